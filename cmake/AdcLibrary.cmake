@@ -1,0 +1,15 @@
+# adc_library(name [DEPS target...]): one folder, one static library, made of every source file in the folder.
+# A folder that holds headers alone becomes an interface library, so that its dependants need not know.
+function(adc_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE adc_options)
+    target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/lib" "${CMAKE_SOURCE_DIR}/include")
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${ARG_DEPS})
+    target_include_directories(${name} INTERFACE "${CMAKE_SOURCE_DIR}/lib" "${CMAKE_SOURCE_DIR}/include")
+  endif()
+endfunction()
