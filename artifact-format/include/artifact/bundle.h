@@ -1,0 +1,112 @@
+#pragma once
+// The bundle file, `.adcb`: a header, a table of sections, the sections. Little-endian and canonical: equal
+// content is equal bytes, and a reader refuses every other spelling of it. The bytes are laid out in
+// artifact-format/README.md.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "artifact/error.h"
+#include "artifact/memory.h"
+#include "artifact/metadata.h"
+
+namespace adc::artifact {
+
+inline constexpr uint16_t kFormatMajor = 1;
+inline constexpr uint16_t kFormatMinor = 0;
+inline constexpr uint64_t kHeaderSize = 128;
+inline constexpr uint64_t kEntrySize = 64;
+inline constexpr uint64_t kSectionAlignment = 64;
+inline constexpr uint32_t kNoTarget = 0xFFFFFFFFu;
+inline constexpr uint32_t kContentIdSize = 32;
+
+constexpr uint32_t FourCC(const char (&text)[5]) {
+  return static_cast<uint32_t>(static_cast<unsigned char>(text[0])) |
+         static_cast<uint32_t>(static_cast<unsigned char>(text[1])) << 8 |
+         static_cast<uint32_t>(static_cast<unsigned char>(text[2])) << 16 |
+         static_cast<uint32_t>(static_cast<unsigned char>(text[3])) << 24;
+}
+
+/// Kinds of sections.
+namespace section {
+inline constexpr uint32_t kMeta = FourCC("META");    ///< canonical JSON, first, exactly one
+inline constexpr uint32_t kPtx = FourCC("PTX_");     ///< PTX text
+inline constexpr uint32_t kHsaco = FourCC("HSAC");   ///< AMD code object
+inline constexpr uint32_t kObject = FourCC("OBJ_");  ///< relocatable object, for static linking
+inline constexpr uint32_t kImage = FourCC("SHLB");   ///< position-independent shared image
+inline constexpr uint32_t kSpirv = FourCC("SPV_");
+inline constexpr uint32_t kMsl = FourCC("MSL_");
+inline constexpr uint32_t kSourceMap = FourCC("SRCM");  ///< optional, strippable
+inline constexpr uint32_t kDebugInfo = FourCC("DBGI");  ///< optional, strippable
+inline constexpr uint32_t kSignature = FourCC("SIGN");  ///< optional, last
+}  // namespace section
+
+enum SectionFlags : uint32_t {
+  kSectionRequired = 1u << 0,  ///< a reader that does not know the kind must refuse
+  kSectionZstd = 1u << 1,      ///< stored as one zstd frame
+};
+
+/// One section to write. `target` is an index in Metadata::targets, or kNoTarget.
+struct SectionInput {
+  uint32_t kind = 0;
+  uint32_t target = kNoTarget;
+  bool required = false;
+  bool compress = true;  ///< stored compressed where that is smaller
+  uint16_t alignment = 64;
+  std::span<const uint8_t> bytes;
+};
+
+/// Makes a bundle: sorts the sections into canonical order, compresses, hashes. The result depends on the
+/// inputs alone.
+bool WriteBundle(std::span<const SectionInput> sections, Vector<uint8_t>* file, Error* error);
+
+/// One row of the table, as read.
+struct Section {
+  uint32_t kind = 0;
+  uint32_t flags = 0;
+  uint32_t target = kNoTarget;
+  uint16_t alignment = 0;
+  uint64_t offset = 0;
+  uint64_t stored_size = 0;
+  uint64_t raw_size = 0;
+  uint64_t stored_hash = 0;
+  uint64_t raw_hash = 0;
+  bool known = false;  ///< the kind is one of those above
+};
+
+/// What the header and the table say, after every rule about them held.
+struct BundleIndex {
+  uint16_t major = 0, minor = 0;
+  uint64_t file_size = 0;
+  uint8_t content_id[kContentIdSize] = {};
+  Vector<Section> sections;
+
+  const Section* Find(uint32_t kind, uint32_t target = kNoTarget) const;
+};
+
+/// Reads and checks header, table, order, padding and stored hashes. Decompresses nothing.
+bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
+               BundleIndex* index, Error* error);
+
+/// The raw bytes of one section of a file that ReadIndex accepted: decompressed where needed, checked against
+/// the raw hash. `bytes` is resized to the raw size.
+bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
+                 const Limits& limits, Vector<uint8_t>* bytes, Error* error);
+
+/// Recomputes the content id from the raw bytes of every section, one at a time.
+bool CheckContent(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits,
+                  const Allocator* allocator, Error* error);
+
+/// ReadIndex, CheckContent, ReadMetadata, and that sections and metadata agree (targets exist, payloads are
+/// what their kind says).
+bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
+                BundleIndex* index, Metadata* metadata, Error* error);
+
+/// "META", with unprintable bytes as '?'. `text` holds 4 characters and a zero.
+void SectionKindName(uint32_t kind, char (&text)[5]);
+
+/// XXH3-64.
+uint64_t Hash64(std::span<const uint8_t> bytes);
+
+}  // namespace adc::artifact

@@ -1,0 +1,45 @@
+#pragma once
+/* How compiled CPU code is called: the contract between the code generator, the metadata and the loader. C11.
+ *
+ * cells, parameter by parameter in the kernel's order (companions and scratch included):
+ *   buffer, scratch   address, then one extent per axis in elements (int64)
+ *   layout            address
+ *   scalar            one cell per component, row-major; little-endian bytes in the low end of the cell
+ * adstack cells of one task:
+ *   per claim group   byte offset of the group in the heap, bytes from one row to the next
+ *   then per stack that lives in a row, in stack order: byte offset inside its row, capacity in elements
+ * An element of a stack is at heap + group offset + row * stride + stack offset + slot * sizeof(element).
+ */
+
+#include <stdint.h>
+
+/* One launch of one task on one worker; every pointer lives for the call. */
+typedef struct adrt_cpu_frame {
+  const uint64_t* cells;   /* the kernel's arguments */
+  const uint64_t* adstack; /* the task's adstack cells; may be null when the task has no row */
+  unsigned char* heap;     /* the launch's heap, 64-byte aligned; null when the task needs none */
+  uint32_t* status;        /* 16 words, zero before the launch */
+  uint64_t row;            /* this worker's row in every claim group; distinct for workers that run at once */
+} adrt_cpu_frame;
+
+/* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. */
+typedef void (*adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
+
+/* The status block. The first thread that has something to report wins word 0 with a compare-exchange from 0
+ * and then fills the others. */
+enum {
+  ADRT_CPU_STATUS_WORDS = 16,
+  ADRT_CPU_STATUS_CODE = 0,      /* one of the codes below */
+  ADRT_CPU_STATUS_TASK = 1,      /* task index in the kernel */
+  ADRT_CPU_STATUS_INDEX = 2,     /* stack index in the task; assertion index or access index in the kernel */
+  ADRT_CPU_STATUS_NEEDED = 4,    /* two words, low first: elements that the stack would have needed */
+  ADRT_CPU_STATUS_ITERATION = 6, /* two words, low first: flat iteration */
+
+  ADRT_CPU_OK = 0,
+  ADRT_CPU_ADSTACK_OVERFLOW = 1,
+  ADRT_CPU_ASSERTION = 2,
+  ADRT_CPU_INDEX_OUT_OF_BOUNDS = 3,
+  ADRT_CPU_WRITE_PROMISE_BROKEN = 4,
+
+  ADRT_CPU_ROW_ALIGNMENT = 64 /* of the heap, of group offsets and of row strides */
+};

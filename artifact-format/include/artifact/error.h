@@ -1,0 +1,76 @@
+#pragma once
+// How the artifact format reports: a code that callers act on, the number of the rule that was broken, where,
+// and a text for people. Errors are plain memory, so that reporting never allocates.
+
+#include <cstdint>
+#include <string_view>
+
+namespace adc::artifact {
+
+/// What went wrong. The groups match those of the loader's `adrt_status`.
+enum class Code : uint32_t {
+  kOk,
+  kArgument,     ///< the caller's description is inconsistent
+  kOutOfMemory,  ///< the allocator refused
+  kBadMagic,     ///< not a bundle at all
+  kTruncated,    ///< shorter than it says
+  kCorrupt,      ///< a hash does not match
+  kMalformed,    ///< a rule of the format is broken: see `rule`
+  kOverLimit,    ///< a limit of the caller is passed
+  kVersion,      ///< made for another major version
+  kUnsupported,  ///< a required feature or section kind that this reader does not know
+};
+
+/// The rules of the format page (artifact-format/README.md), by number: "H3" is canonical form.
+enum class Rule : uint32_t { kNone = 0, kH1 = 1, kH2, kH3, kH4, kH5, kH6, kH7, kH8, kH9, kH10, kH11, kH12 };
+
+inline constexpr uint32_t kNoSection = 0xFFFFFFFFu;
+
+/// The first thing that was wrong. `offset` counts bytes from the start of the file, or of the section's raw
+/// bytes where `section` is given.
+struct Error {
+  Code code = Code::kOk;
+  Rule rule = Rule::kNone;
+  uint32_t section = kNoSection;
+  uint64_t offset = 0;
+  char text[256] = {};
+
+  bool ok() const { return code == Code::kOk; }
+  std::string_view message() const;
+};
+
+/// Builds a text in fixed memory; what does not fit is cut at a character boundary. Always zero-terminated.
+class TextWriter {
+ public:
+  TextWriter(char* buffer, size_t capacity) : buffer_(buffer), capacity_(capacity) {
+    if (capacity_ > 0) buffer_[0] = 0;
+  }
+  TextWriter& operator<<(std::string_view text);
+  TextWriter& operator<<(const char* text) { return *this << std::string_view(text); }
+  TextWriter& operator<<(uint64_t number);
+  TextWriter& operator<<(int64_t number);
+  TextWriter& operator<<(uint32_t number) { return *this << uint64_t{number}; }
+  TextWriter& operator<<(int32_t number) { return *this << int64_t{number}; }
+  /// `0x` and 16 hexadecimal digits.
+  TextWriter& Hex(uint64_t number);
+
+ private:
+  char* buffer_;
+  size_t capacity_;
+  size_t size_ = 0;
+};
+
+/// Sets `error` (which may be null) unless it holds an earlier one, and returns false: `return Fail(error,
+/// ...)`. The parts of the message are written one after the other.
+template <class... Parts>
+bool Fail(Error* error, Code code, Rule rule, const Parts&... parts) {
+  if (error && error->code == Code::kOk) {
+    error->code = code;
+    error->rule = rule;
+    TextWriter writer(error->text, sizeof error->text);
+    (void)(writer << ... << parts);
+  }
+  return false;
+}
+
+}  // namespace adc::artifact

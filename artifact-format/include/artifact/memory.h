@@ -1,0 +1,210 @@
+#pragma once
+// Memory of the artifact format: everything goes through an Allocator that may say no, because the loader
+// runs in the caller's memory and must report a refusal instead of ending the process. Two ways in: the Try*
+// calls report, and are what readers use; the others end the process when the machine is out of memory, and
+// are for the compiler.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace adc::artifact {
+
+/// Where memory comes from. `allocate` returns null when it refuses; `alignment` is a power of two.
+struct Allocator {
+  void* (*allocate)(void* user, size_t size, size_t alignment) = nullptr;
+  void (*release)(void* user, void* memory, size_t size, size_t alignment) = nullptr;
+  void* user = nullptr;
+};
+
+/// `size` bytes from `allocator`, or from the C library where it is null; null when refused.
+void* Allocate(const Allocator* allocator, size_t size, size_t alignment);
+void Release(const Allocator* allocator, void* memory, size_t size, size_t alignment);
+
+/// A growable array. Elements are moved when it grows; copies always use the C library's memory.
+template <class T>
+class Vector {
+ public:
+  using value_type = T;
+
+  Vector() = default;
+  explicit Vector(const Allocator* allocator) : allocator_(allocator) {}
+  Vector(std::initializer_list<T> items) { Assign(items.begin(), items.end()); }
+  Vector(const T* first, const T* last) { Assign(first, last); }
+  Vector(const Vector& other) { Assign(other.begin(), other.end()); }
+  Vector(Vector&& other) noexcept { Swap(other); }
+  Vector& operator=(const Vector& other) {
+    if (this != &other) {
+      Vector copy(other);
+      Swap(copy);
+    }
+    return *this;
+  }
+  Vector& operator=(Vector&& other) noexcept {
+    if (this != &other) {
+      Vector taken(std::move(other));
+      Swap(taken);
+    }
+    return *this;
+  }
+  ~Vector() { Reset(); }
+
+  /// Drops the content and takes its memory from `allocator` from now on.
+  void Bind(const Allocator* allocator) {
+    Reset();
+    allocator_ = allocator;
+  }
+  const Allocator* allocator() const { return allocator_; }
+
+  /// Room for `count` elements; false when refused, the content is then unchanged.
+  [[nodiscard]] bool TryReserve(size_t count) {
+    if (count <= capacity_) return true;
+    size_t grown = capacity_ < 4 ? 4 : capacity_ * 2;
+    if (grown < count) grown = count;
+    if (grown > SIZE_MAX / sizeof(T)) return false;
+    T* memory = static_cast<T*>(Allocate(allocator_, grown * sizeof(T), alignof(T)));
+    if (!memory) return false;
+    for (size_t index = 0; index < size_; ++index) {
+      new (memory + index) T(std::move(data_[index]));
+      data_[index].~T();
+    }
+    if (data_) Release(allocator_, data_, capacity_ * sizeof(T), alignof(T));
+    data_ = memory;
+    capacity_ = grown;
+    return true;
+  }
+  /// Adds a default element and returns it; null when refused.
+  [[nodiscard]] T* TryAppend() {
+    if (!TryReserve(size_ + 1)) return nullptr;
+    return new (data_ + size_++) T();
+  }
+  [[nodiscard]] bool TryPush(T item) {
+    if (!TryReserve(size_ + 1)) return false;
+    new (data_ + size_++) T(std::move(item));
+    return true;
+  }
+  /// Makes the size `count`; new elements are value-initialised. False when refused.
+  [[nodiscard]] bool TryResize(size_t count) {
+    if (!TryReserve(count)) return false;
+    while (size_ > count) data_[--size_].~T();
+    while (size_ < count) new (data_ + size_++) T();
+    return true;
+  }
+
+  void reserve(size_t count) {
+    if (!TryReserve(count)) std::abort();
+  }
+  void push_back(T item) {
+    if (!TryPush(std::move(item))) std::abort();
+  }
+  template <class... Args>
+  T& emplace_back(Args&&... args) {
+    push_back(T{std::forward<Args>(args)...});
+    return back();
+  }
+  void resize(size_t count) {
+    if (!TryResize(count)) std::abort();
+  }
+  void pop_back() { data_[--size_].~T(); }
+  void clear() {
+    while (size_ > 0) data_[--size_].~T();
+  }
+  void Assign(const T* first, const T* last) {
+    clear();
+    reserve(static_cast<size_t>(last - first));
+    for (; first != last; ++first) push_back(*first);
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& operator[](size_t index) { return data_[index]; }
+  const T& operator[](size_t index) const { return data_[index]; }
+  T& back() { return data_[size_ - 1]; }
+  const T& back() const { return data_[size_ - 1]; }
+  T& front() { return data_[0]; }
+  const T& front() const { return data_[0]; }
+
+  friend bool operator==(const Vector& left, const Vector& right) {
+    if (left.size_ != right.size_) return false;
+    for (size_t index = 0; index < left.size_; ++index) {
+      if (!(left.data_[index] == right.data_[index])) return false;
+    }
+    return true;
+  }
+
+ private:
+  void Reset() {
+    clear();
+    if (data_) Release(allocator_, data_, capacity_ * sizeof(T), alignof(T));
+    data_ = nullptr;
+    capacity_ = 0;
+  }
+  void Swap(Vector& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(allocator_, other.allocator_);
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  const Allocator* allocator_ = nullptr;
+};
+
+/// Text of known length. Converts from and to std::string_view; never zero-terminated by itself.
+class String {
+ public:
+  String() = default;
+  explicit String(const Allocator* allocator) : bytes_(allocator) {}
+  String(std::string_view text) { Append(text); }
+  String(const char* text) { Append(text); }
+  String& operator=(std::string_view text) {
+    String copy(text);
+    bytes_ = std::move(copy.bytes_);
+    return *this;
+  }
+  String& operator=(const char* text) { return *this = std::string_view(text); }
+
+  void Bind(const Allocator* allocator) { bytes_.Bind(allocator); }
+  [[nodiscard]] bool TryAppend(std::string_view text) {
+    if (text.empty()) return true;
+    if (!bytes_.TryReserve(bytes_.size() + text.size())) return false;
+    for (char letter : text) {
+      if (!bytes_.TryPush(letter)) return false;
+    }
+    return true;
+  }
+  void Append(std::string_view text) {
+    if (!TryAppend(text)) std::abort();
+  }
+
+  operator std::string_view() const { return view(); }
+  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
+  const char* data() const { return bytes_.data(); }
+  size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.empty(); }
+  void clear() { bytes_.clear(); }
+
+  friend bool operator==(const String& left, const String& right) { return left.view() == right.view(); }
+  friend bool operator==(const String& left, std::string_view right) { return left.view() == right; }
+  friend bool operator==(const String& left, const char* right) {
+    return left.view() == std::string_view(right);
+  }
+
+ private:
+  Vector<char> bytes_;
+};
+
+}  // namespace adc::artifact

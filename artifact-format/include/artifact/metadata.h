@@ -1,0 +1,210 @@
+#pragma once
+// The metadata of a bundle, typed: what the compiler fills, what the META section says as canonical JSON, and
+// what the loader decides from. A person can read from it what a launch will allocate.
+//
+// Everything that refers to something else does so by index: parameters of the kernel, nodes of the kernel's
+// pool of size expressions, targets and layouts of the bundle, claim groups and stacks of a plan.
+
+#include <cstdint>
+#include <string_view>
+
+#include "artifact/error.h"
+#include "artifact/memory.h"
+#include "artifact/size_expr.h"
+
+namespace adc::artifact {
+
+inline constexpr uint32_t kNoIndex = 0xFFFFFFFFu;
+
+enum class ScalarType : uint8_t {
+#define ADC_SCALAR_TYPE(name, spelling, bytes) k##name,
+#include "artifact/scalar_types.def"
+#undef ADC_SCALAR_TYPE
+};
+std::string_view ScalarTypeName(ScalarType type);
+/// Size in memory and alignment, in bytes.
+uint32_t ScalarTypeSize(ScalarType type);
+bool IsInteger(ScalarType type);  ///< i8 to u64
+
+enum class ParamKind : uint8_t {
+  kBuffer,   ///< dense C-order memory, rank 0 to 8
+  kScalar,   ///< by value: a scalar, a vector or a matrix
+  kLayout,   ///< one buffer that holds a layout tree
+  kScratch,  ///< a buffer that the compiler made: the caller does not give it, the heap holds it, zero-filled
+};
+enum class Access : uint8_t { kRead, kWrite, kReadWrite };
+enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch };
+
+struct ParamMeta {
+  String name;  ///< without the leading %
+  ParamKind kind = ParamKind::kBuffer;
+  ScalarType type = ScalarType::kF32;  ///< of an element's components; not meaningful for a layout
+  uint32_t rows = 1, columns = 1;      ///< element shape: 1 x 1 scalar, N x 1 vec<T, N>, R x C mat<T, R, C>
+  uint32_t rank = 0;                   ///< buffer and scratch: number of axes
+  uint32_t layout = kNoIndex;          ///< layout: index in Metadata::layouts
+  Access access = Access::kReadWrite;
+  bool diff = false;        ///< has a companion in derived kernels
+  bool alias = false;       ///< may share memory with other parameters that say so
+  bool write_once = false;  ///< the user's promise
+  bool shape_i32 = false;   ///< the kernel reads an extent of it as i32: larger extents are refused
+  ParamRole role = ParamRole::kPlain;
+  uint32_t primal = kNoIndex;  ///< adjoint, tangent: the parameter that this is the companion of
+  uint32_t cell = 0;           ///< first cell in the argument block; filled by FinishMetadata
+  Vector<NodeId> extents;      ///< scratch: one S0 or S1 expression per axis
+};
+
+/// Cells that a parameter takes in the argument block (artifact/cpu_abi.h).
+uint32_t CellCount(const ParamMeta& param);
+/// Bytes of one element of a buffer, or of a by-value parameter.
+uint32_t ElementSize(const ParamMeta& param);
+
+/// One `dense` level of a layout tree: index digits and the bytes that each moves by.
+struct LevelMeta {
+  Vector<int64_t> extents;
+  Vector<int64_t> strides;
+};
+
+/// A leaf of a layout tree. The index along an axis is split into one digit per level, outermost level most
+/// significant; the address is offset + sum over levels and axes of digit * stride.
+struct FieldMeta {
+  String name;
+  ScalarType type = ScalarType::kF32;
+  uint32_t rows = 1, columns = 1;
+  bool diff = false;
+  int64_t offset = 0;  ///< bytes from the start of the buffer
+  Vector<LevelMeta> levels;
+};
+
+struct LayoutMeta {
+  String name;       ///< without the leading @
+  int64_t size = 0;  ///< bytes of the whole buffer
+  uint32_t alignment = 1;
+  Vector<FieldMeta> fields;
+};
+
+enum class Addressing : uint8_t {
+  kIndexed,  ///< the slot is computed from the loop indices
+  kCounted,  ///< a counter per thread
+};
+enum class Storage : uint8_t {
+  kRow,      ///< in the thread's row of the heap
+  kPrivate,  ///< registers or private memory: constant capacity, no cells
+};
+
+/// Stacks that live under one gate: a thread claims one row for all of them.
+struct GroupMeta {
+  String gate;  ///< source place of the gate, empty where the group has none
+};
+
+struct StackMeta {
+  uint32_t id = 0;  ///< number of the stack in the printed IR
+  uint32_t group = 0;
+  ScalarType type = ScalarType::kF32;
+  NodeId capacity = kNoNode;  ///< elements; kNoNode: no expression says it, the launch needs a cap
+  String place;               ///< source place "file:line:column" of the push
+  Addressing addressing = Addressing::kIndexed;
+  Storage storage = Storage::kRow;
+  /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;
+  /// kNoIndex: bytes of its own.
+  uint32_t share = kNoIndex;
+};
+
+/// How one task keeps forward values. The stride of a group's row is the sum of its stacks' bytes, in stack
+/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 4 elsewhere.
+struct AdstackPlanMeta {
+  uint32_t lanes = 1;  ///< rows lie interleaved in blocks of this many; 1 on a CPU
+  Vector<GroupMeta> groups;
+  Vector<StackMeta> stacks;
+};
+
+/// A task's code on one target.
+struct EntryMeta {
+  uint32_t target = 0;
+  String symbol;
+  uint32_t plan = kNoIndex;   ///< index in TaskMeta::plans; kNoIndex where the task has no stacks
+  uint32_t block_size = 0;    ///< iterations that go together; 0: the launcher's choice
+  uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
+};
+
+enum class TaskKind : uint8_t { kSerial, kParallel };
+
+struct TaskMeta {
+  TaskKind kind = TaskKind::kSerial;
+  String place;
+  Vector<NodeId> extents;       ///< parallel: one expression per axis, negative counts as 0; serial: none
+  Vector<uint32_t> size_reads;  ///< parameters that sizing reads; filled by FinishMetadata
+  SizeClass size_class = SizeClass::kS0;  ///< filled by FinishMetadata
+  String size_kernel;                     ///< kernel that computes the S2 sizes on a device; empty where none
+  Vector<AdstackPlanMeta> plans;          ///< targets whose code was cut alike share one
+  Vector<EntryMeta> entries;              ///< one per target, ascending
+};
+
+/// A place in the source that the status block can name.
+struct CheckMeta {
+  String place;
+  String text;  ///< assertion: its text; access: the parameter's name
+};
+
+enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp };
+
+struct KernelMeta {
+  String name;                  ///< without the leading @
+  uint64_t interface_hash = 0;  ///< filled by FinishMetadata
+  KernelRole role = KernelRole::kPrimal;
+  String of;  ///< grad, jvp: the kernel that this was derived from
+  String place;
+  Vector<ParamMeta> params;
+  SizeExprPool exprs;
+  Vector<TaskMeta> tasks;
+  Vector<CheckMeta> asserts;   ///< by assertion index
+  Vector<CheckMeta> accesses;  ///< by access index
+};
+
+struct TargetMeta {
+  String name;              ///< "cpu:x86-64-v3"
+  String kind;              ///< "cpu"
+  String arch;              ///< "x86-64", "aarch64"
+  String abi;               ///< "elf"
+  Vector<String> features;  ///< what the device must have, sorted (artifact/cpu_features.h)
+};
+
+struct Metadata {
+  String producer;         ///< "adc 0.1.0"
+  Vector<String> sources;  ///< source files as the places name them
+  Vector<TargetMeta> targets;
+  Vector<LayoutMeta> layouts;
+  Vector<KernelMeta> kernels;
+};
+
+/// Limits on what a reader accepts; a caller may lower them.
+struct Limits {
+  uint64_t file_bytes = 1ull << 30;
+  uint32_t sections = 1024;
+  uint32_t targets = 64;
+  uint32_t kernels = 65535;
+  uint32_t name_bytes = 255;
+  uint64_t section_bytes = 256ull << 20;
+  uint32_t ratio = 1000;
+  uint64_t metadata_bytes = 16ull << 20;
+};
+
+/// Canonical text of a kernel's interface: its name and what a caller must give, one parameter per line.
+bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text);
+/// XXH3-64 of that text; false when memory is refused.
+bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t* hash);
+
+/// Fills what follows from the rest: cells, interface hashes, size classes, parameters read by sizing.
+void FinishMetadata(Metadata* metadata);
+
+/// Every consistency rule between the parts. True, or false with the first broken rule in `error`.
+bool CheckMetadata(const Metadata& metadata, const Limits& limits, Error* error);
+
+/// Canonical JSON of checked metadata (call FinishMetadata before).
+bool WriteMetadata(const Metadata& metadata, String* json, Error* error);
+
+/// Reads canonical JSON and checks it. `minor` is the bundle's minor version: keys that are unknown here are
+/// skipped where it is newer than this reader's and refused otherwise. All memory comes from `allocator`.
+bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, const Allocator* allocator,
+                  Metadata* metadata, Error* error);
+
+}  // namespace adc::artifact
