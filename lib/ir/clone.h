@@ -1,0 +1,36 @@
+#pragma once
+// Copies instructions, regions and all, between functions or within one, through a map of values.
+
+#include "ir/builder.h"
+
+namespace adc::ir {
+
+/// From values of the source function to values of the destination.
+using ValueMap = SideTable<Value, Value>;
+
+class Cloner {
+ public:
+  /// Source and destination may be one function. `map` holds what is known already (parameters, outer
+  /// values).
+  Cloner(const Function& from, Builder& to, ValueMap& map) : from_(from), to_(to), map_(map) {}
+
+  /// The destination's value for `v`. Constants and globals are made on demand; anything else must be in the
+  /// map, or, when source and destination are one function, stands for itself.
+  Value Map(Value v);
+  /// Copies `inst` with its regions to the end of the builder's block; results enter the map. Names are kept
+  /// when `keep_names`.
+  Inst CloneInst(Inst inst, bool keep_names = true);
+  /// Copies every instruction of `block`, with or without its terminator.
+  void CloneBody(Block block, bool with_terminator, bool keep_names = true);
+
+ private:
+  const Function& from_;
+  Builder& to_;
+  ValueMap& map_;
+};
+
+/// A function of the same signature, attributes and parameter names with an empty body; `map` gets the
+/// parameters.
+std::unique_ptr<Function> CloneSignature(const Function& from, StringId name, ValueMap& map);
+
+}  // namespace adc::ir

@@ -1,0 +1,68 @@
+#include "ir/module.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace adc::ir {
+
+uint32_t Layout::FieldIndex(StringId field_name) const {
+  for (uint32_t n = 0; n < fields.size(); ++n) {
+    if (fields[n].name == field_name) return n;
+  }
+  return kNoAttr;
+}
+
+Function* Module::Find(StringId name) const {
+  auto found = function_ids_.find(name);
+  return found == function_ids_.end() ? nullptr : functions[found->second].get();
+}
+
+Function* Module::Find(std::string_view name) const {
+  for (const auto& function : functions) {
+    if (Text(function->name) == name) return function.get();
+  }
+  return nullptr;
+}
+
+uint32_t Module::FindConstant(StringId name) const {
+  for (uint32_t n = 0; n < constants.size(); ++n) {
+    if (constants[n].name == name) return n;
+  }
+  return kNoAttr;
+}
+
+uint32_t Module::FindLayout(StringId name) const {
+  for (uint32_t n = 0; n < layouts.size(); ++n) {
+    if (layouts[n].name == name) return n;
+  }
+  return kNoAttr;
+}
+
+Function& Module::AddFunction(FunctionKind kind, StringId name) {
+  function_ids_.emplace(name, static_cast<uint32_t>(functions.size()));
+  functions.push_back(std::make_unique<Function>(kind, name));
+  return *functions.back();
+}
+
+void Module::Replace(std::unique_ptr<Function> function) {
+  auto found = function_ids_.find(function->name);
+  ADC_CHECK(found != function_ids_.end(), "a rebuilt function replaces one of its name");
+  functions[found->second] = std::move(function);
+}
+
+Type Module::ElementType(const Function& function, Value base, uint32_t field) const {
+  Type type = function.TypeOf(base);
+  if (type.IsLayout()) return layouts[type.count].fields[field].type;
+  if (type.IsBuffer() || type.IsArray()) return type.Element();
+  return type;
+}
+
+uint32_t Module::IndexCount(const Function& function, Value base, uint32_t field) const {
+  Type type = function.TypeOf(base);
+  if (type.IsLayout()) return static_cast<uint32_t>(layouts[type.count].fields[field].axes.size());
+  if (type.IsBuffer()) return type.count;
+  return type.IsArray() ? 1 : 0;
+}
+
+}  // namespace adc::ir
