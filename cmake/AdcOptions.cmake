@@ -14,6 +14,15 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# Debug information and assertions aside, -O2 is as fast as -O3 here and quicker to build.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+find_program(ADC_CCACHE ccache)
+if(ADC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${ADC_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ADC_CCACHE})
+endif()
+
 add_library(adc_options INTERFACE)
 target_compile_options(adc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
