@@ -40,6 +40,10 @@ enum class SizeOp : uint8_t {
 
 /// Spelling in the metadata: "const", "max_over".
 std::string_view SizeOpName(SizeOp op);
+/// False where no operation is spelled so.
+bool SizeOpFromName(std::string_view name, SizeOp* op);
+/// Operand nodes that an operation takes, without the indices of a read.
+uint32_t SizeOpOperands(SizeOp op);
 
 /// What must be known to evaluate an expression.
 enum class SizeClass : uint8_t {
@@ -118,6 +122,7 @@ class SizeExprPool {
     uint16_t free_levels = 0;
     uint16_t bound_levels = 0;
     SizeClass size_class = SizeClass::kS0;
+    bool non_negative = false;
   };
   NodeId Intern(const SizeNode& node, std::span<const NodeId> read_indices);
   bool Same(NodeId id, const SizeNode& node, std::span<const NodeId> read_indices) const;

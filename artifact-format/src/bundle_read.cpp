@@ -1,0 +1,393 @@
+#define ZSTD_STATIC_LINKING_ONLY  // for the decoder in the caller's memory
+#include <zstd.h>
+
+#include "artifact/bundle.h"
+#include "bundle_layout.h"
+#include "payload.h"
+
+// Reading a bundle that may be hostile. Every length is unsigned 64-bit and compared as `offset <= size &&
+// length <= size - offset` (H1); nothing is allocated in proportion to a number that was not checked against
+// the file's size or a limit (H4); every spelling but the canonical one is refused (H3).
+
+namespace adc::artifact {
+namespace {
+
+bool Inside(uint64_t size, uint64_t offset, uint64_t length) {
+  return offset <= size && length <= size - offset;
+}
+
+bool AllZero(std::span<const uint8_t> file, uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin; at < end; ++at) {
+    if (file[at] != 0) return false;
+  }
+  return true;
+}
+
+bool IsKnown(uint32_t kind) {
+  for (uint32_t known :
+       {section::kMeta, section::kPtx, section::kHsaco, section::kObject, section::kImage, section::kSpirv,
+        section::kMsl, section::kSourceMap, section::kDebugInfo, section::kSignature}) {
+    if (kind == known) return true;
+  }
+  return false;
+}
+
+class IndexReader {
+ public:
+  IndexReader(std::span<const uint8_t> file, const Limits& limits, BundleIndex* index, Error* error)
+      : file_(file), limits_(limits), index_(index), error_(error) {}
+
+  bool Run() { return Header() && Table() && Sections(); }
+
+ private:
+  template <class... Parts>
+  bool Bad(Code code, Rule rule, uint64_t offset, const Parts&... parts) {
+    if (error_) {
+      error_->offset = offset;
+      error_->section = section_;
+    }
+    return Fail(error_, code, rule, parts...);
+  }
+  template <class N>
+  N At(uint64_t offset) const {
+    return Load<N>(file_.data() + offset);
+  }
+
+  bool Header() {
+    size_t compared = file_.size() < sizeof kMagic ? file_.size() : sizeof kMagic;
+    if (compared == 0 || std::memcmp(file_.data(), kMagic, compared) != 0) {
+      return Bad(Code::kBadMagic, Rule::kNone, 0,
+                 "not a bundle: the first bytes are not those of an .adcb file");
+    }
+    if (file_.size() < kHeaderSize) {
+      return Bad(Code::kTruncated, Rule::kH1, file_.size(), "the file ends inside its header");
+    }
+    index_->major = At<uint16_t>(header::kMajor);
+    index_->minor = At<uint16_t>(header::kMinor);
+    if (index_->major != kFormatMajor) {
+      return Bad(Code::kVersion, Rule::kNone, header::kMajor, "format version ", uint32_t{index_->major}, ".",
+                 uint32_t{index_->minor}, "; this reader knows ", uint32_t{kFormatMajor}, ".",
+                 uint32_t{kFormatMinor}, ": ",
+                 index_->major > kFormatMajor ? "update the loader" : "compile the bundle again");
+    }
+    index_->file_size = At<uint64_t>(header::kFileSize);
+    if (index_->file_size > file_.size()) {
+      return Bad(Code::kTruncated, Rule::kH1, file_.size(), "the file has ", uint64_t{file_.size()}, " of ",
+                 index_->file_size, " bytes");
+    }
+    if (index_->file_size != file_.size()) {
+      return Bad(Code::kMalformed, Rule::kH3, index_->file_size, "bytes follow the end of the bundle");
+    }
+    if (file_.size() > limits_.file_bytes) {
+      return Bad(Code::kOverLimit, Rule::kNone, 0, "a file of ", uint64_t{file_.size()},
+                 " bytes is over the limit of ", limits_.file_bytes);
+    }
+    if (At<uint32_t>(header::kSize) != kHeaderSize || At<uint32_t>(header::kEntrySizeAt) != kEntrySize ||
+        At<uint64_t>(header::kTableOffset) != kHeaderSize) {
+      return Bad(Code::kMalformed, Rule::kH3, header::kSize,
+                 "sizes in the header are not those of this format");
+    }
+    if (At<uint32_t>(header::kFlags) != 0) {
+      return Bad(Code::kMalformed, Rule::kH3, header::kFlags, "unknown header flags");
+    }
+    if (At<uint32_t>(header::kFeatures) != 0) {
+      return Bad(Code::kUnsupported, Rule::kH3, header::kFeatures, "the bundle requires features ",
+                 At<uint32_t>(header::kFeatures), " that this reader does not know");
+    }
+    if (!AllZero(file_, header::kPadding, kHeaderSize)) {
+      return Bad(Code::kMalformed, Rule::kH3, header::kPadding, "padding of the header is not zero");
+    }
+    std::memcpy(index_->content_id, file_.data() + header::kContentId, kContentIdSize);
+    return true;
+  }
+
+  bool Table() {
+    count_ = At<uint32_t>(header::kSectionCount);
+    if (count_ == 0)
+      return Bad(Code::kMalformed, Rule::kH3, header::kSectionCount, "the bundle has no section");
+    if (count_ > limits_.sections) {
+      return Bad(Code::kOverLimit, Rule::kNone, header::kSectionCount, count_,
+                 " sections are over the limit of ", limits_.sections);
+    }
+    uint64_t table_size = uint64_t{count_} * kEntrySize;
+    if (!Inside(file_.size(), kHeaderSize, table_size)) {
+      return Bad(Code::kTruncated, Rule::kH1, file_.size(), "the file ends inside its table of sections");
+    }
+    // The hash covers header and table with its own field as zero, so it is computed over a copy.
+    Vector<uint8_t> copy(index_->sections.allocator());
+    if (!copy.TryResize(kHeaderSize + table_size)) return NoMemory();
+    std::memcpy(copy.data(), file_.data(), copy.size());
+    Store<uint64_t>(copy.data() + header::kHash, 0);
+    if (Hash64({copy.data(), copy.size()}) != At<uint64_t>(header::kHash)) {
+      return Bad(Code::kCorrupt, Rule::kNone, header::kHash, "header or table of sections is damaged");
+    }
+    return true;
+  }
+
+  bool Sections() {
+    uint64_t end = kHeaderSize + uint64_t{count_} * kEntrySize;
+    if (!index_->sections.TryReserve(count_)) return NoMemory();
+    for (uint32_t number = 0; number < count_; ++number) {
+      section_ = number;
+      uint64_t at = kHeaderSize + uint64_t{number} * kEntrySize;
+      Section item;
+      if (!Row(at, &item) || !Place(at, item, end)) return false;
+      if (number > 0 && !ComesBefore(index_->sections[number - 1], item)) {
+        return Bad(Code::kMalformed, Rule::kH3, at, "sections are not in canonical order");
+      }
+      if (number == 0 && item.kind != section::kMeta) {
+        return Bad(Code::kMalformed, Rule::kH3, at, "the first section is not META");
+      }
+      if (Hash64(file_.subspan(item.offset, item.stored_size)) != item.stored_hash) {
+        return Bad(Code::kCorrupt, Rule::kNone, item.offset, "section ", number, " is damaged");
+      }
+      end = item.offset + item.stored_size;
+      if (!index_->sections.TryPush(item)) return NoMemory();
+    }
+    section_ = kNoSection;
+    if (end != file_.size()) {
+      return Bad(Code::kMalformed, Rule::kH3, end, "bytes follow the last section");
+    }
+    return true;
+  }
+
+  bool Row(uint64_t at, Section* item) {
+    item->kind = At<uint32_t>(at + row::kKind);
+    item->flags = At<uint32_t>(at + row::kFlags);
+    item->offset = At<uint64_t>(at + row::kOffset);
+    item->stored_size = At<uint64_t>(at + row::kStoredSize);
+    item->raw_size = At<uint64_t>(at + row::kRawSize);
+    item->stored_hash = At<uint64_t>(at + row::kStoredHash);
+    item->raw_hash = At<uint64_t>(at + row::kRawHash);
+    item->target = At<uint32_t>(at + row::kTarget);
+    item->alignment = At<uint16_t>(at + row::kAlignment);
+    item->known = IsKnown(item->kind);
+    char name[5];
+    SectionKindName(item->kind, name);
+    std::string_view kind(name, 4);
+    if ((item->flags & ~uint32_t{kSectionRequired | kSectionZstd}) != 0) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kFlags, "section ", kind, " has unknown flags");
+    }
+    if (!item->known && (item->flags & kSectionRequired)) {
+      return Bad(Code::kUnsupported, Rule::kH3, at, "section ", kind,
+                 " is required and unknown to this reader");
+    }
+    if (At<uint16_t>(at + row::kZero16) != 0 || At<uint64_t>(at + row::kZero64) != 0) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kZero16, "reserved fields of section ", kind,
+                 " are not zero");
+    }
+    uint64_t alignment = item->alignment;
+    if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kAlignment, "section ", kind, " has alignment ",
+                 alignment);
+    }
+    if (item->target != kNoTarget && item->target >= limits_.targets) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
+                 item->target);
+    }
+    return Sizes(at, *item, kind);
+  }
+
+  bool Sizes(uint64_t at, const Section& item, std::string_view kind) {
+    bool packed = item.flags & kSectionZstd;
+    if (item.stored_size == 0 || item.raw_size == 0) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kStoredSize, "section ", kind, " is empty");
+    }
+    if (item.raw_size > limits_.section_bytes ||
+        (item.kind == section::kMeta && item.raw_size > limits_.metadata_bytes)) {
+      return Bad(Code::kOverLimit, Rule::kH4, at + row::kRawSize, "section ", kind, " of ", item.raw_size,
+                 " bytes is over the limit");
+    }
+    if (!packed && (item.stored_size != item.raw_size || item.stored_hash != item.raw_hash)) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, "section ", kind,
+                 " is stored as it is, yet sizes or hashes differ");
+    }
+    if (packed && item.stored_size >= item.raw_size) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, "section ", kind, " grew by compression");
+    }
+    if (packed && item.raw_size / item.stored_size >= limits_.ratio) {
+      return Bad(Code::kOverLimit, Rule::kH5, at + row::kRawSize, "section ", kind,
+                 " is compressed more than ", limits_.ratio, " to 1");
+    }
+    return true;
+  }
+
+  bool Place(uint64_t at, const Section& item, uint64_t end) {
+    if (!Inside(file_.size(), item.offset, item.stored_size)) {
+      return Bad(Code::kMalformed, Rule::kH1, at + row::kOffset,
+                 "a section reaches past the end of the file");
+    }
+    if (item.offset != AlignUp(end, FileAlignment(item))) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kOffset,
+                 "a section does not begin where the last one ends");
+    }
+    if (!AllZero(file_, end, item.offset)) {
+      return Bad(Code::kMalformed, Rule::kH3, end, "padding between sections is not zero");
+    }
+    return true;
+  }
+
+  bool NoMemory() {
+    return Fail(error_, Code::kOutOfMemory, Rule::kNone, "out of memory for the table of sections");
+  }
+
+  std::span<const uint8_t> file_;
+  const Limits& limits_;
+  BundleIndex* index_;
+  Error* error_;
+  uint32_t count_ = 0;
+  uint32_t section_ = kNoSection;
+};
+
+// Checks the header of a zstd frame (RFC 8878, 3.1.1.1): one frame of known size, no dictionary, a window
+// that the decoder may be asked to have.
+bool CheckFrame(std::span<const uint8_t> stored, uint64_t raw_size, Error* error) {
+  auto bad = [&](std::string_view why) {
+    return Fail(error, Code::kMalformed, Rule::kH5, "compressed section: ", why);
+  };
+  if (stored.size() < 6 || Load<uint32_t>(stored.data()) != 0xFD2FB528u) return bad("not a zstd frame");
+  uint8_t descriptor = stored[4];
+  uint32_t size_code = descriptor >> 6;
+  bool single_segment = descriptor & 0x20;
+  if (descriptor & 0x08) return bad("reserved bit set");
+  if (descriptor & 0x04) return bad("has a checksum, which this format leaves out");
+  if (descriptor & 0x03) return bad("needs a dictionary");
+  if (size_code == 0 && !single_segment) return bad("does not state its size");
+  uint64_t window = raw_size;
+  if (!single_segment) {
+    uint32_t exponent = stored[5] >> 3, mantissa = stored[5] & 7;
+    if (exponent > kMaxWindowLog - 10) return bad("window is too large");
+    window = (uint64_t{1} << (10 + exponent)) / 8 * (8 + mantissa);
+  }
+  if (window > uint64_t{1} << kMaxWindowLog) return bad("window is too large");
+  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw_size) return bad("states another size");
+  if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size())
+    return bad("more than one frame");
+  return true;
+}
+
+void* ZstdAllocate(void* user, size_t size) {
+  // zstd does not say the size when it releases: it is kept in front.
+  constexpr size_t kFront = alignof(std::max_align_t);
+  if (size > SIZE_MAX - kFront) return nullptr;
+  char* memory = static_cast<char*>(Allocate(static_cast<const Allocator*>(user), size + kFront, kFront));
+  if (!memory) return nullptr;
+  std::memcpy(memory, &size, sizeof size);
+  return memory + kFront;
+}
+
+void ZstdRelease(void* user, void* memory) {
+  constexpr size_t kFront = alignof(std::max_align_t);
+  if (!memory) return;
+  char* begin = static_cast<char*>(memory) - kFront;
+  size_t size = 0;
+  std::memcpy(&size, begin, sizeof size);
+  Release(static_cast<const Allocator*>(user), begin, size + kFront, kFront);
+}
+
+}  // namespace
+
+void SectionKindName(uint32_t kind, char (&text)[5]) {
+  for (int index = 0; index < 4; ++index) {
+    char letter = static_cast<char>(kind >> (8 * index) & 0xFF);
+    text[index] = letter >= 0x20 && letter < 0x7F ? letter : '?';
+  }
+  text[4] = 0;
+}
+
+const Section* BundleIndex::Find(uint32_t kind, uint32_t target) const {
+  for (const Section& item : sections) {
+    if (item.kind == kind && item.target == target) return &item;
+  }
+  return nullptr;
+}
+
+bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
+               BundleIndex* index, Error* error) {
+  index->sections.Bind(allocator);
+  return IndexReader(file, limits, index, error).Run();
+}
+
+bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
+                 const Limits& limits, Vector<uint8_t>* bytes, Error* error) {
+  if (number >= index.sections.size()) return Fail(error, Code::kArgument, Rule::kNone, "no such section");
+  const Section& item = index.sections[number];
+  if (error) error->section = number;
+  if (!Inside(file.size(), item.offset, item.stored_size) || item.raw_size > limits.section_bytes) {
+    return Fail(error, Code::kMalformed, Rule::kH1, "a section reaches past the end of the file");
+  }
+  std::span<const uint8_t> stored = file.subspan(item.offset, item.stored_size);
+  bytes->clear();
+  if (item.flags & kSectionZstd && !CheckFrame(stored, item.raw_size, error)) return false;
+  if (!bytes->TryResize(item.raw_size)) {
+    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a section of ", item.raw_size,
+                " bytes");
+  }
+  if (item.flags & kSectionZstd) {
+    ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(bytes->allocator())};
+    ZSTD_DCtx* context = ZSTD_createDCtx_advanced(memory);
+    if (!context) return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the decoder");
+    size_t size = ZSTD_decompressDCtx(context, bytes->data(), bytes->size(), stored.data(), stored.size());
+    ZSTD_freeDCtx(context);
+    if (ZSTD_isError(size) || size != item.raw_size) {
+      return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress to its size");
+    }
+  } else {
+    std::memcpy(bytes->data(), stored.data(), stored.size());
+  }
+  // The caller's bytes may change under us: what counts is the copy (H2).
+  if (Hash64({bytes->data(), bytes->size()}) != item.raw_hash) {
+    return Fail(error, Code::kCorrupt, Rule::kNone, "the content of a section is damaged");
+  }
+  if (error) error->section = kNoSection;
+  return true;
+}
+
+namespace {
+
+// Reads each section once, for the content id and for what its kind promises.
+bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, const Metadata* metadata,
+                   const Limits& limits, const Allocator* allocator, Error* error) {
+  Sha256 sha;
+  Vector<uint8_t> bytes(allocator);
+  for (uint32_t number = 0; number < index.sections.size(); ++number) {
+    const Section& item = index.sections[number];
+    if (!ReadSection(file, index, number, limits, &bytes, error)) return false;
+    std::span<const uint8_t> raw(bytes.data(), bytes.size());
+    if (metadata && !CheckPayload(item, raw, *metadata, error)) {
+      if (error) error->section = number;
+      return false;
+    }
+    if (item.kind == section::kSignature) continue;
+    HashDescription(item, &sha);
+    sha.Update(raw.data(), raw.size());
+  }
+  uint8_t digest[kContentIdSize];
+  sha.Finish(digest);
+  if (std::memcmp(digest, index.content_id, sizeof digest) != 0) {
+    return Fail(error, Code::kCorrupt, Rule::kNone, "the content id is not that of the sections");
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CheckContent(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits,
+                  const Allocator* allocator, Error* error) {
+  return CheckSections(file, index, nullptr, limits, allocator, error);
+}
+
+bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
+                BundleIndex* index, Metadata* metadata, Error* error) {
+  if (!ReadIndex(file, limits, allocator, index, error)) return false;
+  Vector<uint8_t> json(allocator);
+  if (!ReadSection(file, *index, 0, limits, &json, error)) return false;
+  std::string_view text(reinterpret_cast<const char*>(json.data()), json.size());
+  if (!ReadMetadata(text, index->minor, limits, allocator, metadata, error)) {
+    if (error) error->section = 0;
+    return false;
+  }
+  return CheckSections(file, *index, metadata, limits, allocator, error);
+}
+
+}  // namespace adc::artifact

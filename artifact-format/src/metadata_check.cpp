@@ -1,0 +1,363 @@
+#include "artifact/metadata.h"
+#include "json.h"
+#include "metadata_rules.h"
+
+// The rules between the parts of the metadata. The writer checks before it writes and the reader after it has
+// read, so everything downstream may index without asking again.
+
+namespace adc::artifact {
+namespace {
+
+constexpr uint32_t kMaxRank = 8;
+constexpr uint32_t kMaxTextBytes = 4096;
+constexpr uint32_t kMaxLanes = 128;
+constexpr int64_t kMaxLayoutBytes = int64_t{1} << 48;
+
+bool IsFloat(ScalarType type) {
+  return type >= ScalarType::kF16;
+}
+
+bool IsPowerOfTwo(uint64_t value) {
+  return value != 0 && (value & (value - 1)) == 0;
+}
+
+class Checker {
+ public:
+  Checker(const Metadata& metadata, const Limits& limits, Error* error)
+      : metadata_(metadata), limits_(limits), error_(error) {}
+
+  bool Run() {
+    if (metadata_.targets.size() > limits_.targets) return TooMany("targets", limits_.targets);
+    if (metadata_.kernels.size() > limits_.kernels) return TooMany("kernels", limits_.kernels);
+    if (!Name("producer", metadata_.producer, false)) return false;
+    for (const String& source : metadata_.sources) {
+      if (!Text("source", source)) return false;
+    }
+    return Targets() && Layouts() && Kernels();
+  }
+
+ private:
+  template <class... Parts>
+  bool Broken(const Parts&... parts) {
+    if (kernel_)
+      return Fail(error_, Code::kMalformed, Rule::kH8, "kernel '", kernel_->name.view(), "': ", parts...);
+    return Fail(error_, Code::kMalformed, Rule::kH8, parts...);
+  }
+  bool TooMany(std::string_view what, uint32_t limit) {
+    return Fail(error_, Code::kOverLimit, Rule::kH8, "more than ", limit, " ", what);
+  }
+  bool NoMemory() { return Fail(error_, Code::kOutOfMemory, Rule::kNone, "out of memory for the metadata"); }
+
+  // H7: not empty unless allowed, not too long, UTF-8, no control characters.
+  bool Name(std::string_view what, std::string_view name, bool may_be_empty) {
+    if (name.empty()) return may_be_empty || BadName(what, "empty");
+    if (name.size() > limits_.name_bytes) return BadName(what, "too long");
+    for (unsigned char letter : name) {
+      if (letter < 0x20 || letter == 0x7F) return BadName(what, "not free of control characters");
+    }
+    return Text(what, name);
+  }
+  bool BadName(std::string_view what, std::string_view why) {
+    return Fail(error_, Code::kMalformed, Rule::kH7, "a name (", what, ") is ", why);
+  }
+  bool Text(std::string_view what, std::string_view text) {
+    if (text.size() > kMaxTextBytes) return BadName(what, "too long");
+    while (!text.empty()) {
+      size_t length = Utf8Length(text);
+      if (length == 0) return BadName(what, "not UTF-8");
+      text.remove_prefix(length);
+    }
+    return true;
+  }
+  // Names in a list are unique: sorts views of them with a heap, so that a hostile list costs n log n.
+  template <class List>
+  bool Unique(std::string_view what, const List& list) {
+    Vector<std::string_view> names(metadata_.kernels.allocator());
+    for (const auto& item : list) {
+      if (!names.TryPush(item.name.view())) return NoMemory();
+    }
+    auto sift = [&](size_t root, size_t end) {
+      while (2 * root + 1 < end) {
+        size_t child = 2 * root + 1;
+        if (child + 1 < end && names[child] < names[child + 1]) ++child;
+        if (!(names[root] < names[child])) return;
+        std::swap(names[root], names[child]);
+        root = child;
+      }
+    };
+    for (size_t root = names.size() / 2; root-- > 0;) sift(root, names.size());
+    for (size_t end = names.size(); end-- > 1;) {
+      std::swap(names[0], names[end]);
+      sift(0, end);
+    }
+    for (size_t index = 1; index < names.size(); ++index) {
+      if (names[index - 1] == names[index]) {
+        return Fail(error_, Code::kMalformed, Rule::kH7, "two ", what, " are named '", names[index], "'");
+      }
+    }
+    return true;
+  }
+
+  bool Targets() {
+    for (const TargetMeta& target : metadata_.targets) {
+      if (!Name("target", target.name, false) || !Name("target kind", target.kind, false) ||
+          !Name("target architecture", target.arch, true) || !Name("target abi", target.abi, true)) {
+        return false;
+      }
+      const String* last = nullptr;
+      for (const String& feature : target.features) {
+        if (!Name("target feature", feature, false)) return false;
+        if (last && !(last->view() < feature.view())) {
+          return Broken("features of target '", target.name.view(), "' are not sorted");
+        }
+        last = &feature;
+      }
+    }
+    return Unique("targets", metadata_.targets);
+  }
+
+  bool ElementShape(std::string_view name, uint32_t rows, uint32_t columns) {
+    bool scalar = rows == 1 && columns == 1;
+    bool vector = rows >= 2 && rows <= 16 && columns >= 1 && columns <= 16;
+    return scalar || vector || Broken("'", name, "' has elements of ", rows, " x ", columns);
+  }
+
+  bool Layouts() {
+    for (const LayoutMeta& layout : metadata_.layouts) {
+      if (!Name("layout", layout.name, false) || !Unique("fields of one layout", layout.fields)) return false;
+      if (layout.size < 0 || layout.size > kMaxLayoutBytes || !IsPowerOfTwo(layout.alignment) ||
+          layout.alignment > 4096) {
+        return Broken("layout '", layout.name.view(), "' has an impossible size or alignment");
+      }
+      for (const FieldMeta& field : layout.fields) {
+        if (!Name("field", field.name, false) || !ElementShape(field.name, field.rows, field.columns))
+          return false;
+        if (!FieldFits(layout, field)) {
+          return Broken("field '", field.name.view(), "' does not lie inside layout '", layout.name.view(),
+                        "'");
+        }
+      }
+    }
+    return Unique("layouts", metadata_.layouts);
+  }
+
+  // The last byte of the last cell lies inside the layout.
+  static bool FieldFits(const LayoutMeta& layout, const FieldMeta& field) {
+    if (field.offset < 0 || field.levels.size() > kMaxRank) return false;
+    int64_t end = field.offset;
+    int64_t element = int64_t{ScalarTypeSize(field.type)} * field.rows * field.columns;
+    bool empty = false;
+    for (const LevelMeta& level : field.levels) {
+      if (level.extents.size() != level.strides.size() || level.extents.size() > kMaxRank) return false;
+      for (size_t axis = 0; axis < level.extents.size(); ++axis) {
+        int64_t span = 0;
+        if (level.extents[axis] < 0 || level.strides[axis] < 0) return false;
+        if (level.extents[axis] == 0) {
+          empty = true;
+          continue;
+        }
+        if (__builtin_mul_overflow(level.extents[axis] - 1, level.strides[axis], &span) ||
+            __builtin_add_overflow(end, span, &end)) {
+          return false;
+        }
+      }
+    }
+    return empty || (!__builtin_add_overflow(end, element, &end) && end <= layout.size);
+  }
+
+  bool Kernels() {
+    for (size_t index = 0; index < metadata_.kernels.size(); ++index) {
+      const KernelMeta& kernel = metadata_.kernels[index];
+      if (!Name("kernel", kernel.name, false)) return false;
+      kernel_ = &kernel;
+      if (index > 0 && !(metadata_.kernels[index - 1].name.view() < kernel.name.view())) {
+        return Broken("kernels are not sorted by unique name");
+      }
+      if (!Kernel(kernel)) return false;
+      kernel_ = nullptr;
+    }
+    return true;
+  }
+
+  bool Kernel(const KernelMeta& kernel) {
+    if ((kernel.role == KernelRole::kPrimal) != kernel.of.empty())
+      return Broken("role and origin do not agree");
+    if (!kernel.of.empty() && !FindKernel(kernel.of))
+      return Broken("'", kernel.of.view(), "' is not in the bundle");
+    if (!Text("place", kernel.place) || !Unique("parameters of one kernel", kernel.params)) return false;
+    uint32_t cell = 0;
+    for (uint32_t index = 0; index < kernel.params.size(); ++index) {
+      if (!Param(kernel, kernel.params[index])) return false;
+      if (kernel.params[index].cell != cell) return Broken("cells do not follow each other");
+      cell += CellCount(kernel.params[index]);
+    }
+    if (!Exprs(kernel)) return false;
+    for (const ParamMeta& param : kernel.params) {
+      for (NodeId extent : param.extents) {
+        if (!Root(kernel, extent)) return false;
+        if (kernel.exprs.ClassOf(extent) == SizeClass::kS2) {
+          return Broken("the size of scratch '", param.name.view(), "' depends on buffer contents");
+        }
+      }
+    }
+    for (const TaskMeta& task : kernel.tasks) {
+      if (!Task(kernel, task)) return false;
+    }
+    for (const Vector<CheckMeta>* list : {&kernel.asserts, &kernel.accesses}) {
+      for (const CheckMeta& check : *list) {
+        if (!Text("place", check.place) || !Text("text", check.text)) return false;
+      }
+    }
+    uint64_t hash = 0;
+    if (!InterfaceHash(metadata_, kernel, &hash)) return NoMemory();
+    return hash == kernel.interface_hash || Broken("the interface hash is not that of the parameters");
+  }
+
+  bool FindKernel(std::string_view name) const {
+    size_t low = 0, high = metadata_.kernels.size();
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (metadata_.kernels[middle].name.view() < name) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < metadata_.kernels.size() && metadata_.kernels[low].name == name;
+  }
+
+  bool Param(const KernelMeta& kernel, const ParamMeta& param) {
+    std::string_view name = param.name;
+    if (!Name("parameter", name, false) || !ElementShape(name, param.rows, param.columns)) return false;
+    bool is_buffer = param.kind == ParamKind::kBuffer || param.kind == ParamKind::kScratch;
+    bool is_layout = param.kind == ParamKind::kLayout, is_scratch = param.kind == ParamKind::kScratch;
+    if (param.rank > (is_buffer ? kMaxRank : 0))
+      return Broken("parameter '", name, "' has rank ", param.rank);
+    if (is_layout != (param.layout != kNoIndex) || (is_layout && param.layout >= metadata_.layouts.size())) {
+      return Broken("parameter '", name, "' names no layout of the bundle");
+    }
+    if (param.extents.size() != (is_scratch ? param.rank : 0)) {
+      return Broken("parameter '", name, "' states ", uint64_t{param.extents.size()}, " extents");
+    }
+    if (is_scratch != (param.role == ParamRole::kScratch))
+      return Broken("role of parameter '", name, "' is wrong");
+    if (param.kind == ParamKind::kScalar && param.access != Access::kRead) {
+      return Broken("by-value parameter '", name, "' cannot be written");
+    }
+    if (param.shape_i32 && !is_buffer) return Broken("parameter '", name, "' has no shape");
+    if (param.diff && !is_layout && !IsFloat(param.type))
+      return Broken("parameter '", name, "' is diff and no float");
+    bool companion = param.role == ParamRole::kAdjoint || param.role == ParamRole::kTangent;
+    if (companion != (param.primal != kNoIndex))
+      return Broken("parameter '", name, "' and its primal do not agree");
+    if (companion &&
+        (param.primal >= kernel.params.size() || kernel.params[param.primal].role != ParamRole::kPlain)) {
+      return Broken("the primal of parameter '", name, "' is not a plain parameter");
+    }
+    return true;
+  }
+
+  bool Exprs(const KernelMeta& kernel) {
+    for (NodeId id = 0; id < kernel.exprs.size(); ++id) {
+      const SizeNode& node = kernel.exprs[id];
+      bool names_param = node.op == SizeOp::kArg || node.op == SizeOp::kShape || node.op == SizeOp::kRead;
+      if (!names_param) continue;
+      if (node.param >= kernel.params.size()) return BadExpr(id, "names no parameter");
+      const ParamMeta& param = kernel.params[node.param];
+      bool single = param.rows == 1 && param.columns == 1;
+      bool integer = IsInteger(param.type) && single;
+      if (node.op == SizeOp::kArg && (param.kind != ParamKind::kScalar || !integer)) {
+        return BadExpr(id, "takes the value of what is no integer argument");
+      }
+      if (node.op == SizeOp::kShape && (param.kind != ParamKind::kBuffer || node.axis >= param.rank)) {
+        return BadExpr(id, "takes an extent that does not exist");
+      }
+      bool readable = param.kind == ParamKind::kBuffer || param.kind == ParamKind::kScratch;
+      if (node.op == SizeOp::kRead && (!readable || !integer || node.read_count != param.rank)) {
+        return BadExpr(id, "reads what is no integer buffer, or with a wrong number of indices");
+      }
+    }
+    return true;
+  }
+  bool BadExpr(NodeId id, std::string_view why) {
+    return Fail(error_, Code::kMalformed, Rule::kH9, "kernel '", kernel_->name.view(), "': size expression ",
+                id, " ", why);
+  }
+  bool Root(const KernelMeta& kernel, NodeId id) {
+    if (id >= kernel.exprs.size()) return Broken("size expression ", id, " does not exist");
+    return kernel.exprs.FreeLevels(id) == 0 || BadExpr(id, "uses an index outside of its loop");
+  }
+
+  bool Task(const KernelMeta& kernel, const TaskMeta& task) {
+    bool parallel = task.kind == TaskKind::kParallel;
+    if (task.extents.empty() == parallel || task.extents.size() > kMaxRank) {
+      return Broken("a task has ", uint64_t{task.extents.size()}, " axes");
+    }
+    for (NodeId extent : task.extents) {
+      if (!Root(kernel, extent)) return false;
+    }
+    if (!Text("place", task.place) || !Name("size kernel", task.size_kernel, true)) return false;
+    if (!task.size_kernel.empty() && !FindKernel(task.size_kernel)) {
+      return Broken("size kernel '", task.size_kernel.view(), "' is not in the bundle");
+    }
+    for (const AdstackPlanMeta& plan : task.plans) {
+      if (!Plan(kernel, plan)) return false;
+    }
+    if (TaskSizeClass(kernel, task) != task.size_class) return Broken("a task's size class is wrong");
+    Vector<uint32_t> reads(metadata_.kernels.allocator());
+    if (!TaskSizeReads(kernel, task, &reads)) return NoMemory();
+    if (!(reads == task.size_reads)) return Broken("a task's list of parameters read by sizing is wrong");
+    return Entries(task);
+  }
+
+  bool Plan(const KernelMeta& kernel, const AdstackPlanMeta& plan) {
+    if (!IsPowerOfTwo(plan.lanes) || plan.lanes > kMaxLanes)
+      return Broken("a plan has ", plan.lanes, " lanes");
+    for (const GroupMeta& group : plan.groups) {
+      if (!Text("place", group.gate)) return false;
+    }
+    for (size_t index = 0; index < plan.stacks.size(); ++index) {
+      const StackMeta& stack = plan.stacks[index];
+      uint64_t number = index;
+      if (!Text("place", stack.place)) return false;
+      if (stack.group >= plan.groups.size()) return Broken("stack ", number, " belongs to no claim group");
+      if (stack.capacity != kNoNode && !Root(kernel, stack.capacity)) return false;
+      bool in_row = stack.storage == Storage::kRow;
+      if (!in_row && !kernel.exprs.IsConst(stack.capacity)) {
+        return Broken("stack ", number, " is private and has no constant capacity");
+      }
+      if (!in_row && stack.share != kNoIndex) return Broken("stack ", number, " is private and shares bytes");
+    }
+    return true;
+  }
+
+  bool Entries(const TaskMeta& task) {
+    const EntryMeta* last = nullptr;
+    for (const EntryMeta& entry : task.entries) {
+      if (entry.target >= metadata_.targets.size() || (last && entry.target <= last->target)) {
+        return Broken("the entries of a task do not name targets in ascending order");
+      }
+      last = &entry;
+      if (!Name("symbol", entry.symbol, false)) return false;
+      if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");
+      if (entry.plan != kNoIndex && metadata_.targets[entry.target].kind == "cpu" &&
+          task.plans[entry.plan].lanes != 1) {
+        return Broken("a plan for a CPU has more than one lane");
+      }
+    }
+    return true;
+  }
+
+  const Metadata& metadata_;
+  const Limits& limits_;
+  Error* error_;
+  const KernelMeta* kernel_ = nullptr;
+};
+
+}  // namespace
+
+bool CheckMetadata(const Metadata& metadata, const Limits& limits, Error* error) {
+  return Checker(metadata, limits, error).Run();
+}
+
+}  // namespace adc::artifact
