@@ -1,0 +1,76 @@
+#pragma once
+// Integer values as polynomials: a constant plus coefficients times products of a few values that are not
+// taken apart further (parameters, shapes, loop indices, loaded integers).
+//
+// Sums, differences and products of i32 and i64 are followed through, and widening from one to the other;
+// everything else is an atom. The polynomial is exact for index arithmetic that does not wrap; an index that
+// wraps is out of range, which is the program's error, so that facts about indices may be read off it.
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace adc::analysis {
+
+/// A product of up to four atoms in ascending order; none: the constant 1.
+struct Monomial {
+  static constexpr uint32_t kMaxDegree = 4;
+  std::array<ir::Value, kMaxDegree> atoms{};  ///< unused places are invalid
+  uint8_t degree = 0;
+
+  friend bool operator==(const Monomial&, const Monomial&) = default;
+  friend auto operator<=>(const Monomial&, const Monomial&) = default;
+  bool Has(ir::Value atom) const;
+  /// This monomial with one factor `atom` taken out; requires Has(atom).
+  Monomial Without(ir::Value atom) const;
+};
+
+struct AffineTerm {
+  Monomial monomial;  ///< never the constant 1
+  int64_t coefficient = 0;
+  friend bool operator==(const AffineTerm&, const AffineTerm&) = default;
+};
+
+/// constant + sum of coefficient * monomial, terms in ascending order of their monomials, no zero terms.
+struct AffineForm {
+  static constexpr uint32_t kMaxTerms = 16;
+  int64_t constant = 0;
+  std::vector<AffineTerm> terms;
+
+  friend bool operator==(const AffineForm&, const AffineForm&) = default;
+  bool IsConstant() const { return terms.empty(); }
+};
+
+/// Sums and products; empty where the result has too many terms, too high a degree, or coefficients that
+/// leave 62 bits.
+std::optional<AffineForm> Add(const AffineForm& a, const AffineForm& b, int64_t scale_b = 1);
+std::optional<AffineForm> Multiply(const AffineForm& a, const AffineForm& b);
+
+/// Forms of the integer values of one function, made on demand and kept. Stale after the function is edited,
+/// but instructions may be appended (their values get forms of their own).
+class AffineForms {
+ public:
+  explicit AffineForms(const ir::Function& function) : function_(&function) {}
+  /// The form of an integer value. A value that cannot be taken apart is its own atom.
+  const AffineForm& Of(ir::Value v);
+  const ir::Function& function() const { return *function_; }
+
+ private:
+  AffineForm Compute(ir::Value v, uint32_t depth);
+  /// The one value that stands for all equal atoms: a repeated `shape %x, 0` is one atom.
+  ir::Value AtomOf(ir::Value v);
+
+  const ir::Function* function_;
+  SideTable<ir::Value, uint32_t> known_;  ///< position in forms_ plus one
+  std::deque<AffineForm> forms_;
+  std::unordered_map<uint64_t, ir::Value> shapes_;
+};
+
+/// "3 + 4*%i + %n*%j" with names from the module.
+std::string Print(const ir::Module& module, const ir::Function& function, const AffineForm& form);
+
+}  // namespace adc::analysis

@@ -1,0 +1,49 @@
+#include "analysis/loops.h"
+
+#include "analysis/structure.h"
+
+namespace adc::analysis {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+
+std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
+  if (function[loop].op != Op::For) return std::nullopt;
+  std::optional<int64_t> lo = function.IntegerConstant(function.Operand(loop, 0));
+  std::optional<int64_t> hi = function.IntegerConstant(function.Operand(loop, 1));
+  std::optional<int64_t> step = function.IntegerConstant(function.Operand(loop, 2));
+  if (!lo || !hi || !step || *step <= 0) return std::nullopt;
+  if (*hi <= *lo) return 0;
+  uint64_t distance = static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo);
+  auto stride = static_cast<uint64_t>(*step);
+  return distance / stride + (distance % stride != 0 ? 1 : 0);
+}
+
+bool RunsAtLeastOnce(const Function& function, Inst loop) {
+  Op op = function[loop].op;
+  if (op == Op::While || op == Op::ParallelOver) return true;
+  if (op == Op::For) {
+    std::optional<uint64_t> trips = ConstantTrips(function, loop);
+    return trips.has_value() && *trips > 0;
+  }
+  if (op != Op::Parallel) return false;
+  for (uint32_t n = 0; n + 1 < function[loop].operand_count; n += 2) {
+    std::optional<int64_t> lo = function.IntegerConstant(function.Operand(loop, n));
+    std::optional<int64_t> hi = function.IntegerConstant(function.Operand(loop, n + 1));
+    if (!lo || !hi || *hi <= *lo) return false;
+  }
+  return true;
+}
+
+bool ProvablyEnds(const Function& function, Inst inst) {
+  if (function[inst].op == Op::While && (function[inst].flags & ir::kFlagHasMax) == 0) return false;
+  for (uint32_t r = 0; r < function.RegionCount(inst); ++r) {
+    for (Inst inner : function[function[inst].regions[r]].insts) {
+      if (function.RegionCount(inner) != 0 && !ProvablyEnds(function, inner)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace adc::analysis

@@ -1,0 +1,18 @@
+#pragma once
+// Trip counts that are known at compile time.
+
+#include <optional>
+
+#include "ir/function.h"
+
+namespace adc::analysis {
+
+/// `ceil(max(0, hi - lo) / step)` of a `for` whose bounds and step are constants; empty otherwise.
+std::optional<uint64_t> ConstantTrips(const ir::Function& function, ir::Inst loop);
+/// True when the body of a `for`, `while` or `parallel` provably runs at least once (for a while: its
+/// condition region, which always does).
+bool RunsAtLeastOnce(const ir::Function& function, ir::Inst loop);
+/// True when the instruction provably ends: everything but a `while` without `max`, and what holds one.
+bool ProvablyEnds(const ir::Function& function, ir::Inst inst);
+
+}  // namespace adc::analysis
