@@ -163,7 +163,7 @@ class Vector {
   const Allocator* allocator_ = nullptr;
 };
 
-/// Text of known length. Converts from and to std::string_view; never zero-terminated by itself.
+/// Text of known length with a zero behind it. Converts from and to std::string_view.
 class String {
  public:
   String() = default;
@@ -180,10 +180,10 @@ class String {
   void Bind(const Allocator* allocator) { bytes_.Bind(allocator); }
   [[nodiscard]] bool TryAppend(std::string_view text) {
     if (text.empty()) return true;
-    if (!bytes_.TryReserve(bytes_.size() + text.size())) return false;
-    for (char letter : text) {
-      if (!bytes_.TryPush(letter)) return false;
-    }
+    size_t old_size = size();
+    if (!bytes_.TryResize(old_size + text.size() + 1)) return false;
+    std::memcpy(bytes_.data() + old_size, text.data(), text.size());
+    bytes_.back() = 0;
     return true;
   }
   void Append(std::string_view text) {
@@ -191,10 +191,11 @@ class String {
   }
 
   operator std::string_view() const { return view(); }
-  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
-  const char* data() const { return bytes_.data(); }
-  size_t size() const { return bytes_.size(); }
-  bool empty() const { return bytes_.empty(); }
+  std::string_view view() const { return {c_str(), size()}; }
+  const char* c_str() const { return bytes_.empty() ? "" : bytes_.data(); }
+  const char* data() const { return c_str(); }
+  size_t size() const { return bytes_.empty() ? 0 : bytes_.size() - 1; }
+  bool empty() const { return size() == 0; }
   void clear() { bytes_.clear(); }
 
   friend bool operator==(const String& left, const String& right) { return left.view() == right.view(); }

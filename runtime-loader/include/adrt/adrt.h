@@ -1,0 +1,501 @@
+#ifndef ADRT_ADRT_H
+#define ADRT_ADRT_H
+/* adrt: loads bundles (.adcb) and runs their kernels. C11.
+ *
+ * Conventions. Every function returns an adrt_status, 0 on success, and writes its outputs only then.
+ * Descriptors begin with struct_size, which the caller sets to sizeof, and end with reserved words, which
+ * must be zero; start from {0}. Handles are counted: whoever creates one releases it, and a handle keeps
+ * alive what it was made from. The last argument, which may be null, takes the details of a failure; set its
+ * struct_size before. The library has no globals, reads no environment, prints nothing, and starts no thread
+ * except in adrt_device_open_cpu.
+ *
+ *   adrt_bundle_open -> adrt_module_load -> adrt_bundle_find_kernel -> adrt_plan -> adrt_run
+ *
+ * Thread rule. "Any thread" means at any time, also at once with the same handle. "One thread at a time"
+ * means that the caller sees to it that no two calls with the same handle overlap; different handles are
+ * independent.
+ *
+ * The bytes of a bundle may come from anywhere: opening is safe for any bytes. Running its code is not, and
+ * needs the caller's word: ADRT_HOST_TRUST or the authorize callback. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ADRT_VERSION_MAJOR 0
+#define ADRT_VERSION_MINOR 1
+
+typedef int32_t adrt_status;
+
+/* Status codes are stable. */
+enum {
+  ADRT_OK = 0,
+
+  ADRT_ERROR_ARGUMENT = 100, /* what the caller gave is wrong: the text says which and what was expected */
+  ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null */
+  ADRT_ERROR_OUT_OF_DEVICE_MEMORY = 102,
+  ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name */
+
+  ADRT_ERROR_BAD_MAGIC = 200, /* not a bundle */
+  ADRT_ERROR_TRUNCATED = 201,
+  ADRT_ERROR_CORRUPT = 202,     /* a hash does not match */
+  ADRT_ERROR_MALFORMED = 203,   /* a rule of the format is broken: adrt_error.rule */
+  ADRT_ERROR_OVER_LIMIT = 204,  /* a limit of the host is passed */
+  ADRT_ERROR_VERSION = 205,     /* made for another version of the format */
+  ADRT_ERROR_UNSUPPORTED = 206, /* needs something that this loader does not know */
+  ADRT_ERROR_UNTRUSTED = 207,   /* nobody vouches for the bundle's code */
+
+  ADRT_ERROR_NO_TARGET = 300,          /* the bundle has no code for this device */
+  ADRT_ERROR_DEVICE_FEATURE = 301,     /* the device lacks a feature: the text names it */
+  ADRT_ERROR_INTERFACE_MISMATCH = 302, /* the kernel's parameters are not those of the given hash */
+  ADRT_ERROR_DRIVER = 303,             /* the system refused: adrt_error.native_code */
+  ADRT_ERROR_DEVICE_LOST = 304,
+
+  ADRT_ERROR_SIZE_OVERFLOW = 400,       /* a size does not fit 64 bits */
+  ADRT_ERROR_NEEDS_DEVICE_DATA = 401,   /* sizes depend on buffer contents: resolve the plan or give a cap */
+  ADRT_ERROR_HEAP_TOO_SMALL = 402,      /* adrt_error.needed_bytes would do */
+  ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small: the text names it, and both sizes */
+  ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
+  ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
+  ADRT_ERROR_WRITE_PROMISE = 406        /* a writeonce buffer was written twice, or read before */
+};
+
+/* Details of a failure, in the caller's memory. */
+typedef struct adrt_error {
+  uint32_t struct_size;
+  adrt_status status;
+  int32_t native_code; /* errno of the system call that failed, or 0 */
+  uint32_t section;    /* section of the bundle, or 0xFFFFFFFF */
+  uint64_t offset;     /* byte in the file, or in the section's content where section is given */
+  uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
+  uint32_t reserved0;
+  uint64_t needed_bytes; /* HEAP_TOO_SMALL: bytes that would do */
+  char text[512];        /* for people; ends with a zero */
+} adrt_error;
+
+/* A short English name: "adstack overflow". Any thread. */
+const char* adrt_status_text(adrt_status status);
+
+/* ------------------------------------------------------------------------------------------------ host */
+
+/* Limits on what adrt_bundle_open accepts; 0 means the default, larger values than the default count as it.
+ */
+typedef struct adrt_limits {
+  uint32_t struct_size;
+  uint32_t sections;       /* 1024 */
+  uint64_t file_bytes;     /* 1 GiB */
+  uint64_t section_bytes;  /* 256 MiB, uncompressed */
+  uint64_t metadata_bytes; /* 16 MiB */
+  uint32_t targets;        /* 64 */
+  uint32_t kernels;        /* 65535 */
+  uint32_t name_bytes;     /* 255 */
+  uint32_t ratio;          /* 1000: raw bytes per compressed byte */
+  uint64_t reserved[2];
+} adrt_limits;
+
+enum {
+  ADRT_HOST_TRUST = 1u /* code of every bundle opened with this host may run */
+};
+
+/* What the caller supplies. May be null wherever a function takes it: the C library's allocator, no trust.
+ * The struct is copied; `user` and the functions must outlive what is made with them, and be callable from
+ * any thread that uses it. */
+typedef struct adrt_host {
+  uint32_t struct_size;
+  uint32_t flags; /* ADRT_HOST_* */
+  void* user;
+  void* (*allocate)(void* user, size_t size, size_t alignment); /* null: malloc; may return null */
+  void (*release)(void* user, void* memory, size_t size, size_t alignment);
+  void (*log)(void* user, const char* text); /* null: silent; what was chosen and why, for people */
+  int (*authorize)(void* user,
+                   const uint8_t content_id[32]); /* null: no; nonzero: this bundle's code may run */
+  const adrt_limits* limits;                      /* null: defaults */
+  uint64_t reserved[2];
+} adrt_host;
+
+/* ---------------------------------------------------------------------------------------------- bundle */
+
+typedef struct adrt_bundle adrt_bundle;
+typedef struct adrt_kernel adrt_kernel; /* lives as long as its bundle */
+
+enum {
+  ADRT_BUNDLE_COPY = 0,  /* the bytes may go after the call */
+  ADRT_BUNDLE_BORROW = 1 /* the bytes stay unchanged until the bundle is gone */
+};
+
+/* Opens a bundle from memory and verifies all of it: hashes, form, metadata, that payloads are what they
+ * claim. Any thread. */
+adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
+                             adrt_bundle** bundle, adrt_error* error);
+/* Any thread. */
+void adrt_bundle_retain(adrt_bundle* bundle);
+void adrt_bundle_release(adrt_bundle* bundle);
+
+/* The kernel of exactly this name ("relax.grad"). A nonzero interface_hash must match the kernel's. Any
+ * thread. */
+adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name, uint64_t interface_hash,
+                                    const adrt_kernel** kernel, adrt_error* error);
+
+/* ---------------------------------------------------------------------------------------------- device */
+
+typedef struct adrt_device adrt_device;
+
+/* The caller's job system. parallel_for calls job(context, i) for each i in [0, count), in any order, on any
+ * threads, at once or not, and returns when all are done. */
+typedef struct adrt_cpu_jobs {
+  uint32_t struct_size;
+  uint32_t worker_count; /* how many jobs are worth having at once, at least 1 */
+  void* user;
+  void (*parallel_for)(void* user, uint32_t count, void (*job)(void* context, uint32_t index), void* context);
+  uint64_t reserved[2];
+} adrt_cpu_jobs;
+
+/* The CPU through the caller's job system; null jobs: everything runs on the thread that calls adrt_run. Any
+ * thread. */
+adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,
+                                 adrt_error* error);
+/* The CPU through a pool of its own: worker_count - 1 threads that live as long as the device, and the caller
+ * of adrt_run; 0: one worker per processor. Launches from several threads take turns. Any thread. */
+adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
+                                 adrt_error* error);
+/* Any thread. The last release stops a pool's threads and must not come from one of its jobs. */
+void adrt_device_retain(adrt_device* device);
+void adrt_device_release(adrt_device* device);
+
+typedef struct adrt_device_report {
+  uint32_t struct_size;
+  uint32_t worker_count;
+  char kind[16];      /* "cpu" */
+  char arch[16];      /* "x86-64" */
+  char features[256]; /* those that bundles may ask for, with spaces between */
+  uint64_t reserved[2];
+} adrt_device_report;
+
+/* Any thread. */
+adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* report, adrt_error* error);
+
+enum { ADRT_TARGET_REFUSED = 0, ADRT_TARGET_USABLE = 1, ADRT_TARGET_CHOSEN = 2 };
+
+typedef struct adrt_target_report {
+  uint32_t struct_size;
+  uint32_t verdict; /* ADRT_TARGET_* */
+  const char* name; /* "cpu:x86-64-v3"; lives as long as the bundle */
+  char reason[160]; /* why refused, or why another one is better */
+  uint64_t reserved[2];
+} adrt_target_report;
+
+/* One report per target of the bundle, in its order. `reports` may be null: then only the count is given. Any
+ * thread. */
+adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_device* device,
+                                      adrt_target_report* reports, uint32_t capacity, uint32_t* count,
+                                      adrt_error* error);
+
+/* ---------------------------------------------------------------------------------------------- module */
+
+typedef struct adrt_module adrt_module;
+
+/* Loads the code of the best target for the device: decompresses, checks, maps. Any thread. */
+adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
+                             adrt_error* error);
+/* The same for one target by its index in the bundle. Any thread. */
+adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
+                                    adrt_module** module, adrt_error* error);
+/* Index of the target whose code the module holds. Any thread. */
+uint32_t adrt_module_target(const adrt_module* module);
+/* Any thread. */
+void adrt_module_retain(adrt_module* module);
+void adrt_module_release(adrt_module* module);
+
+/* ----------------------------------------------------------------------------------------------- types */
+
+enum {
+  ADRT_TYPE_NONE = 0,
+  ADRT_TYPE_I1 = 1, /* one byte, 0 or 1 */
+  ADRT_TYPE_I8 = 2,
+  ADRT_TYPE_I16 = 3,
+  ADRT_TYPE_I32 = 4,
+  ADRT_TYPE_I64 = 5,
+  ADRT_TYPE_U8 = 6,
+  ADRT_TYPE_U16 = 7,
+  ADRT_TYPE_U32 = 8,
+  ADRT_TYPE_U64 = 9,
+  ADRT_TYPE_F16 = 10,
+  ADRT_TYPE_F32 = 11,
+  ADRT_TYPE_F64 = 12
+};
+/* "f32", or "?" for what is no type; bytes of one, or 0. Any thread. */
+const char* adrt_type_name(uint32_t type);
+uint32_t adrt_type_size(uint32_t type);
+
+enum { ADRT_PARAM_BUFFER = 1, ADRT_PARAM_SCALAR = 2, ADRT_PARAM_LAYOUT = 3, ADRT_PARAM_SCRATCH = 4 };
+enum { ADRT_ACCESS_READ = 1, ADRT_ACCESS_WRITE = 2, ADRT_ACCESS_READWRITE = 3 };
+enum { ADRT_ROLE_PLAIN = 0, ADRT_ROLE_ADJOINT = 1, ADRT_ROLE_TANGENT = 2, ADRT_ROLE_SCRATCH = 3 };
+enum { ADRT_CLASS_S0 = 0, ADRT_CLASS_S1 = 1, ADRT_CLASS_S2 = 2 };
+
+/* ------------------------------------------------------------------------------------------------ plan */
+
+/* One argument of a launch. In an array every element has the same struct_size, which is the array's stride.
+ */
+typedef struct adrt_arg {
+  uint32_t struct_size;
+  uint32_t kind;    /* ADRT_PARAM_BUFFER, _SCALAR or _LAYOUT */
+  const char* name; /* the parameter's name; null: `index` counts */
+  uint32_t index;
+  uint32_t type; /* ADRT_TYPE_*; of one component for vectors and matrices; not for layouts */
+  uint32_t rows; /* element shape, 0 as 1: vec<T, 3> is 3 x 1, mat<T, 3, 3> is 3 x 3 */
+  uint32_t columns;
+  uint32_t rank; /* buffer: number of axes */
+  uint32_t reserved0;
+  void*
+      data; /* buffer, layout: memory of the device; scalar: the value in host memory, copied by adrt_plan */
+  int64_t extents[8]; /* buffer: elements along each axis */
+  uint64_t size;      /* layout: bytes; others: 0, or bytes of `data` to be checked against the extents */
+  uint64_t
+      content_version; /* nonzero: equal numbers promise equal contents, so that sizes read once stay valid */
+  uint64_t reserved[2];
+} adrt_arg;
+
+typedef struct adrt_launch_plan adrt_launch_plan;
+
+typedef struct adrt_plan_desc {
+  uint32_t struct_size;
+  uint32_t arg_count;
+  const adrt_arg* args;
+  adrt_module* module;  /* what will run it; null: sizes alone, for `target` */
+  uint32_t target;      /* without a module: index of the target */
+  uint32_t workers;     /* at most this many at once; 0: the device's count, 1 without a module */
+  uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
+                           it fit */
+  uint64_t size_budget; /* steps that evaluating one size may take; 0: 2^28 */
+  uint64_t reserved[4];
+} adrt_plan_desc;
+
+/* Checks the arguments and computes what the launch takes. On the host alone: no driver call, no look into a
+ * buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run. Without a
+ * module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
+adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
+                      adrt_error* error);
+void adrt_plan_release(adrt_launch_plan* plan);
+
+/* Settles sizes of class S2. On a CPU, where buffers lie in host memory, readback is null and they are read
+ * now; sizes that depend on what the kernel itself writes are left to adrt_run. One thread at a time. */
+adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
+                              adrt_error* error);
+
+/* Settles stacks of class S2 without reading: they share evenly what max_bytes leaves of the heap. Too little
+ * is reported by the launch as ADRT_ERROR_ADSTACK_OVERFLOW. One thread at a time. */
+adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
+
+typedef struct adrt_plan_report {
+  uint32_t struct_size;
+  uint32_t size_class; /* ADRT_CLASS_* */
+  uint32_t resolved;   /* nonzero: heap_bytes is final */
+  uint32_t task_count;
+  uint64_t heap_bytes; /* of what is known */
+  uint64_t heap_alignment;
+  uint64_t status_bytes;
+  uint64_t scratch_bytes; /* part of heap_bytes */
+  uint32_t workers;
+  uint32_t target;
+  uint64_t reserved[4];
+} adrt_plan_report;
+
+typedef struct adrt_task_report {
+  uint32_t struct_size;
+  uint32_t parallel; /* 0: serial */
+  uint32_t size_class;
+  uint32_t resolved;
+  uint32_t axis_count;
+  uint32_t group_count;
+  uint32_t stack_count;
+  uint32_t lanes;
+  int64_t extents[8];
+  uint64_t iterations;
+  uint64_t chunks;     /* pieces that the iterations are dealt in */
+  uint64_t rows;       /* rows of each claim group */
+  uint64_t row_bytes;  /* over all claim groups */
+  uint64_t heap_bytes; /* rows * row_bytes; tasks use the same memory one after the other */
+  const char* place;   /* source place, lives as long as the bundle */
+  uint64_t reserved[4];
+} adrt_task_report;
+
+typedef struct adrt_stack_report {
+  uint32_t struct_size;
+  uint32_t type; /* ADRT_TYPE_* */
+  uint32_t group;
+  uint32_t in_row;  /* 0: in private memory */
+  uint32_t counted; /* 0: addressed by loop indices */
+  uint32_t size_class;
+  uint32_t known; /* 0: no expression gives the capacity, the launch needs a cap */
+  uint32_t reserved0;
+  uint64_t capacity; /* elements; 0 while open */
+  uint64_t offset;   /* bytes from the start of its row */
+  const char* place; /* source place of the push */
+  const char* gate;  /* source place of its claim group's gate, empty where none */
+  char formula[416]; /* the capacity as an expression */
+  uint64_t reserved[4];
+} adrt_stack_report;
+
+/* One thread at a time. */
+adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error);
+adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
+                           adrt_error* error);
+adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
+                            adrt_stack_report* report, adrt_error* error);
+
+/* ------------------------------------------------------------------------------------------------- run */
+
+/* Memory that launches reuse: grows by doubling, by exactly what is needed where the doubled size is refused.
+ */
+typedef struct adrt_heap adrt_heap;
+/* Any thread; the heap itself serves one launch at a time. */
+adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error* error);
+void adrt_heap_retain(adrt_heap* heap);
+void adrt_heap_release(adrt_heap* heap);
+uint64_t adrt_heap_bytes(const adrt_heap* heap);
+
+enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 };
+
+typedef struct adrt_run_desc {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  adrt_heap* heap;      /* where the launch's memory comes from; null: `memory`, or a passing allocation */
+  void* memory;         /* caller's memory, ADRT_HEAP_ALIGNMENT aligned */
+  uint64_t memory_size; /* at least the plan's heap_bytes */
+  void* status; /* ADRT_STATUS_BYTES for the launch's status block, 4-byte aligned; null: a private one */
+  uint64_t reserved[4];
+} adrt_run_desc;
+
+/* Runs a plan that has a module, and waits: settles open sizes, takes memory, launches every task, reports.
+ * desc may be null. Two launches at once must not share a plan, a heap or memory. One thread at a time. */
+adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
+
+/* What a status block that a launch of this plan wrote says. Any thread. */
+adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);
+
+/* ------------------------------------------------------------------------------------ looking into it */
+
+typedef struct adrt_bundle_report {
+  uint32_t struct_size;
+  uint16_t major, minor; /* of the format */
+  uint8_t content_id[32];
+  uint64_t file_bytes;
+  uint32_t section_count;
+  uint32_t target_count;
+  uint32_t kernel_count;
+  uint32_t layout_count;
+  uint32_t source_count;
+  uint32_t reserved0;
+  const char* producer;
+  uint64_t reserved[4];
+} adrt_bundle_report;
+
+typedef struct adrt_section_report {
+  uint32_t struct_size;
+  uint32_t target; /* 0xFFFFFFFF: none */
+  char kind[8];    /* "META" */
+  uint64_t offset;
+  uint64_t stored_bytes;
+  uint64_t raw_bytes;
+  uint32_t required;
+  uint32_t compressed;
+  uint32_t alignment;
+  uint32_t reserved0;
+  uint64_t reserved[4];
+} adrt_section_report;
+
+typedef struct adrt_target_info {
+  uint32_t struct_size;
+  uint32_t feature_count;
+  const char* name;
+  const char* kind;
+  const char* arch;
+  const char* abi;
+  uint64_t reserved[4];
+} adrt_target_info;
+
+typedef struct adrt_kernel_report {
+  uint32_t struct_size;
+  uint32_t index; /* in the bundle, by name */
+  const char* name;
+  const char* role; /* "primal", "grad", "jvp" */
+  const char* of;   /* kernel that it was derived from, or empty */
+  const char* place;
+  uint64_t interface_hash;
+  uint32_t param_count;
+  uint32_t task_count;
+  uint32_t size_class; /* highest of its tasks */
+  uint32_t reserved0;
+  uint64_t reserved[4];
+} adrt_kernel_report;
+
+typedef struct adrt_param_report {
+  uint32_t struct_size;
+  uint32_t kind;
+  const char* name;
+  uint32_t type;
+  uint32_t rows, columns;
+  uint32_t rank;
+  uint32_t access;
+  uint32_t role;
+  uint32_t primal; /* parameter that it is the companion of, or 0xFFFFFFFF */
+  uint32_t layout; /* index of its layout, or 0xFFFFFFFF */
+  uint32_t diff, alias, write_once;
+  uint32_t reserved0;
+  uint64_t reserved[4];
+} adrt_param_report;
+
+typedef struct adrt_layout_report {
+  uint32_t struct_size;
+  uint32_t field_count;
+  const char* name;
+  uint64_t bytes;
+  uint64_t alignment;
+  uint64_t reserved[4];
+} adrt_layout_report;
+
+/* A field of a layout. The index along an axis has one digit per level, outermost first; the address is
+ * offset + sum of digit * stride. */
+typedef struct adrt_field_report {
+  uint32_t struct_size;
+  uint32_t type;
+  const char* name;
+  uint32_t rows, columns;
+  uint32_t diff;
+  uint32_t level_count;
+  uint64_t offset;
+  uint32_t axis_count[8]; /* per level */
+  int64_t extents[8][8];  /* per level and axis */
+  int64_t strides[8][8];  /* bytes */
+  uint64_t reserved[4];
+} adrt_field_report;
+
+/* Any thread. Texts live as long as the bundle. An index that is too large is ADRT_ERROR_ARGUMENT. */
+adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* report, adrt_error* error);
+adrt_status adrt_bundle_section(const adrt_bundle* bundle, uint32_t index, adrt_section_report* report,
+                                adrt_error* error);
+/* Copies a section's uncompressed content; *size is its length. A capacity that is too small is an error and
+ * copies nothing; null bytes ask for the length. */
+adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, void* bytes, size_t capacity,
+                                     size_t* size, adrt_error* error);
+adrt_status adrt_bundle_target(const adrt_bundle* bundle, uint32_t index, adrt_target_info* info,
+                               adrt_error* error);
+const char* adrt_bundle_target_feature(const adrt_bundle* bundle, uint32_t target, uint32_t index);
+const char* adrt_bundle_source(const adrt_bundle* bundle, uint32_t index);
+adrt_status adrt_bundle_kernel(const adrt_bundle* bundle, uint32_t index, const adrt_kernel** kernel,
+                               adrt_error* error);
+adrt_status adrt_bundle_layout(const adrt_bundle* bundle, uint32_t index, adrt_layout_report* report,
+                               adrt_error* error);
+adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32_t index,
+                              adrt_field_report* report, adrt_error* error);
+adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report, adrt_error* error);
+adrt_status adrt_kernel_param(const adrt_kernel* kernel, uint32_t index, adrt_param_report* report,
+                              adrt_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+#include <cstring>
+
+#include "core/errors.h"
+#include "core/host.h"
+
+// Opening a bundle and finding kernels in it.
+
+using adrt::Fail;
+
+adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
+                             adrt_bundle** bundle, adrt_error* error) {
+  if (!bundle || (!data && size > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "bundle_open: null argument");
+  if (mode != ADRT_BUNDLE_COPY && mode != ADRT_BUNDLE_BORROW) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "bundle_open: unknown mode ", mode);
+  }
+  adrt::Host made;
+  if (!adrt::MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
+  adrt_bundle* opened = adrt::New<adrt_bundle>(made.allocator, made);
+  if (!opened) return adrt::OutOfMemory(error);
+
+  const adc::artifact::Allocator* allocator = &opened->host.allocator;
+  opened->file = {static_cast<const uint8_t*>(data), size};
+  adc::artifact::Error reason;
+  bool done = true;
+  if (mode == ADRT_BUNDLE_COPY && size <= made.limits.file_bytes) {
+    opened->owned.Bind(allocator);
+    if (opened->owned.TryResize(size)) {
+      if (size > 0) std::memcpy(opened->owned.data(), data, size);
+      opened->file = {opened->owned.data(), size};
+    } else {
+      done = adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
+                                 "the host's allocator refused memory for the bundle");
+    }
+  }
+  done = done && adc::artifact::ReadBundle(opened->file, opened->host.limits, allocator, &opened->index,
+                                           &opened->metadata, &reason);
+  if (done) {
+    opened->kernels.Bind(allocator);
+    done = opened->kernels.TryResize(opened->metadata.kernels.size());
+    if (!done) reason.code = adc::artifact::Code::kOutOfMemory;
+  }
+  if (!done) {
+    adrt_status status = adrt::FromArtifact(reason, error);
+    adrt::Delete(made.allocator, opened);
+    return status;
+  }
+  for (uint32_t index = 0; index < opened->kernels.size(); ++index) {
+    opened->kernels[index] = {opened, &opened->metadata.kernels[index], index};
+  }
+  *bundle = opened;
+  return ADRT_OK;
+}
+
+void adrt_bundle_retain(adrt_bundle* bundle) {
+  if (bundle) bundle->count.Retain();
+}
+
+void adrt_bundle_release(adrt_bundle* bundle) {
+  if (bundle && bundle->count.Release()) adrt::Delete(bundle->host.allocator, bundle);
+}
+
+adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name, uint64_t interface_hash,
+                                    const adrt_kernel** kernel, adrt_error* error) {
+  if (!bundle || !name || !kernel) return Fail(error, ADRT_ERROR_ARGUMENT, "find_kernel: null argument");
+  std::string_view wanted = name;
+  size_t low = 0, high = bundle->kernels.size();
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (bundle->kernels[middle].meta->name.view() < wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == bundle->kernels.size() || bundle->kernels[low].meta->name.view() != wanted) {
+    return Fail(error, ADRT_ERROR_NOT_FOUND, "the bundle has no kernel '", wanted, "'");
+  }
+  const adrt_kernel& found = bundle->kernels[low];
+  if (interface_hash != 0 && interface_hash != found.meta->interface_hash) {
+    Fail(error, ADRT_ERROR_INTERFACE_MISMATCH, "kernel '", wanted,
+         "' has other parameters than the caller was built for: compile the bundle and the caller together");
+    return ADRT_ERROR_INTERFACE_MISMATCH;
+  }
+  *kernel = &found;
+  return ADRT_OK;
+}

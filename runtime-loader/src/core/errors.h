@@ -1,0 +1,64 @@
+#pragma once
+// Filling the caller's adrt_error, and reading its descriptors of any size.
+
+#include <adrt/adrt.h>
+
+#include "artifact/error.h"
+
+namespace adrt {
+
+namespace artifact = adc::artifact;
+
+/// An error with nothing said yet.
+void Clear(adrt_error* error);
+
+/// Fills `error` (which may be null) and gives the status back: `return Fail(error, ADRT_ERROR_ARGUMENT, "...", ...)`.
+template <class... Parts>
+adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
+  if (error && error->struct_size >= sizeof(adrt_error)) {
+    Clear(error);
+    error->status = status;
+    artifact::TextWriter writer(error->text, sizeof error->text);
+    (void)(writer << ... << parts);
+  }
+  return status;
+}
+
+/// The same for internal functions that return bool.
+template <class... Parts>
+bool Refuse(adrt_error* error, adrt_status status, const Parts&... parts) {
+  Fail(error, status, parts...);
+  return false;
+}
+
+adrt_status OutOfMemory(adrt_error* error);
+
+/// A failure of the artifact format as the loader reports it.
+adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
+
+/// Copies what the caller filled of a descriptor; the rest stays zero. False where struct_size is not plausible.
+template <class T>
+bool CopyDescriptor(const T* from, T* to) {
+  constexpr uint32_t kLargest = 1u << 12;
+  if (from->struct_size < sizeof(uint32_t) || from->struct_size > kLargest) return false;
+  uint32_t size = from->struct_size < sizeof(T) ? from->struct_size : static_cast<uint32_t>(sizeof(T));
+  const unsigned char* source = reinterpret_cast<const unsigned char*>(from);
+  unsigned char* destination = reinterpret_cast<unsigned char*>(to);
+  for (uint32_t index = 0; index < size; ++index) destination[index] = source[index];
+  to->struct_size = sizeof(T);
+  return true;
+}
+
+/// Writes a report into a caller's struct that may be older, hence smaller, than this one.
+template <class T>
+bool CopyReport(const T& from, T* to) {
+  uint32_t size = to->struct_size;
+  if (size < sizeof(uint32_t)) return false;
+  const unsigned char* source = reinterpret_cast<const unsigned char*>(&from);
+  unsigned char* destination = reinterpret_cast<unsigned char*>(to);
+  for (uint32_t index = 0; index < size && index < sizeof(T); ++index) destination[index] = source[index];
+  to->struct_size = size;
+  return true;
+}
+
+}  // namespace adrt

@@ -1,0 +1,50 @@
+#include "core/host.h"
+
+#include "core/errors.h"
+
+namespace adrt {
+namespace {
+
+// A caller may lower a limit, never raise it.
+template <class N>
+void Lower(N wanted, N* limit) {
+  if (wanted != 0 && wanted < *limit) *limit = wanted;
+}
+
+}  // namespace
+
+bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
+  if (!from) return true;
+  adrt_host copy = {};
+  if (!CopyDescriptor(from, &copy)) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: struct_size is not set");
+  if (!copy.allocate != !copy.release) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "host: allocate and release go together");
+  }
+  host->allocator = {copy.allocate, copy.release, copy.user};
+  host->user = copy.user;
+  host->log = copy.log;
+  host->authorize = copy.authorize;
+  host->trust = copy.flags & ADRT_HOST_TRUST;
+  if (copy.flags & ~uint32_t{ADRT_HOST_TRUST}) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: unknown flags");
+  if (copy.limits) {
+    adrt_limits wanted = {};
+    if (!CopyDescriptor(copy.limits, &wanted)) {
+      return Refuse(error, ADRT_ERROR_ARGUMENT, "host: struct_size of the limits is not set");
+    }
+    Lower(wanted.sections, &host->limits.sections);
+    Lower(wanted.file_bytes, &host->limits.file_bytes);
+    Lower(wanted.section_bytes, &host->limits.section_bytes);
+    Lower(wanted.metadata_bytes, &host->limits.metadata_bytes);
+    Lower(wanted.targets, &host->limits.targets);
+    Lower(wanted.kernels, &host->limits.kernels);
+    Lower(wanted.name_bytes, &host->limits.name_bytes);
+    Lower(wanted.ratio, &host->limits.ratio);
+  }
+  return true;
+}
+
+void Log(const Host& host, const char* text) {
+  if (host.log) host.log(host.user, text);
+}
+
+}  // namespace adrt
