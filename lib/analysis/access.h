@@ -31,9 +31,9 @@ class AccessFacts {
   /// either. Accesses of different memory classes are Distinct; components of one element are too.
   Relation SameIteration(ir::Inst a, ir::Inst b);
 
-  /// True when the cell of `a` in one iteration of `loop` (for, parallel, parallel over; it holds both) is never
-  /// the cell of `b` in a different iteration of the same execution of `loop`, whatever the loops inside
-  /// `loop` do. Values from outside of `loop` are the same in both. Not proved for `while`.
+  /// True when the cell of `a` in one iteration of `loop` (for, parallel, parallel over; it holds both) is
+  /// never the cell of `b` in a different iteration of the same execution of `loop`, whatever the loops
+  /// inside `loop` do. Values from outside of `loop` are the same in both. Not proved for `while`.
   bool DistinctAcross(ir::Inst loop, ir::Inst a, ir::Inst b);
   /// DistinctAcross(loop, a, a): no two iterations of `loop` touch one cell through `a`.
   bool InjectiveIn(ir::Inst loop, ir::Inst a) { return DistinctAcross(loop, a, a); }
@@ -46,8 +46,8 @@ class AccessFacts {
   /// that holds both, not in a later task. Looks at cells, not at the values written. `writeonce` is not
   /// looked at.
   bool MayOverwriteLater(ir::Inst read, ir::Inst write);
-  /// False when `write` in one iteration of the top-level parallel around both provably never touches the cell
-  /// that `read` reads in a different one. False as well outside of a common parallel.
+  /// False when `write` in one iteration of the top-level parallel around both provably never touches the
+  /// cell that `read` reads in a different one. False as well outside of a common parallel.
   bool MayRace(ir::Inst read, ir::Inst write);
 
   /// True when index number `axis` of the access provably lies inside its extent: a constant, or the index of

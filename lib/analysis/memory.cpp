@@ -6,8 +6,8 @@ namespace adc::analysis {
 
 using ir::Effect;
 using ir::Function;
-using ir::Inst;
 using ir::InfoOf;
+using ir::Inst;
 using ir::Op;
 using ir::Value;
 using ir::ValueKind;

@@ -33,7 +33,8 @@ class Structure {
   uint32_t Depth(ir::Block block) const { return depth_[block.raw]; }
   /// The control instructions around `inst`, outermost first.
   std::vector<ir::Inst> Enclosing(ir::Inst inst) const;
-  /// The innermost instruction of kind for, while, parallel around the contents of `block`; invalid at the top.
+  /// The innermost instruction of kind for, while, parallel around the contents of `block`; invalid at the
+  /// top.
   ir::Inst LoopAround(ir::Block block) const;
   /// True when `v` has one value throughout one execution of `loop`: it is defined outside of it.
   bool DefinedOutside(ir::Value v, ir::Inst loop) const;

@@ -13,7 +13,8 @@ struct Use {
   uint32_t number = 0;
 };
 
-/// The uses of every value in textual order, in one table. Const once made; stale after the function is edited.
+/// The uses of every value in textual order, in one table. Const once made; stale after the function is
+/// edited.
 class Uses {
  public:
   explicit Uses(const ir::Function& function);
