@@ -320,9 +320,11 @@ class Checker {
       const StackMeta& stack = plan.stacks[index];
       uint64_t number = index;
       if (!Text("place", stack.place)) return false;
-      if (stack.group >= plan.groups.size()) return Broken("stack ", number, " belongs to no claim group");
-      if (stack.capacity != kNoNode && !Root(kernel, stack.capacity)) return false;
       bool in_row = stack.storage == Storage::kRow;
+      if (in_row && stack.group >= plan.groups.size()) {
+        return Broken("stack ", number, " belongs to no claim group");
+      }
+      if (stack.capacity != kNoNode && !Root(kernel, stack.capacity)) return false;
       if (!in_row && !kernel.exprs.IsConst(stack.capacity)) {
         return Broken("stack ", number, " is private and has no constant capacity");
       }

@@ -1,0 +1,787 @@
+#include "adstack/bounds.h"
+
+#include <algorithm>
+
+#include "adstack/walk.h"
+#include "ir/number.h"
+#include "support/check.h"
+
+// Points before intervals. Every value is translated as a function of the indices of its enclosing loops, and
+// the indices are eliminated only at the end, from the inside out, over the path of the push. So `end[i] -
+// start[i]` stays one function of i, and its maximum is the longest row, not the largest end minus the
+// smallest start. Intervals take over only where a value is not a function of what is known before the
+// launch: of a minimum one known side is enough, the upper bound of `a - b` uses the lower bound of `b`, a
+// branch on something unknown gives the hull of both sides.
+//
+// Loop indices count iterations: in `for %i in lo..hi step s`, the value %i is `lo + s * index(level)`, with
+// the index in [0, ceil(max(0, hi - lo) / s)). A reversed loop takes the same indices in another order, so
+// that the slot of a push and of its pop are the same expression. The level of a loop is the number of loops
+// around it.
+//
+// Carried integers. `carry(%k = %k0)` whose body yields `%k + d` has the value k0 + (sum of d over earlier
+// iterations); d may depend on the index and may be a range (a counter under a condition grows by 0 to 1).
+
+namespace adc::adstack {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+using ir::ValueKind;
+
+namespace {
+
+/// Chains of operands longer than this are not followed.
+constexpr uint32_t kMaxDepth = 400;
+constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
+
+bool Mentions(const std::vector<bool>& set, uint32_t position) {
+  return position < set.size() && set[position];
+}
+
+}  // namespace
+
+Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra)
+    : module_(module), function_(function), algebra_(algebra), written_(function.params.size(), false) {
+  bool alias_written = false;
+  ForEachInst(function, [&](Inst inst) {
+    const ir::InstData& data = function_[inst];
+    if (data.op == Op::StackPush) pushes_[function_.Operand(inst, 0)].push_back(inst);
+    if (data.op != Op::Store && !ir::IsAtomic(data.op)) return;
+    const ir::ValueData& base = function_[function_.Operand(inst, 0)];
+    if (base.kind != ValueKind::BlockParam || Block(base.owner) != function_.Body()) return;
+    written_[base.number] = true;
+    alias_written = alias_written || function_.params[base.number].alias;
+  });
+  for (size_t n = 0; n < written_.size(); ++n) {
+    if (function_.params[n].role == ir::ParamRole::Scratch || (alias_written && function_.params[n].alias))
+      written_[n] = true;
+  }
+}
+
+uint32_t Bounds::DepthOf(Block block) const {
+  uint32_t depth = 0;
+  for (Inst owner = function_[block].owner; owner.Valid(); owner = function_[function_[owner].parent].owner) {
+    Op op = function_[owner].op;
+    if (op == Op::For || op == Op::While) ++depth;
+    if (op == Op::Parallel || op == Op::ParallelOver)
+      depth += static_cast<uint32_t>(function_[function_[owner].regions[0]].params.size());
+  }
+  return depth;
+}
+
+uint32_t Bounds::LevelOf(Inst loop, uint32_t axis) const {
+  return std::min(DepthOf(function_[loop].parent) + axis, kNoLevel);
+}
+
+Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
+  const ir::InstData& data = function_[loop];
+  if (data.op == Op::ParallelOver) {
+    const ir::Layout& layout = module_.layouts[function_.TypeOf(function_.Operand(loop, 0)).count];
+    return {algebra_.Const(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent)), true};
+  }
+  if (data.op == Op::While) {
+    if ((data.flags & ir::kFlagHasMax) == 0) return {};
+    return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
+  }
+  uint32_t first = data.op == Op::Parallel ? 2 * axis : 0;
+  Range low = Of(function_.Operand(loop, first)), high = Of(function_.Operand(loop, first + 1));
+  NodeId length = algebra_.Clamp0(algebra_.Sub(high.upper, low.lower));
+  if (data.op == Op::For) {
+    NodeId step = Of(function_.Operand(loop, 2)).lower;
+    length = algebra_.Divide(SizeOp::kCeilDiv, length, step);
+  }
+  return {length, length != kNoNode && low.Exact() && high.Exact()};
+}
+
+Range Bounds::Of(Value value) {
+  Type type = function_.TypeOf(value);
+  if (!type.IsScalar() || ir::IsFloat(type.scalar)) return {};
+  Entry& entry = known_[value];
+  if (entry.state == Entry::Done) return entry.range;
+  if (entry.state == Entry::Busy || depth_ >= kMaxDepth) return FitType(type, {});
+  entry.state = Entry::Busy;
+  ++depth_;
+  Range range = FitType(type, Compute(value));
+  --depth_;
+  known_[value] = {Entry::Done, range};
+  return range;
+}
+
+Range Bounds::FitType(Type type, Range range) {
+  if (ir::BitWidth(type.scalar) > 16) {
+    // Wider arithmetic is taken as it is written: what wraps there is found by the guard at run time.
+    if (ir::IsUnsigned(type.scalar) && range.lower == kNoNode) range.lower = algebra_.Const(0);
+    return range;
+  }
+  int64_t bits = ir::BitWidth(type.scalar);
+  int64_t low = ir::IsSigned(type.scalar) ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = low + (int64_t{1} << bits) - 1;
+  if (range.Exact() && algebra_.pool()[range.lower].op != SizeOp::kConst) {
+    SizeOp op = algebra_.pool()[range.lower].op;
+    if (op == SizeOp::kArg || op == SizeOp::kRead) return range;  // of this type as they stand
+  }
+  ConstantRange lower = algebra_.RangeOf(range.lower), upper = algebra_.RangeOf(range.upper);
+  if (range.lower != kNoNode && range.upper != kNoNode && lower.low >= low && upper.high <= high)
+    return range;
+  return {algebra_.Const(low), algebra_.Const(high)};
+}
+
+Range Bounds::Compute(Value value) {
+  const ir::ValueData& data = function_[value];
+  switch (data.kind) {
+    case ValueKind::Constant: {
+      std::optional<int64_t> constant = function_.IntegerConstant(value);
+      if (!constant && data.type.Is(ir::Scalar::I1))
+        constant = static_cast<int64_t>(function_.ConstantOf(value).bits);
+      return constant ? Range::Exactly(algebra_.Const(*constant)) : Range{};
+    }
+    case ValueKind::Global: {
+      const ir::ModuleConstant& constant = module_.constants[data.owner];
+      if (!constant.type.IsScalar() || constant.elements.empty()) return {};
+      return Range::Exactly(algebra_.Const(static_cast<int64_t>(constant.elements[0])));
+    }
+    case ValueKind::BlockParam:
+      return OfParam(Block(data.owner), data.number, data.type);
+    case ValueKind::Result:
+      return OfInst(Inst(data.owner), data.number);
+  }
+  ADC_UNREACHABLE("kind of a value");
+}
+
+Range Bounds::OfParam(Block block, uint32_t number, Type type) {
+  if (block == function_.Body())
+    return type.IsScalar() ? Range::Exactly(algebra_.pool().Arg(number)) : Range{};
+  Inst owner = function_[block].owner;
+  Op op = function_[owner].op;
+  bool is_index = op == Op::Parallel || op == Op::ParallelOver || (op == Op::For && number == 0);
+  if (!is_index) return OfCarried(owner, op == Op::For ? number - 1 : number);
+  uint32_t axis = op == Op::For ? 0 : number;
+  Range low = Range::Exactly(algebra_.Const(0));
+  NodeId step = algebra_.Const(1);
+  if (op == Op::Parallel) low = Of(function_.Operand(owner, 2 * axis));
+  if (op == Op::For) {
+    low = Of(function_.Operand(owner, 0));
+    step = Of(function_.Operand(owner, 2)).lower;
+  }
+  uint32_t level = LevelOf(owner, axis);
+  if (level < kNoLevel) {
+    NodeId moved = algebra_.Mul(step, algebra_.pool().Index(level));
+    if (low.Exact()) return Range::Exactly(algebra_.Add(low.lower, moved));
+    return {algebra_.Add(low.lower, moved), algebra_.Add(low.upper, moved)};
+  }
+  NodeId last = algebra_.Mul(step, algebra_.Sub(TripsOf(owner, axis).upper, algebra_.Const(1)));
+  return {low.lower, algebra_.Add(low.upper, last)};
+}
+
+Value Bounds::InitialOf(Inst loop, uint32_t number) const {
+  const ir::InstData& data = function_[loop];
+  uint32_t first = data.op == Op::For ? 3 : ((data.flags & ir::kFlagHasMax) != 0 ? 1 : 0);
+  return function_.Operand(loop, first + number);
+}
+
+Value Bounds::YieldOf(Inst loop, uint32_t number) const {
+  const ir::InstData& data = function_[loop];
+  Inst yield = function_.Terminator(data.regions[data.op == Op::While ? 1 : 0]);
+  return function_.Operand(yield, number);
+}
+
+NodeId Bounds::SumOfEarlier(Inst loop, NodeId body) {
+  uint32_t level = LevelOf(loop);
+  if (level >= kNoLevel) return kNoNode;
+  return algebra_.SumBelow(level, algebra_.pool().Index(level), body);
+}
+
+Range Bounds::OfCarried(Inst loop, uint32_t number) {
+  Range initial = Of(InitialOf(loop, number));
+  Value param =
+      function_[function_[loop].regions[0]].params[number + (function_[loop].op == Op::For ? 1 : 0)];
+  Value yield = YieldOf(loop, number);
+  if (std::optional<Range> step = Increment(yield, param, 0)) {
+    if (step->Exact() && initial.Exact())
+      return Range::Exactly(algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower)));
+    return {algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower)),
+            algebra_.Add(initial.upper, SumOfEarlier(loop, step->upper))};
+  }
+  return Union(initial, Closed(loop, Of(yield), false));
+}
+
+Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
+  Range initial = Of(InitialOf(loop, number));
+  Value param =
+      function_[function_[loop].regions[0]].params[number + (function_[loop].op == Op::For ? 1 : 0)];
+  Value yield = YieldOf(loop, number);
+  Trips trips = TripsOf(loop);
+  if (std::optional<Range> step = Increment(yield, param, 0)) {
+    uint32_t level = LevelOf(loop);
+    if (trips.exact && step->Exact() && initial.Exact())
+      return Range::Exactly(algebra_.Add(initial.lower, algebra_.SumBelow(level, trips.upper, step->lower)));
+    NodeId down = step->lower, up = step->upper;
+    if (!trips.exact) {  // it may stop at any earlier iteration
+      down = algebra_.Min(down, algebra_.Const(0));
+      up = algebra_.Clamp0(up);
+    }
+    NodeId zero = algebra_.Const(0);
+    // A value that never grows, or never shrinks, needs no trip count on that side.
+    NodeId fall = down == zero ? zero : algebra_.SumBelow(level, trips.upper, down);
+    NodeId rise = up == zero ? zero : algebra_.SumBelow(level, trips.upper, up);
+    return {algebra_.Add(initial.lower, fall), algebra_.Add(initial.upper, rise)};
+  }
+  return Union(initial, Closed(loop, Of(yield), false));
+}
+
+Range Bounds::Closed(Inst loop, Range range, bool one_more) {
+  uint32_t level = LevelOf(loop);
+  NodeId trips = TripsOf(loop).upper;
+  if (one_more) trips = algebra_.Add(trips, algebra_.Const(1));
+  return {algebra_.MinOver(level, trips, range.lower), algebra_.MaxOver(level, trips, range.upper, false)};
+}
+
+std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth) {
+  if (value == param) return Range::Exactly(algebra_.Const(0));
+  if (depth > 16 || function_[value].kind != ValueKind::Result) return std::nullopt;
+  Inst inst(function_[value].owner);
+  const ir::InstData& data = function_[inst];
+  uint32_t number = function_[value].number;
+  auto both = [&](Value a, Value b) -> std::optional<Range> {
+    std::optional<Range> left = Increment(a, param, depth + 1);
+    if (!left) return std::nullopt;
+    std::optional<Range> right = Increment(b, param, depth + 1);
+    if (!right) return std::nullopt;
+    return Union(*left, *right);
+  };
+  if (data.op == Op::Add || data.op == Op::Sub) {
+    Value a = function_.Operand(inst, 0), b = function_.Operand(inst, 1);
+    std::optional<Range> base = Increment(a, param, depth + 1);
+    if (!base && data.op == Op::Add) {
+      std::swap(a, b);
+      base = Increment(a, param, depth + 1);
+    }
+    if (!base) return std::nullopt;
+    Range other = Of(b);
+    if (data.op == Op::Add) {
+      if (base->Exact() && other.Exact()) return Range::Exactly(algebra_.Add(base->lower, other.lower));
+      return Range{algebra_.Add(base->lower, other.lower), algebra_.Add(base->upper, other.upper)};
+    }
+    if (base->Exact() && other.Exact()) return Range::Exactly(algebra_.Sub(base->lower, other.lower));
+    return Range{algebra_.Sub(base->lower, other.upper), algebra_.Sub(base->upper, other.lower)};
+  }
+  if (data.op == Op::Select) return both(function_.Operand(inst, 1), function_.Operand(inst, 2));
+  if (data.op == Op::If) {
+    Inst then_yield = function_.Terminator(data.regions[0]),
+         else_yield = function_.Terminator(data.regions[1]);
+    return both(function_.Operand(then_yield, number), function_.Operand(else_yield, number));
+  }
+  if (data.op == Op::For) {  // an inner loop that goes on counting
+    std::optional<Range> start = Increment(InitialOf(inst, number), param, depth + 1);
+    if (!start) return std::nullopt;
+    Value inner = function_[data.regions[0]].params[number + 1];
+    std::optional<Range> step = Increment(YieldOf(inst, number), inner, depth + 1);
+    if (!step) return std::nullopt;
+    Trips trips = TripsOf(inst);
+    NodeId down = step->lower, up = step->upper;
+    if (!trips.exact) {
+      down = algebra_.Min(down, algebra_.Const(0));
+      up = algebra_.Clamp0(up);
+    }
+    NodeId fall = algebra_.SumBelow(LevelOf(inst), trips.upper, down);
+    NodeId rise = up == down ? fall : algebra_.SumBelow(LevelOf(inst), trips.upper, up);
+    if (start->Exact() && fall == rise) return Range::Exactly(algebra_.Add(start->lower, fall));
+    return Range{algebra_.Add(start->lower, fall), algebra_.Add(start->upper, rise)};
+  }
+  return std::nullopt;
+}
+
+Range Bounds::Union(Range a, Range b) {
+  if (a.Exact() && b.Exact() && a.lower == b.lower) return a;
+  return {algebra_.Min(a.lower, b.lower), algebra_.Max(a.upper, b.upper)};
+}
+
+Range Bounds::Choose(Range condition, Range if_true, Range if_false) {
+  if (!condition.Exact()) return Union(if_true, if_false);
+  if (if_true.Exact() && if_false.Exact())
+    return Range::Exactly(algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower));
+  return {algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower),
+          algebra_.pool().Select(condition.lower, if_true.upper, if_false.upper)};
+}
+
+Range Bounds::OfInst(Inst inst, uint32_t result) {
+  const ir::InstData& data = function_[inst];
+  auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
+  switch (data.op) {
+    case Op::Shape: {
+      const ir::ValueData& base = function_[function_.Operand(inst, 0)];
+      return Range::Exactly(algebra_.pool().Shape(base.number, data.attr));
+    }
+    case Op::Neg: {
+      Range a = operand(0);
+      if (ir::IsUnsigned(function_.TypeOf(function_.Result(inst)).scalar)) return {};
+      if (a.Exact()) return Range::Exactly(algebra_.Neg(a.lower));
+      return {algebra_.Neg(a.upper), algebra_.Neg(a.lower)};
+    }
+    case Op::Abs: {
+      Range a = operand(0);
+      NodeId largest = algebra_.Max(a.upper, algebra_.Neg(a.lower));
+      return a.Exact() ? Range::Exactly(largest) : Range{algebra_.Const(0), largest};
+    }
+    case Op::Sgn:
+      return {algebra_.Const(-1), algebra_.Const(1)};
+    case Op::Not: {
+      Range a = operand(0);
+      if (!function_.TypeOf(function_.Result(inst)).Is(ir::Scalar::I1)) return {};
+      return a.Exact() ? Range::Exactly(algebra_.Sub(algebra_.Const(1), a.lower)) : Range{};
+    }
+    case Op::Popcount:
+    case Op::Clz:
+      return {algebra_.Const(0),
+              algebra_.Const(ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar))};
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Rem:
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Min:
+    case Op::Max:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+      return OfBinary(inst);
+    case Op::Select:
+      return Choose(operand(0), operand(1), operand(2));
+    case Op::Clamp: {
+      Range a = operand(0), low = operand(1), high = operand(2);
+      NodeId lower = algebra_.Max(a.lower, low.lower);
+      if (lower == kNoNode) lower = a.lower == kNoNode ? low.lower : a.lower;
+      NodeId upper = algebra_.Max(a.upper, low.upper);
+      Range raised = a.Exact() && low.Exact() ? Range::Exactly(lower) : Range{lower, upper};
+      if (raised.Exact() && high.Exact()) return Range::Exactly(algebra_.Min(raised.lower, high.lower));
+      NodeId capped = algebra_.Min(raised.upper, high.upper);
+      return {algebra_.Min(raised.lower, high.lower), capped == kNoNode ? high.upper : capped};
+    }
+    case Op::Cast:
+      return OfCast(inst);
+    case Op::StopGradient:
+      return operand(0);
+    case Op::Load:
+      return OfLoad(inst);
+    case Op::StackPop:
+    case Op::StackTop:
+      return OfPop(inst);
+    case Op::If: {
+      Inst then_yield = function_.Terminator(data.regions[0]),
+           else_yield = function_.Terminator(data.regions[1]);
+      return Choose(operand(0), Of(function_.Operand(then_yield, result)),
+                    Of(function_.Operand(else_yield, result)));
+    }
+    case Op::For:
+    case Op::While:
+      return OfLoopResult(inst, result);
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::Fma:
+    case Op::Bitcast:
+    case Op::VecMake:
+    case Op::VecGet:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatGet:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+    case Op::Store:
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+    case Op::AddTo:
+    case Op::Alloca:
+    case Op::Parallel:
+    case Op::ParallelOver:
+    case Op::Call:
+    case Op::Yield:
+    case Op::ContinueIf:
+    case Op::Return:
+    case Op::Assert:
+    case Op::Print:
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity:
+    case Op::RowLoad:
+    case Op::RowStore:
+    case Op::StatusRaise:
+      return {};  // floats, vectors, memory and calls say nothing of integers
+  }
+  ADC_UNREACHABLE("an operation of the table");
+}
+
+Range Bounds::Multiply(Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Mul(a.lower, b.lower));
+  bool a_positive = algebra_.RangeOf(a.lower).low >= 0, b_positive = algebra_.RangeOf(b.lower).low >= 0;
+  if (a_positive && b_positive) return {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.upper, b.upper)};
+  NodeId products[] = {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.lower, b.upper),
+                       algebra_.Mul(a.upper, b.lower), algebra_.Mul(a.upper, b.upper)};
+  Range range{products[0], products[0]};
+  for (NodeId product : products) {
+    range.lower = algebra_.Min(range.lower, product);
+    range.upper = algebra_.Max(range.upper, product);
+  }
+  return range;
+}
+
+Range Bounds::Quotient(SizeOp op, Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Divide(op, a.lower, b.lower));
+  ConstantRange divisor = algebra_.RangeOf(b.lower);
+  if (b.Exact() && divisor.low > 0)
+    return {algebra_.Divide(op, a.lower, b.lower), algebra_.Divide(op, a.upper, b.lower)};
+  // By zero gives 0, by anything else nothing larger than the dividend.
+  if (algebra_.RangeOf(a.lower).low >= 0 && divisor.low >= 0) return {algebra_.Const(0), a.upper};
+  NodeId largest =
+      algebra_.Max(algebra_.Clamp0(a.upper), algebra_.Neg(algebra_.Min(a.lower, algebra_.Const(0))));
+  return {algebra_.Neg(largest), largest};
+}
+
+Range Bounds::Remainder(Op op, Range a, Range b) {
+  bool positive = algebra_.RangeOf(a.lower).low >= 0;
+  ConstantRange divisor = algebra_.RangeOf(b.lower);
+  if (a.Exact() && b.Exact()) {
+    if (op == Op::Mod || (positive && divisor.low > 0))
+      return Range::Exactly(algebra_.pool().Binary(SizeOp::kMod, a.lower, b.lower));
+    NodeId whole = algebra_.Mul(b.lower, algebra_.Divide(SizeOp::kDiv, a.lower, b.lower));
+    NodeId rest = algebra_.Sub(a.lower, whole);
+    NodeId zero = algebra_.Const(0);
+    return Range::Exactly(
+        algebra_.pool().Select(algebra_.pool().Binary(SizeOp::kNe, b.lower, zero), rest, zero));
+  }
+  if (divisor.low < 0) return {};
+  NodeId most = algebra_.Clamp0(algebra_.Sub(b.upper, algebra_.Const(1)));
+  if (op == Op::Mod) return {algebra_.Const(0), most};
+  if (!positive) return {algebra_.Neg(most), most};
+  NodeId upper = algebra_.Min(a.upper, most);
+  return {algebra_.Const(0), upper != kNoNode ? upper : (most != kNoNode ? most : a.upper)};
+}
+
+Range Bounds::OfBinary(Inst inst) {
+  const ir::InstData& data = function_[inst];
+  Type type = function_.TypeOf(function_.Result(inst));
+  Type operand_type = function_.TypeOf(function_.Operand(inst, 0));
+  if (!operand_type.IsScalar()) return {};
+  Range a = Of(function_.Operand(inst, 0)), b = Of(function_.Operand(inst, 1));
+  bool exact = a.Exact() && b.Exact();
+  bool is_flag = type.Is(ir::Scalar::I1);
+  bool is_unsigned = ir::IsUnsigned(operand_type.scalar);
+  std::optional<int64_t> constant = function_.IntegerConstant(function_.Operand(inst, 1));
+  auto compare = [&](SizeOp op) {
+    return exact ? Range::Exactly(algebra_.pool().Binary(op, a.lower, b.lower)) : Range{};
+  };
+  switch (data.op) {
+    case Op::Add:
+      if (exact) return Range::Exactly(algebra_.Add(a.lower, b.lower));
+      return {algebra_.Add(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
+    case Op::Sub: {
+      Range range{algebra_.Sub(a.lower, b.upper), algebra_.Sub(a.upper, b.lower)};
+      if (exact) range = Range::Exactly(range.lower);
+      // Below zero an unsigned difference wraps to something large.
+      if (is_unsigned && algebra_.RangeOf(range.lower).low < 0) return {};
+      return range;
+    }
+    case Op::Mul:
+      return Multiply(a, b);
+    case Op::Div:
+      return Quotient(SizeOp::kDiv, a, b);
+    case Op::FloorDiv:
+      return Quotient(SizeOp::kFloorDiv, a, b);
+    case Op::Rem:
+    case Op::Mod:
+      return Remainder(data.op, a, b);
+    case Op::Min: {
+      if (exact) return Range::Exactly(algebra_.Min(a.lower, b.lower));
+      NodeId upper = algebra_.Min(a.upper, b.upper);
+      if (upper == kNoNode) upper = a.upper == kNoNode ? b.upper : a.upper;
+      return {algebra_.Min(a.lower, b.lower), upper};
+    }
+    case Op::Max: {
+      if (exact) return Range::Exactly(algebra_.Max(a.lower, b.lower));
+      NodeId lower = algebra_.Max(a.lower, b.lower);
+      if (lower == kNoNode) lower = a.lower == kNoNode ? b.lower : a.lower;
+      return {lower, algebra_.Max(a.upper, b.upper)};
+    }
+    case Op::And:
+      if (is_flag) return exact ? Range::Exactly(algebra_.pool().Min(a.lower, b.lower)) : Range{};
+      if (constant && *constant >= 0) {
+        bool is_mask = (*constant & (*constant + 1)) == 0 && *constant != INT64_MAX;
+        if (is_mask && a.Exact())
+          return Range::Exactly(algebra_.pool().Binary(SizeOp::kMod, a.lower, algebra_.Const(*constant + 1)));
+        return {algebra_.Const(0), algebra_.Const(*constant)};
+      }
+      if (algebra_.RangeOf(a.lower).low >= 0) return {algebra_.Const(0), a.upper};
+      if (algebra_.RangeOf(b.lower).low >= 0) return {algebra_.Const(0), b.upper};
+      return {};
+    case Op::Or:
+      if (is_flag) return exact ? Range::Exactly(algebra_.pool().Max(a.lower, b.lower)) : Range{};
+      if (algebra_.RangeOf(a.lower).low >= 0 && algebra_.RangeOf(b.lower).low >= 0)
+        return {algebra_.Max(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
+      return {};
+    case Op::Xor:
+      if (is_flag) return compare(SizeOp::kNe);
+      if (algebra_.RangeOf(a.lower).low >= 0 && algebra_.RangeOf(b.lower).low >= 0)
+        return {algebra_.Const(0), algebra_.Add(a.upper, b.upper)};
+      return {};
+    case Op::Shl:
+      if (constant && *constant >= 0 && *constant < 31)
+        return Multiply(a, Range::Exactly(algebra_.Const(int64_t{1} << *constant)));
+      return {};
+    case Op::Shr:
+      if (constant && *constant >= 0 && *constant < 31 &&
+          (!is_unsigned || algebra_.RangeOf(a.lower).low >= 0))
+        return Quotient(SizeOp::kFloorDiv, a, Range::Exactly(algebra_.Const(int64_t{1} << *constant)));
+      if (algebra_.RangeOf(a.lower).low >= 0) return {algebra_.Const(0), a.upper};
+      return {};
+    case Op::Eq:
+      return compare(SizeOp::kEq);
+    case Op::Ne:
+      return compare(SizeOp::kNe);
+    case Op::Lt:
+      return compare(SizeOp::kLt);
+    case Op::Le:
+      return compare(SizeOp::kLe);
+    case Op::Gt:
+      return compare(SizeOp::kGt);
+    case Op::Ge:
+      return compare(SizeOp::kGe);
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Sgn:
+    case Op::Not:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Popcount:
+    case Op::Clz:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::Select:
+    case Op::Fma:
+    case Op::Clamp:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::StopGradient:
+    case Op::VecMake:
+    case Op::VecGet:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatGet:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+    case Op::Shape:
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+    case Op::AddTo:
+    case Op::Alloca:
+    case Op::For:
+    case Op::While:
+    case Op::If:
+    case Op::Parallel:
+    case Op::ParallelOver:
+    case Op::Call:
+    case Op::Yield:
+    case Op::ContinueIf:
+    case Op::Return:
+    case Op::Assert:
+    case Op::Print:
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::StackPop:
+    case Op::StackTop:
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity:
+    case Op::RowLoad:
+    case Op::RowStore:
+    case Op::StatusRaise:
+      break;
+  }
+  ADC_UNREACHABLE("not a binary operation on integers");
+}
+
+Range Bounds::OfCast(Inst inst) {
+  Value source = function_.Operand(inst, 0);
+  Type from = function_.TypeOf(source), to = function_.TypeOf(function_.Result(inst));
+  if (!from.IsScalar() || ir::IsFloat(from.scalar)) return {};
+  Range range = Of(source);
+  if (to.Is(ir::Scalar::I1)) {
+    if (!range.Exact() || from.Is(ir::Scalar::I1)) return range;
+    return Range::Exactly(algebra_.pool().Binary(SizeOp::kNe, range.lower, algebra_.Const(0)));
+  }
+  if (ir::IsUnsigned(to.scalar) && algebra_.RangeOf(range.lower).low < 0) return {};
+  return range;
+}
+
+Range Bounds::OfLoad(Inst inst) {
+  const ir::InstData& data = function_[inst];
+  Value base = function_.Operand(inst, 0);
+  const ir::ValueData& base_data = function_[base];
+  Type type = base_data.type;
+  if (base_data.kind == ValueKind::Global && type.IsArray()) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (uint64_t bits : module_.constants[base_data.owner].elements) {
+      low = std::min(low, static_cast<int64_t>(bits));
+      high = std::max(high, static_cast<int64_t>(bits));
+    }
+    return low > high ? Range{} : Range{algebra_.Const(low), algebra_.Const(high)};
+  }
+  if (base_data.kind != ValueKind::BlockParam || Block(base_data.owner) != function_.Body()) return {};
+  if (!type.IsBuffer() || type.rows != 0 || Mentions(written_, base_data.number)) return {};
+  std::vector<NodeId> indices;
+  for (Value index : function_.Indices(inst)) {
+    Range range = Of(index);
+    if (!range.Exact()) return {};
+    indices.push_back(range.lower);
+  }
+  NodeId element = algebra_.pool().Read(base_data.number, indices);
+  // Where the kernel reads under a condition, sizing must not read elsewhere: the index may be out of range
+  // there.
+  for (Block block = data.parent; block != function_.Body();
+       block = function_[function_[block].owner].parent) {
+    Inst owner = function_[block].owner;
+    if (function_[owner].op != Op::If) continue;
+    Range condition = Of(function_.Operand(owner, 0));
+    if (!condition.Exact()) continue;
+    NodeId zero = algebra_.Const(0);
+    bool is_then = function_[owner].regions[0] == block;
+    element = algebra_.pool().Select(condition.lower, is_then ? element : zero, is_then ? zero : element);
+  }
+  return Range::Exactly(element);
+}
+
+Range Bounds::OfPop(Inst inst) {
+  const std::vector<Inst>& pushes = pushes_[function_.Operand(inst, 0)];
+  Range range;
+  bool first = true;
+  for (Inst push : pushes) {
+    Range pushed = Of(function_.Operand(push, 1));
+    Block block = function_[push].parent;
+    Range closed{SmallestIn(block, pushed.lower), LargestIn(block, pushed.upper)};
+    range = first ? closed : Union(range, closed);
+    first = false;
+  }
+  return range;
+}
+
+NodeId Bounds::UniformCondition(Value condition) {
+  Range range = Of(condition);
+  if (!range.Exact() || algebra_.pool().FreeLevels(range.lower) != 0) return kNoNode;
+  return algebra_.pool().ClassOf(range.lower) == artifact::SizeClass::kS2 ? kNoNode : range.lower;
+}
+
+NodeId Bounds::LargestIn(Block block, NodeId expr, Block outer) {
+  for (; block != outer && block != function_.Body() && expr != kNoNode;) {
+    Inst owner = function_[block].owner;
+    const ir::InstData& data = function_[owner];
+    if (data.op == Op::If) {
+      NodeId condition = UniformCondition(function_.Operand(owner, 0)), zero = algebra_.Const(0);
+      bool is_then = data.regions[0] == block;
+      if (condition != kNoNode)
+        expr = algebra_.pool().Select(condition, is_then ? expr : zero, is_then ? zero : expr);
+    } else if (data.op == Op::For) {
+      expr = algebra_.MaxOver(LevelOf(owner), TripsOf(owner).upper, expr, true);
+    } else if (data.op == Op::While) {
+      NodeId trips = TripsOf(owner).upper;
+      bool is_test = data.regions[0] == block;  // runs once more than the body
+      if (is_test) trips = algebra_.Add(trips, algebra_.Const(1));
+      expr = algebra_.MaxOver(LevelOf(owner), trips, expr, !is_test);
+    } else {
+      auto axes = static_cast<uint32_t>(function_[data.regions[0]].params.size());
+      for (uint32_t axis = axes; axis-- > 0;)
+        expr = algebra_.MaxOver(LevelOf(owner, axis), TripsOf(owner, axis).upper, expr, false);
+    }
+    block = data.parent;
+  }
+  return expr;
+}
+
+NodeId Bounds::SmallestIn(Block block, NodeId expr, Block outer) {
+  return algebra_.Neg(LargestIn(block, algebra_.Neg(expr), outer));
+}
+
+}  // namespace adc::adstack

@@ -1,0 +1,92 @@
+#pragma once
+// Bounds of the integers of a kernel as size expressions.
+
+#include <optional>
+#include <vector>
+
+#include "adstack/size_algebra.h"
+#include "ir/module.h"
+
+namespace adc::adstack {
+
+/// Where a value lies, point by point: for every iteration of the enclosing loops, whose indices stand in the
+/// expressions as index(level). Either end may be unknown (kNoNode). A value that is known exactly has one
+/// node at both ends.
+struct Range {
+  NodeId lower = kNoNode;
+  NodeId upper = kNoNode;
+
+  static Range Exactly(NodeId node) { return {node, node}; }
+  bool Exact() const { return lower == upper && lower != kNoNode; }
+};
+
+/// How often a loop, or one axis of a `parallel`, runs.
+struct Trips {
+  NodeId upper = kNoNode;  ///< never too small; unknown for a `while` without `max`
+  bool exact = false;
+};
+
+/// Translates integer values of one kernel. Sound: the true value never lies outside of the range, as long as
+/// the kernel's integer arithmetic of 32 bits and more does not wrap and no float goes in. Exact for scalar
+/// arguments, shapes, loop indices, elements of buffers that the kernel does not write, arithmetic on those,
+/// and carried values that grow by what is known.
+class Bounds {
+ public:
+  Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra);
+
+  Range Of(ir::Value value);
+  /// Of a `for`, a `while` (its body), a `parallel` or `parallel over` axis.
+  Trips TripsOf(ir::Inst loop, uint32_t axis = 0);
+  /// Level of the index of `loop`; kMaxSizeLevels or more: too deep for an index of its own.
+  uint32_t LevelOf(ir::Inst loop, uint32_t axis = 0) const;
+
+  /// The largest `expr` over all iterations that reach `block`, counted from `outer` (exclusive; the whole
+  /// kernel where invalid). Conditions of enclosing branches count where they are known before the launch and
+  /// alike for all iterations.
+  NodeId LargestIn(ir::Block block, NodeId expr, ir::Block outer = {});
+  NodeId SmallestIn(ir::Block block, NodeId expr, ir::Block outer = {});
+
+  /// The expression of an i1, where it is exact and depends on no index and no buffer.
+  NodeId UniformCondition(ir::Value condition);
+  /// Sum of `body` over the iterations of `loop` before the current one.
+  NodeId SumOfEarlier(ir::Inst loop, NodeId body);
+  SizeAlgebra& algebra() { return algebra_; }
+
+ private:
+  struct Entry {
+    enum State : uint8_t { New, Busy, Done } state = New;
+    Range range;
+  };
+
+  Range Compute(ir::Value value);
+  Range OfInst(ir::Inst inst, uint32_t result);
+  Range OfParam(ir::Block block, uint32_t number, ir::Type type);
+  Range OfCarried(ir::Inst loop, uint32_t number);
+  Range OfLoopResult(ir::Inst loop, uint32_t number);
+  Range OfBinary(ir::Inst inst);
+  Range OfCast(ir::Inst inst);
+  Range OfLoad(ir::Inst inst);
+  Range OfPop(ir::Inst inst);
+  Range Multiply(Range a, Range b);
+  Range Quotient(SizeOp op, Range a, Range b);
+  Range Remainder(ir::Op op, Range a, Range b);
+  Range Union(Range a, Range b);
+  Range Choose(Range condition, Range if_true, Range if_false);
+  Range Closed(ir::Inst loop, Range range, bool one_more);
+  Range FitType(ir::Type type, Range range);
+  /// `value` as `param` plus something, where it is that.
+  std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
+  ir::Value InitialOf(ir::Inst loop, uint32_t number) const;
+  ir::Value YieldOf(ir::Inst loop, uint32_t number) const;
+  uint32_t DepthOf(ir::Block block) const;
+
+  const ir::Module& module_;
+  const ir::Function& function_;
+  SizeAlgebra& algebra_;
+  SideTable<ir::Value, Entry> known_;
+  std::vector<bool> written_;                           ///< by parameter: the kernel may write it
+  SideTable<ir::Value, std::vector<ir::Inst>> pushes_;  ///< by stack
+  uint32_t depth_ = 0;
+};
+
+}  // namespace adc::adstack

@@ -1,0 +1,14 @@
+#pragma once
+// How deep a counted adstack gets.
+
+#include "adstack/bounds.h"
+#include "adstack/stacks.h"
+
+namespace adc::adstack {
+
+/// The largest number of values that the stack holds at once, over all iterations; kNoNode where no
+/// expression says it. Never too small; exact where pushes and pops balance by the same trip counts and
+/// conditions.
+NodeId DeepestFill(const ir::Function& kernel, const StackFacts& stack, Bounds& bounds);
+
+}  // namespace adc::adstack

@@ -1,0 +1,252 @@
+#include "adstack/plan.h"
+
+#include <algorithm>
+
+#include "adstack/address_counted.h"
+#include "adstack/bounds.h"
+#include "adstack/depth.h"
+#include "adstack/stacks.h"
+
+// From facts to a plan. Capacities are built in a working pool, which collects every intermediate expression
+// of the analysis; the plan keeps a fresh pool of what it refers to, so that the bundle carries no more than
+// the loader evaluates.
+
+namespace adc::adstack {
+namespace {
+
+using artifact::SizeClass;
+using artifact::Storage;
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+/// Groups with more stacks than this share no bytes: comparing each with each would not be linear any more.
+constexpr size_t kMaxSharing = 512;
+
+class Planner {
+ public:
+  Planner(ir::Module& module, Function& kernel, const PlanConfig& config, diag::Diagnostics& diagnostics)
+      : kernel_(kernel),
+        config_(config),
+        diagnostics_(diagnostics),
+        structure_(kernel),
+        algebra_(work_),
+        bounds_(module, kernel, algebra_) {}
+
+  AdstackPlan Run() {
+    plan_.lanes = config_.lanes;
+    std::vector<analysis::Task> tasks = analysis::TasksOf(kernel_);
+    for (const analysis::Task& task : tasks) plan_.tasks.push_back(PlanTask(task));
+    facts_ = CollectStacks(kernel_, structure_, tasks, diagnostics_);
+    for (uint32_t n = 0; n < facts_.size(); ++n) PlanStack(n);
+    for (TaskPlan& task : plan_.tasks) {
+      ChoosePrivate(task);
+      NumberGroups(task);
+      ShareBytes(task);
+    }
+    Compact();
+    return std::move(plan_);
+  }
+
+ private:
+  TaskPlan PlanTask(const analysis::Task& task) {
+    TaskPlan plan;
+    if (task.kind == analysis::TaskKind::Serial) {
+      plan.place = kernel_[kernel_[kernel_.Body()].insts[task.first]].span;
+      return plan;
+    }
+    plan.kind = artifact::TaskKind::kParallel;
+    plan.place = kernel_[task.parallel].span;
+    const ir::InstData& data = kernel_[task.parallel];
+    if (data.op == Op::Parallel && data.attr != ir::kNoAttr) plan.block_size = data.attr;
+    auto axes = static_cast<uint32_t>(kernel_[data.regions[0]].params.size());
+    for (uint32_t axis = 0; axis < axes; ++axis) {
+      Trips trips = bounds_.TripsOf(task.parallel, axis);
+      if (!trips.exact) {
+        diagnostics_
+            .Error(diag::ErrorId::E0503, data.span,
+                   "the number of iterations of this parallel loop is not known before the launch")
+            .AddHelp("compute the bound outside of the kernel and pass it as a scalar argument");
+      }
+      plan.extents.push_back(trips.upper);
+    }
+    return plan;
+  }
+
+  void PlanStack(uint32_t number) {
+    const StackFacts& facts = facts_[number];
+    Value value = kernel_.Result(facts.maker);
+    if (!facts.pushed || !facts.popped) {
+      plan_.idle_stacks.push_back(value);
+      return;
+    }
+    PlannedStack stack;
+    stack.stack = value;
+    stack.scalar = facts.scalar;
+    stack.place = facts.place;
+    stack.group = number;  // position in facts_ until groups are numbered
+    stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
+    stack.capacity = facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_);
+    for (Inst access : facts.accesses) stack.accesses.push_back({access, GuardOf(facts, access)});
+    if (config_.forbid_s2 && work_.ClassOf(stack.capacity) == SizeClass::kS2) {
+      diagnostics_
+          .Error(diag::ErrorId::E0504, stack.place,
+                 "this value is kept in an adstack that no scalar or shape bounds")
+          .AddHelp("bound the loop by a scalar argument, or allow sizing from data");
+    }
+    plan_.tasks[facts.task].stacks.push_back(std::move(stack));
+  }
+
+  NodeId LargestSlot(const StackFacts& facts) {
+    NodeId capacity = algebra_.Const(0);
+    for (Inst access : facts.accesses) {
+      if (kernel_[access].op != Op::StackPush) continue;
+      NodeId slots = algebra_.Add(bounds_.Of(kernel_.Operand(access, 2)).upper, algebra_.Const(1));
+      capacity = algebra_.Max(capacity, algebra_.Clamp0(bounds_.LargestIn(kernel_[access].parent, slots)));
+    }
+    return capacity;
+  }
+
+  /// The loop around `access`, inside the gate, whose iteration number is the slot.
+  Inst GuardOf(const StackFacts& facts, Inst access) {
+    if (!facts.indexed) return {};
+    Value slot = kernel_.Operand(access, kernel_[access].operand_count - 1);
+    Range range = bounds_.Of(slot);
+    if (!range.Exact() || work_[range.lower].op != SizeOp::kIndex) return {};
+    uint32_t level = work_[range.lower].axis;
+    Block inner = kernel_[access].parent;
+    while (inner != facts.gate) {
+      Inst owner = kernel_[inner].owner;
+      if (!owner.Valid()) return {};
+      const ir::InstData& data = kernel_[owner];
+      bool is_loop = data.op == Op::For || data.op == Op::While;
+      if (is_loop && bounds_.LevelOf(owner) == level) {
+        if (data.op == Op::For) return owner;
+        // The test of a `while` compares its counter: it must have it, and come before the access.
+        const ir::ValueData& counter = kernel_[slot];
+        bool is_carried =
+            counter.kind == ir::ValueKind::BlockParam && Block(counter.owner) == data.regions[0];
+        return is_carried && inner == data.regions[1] ? owner : Inst();
+      }
+      inner = data.parent;
+    }
+    return {};
+  }
+
+  void ChoosePrivate(TaskPlan& task) {
+    uint64_t left = config_.private_bytes;
+    for (PlannedStack& stack : task.stacks) {
+      if (stack.capacity == kNoNode) continue;
+      int64_t most = algebra_.RangeOf(stack.capacity).high;
+      uint64_t bytes = ir::ByteSize(stack.scalar);
+      if (most > config_.private_bytes || static_cast<uint64_t>(std::max<int64_t>(most, 1)) * bytes > left)
+        continue;
+      stack.private_length = static_cast<uint32_t>(std::max<int64_t>(most, 1));
+      stack.capacity = algebra_.Const(stack.private_length);
+      stack.storage = Storage::kPrivate;
+      left -= stack.private_length * bytes;
+    }
+    std::vector<PlannedStack> ordered;
+    for (Storage storage : {Storage::kRow, Storage::kPrivate}) {
+      for (PlannedStack& stack : task.stacks) {
+        if (stack.storage == storage) ordered.push_back(std::move(stack));
+      }
+    }
+    task.stacks = std::move(ordered);
+  }
+
+  void NumberGroups(TaskPlan& task) {
+    stack_facts_.clear();
+    for (PlannedStack& stack : task.stacks) {
+      stack_facts_.push_back(stack.group);
+      if (stack.storage == Storage::kPrivate) {
+        stack.group = artifact::kNoIndex;
+        continue;
+      }
+      Block gate = facts_[stack.group].gate;
+      auto found = std::find_if(task.groups.begin(), task.groups.end(),
+                                [&](const PlannedGroup& group) { return group.gate == gate; });
+      stack.group = static_cast<uint32_t>(found - task.groups.begin());
+      if (found != task.groups.end()) continue;
+      PlannedGroup group;
+      group.gate = gate;
+      Inst owner = kernel_[gate].owner;
+      if (owner.Valid() && kernel_[owner].op == Op::If) group.place = kernel_[owner].span;
+      task.groups.push_back(group);
+    }
+  }
+
+  /// First fit in textual order: a stack joins the first set of stacks none of which it ever lives with.
+  void ShareBytes(TaskPlan& task) {
+    for (uint32_t group = 0; group < task.groups.size(); ++group) {
+      std::vector<uint32_t> members;
+      for (uint32_t n = 0; n < task.stacks.size(); ++n) {
+        if (task.stacks[n].storage == Storage::kRow && task.stacks[n].group == group) members.push_back(n);
+      }
+      if (members.size() > kMaxSharing) continue;
+      std::vector<std::vector<uint32_t>> sets;
+      for (uint32_t member : members) {
+        auto fits = [&](const std::vector<uint32_t>& set) {
+          return std::all_of(set.begin(), set.end(), [&](uint32_t other) {
+            return NeverLiveTogether(kernel_, structure_, facts_[stack_facts_[member]],
+                                     facts_[stack_facts_[other]]);
+          });
+        };
+        auto found = std::find_if(sets.begin(), sets.end(), fits);
+        if (found == sets.end()) found = sets.insert(sets.end(), std::vector<uint32_t>());
+        found->push_back(member);
+      }
+      uint32_t share = 0;
+      for (const std::vector<uint32_t>& set : sets) {
+        if (set.size() < 2) continue;
+        for (uint32_t member : set) task.stacks[member].share = share;
+        ++share;
+      }
+    }
+  }
+
+  void Compact() {
+    std::vector<NodeId*> roots;
+    for (TaskPlan& task : plan_.tasks) {
+      for (NodeId& extent : task.extents) roots.push_back(&extent);
+      for (PlannedStack& stack : task.stacks) roots.push_back(&stack.capacity);
+    }
+    CompactPool(work_, plan_.exprs, roots);
+  }
+
+  Function& kernel_;
+  const PlanConfig& config_;
+  diag::Diagnostics& diagnostics_;
+  analysis::Structure structure_;
+  SizeExprPool work_;
+  SizeAlgebra algebra_;
+  Bounds bounds_;
+  AdstackPlan plan_;
+  std::vector<StackFacts> facts_;
+  std::vector<uint32_t> stack_facts_;  ///< of the task at hand: position in facts_ by stack
+};
+
+}  // namespace
+
+uint32_t AdstackPlan::StackTotal() const {
+  size_t total = 0;
+  for (const TaskPlan& task : tasks) total += task.stacks.size();
+  return static_cast<uint32_t>(total);
+}
+
+SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
+  SizeClass worst = SizeClass::kS0;
+  for (NodeId extent : task.extents) worst = std::max(worst, exprs.ClassOf(extent));
+  for (const PlannedStack& stack : task.stacks) worst = std::max(worst, exprs.ClassOf(stack.capacity));
+  return worst;
+}
+
+AdstackPlan PlanAdstacks(ir::Module& module, Function& kernel, const PlanConfig& config,
+                         diag::Diagnostics& diagnostics) {
+  AddressCounted(module, kernel);
+  return Planner(module, kernel, config, diagnostics).Run();
+}
+
+}  // namespace adc::adstack

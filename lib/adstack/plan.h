@@ -1,0 +1,93 @@
+#pragma once
+// The adstack plan of a kernel: how many iterations each task has, which stacks it keeps, how large they get,
+// where they live. What the loader sizes a launch from, in the compiler's terms.
+
+#include <string>
+#include <vector>
+
+#include "adstack/size_algebra.h"
+#include "artifact/metadata.h"
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::adstack {
+
+struct PlanConfig {
+  uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU
+  uint32_t private_bytes = 256;  ///< per task: constant tapes up to this size in all need no row
+  bool forbid_s2 = false;        ///< a stack that only buffer contents can size is an error (E0504)
+};
+
+/// How one push, pop or top is kept inside its stack.
+struct PlannedAccess {
+  ir::Inst inst;
+  /// The `for` or `while` whose iteration number is the slot: one comparison there guards all its iterations.
+  /// Invalid: the access is guarded by itself.
+  ir::Inst guard;
+};
+
+struct PlannedGroup {
+  ir::Block gate;          ///< a thread claims its row where this block begins
+  diag::SourceSpan place;  ///< of the branch that is the gate; invalid where the group has none
+};
+
+struct PlannedStack {
+  ir::Value stack;
+  ir::Scalar scalar = ir::Scalar::F32;
+  diag::SourceSpan place;     ///< of what is pushed
+  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
+  uint32_t group = 0;
+  uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
+  artifact::Addressing addressing = artifact::Addressing::kIndexed;
+  artifact::Storage storage = artifact::Storage::kRow;
+  uint32_t private_length = 0;  ///< elements, where the storage is private
+  std::vector<PlannedAccess> accesses;
+};
+
+struct TaskPlan {
+  artifact::TaskKind kind = artifact::TaskKind::kSerial;
+  diag::SourceSpan place;
+  uint32_t block_size = 0;      ///< of the `parallel`; 0: free
+  std::vector<NodeId> extents;  ///< iterations per axis of a parallel task; negative counts as 0
+  std::vector<PlannedGroup> groups;
+  /// Those in rows first, in textual order, then the private ones: the number of a stack in row.base,
+  /// row.capacity and status.raise is its position here, and that of one in a row is also its position among
+  /// the task's cells.
+  std::vector<PlannedStack> stacks;
+};
+
+/// Expressions refer to parameters of the kernel by position. One plan per kernel, with or without stacks.
+struct AdstackPlan {
+  uint32_t lanes = 1;
+  artifact::SizeExprPool exprs;
+  std::vector<TaskPlan> tasks;  ///< as analysis::TasksOf has them
+  /// Stacks that nothing pops, or nothing pushes: lowering drops their accesses.
+  std::vector<ir::Value> idle_stacks;
+
+  uint32_t StackTotal() const;
+  /// The worst class of any capacity of the task; S2 where one is unknown.
+  artifact::SizeClass ClassOf(const TaskPlan& task) const;
+};
+
+/// Plans one kernel.
+///
+/// Counted stacks whose slots are plain get slots first (AddressCounted). Then every stack gets its capacity
+/// from the bounds of the loops that fill it, its claim group from the innermost branch around its accesses,
+/// private storage where it is constant and small, and bytes shared with stacks that never live at the same
+/// time.
+///
+/// *Requires*: tasks isolated, derivatives taken. *Guarantees*: no capacity is below what a launch pushes,
+/// unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time. *Breaks*: nothing.
+/// Errors: E0501 to E0504.
+AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
+                         diag::Diagnostics& diagnostics);
+
+/// The plan for people: tasks, groups, gates, stacks with their expressions, classes and places.
+std::string PrintPlan(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
+                      const diag::SourceManager& sources);
+
+/// What the bundle says of one task's stacks. Expressions keep their positions in `plan.exprs`.
+artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task,
+                                   const diag::SourceManager& sources);
+
+}  // namespace adc::adstack

@@ -1,0 +1,152 @@
+// The plan for people and for the bundle.
+
+#include "adstack/plan.h"
+
+namespace adc::adstack {
+namespace {
+
+using artifact::SizeClass;
+
+std::string_view ClassName(SizeClass size_class) {
+  switch (size_class) {
+    case SizeClass::kS0:
+      return "S0";
+    case SizeClass::kS1:
+      return "S1";
+    case SizeClass::kS2:
+      return "S2";
+  }
+  return "";
+}
+
+artifact::ScalarType ScalarTypeOf(ir::Scalar scalar) {
+  switch (scalar) {
+    case ir::Scalar::I1:
+      return artifact::ScalarType::kI1;
+    case ir::Scalar::I8:
+      return artifact::ScalarType::kI8;
+    case ir::Scalar::I16:
+      return artifact::ScalarType::kI16;
+    case ir::Scalar::I32:
+      return artifact::ScalarType::kI32;
+    case ir::Scalar::I64:
+      return artifact::ScalarType::kI64;
+    case ir::Scalar::U8:
+      return artifact::ScalarType::kU8;
+    case ir::Scalar::U16:
+      return artifact::ScalarType::kU16;
+    case ir::Scalar::U32:
+      return artifact::ScalarType::kU32;
+    case ir::Scalar::U64:
+      return artifact::ScalarType::kU64;
+    case ir::Scalar::F16:
+      return artifact::ScalarType::kF16;
+    case ir::Scalar::F32:
+      return artifact::ScalarType::kF32;
+    case ir::Scalar::F64:
+      return artifact::ScalarType::kF64;
+  }
+  return artifact::ScalarType::kF32;
+}
+
+class PlanPrinter {
+ public:
+  PlanPrinter(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
+              const diag::SourceManager& sources)
+      : module_(module), kernel_(kernel), plan_(plan), sources_(sources) {
+    for (ir::Value param : kernel.Params()) {
+      std::string_view name = module.Text(kernel[param].name);
+      names_.push_back(name);
+    }
+  }
+
+  std::string Print() {
+    text_ = "adstack plan of @" + std::string(module_.Text(kernel_.name)) + "\n";
+    for (size_t n = 0; n < plan_.tasks.size(); ++n) PrintTask(n, plan_.tasks[n]);
+    if (!plan_.idle_stacks.empty())
+      text_ += "  " + std::to_string(plan_.idle_stacks.size()) + " idle stacks dropped\n";
+    return text_;
+  }
+
+ private:
+  std::string Formula(NodeId expr) {
+    if (expr == kNoNode) return "unknown before the launch";
+    artifact::String text;
+    artifact::FormatSizeExpr(plan_.exprs, expr, names_, &text);
+    return std::string(text.view());
+  }
+  std::string At(diag::SourceSpan place) { return place.Valid() ? "  at " + sources_.Describe(place) : ""; }
+
+  void PrintTask(size_t number, const TaskPlan& task) {
+    text_ += "  task " + std::to_string(number);
+    if (task.kind == artifact::TaskKind::kSerial) {
+      text_ += ": serial";
+    } else {
+      text_ += ": parallel over";
+      for (size_t axis = 0; axis < task.extents.size(); ++axis)
+        text_ += (axis == 0 ? " " : " x ") + ("[" + Formula(task.extents[axis]) + "]");
+    }
+    text_ += ", class " + std::string(ClassName(plan_.ClassOf(task))) + At(task.place) + "\n";
+    for (size_t group = 0; group < task.groups.size(); ++group) {
+      text_ += "    group " + std::to_string(group);
+      text_ += task.groups[group].place.Valid() ? ": gate" + At(task.groups[group].place) : ": no gate";
+      text_ += "\n";
+    }
+    for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
+  }
+
+  void PrintStack(size_t number, const PlannedStack& stack) {
+    text_ += "    stack " + std::to_string(number) + ": " + ir::Spelling(stack.scalar);
+    text_ += " capacity [" + Formula(stack.capacity) + "]";
+    text_ += ", class " + std::string(ClassName(plan_.exprs.ClassOf(stack.capacity)));
+    text_ += stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted";
+    if (stack.storage == artifact::Storage::kPrivate) {
+      text_ += ", private";
+    } else {
+      text_ += ", row of group " + std::to_string(stack.group);
+      if (stack.share != artifact::kNoIndex) text_ += ", shares bytes " + std::to_string(stack.share);
+    }
+    text_ += At(stack.place) + "\n";
+  }
+
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  const AdstackPlan& plan_;
+  const diag::SourceManager& sources_;
+  std::vector<std::string_view> names_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string PrintPlan(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
+                      const diag::SourceManager& sources) {
+  return PlanPrinter(module, kernel, plan, sources).Print();
+}
+
+artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task,
+                                   const diag::SourceManager& sources) {
+  artifact::AdstackPlanMeta meta;
+  meta.lanes = plan.lanes;
+  for (const PlannedGroup& group : task.groups) {
+    artifact::GroupMeta entry;
+    if (group.place.Valid()) entry.gate = std::string_view(sources.Describe(group.place));
+    meta.groups.push_back(entry);
+  }
+  for (uint32_t number = 0; number < task.stacks.size(); ++number) {
+    const PlannedStack& stack = task.stacks[number];
+    artifact::StackMeta entry;
+    entry.id = number;
+    entry.group = stack.group == artifact::kNoIndex ? 0 : stack.group;
+    entry.type = ScalarTypeOf(stack.scalar);
+    entry.capacity = stack.capacity;
+    if (stack.place.Valid()) entry.place = std::string_view(sources.Describe(stack.place));
+    entry.addressing = stack.addressing;
+    entry.storage = stack.storage;
+    entry.share = stack.share;
+    meta.stacks.push_back(entry);
+  }
+  return meta;
+}
+
+}  // namespace adc::adstack

@@ -1,0 +1,156 @@
+#include "adstack/stacks.h"
+
+#include <algorithm>
+
+#include "adstack/walk.h"
+
+namespace adc::adstack {
+namespace {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+
+/// From `block` outwards to the body of the function.
+std::vector<Block> PathOutwards(const Function& function, Block block) {
+  std::vector<Block> path{block};
+  for (Inst owner = function[block].owner; owner.Valid(); owner = function[path.back()].owner)
+    path.push_back(function[owner].parent);
+  return path;
+}
+
+Block CommonBlock(const Function& function, Block left, Block right) {
+  std::vector<Block> left_path = PathOutwards(function, left), right_path = PathOutwards(function, right);
+  Block common = function.Body();
+  while (!left_path.empty() && !right_path.empty() && left_path.back() == right_path.back()) {
+    common = left_path.back();
+    left_path.pop_back();
+    right_path.pop_back();
+  }
+  return common;
+}
+
+/// The instruction of `block` that is `inst` or holds it.
+Inst AncestorIn(const Function& function, Block block, Inst inst) {
+  while (function[inst].parent != block) inst = function[function[inst].parent].owner;
+  return inst;
+}
+
+Block GateOf(const Function& function, Block block) {
+  while (function[block].owner.Valid()) {
+    Op op = function[function[block].owner].op;
+    if (op == Op::If || analysis::IsParallel(op)) return block;
+    block = function[function[block].owner].parent;
+  }
+  return block;
+}
+
+bool IsStackAccess(Op op) {
+  return op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
+}
+
+}  // namespace
+
+bool BlockContains(const Function& function, Block outer, Block inner) {
+  while (inner != outer) {
+    Inst owner = function[inner].owner;
+    if (!owner.Valid()) return false;
+    inner = function[owner].parent;
+  }
+  return true;
+}
+
+std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::Structure& structure,
+                                      const std::vector<analysis::Task>& tasks,
+                                      diag::Diagnostics& diagnostics) {
+  std::vector<StackFacts> stacks;
+  SideTable<ir::Value, uint32_t> position(0, UINT32_MAX);
+  ForEachInst(kernel, [&](Inst inst) {
+    if (kernel[inst].op == Op::StackNew) {
+      position[kernel.Result(inst)] = static_cast<uint32_t>(stacks.size());
+      StackFacts facts;
+      facts.maker = inst;
+      facts.scalar = kernel.TypeOf(kernel.Result(inst)).scalar;
+      facts.place = kernel[inst].span;
+      stacks.push_back(std::move(facts));
+      return;
+    }
+    for (uint32_t n = 0; n < kernel[inst].operand_count; ++n) {
+      uint32_t found = position.Get(kernel.Operand(inst, n));
+      if (found == UINT32_MAX) continue;
+      if (!IsStackAccess(kernel[inst].op) || n != 0) {
+        diagnostics.Error(diag::ErrorId::E0502, kernel[inst].span, "an adstack is used as a value")
+            .AddHelp("adstacks may only stand in stack.push, stack.pop and stack.top");
+        stacks[found].accesses.clear();
+        position[kernel.Operand(inst, n)] = UINT32_MAX;
+        continue;
+      }
+      stacks[found].accesses.push_back(inst);
+    }
+  });
+
+  const std::vector<Inst>& body = kernel[kernel.Body()].insts;
+  auto task_of = [&](Inst inst) {
+    Inst top = AncestorIn(kernel, kernel.Body(), inst);
+    uint32_t place = 0;
+    while (place < tasks.size() && structure.Position(body[tasks[place].last - 1]) < structure.Position(top))
+      ++place;
+    return place;
+  };
+  std::vector<StackFacts> used;
+  for (StackFacts& facts : stacks) {
+    if (facts.accesses.empty()) continue;
+    uint32_t with_slot = 0;
+    Block common = kernel[facts.accesses.front()].parent;
+    facts.task = task_of(facts.accesses.front());
+    bool one_task = facts.task < tasks.size();
+    for (Inst access : facts.accesses) {
+      bool is_push = kernel[access].op == Op::StackPush;
+      if ((kernel[access].flags & ir::kFlagHasSlot) != 0) ++with_slot;
+      if (is_push && !facts.pushed && kernel[access].span.Valid()) facts.place = kernel[access].span;
+      facts.pushed = facts.pushed || is_push;
+      facts.popped = facts.popped || !is_push;
+      common = CommonBlock(kernel, common, kernel[access].parent);
+      one_task = one_task && task_of(access) == facts.task;
+    }
+    facts.indexed = with_slot == facts.accesses.size();
+    if (with_slot != 0 && !facts.indexed) {
+      diagnostics.Error(diag::ErrorId::E0501, facts.place, "an adstack has accesses with and without a slot")
+          .AddHelp("write 'at %slot' on every push and pop of the stack, or on none");
+      continue;
+    }
+    if (!one_task) {
+      diagnostics.Error(diag::ErrorId::E0502, facts.place, "an adstack is used in more than one task")
+          .AddHelp("an adstack lives within one iteration; keep what crosses tasks in a buffer");
+      continue;
+    }
+    facts.gate = GateOf(kernel, common);
+    used.push_back(std::move(facts));
+  }
+  return used;
+}
+
+bool NeverLiveTogether(const Function& kernel, const analysis::Structure& structure, const StackFacts& left,
+                       const StackFacts& right) {
+  Block left_block = kernel[left.maker].parent, right_block = kernel[right.maker].parent;
+  Block common = CommonBlock(kernel, left_block, right_block);
+  // First and last instruction of `common` that have to do with the stack.
+  auto extent = [&](const StackFacts& facts, Block home) {
+    if (home != common) {
+      Inst holder = AncestorIn(kernel, common, facts.maker);
+      return std::pair(holder, holder);
+    }
+    return std::pair(AncestorIn(kernel, common, facts.accesses.front()),
+                     AncestorIn(kernel, common, facts.accesses.back()));
+  };
+  auto [left_first, left_last] = extent(left, left_block);
+  auto [right_first, right_last] = extent(right, right_block);
+  if (structure.Position(left_last) < structure.Position(right_first)) return true;
+  if (structure.Position(right_last) < structure.Position(left_first)) return true;
+  // Both inside one instruction: only the two branches of an `if` exclude each other.
+  return left_first == right_first && left_first == left_last && right_first == right_last &&
+         left_block != common && right_block != common && kernel[left_first].op == Op::If;
+}
+
+}  // namespace adc::adstack

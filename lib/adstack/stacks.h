@@ -1,0 +1,42 @@
+#pragma once
+// The adstacks of a kernel: who pushes and pops each, in which task, under which gate, and which of them
+// never live at the same time.
+
+#include <vector>
+
+#include "analysis/structure.h"
+#include "analysis/tasks.h"
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::adstack {
+
+/// One stack and every instruction that touches it.
+struct StackFacts {
+  ir::Inst maker;  ///< its stack.new
+  ir::Scalar scalar = ir::Scalar::F32;
+  std::vector<ir::Inst> accesses;  ///< pushes, pops and tops in textual order
+  bool indexed = false;            ///< every access names its slot; else none does
+  bool pushed = false;
+  bool popped = false;  ///< popped or read at the top
+  uint32_t task = 0;    ///< position in analysis::TasksOf
+  /// The innermost branch of an `if` that holds all accesses; where there is none, the body of the task's
+  /// parallel, or of the kernel.
+  ir::Block gate;
+  diag::SourceSpan place;  ///< of what is pushed
+};
+
+/// The stacks in textual order. Reports misuse (E0501, E0502) and leaves such a stack out.
+std::vector<StackFacts> CollectStacks(const ir::Function& kernel, const analysis::Structure& structure,
+                                      const std::vector<analysis::Task>& tasks,
+                                      diag::Diagnostics& diagnostics);
+
+/// True when no iteration holds values in both stacks at one time, so that they may take the same bytes. A
+/// stack lives from its first to its last access within one run of the block that makes it.
+bool NeverLiveTogether(const ir::Function& kernel, const analysis::Structure& structure,
+                       const StackFacts& left, const StackFacts& right);
+
+/// True when `outer` is `inner` or holds it.
+bool BlockContains(const ir::Function& function, ir::Block outer, ir::Block inner);
+
+}  // namespace adc::adstack
