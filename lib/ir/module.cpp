@@ -51,6 +51,25 @@ void Module::Replace(std::unique_ptr<Function> function) {
   functions[found->second] = std::move(function);
 }
 
+void Module::KeepFunctions(std::span<const unsigned char> keep) {
+  std::vector<uint32_t> new_position(functions.size(), kNoAttr);
+  std::vector<std::unique_ptr<Function>> kept;
+  function_ids_.clear();
+  for (uint32_t n = 0; n < functions.size(); ++n) {
+    if (!keep[n]) continue;
+    new_position[n] = static_cast<uint32_t>(kept.size());
+    function_ids_.emplace(functions[n]->name, new_position[n]);
+    kept.push_back(std::move(functions[n]));
+  }
+  functions = std::move(kept);
+  std::vector<Item> kept_items;
+  for (Item item : items) {
+    if (item.kind == ItemKind::Function) item.position = new_position[item.position];
+    if (item.position != kNoAttr) kept_items.push_back(item);
+  }
+  items = std::move(kept_items);
+}
+
 Type Module::ElementType(const Function& function, Value base, uint32_t field) const {
   Type type = function.TypeOf(base);
   if (type.IsLayout()) return layouts[type.count].fields[field].type;

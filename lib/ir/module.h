@@ -100,6 +100,8 @@ class Module {
   Function& AddFunction(FunctionKind kind, StringId name);
   /// Puts a rebuilt function in the place of the one of the same name.
   void Replace(std::unique_ptr<Function> function);
+  /// Drops every function whose flag (one per function, in order) is 0, from the items too.
+  void KeepFunctions(std::span<const unsigned char> keep);
 
   /// Element type behind an access base: buffer element, field `attr` of a layout, array element.
   Type ElementType(const Function& function, Value base, uint32_t field) const;

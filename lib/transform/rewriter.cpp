@@ -1,0 +1,158 @@
+#include "transform/rewriter.h"
+
+#include <unordered_map>
+
+#include "analysis/structure.h"
+#include "support/check.h"
+
+namespace adc::transform {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+using ir::ValueKind;
+
+Rewriter::Rewriter(ir::Module& module, const Function& from, FoldConfig config)
+    : module_(module),
+      from_(from),
+      into_(ir::CloneSignature(from, from.name, map_)),
+      builder_(module, *into_, into_->Body(), config) {}
+
+std::unique_ptr<Function> Rewriter::Run() {
+  VisitBlock(from_.Body(), into_->Body());
+  MakeNamesUnique(module_, *into_);
+  return std::move(into_);
+}
+
+Value Rewriter::Map(Value v) {
+  Value mapped = map_.Get(v);
+  if (mapped.Valid()) return mapped;
+  const ir::ValueData& data = from_[v];
+  if (data.kind == ValueKind::Constant) {
+    const ir::ConstantData& constant = from_.ConstantOf(v);
+    return map_[v] = into_->Constant(constant.type, constant.bits, constant.spelling);
+  }
+  ADC_CHECK(data.kind == ValueKind::Global, "a rewritten operand has no counterpart");
+  const ir::ModuleConstant& constant = module_.constants[data.owner];
+  if (constant.type.IsScalar())
+    return map_[v] = into_->Constant(constant.type, constant.elements[0], constant.spellings[0]);
+  return map_[v] = into_->Global(data.owner, data.type);
+}
+
+std::vector<Value> Rewriter::MapAll(std::span<const Value> values) {
+  std::vector<Value> mapped;
+  mapped.reserve(values.size());
+  for (Value v : values) mapped.push_back(Map(v));
+  return mapped;
+}
+
+bool Rewriter::IsArithmetic(Op op) {
+  return op < Op::Shape && op != Op::Identity;
+}
+
+void Rewriter::PassName(Value from, Value to) {
+  ir::ValueData& data = (*into_)[to];
+  if (data.kind == ValueKind::Result && !data.name.Valid()) data.name = from_[from].name;
+}
+
+void Rewriter::Define(Inst inst, Value value) {
+  Value result = from_.Result(inst);
+  map_[result] = value;
+  PassName(result, value);
+}
+
+Inst Rewriter::CopyShell(Inst inst, std::span<const Value> operands) {
+  const InstData& source = from_[inst];
+  std::vector<Type> results;
+  for (uint32_t n = 0; n < source.result_count; ++n) results.push_back(from_.TypeOf(from_.Result(inst, n)));
+  builder_.SetSpan(source.span);
+  Inst copy = builder_.Create(source.op, operands, results);
+  InstData& target = (*into_)[copy];
+  target.flags = source.flags;
+  target.index_count = source.index_count;
+  target.attr = source.attr;
+  target.component = source.component;
+  target.symbol = source.symbol;
+  for (uint32_t n = 0; n < results.size(); ++n) {
+    map_[from_.Result(inst, n)] = into_->Result(copy, n);
+    PassName(from_.Result(inst, n), into_->Result(copy, n));
+  }
+  return copy;
+}
+
+Block Rewriter::NewRegion(Block source, Inst owner, uint32_t number) {
+  Block region = into_->NewBlock(owner);
+  (*into_)[owner].regions[number] = region;
+  for (Value param : from_[source].params)
+    map_[param] = into_->AddParam(region, from_.TypeOf(param), from_[param].name);
+  return region;
+}
+
+void Rewriter::CopyRegions(Inst from, Inst to) {
+  for (uint32_t r = 0; r < from_.RegionCount(from); ++r) {
+    Block source = from_[from].regions[r];
+    VisitBlock(source, NewRegion(source, to, r));
+  }
+}
+
+void Rewriter::VisitBlock(Block source, Block into) {
+  Block outer = builder_.block();
+  builder_.SetBlock(into);
+  for (Inst inst : from_[source].insts) Visit(inst);
+  builder_.SetBlock(outer);
+}
+
+void Rewriter::Copy(Inst inst) {
+  const InstData& data = from_[inst];
+  std::vector<Value> operands = MapAll(from_.Operands(inst));
+  builder_.SetSpan(data.span);
+  if (data.op == Op::Cast) {
+    Define(inst, builder_.Cast(operands[0], from_.TypeOf(from_.Result(inst))));
+  } else if (data.op == Op::Bitcast) {
+    Define(inst, builder_.Bitcast(operands[0], from_.TypeOf(from_.Result(inst))));
+  } else if (data.op == Op::MatMake) {
+    // A matrix that is not square says its type, which its operands alone do not give.
+    Value whole = builder_.Fold(Op::MatMake, operands);
+    if (whole.Valid()) {
+      Define(inst, whole);
+    } else {
+      CopyShell(inst, operands);
+    }
+  } else if (IsArithmetic(data.op)) {
+    Define(inst, builder_.Make(data.op, operands));
+  } else {
+    CopyRegions(inst, CopyShell(inst, operands));
+  }
+}
+
+void MakeNamesUnique(ir::Module& module, Function& function) {
+  std::unordered_map<StringId, uint32_t> taken;  // name -> next number to try
+  auto claim = [&](Value v) {
+    StringId name = function[v].name;
+    if (!name.Valid()) return;
+    auto [place, fresh] = taken.try_emplace(name, 1);
+    if (fresh) return;
+    std::string text(module.Text(name));
+    uint32_t number = place->second;
+    StringId numbered;
+    do {
+      numbered = module.Intern(text + "." + std::to_string(number++));
+    } while (!taken.try_emplace(numbered, 1).second);
+    taken[name] = number;
+    function[v].name = numbered;
+  };
+  for (Value param : function.Params()) claim(param);
+  analysis::Structure structure(function);
+  for (Inst inst : structure.Order()) {
+    for (uint32_t n = 0; n < function[inst].result_count; ++n) claim(function.Result(inst, n));
+    for (uint32_t r = 0; r < function.RegionCount(inst); ++r) {
+      for (Value param : function[function[inst].regions[r]].params) claim(param);
+    }
+  }
+}
+
+}  // namespace adc::transform

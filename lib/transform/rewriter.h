@@ -1,0 +1,57 @@
+#pragma once
+// The shape that most passes here have: walk a function in textual order and write a new one, instruction by
+// instruction, through a folding builder. A pass overrides Visit for what it changes and calls Copy for the
+// rest. The result is compact: nothing that was dropped is left in its tables.
+
+#include <memory>
+
+#include "ir/clone.h"
+#include "transform/folding_builder.h"
+
+namespace adc::transform {
+
+class Rewriter {
+ public:
+  Rewriter(ir::Module& module, const ir::Function& from, FoldConfig config = {});
+  virtual ~Rewriter() = default;
+
+  /// The rewritten function, with names made unique. Comments inside of it are not carried over.
+  std::unique_ptr<ir::Function> Run();
+
+ protected:
+  /// Writes the counterpart of `inst` to the end of the builder's block and enters its results in the map.
+  virtual void Visit(ir::Inst inst) { Copy(inst); }
+  /// The new value for a value of the source function. Scalar module constants become literals.
+  ir::Value Map(ir::Value v);
+  std::vector<ir::Value> MapAll(std::span<const ir::Value> values);
+  void SetMapped(ir::Value from, ir::Value to) { map_[from] = to; }
+
+  /// Copies the instruction with mapped operands: arithmetic through the folding builder, everything else as
+  /// it is, its regions through Visit.
+  void Copy(ir::Inst inst);
+  /// The same without regions and without arithmetic folding: a new instruction with the given operands and
+  /// the attributes of `inst`, appended to the builder's block. Results are mapped and named.
+  ir::Inst CopyShell(ir::Inst inst, std::span<const ir::Value> operands);
+  /// Gives the copy of a control instruction its regions: parameters mapped and named, contents visited.
+  void CopyRegions(ir::Inst from, ir::Inst to);
+  /// A new region of `owner` for the source region, with mapped parameters and no contents.
+  ir::Block NewRegion(ir::Block source, ir::Inst owner, uint32_t number);
+  /// Visits every instruction of a source block, writing into `into`.
+  void VisitBlock(ir::Block source, ir::Block into);
+  /// Maps the result of a one-result instruction and passes its name on.
+  void Define(ir::Inst inst, ir::Value value);
+  void PassName(ir::Value from, ir::Value to);
+  /// True for operations that go through the folding builder: pure, with a type that operands determine.
+  static bool IsArithmetic(ir::Op op);
+
+  ir::Module& module_;
+  const ir::Function& from_;
+  ir::ValueMap map_;
+  std::unique_ptr<ir::Function> into_;
+  FoldingBuilder builder_;
+};
+
+/// Gives every value whose name another one before it has a name of its own: `%a`, `%a.1`, `%a.2`, ...
+void MakeNamesUnique(ir::Module& module, ir::Function& function);
+
+}  // namespace adc::transform
