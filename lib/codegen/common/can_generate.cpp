@@ -1,0 +1,90 @@
+#include "codegen/common/can_generate.h"
+
+#include "analysis/tasks.h"
+
+namespace adc::codegen {
+namespace {
+
+using ir::Op;
+
+class Checker {
+ public:
+  Checker(const ir::Module& module, const ir::Function& kernel, const target::Target& target,
+          std::vector<diag::Diagnostic>& warnings)
+      : module_(module), kernel_(kernel), target_(target), warnings_(warnings) {}
+
+  diag::Status Check() {
+    const std::vector<ir::Inst>& insts = kernel_[kernel_.Body()].insts;
+    for (const analysis::Task& task : analysis::TasksOf(kernel_)) {
+      private_bytes_ = 0;
+      for (uint32_t position = task.first; position < task.last; ++position) {
+        if (diag::Status status = CheckInst(insts[position]); !status) return status;
+      }
+    }
+    return diag::Unit{};
+  }
+
+ private:
+  diag::Status CheckInst(ir::Inst inst) {
+    const ir::InstData& data = kernel_[inst];
+    if (data.op == Op::Alloca) {
+      ir::Type type = kernel_.TypeOf(kernel_.Result(inst));
+      private_bytes_ += uint64_t{type.count} * type.ElementBytes();
+      if (private_bytes_ > target_.private_bytes) {
+        return diag::Fail(diag::ErrorId::E0601, data.span,
+                          "the local arrays of this task take " + std::to_string(private_bytes_) +
+                              " bytes; " + std::string(target_.name) + " has room for " +
+                              std::to_string(target_.private_bytes),
+                          "make the arrays smaller, or keep them in a buffer parameter");
+      }
+    }
+    if ((data.op == Op::VecGet || data.op == Op::MatGet) && !IsParameterComponent(inst)) {
+      return diag::Fail(diag::ErrorId::E0602, data.span,
+                        "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
+                            std::string(module_.Text(kernel_.name)) +
+                            "' takes a component that is not known when compiling, which " +
+                            std::string(target_.name) + " cannot do for a parameter",
+                        "pass the values in a buffer and index that");
+    }
+    if (data.op == Op::Print && !target_.prints) {
+      warnings_.push_back({diag::Severity::Warning, diag::ErrorId::W0601, data.span,
+                           "'print' is left out of code for " + std::string(target_.name)});
+      warnings_.back().help = "the interpreter prints: run the kernel from its source";
+    }
+    for (ir::Block region : data.regions) {
+      if (!region.Valid()) continue;
+      for (ir::Inst inner : kernel_[region].insts) {
+        if (diag::Status status = CheckInst(inner); !status) return status;
+      }
+    }
+    return diag::Unit{};
+  }
+
+  bool IsParameterComponent(ir::Inst inst) const {
+    std::span<const ir::Value> operands = kernel_.Operands(inst);
+    ir::Type type = kernel_.TypeOf(operands[0]);
+    const ir::ValueData& base = kernel_[operands[0]];
+    if (base.kind != ir::ValueKind::BlockParam || ir::Block(base.owner) != kernel_.Body()) return false;
+    uint32_t limits[] = {type.rows, type.columns};
+    for (size_t n = 1; n < operands.size(); ++n) {
+      std::optional<int64_t> index = kernel_.IntegerConstant(operands[n]);
+      if (!index || *index < 0 || *index >= limits[n - 1]) return false;
+    }
+    return true;
+  }
+
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  const target::Target& target_;
+  std::vector<diag::Diagnostic>& warnings_;
+  uint64_t private_bytes_ = 0;
+};
+
+}  // namespace
+
+diag::Status CanGenerate(const ir::Module& module, const ir::Function& kernel, const target::Target& target,
+                         std::vector<diag::Diagnostic>& warnings) {
+  return Checker(module, kernel, target, warnings).Check();
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,17 @@
+#pragma once
+// What a target cannot generate is refused here, in one place, before any code is made.
+
+#include <vector>
+
+#include "diag/result.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace adc::codegen {
+
+/// Ok, or a failure that names operation, place, reason and remedy. Things that are left out without harm
+/// (`print` where the target cannot) are appended to `warnings`.
+diag::Status CanGenerate(const ir::Module& module, const ir::Function& kernel, const target::Target& target,
+                         std::vector<diag::Diagnostic>& warnings);
+
+}  // namespace adc::codegen

@@ -1,0 +1,125 @@
+#include "codegen/common/chunk_sums.h"
+
+#include <map>
+
+namespace adc::codegen {
+namespace {
+
+/// Memory that may overlap: a buffer, a field of a layout, or all parameters that say `alias` together.
+struct Place {
+  uint32_t param = ir::kNoAttr;
+  uint32_t field = ir::kNoAttr;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+struct PlaceUse {
+  std::optional<Reduction> reduction;
+  bool mixed = false;
+};
+
+struct Accumulation {
+  ir::Inst inst;
+  Place place;
+  bool conditional = false;
+};
+
+class Finder {
+ public:
+  Finder(const ir::Function& kernel, uint32_t first, ir::Inst loop)
+      : kernel_(kernel), first_(first), loop_(loop) {
+    MarkUses(kernel[loop].regions[0]);
+  }
+
+  ChunkSums Find() {
+    Walk(kernel_[loop_].regions[0], false);
+    const std::vector<ir::Inst>& task = kernel_[kernel_[loop_].parent].insts;
+    for (size_t position = first_; task[position] != loop_; ++position) {
+      if (ir::IsAccess(kernel_[task[position]].op)) Note(task[position], std::nullopt);
+    }
+    ChunkSums sums;
+    std::map<std::vector<uint32_t>, uint32_t> known;
+    for (const Accumulation& a : accumulations_) {
+      if (uses_[a.place].mixed || !IsUniform(a.inst)) continue;
+      const ir::InstData& data = kernel_[a.inst];
+      std::vector<uint32_t> key{data.attr, data.component};
+      for (ir::Value v : kernel_.Operands(a.inst).first(1u + data.index_count)) key.push_back(v.raw);
+      auto [place, fresh] = known.try_emplace(key, static_cast<uint32_t>(sums.sums.size()));
+      if (fresh) sums.sums.push_back({a.inst, *uses_[a.place].reduction, a.conditional});
+      if (!a.conditional) sums.sums[place->second].conditional = false;
+      sums.sum_of.Set(a.inst) = place->second;
+    }
+    return sums;
+  }
+
+ private:
+  void MarkUses(ir::Block block) {
+    for (ir::Inst inst : kernel_[block].insts) {
+      for (ir::Value v : kernel_.Operands(inst)) used_.Insert(v);
+      for (ir::Block region : kernel_[inst].regions) {
+        if (region.Valid()) MarkUses(region);
+      }
+    }
+    inside_.Insert(block);
+  }
+
+  void Walk(ir::Block block, bool conditional) {
+    for (ir::Inst inst : kernel_[block].insts) {
+      const ir::InstData& data = kernel_[inst];
+      if (ir::IsAccess(data.op)) {
+        std::optional<Reduction> reduction = ReductionOf(data.op);
+        if (data.result_count != 0 && used_.Has(kernel_.Result(inst))) reduction.reset();
+        if (std::optional<Place> place = Note(inst, reduction); place && reduction)
+          accumulations_.push_back({inst, *place, conditional});
+      }
+      for (ir::Block region : data.regions) {
+        if (region.Valid()) Walk(region, true);
+      }
+    }
+  }
+
+  /// Records how an access touches its place; empty for thread-local arrays and module constants.
+  std::optional<Place> Note(ir::Inst inst, std::optional<Reduction> reduction) {
+    ir::Value base = kernel_.Operand(inst, 0);
+    const ir::ValueData& data = kernel_[base];
+    if (data.kind != ir::ValueKind::BlockParam) return std::nullopt;
+    Place place{data.number, kernel_[inst].attr};
+    if (kernel_.params[data.number].alias) place = {};
+    PlaceUse& use = uses_[place];
+    if (!reduction || (use.reduction && *use.reduction != *reduction)) use.mixed = true;
+    if (!use.reduction) use.reduction = reduction;
+    return place;
+  }
+
+  bool IsUniform(ir::Inst inst) const {
+    for (ir::Value index : kernel_.Indices(inst)) {
+      if (inside_.Has(kernel_.DefiningBlock(index))) return false;
+    }
+    return true;
+  }
+
+  const ir::Function& kernel_;
+  uint32_t first_;
+  ir::Inst loop_;
+  IndexSet<ir::Value> used_;
+  IndexSet<ir::Block> inside_;
+  std::map<Place, PlaceUse> uses_;
+  std::vector<Accumulation> accumulations_;
+};
+
+}  // namespace
+
+std::optional<Reduction> ReductionOf(ir::Op op) {
+  if (op == ir::Op::AtomicAdd || op == ir::Op::AtomicSub || op == ir::Op::AddTo) return Reduction::Add;
+  if (op == ir::Op::AtomicMin) return Reduction::Min;
+  if (op == ir::Op::AtomicMax) return Reduction::Max;
+  if (op == ir::Op::AtomicAnd) return Reduction::And;
+  if (op == ir::Op::AtomicOr) return Reduction::Or;
+  if (op == ir::Op::AtomicXor) return Reduction::Xor;
+  return std::nullopt;
+}
+
+ChunkSums FindChunkSums(const ir::Function& kernel, uint32_t first, ir::Inst loop) {
+  return Finder(kernel, first, loop).Find();
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,15 @@
+#pragma once
+// Names of entry points in generated code.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace adc::codegen {
+
+/// The symbol of a kernel's task: `adc_<kernel>_t<task>`, every byte of the kernel's name outside
+/// [A-Za-z0-9_] as
+/// `_XX` in upper-case hexadecimal. It is written into the metadata; nobody else computes it.
+std::string EntrySymbol(std::string_view kernel, uint32_t task);
+
+}  // namespace adc::codegen

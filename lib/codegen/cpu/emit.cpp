@@ -1,0 +1,297 @@
+// A task becomes one function. A parallel task runs the flat range [begin, end) of its iterations, which is
+// cut into rows of the innermost axis so that the inner loop is a plain counted loop:
+//
+//   parallel %i, %j in 0..%n, 0..%m          position = begin
+//                                            while position < end:
+//                                              i = position / m; j = position % m
+//                                              stop = min(m, j + (end - position))
+//                                              for j in j..stop: body
+//                                              position += number of iterations run
+//
+// The prologue of the task (bounds, uniform values) runs once per call, sums into one cell are added once per
+// call.
+
+#include "codegen/cpu/emit.h"
+
+#include <chrono>
+
+#include "analysis/structure.h"
+#include "analysis/tasks.h"
+#include "codegen/common/can_generate.h"
+#include "codegen/common/mangle.h"
+#include "codegen/cpu/link.h"
+#include "codegen/cpu/task.h"
+#include "codegen/llvm/body.h"
+#include "codegen/llvm/machine.h"
+#include "llvm/IR/Verifier.h"
+
+namespace adc::codegen {
+namespace {
+
+using ir::Op;
+using llvm::Value;
+
+constexpr const char* kImports[] = {
+#define ADC_MATH_IMPORT(symbol) #symbol,
+#include "artifact/math_imports.def"
+#undef ADC_MATH_IMPORT
+};
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<StepTime>& steps) : steps_(steps) {}
+  /// Ends a step that began when the last one ended.
+  void Lap(const char* name) {
+    auto now = std::chrono::steady_clock::now();
+    steps_.push_back({name, std::chrono::duration<double>(now - start_).count()});
+    start_ = now;
+  }
+
+ private:
+  std::vector<StepTime>& steps_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// One axis of a parallel loop, in 64 bits.
+struct Axis {
+  ir::Value counter;
+  Value* low = nullptr;
+  Value* extent = nullptr;  ///< not negative
+  Interval bounds;          ///< of the counter, where it is an i32
+};
+
+class TaskEmitter {
+ public:
+  TaskEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
+              CpuTask& hooks, BodyEmitter& body, const AliasScopes& aliases, DebugLines* lines)
+      : module_(module),
+        kernel_(kernel),
+        builder_(builder),
+        hooks_(hooks),
+        body_(body),
+        aliases_(aliases),
+        lines_(lines) {}
+
+  void EmitSerial(const analysis::Task& task) {
+    body_.EmitRange(kernel_.Body(), task.first, task.last);
+    builder_.CreateRetVoid();
+  }
+
+  void EmitParallel(const analysis::Task& task, bool sum_in_chunks) {
+    body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+    if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
+    std::vector<Axis> axes = AxesOf(task.parallel);
+    ChunkSums sums;
+    if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
+    body_.BeginSums(sums);
+    body_.memory().SetInLoop(true);
+    if (axes.size() == 1) {
+      EmitRow(task.parallel, axes[0], hooks_.Begin(), hooks_.End(), builder_.getInt64(0));
+    } else {
+      EmitRows(task.parallel, axes);
+    }
+    body_.EndSums();
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  std::vector<Axis> AxesOf(ir::Inst loop) {
+    const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
+    std::vector<Axis> axes;
+    if (kernel_[loop].op == Op::ParallelOver) {
+      const ir::Layout& layout = module_.layouts[kernel_.TypeOf(kernel_.Operand(loop, 0)).count];
+      const ir::LayoutField& field = layout.fields[kernel_[loop].attr];
+      for (size_t n = 0; n < counters.size(); ++n) {
+        uint64_t extent = field.axes[n].extent;
+        axes.push_back({counters[n],
+                        builder_.getInt64(0),
+                        builder_.getInt64(extent),
+                        {0, static_cast<int64_t>(extent) - 1}});
+      }
+      return axes;
+    }
+    for (uint32_t n = 0; n < counters.size(); ++n) {
+      ir::Value low_value = kernel_.Operand(loop, 2 * n), high_value = kernel_.Operand(loop, 2 * n + 1);
+      Value* low = body_.values().Index(low_value);
+      Value* high = body_.values().Index(high_value);
+      Value* extent = builder_.CreateSelect(builder_.CreateICmpSLT(low, high), builder_.CreateSub(high, low),
+                                            builder_.getInt64(0));
+      axes.push_back({counters[n],
+                      low,
+                      extent,
+                      {body_.values().Bounds(low_value).low, body_.values().Bounds(high_value).high - 1}});
+    }
+    return axes;
+  }
+
+  void EmitRows(ir::Inst loop, const std::vector<Axis>& axes) {
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* rows = NewBlock("rows");
+    llvm::BasicBlock* exit = NewBlock("rows_end");
+    builder_.CreateBr(rows);
+    builder_.SetInsertPoint(rows);
+    llvm::PHINode* position = builder_.CreatePHI(builder_.getInt64Ty(), 2, "position");
+    position->addIncoming(hooks_.Begin(), before);
+    // The position of a row among all rows splits into the outer indices, innermost axis first. An axis
+    // without cells leaves nothing to run, and must not divide.
+    const Axis& inner = axes.back();
+    Value* one = builder_.getInt64(1);
+    Value* divisor = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, inner.extent, one);
+    Value* row = builder_.CreateUDiv(position, divisor);
+    Value* start = builder_.CreateURem(position, divisor);
+    for (size_t n = axes.size() - 1; n-- > 0;) {
+      const Axis& axis = axes[n];
+      Value* digit = row;
+      if (n != 0) {
+        Value* size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, axis.extent, one);
+        digit = builder_.CreateURem(row, size);
+        row = builder_.CreateUDiv(row, size);
+      }
+      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit), axis.bounds);
+    }
+    Value* wanted = builder_.CreateAdd(start, builder_.CreateSub(hooks_.End(), position));
+    Value* stop = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, divisor, wanted);
+    EmitRow(loop, inner, start, stop, builder_.CreateSub(position, start));
+    Value* next = builder_.CreateAdd(position, builder_.CreateSub(stop, start));
+    position->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.End()), rows, exit);
+    builder_.SetInsertPoint(exit);
+  }
+
+  /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
+  void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* iterate = NewBlock("iterate");
+    llvm::BasicBlock* exit = NewBlock("iterate_end");
+    builder_.CreateBr(iterate);
+    builder_.SetInsertPoint(iterate);
+    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cell");
+    cell->addIncoming(start, before);
+    hooks_.SetIteration(builder_.CreateAdd(first, cell));
+    body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
+    body_.EmitBlock(kernel_[loop].regions[0]);
+    if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[loop].span));
+    Value* next = builder_.CreateAdd(cell, builder_.getInt64(1), "", true, true);
+    cell->addIncoming(next, builder_.GetInsertBlock());
+    llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpULT(next, stop), iterate, exit);
+    latch->setMetadata(llvm::LLVMContext::MD_loop, ParallelLoop());
+    builder_.SetInsertPoint(exit);
+    hooks_.SetIteration(nullptr);
+  }
+
+  /// Says of a loop that the accesses of the task's group do not depend on one another across iterations.
+  llvm::MDNode* ParallelLoop() {
+    llvm::LLVMContext& context = builder_.getContext();
+    llvm::MDNode* accesses = llvm::MDNode::get(
+        context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), aliases_.Group()});
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, accesses});
+    loop->replaceOperandWith(0, loop);
+    return loop;
+  }
+
+  llvm::BasicBlock* NewBlock(const char* name) {
+    return llvm::BasicBlock::Create(builder_.getContext(), name, hooks_.Entry());
+  }
+
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  llvm::IRBuilder<>& builder_;
+  CpuTask& hooks_;
+  BodyEmitter& body_;
+  const AliasScopes& aliases_;
+  DebugLines* lines_;
+};
+
+std::vector<std::string> EmitKernel(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
+                                    const CpuConfig& config, DebugLines* lines) {
+  const ir::Function& kernel = *what.kernel;
+  std::string name(module.Text(kernel.name));
+  KernelChecks checks = NumberChecks(kernel);
+  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  std::vector<std::string> symbols;
+  BodyConfig body_config{config.float_mode, config.check_bounds, config.assertions};
+  for (uint32_t number = 0; number < tasks.size(); ++number) {
+    const analysis::Task& task = tasks[number];
+    symbols.push_back(EntrySymbol(name, number));
+    llvm::IRBuilder<> builder(output.getContext());
+    AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
+    const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
+    CpuTask hooks(output, builder, kernel, config, rows, aliases, symbols.back(), number);
+    if (lines != nullptr) {
+      diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
+      lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
+      builder.SetCurrentDebugLocation(lines->At({}));
+    }
+    BodyEmitter body(module, kernel, builder, hooks, body_config, aliases, checks, lines);
+    TaskEmitter emitter(module, kernel, builder, hooks, body, aliases, lines);
+    if (task.kind == analysis::TaskKind::Parallel) {
+      emitter.EmitParallel(task, !config.check_bounds);
+    } else {
+      emitter.EmitSerial(task);
+    }
+  }
+  return symbols;
+}
+
+/// Internal check: an image that imports anything else would be refused by every loader.
+void CheckImports(std::span<const uint8_t> object) {
+  for (const std::string& symbol : UndefinedSymbols(object)) {
+    bool known = symbol == "_GLOBAL_OFFSET_TABLE_";
+    for (const char* import_name : kImports) known = known || symbol == import_name;
+    ADC_CHECK(known, "the object needs a function that is not in artifact/math_imports.def");
+  }
+}
+
+}  // namespace
+
+diag::Result<CpuCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                              const CpuConfig& config) {
+  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
+  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
+  CpuCode code;
+  for (const KernelToEmit& what : kernels) {
+    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
+    if (!possible) return possible.Failure();
+  }
+  Stopwatch watch(code.steps);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      MakeMachine(config.target, config.optimise, config.float_mode);
+  llvm::LLVMContext context;
+  llvm::Module output("adc", context);
+  output.setSourceFileName("adc");
+  output.setTargetTriple(config.target.triple);
+  output.setDataLayout(machine->createDataLayout());
+  output.setPICLevel(llvm::PICLevel::BigPIC);
+  std::unique_ptr<DebugLines> lines;
+  if (config.debug_lines)
+    lines = std::make_unique<DebugLines>(output, *config.sources, config.directory, config.producer,
+                                         config.optimise != 0);
+  for (const KernelToEmit& what : kernels)
+    code.symbols.push_back(EmitKernel(output, module, what, config, lines.get()));
+  if (lines) lines->Finish();
+  std::string problem;
+  llvm::raw_string_ostream problem_stream(problem);
+  bool broken = llvm::verifyModule(output, &problem_stream);
+  ADC_CHECK(!broken, problem_stream.str().c_str());
+  watch.Lap("emit");
+  Optimise(output, *machine, config.optimise, kImports);
+  watch.Lap("optimise");
+  if (config.want_llvm_text) {
+    llvm::raw_string_ostream stream(code.llvm_text);
+    output.print(stream, nullptr);
+  }
+  if (!config.want_object && !config.want_image) return code;
+  diag::Result<std::vector<uint8_t>> object = MakeObject(output, *machine, kImports);
+  if (!object) return object.Failure();
+  code.object = std::move(*object);
+  CheckImports(code.object);
+  watch.Lap("select");
+  if (!config.want_image) return code;
+  diag::Result<std::vector<uint8_t>> image = LinkImage(code.object, config.target, config.debug_lines);
+  if (!image) return image.Failure();
+  code.image = std::move(*image);
+  watch.Lap("link");
+  return code;
+}
+
+}  // namespace adc::codegen

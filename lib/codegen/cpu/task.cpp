@@ -1,0 +1,291 @@
+#include "codegen/cpu/task.h"
+
+#include "artifact/cpu_abi.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "support/check.h"
+
+namespace adc::codegen {
+
+using ir::Op;
+using ir::Scalar;
+using llvm::Value;
+
+std::vector<uint32_t> ParameterCells(const ir::Function& kernel) {
+  std::vector<uint32_t> first;
+  uint32_t next = 0;
+  for (ir::Value param : kernel.Params()) {
+    ir::Type type = kernel.TypeOf(param);
+    first.push_back(next);
+    next += type.IsBuffer() ? 1 + type.count : type.IsLayout() ? 1 : type.Components();
+  }
+  first.push_back(next);
+  return first;
+}
+
+CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
+                 const CpuConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+                 const std::string& symbol, uint32_t task)
+    : module_(module),
+      builder_(builder),
+      kernel_(kernel),
+      config_(config),
+      rows_(rows),
+      aliases_(aliases),
+      task_(task),
+      head_(module.getContext()),
+      first_cell_(ParameterCells(kernel)) {
+  llvm::Type* pointer = builder.getPtrTy();
+  llvm::Type* word = builder.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, word, word}, false);
+  entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  entry_->setDoesNotThrow();
+  entry_->addFnAttr("target-cpu", config.target.processor);
+  if (!config.target.features.empty()) entry_->addFnAttr("target-features", config.target.features);
+  entry_->addParamAttr(0, llvm::Attribute::NoAlias);
+  entry_->addParamAttr(0, llvm::Attribute::NoCapture);
+  entry_->addParamAttr(0, llvm::Attribute::ReadOnly);
+  entry_->addParamAttr(
+      0, llvm::Attribute::getWithDereferenceableBytes(module.getContext(), sizeof(adrt_cpu_frame)));
+  entry_->getArg(0)->setName("frame");
+  entry_->getArg(1)->setName("begin");
+  entry_->getArg(2)->setName("end");
+  auto* head = llvm::BasicBlock::Create(module.getContext(), "entry", entry_);
+  auto* work = llvm::BasicBlock::Create(module.getContext(), "work", entry_);
+  auto* done = llvm::BasicBlock::Create(module.getContext(), "nothing", entry_);
+  llvm::IRBuilder<> head_end(head);
+  head_end.CreateCondBr(head_end.CreateICmpULT(Begin(), End()), work, done);
+  llvm::IRBuilder<>(done).CreateRetVoid();
+  head_.SetInsertPoint(head, head->begin());
+  head_.SetInsertPoint(&head->front());
+  builder_.SetInsertPoint(work);
+  cells_.resize(first_cell_.back());
+  if (rows != nullptr) {
+    uint32_t cells = 2 * rows->groups;
+    for (uint32_t position : rows->row_position) cells += position == ir::kNoAttr ? 0 : 2;
+    adstack_cells_.resize(cells);
+  }
+}
+
+llvm::LoadInst* CpuTask::InvariantLoad(llvm::IRBuilder<>& builder, llvm::Type* type, Value* address,
+                                       uint32_t alignment) {
+  llvm::LoadInst* load = builder.CreateAlignedLoad(type, address, llvm::Align(alignment));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module_.getContext(), {}));
+  return load;
+}
+
+Value* CpuTask::Frame(FrameField field) {
+  static constexpr uint64_t kOffsets[] = {offsetof(adrt_cpu_frame, cells), offsetof(adrt_cpu_frame, adstack),
+                                          offsetof(adrt_cpu_frame, heap), offsetof(adrt_cpu_frame, status),
+                                          offsetof(adrt_cpu_frame, row)};
+  auto position = static_cast<uint8_t>(field);
+  Value*& known = frame_fields_[position];
+  if (known == nullptr) {
+    Value* address =
+        head_.CreateConstInBoundsGEP1_64(head_.getInt8Ty(), entry_->getArg(0), kOffsets[position]);
+    known = InvariantLoad(
+        head_, field == FrameField::Row ? static_cast<llvm::Type*>(head_.getInt64Ty()) : head_.getPtrTy(),
+        address, 8);
+  }
+  return known;
+}
+
+Value* CpuTask::Cell(FrameField array, uint32_t position, llvm::Type* type) {
+  std::vector<Value*>& known = array == FrameField::Cells ? cells_ : adstack_cells_;
+  ADC_CHECK(position < known.size(), "a cell that the frame does not have");
+  if (known[position] == nullptr) {
+    Value* address = head_.CreateConstInBoundsGEP1_64(head_.getInt64Ty(), Frame(array), position);
+    known[position] = InvariantLoad(head_, type, address, 8);
+  }
+  return known[position];
+}
+
+Value* CpuTask::BufferAddress(uint32_t param) {
+  return Cell(FrameField::Cells, first_cell_[param], head_.getPtrTy());
+}
+
+Value* CpuTask::Extent(uint32_t param, uint32_t axis) {
+  uint32_t position = first_cell_[param] + 1 + axis;
+  bool fresh = cells_[position] == nullptr;
+  Value* extent = Cell(FrameField::Cells, position, head_.getInt64Ty());
+  if (fresh) {
+    llvm::MDBuilder facts(module_.getContext());
+    llvm::cast<llvm::LoadInst>(extent)->setMetadata(
+        llvm::LLVMContext::MD_range,
+        facts.createRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64)));
+  }
+  return extent;
+}
+
+Value* CpuTask::ParameterComponent(uint32_t param, uint32_t component) {
+  Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
+  uint32_t position = first_cell_[param] + component;
+  if (scalar == Scalar::I1) {
+    bool fresh = cells_[position] == nullptr;
+    Value* byte = Cell(FrameField::Cells, position, head_.getInt8Ty());
+    if (fresh) cells_[position] = head_.CreateICmpNE(byte, head_.getInt8(0));
+    return cells_[position];
+  }
+  llvm::Type* type = scalar == Scalar::F16   ? head_.getHalfTy()
+                     : scalar == Scalar::F32 ? head_.getFloatTy()
+                     : scalar == Scalar::F64
+                         ? head_.getDoubleTy()
+                         : static_cast<llvm::Type*>(head_.getIntNTy(ir::BitWidth(scalar)));
+  return Cell(FrameField::Cells, position, type);
+}
+
+Value* CpuTask::Row(uint32_t group) {
+  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
+  Value* start = Cell(FrameField::Adstack, 2 * group, head_.getInt64Ty());
+  Value* stride = Cell(FrameField::Adstack, 2 * group + 1, head_.getInt64Ty());
+  return builder_.CreateAdd(start, builder_.CreateMul(stride, Frame(FrameField::Row)));
+}
+
+uint32_t CpuTask::StackCell(uint32_t stack) const {
+  ADC_CHECK(
+      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
+      "a row stack that the plan does not have");
+  return 2 * rows_->groups + 2 * rows_->row_position[stack];
+}
+
+Value* CpuTask::StackOffset(uint32_t stack) {
+  return Cell(FrameField::Adstack, StackCell(stack), head_.getInt64Ty());
+}
+
+Value* CpuTask::StackCapacity(uint32_t stack) {
+  return Cell(FrameField::Adstack, StackCell(stack) + 1, head_.getInt64Ty());
+}
+
+Value* CpuTask::RowAddress(Value* row, Value* byte) {
+  Value* start = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Frame(FrameField::Heap), row);
+  return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), start, byte);
+}
+
+llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
+  return head_.CreateAlloca(type, nullptr, name);
+}
+
+/// adc.raise(status, code, task, index, needed, iteration): the first to report wins word 0, then fills the
+/// rest.
+llvm::Function* CpuTask::RaiseFunction() {
+  if (llvm::Function* known = module_.getFunction("adc.raise")) return known;
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type* word = b.getInt32Ty();
+  auto* type = llvm::FunctionType::get(
+      b.getVoidTy(), {b.getPtrTy(), word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
+  auto* raise = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.raise", module_);
+  raise->setDoesNotThrow();
+  raise->setWillReturn();
+  raise->setOnlyAccessesArgMemory();
+  raise->addFnAttr(llvm::Attribute::Cold);
+  raise->addFnAttr(llvm::Attribute::NoInline);
+  raise->addParamAttr(0, llvm::Attribute::NoCapture);
+  raise->addFnAttr("target-cpu", config_.target.processor);
+  auto* head = llvm::BasicBlock::Create(context, "entry", raise);
+  auto* won = llvm::BasicBlock::Create(context, "won", raise);
+  auto* done = llvm::BasicBlock::Create(context, "done", raise);
+  b.SetInsertPoint(head);
+  Value* status = raise->getArg(0);
+  auto* exchange = b.CreateAtomicCmpXchg(status, b.getInt32(ADRT_CPU_OK), raise->getArg(1), llvm::Align(4),
+                                         llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+  b.CreateCondBr(b.CreateExtractValue(exchange, 1), won, done);
+  b.SetInsertPoint(won);
+  auto store = [&](uint32_t position, Value* value) {
+    b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(word, status, position), llvm::Align(4));
+  };
+  store(ADRT_CPU_STATUS_TASK, raise->getArg(2));
+  store(ADRT_CPU_STATUS_INDEX, raise->getArg(3));
+  store(ADRT_CPU_STATUS_NEEDED, raise->getArg(4));
+  store(ADRT_CPU_STATUS_ITERATION, raise->getArg(5));
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return raise;
+}
+
+void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
+  Value* zero = builder_.getInt64(0);
+  llvm::CallInst* call = builder_.CreateCall(
+      RaiseFunction(), {Frame(FrameField::Status), builder_.getInt32(static_cast<uint32_t>(code)),
+                        builder_.getInt32(task_), builder_.getInt32(index), needed != nullptr ? needed : zero,
+                        iteration_ != nullptr ? iteration_ : zero});
+  aliases_.MarkStatus(call);
+}
+
+namespace {
+
+/// The library's name of a function for f64; f32 appends an f.
+const char* MathName(Op op) {
+  if (op == Op::Sin) return "sin";
+  if (op == Op::Cos) return "cos";
+  if (op == Op::Tan) return "tan";
+  if (op == Op::Asin) return "asin";
+  if (op == Op::Acos) return "acos";
+  if (op == Op::Atan) return "atan";
+  if (op == Op::Sinh) return "sinh";
+  if (op == Op::Cosh) return "cosh";
+  if (op == Op::Tanh) return "tanh";
+  if (op == Op::Exp) return "exp";
+  if (op == Op::Exp2) return "exp2";
+  if (op == Op::Log) return "log";
+  if (op == Op::Log2) return "log2";
+  if (op == Op::Erf) return "erf";
+  if (op == Op::Pow) return "pow";
+  if (op == Op::Atan2) return "atan2";
+  ADC_CHECK(op == Op::Rem, "an operation that is no library function");
+  return "fmod";
+}
+
+/// A library function as LLVM is to see it: it touches no memory but what it is given, ends, and is never
+/// turned into another function, which the loader might not have.
+llvm::FunctionCallee Library(llvm::Module& module, const std::string& name, llvm::FunctionType* type,
+                             bool pure) {
+  llvm::FunctionCallee callee = module.getOrInsertFunction(name, type);
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  function->addFnAttr(llvm::Attribute::NoSync);
+  function->addFnAttr(llvm::Attribute::NoCallback);
+  function->addFnAttr(llvm::Attribute::NoBuiltin);
+  if (pure) {
+    function->setDoesNotAccessMemory();
+  } else {
+    function->setOnlyAccessesArgMemory();
+  }
+  return callee;
+}
+
+}  // namespace
+
+Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
+  llvm::Type* type = operands[0]->getType();
+  std::string name = MathName(op);
+  if (scalar == Scalar::F32) name += 'f';
+  llvm::SmallVector<llvm::Type*, 2> parameters(operands.size(), type);
+  llvm::FunctionCallee callee =
+      Library(module_, name, llvm::FunctionType::get(type, parameters, false), true);
+  return builder_.CreateCall(callee, operands);
+}
+
+std::pair<Value*, Value*> CpuTask::CallSinCos(Scalar scalar, Value* operand) {
+  bool wide = scalar == Scalar::F64;
+  llvm::Type* type = operand->getType();
+  if (sine_[wide] == nullptr) {
+    sine_[wide] = Local(type, "sine");
+    cosine_[wide] = Local(type, "cosine");
+  }
+  llvm::Type* pointer = builder_.getPtrTy();
+  llvm::FunctionCallee callee =
+      Library(module_, wide ? "sincos" : "sincosf",
+              llvm::FunctionType::get(builder_.getVoidTy(), {type, pointer, pointer}, false), false);
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  for (uint32_t out : {1u, 2u}) {
+    function->addParamAttr(out, llvm::Attribute::NoCapture);
+    function->addParamAttr(out, llvm::Attribute::WriteOnly);
+  }
+  builder_.CreateCall(callee, {operand, sine_[wide], cosine_[wide]});
+  return {builder_.CreateLoad(type, sine_[wide]), builder_.CreateLoad(type, cosine_[wide])};
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,70 @@
+#pragma once
+// The CPU's side of a task body: its entry function, its arguments out of the frame, its calls into the math
+// library.
+
+#include "codegen/cpu/emit.h"
+#include "codegen/llvm/alias.h"
+#include "codegen/llvm/hooks.h"
+#include "ir/module.h"
+
+namespace adc::codegen {
+
+/// First cell of each parameter of `kernel` in the argument block (artifact/cpu_abi.h).
+std::vector<uint32_t> ParameterCells(const ir::Function& kernel);
+
+class CpuTask final : public TargetHooks {
+ public:
+  /// Makes the entry function `symbol` and leaves `builder` in its first working block.
+  CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
+          const CpuConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+          const std::string& symbol, uint32_t task);
+
+  llvm::Function* Entry() const { return entry_; }
+  llvm::Value* Begin() const { return entry_->getArg(1); }
+  llvm::Value* End() const { return entry_->getArg(2); }
+  /// The flat iteration at hand, for reports.
+  void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
+
+  const target::Target& Description() const override { return config_.target; }
+  llvm::Value* BufferAddress(uint32_t param) override;
+  llvm::Value* Extent(uint32_t param, uint32_t axis) override;
+  llvm::Value* ParameterComponent(uint32_t param, uint32_t component) override;
+  llvm::Value* Row(uint32_t group) override;
+  llvm::Value* StackOffset(uint32_t stack) override;
+  llvm::Value* StackCapacity(uint32_t stack) override;
+  llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte) override;
+  void Raise(StatusCode code, uint32_t index, llvm::Value* needed) override;
+  llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) override;
+  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) override;
+  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
+
+ private:
+  enum class FrameField : uint8_t { Cells, Adstack, Heap, Status, Row };
+  llvm::Value* Frame(FrameField field);
+  /// The cell at `position` of an array of cells, read as `type` from its low end.
+  llvm::Value* Cell(FrameField array, uint32_t position, llvm::Type* type);
+  llvm::LoadInst* InvariantLoad(llvm::IRBuilder<>& builder, llvm::Type* type, llvm::Value* address,
+                                uint32_t alignment);
+  uint32_t StackCell(uint32_t stack) const;
+  /// The function that fills the status block, made on demand.
+  llvm::Function* RaiseFunction();
+
+  llvm::Module& module_;
+  llvm::IRBuilder<>& builder_;
+  const ir::Function& kernel_;
+  const CpuConfig& config_;
+  const TaskRows* rows_;
+  const AliasScopes& aliases_;
+  uint32_t task_;
+  llvm::Function* entry_ = nullptr;
+  llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
+  llvm::Value* iteration_ = nullptr;
+  std::vector<uint32_t> first_cell_;
+  llvm::Value* frame_fields_[5] = {};
+  std::vector<llvm::Value*> cells_;          ///< loaded argument cells by position
+  std::vector<llvm::Value*> adstack_cells_;  ///< the same for adstack cells
+  llvm::AllocaInst* sine_[2] = {};           ///< f32, f64
+  llvm::AllocaInst* cosine_[2] = {};
+};
+
+}  // namespace adc::codegen

@@ -1,0 +1,519 @@
+#include "codegen/llvm/body.h"
+
+#include <map>
+
+#include "support/check.h"
+
+namespace adc::codegen {
+
+using ir::Op;
+using ir::Scalar;
+using llvm::Value;
+
+BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
+                         TargetHooks& hooks, const BodyConfig& config, const AliasScopes& aliases,
+                         const KernelChecks& checks, DebugLines* lines)
+    : kernel_(kernel),
+      builder_(builder),
+      hooks_(hooks),
+      config_(config),
+      checks_(checks),
+      lines_(lines),
+      scalars_(builder, hooks, config.float_mode),
+      values_(module, kernel, builder, hooks, scalars_),
+      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_) {}
+
+llvm::BasicBlock* BodyEmitter::NewBlock(const char* name) {
+  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
+}
+
+void BodyEmitter::SetPlace(ir::Inst inst) {
+  if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[inst].span));
+}
+
+void BodyEmitter::EmitBlock(ir::Block block) {
+  const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  auto count = static_cast<uint32_t>(insts.size());
+  if (count != 0 && ir::IsTerminator(kernel_[insts.back()].op)) --count;
+  EmitRange(block, 0, count);
+}
+
+void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
+  PairSinCos(block, first, last);
+  const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+}
+
+void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {
+  std::map<uint32_t, ir::Inst> seen;  // by operand
+  const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  for (uint32_t position = first; position < last; ++position) {
+    ir::Inst inst = insts[position];
+    Op op = kernel_[inst].op;
+    if ((op != Op::Sin && op != Op::Cos) || kernel_.TypeOf(kernel_.Result(inst)).scalar == Scalar::F16)
+      continue;
+    auto [place, fresh] = seen.try_emplace(kernel_.Operand(inst, 0).raw, inst);
+    if (fresh || kernel_[place->second].op == op) continue;
+    partner_.Set(place->second) = inst;
+    partner_.Set(inst) = place->second;
+  }
+}
+
+void BodyEmitter::EmitSinCos(ir::Inst inst) {
+  ir::Inst other = partner_.Get(inst);
+  if (emitted_.Has(inst)) return;
+  Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
+  auto [sine, cosine] = hooks_.CallSinCos(scalar, values_.Get(kernel_.Operand(inst, 0)));
+  bool is_sine = kernel_[inst].op == Op::Sin;
+  values_.Bind(kernel_.Result(inst), is_sine ? sine : cosine);
+  values_.Bind(kernel_.Result(other), is_sine ? cosine : sine);
+  emitted_.Insert(other);
+}
+
+void BodyEmitter::EmitInst(ir::Inst inst) {
+  SetPlace(inst);
+  const ir::InstData& data = kernel_[inst];
+  switch (data.op) {
+    case Op::Sin:
+    case Op::Cos:
+      if (partner_.Get(inst).Valid()) {
+        EmitSinCos(inst);
+        return;
+      }
+      values_.EmitPure(inst);
+      return;
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Sgn:
+    case Op::Not:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Popcount:
+    case Op::Clz:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Rem:
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::Min:
+    case Op::Max:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Select:
+    case Op::Fma:
+    case Op::Clamp:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::StopGradient:
+      values_.EmitPure(inst);
+      return;
+    case Op::VecGet:
+    case Op::MatGet:
+      EmitParameterComponent(inst);
+      return;
+    case Op::Shape:
+      values_.EmitShape(inst);
+      return;
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+      memory_.EmitAccess(inst);
+      return;
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AddTo:
+      if (chunk_sums_ != nullptr && chunk_sums_->sum_of.Get(inst) != ir::kNoAttr) {
+        Accumulate(inst, sums_[chunk_sums_->sum_of.Get(inst)]);
+        return;
+      }
+      memory_.EmitAccess(inst);
+      return;
+    case Op::Alloca:
+      memory_.EmitAlloca(inst);
+      return;
+    case Op::For:
+      EmitFor(inst);
+      return;
+    case Op::While:
+      EmitWhile(inst);
+      return;
+    case Op::If:
+      EmitIf(inst);
+      return;
+    case Op::Assert:
+      if (config_.assertions) EmitAssert(inst);
+      return;
+    case Op::Print:
+      return;
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity: {
+      Value* wide = data.op == Op::RowClaim  ? hooks_.Row(data.attr)
+                    : data.op == Op::RowBase ? hooks_.StackOffset(data.attr)
+                                             : hooks_.StackCapacity(data.attr);
+      ir::Value result = kernel_.Result(inst);
+      values_.Bind(result, builder_.CreateTrunc(wide, scalars_.RegisterType(kernel_.TypeOf(result).scalar)));
+      return;
+    }
+    case Op::RowLoad:
+    case Op::RowStore:
+      memory_.EmitRowAccess(inst);
+      return;
+    case Op::StatusRaise:
+      hooks_.Raise(StatusCode::AdstackOverflow, data.component, values_.Index(kernel_.Operand(inst, 0)));
+      return;
+    case Op::VecMake:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+    case Op::Parallel:
+    case Op::ParallelOver:
+    case Op::Call:
+    case Op::Yield:
+    case Op::ContinueIf:
+    case Op::Return:
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::StackPop:
+    case Op::StackTop:
+      break;
+  }
+  ADC_UNREACHABLE("an operation that lowering removes reaches code generation");
+}
+
+void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
+  ir::Value base = kernel_.Operand(inst, 0);
+  uint32_t component = 0;
+  uint32_t columns = kernel_.TypeOf(base).columns;
+  if (kernel_[inst].op == Op::MatGet) {
+    component = static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 1))) * columns +
+                static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 2)));
+  } else {
+    component = static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 1)));
+  }
+  values_.Bind(kernel_.Result(inst), hooks_.ParameterComponent(kernel_[base].number, component));
+}
+
+llvm::SmallVector<Value*> BodyEmitter::Yielded(ir::Block block) {
+  llvm::SmallVector<Value*> values;
+  for (ir::Value v : kernel_.Operands(kernel_.Terminator(block))) values.push_back(values_.Get(v));
+  return values;
+}
+
+void BodyEmitter::EmitFor(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  ir::Block body = data.regions[0];
+  const std::vector<ir::Value>& params = kernel_[body].params;
+  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  ir::Value low_value = kernel_.Operand(inst, 0), high_value = kernel_.Operand(inst, 1);
+  Value* low = values_.Index(low_value);
+  Value* high = values_.Index(high_value);
+  int64_t step = *kernel_.IntegerConstant(kernel_.Operand(inst, 2));
+  Value* step_value = builder_.getInt64(static_cast<uint64_t>(step));
+  // Counters of 32-bit loops never leave 64 bits. A 64-bit loop with a longer step counts to the last index,
+  // which it reaches exactly, instead of stepping over the bound.
+  bool is_narrow = kernel_.TypeOf(low_value).Is(Scalar::I32);
+  bool exact = reversed || (!is_narrow && step != 1);
+  Value* last = nullptr;
+  Value* one = builder_.getInt64(1);
+  if (exact) {
+    last = builder_.CreateSub(high, one);
+    if (step != 1) {
+      Value* distance = builder_.CreateUDiv(builder_.CreateSub(last, low), step_value);
+      last = builder_.CreateAdd(low, builder_.CreateMul(distance, step_value));
+    }
+  }
+  llvm::SmallVector<Value*> initial;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    initial.push_back(values_.Get(kernel_.Operand(inst, 3 + n)));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* loop = NewBlock("for");
+  llvm::BasicBlock* exit = NewBlock("for_end");
+  builder_.CreateCondBr(builder_.CreateICmpSLT(low, high), loop, exit);
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  counter->addIncoming(reversed ? last : low, before);
+  llvm::SmallVector<llvm::PHINode*> carried;
+  for (Value* v : initial) {
+    carried.push_back(builder_.CreatePHI(v->getType(), 2));
+    carried.back()->addIncoming(v, before);
+  }
+  Interval low_bounds = values_.Bounds(low_value), high_bounds = values_.Bounds(high_value);
+  values_.BindCounter(params[0], counter, {low_bounds.low, high_bounds.high - 1});
+  for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n + 1], carried[n]);
+  EmitBlock(body);
+  llvm::SmallVector<Value*> yielded = Yielded(body);
+  SetPlace(inst);
+  Value* next =
+      reversed ? builder_.CreateNSWSub(counter, step_value) : builder_.CreateNSWAdd(counter, step_value);
+  Value* more = reversed ? builder_.CreateICmpSGT(counter, low)
+                : exact  ? builder_.CreateICmpNE(counter, last)
+                         : builder_.CreateICmpSLT(next, high);
+  llvm::BasicBlock* latch = builder_.GetInsertBlock();
+  counter->addIncoming(next, latch);
+  for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
+  builder_.CreateCondBr(more, loop, exit);
+  builder_.SetInsertPoint(exit);
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    llvm::PHINode* result = builder_.CreatePHI(initial[n]->getType(), 2);
+    result->addIncoming(initial[n], before);
+    result->addIncoming(yielded[n], latch);
+    values_.Bind(kernel_.Result(inst, n), result);
+  }
+}
+
+void BodyEmitter::EmitWhile(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  ir::Block test = data.regions[0], body = data.regions[1];
+  Value* limit = bounded ? values_.Index(kernel_.Operand(inst, 0)) : nullptr;
+  llvm::SmallVector<Value*> initial;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    initial.push_back(values_.Get(kernel_.Operand(inst, n + (bounded ? 1 : 0))));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* header = NewBlock("while");
+  llvm::BasicBlock* inside = NewBlock("while_do");
+  llvm::BasicBlock* exit = NewBlock("while_end");
+  builder_.CreateBr(header);
+  builder_.SetInsertPoint(header);
+  llvm::SmallVector<llvm::PHINode*> carried;
+  for (Value* v : initial) {
+    carried.push_back(builder_.CreatePHI(v->getType(), 2));
+    carried.back()->addIncoming(v, before);
+  }
+  llvm::PHINode* trips = nullptr;
+  if (bounded) {
+    trips = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    trips->addIncoming(builder_.getInt64(0), before);
+  }
+  const std::vector<ir::Value>& params = kernel_[test].params;
+  for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n], carried[n]);
+  EmitBlock(test);
+  Value* go_on = Yielded(test)[0];
+  if (bounded) go_on = builder_.CreateLogicalAnd(builder_.CreateICmpSLT(trips, limit), go_on);
+  builder_.CreateCondBr(go_on, inside, exit);
+  builder_.SetInsertPoint(inside);
+  EmitBlock(body);
+  llvm::SmallVector<Value*> yielded = Yielded(body);
+  SetPlace(inst);
+  Value* next_trip = bounded ? builder_.CreateNSWAdd(trips, builder_.getInt64(1)) : nullptr;
+  llvm::BasicBlock* latch = builder_.GetInsertBlock();
+  for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
+  if (bounded) trips->addIncoming(next_trip, latch);
+  builder_.CreateBr(header);
+  builder_.SetInsertPoint(exit);
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(kernel_.Result(inst, n), carried[n]);
+}
+
+void BodyEmitter::EmitIf(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  Value* condition = values_.Get(kernel_.Operand(inst, 0));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* then_block = NewBlock("then");
+  llvm::BasicBlock* else_block = has_else ? NewBlock("else") : nullptr;
+  llvm::BasicBlock* join = NewBlock("if_end");
+  builder_.CreateCondBr(condition, then_block, has_else ? else_block : join);
+  struct Arm {
+    llvm::BasicBlock* end;
+    llvm::SmallVector<Value*> values;
+  };
+  llvm::SmallVector<Arm, 2> arms;
+  for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
+    builder_.SetInsertPoint(side == 0 ? then_block : else_block);
+    EmitBlock(data.regions[side]);
+    llvm::SmallVector<Value*> values =
+        data.result_count != 0 ? Yielded(data.regions[side]) : llvm::SmallVector<Value*>();
+    SetPlace(inst);
+    builder_.CreateBr(join);
+    arms.push_back({builder_.GetInsertBlock(), std::move(values)});
+  }
+  if (!has_else) arms.push_back({before, {}});
+  builder_.SetInsertPoint(join);
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    llvm::PHINode* result = builder_.CreatePHI(arms[0].values[n]->getType(), 2);
+    for (const Arm& arm : arms) result->addIncoming(arm.values[n], arm.end);
+    values_.Bind(kernel_.Result(inst, n), result);
+  }
+}
+
+void BodyEmitter::EmitAssert(ir::Inst inst) {
+  llvm::BasicBlock* failed = NewBlock("assert_failed");
+  llvm::BasicBlock* held = NewBlock("assert_held");
+  builder_.CreateCondBr(values_.Get(kernel_.Operand(inst, 0)), held, failed);
+  builder_.SetInsertPoint(failed);
+  hooks_.Raise(StatusCode::Assertion, checks_.number_of[inst], nullptr);
+  builder_.CreateBr(held);
+  builder_.SetInsertPoint(held);
+}
+
+namespace {
+
+/// What a sum starts from: it leaves a cell as it is, to the bit.
+llvm::Constant* StartOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
+  bool is_signed = ir::IsSigned(scalar);
+  uint32_t width = ir::BitWidth(scalar);
+  switch (reduction) {
+    case Reduction::Add:
+      return ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type) : llvm::ConstantInt::get(type, 0);
+    case Reduction::Min:
+      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type);
+      return llvm::ConstantInt::get(
+          type, is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width));
+    case Reduction::Max:
+      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type, true);
+      return llvm::ConstantInt::get(
+          type, is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getMinValue(width));
+    case Reduction::And:
+      return llvm::Constant::getAllOnesValue(type);
+    case Reduction::Or:
+    case Reduction::Xor:
+      return llvm::ConstantInt::get(type, 0);
+  }
+  ADC_UNREACHABLE("kind of a reduction");
+}
+
+Op AtomicOf(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::Add:
+      return Op::AtomicAdd;
+    case Reduction::Min:
+      return Op::AtomicMin;
+    case Reduction::Max:
+      return Op::AtomicMax;
+    case Reduction::And:
+      return Op::AtomicAnd;
+    case Reduction::Or:
+      return Op::AtomicOr;
+    case Reduction::Xor:
+      return Op::AtomicXor;
+  }
+  ADC_UNREACHABLE("kind of a reduction");
+}
+
+}  // namespace
+
+void BodyEmitter::BeginSums(const ChunkSums& sums) {
+  chunk_sums_ = &sums;
+  for (const ChunkSum& sum : sums.sums) {
+    ir::Type type = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]);
+    Sum state{&sum, hooks_.Local(scalars_.RegisterType(type.scalar), "sum"), nullptr};
+    builder_.CreateStore(StartOf(sum.reduction, type.scalar, state.total->getAllocatedType()), state.total);
+    // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
+    // the bit.
+    bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
+    if (sum.conditional && !harmless) {
+      state.touched = hooks_.Local(builder_.getInt1Ty(), "touched");
+      builder_.CreateStore(builder_.getFalse(), state.touched);
+    }
+    sums_.push_back(state);
+  }
+}
+
+void BodyEmitter::Accumulate(ir::Inst inst, const Sum& sum) {
+  Value* value = values_.Get(kernel_.AccessValues(inst)[0]);
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+  Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
+  Value* total = nullptr;
+  {
+    // The order of a sum over parallel iterations is nobody's to rely on: it may be split over vector lanes.
+    llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
+    llvm::FastMathFlags flags = builder_.getFastMathFlags();
+    flags.setAllowReassoc(true);
+    builder_.setFastMathFlags(flags);
+    bool truth = scalar == Scalar::I1;
+    bool subtract = kernel_[inst].op == Op::AtomicSub;
+    switch (sum.what->reduction) {
+      case Reduction::Add:
+        total = truth ? builder_.CreateXor(old, value)
+                      : scalars_.Emit(subtract ? Op::Sub : Op::Add, scalar, scalar, {old, value});
+        break;
+      case Reduction::Min:
+        total = truth ? builder_.CreateAnd(old, value) : scalars_.Emit(Op::Min, scalar, scalar, {old, value});
+        break;
+      case Reduction::Max:
+        total = truth ? builder_.CreateOr(old, value) : scalars_.Emit(Op::Max, scalar, scalar, {old, value});
+        break;
+      case Reduction::And:
+        total = builder_.CreateAnd(old, value);
+        break;
+      case Reduction::Or:
+        total = builder_.CreateOr(old, value);
+        break;
+      case Reduction::Xor:
+        total = builder_.CreateXor(old, value);
+        break;
+    }
+  }
+  builder_.CreateStore(total, sum.total);
+  if (sum.touched != nullptr) builder_.CreateStore(builder_.getTrue(), sum.touched);
+}
+
+void BodyEmitter::EndSums() {
+  memory_.SetInLoop(false);
+  for (const Sum& sum : sums_) {
+    SetPlace(sum.what->first);
+    llvm::BasicBlock* skip = nullptr;
+    if (sum.touched != nullptr) {
+      llvm::BasicBlock* update = NewBlock("sum_update");
+      skip = NewBlock("sum_done");
+      builder_.CreateCondBr(builder_.CreateLoad(builder_.getInt1Ty(), sum.touched), update, skip);
+      builder_.SetInsertPoint(update);
+    }
+    memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction),
+                       builder_.CreateLoad(sum.total->getAllocatedType(), sum.total));
+    if (skip != nullptr) {
+      builder_.CreateBr(skip);
+      builder_.SetInsertPoint(skip);
+    }
+  }
+  sums_.clear();
+  chunk_sums_ = nullptr;
+}
+
+}  // namespace adc::codegen

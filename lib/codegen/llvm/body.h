@@ -1,0 +1,74 @@
+#pragma once
+// The body of a task as LLVM IR: structured control becomes basic blocks, block parameters become phis.
+//
+//   for %i in lo..hi step s carry(%a = %x) {...}         lo < hi ? loop : exit
+//                                                 loop:  i = phi(lo, i + s), a = phi(x, yielded); ...
+//                                                        i + s < hi ? loop : exit
+//                                                 exit:  result = phi(x, yielded)
+//
+// Requires: a lowered kernel that CanGenerate has let pass. Guarantees: whatever the target's hooks give is
+// asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
+
+#include "codegen/common/chunk_sums.h"
+#include "codegen/llvm/debug_lines.h"
+#include "codegen/llvm/memory.h"
+
+namespace adc::codegen {
+
+class BodyEmitter {
+ public:
+  BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
+              TargetHooks& hooks, const BodyConfig& config, const AliasScopes& aliases,
+              const KernelChecks& checks, DebugLines* lines);
+
+  ValueTable& values() { return values_; }
+  MemoryEmitter& memory() { return memory_; }
+
+  /// Emits the instructions [first, last) of `block`.
+  void EmitRange(ir::Block block, uint32_t first, uint32_t last);
+  /// Emits a block up to its terminator.
+  void EmitBlock(ir::Block block);
+
+  /// Sums of the parallel loop that is about to be emitted, begun here and finished by EndSums.
+  void BeginSums(const ChunkSums& sums);
+  /// Adds each sum to its cell.
+  void EndSums();
+
+ private:
+  struct Sum {
+    const ChunkSum* what = nullptr;
+    llvm::AllocaInst* total = nullptr;
+    llvm::AllocaInst* touched = nullptr;  ///< null where the cell may always be touched
+  };
+
+  void EmitInst(ir::Inst inst);
+  void EmitFor(ir::Inst inst);
+  void EmitWhile(ir::Inst inst);
+  void EmitIf(ir::Inst inst);
+  void EmitAssert(ir::Inst inst);
+  void EmitParameterComponent(ir::Inst inst);
+  void EmitSinCos(ir::Inst inst);
+  void Accumulate(ir::Inst inst, const Sum& sum);
+  /// The values that a block's terminator gives.
+  llvm::SmallVector<llvm::Value*> Yielded(ir::Block block);
+  llvm::BasicBlock* NewBlock(const char* name);
+  void SetPlace(ir::Inst inst);
+  /// Marks the sines and cosines of a block that one call can give.
+  void PairSinCos(ir::Block block, uint32_t first, uint32_t last);
+
+  const ir::Function& kernel_;
+  llvm::IRBuilder<>& builder_;
+  TargetHooks& hooks_;
+  BodyConfig config_;
+  const KernelChecks& checks_;
+  DebugLines* lines_;
+  ScalarEmitter scalars_;
+  ValueTable values_;
+  MemoryEmitter memory_;
+  const ChunkSums* chunk_sums_ = nullptr;
+  std::vector<Sum> sums_;
+  SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
+  IndexSet<ir::Inst> emitted_;
+};
+
+}  // namespace adc::codegen

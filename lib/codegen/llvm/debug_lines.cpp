@@ -1,0 +1,43 @@
+#include "codegen/llvm/debug_lines.h"
+
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/Module.h"
+
+namespace adc::codegen {
+
+DebugLines::DebugLines(llvm::Module& module, const diag::SourceManager& sources, std::string_view directory,
+                       std::string_view producer, bool optimised)
+    : sources_(sources), directory_(directory), builder_(module) {
+  module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 5);
+  llvm::DIFile* file = FileOf({});
+  builder_.createCompileUnit(llvm::dwarf::DW_LANG_C11, file, producer, optimised, "", 0, "",
+                             llvm::DICompileUnit::LineTablesOnly);
+}
+
+llvm::DIFile* DebugLines::FileOf(diag::SourceSpan place) {
+  const diag::SourceFile* file = place.Valid() ? sources_.FileOf(place) : nullptr;
+  if (file == nullptr && !sources_.Files().empty()) file = sources_.Files().front().get();
+  return builder_.createFile(file != nullptr ? file->name : "<generated>", directory_);
+}
+
+void DebugLines::Begin(llvm::Function& function, std::string_view name, diag::SourceSpan place) {
+  llvm::DIFile* file = FileOf(place);
+  uint32_t line = place.Valid() ? sources_.Locate(place).line : 0;
+  llvm::DISubroutineType* type = builder_.createSubroutineType(builder_.getOrCreateTypeArray({}));
+  subprogram_ = builder_.createFunction(file, name, function.getName(), file, line, type, line,
+                                        llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
+  function.setSubprogram(subprogram_);
+}
+
+llvm::DILocation* DebugLines::At(diag::SourceSpan place) {
+  llvm::LLVMContext& context = subprogram_->getContext();
+  if (!place.Valid()) return llvm::DILocation::get(context, subprogram_->getLine(), 0, subprogram_);
+  diag::LineColumn where = sources_.Locate(place);
+  llvm::DIFile* file = FileOf(place);
+  llvm::DIScope* scope = subprogram_;
+  if (file != subprogram_->getFile()) scope = builder_.createLexicalBlockFile(subprogram_, file);
+  return llvm::DILocation::get(context, where.line, where.column, scope);
+}
+
+}  // namespace adc::codegen

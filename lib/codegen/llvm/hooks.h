@@ -1,0 +1,51 @@
+#pragma once
+// What the emission of a task body asks of a target: where arguments, rows and the status block come from,
+// and how functions that are no instruction are called. One implementation per target folder.
+
+#include <cstdint>
+#include <utility>
+
+#include "ir/op.h"
+#include "llvm/IR/IRBuilder.h"
+#include "target/target.h"
+
+namespace adc::codegen {
+
+/// Codes of the status block, common to all targets.
+enum class StatusCode : uint32_t { AdstackOverflow = 1, Assertion = 2, IndexOutOfBounds = 3 };
+
+class TargetHooks {
+ public:
+  virtual ~TargetHooks() = default;
+
+  virtual const target::Target& Description() const = 0;
+
+  /// Address of the first element of a buffer or layout parameter.
+  virtual llvm::Value* BufferAddress(uint32_t param) = 0;
+  /// Extent of an axis of a buffer parameter, i64, not negative.
+  virtual llvm::Value* Extent(uint32_t param, uint32_t axis) = 0;
+  /// A component of a by-value parameter, row-major, in its register type.
+  virtual llvm::Value* ParameterComponent(uint32_t param, uint32_t component) = 0;
+
+  /// What stands for this worker's row of a claim group, i64.
+  virtual llvm::Value* Row(uint32_t group) = 0;
+  /// Byte offset of a stack inside its row and its capacity in elements, i64.
+  virtual llvm::Value* StackOffset(uint32_t stack) = 0;
+  virtual llvm::Value* StackCapacity(uint32_t stack) = 0;
+  /// Address of byte `byte` of row `row`.
+  virtual llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte) = 0;
+
+  /// Reports to the status block. `needed`: i64, or null.
+  virtual void Raise(StatusCode code, uint32_t index, llvm::Value* needed) = 0;
+
+  /// Thread-local memory that lives as long as the task.
+  virtual llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) = 0;
+
+  /// A mathematical function of f32 or f64 operands that is no instruction (sin to erf, pow, atan2, float
+  /// rem).
+  virtual llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) = 0;
+  /// Sine and cosine of one operand, f32 or f64.
+  virtual std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) = 0;
+};
+
+}  // namespace adc::codegen

@@ -1,0 +1,334 @@
+#include "codegen/llvm/memory.h"
+
+#include "llvm/IR/Module.h"
+#include "support/check.h"
+
+namespace adc::codegen {
+
+using ir::Op;
+using ir::Scalar;
+using llvm::Value;
+
+void MemoryEmitter::EmitAlloca(ir::Inst inst) {
+  ir::Value result = kernel_.Result(inst);
+  ir::Type type = kernel_.TypeOf(result);
+  uint64_t length = uint64_t{type.count} * type.Components();
+  llvm::AllocaInst* memory =
+      hooks_.Local(llvm::ArrayType::get(scalars_.MemoryType(type.scalar), length), "local");
+  builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar), memory->getAlign());
+  arrays_.Set(result) = memory;
+}
+
+MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
+  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
+  if (base.type.IsBuffer()) return BaseKind::Buffer;
+  if (base.type.IsLayout()) return BaseKind::Layout;
+  return base.kind == ir::ValueKind::Global ? BaseKind::Constant : BaseKind::Local;
+}
+
+Value* MemoryEmitter::ArrayAddress(ir::Value base) {
+  const ir::ValueData& data = kernel_[base];
+  if (data.kind != ir::ValueKind::Global) return arrays_.Get(base);
+  std::string name = "adc.const." + std::to_string(data.owner);
+  llvm::Module* module = builder_.GetInsertBlock()->getModule();
+  if (llvm::GlobalVariable* known = module->getGlobalVariable(name, true)) return known;
+  const ir::ModuleConstant& constant = module_.constants[data.owner];
+  std::vector<llvm::Constant*> elements;
+  for (uint64_t bits : constant.elements) elements.push_back(scalars_.MemoryConstant(data.type.scalar, bits));
+  auto* type = llvm::ArrayType::get(scalars_.MemoryType(data.type.scalar), elements.size());
+  auto* table = new llvm::GlobalVariable(
+      *module, type, true, llvm::GlobalValue::InternalLinkage, llvm::ConstantArray::get(type, elements), name,
+      nullptr, llvm::GlobalValue::NotThreadLocal, hooks_.Description().spaces.constant);
+  table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return table;
+}
+
+Value* MemoryEmitter::LayoutOffset(const ir::LayoutField& field, ir::Inst inst) {
+  Value* offset = builder_.getInt64(field.offset);
+  uint32_t axis_number = 0;
+  for (ir::Value index : kernel_.Indices(inst)) {
+    const ir::LayoutAxis& axis = field.axes[axis_number++];
+    Value* rest = values_.Index(index);
+    uint64_t below = 1;  // cells of the levels inside the one at hand
+    for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
+    bool outermost = true;
+    for (const ir::LayoutLevel& level : axis.levels) {
+      below /= level.extent == 0 ? 1 : level.extent;
+      if (level.extent == 1 && !outermost) continue;
+      Value* digit = below > 1 ? builder_.CreateUDiv(rest, builder_.getInt64(below)) : rest;
+      if (!outermost) digit = builder_.CreateURem(digit, builder_.getInt64(level.extent));
+      offset = builder_.CreateNSWAdd(offset, builder_.CreateNSWMul(digit, builder_.getInt64(level.stride)));
+      outermost = false;
+    }
+  }
+  return offset;
+}
+
+MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  ir::Value base = kernel_.Operand(inst, 0);
+  const ir::ValueData& base_data = kernel_[base];
+  ir::Type element = module_.ElementType(kernel_, base, data.attr);
+  ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
+            "an access of a whole vector reaches code generation");
+  uint32_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  Cell cell{KindOf(inst), nullptr, element.scalar};
+  llvm::Type* type = scalars_.MemoryType(element.scalar);
+  if (cell.kind == BaseKind::Layout) {
+    const ir::LayoutField& field = module_.layouts[base_data.type.count].fields[data.attr];
+    Value* offset = LayoutOffset(field, inst);
+    offset =
+        builder_.CreateNSWAdd(offset, builder_.getInt64(uint64_t{component} * ir::ByteSize(element.scalar)));
+    cell.address =
+        builder_.CreateInBoundsGEP(builder_.getInt8Ty(), hooks_.BufferAddress(base_data.number), offset);
+    return cell;
+  }
+  Value* position = nullptr;
+  uint32_t axis = 0;
+  for (ir::Value index : kernel_.Indices(inst)) {
+    Value* wide = values_.Index(index);
+    if (position != nullptr)
+      wide =
+          builder_.CreateNSWAdd(builder_.CreateNSWMul(position, hooks_.Extent(base_data.number, axis)), wide);
+    position = wide;
+    ++axis;
+  }
+  if (position == nullptr) position = builder_.getInt64(0);
+  if (element.Components() > 1) {
+    position = builder_.CreateNSWMul(position, builder_.getInt64(element.Components()));
+    position = builder_.CreateNSWAdd(position, builder_.getInt64(component));
+  }
+  Value* start = cell.kind == BaseKind::Buffer ? hooks_.BufferAddress(base_data.number) : ArrayAddress(base);
+  cell.address = builder_.CreateInBoundsGEP(type, start, position);
+  return cell;
+}
+
+Value* MemoryEmitter::InRange(ir::Inst inst) {
+  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
+  Value* all = builder_.getTrue();
+  uint32_t axis = 0;
+  for (ir::Value index : kernel_.Indices(inst)) {
+    Value* extent = nullptr;
+    switch (KindOf(inst)) {
+      case BaseKind::Buffer:
+        extent = hooks_.Extent(base.number, axis);
+        break;
+      case BaseKind::Layout:
+        extent =
+            builder_.getInt64(module_.layouts[base.type.count].fields[kernel_[inst].attr].axes[axis].extent);
+        break;
+      case BaseKind::Local:
+      case BaseKind::Constant:
+        extent = builder_.getInt64(base.type.count);
+        break;
+    }
+    all = builder_.CreateAnd(all, builder_.CreateICmpULT(values_.Index(index), extent));
+    ++axis;
+  }
+  return all;
+}
+
+void MemoryEmitter::EmitAccess(ir::Inst inst) {
+  if (config_.check_bounds && kernel_[inst].index_count != 0) {
+    EmitChecked(inst);
+    return;
+  }
+  Value* result = EmitUnchecked(inst);
+  if (result != nullptr && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
+}
+
+void MemoryEmitter::EmitChecked(ir::Inst inst) {
+  llvm::Function* function = builder_.GetInsertBlock()->getParent();
+  llvm::LLVMContext& context = builder_.getContext();
+  auto* inside = llvm::BasicBlock::Create(context, "in_range", function);
+  auto* outside = llvm::BasicBlock::Create(context, "out_of_range", function);
+  auto* join = llvm::BasicBlock::Create(context, "accessed", function);
+  builder_.CreateCondBr(InRange(inst), inside, outside);
+  builder_.SetInsertPoint(inside);
+  Value* result = EmitUnchecked(inst);
+  llvm::BasicBlock* inside_end = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(outside);
+  hooks_.Raise(StatusCode::IndexOutOfBounds, checks_.number_of[inst], nullptr);
+  llvm::BasicBlock* outside_end = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  if (kernel_[inst].result_count == 0) return;
+  llvm::PHINode* merged = builder_.CreatePHI(result->getType(), 2);
+  merged->addIncoming(result, inside_end);
+  merged->addIncoming(llvm::Constant::getNullValue(result->getType()), outside_end);
+  values_.Bind(kernel_.Result(inst), merged);
+}
+
+Value* MemoryEmitter::EmitUnchecked(ir::Inst inst) {
+  Cell cell = CellOf(inst);
+  const ir::InstData& data = kernel_[inst];
+  if (data.op == Op::Load) return Load(inst, cell);
+  llvm::SmallVector<Value*, 2> operands;
+  for (ir::Value v : kernel_.AccessValues(inst)) operands.push_back(values_.Get(v));
+  if (data.op == Op::Store) {
+    Store(inst, cell, operands[0]);
+    return nullptr;
+  }
+  Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
+  bool plain = cell.kind == BaseKind::Local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+  return plain ? PlainUpdate(inst, cell, op, operands) : AtomicUpdate(inst, cell, op, operands);
+}
+
+void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Value* value) {
+  Cell cell = CellOf(access);
+  AtomicUpdate(access, cell, op, {value});
+}
+
+Value* MemoryEmitter::Load(ir::Inst inst, const Cell& cell) {
+  auto* load = builder_.CreateAlignedLoad(scalars_.MemoryType(cell.scalar), cell.address, AlignOf(cell));
+  aliases_.Mark(load, inst, in_loop_);
+  return scalars_.FromMemory(cell.scalar, load);
+}
+
+void MemoryEmitter::Store(ir::Inst inst, const Cell& cell, Value* value) {
+  auto* store =
+      builder_.CreateAlignedStore(scalars_.ToMemory(cell.scalar, value), cell.address, AlignOf(cell));
+  aliases_.Mark(store, inst, in_loop_);
+}
+
+Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<Value*> operands) {
+  bool truth = scalar == Scalar::I1;
+  if (op == Op::AtomicAdd)
+    return truth ? builder_.CreateXor(old, operands[0])
+                 : scalars_.Emit(Op::Add, scalar, scalar, {old, operands[0]});
+  if (op == Op::AtomicSub)
+    return truth ? builder_.CreateXor(old, operands[0])
+                 : scalars_.Emit(Op::Sub, scalar, scalar, {old, operands[0]});
+  if (op == Op::AtomicMin)
+    return truth ? builder_.CreateAnd(old, operands[0])
+                 : scalars_.Emit(Op::Min, scalar, scalar, {old, operands[0]});
+  if (op == Op::AtomicMax)
+    return truth ? builder_.CreateOr(old, operands[0])
+                 : scalars_.Emit(Op::Max, scalar, scalar, {old, operands[0]});
+  if (op == Op::AtomicAnd) return builder_.CreateAnd(old, operands[0]);
+  if (op == Op::AtomicOr) return builder_.CreateOr(old, operands[0]);
+  if (op == Op::AtomicXor) return builder_.CreateXor(old, operands[0]);
+  if (op == Op::AtomicExchange) return operands[0];
+  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
+  return builder_.CreateSelect(scalars_.Emit(Op::Eq, scalar, Scalar::I1, {old, operands[0]}), operands[1],
+                               old);
+}
+
+Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
+  Value* old = Load(inst, cell);
+  Store(inst, cell, Combine(op, cell.scalar, old, operands));
+  return old;
+}
+
+Value* MemoryEmitter::AtomicUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
+  using Kind = llvm::AtomicRMWInst::BinOp;
+  if (op == Op::AtomicCompareExchange) return CompareExchange(inst, cell, operands[0], operands[1]);
+  bool is_float = ir::IsFloat(cell.scalar);
+  bool is_half = cell.scalar == Scalar::F16;
+  bool is_signed = ir::IsSigned(cell.scalar);
+  bool truth = cell.scalar == Scalar::I1;
+  Kind kind = Kind::Xchg;
+  if (op == Op::AtomicAdd) kind = is_float ? Kind::FAdd : Kind::Add;
+  if (op == Op::AtomicSub) kind = is_float ? Kind::FSub : Kind::Sub;
+  if (op == Op::AtomicMin) kind = is_signed ? Kind::Min : Kind::UMin;
+  if (op == Op::AtomicMax) kind = is_signed ? Kind::Max : Kind::UMax;
+  if (op == Op::AtomicAnd) kind = Kind::And;
+  if (op == Op::AtomicOr) kind = Kind::Or;
+  if (op == Op::AtomicXor) kind = Kind::Xor;
+  bool ordered = op == Op::AtomicMin || op == Op::AtomicMax;
+  bool sum = op == Op::AtomicAdd || op == Op::AtomicSub;
+  // Minima of floats follow `a < b ? a : b`, which no instruction does; f16 sums round through f32.
+  if ((is_float && ordered) || (is_half && sum)) return UpdateLoop(inst, cell, op, operands[0]);
+  if (truth && sum) kind = Kind::Xor;
+  auto* update = builder_.CreateAtomicRMW(kind, cell.address, scalars_.ToMemory(cell.scalar, operands[0]),
+                                          AlignOf(cell), llvm::AtomicOrdering::Monotonic);
+  aliases_.Mark(update, inst, in_loop_);
+  return scalars_.FromMemory(cell.scalar, update);
+}
+
+/// Reads, combines, and tries to replace until nobody came in between. The bits are compared, so that a NaN
+/// in the cell cannot keep the loop going.
+Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* operand) {
+  llvm::Type* bits_type = builder_.getIntNTy(8 * ir::ByteSize(cell.scalar));
+  llvm::Type* type = scalars_.MemoryType(cell.scalar);
+  llvm::Function* function = builder_.GetInsertBlock()->getParent();
+  auto* first = builder_.CreateAlignedLoad(bits_type, cell.address, AlignOf(cell));
+  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  aliases_.Mark(first, inst, in_loop_);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(builder_.getContext(), "retry", function);
+  auto* done = llvm::BasicBlock::Create(builder_.getContext(), "updated", function);
+  builder_.CreateBr(loop);
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* seen = builder_.CreatePHI(bits_type, 2);
+  seen->addIncoming(first, before);
+  Value* old = builder_.CreateBitCast(seen, type);
+  Value* desired = builder_.CreateBitCast(Combine(op, cell.scalar, old, {operand}), bits_type);
+  auto* exchange =
+      builder_.CreateAtomicCmpXchg(cell.address, seen, desired, AlignOf(cell),
+                                   llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+  aliases_.Mark(exchange, inst, in_loop_);
+  seen->addIncoming(builder_.CreateExtractValue(exchange, 0), builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);
+  builder_.SetInsertPoint(done);
+  return old;
+}
+
+/// Equality of floats is that of `eq`: the two zeros are equal and a NaN equals nothing. Comparing bits alone
+/// would differ there, so floats go through the loop that compares values and exchanges bits.
+Value* MemoryEmitter::CompareExchange(ir::Inst inst, const Cell& cell, Value* expected, Value* desired) {
+  if (!ir::IsFloat(cell.scalar)) {
+    auto* exchange = builder_.CreateAtomicCmpXchg(
+        cell.address, scalars_.ToMemory(cell.scalar, expected), scalars_.ToMemory(cell.scalar, desired),
+        AlignOf(cell), llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+    aliases_.Mark(exchange, inst, in_loop_);
+    return scalars_.FromMemory(cell.scalar, builder_.CreateExtractValue(exchange, 0));
+  }
+  llvm::Type* bits_type = builder_.getIntNTy(8 * ir::ByteSize(cell.scalar));
+  llvm::Type* type = scalars_.MemoryType(cell.scalar);
+  llvm::Function* function = builder_.GetInsertBlock()->getParent();
+  llvm::LLVMContext& context = builder_.getContext();
+  auto* first = builder_.CreateAlignedLoad(bits_type, cell.address, AlignOf(cell));
+  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  aliases_.Mark(first, inst, in_loop_);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(context, "compare", function);
+  auto* equal = llvm::BasicBlock::Create(context, "exchange", function);
+  auto* done = llvm::BasicBlock::Create(context, "exchanged", function);
+  builder_.CreateBr(loop);
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode* seen = builder_.CreatePHI(bits_type, 2);
+  seen->addIncoming(first, before);
+  Value* old = builder_.CreateBitCast(seen, type);
+  builder_.CreateCondBr(scalars_.Emit(Op::Eq, cell.scalar, Scalar::I1, {old, expected}), equal, done);
+  builder_.SetInsertPoint(equal);
+  auto* exchange = builder_.CreateAtomicCmpXchg(
+      cell.address, seen, builder_.CreateBitCast(desired, bits_type), AlignOf(cell),
+      llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+  aliases_.Mark(exchange, inst, in_loop_);
+  seen->addIncoming(builder_.CreateExtractValue(exchange, 0), equal);
+  builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);
+  builder_.SetInsertPoint(done);
+  return old;
+}
+
+void MemoryEmitter::EmitRowAccess(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  bool is_load = data.op == Op::RowLoad;
+  ir::Value typed = is_load ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
+  Scalar scalar = kernel_.TypeOf(typed).scalar;
+  Value* address =
+      hooks_.RowAddress(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)));
+  llvm::Align alignment(ir::ByteSize(scalar));
+  if (is_load) {
+    auto* load = builder_.CreateAlignedLoad(scalars_.MemoryType(scalar), address, alignment);
+    aliases_.MarkRow(load);
+    values_.Bind(typed, scalars_.FromMemory(scalar, load));
+    return;
+  }
+  Value* stored = scalars_.ToMemory(scalar, values_.Get(typed));
+  aliases_.MarkRow(builder_.CreateAlignedStore(stored, address, alignment));
+}
+
+}  // namespace adc::codegen

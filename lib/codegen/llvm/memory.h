@@ -1,0 +1,81 @@
+#pragma once
+// Accesses: addresses of elements of buffers, layout fields, thread-local arrays and module constants, and
+// the loads, stores and atomic updates of them.
+//
+// An address is computed in 64 bits: C order for buffers, sums of digit times stride for the fields of a
+// layout, where an index splits into one digit per `dense` level. Atomics are relaxed: a task orders nothing
+// but its end.
+
+#include "codegen/common/checks.h"
+#include "codegen/llvm/alias.h"
+#include "codegen/llvm/values.h"
+
+namespace adc::codegen {
+
+class MemoryEmitter {
+ public:
+  MemoryEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
+                TargetHooks& hooks, ScalarEmitter& scalars, ValueTable& values, const AliasScopes& aliases,
+                const KernelChecks& checks, const BodyConfig& config)
+      : module_(module),
+        kernel_(kernel),
+        builder_(builder),
+        hooks_(hooks),
+        scalars_(scalars),
+        values_(values),
+        aliases_(aliases),
+        checks_(checks),
+        config_(config) {}
+
+  /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
+  void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
+
+  void EmitAlloca(ir::Inst inst);
+  /// Any access; binds its result where it has one.
+  void EmitAccess(ir::Inst inst);
+  /// The atomic update that ends a sum over a chunk: `value` in register form goes to the cell of `access`.
+  void EmitAtomic(ir::Inst access, ir::Op op, llvm::Value* value);
+  void EmitRowAccess(ir::Inst inst);
+
+ private:
+  enum class BaseKind : uint8_t { Buffer, Layout, Local, Constant };
+  struct Cell {
+    BaseKind kind = BaseKind::Buffer;
+    llvm::Value* address = nullptr;
+    ir::Scalar scalar = ir::Scalar::F32;
+  };
+
+  BaseKind KindOf(ir::Inst inst) const;
+  Cell CellOf(ir::Inst inst);
+  llvm::Value* LayoutOffset(const ir::LayoutField& field, ir::Inst inst);
+  /// i1: every index is in range.
+  llvm::Value* InRange(ir::Inst inst);
+  llvm::Value* ArrayAddress(ir::Value base);
+  void EmitChecked(ir::Inst inst);
+  /// The access itself; its result in register form, or null.
+  llvm::Value* EmitUnchecked(ir::Inst inst);
+  llvm::Value* Load(ir::Inst inst, const Cell& cell);
+  void Store(ir::Inst inst, const Cell& cell, llvm::Value* value);
+  llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* AtomicUpdate(ir::Inst inst, const Cell& cell, ir::Op op,
+                            llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* UpdateLoop(ir::Inst inst, const Cell& cell, ir::Op op, llvm::Value* operand);
+  llvm::Value* CompareExchange(ir::Inst inst, const Cell& cell, llvm::Value* expected, llvm::Value* desired);
+  /// The new value of an update in register form.
+  llvm::Value* Combine(ir::Op op, ir::Scalar scalar, llvm::Value* old, llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Align AlignOf(const Cell& cell) const { return llvm::Align(ir::ByteSize(cell.scalar)); }
+
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  llvm::IRBuilder<>& builder_;
+  TargetHooks& hooks_;
+  ScalarEmitter& scalars_;
+  ValueTable& values_;
+  const AliasScopes& aliases_;
+  const KernelChecks& checks_;
+  const BodyConfig& config_;
+  bool in_loop_ = false;
+  SideTable<ir::Value, llvm::Value*> arrays_;
+};
+
+}  // namespace adc::codegen

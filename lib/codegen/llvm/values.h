@@ -1,0 +1,52 @@
+#pragma once
+// What stands for each IR value in LLVM: results as they are emitted, constants and parameters on demand.
+//
+// An i32 value used as an index may have a *wide* twin, the same number as i64. Loop counters run in 64 bits
+// and arithmetic on them that cannot overflow is done in both widths, so that addresses are affine in the
+// counters and LLVM need not prove that a 32-bit sum did not wrap. What cannot overflow is known from an
+// interval per value.
+
+#include "codegen/llvm/scalars.h"
+#include "ir/module.h"
+
+namespace adc::codegen {
+
+struct Interval {
+  int64_t low = INT32_MIN;
+  int64_t high = INT32_MAX;
+};
+
+class ValueTable {
+ public:
+  ValueTable(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
+             TargetHooks& hooks, ScalarEmitter& scalars)
+      : module_(module), kernel_(kernel), builder_(builder), hooks_(hooks), scalars_(scalars) {}
+
+  llvm::Value* Get(ir::Value v);
+  void Bind(ir::Value v, llvm::Value* value) { values_.Set(v) = value; }
+  /// Binds a loop counter: its i64 form, known to lie in `interval` when it is an i32.
+  void BindCounter(ir::Value v, llvm::Value* wide, Interval interval);
+
+  /// An i32 or i64 value as i64.
+  llvm::Value* Index(ir::Value v);
+  /// Bounds of an i32 value.
+  Interval Bounds(ir::Value v) const;
+
+  /// Emits a pure operation on scalars and binds its result, with its wide twin and interval where it has
+  /// them.
+  void EmitPure(ir::Inst inst);
+  /// `shape`: binds the result.
+  void EmitShape(ir::Inst inst);
+
+ private:
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  llvm::IRBuilder<>& builder_;
+  TargetHooks& hooks_;
+  ScalarEmitter& scalars_;
+  SideTable<ir::Value, llvm::Value*> values_;
+  SideTable<ir::Value, llvm::Value*> wide_;
+  SideTable<ir::Value, Interval> bounds_;
+};
+
+}  // namespace adc::codegen
