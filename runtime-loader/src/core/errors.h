@@ -12,7 +12,8 @@ namespace artifact = adc::artifact;
 /// An error with nothing said yet.
 void Clear(adrt_error* error);
 
-/// Fills `error` (which may be null) and gives the status back: `return Fail(error, ADRT_ERROR_ARGUMENT, "...", ...)`.
+/// Fills `error` (which may be null) and gives the status back: `return Fail(error, ADRT_ERROR_ARGUMENT,
+/// "...", ...)`.
 template <class... Parts>
 adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
   if (error && error->struct_size >= sizeof(adrt_error)) {
@@ -36,7 +37,8 @@ adrt_status OutOfMemory(adrt_error* error);
 /// A failure of the artifact format as the loader reports it.
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
 
-/// Copies what the caller filled of a descriptor; the rest stays zero. False where struct_size is not plausible.
+/// Copies what the caller filled of a descriptor; the rest stays zero. False where struct_size is not
+/// plausible.
 template <class T>
 bool CopyDescriptor(const T* from, T* to) {
   constexpr uint32_t kLargest = 1u << 12;

@@ -1,6 +1,6 @@
 #pragma once
-// What the opaque handles of adrt.h are. Handles are counted and made in the host's memory. Each kind of device is a
-// table of functions (DeviceKind): core code never asks which kind it has.
+// What the opaque handles of adrt.h are. Handles are counted and made in the host's memory. Each kind of
+// device is a table of functions (DeviceKind): core code never asks which kind it has.
 
 #include <adrt/adrt.h>
 
@@ -58,8 +58,8 @@ struct LaunchTask;
 struct DeviceKind {
   const char* name;
   const char* arch;
-  /// Whether the device can run a target. False: `reason` says why not. Features that the device has are ordered by
-  /// `rank`: of two usable targets the higher rank is the better one.
+  /// Whether the device can run a target. False: `reason` says why not. Features that the device has are
+  /// ordered by `rank`: of two usable targets the higher rank is the better one.
   bool (*judge)(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
                 artifact::TextWriter& reason);
   /// Makes the device's part of a module from the target's section: checks and loads the code.

@@ -25,7 +25,8 @@ bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
   host->log = copy.log;
   host->authorize = copy.authorize;
   host->trust = copy.flags & ADRT_HOST_TRUST;
-  if (copy.flags & ~uint32_t{ADRT_HOST_TRUST}) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: unknown flags");
+  if (copy.flags & ~uint32_t{ADRT_HOST_TRUST})
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "host: unknown flags");
   if (copy.limits) {
     adrt_limits wanted = {};
     if (!CopyDescriptor(copy.limits, &wanted)) {

@@ -1,0 +1,261 @@
+#include <cstring>
+
+#include "core/errors.h"
+#include "core/launch.h"
+
+// Arguments against parameters. Every text names the kernel and the parameter, what was given and what is
+// expected, so that the caller need not look anything up.
+
+namespace adrt {
+namespace {
+
+using artifact::ParamKind;
+using artifact::ParamMeta;
+
+uint32_t ToType(artifact::ScalarType type) {
+  return static_cast<uint32_t>(type) + 1;
+}
+
+uint32_t ToKind(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kBuffer:
+      return ADRT_PARAM_BUFFER;
+    case ParamKind::kScalar:
+      return ADRT_PARAM_SCALAR;
+    case ParamKind::kLayout:
+      return ADRT_PARAM_LAYOUT;
+    case ParamKind::kScratch:
+      return ADRT_PARAM_SCRATCH;
+  }
+  return 0;
+}
+
+const char* KindName(uint32_t kind) {
+  constexpr const char* kNames[] = {"nothing known", "a buffer", "a by-value argument", "a layout",
+                                    "scratch"};
+  return kind <= ADRT_PARAM_SCRATCH ? kNames[kind] : kNames[0];
+}
+
+class Binder {
+ public:
+  Binder(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error)
+      : desc_(desc), plan_(plan), meta_(plan.meta()), error_(error) {}
+
+  bool Run() {
+    const artifact::Allocator* allocator = &plan_.host.allocator;
+    plan_.params.Bind(allocator);
+    plan_.size_params.Bind(allocator);
+    plan_.cells.Bind(allocator);
+    if (!plan_.params.TryResize(meta_.params.size()) || !plan_.size_params.TryResize(meta_.params.size()) ||
+        !MakeCells()) {
+      OutOfMemory(error_);
+      return false;
+    }
+    const unsigned char* place = reinterpret_cast<const unsigned char*>(desc_.args);
+    uint32_t stride = desc_.arg_count > 0 ? desc_.args->struct_size : 0;
+    for (uint32_t number = 0; number < desc_.arg_count; ++number) {
+      adrt_arg arg = {};
+      const adrt_arg* given = reinterpret_cast<const adrt_arg*>(place + size_t{number} * stride);
+      if (given->struct_size != stride || !CopyDescriptor(given, &arg)) {
+        return Refuse(error_, ADRT_ERROR_ARGUMENT, "argument ", number, ": struct_size is not set");
+      }
+      if (!Bind(arg, number)) return false;
+    }
+    for (uint32_t index = 0; index < meta_.params.size(); ++index) {
+      if (meta_.params[index].kind != ParamKind::kScratch && !plan_.params[index].given) {
+        return Bad(index, "is missing");
+      }
+    }
+    return CheckAliasing();
+  }
+
+ private:
+  template <class... Parts>
+  bool Bad(uint32_t index, const Parts&... parts) {
+    return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', parameter '",
+                  meta_.params[index].name.view(), "': ", parts...);
+  }
+
+  bool MakeCells() {
+    uint64_t count = 0;
+    for (const ParamMeta& param : meta_.params) count += artifact::CellCount(param);
+    return plan_.cells.TryResize(count);
+  }
+
+  bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
+    if (!arg.name) {
+      *index = arg.index;
+      if (arg.index < meta_.params.size()) return true;
+      return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', argument ", number,
+                    ": names parameter ", arg.index, ", the kernel has ", uint64_t{meta_.params.size()});
+    }
+    for (*index = 0; *index < meta_.params.size(); ++*index) {
+      if (meta_.params[*index].name.view() == std::string_view(arg.name)) return true;
+    }
+    return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "' has no parameter '",
+                  arg.name, "'");
+  }
+
+  bool Bind(const adrt_arg& arg, uint32_t number) {
+    uint32_t index = 0;
+    if (!FindParam(arg, number, &index)) return false;
+    const ParamMeta& param = meta_.params[index];
+    BoundParam& bound = plan_.params[index];
+    if (bound.given) return Bad(index, "is given twice");
+    if (param.kind == ParamKind::kScratch) return Bad(index, "is scratch, which the launch makes itself");
+    if (arg.kind != ToKind(param.kind)) {
+      return Bad(index, "is ", KindName(ToKind(param.kind)), ", given as ", KindName(arg.kind));
+    }
+    if (param.kind != ParamKind::kLayout && !CheckElement(arg, index)) return false;
+    bound.given = true;
+    bound.content_version = arg.content_version;
+    switch (param.kind) {
+      case ParamKind::kBuffer:
+        return BindBuffer(arg, index);
+      case ParamKind::kLayout:
+        return BindLayout(arg, index);
+      case ParamKind::kScalar:
+        return BindScalar(arg, index);
+      case ParamKind::kScratch:
+        break;
+    }
+    return false;
+  }
+
+  bool CheckElement(const adrt_arg& arg, uint32_t index) {
+    const ParamMeta& param = meta_.params[index];
+    if (arg.type != ToType(param.type)) {
+      return Bad(index, "elements are ", artifact::ScalarTypeName(param.type), ", given ",
+                 adrt_type_name(arg.type));
+    }
+    uint32_t rows = arg.rows ? arg.rows : 1, columns = arg.columns ? arg.columns : 1;
+    if (rows != param.rows || columns != param.columns) {
+      return Bad(index, "elements have the shape ", param.rows, " x ", param.columns, ", given ", rows, " x ",
+                 columns);
+    }
+    return true;
+  }
+
+  bool CheckAddress(const adrt_arg& arg, uint32_t index, uint64_t bytes, uint64_t alignment) {
+    uint64_t address = reinterpret_cast<uintptr_t>(arg.data);
+    // Sizes can be asked for without memory; a launch cannot.
+    if (!arg.data && bytes > 0 && plan_.module)
+      return Bad(index, "is null and should hold ", bytes, " bytes");
+    if (address % alignment != 0) return Bad(index, "its address is not a multiple of ", alignment);
+    if (bytes > UINT64_MAX - address || bytes > uint64_t{PTRDIFF_MAX}) {
+      return Bad(index, "its ", bytes, " bytes reach past the end of the address space");
+    }
+    return true;
+  }
+
+  bool BindBuffer(const adrt_arg& arg, uint32_t index) {
+    const ParamMeta& param = meta_.params[index];
+    BoundParam& bound = plan_.params[index];
+    if (arg.rank != param.rank) return Bad(index, "has rank ", param.rank, ", given rank ", arg.rank);
+    uint64_t bytes = artifact::ElementSize(param);
+    bool empty = false;
+    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      int64_t extent = arg.extents[axis];
+      if (extent < 0) return Bad(index, "extent of axis ", axis, " is ", extent, ", which is negative");
+      if (param.shape_i32 && extent > INT32_MAX) {
+        return Bad(index, "extent of axis ", axis, " is ", extent, ", and the kernel reads it as i32");
+      }
+      if (extent == 0) empty = true;
+      bound.extents[axis] = extent;
+    }
+    for (uint32_t axis = 0; axis < param.rank && !empty; ++axis) {
+      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(arg.extents[axis]), &bytes)) {
+        return Refuse(error_, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta_.name.view(), "', parameter '",
+                      param.name.view(), "': its size in bytes does not fit 64 bits");
+      }
+    }
+    if (empty) bytes = 0;
+    if (arg.size != 0 && arg.size < bytes) {
+      return Bad(index, "needs ", bytes, " bytes for its extents, given ", arg.size);
+    }
+    if (!CheckAddress(arg, index, bytes, artifact::ScalarTypeSize(param.type))) return false;
+    bound.data = static_cast<unsigned char*>(arg.data);
+    bound.bytes = bytes;
+    plan_.size_params[index].extents = bound.extents;
+    plan_.size_params[index].rank = param.rank;
+    uint64_t* cell = &plan_.cells[param.cell];
+    *cell++ = reinterpret_cast<uintptr_t>(arg.data);
+    for (uint32_t axis = 0; axis < param.rank; ++axis) *cell++ = static_cast<uint64_t>(arg.extents[axis]);
+    return true;
+  }
+
+  bool BindLayout(const adrt_arg& arg, uint32_t index) {
+    const ParamMeta& param = meta_.params[index];
+    const artifact::LayoutMeta& layout = plan_.bundle->metadata.layouts[param.layout];
+    uint64_t bytes = static_cast<uint64_t>(layout.size);
+    if (arg.size < bytes)
+      return Bad(index, "layout '", layout.name.view(), "' takes ", bytes, " bytes, given ", arg.size);
+    if (!CheckAddress(arg, index, bytes, layout.alignment)) return false;
+    plan_.params[index].data = static_cast<unsigned char*>(arg.data);
+    plan_.params[index].bytes = bytes;
+    plan_.cells[param.cell] = reinterpret_cast<uintptr_t>(arg.data);
+    return true;
+  }
+
+  // A cell holds a component's bytes in its low end; integers are extended by their sign.
+  bool BindScalar(const adrt_arg& arg, uint32_t index) {
+    const ParamMeta& param = meta_.params[index];
+    uint32_t size = artifact::ScalarTypeSize(param.type), count = param.rows * param.columns;
+    if (!arg.data) return Bad(index, "its value is null");
+    if (arg.size != 0 && arg.size != uint64_t{size} * count) {
+      return Bad(index, "its value has ", uint64_t{size} * count, " bytes, given ", arg.size);
+    }
+    const unsigned char* bytes = static_cast<const unsigned char*>(arg.data);
+    for (uint32_t component = 0; component < count; ++component) {
+      uint64_t cell = 0;
+      std::memcpy(&cell, bytes + size_t{component} * size, size);
+      bool is_signed = param.type >= artifact::ScalarType::kI8 && param.type <= artifact::ScalarType::kI64;
+      if (is_signed && size < 8 && (cell >> (8 * size - 1) & 1)) cell |= ~uint64_t{0} << (8 * size);
+      if (param.type == artifact::ScalarType::kI1 && cell > 1)
+        return Bad(index, "is an i1 and neither 0 nor 1");
+      plan_.cells[param.cell + component] = cell;
+      if (count == 1 && artifact::IsInteger(param.type)) {
+        bool fits = is_signed || cell <= uint64_t{INT64_MAX};
+        plan_.params[index].has_integer = fits;
+        plan_.params[index].integer = static_cast<int64_t>(cell);
+      }
+    }
+    plan_.size_params[index].has_scalar = plan_.params[index].has_integer;
+    plan_.size_params[index].scalar = plan_.params[index].integer;
+    return true;
+  }
+
+  // Memory that two parameters share must be read only by both, or declared shared by both.
+  bool CheckAliasing() {
+    for (uint32_t right = 1; right < meta_.params.size(); ++right) {
+      const BoundParam& b = plan_.params[right];
+      if (b.bytes == 0 || !b.data) continue;
+      for (uint32_t left = 0; left < right; ++left) {
+        const BoundParam& a = plan_.params[left];
+        if (a.bytes == 0 || !a.data) continue;
+        uintptr_t a_begin = reinterpret_cast<uintptr_t>(a.data),
+                  b_begin = reinterpret_cast<uintptr_t>(b.data);
+        if (a_begin >= b_begin + b.bytes || b_begin >= a_begin + a.bytes) continue;
+        const ParamMeta &a_meta = meta_.params[left], &b_meta = meta_.params[right];
+        bool both_read = a_meta.access == artifact::Access::kRead && b_meta.access == artifact::Access::kRead;
+        if (both_read || (a_meta.alias && b_meta.alias)) continue;
+        return Bad(right, "shares memory with '", a_meta.name.view(),
+                   "', which both must allow with 'alias' unless both are only read");
+      }
+    }
+    return true;
+  }
+
+  const adrt_plan_desc& desc_;
+  adrt_launch_plan& plan_;
+  const artifact::KernelMeta& meta_;
+  adrt_error* error_;
+};
+
+}  // namespace
+
+bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
+  return Binder(desc, plan, error).Run();
+}
+
+}  // namespace adrt

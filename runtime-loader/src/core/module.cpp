@@ -1,0 +1,106 @@
+#include "core/errors.h"
+#include "core/host.h"
+#include "core/targets.h"
+
+// Modules: the code of one target, loaded for one device.
+
+using adrt::Fail;
+
+namespace {
+
+bool Trusted(const adrt_bundle& bundle) {
+  if (bundle.host.trust) return true;
+  return bundle.host.authorize && bundle.host.authorize(bundle.host.user, bundle.index.content_id) != 0;
+}
+
+// Room for one entry per task; which tasks have code for the target is known from the metadata.
+bool MakeEntryTable(adrt_module& module) {
+  module.task_begin.Bind(&module.host.allocator);
+  module.entries.Bind(&module.host.allocator);
+  uint32_t count = 0;
+  for (const adc::artifact::KernelMeta& kernel : module.bundle->metadata.kernels) {
+    if (!module.task_begin.TryPush(count)) return false;
+    count += static_cast<uint32_t>(kernel.tasks.size());
+  }
+  return module.entries.TryResize(count);
+}
+
+}  // namespace
+
+adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
+                                    adrt_module** module, adrt_error* error) {
+  if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
+  const adc::artifact::Metadata& metadata = bundle->metadata;
+  if (target >= metadata.targets.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: the bundle has ", uint64_t{metadata.targets.size()},
+                " targets, not ", target);
+  }
+  if (!Trusted(*bundle)) {
+    return Fail(error, ADRT_ERROR_UNTRUSTED,
+                "nobody vouches for this bundle's code: set ADRT_HOST_TRUST or authorize its content id");
+  }
+  char text[160] = {};
+  adc::artifact::TextWriter reason(text, sizeof text);
+  uint32_t rank = 0;
+  if (!adrt::JudgeTarget(*device, metadata, bundle->index, target, &rank, reason)) {
+    return Fail(error, ADRT_ERROR_DEVICE_FEATURE, "target '", metadata.targets[target].name.view(),
+                "': ", text);
+  }
+  adrt_module* made = adrt::New<adrt_module>(device->host.allocator, device->host);
+  if (!made) return adrt::OutOfMemory(error);
+  made->device = device;
+  made->bundle = bundle;
+  made->target = target;
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  bool done = MakeEntryTable(*made) || (adrt::OutOfMemory(details), false);
+  if (!done || !device->kind->load(*made, details)) {
+    adrt_status status = details->status;
+    adrt::Delete(made->host.allocator, made);
+    return status;
+  }
+  adrt_device_retain(device);
+  adrt_bundle_retain(bundle);
+  char message[320];
+  adc::artifact::TextWriter(message, sizeof message)
+      << "adrt: loaded target " << metadata.targets[target].name.view();
+  adrt::Log(made->host, message);
+  *module = made;
+  return ADRT_OK;
+}
+
+adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
+                             adrt_error* error) {
+  if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
+  uint32_t target = 0;
+  if (!adrt::ChooseTarget(*device, bundle->metadata, bundle->index, &target)) {
+    char text[320] = {};
+    adc::artifact::TextWriter reasons(text, sizeof text);
+    for (uint32_t index = 0; index < bundle->metadata.targets.size(); ++index) {
+      uint32_t rank = 0;
+      reasons << (index > 0 ? "; " : "") << bundle->metadata.targets[index].name.view() << ": ";
+      adrt::JudgeTarget(*device, bundle->metadata, bundle->index, index, &rank, reasons);
+    }
+    return Fail(error, ADRT_ERROR_NO_TARGET, "the bundle has no code for this device (", text, ")");
+  }
+  return adrt_module_load_target(device, bundle, target, module, error);
+}
+
+uint32_t adrt_module_target(const adrt_module* module) {
+  return module ? module->target : adc::artifact::kNoTarget;
+}
+
+void adrt_module_retain(adrt_module* module) {
+  if (module) module->count.Retain();
+}
+
+void adrt_module_release(adrt_module* module) {
+  if (!module || !module->count.Release()) return;
+  module->device->kind->unload(*module);
+  adrt_device* device = module->device;
+  adrt_bundle* bundle = module->bundle;
+  adrt::Delete(module->host.allocator, module);
+  adrt_bundle_release(bundle);
+  adrt_device_release(device);
+}

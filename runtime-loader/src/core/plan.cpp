@@ -1,0 +1,192 @@
+#include "core/errors.h"
+#include "core/host.h"
+#include "core/launch.h"
+
+// Plans: arguments checked and sizes computed, before anything runs.
+
+using adrt::Fail;
+
+namespace {
+
+constexpr uint32_t kMaxWorkers = 1u << 16;
+
+bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
+  for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
+    if (adrt::EntryOf(plan, task)) continue;
+    return adrt::Refuse(error, ADRT_ERROR_NO_TARGET, "kernel '", plan.meta().name.view(),
+                        "' has no code for target '", plan.bundle->metadata.targets[plan.target].name.view(),
+                        "'");
+  }
+  return adrt::BindArguments(desc, plan, error) && adrt::SizeLaunch(plan, error);
+}
+
+}  // namespace
+
+adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
+                      adrt_error* error) {
+  if (!kernel || !desc || !plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: null argument");
+  adrt_plan_desc wanted = {};
+  if (!adrt::CopyDescriptor(desc, &wanted))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan: struct_size is not set");
+  if (!wanted.args && wanted.arg_count > 0) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: args is null");
+  if (wanted.module && wanted.module->bundle != kernel->bundle) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the module is of another bundle than kernel '",
+                kernel->meta->name.view(), "'");
+  }
+  if (!wanted.module && wanted.target >= kernel->bundle->metadata.targets.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the bundle has no target ", wanted.target);
+  }
+  const adrt::Host& host = wanted.module ? wanted.module->host : kernel->bundle->host;
+  adrt_launch_plan* made = adrt::New<adrt_launch_plan>(host.allocator, host);
+  if (!made) return adrt::OutOfMemory(error);
+  made->kernel = kernel;
+  made->bundle = kernel->bundle;
+  made->module = wanted.module;
+  made->target = wanted.module ? wanted.module->target : wanted.target;
+  uint32_t most = wanted.module ? wanted.module->device->worker_count : kMaxWorkers;
+  made->workers = wanted.workers ? wanted.workers : wanted.module ? most : 1;
+  if (made->workers > most) made->workers = most;
+  made->heap_budget = wanted.heap_budget;
+  made->size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kDefaultSizeBudget;
+  adrt_bundle_retain(made->bundle);
+  adrt_module_retain(made->module);
+
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  if (!FillPlan(wanted, *made, details)) {
+    adrt_status status = details->status;
+    adrt_plan_release(made);
+    return status;
+  }
+  *plan = made;
+  return ADRT_OK;
+}
+
+void adrt_plan_release(adrt_launch_plan* plan) {
+  if (!plan) return;
+  adrt_module* module = plan->module;
+  adrt_bundle* bundle = plan->bundle;
+  adrt::Delete(plan->host.allocator, plan);
+  adrt_module_release(module);
+  adrt_bundle_release(bundle);
+}
+
+namespace {
+
+// Sizes every task again, with or without looking into buffers.
+adrt_status SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    bool read_now = may_read && !plan.tasks[task].late;
+    if (!adrt::SizeTask(plan, task, read_now, details)) return details->status;
+  }
+  return ADRT_OK;
+}
+
+}  // namespace
+
+adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
+                              adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
+  if (readback || readback_size > 0) {
+    return Fail(error, ADRT_ERROR_ARGUMENT,
+                "plan_resolve: a CPU's buffers are read in place, there is no readback");
+  }
+  return SizeAgain(*plan, true, error);
+}
+
+adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error) {
+  if (!plan || max_bytes == 0)
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
+  uint64_t before = plan->cap;
+  plan->cap = max_bytes;
+  adrt_status status = SizeAgain(*plan, false, error);
+  if (status == ADRT_OK) return ADRT_OK;
+  plan->cap = before;
+  SizeAgain(*plan, false, nullptr);
+  return status;
+}
+
+adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error) {
+  if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: null argument");
+  adrt_plan_report made = {};
+  made.resolved = 1;
+  for (uint32_t task = 0; task < plan->tasks.size(); ++task) {
+    uint32_t own = static_cast<uint32_t>(plan->meta().tasks[task].size_class);
+    if (own > made.size_class) made.size_class = own;
+    if (!plan->tasks[task].resolved) made.resolved = 0;
+  }
+  made.task_count = static_cast<uint32_t>(plan->tasks.size());
+  made.heap_bytes = adrt::HeapBytes(*plan);
+  made.heap_alignment = ADRT_HEAP_ALIGNMENT;
+  made.status_bytes = ADRT_STATUS_BYTES;
+  made.scratch_bytes = plan->scratch_bytes;
+  made.workers = plan->workers;
+  made.target = plan->target;
+  if (!adrt::CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: struct_size is not set");
+  return ADRT_OK;
+}
+
+adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
+                           adrt_error* error) {
+  if (!plan || !report || task >= plan->tasks.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: null argument or no such task");
+  }
+  const adc::artifact::TaskMeta& meta = plan->meta().tasks[task];
+  const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(*plan, task);
+  const adrt::TaskPlan& sizes = plan->tasks[task];
+  adrt_task_report made = {};
+  made.parallel = meta.kind == adc::artifact::TaskKind::kParallel;
+  made.size_class = static_cast<uint32_t>(meta.size_class);
+  made.resolved = sizes.resolved;
+  made.axis_count = static_cast<uint32_t>(meta.extents.size());
+  made.group_count = adstack ? static_cast<uint32_t>(adstack->groups.size()) : 0;
+  made.stack_count = adstack ? static_cast<uint32_t>(adstack->stacks.size()) : 0;
+  made.lanes = adstack ? adstack->lanes : 1;
+  for (uint32_t axis = 0; axis < 8; ++axis) made.extents[axis] = sizes.extents[axis];
+  made.iterations = sizes.total;
+  uint64_t chunk = adrt::ChunkOf(*plan, task);
+  made.chunks = sizes.total / chunk + (sizes.total % chunk != 0 ? 1 : 0);
+  made.rows = adstack ? sizes.rows : 0;
+  made.row_bytes = sizes.row_bytes;
+  made.heap_bytes = sizes.heap_bytes;
+  made.place = meta.place.c_str();
+  if (!adrt::CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: struct_size is not set");
+  return ADRT_OK;
+}
+
+adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
+                            adrt_stack_report* report, adrt_error* error) {
+  if (!plan || !report || task >= plan->tasks.size() || stack >= plan->tasks[task].stacks.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_stack: null argument or no such stack");
+  }
+  const adc::artifact::AdstackPlanMeta& adstack = *adrt::AdstackPlanOf(*plan, task);
+  const adc::artifact::StackMeta& meta = adstack.stacks[stack];
+  const adrt::StackPlan& sizes = plan->tasks[task].stacks[stack];
+  adrt_stack_report made = {};
+  made.type = static_cast<uint32_t>(meta.type) + 1;
+  made.group = meta.group;
+  made.in_row = meta.storage == adc::artifact::Storage::kRow;
+  made.counted = meta.addressing == adc::artifact::Addressing::kCounted;
+  made.size_class = static_cast<uint32_t>(plan->meta().exprs.ClassOf(meta.capacity));
+  made.known = meta.capacity != adc::artifact::kNoNode;
+  made.capacity = sizes.capacity;
+  made.offset = sizes.offset;
+  made.place = meta.place.c_str();
+  made.gate = adstack.groups[meta.group].gate.c_str();
+  adrt::Vector<std::string_view> names(&plan->host.allocator);
+  adrt::String formula(&plan->host.allocator);
+  for (const adc::artifact::ParamMeta& param : plan->meta().params) {
+    if (!names.TryPush(param.name.view())) return adrt::OutOfMemory(error);
+  }
+  adc::artifact::FormatSizeExpr(plan->meta().exprs, meta.capacity, {names.data(), names.size()}, &formula);
+  adc::artifact::TextWriter(made.formula, sizeof made.formula) << formula.view();
+  if (!adrt::CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_stack: struct_size is not set");
+  return ADRT_OK;
+}

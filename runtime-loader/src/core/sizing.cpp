@@ -1,0 +1,446 @@
+#include <cstring>
+
+#include "core/errors.h"
+#include "core/launch.h"
+
+// From arguments to bytes. A task is settled in one go: its extents give the iterations, these and the
+// workers give the rows, the capacities of its stacks give the bytes of a row, the budget may lower the rows.
+// What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
+//
+// With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
+// divided by the rows, and evenly among the open stacks of a row.
+
+namespace adrt {
+namespace {
+
+using artifact::NodeId;
+using artifact::SizeClass;
+
+constexpr uint64_t kAlignment = 64;
+
+bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
+  if (__builtin_add_overflow(value, alignment - 1, result)) return false;
+  *result &= ~(alignment - 1);
+  return true;
+}
+
+template <class N>
+int64_t LoadInteger(const unsigned char* place, bool* fits) {
+  N value;
+  std::memcpy(&value, place, sizeof value);
+  if constexpr (sizeof(N) == 8 && N(-1) > N(0)) *fits = value <= static_cast<N>(INT64_MAX);
+  return static_cast<int64_t>(value);
+}
+
+// One element of an integer buffer in host memory.
+bool ReadElement(void* user, uint32_t param, std::span<const int64_t> indices, int64_t* value) {
+  const adrt_launch_plan& plan = *static_cast<const adrt_launch_plan*>(user);
+  const BoundParam& bound = plan.params[param];
+  const artifact::ParamMeta& meta = plan.meta().params[param];
+  if (!bound.data || indices.size() != meta.rank) return false;
+  uint64_t position = 0;
+  for (uint32_t axis = 0; axis < meta.rank; ++axis) {
+    if (indices[axis] < 0 || indices[axis] >= bound.extents[axis]) return false;
+    position = position * static_cast<uint64_t>(bound.extents[axis]) + static_cast<uint64_t>(indices[axis]);
+  }
+  const unsigned char* place = bound.data + position * artifact::ElementSize(meta);
+  bool fits = true;
+  switch (meta.type) {
+    case artifact::ScalarType::kI8:
+      *value = LoadInteger<int8_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kI16:
+      *value = LoadInteger<int16_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kI32:
+      *value = LoadInteger<int32_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kI64:
+      *value = LoadInteger<int64_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kU8:
+      *value = LoadInteger<uint8_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kU16:
+      *value = LoadInteger<uint16_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kU32:
+      *value = LoadInteger<uint32_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kU64:
+      *value = LoadInteger<uint64_t>(place, &fits);
+      return fits;
+    case artifact::ScalarType::kI1:
+    case artifact::ScalarType::kF16:
+    case artifact::ScalarType::kF32:
+    case artifact::ScalarType::kF64:
+      break;
+  }
+  return false;
+}
+
+class TaskSizer {
+ public:
+  TaskSizer(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error)
+      : plan_(plan),
+        number_(task),
+        may_read_(may_read),
+        meta_(plan.meta().tasks[task]),
+        sizes_(plan.tasks[task]),
+        adstack_(AdstackPlanOf(plan, task)),
+        error_(error) {}
+
+  bool Run() {
+    sizes_.resolved = false;
+    bool open = false;
+    if (!Iterations(&open)) return false;
+    if (open) return true;
+    sizes_.rows = sizes_.total < plan_.workers ? sizes_.total : plan_.workers;
+    sizes_.row_bytes = sizes_.heap_bytes = 0;
+    if (adstack_ && !Stacks(&open)) return false;
+    if (open) return true;
+    sizes_.resolved = true;
+    return true;
+  }
+
+ private:
+  template <class... Parts>
+  bool Bad(adrt_status status, const Parts&... parts) {
+    return Refuse(error_, status, "kernel '", plan_.meta().name.view(), "', task ", number_, " (",
+                  meta_.place.view(), "): ", parts...);
+  }
+  bool TooLarge() { return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its size does not fit 64 bits"); }
+  template <class... Parts>
+  bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
+    Bad(ADRT_ERROR_HEAP_TOO_SMALL, parts...);
+    if (error_ && error_->struct_size >= sizeof(adrt_error)) error_->needed_bytes = needed;
+    return false;
+  }
+
+  // A size that is settled, or *open where it would take a read that is not allowed now.
+  bool Value(NodeId id, const char* what, std::string_view place, int64_t* value, bool* open) {
+    if (plan_.meta().exprs.ClassOf(id) == SizeClass::kS2 && !may_read_) {
+      *open = true;
+      return true;
+    }
+    artifact::SizeEnv env;
+    env.params = {plan_.size_params.data(), plan_.size_params.size()};
+    env.read = may_read_ ? ReadElement : nullptr;
+    env.user = &plan_;
+    env.budget = plan_.size_budget;
+    env.allocator = &plan_.host.allocator;
+    artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env);
+    *value = result.value;
+    switch (result.status) {
+      case artifact::EvalStatus::kOk:
+        return true;
+      case artifact::EvalStatus::kOverflow:
+        return Bad(ADRT_ERROR_SIZE_OVERFLOW, what, place, " does not fit 64 bits");
+      case artifact::EvalStatus::kBudget:
+        return Bad(ADRT_ERROR_OVER_LIMIT, what, place, " takes more than ", env.budget, " steps to compute");
+      case artifact::EvalStatus::kNeedsDeviceData:
+        return Bad(ADRT_ERROR_NEEDS_DEVICE_DATA, what, place, " depends on the content of a buffer");
+      case artifact::EvalStatus::kBadOperand:
+        return BadOperand(result.where, what, place);
+      case artifact::EvalStatus::kOutOfMemory:
+        break;
+    }
+    OutOfMemory(error_);
+    return false;
+  }
+
+  bool BadOperand(NodeId where, const char* what, std::string_view place) {
+    const artifact::SizeExprPool& pool = plan_.meta().exprs;
+    std::string_view name = "?";
+    if (where < pool.size() && pool[where].param < plan_.meta().params.size()) {
+      name = plan_.meta().params[pool[where].param].name.view();
+    }
+    return Bad(ADRT_ERROR_ARGUMENT, what, place, " takes a value of '", name,
+               "' that is not there: an index past its extents, no memory, or a number past 64 bits");
+  }
+
+  bool Iterations(bool* open) {
+    uint64_t total = 1;
+    for (uint32_t axis = 0; axis < meta_.extents.size(); ++axis) {
+      int64_t extent = 0;
+      if (!Value(meta_.extents[axis], "its number of iterations", "", &extent, open)) return false;
+      if (*open) return true;
+      sizes_.extents[axis] = extent > 0 ? extent : 0;
+    }
+    // An empty axis makes it empty, however long the others are.
+    for (uint32_t axis = 0; axis < meta_.extents.size(); ++axis) {
+      if (sizes_.extents[axis] == 0) total = 0;
+    }
+    for (uint32_t axis = 0; axis < meta_.extents.size() && total > 0; ++axis) {
+      if (__builtin_mul_overflow(total, static_cast<uint64_t>(sizes_.extents[axis]), &total))
+        return TooLarge();
+    }
+    if (total > uint64_t{INT64_MAX}) return TooLarge();
+    sizes_.total = total;
+    return true;
+  }
+
+  bool Stacks(bool* open) {
+    uint32_t open_count = 0;
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      const artifact::StackMeta& stack = adstack_->stacks[index];
+      StackPlan& planned = sizes_.stacks[index];
+      planned = {};
+      bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
+      if (is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode)) {
+        planned.open = true;
+        ++open_count;
+        continue;
+      }
+      int64_t capacity = 0;
+      if (!Value(stack.capacity, "the capacity of the adstack at ", stack.place, &capacity, open))
+        return false;
+      if (*open) return true;
+      planned.capacity = capacity > 0 ? static_cast<uint64_t>(capacity) : 0;
+    }
+    sizes_.capped = open_count > 0 && plan_.cap > 0;
+    if (!LayOut()) return false;
+    if (open_count > 0 && sizes_.total > 0) {
+      if (plan_.cap == 0) {
+        if (may_read_) return NeedsCap();
+        *open = true;
+        return true;
+      }
+      if (!ShareCap(open_count) || !LayOut()) return false;
+    }
+    return FitBudget() && Place();
+  }
+
+  bool NeedsCap() {
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      if (!sizes_.stacks[index].open) continue;
+      return Bad(ADRT_ERROR_NEEDS_DEVICE_DATA, "the adstack at ", adstack_->stacks[index].place.view(),
+                 " has a size that only running tells: give a bound with adrt_plan_with_cap");
+    }
+    return true;
+  }
+
+  bool Bytes(uint32_t index, uint64_t* bytes) {
+    uint64_t element = artifact::ScalarTypeSize(adstack_->stacks[index].type);
+    return !__builtin_mul_overflow(sizes_.stacks[index].capacity, element, bytes) || TooLarge();
+  }
+
+  // Offsets inside rows, in stack order; stacks that share are placed with the first of them.
+  bool LayOut() {
+    for (GroupPlan& group : sizes_.groups) group.stride = 0;
+    const Vector<artifact::StackMeta>& stacks = adstack_->stacks;
+    for (uint32_t index = 0; index < stacks.size(); ++index) {
+      if (stacks[index].storage != artifact::Storage::kRow) continue;
+      uint64_t bytes = 0, alignment = artifact::ScalarTypeSize(stacks[index].type);
+      if (!Bytes(index, &bytes)) return false;
+      if (stacks[index].share != artifact::kNoIndex) {
+        bool placed = false;
+        for (uint32_t other = 0; other < stacks.size() && !placed; ++other) {
+          bool shares = stacks[other].share == stacks[index].share &&
+                        stacks[other].group == stacks[index].group &&
+                        stacks[other].storage == artifact::Storage::kRow;
+          if (!shares) continue;
+          if (other < index) {
+            sizes_.stacks[index].offset = sizes_.stacks[other].offset;
+            placed = true;
+            continue;
+          }
+          uint64_t other_bytes = 0, other_alignment = artifact::ScalarTypeSize(stacks[other].type);
+          if (!Bytes(other, &other_bytes)) return false;
+          if (other_bytes > bytes) bytes = other_bytes;
+          if (other_alignment > alignment) alignment = other_alignment;
+        }
+        if (placed) continue;
+      }
+      uint64_t& cursor = sizes_.groups[stacks[index].group].stride;
+      if (!AlignUp(cursor, alignment, &cursor)) return TooLarge();
+      sizes_.stacks[index].offset = cursor;
+      if (__builtin_add_overflow(cursor, bytes, &cursor)) return TooLarge();
+    }
+    sizes_.row_bytes = 0;
+    for (GroupPlan& group : sizes_.groups) {
+      if (!AlignUp(group.stride, kAlignment, &group.stride) ||
+          __builtin_add_overflow(sizes_.row_bytes, group.stride, &sizes_.row_bytes)) {
+        return TooLarge();
+      }
+    }
+    return true;
+  }
+
+  uint64_t Base() const { return sizes_.late ? 0 : plan_.scratch_bytes; }
+
+  // Divides what the cap leaves; a row needs at least 64 bytes per open stack.
+  bool ShareCap(uint32_t open_count) {
+    uint64_t smallest = 0;
+    if (__builtin_add_overflow(sizes_.row_bytes, kAlignment * open_count, &smallest)) return TooLarge();
+    uint64_t available = plan_.cap > Base() ? plan_.cap - Base() : 0;
+    if (available / smallest < sizes_.rows) sizes_.rows = available / smallest;
+    if (sizes_.rows == 0) {
+      return HeapTooSmall(Base() + smallest, "a cap of ", plan_.cap, " bytes is too small, ",
+                          Base() + smallest, " would do for a start");
+    }
+    uint64_t share = (available / sizes_.rows - sizes_.row_bytes) / open_count & ~(kAlignment - 1);
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      if (!sizes_.stacks[index].open) continue;
+      sizes_.stacks[index].capacity = share / artifact::ScalarTypeSize(adstack_->stacks[index].type);
+    }
+    return true;
+  }
+
+  bool FitBudget() {
+    if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.rows == 0) return true;
+    uint64_t available = plan_.heap_budget > Base() ? plan_.heap_budget - Base() : 0;
+    if (available / sizes_.row_bytes < sizes_.rows) sizes_.rows = available / sizes_.row_bytes;
+    if (sizes_.rows > 0) return true;
+    uint64_t needed = 0;
+    if (__builtin_add_overflow(Base(), sizes_.row_bytes, &needed)) return TooLarge();
+    return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
+                        " would do");
+  }
+
+  // Offsets in the heap, and the cells that the code reads them from.
+  bool Place() {
+    uint64_t cursor = Base();
+    uint64_t* cell = sizes_.cells.data();
+    for (GroupPlan& group : sizes_.groups) {
+      uint64_t bytes = 0;
+      group.offset = cursor;
+      if (__builtin_mul_overflow(group.stride, sizes_.rows, &bytes) ||
+          __builtin_add_overflow(cursor, bytes, &cursor)) {
+        return TooLarge();
+      }
+      *cell++ = group.offset;
+      *cell++ = group.stride;
+    }
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      if (adstack_->stacks[index].storage != artifact::Storage::kRow) continue;
+      *cell++ = sizes_.stacks[index].offset;
+      *cell++ = sizes_.stacks[index].capacity;
+    }
+    sizes_.heap_bytes = cursor - Base();
+    return cursor <= uint64_t{PTRDIFF_MAX} || TooLarge();
+  }
+
+  adrt_launch_plan& plan_;
+  uint32_t number_;
+  bool may_read_;
+  const artifact::TaskMeta& meta_;
+  TaskPlan& sizes_;
+  const artifact::AdstackPlanMeta* adstack_;
+  adrt_error* error_;
+};
+
+// Scratch parameters lie at the start of the heap, one after the other. Their cells hold offsets until the
+// launch.
+bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  artifact::SizeEnv env;
+  env.params = {plan.size_params.data(), plan.size_params.size()};
+  env.budget = plan.size_budget;
+  env.allocator = &plan.host.allocator;
+  uint64_t cursor = 0;
+  for (uint32_t index = 0; index < meta.params.size(); ++index) {
+    const artifact::ParamMeta& param = meta.params[index];
+    if (param.kind != artifact::ParamKind::kScratch) continue;
+    uint64_t bytes = artifact::ElementSize(param);
+    plan.cells[param.cell] = cursor;
+    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
+      if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
+      int64_t extent = result.value > 0 ? result.value : 0;
+      if (!result.ok() || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
+        return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
+                      "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
+      }
+      plan.params[index].extents[axis] = extent;
+      plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
+    }
+    plan.params[index].bytes = bytes;
+    if (__builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, kAlignment, &cursor)) {
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
+                    "': scratch does not fit 64 bits");
+    }
+  }
+  plan.scratch_bytes = cursor;
+  return true;
+}
+
+// Whether a task's sizes read something that the kernel itself may write.
+bool IsLate(const artifact::KernelMeta& meta, const artifact::TaskMeta& task) {
+  for (uint32_t param : task.size_reads) {
+    if (meta.params[param].access != artifact::Access::kRead) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
+  for (const artifact::EntryMeta& entry : plan.meta().tasks[task].entries) {
+    if (entry.target == plan.target) return &entry;
+  }
+  return nullptr;
+}
+
+const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task) {
+  const artifact::EntryMeta* entry = EntryOf(plan, task);
+  return entry && entry->plan != artifact::kNoIndex ? &plan.meta().tasks[task].plans[entry->plan] : nullptr;
+}
+
+bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const artifact::Allocator* allocator = &plan.host.allocator;
+  if (!LayOutScratch(plan, error)) return false;
+  plan.tasks.Bind(allocator);
+  if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
+  for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
+    TaskPlan& sizes = plan.tasks[task];
+    sizes.late = IsLate(meta, meta.tasks[task]);
+    sizes.groups.Bind(allocator);
+    sizes.stacks.Bind(allocator);
+    sizes.cells.Bind(allocator);
+    if (const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task)) {
+      size_t groups = adstack->groups.size(), stacks = adstack->stacks.size();
+      if (!sizes.groups.TryResize(groups) || !sizes.stacks.TryResize(stacks) ||
+          !sizes.cells.TryResize(2 * (groups + stacks))) {
+        return OutOfMemory(error) == ADRT_OK;
+      }
+    }
+    if (!SizeTask(plan, task, false, error)) return false;
+  }
+  return true;
+}
+
+bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
+  return TaskSizer(plan, task, may_read, error).Run();
+}
+
+bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
+  if (plan.tasks[task].late) return true;
+  for (uint32_t param : plan.meta().tasks[task].size_reads) {
+    if (plan.params[param].content_version == 0) return true;
+  }
+  return false;
+}
+
+uint64_t HeapBytes(const adrt_launch_plan& plan) {
+  uint64_t largest = 0;
+  for (const TaskPlan& task : plan.tasks) {
+    if (!task.late && task.heap_bytes > largest) largest = task.heap_bytes;
+  }
+  return plan.scratch_bytes + largest;
+}
+
+uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
+  // Eight pieces per worker even out iterations of unequal length; more would only cost.
+  constexpr uint64_t kPiecesPerWorker = 8;
+  const TaskPlan& sizes = plan.tasks[task];
+  uint64_t pieces = sizes.rows * kPiecesPerWorker;
+  uint64_t chunk = pieces > 0 ? sizes.total / pieces : 0;
+  const artifact::EntryMeta* entry = EntryOf(plan, task);
+  uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;
+  chunk = chunk / block * block;
+  return chunk > block ? chunk : block;
+}
+
+}  // namespace adrt

@@ -1,0 +1,17 @@
+#pragma once
+// Which of a bundle's targets a device runs.
+
+#include "core/handles.h"
+
+namespace adrt {
+
+/// Whether `device` can run `target`; if not, `reason` says why. `rank` orders those that it can run.
+bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
+                 const artifact::BundleIndex& index, uint32_t target, uint32_t* rank,
+                 artifact::TextWriter& reason);
+
+/// The usable target of the highest rank, the first of equals; false where none is usable.
+bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
+                  const artifact::BundleIndex& index, uint32_t* chosen);
+
+}  // namespace adrt

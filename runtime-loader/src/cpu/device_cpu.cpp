@@ -1,0 +1,194 @@
+#include <unistd.h>
+
+#include "artifact/cpu_abi.h"
+#include "artifact/cpu_features.h"
+#include "core/errors.h"
+#include "core/host.h"
+#include "core/launch.h"
+#include "cpu/features.h"
+#include "cpu/image.h"
+#include "cpu/pool.h"
+
+// The CPU as a device: shared images mapped into the process, tasks dealt to the caller's jobs or to a small
+// pool.
+
+using adrt::Fail;
+
+namespace adrt {
+namespace {
+
+constexpr uint32_t kMaxWorkers = 4096;
+
+struct CpuDevice : adrt_device {
+  CpuDevice(const Host& from, const DeviceKind* its_kind, uint32_t workers)
+      : adrt_device(from, its_kind, workers) {}
+
+  uint64_t features = ProcessorFeatures();
+  adrt_cpu_jobs jobs = {};  ///< parallel_for is null without the caller's job system
+  Pool* pool = nullptr;
+};
+
+bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
+           artifact::TextWriter& reason) {
+  return JudgeCpuTarget(static_cast<const CpuDevice&>(device).features, ProcessorArch(), target, rank,
+                        reason);
+}
+
+void Features(const adrt_device& device, artifact::TextWriter& text) {
+  bool first = true;
+  for (uint32_t index = 0; index < artifact::kX86FeatureCount; ++index) {
+    if (!(static_cast<const CpuDevice&>(device).features >> index & 1)) continue;
+    text << (first ? "" : " ") << artifact::X86FeatureName(static_cast<artifact::X86Feature>(index));
+    first = false;
+  }
+}
+
+// Every entry that the metadata promises must be there, so that a launch cannot find it missing.
+bool FindEntries(adrt_module& module, const Image& image, adrt_error* error) {
+  const artifact::Metadata& metadata = module.bundle->metadata;
+  uint32_t at = 0;
+  for (const artifact::KernelMeta& kernel : metadata.kernels) {
+    for (const artifact::TaskMeta& task : kernel.tasks) {
+      for (const artifact::EntryMeta& entry : task.entries) {
+        if (entry.target != module.target) continue;
+        module.entries[at] = image.Find(entry.symbol);
+        if (!module.entries[at]) {
+          Fail(error, ADRT_ERROR_MALFORMED, "the image of target '",
+               metadata.targets[module.target].name.view(), "' has no function '", entry.symbol.view(),
+               "' for kernel '", kernel.name.view(), "'");
+          error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
+          return false;
+        }
+      }
+      ++at;
+    }
+  }
+  return true;
+}
+
+bool Load(adrt_module& module, adrt_error* error) {
+  const artifact::Allocator* allocator = &module.host.allocator;
+  const adrt_bundle& bundle = *module.bundle;
+  const artifact::Section* section = bundle.index.Find(artifact::section::kImage, module.target);
+  Vector<uint8_t> bytes(allocator);
+  artifact::Error reason;
+  uint32_t number = static_cast<uint32_t>(section - bundle.index.sections.begin());
+  if (!artifact::ReadSection(bundle.file, bundle.index, number, bundle.host.limits, &bytes, &reason)) {
+    return FromArtifact(reason, error) == ADRT_OK;
+  }
+  Image* image = New<Image>(*allocator);
+  if (!image) return OutOfMemory(error) == ADRT_OK;
+  if (!image->Map({bytes.data(), bytes.size()}, error) || !FindEntries(module, *image, error)) {
+    error->section = number;
+    Delete(*allocator, image);
+    return false;
+  }
+  module.code = image;
+  return true;
+}
+
+void Unload(adrt_module& module) {
+  if (module.code) Delete(module.host.allocator, static_cast<Image*>(module.code));
+}
+
+// The iterations of a task, dealt in chunks: each job owns one row and takes chunks until there are none.
+struct Deal {
+  const LaunchTask* task;
+  std::atomic<uint64_t> next{0};
+};
+
+void RunJob(void* context, uint32_t index) {
+  Deal& deal = *static_cast<Deal*>(context);
+  const LaunchTask& task = *deal.task;
+  adrt_cpu_frame frame = {task.cells, task.adstack, task.heap, task.status, index};
+  adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(task.entry);
+  while (true) {
+    uint64_t begin = deal.next.fetch_add(task.chunk, std::memory_order_relaxed);
+    if (begin >= task.total) return;
+    uint64_t left = task.total - begin;
+    entry(&frame, begin, begin + (left < task.chunk ? left : task.chunk));
+  }
+}
+
+bool Run(adrt_device& device, const LaunchTask& task, adrt_error*) {
+  CpuDevice& cpu = static_cast<CpuDevice&>(device);
+  Deal deal{&task};
+  uint32_t jobs = static_cast<uint32_t>(task.jobs);
+  if (jobs > 1 && cpu.jobs.parallel_for) {
+    cpu.jobs.parallel_for(cpu.jobs.user, jobs, RunJob, &deal);
+  } else if (jobs > 1 && cpu.pool) {
+    cpu.pool->Run(jobs, RunJob, &deal);
+  } else {
+    RunJob(&deal, 0);
+  }
+  return true;
+}
+
+void Destroy(adrt_device& device) {
+  CpuDevice* cpu = static_cast<CpuDevice*>(&device);
+  if (cpu->pool) Delete(cpu->host.allocator, cpu->pool);
+  Delete(cpu->host.allocator, cpu);
+}
+
+#if defined(__x86_64__)
+constexpr const char* kArch = "x86-64";
+#else
+constexpr const char* kArch = "aarch64";
+#endif
+constexpr DeviceKind kCpu = {"cpu", kArch, Judge, Load, Unload, Run, Destroy, Features};
+
+}  // namespace
+}  // namespace adrt
+
+adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,
+                                 adrt_error* error) {
+  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: null argument");
+  adrt::Host made;
+  adrt_cpu_jobs wanted = {};
+  if (!adrt::MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
+  if (jobs && !adrt::CopyDescriptor(jobs, &wanted)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: struct_size is not set");
+  }
+  if (jobs && (!wanted.parallel_for || wanted.worker_count == 0 || wanted.worker_count > adrt::kMaxWorkers)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: needs parallel_for and 1 to ",
+                adrt::kMaxWorkers, " workers");
+  }
+  adrt::CpuDevice* cpu =
+      adrt::New<adrt::CpuDevice>(made.allocator, made, &adrt::kCpu, jobs ? wanted.worker_count : 1);
+  if (!cpu) return adrt::OutOfMemory(error);
+  cpu->jobs = wanted;
+  *device = cpu;
+  return ADRT_OK;
+}
+
+adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
+                                 adrt_error* error) {
+  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cpu: null argument");
+  if (worker_count > adrt::kMaxWorkers) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cpu: at most ", adrt::kMaxWorkers, " workers");
+  }
+  if (worker_count == 0) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    worker_count = processors < 1 ? 1 : processors > 256 ? 256 : static_cast<uint32_t>(processors);
+  }
+  adrt_device* wrapped = nullptr;
+  adrt_status status = adrt_device_wrap_cpu(host, nullptr, &wrapped, error);
+  if (status != ADRT_OK) return status;
+  adrt::CpuDevice* cpu = static_cast<adrt::CpuDevice*>(wrapped);
+  cpu->worker_count = worker_count;
+  if (worker_count > 1) {
+    adrt_error own = {};
+    own.struct_size = sizeof own;
+    adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+    cpu->pool = adrt::New<adrt::Pool>(cpu->host.allocator);
+    bool started = cpu->pool ? cpu->pool->Start(worker_count - 1, &cpu->host.allocator, details)
+                             : (adrt::OutOfMemory(details), false);
+    if (!started) {
+      status = details->status;
+      adrt_device_release(cpu);
+      return status;
+    }
+  }
+  *device = cpu;
+  return ADRT_OK;
+}

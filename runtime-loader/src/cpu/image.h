@@ -1,0 +1,41 @@
+#pragma once
+// A shared image mapped into the process without the system's dynamic linker: no file, no dependency, no code
+// that runs at loading. Pages are written first and executable afterwards, never both.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/handles.h"
+
+namespace adrt {
+
+/// A mapped image. Null base: none.
+class Image {
+ public:
+  Image() = default;
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+  ~Image();
+
+  /// Checks an ELF64 shared object for this processor, maps it, relocates it against the import table, and
+  /// sets the final protections. False with the reason in `error`: malformed (H10) or refused by the system.
+  bool Map(std::span<const uint8_t> file, adrt_error* error);
+
+  /// Address of a function that the image exports; null where there is none.
+  void* Find(std::string_view name) const;
+
+ private:
+  friend class ImageMapper;
+
+  unsigned char* base_ = nullptr;  ///< what address 0 of the image is mapped to
+  uint64_t size_ = 0;
+  const unsigned char* symbols_ = nullptr;
+  uint64_t symbol_count_ = 0;
+  const char* strings_ = nullptr;
+  uint64_t strings_size_ = 0;
+  uint64_t code_begin_[16] = {}, code_end_[16] = {};  ///< executable ranges
+  uint32_t code_count_ = 0;
+};
+
+}  // namespace adrt

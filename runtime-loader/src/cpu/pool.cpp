@@ -1,0 +1,85 @@
+#include "cpu/pool.h"
+
+#include "core/errors.h"
+
+namespace adrt {
+
+bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error) {
+  threads_.Bind(allocator);
+  if (!threads_.TryReserve(thread_count)) return OutOfMemory(error) == ADRT_OK;
+  for (uint32_t index = 0; index < thread_count; ++index) {
+    pthread_t thread;
+    int code = pthread_create(&thread, nullptr, ThreadMain, this);
+    if (code != 0) {
+      Refuse(error, ADRT_ERROR_DRIVER, "the system refused thread ", index + 1, " of ", thread_count);
+      if (error && error->struct_size >= sizeof(adrt_error)) error->native_code = code;
+      return false;
+    }
+    if (!threads_.TryPush(thread))
+      return OutOfMemory(error) == ADRT_OK;  // reserved above, so it does not happen
+  }
+  return true;
+}
+
+Pool::~Pool() {
+  pthread_mutex_lock(&mutex_);
+  stopping_ = true;
+  pthread_cond_broadcast(&started_);
+  pthread_mutex_unlock(&mutex_);
+  for (pthread_t thread : threads_) pthread_join(thread, nullptr);
+  pthread_cond_destroy(&started_);
+  pthread_cond_destroy(&finished_);
+  pthread_mutex_destroy(&mutex_);
+  pthread_mutex_destroy(&turn_);
+}
+
+void* Pool::ThreadMain(void* pool) {
+  static_cast<Pool*>(pool)->Serve();
+  return nullptr;
+}
+
+void Pool::Serve() {
+  uint64_t seen = 0;
+  pthread_mutex_lock(&mutex_);
+  while (true) {
+    while (round_ == seen && !stopping_) pthread_cond_wait(&started_, &mutex_);
+    if (stopping_) break;
+    seen = round_;
+    pthread_mutex_unlock(&mutex_);
+    Work();
+    pthread_mutex_lock(&mutex_);
+    if (--busy_ == 0) pthread_cond_signal(&finished_);
+  }
+  pthread_mutex_unlock(&mutex_);
+}
+
+void Pool::Work() {
+  for (uint32_t index = next_.fetch_add(1, std::memory_order_relaxed); index < count_;
+       index = next_.fetch_add(1, std::memory_order_relaxed)) {
+    job_(context_, index);
+  }
+}
+
+void Pool::Run(uint32_t count, void (*job)(void* context, uint32_t index), void* context) {
+  if (count <= 1 || threads_.empty()) {
+    for (uint32_t index = 0; index < count; ++index) job(context, index);
+    return;
+  }
+  pthread_mutex_lock(&turn_);
+  pthread_mutex_lock(&mutex_);
+  job_ = job;
+  context_ = context;
+  count_ = count;
+  next_.store(0, std::memory_order_relaxed);
+  busy_ = static_cast<uint32_t>(threads_.size());
+  ++round_;
+  pthread_cond_broadcast(&started_);
+  pthread_mutex_unlock(&mutex_);
+  Work();
+  pthread_mutex_lock(&mutex_);
+  while (busy_ > 0) pthread_cond_wait(&finished_, &mutex_);
+  pthread_mutex_unlock(&mutex_);
+  pthread_mutex_unlock(&turn_);
+}
+
+}  // namespace adrt

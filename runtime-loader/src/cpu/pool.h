@@ -1,0 +1,48 @@
+#pragma once
+// A few threads that run numbered jobs together with the thread that asks.
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/handles.h"
+
+namespace adrt {
+
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool();
+
+  /// Starts `thread_count` threads. False with the reason in `error`; those that started are stopped by the
+  /// destructor.
+  bool Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error);
+
+  /// Calls job(context, i) for each i below `count`, here and on the threads, and waits. Calls from several
+  /// threads take turns; a job must not call it.
+  void Run(uint32_t count, void (*job)(void* context, uint32_t index), void* context);
+
+ private:
+  static void* ThreadMain(void* pool);
+  void Serve();
+  void Work();
+
+  pthread_mutex_t turn_ = PTHREAD_MUTEX_INITIALIZER;  ///< held during one Run
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
+  Vector<pthread_t> threads_;
+  // Written by Run under mutex_ before the threads are woken.
+  uint64_t round_ = 0;
+  uint32_t busy_ = 0;  ///< threads that have not finished the round
+  bool stopping_ = false;
+  uint32_t count_ = 0;
+  void (*job_)(void* context, uint32_t index) = nullptr;
+  void* context_ = nullptr;
+  std::atomic<uint32_t> next_{0};
+};
+
+}  // namespace adrt
