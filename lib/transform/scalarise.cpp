@@ -1,0 +1,489 @@
+// Every value of vector or matrix type is replaced by a list of scalars, its *parts*, in row-major order. The
+// walk keeps the parts of each source value and writes scalar code only:
+//
+//   %v = load %x[%i]            ->  %v.0 = load %x[%i].0   %v.1 = load %x[%i].1
+//   %d = dot %v, %v             ->  %t = mul %v.0, %v.0    %u = mul %v.1, %v.1    %d = add %t, %u
+//   store %y[%i], (mul %v, %d)  ->  store %y[%i].0, (mul %v.0, %d)   ...
+
+#include "transform/scalarise.h"
+
+#include "support/check.h"
+#include "transform/matrix_expansion.h"
+#include "transform/rewriter.h"
+
+namespace adc::transform {
+namespace {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+bool IsCompound(Type type) {
+  return type.IsVec() || type.IsMat();
+}
+
+class ScalariseRewriter final : public Rewriter {
+ public:
+  ScalariseRewriter(ir::Module& module, const Function& from, FoldConfig fold)
+      : Rewriter(module, from, fold) {
+    for (Value param : from.Params()) {
+      if (!IsCompound(from.TypeOf(param))) continue;
+      Unpack(param, map_[param]);
+    }
+  }
+
+ private:
+  void Visit(Inst inst) override {
+    const InstData& data = from_[inst];
+    builder_.SetSpan(data.span);
+    if (ir::IsAccess(data.op)) return VisitAccess(inst);
+    if (data.op == Op::Alloca) return VisitAlloca(inst);
+    if (data.op == Op::For || data.op == Op::While || data.op == Op::If) return VisitControl(inst);
+    if (data.op == Op::Yield || data.op == Op::ContinueIf) {
+      builder_.Terminate(data.op, PartsOfAll(from_.Operands(inst)));
+      return;
+    }
+    if (data.op == Op::Return) {
+      builder_.Terminate(data.op, PackAll(from_.Operands(inst)));
+      return;
+    }
+    if (data.op == Op::Call) return VisitCall(inst);
+    bool compound = data.result_count == 1 && IsCompound(from_.TypeOf(from_.Result(inst)));
+    for (Value v : from_.Operands(inst)) compound = compound || IsCompound(from_.TypeOf(v));
+    if (!compound) return Copy(inst);
+    if (data.op == Op::Print) return VisitPrint(inst);
+    SetParts(from_.Result(inst), Expand(inst));
+  }
+
+  /// The scalars that make up a source value; of a scalar, itself.
+  std::vector<Value> Parts(Value v) {
+    if (!IsCompound(from_.TypeOf(v))) return {Map(v)};
+    uint32_t first = first_part_.Get(v);
+    ADC_CHECK(first != 0, "a vector has no parts");
+    auto begin = parts_.begin() + (first - 1);
+    return {begin, begin + from_.TypeOf(v).Components()};
+  }
+
+  std::vector<Value> PartsOfAll(std::span<const Value> values) {
+    std::vector<Value> all;
+    for (Value v : values) {
+      std::vector<Value> parts = Parts(v);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    return all;
+  }
+
+  void SetParts(Value v, std::span<const Value> parts) {
+    if (!IsCompound(from_.TypeOf(v))) {
+      SetMapped(v, parts[0]);
+      PassName(v, parts[0]);
+      return;
+    }
+    ADC_CHECK(parts.size() == from_.TypeOf(v).Components(), "a vector has as many parts as components");
+    first_part_[v] = static_cast<uint32_t>(parts_.size()) + 1;
+    parts_.insert(parts_.end(), parts.begin(), parts.end());
+    StringId name = from_[v].name;
+    if (!name.Valid()) return;
+    for (uint32_t k = 0; k < parts.size(); ++k) {
+      ir::ValueData& part = (*into_)[parts[k]];
+      bool nameable = part.kind == ir::ValueKind::Result || part.kind == ir::ValueKind::BlockParam;
+      if (nameable && !part.name.Valid()) part.name = PartName(name, k);
+    }
+  }
+
+  StringId PartName(StringId name, uint32_t k) {
+    return module_.Intern(std::string(module_.Text(name)) + "." + std::to_string(k));
+  }
+
+  /// Reads the components of a whole vector or matrix of the new function.
+  void Unpack(Value v, Value whole) {
+    Type type = from_.TypeOf(v);
+    std::vector<Value> parts;
+    for (uint32_t k = 0; k < type.Components(); ++k) {
+      if (type.IsVec()) {
+        parts.push_back(builder_.Make(Op::VecGet, {whole, builder_.I32(static_cast<int32_t>(k))}));
+      } else {
+        Value row = builder_.I32(static_cast<int32_t>(k / type.columns));
+        Value column = builder_.I32(static_cast<int32_t>(k % type.columns));
+        parts.push_back(builder_.Make(Op::MatGet, {whole, row, column}));
+      }
+    }
+    SetParts(v, parts);
+  }
+
+  Value Pack(Value v) {
+    Type type = from_.TypeOf(v);
+    if (!IsCompound(type)) return Map(v);
+    std::vector<Value> parts = Parts(v);
+    Op make = type.IsVec() ? Op::VecMake : Op::MatMake;
+    if (Value whole = builder_.Fold(make, parts); whole.Valid()) return whole;
+    return into_->Result(builder_.Create(make, parts, {&type, 1}));
+  }
+
+  std::vector<Value> PackAll(std::span<const Value> values) {
+    std::vector<Value> all;
+    for (Value v : values) all.push_back(Pack(v));
+    return all;
+  }
+
+  void VisitCall(Inst inst) {
+    std::vector<Value> arguments = PackAll(from_.Operands(inst));
+    CopyShell(inst, arguments);
+    for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
+      Value result = from_.Result(inst, n);
+      if (IsCompound(from_.TypeOf(result))) Unpack(result, Map(result));
+    }
+  }
+
+  void VisitAlloca(Inst inst) {
+    Type type = from_.TypeOf(from_.Result(inst));
+    Type flat = Type::Array(type.ScalarType(), type.count * type.Components());
+    Define(inst, builder_.Alloca(flat));
+  }
+
+  void VisitAccess(Inst inst) {
+    const InstData& data = from_[inst];
+    Value base = from_.Operand(inst, 0);
+    Type element = module_.ElementType(from_, base, data.attr);
+    if (!IsCompound(element)) return Copy(inst);
+    bool flat = from_.TypeOf(base).IsArray();
+    std::vector<Value> indices = MapAll(from_.Indices(inst));
+    std::vector<std::vector<Value>> values;
+    for (Value v : from_.AccessValues(inst)) values.push_back(Parts(v));
+    uint32_t first = 0, count = element.Components();
+    if (data.component != ir::kNoAttr) {
+      first = data.component;
+      count = 1;
+    }
+    Value flat_base_index;
+    if (flat) {
+      Type index_type = into_->TypeOf(indices[0]);
+      flat_base_index = builder_.Make(Op::Mul, {indices[0], builder_.Int(index_type, element.Components())});
+    }
+    std::vector<Value> results;
+    for (uint32_t n = 0; n < count; ++n) {
+      uint32_t component = first + n;
+      if (flat) {
+        Type index_type = into_->TypeOf(flat_base_index);
+        indices[0] = builder_.Make(Op::Add, {flat_base_index, builder_.Int(index_type, component)});
+        component = ir::kNoAttr;
+      }
+      if (data.op == Op::Load) {
+        results.push_back(builder_.Load(Map(base), indices, data.attr, component));
+        continue;
+      }
+      std::vector<Value> part;
+      for (const std::vector<Value>& parts : values) part.push_back(parts[n]);
+      results.push_back(builder_.Access(data.op, Map(base), indices, part, data.attr, component, data.flags));
+    }
+    if (data.result_count == 1) SetParts(from_.Result(inst), results);
+  }
+
+  void VisitControl(Inst inst) {
+    const InstData& data = from_[inst];
+    Inst copy;
+    if (data.op == Op::For) {
+      std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(3));
+      copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
+                          Map(from_.Operand(inst, 2)), initial, data.flags);
+    } else if (data.op == Op::While) {
+      bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+      std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
+      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial);
+    } else {
+      std::vector<Type> types;
+      for (uint32_t n = 0; n < data.result_count; ++n) {
+        Type type = from_.TypeOf(from_.Result(inst, n));
+        types.insert(types.end(), type.Components(), type.ScalarType());
+      }
+      copy = builder_.If(Map(from_.Operand(inst, 0)), types);
+    }
+    for (uint32_t r = 0; r < from_.RegionCount(inst); ++r) {
+      Block source = data.regions[r];
+      Block region = (*into_)[copy].regions[r];
+      uint32_t next = 0;
+      for (Value param : from_[source].params) {
+        uint32_t count = from_.TypeOf(param).Components();
+        std::vector<Value> parts((*into_)[region].params.begin() + next,
+                                 (*into_)[region].params.begin() + next + count);
+        SetParts(param, parts);
+        if (!IsCompound(from_.TypeOf(param))) (*into_)[parts[0]].name = from_[param].name;
+        next += count;
+      }
+      VisitBlock(source, region);
+    }
+    uint32_t next = 0;
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value result = from_.Result(inst, n);
+      std::vector<Value> parts;
+      for (uint32_t k = 0; k < from_.TypeOf(result).Components(); ++k)
+        parts.push_back(into_->Result(copy, next++));
+      SetParts(result, parts);
+    }
+  }
+
+  /// `print "v = {}", %v` prints the parts in parentheses.
+  void VisitPrint(Inst inst) {
+    std::string_view text = module_.Text(from_[inst].symbol);
+    std::string expanded;
+    uint32_t next = 0;
+    for (size_t n = 0; n < text.size(); ++n) {
+      bool hole = text[n] == '{' && n + 1 < text.size() && text[n + 1] == '}';
+      if (!hole || next == from_[inst].operand_count) {
+        expanded += text[n];
+        continue;
+      }
+      Type type = from_.TypeOf(from_.Operand(inst, next++));
+      ++n;
+      if (!IsCompound(type)) {
+        expanded += "{}";
+        continue;
+      }
+      expanded += "(";
+      for (uint32_t k = 0; k < type.Components(); ++k) expanded += k == 0 ? "{}" : ", {}";
+      expanded += ")";
+    }
+    Inst copy = CopyShell(inst, PartsOfAll(from_.Operands(inst)));
+    (*into_)[copy].symbol = module_.Intern(expanded);
+  }
+
+  /// The component at a position that is not constant.
+  Value Choose(std::span<const Value> candidates, Value index) {
+    Type type = into_->TypeOf(index);
+    Value chosen = candidates.back();
+    for (size_t k = candidates.size() - 1; k-- > 0;) {
+      Value here = builder_.Make(Op::Eq, {index, builder_.Int(type, static_cast<int64_t>(k))});
+      chosen = builder_.Make(Op::Select, {here, candidates[k], chosen});
+    }
+    return chosen;
+  }
+
+  Value GetPart(std::span<const Value> candidates, Value index) {
+    if (std::optional<int64_t> constant = into_->IntegerConstant(index)) {
+      auto last = static_cast<int64_t>(candidates.size()) - 1;
+      return candidates[static_cast<size_t>(*constant < 0 || *constant > last ? last : *constant)];
+    }
+    return Choose(candidates, index);
+  }
+
+  /// The parts of the result of an arithmetic instruction with a vector or matrix among its operands or as
+  /// its result.
+  std::vector<Value> Expand(Inst inst) {
+    const InstData& data = from_[inst];
+    std::span<const Value> operands = from_.Operands(inst);
+    Type result = from_.TypeOf(from_.Result(inst));
+    MatrixExpansion expand(builder_);
+    auto type_of = [&](uint32_t n) { return from_.TypeOf(operands[n]); };
+    auto parts = [&](uint32_t n) { return Parts(operands[n]); };
+    switch (data.op) {
+      case Op::VecMake:
+      case Op::MatMake:
+        return PartsOfAll(operands);
+      case Op::VecGet:
+        return {GetPart(parts(0), Map(operands[1]))};
+      case Op::MatGet: {
+        std::vector<Value> all = parts(0);
+        std::vector<Value> row;
+        Value row_index = Map(operands[1]);
+        uint32_t columns = type_of(0).columns;
+        for (uint32_t c = 0; c < columns; ++c) {
+          std::vector<Value> column;
+          for (uint32_t k = c; k < all.size(); k += columns) column.push_back(all[k]);
+          row.push_back(GetPart(column, row_index));
+        }
+        return {GetPart(row, Map(operands[2]))};
+      }
+      case Op::VecSet: {
+        std::vector<Value> all = parts(0);
+        Value index = Map(operands[1]), value = Map(operands[2]);
+        for (size_t k = 0; k < all.size(); ++k) {
+          Value here =
+              builder_.Make(Op::Eq, {index, builder_.Int(into_->TypeOf(index), static_cast<int64_t>(k))});
+          all[k] = builder_.Make(Op::Select, {here, value, all[k]});
+        }
+        return all;
+      }
+      case Op::Dot:
+        return {expand.Dot(parts(0), parts(1))};
+      case Op::Cross:
+        return expand.Cross(parts(0), parts(1));
+      case Op::Norm:
+        return {expand.Norm(parts(0))};
+      case Op::Normalize:
+        return expand.Normalize(parts(0));
+      case Op::MatMul: {
+        bool row_vector = type_of(0).IsVec();
+        uint32_t inner = type_of(1).rows;
+        uint32_t rows = row_vector ? 1 : type_of(0).rows;
+        uint32_t columns = type_of(1).IsVec() ? 1 : type_of(1).columns;
+        return expand.Product(parts(0), parts(1), rows, inner, columns);
+      }
+      case Op::Transpose:
+        return expand.Transpose(parts(0), type_of(0).rows, type_of(0).columns);
+      case Op::Det:
+        return {expand.Determinant(parts(0), type_of(0).rows)};
+      case Op::Inverse:
+        return expand.Inverse(parts(0), type_of(0).rows);
+      case Op::Outer:
+        return expand.Outer(parts(0), parts(1));
+      case Op::Identity: {
+        std::vector<Value> all;
+        for (uint32_t k = 0; k < result.Components(); ++k) {
+          bool diagonal = k / result.columns == k % result.columns;
+          bool one = diagonal;
+          all.push_back(result.IsFloat() ? builder_.Float(result.ScalarType(), one ? 1.0 : 0.0)
+                                         : builder_.Int(result.ScalarType(), one ? 1 : 0));
+        }
+        return all;
+      }
+      case Op::Neg:
+      case Op::Abs:
+      case Op::Sgn:
+      case Op::Not:
+      case Op::Floor:
+      case Op::Ceil:
+      case Op::Round:
+      case Op::Trunc:
+      case Op::Sqrt:
+      case Op::Rsqrt:
+      case Op::Rcp:
+      case Op::Sin:
+      case Op::Cos:
+      case Op::Tan:
+      case Op::Asin:
+      case Op::Acos:
+      case Op::Atan:
+      case Op::Sinh:
+      case Op::Cosh:
+      case Op::Tanh:
+      case Op::Exp:
+      case Op::Exp2:
+      case Op::Log:
+      case Op::Log2:
+      case Op::Erf:
+      case Op::Popcount:
+      case Op::Clz:
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Div:
+      case Op::Rem:
+      case Op::Mod:
+      case Op::FloorDiv:
+      case Op::Pow:
+      case Op::Atan2:
+      case Op::Min:
+      case Op::Max:
+      case Op::And:
+      case Op::Or:
+      case Op::Xor:
+      case Op::Shl:
+      case Op::Shr:
+      case Op::Eq:
+      case Op::Ne:
+      case Op::Lt:
+      case Op::Le:
+      case Op::Gt:
+      case Op::Ge:
+      case Op::Select:
+      case Op::Fma:
+      case Op::Clamp:
+      case Op::Cast:
+      case Op::Bitcast:
+      case Op::StopGradient:
+        return ElementWise(inst);
+      case Op::Shape:
+      case Op::Load:
+      case Op::Store:
+      case Op::AtomicAdd:
+      case Op::AtomicSub:
+      case Op::AtomicMin:
+      case Op::AtomicMax:
+      case Op::AtomicAnd:
+      case Op::AtomicOr:
+      case Op::AtomicXor:
+      case Op::AtomicExchange:
+      case Op::AtomicCompareExchange:
+      case Op::AddTo:
+      case Op::Alloca:
+      case Op::For:
+      case Op::While:
+      case Op::If:
+      case Op::Parallel:
+      case Op::ParallelOver:
+      case Op::Call:
+      case Op::Yield:
+      case Op::ContinueIf:
+      case Op::Return:
+      case Op::Assert:
+      case Op::Print:
+      case Op::StackNew:
+      case Op::StackPush:
+      case Op::StackPop:
+      case Op::StackTop:
+      case Op::RowClaim:
+      case Op::RowBase:
+      case Op::RowCapacity:
+      case Op::RowLoad:
+      case Op::RowStore:
+      case Op::StatusRaise:
+        break;
+    }
+    ADC_UNREACHABLE("an operation without vector form has a vector operand");
+  }
+
+  std::vector<Value> ElementWise(Inst inst) {
+    const InstData& data = from_[inst];
+    Type result = from_.TypeOf(from_.Result(inst));
+    std::vector<std::vector<Value>> parts;
+    for (Value v : from_.Operands(inst)) parts.push_back(Parts(v));
+    std::vector<Value> all;
+    for (uint32_t k = 0; k < result.Components(); ++k) {
+      // A scalar among vectors (a factor, a condition) counts for every component.
+      std::vector<Value> operands;
+      for (const std::vector<Value>& part : parts) operands.push_back(part.size() == 1 ? part[0] : part[k]);
+      if (data.op == Op::Cast) {
+        all.push_back(builder_.Cast(operands[0], result.ScalarType()));
+      } else if (data.op == Op::Bitcast) {
+        all.push_back(builder_.Bitcast(operands[0], result.ScalarType()));
+      } else {
+        all.push_back(builder_.Make(data.op, operands));
+      }
+    }
+    return all;
+  }
+
+  std::vector<Value> parts_;
+  SideTable<Value, uint32_t> first_part_;  ///< position in parts_ plus one
+};
+
+/// True when anything in the function is a vector or matrix.
+bool HasCompound(const ir::Module& module, const Function& function) {
+  for (uint32_t n = 0; n < function.ValueCount(); ++n) {
+    Type type = function.TypeOf(Value(n));
+    if (IsCompound(type) || (type.IsArray() && type.rows != 0)) return true;
+  }
+  for (uint32_t n = 0; n < function.InstCount(); ++n) {
+    Inst inst(n);
+    if (!ir::IsAccess(function[inst].op)) continue;
+    if (IsCompound(module.ElementType(function, function.Operand(inst, 0), function[inst].attr))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Scalarise(ir::Module& module, const ScalariseConfig& config, diag::Diagnostics&) {
+  for (size_t n = 0; n < module.functions.size(); ++n) {
+    if (!HasCompound(module, *module.functions[n])) continue;
+    ScalariseRewriter rewriter(module, *module.functions[n], config.fold);
+    module.Replace(rewriter.Run());
+  }
+  return true;
+}
+
+}  // namespace adc::transform
