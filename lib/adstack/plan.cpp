@@ -86,6 +86,7 @@ class Planner {
     stack.stack = value;
     stack.scalar = facts.scalar;
     stack.place = facts.place;
+    stack.gate = facts.gate;
     stack.group = number;  // position in facts_ until groups are numbered
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
     stack.capacity = facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_);

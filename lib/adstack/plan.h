@@ -35,6 +35,7 @@ struct PlannedStack {
   ir::Value stack;
   ir::Scalar scalar = ir::Scalar::F32;
   diag::SourceSpan place;     ///< of what is pushed
+  ir::Block gate;             ///< of its claim group, also where it needs no row
   NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
   uint32_t group = 0;
   uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes

@@ -1,0 +1,400 @@
+#include "adstack/lower.h"
+
+#include <algorithm>
+#include <map>
+
+#include "adstack/walk.h"
+#include "support/check.h"
+
+// The function is edited in place, block by block from the outside in: a block's instruction list is taken,
+// and refilled with the old instructions and what comes before, behind or instead of them. Results that go
+// away (pops) map to the values that replace them.
+
+namespace adc::adstack {
+namespace {
+
+using artifact::Storage;
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::kI64;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+/// A stack on its way to memory.
+struct Lowered {
+  const PlannedStack* plan = nullptr;
+  uint32_t task = 0;
+  uint32_t number = 0;  ///< in the task's plan
+  Value row;            ///< private: the array
+  Value base;           ///< in a row: byte offset
+  Value capacity;
+  Value counter;  ///< counted: array of one i64
+};
+
+class Lowering {
+ public:
+  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan)
+      : kernel_(kernel), plan_(plan), builder_(module, kernel, kernel.Body()) {}
+
+  void Run() {
+    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
+      const std::vector<PlannedStack>& stacks = plan_.tasks[task].stacks;
+      for (uint32_t number = 0; number < stacks.size(); ++number) Enter(task, number, stacks[number]);
+    }
+    for (Value idle : plan_.idle_stacks) idle_.Insert(idle);
+    if (stacks_.empty() && plan_.idle_stacks.empty()) return;
+    LowerBlock(kernel_.Body());
+  }
+
+ private:
+  void Enter(uint32_t task, uint32_t number, const PlannedStack& plan) {
+    auto position = static_cast<uint32_t>(stacks_.size());
+    stacks_.push_back({&plan, task, number, {}, {}, {}, {}});
+    of_stack_[plan.stack] = position;
+    // Where the gate is the kernel's body the claim stands right before the first thing that has to do with
+    // the task's stacks; elsewhere where the gate's block begins.
+    Inst first;
+    if (plan.gate == kernel_.Body()) {
+      first = kernel_.DefiningInst(plan.stack);
+      while (kernel_[first].parent != kernel_.Body()) first = kernel_[kernel_[first].parent].owner;
+    }
+    std::vector<uint32_t>& claimed = first.Valid() ? claims_before_[first] : claims_in_[plan.gate];
+    claimed.push_back(position);
+    for (const PlannedAccess& access : plan.accesses) {
+      if (!access.guard.Valid()) continue;
+      guarded_.Insert(access.inst);
+      std::vector<uint32_t>& guards = guards_[access.guard];
+      if (std::find(guards.begin(), guards.end(), position) == guards.end()) guards.push_back(position);
+    }
+  }
+
+  void LowerBlock(Block block) {
+    std::vector<Inst> old = std::move(kernel_[block].insts);
+    kernel_[block].insts.clear();
+    builder_.SetBlock(block);
+    if (const std::vector<uint32_t>& claimed = claims_in_.Get(block); !claimed.empty()) Claim(claimed);
+    for (Inst inst : old) {
+      builder_.SetSpan(kernel_[inst].span);
+      if (const std::vector<uint32_t>& claimed = claims_before_.Get(inst); !claimed.empty()) Claim(claimed);
+      for (uint32_t n = 0; n < kernel_[inst].operand_count; ++n) {
+        Value replacement = replaced_.Get(kernel_.Operand(inst, n));
+        if (replacement.Valid()) kernel_.SetOperand(inst, n, replacement);
+      }
+      LowerInst(inst);
+    }
+  }
+
+  void LowerInst(Inst inst) {
+    Op op = kernel_[inst].op;
+    if (op == Op::StackNew) return LowerNew(inst);
+    if (op == Op::StackPush || op == Op::StackPop || op == Op::StackTop) return LowerAccess(inst);
+    std::vector<uint32_t> guards = guards_.Get(inst);
+    if (op == Op::For && !guards.empty()) GuardFor(inst, guards);
+    Block block = builder_.block();
+    kernel_.Append(block, inst);
+    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+      LowerBlock(kernel_[inst].regions[region]);
+      if (op == Op::While && region == 0 && !guards.empty()) GuardWhile(inst, guards);
+    }
+    builder_.SetBlock(block);
+  }
+
+  void Claim(const std::vector<uint32_t>& positions) {
+    std::map<uint32_t, Value> rows;  // by group, for this gate
+    for (uint32_t position : positions) {
+      Lowered& stack = stacks_[position];
+      const PlannedStack& plan = *stack.plan;
+      if (plan.storage == Storage::kPrivate) {
+        stack.row = builder_.Alloca(Type::Array(Type::Of(plan.scalar), plan.private_length));
+        stack.capacity = builder_.I64(plan.private_length);
+        continue;
+      }
+      // Serial tasks of one kernel have the body as their common gate block, but numbers of their own.
+      Value& row = rows[plan.group];
+      if (!row.Valid()) row = Row(Op::RowClaim, plan.group);
+      stack.row = row;
+      stack.base = Row(Op::RowBase, stack.number);
+      int64_t constant = 0;
+      bool is_constant = plan_.exprs.IsConst(plan.capacity, &constant);
+      stack.capacity = is_constant ? builder_.I64(constant) : Row(Op::RowCapacity, stack.number);
+    }
+  }
+
+  Value Row(Op op, uint32_t number) {
+    Inst inst = builder_.Create(op, {}, {&kI64, 1});
+    kernel_[inst].attr = number;
+    return kernel_.Result(inst);
+  }
+
+  void Raise(const Lowered& stack, Value needed) {
+    Inst raise = builder_.Create(Op::StatusRaise, {&needed, 1}, {});
+    kernel_[raise].attr = stack.task;
+    kernel_[raise].component = stack.number;
+  }
+
+  void LowerNew(Inst inst) {
+    uint32_t position = of_stack_.Get(kernel_.Result(inst));
+    if (position == UINT32_MAX) return;
+    Lowered& stack = stacks_[position];
+    if (stack.plan->addressing == artifact::Addressing::kCounted)
+      stack.counter = builder_.Alloca(Type::Array(kI64, 1));
+  }
+
+  Value Wide(Value value) {
+    if (std::optional<int64_t> constant = kernel_.IntegerConstant(value)) return builder_.I64(*constant);
+    return builder_.Cast(value, kI64);
+  }
+
+  void StoreAt(const Lowered& stack, Value slot, Value value) {
+    if (stack.plan->storage == Storage::kPrivate) {
+      builder_.Access(Op::Store, stack.row, {&slot, 1}, {&value, 1});
+      return;
+    }
+    Value operands[] = {stack.row, ByteOf(stack, slot), value};
+    builder_.Create(Op::RowStore, operands, {});
+  }
+
+  Value LoadAt(const Lowered& stack, Value slot) {
+    if (stack.plan->storage == Storage::kPrivate) return builder_.Load(stack.row, {&slot, 1});
+    Value operands[] = {stack.row, ByteOf(stack, slot)};
+    Type type = Type::Of(stack.plan->scalar);
+    return kernel_.Result(builder_.Create(Op::RowLoad, operands, {&type, 1}));
+  }
+
+  Value ByteOf(const Lowered& stack, Value slot) {
+    Value offset = slot;
+    uint32_t size = ir::ByteSize(stack.plan->scalar);
+    if (size > 1) offset = builder_.Make(Op::Mul, {slot, builder_.I64(size)});
+    return builder_.Make(Op::Add, {stack.base, offset});
+  }
+
+  Value ZeroOf(const PlannedStack& plan) { return builder_.Zero(Type::Of(plan.scalar)); }
+
+  void LowerAccess(Inst inst) {
+    Value stack_value = kernel_.Operand(inst, 0);
+    bool is_push = kernel_[inst].op == Op::StackPush;
+    uint32_t position = of_stack_.Get(stack_value);
+    if (position == UINT32_MAX) {
+      ADC_CHECK(idle_.Has(stack_value), "an adstack that the plan does not know");
+      if (!is_push) replaced_[kernel_.Result(inst)] = builder_.Zero(kernel_.TypeOf(kernel_.Result(inst)));
+      return;
+    }
+    const Lowered& stack = stacks_[position];
+    if (stack.plan->addressing == artifact::Addressing::kCounted) return LowerCounted(inst, stack);
+    Value slot = Wide(kernel_.Operand(inst, kernel_[inst].operand_count - 1));
+    Value fits = guarded_.Has(inst) ? Value() : Fits(stack, slot);
+    if (!fits.Valid()) {
+      if (is_push) {
+        StoreAt(stack, slot, kernel_.Operand(inst, 1));
+      } else {
+        replaced_[kernel_.Result(inst)] = LoadAt(stack, slot);
+      }
+      return;
+    }
+    Block block = builder_.block();
+    Type type = Type::Of(stack.plan->scalar);
+    Inst branch = builder_.If(fits, {&type, is_push ? 0u : 1u});
+    builder_.SetBlock(kernel_[branch].regions[0]);
+    if (is_push) {
+      StoreAt(stack, slot, kernel_.Operand(inst, 1));
+      builder_.Yield({});
+      builder_.SetBlock(kernel_[branch].regions[1]);
+      Raise(stack, builder_.Make(Op::Add, {slot, builder_.I64(1)}));
+      builder_.Yield({});
+    } else {
+      Value loaded = LoadAt(stack, slot), zero = ZeroOf(*stack.plan);
+      builder_.Yield({&loaded, 1});
+      builder_.SetBlock(kernel_[branch].regions[1]);
+      builder_.Yield({&zero, 1});
+      replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
+    }
+    builder_.SetBlock(block);
+  }
+
+  /// Whether `slot` lies in the stack; invalid where it surely does.
+  Value Fits(const Lowered& stack, Value slot) {
+    std::optional<int64_t> constant = kernel_.IntegerConstant(slot);
+    std::optional<int64_t> capacity = kernel_.IntegerConstant(stack.capacity);
+    if (constant && capacity && *constant >= 0 && *constant < *capacity) return {};
+    Value above = builder_.Make(Op::Ge, {slot, builder_.I64(0)});
+    return builder_.Make(Op::And, {above, builder_.Make(Op::Lt, {slot, stack.capacity})});
+  }
+
+  /// The counter moves only where the access succeeds, so that after an overflow pops run dry instead of
+  /// astray.
+  void LowerCounted(Inst inst, const Lowered& stack) {
+    bool is_push = kernel_[inst].op == Op::StackPush, is_pop = kernel_[inst].op == Op::StackPop;
+    Value zero = builder_.I64(0), one = builder_.I64(1);
+    Value count = builder_.Load(stack.counter, {&zero, 1});
+    Value slot = is_push ? count : builder_.Make(Op::Sub, {count, one});
+    Value fits =
+        is_push ? builder_.Make(Op::Lt, {slot, stack.capacity}) : builder_.Make(Op::Ge, {slot, zero});
+    Block block = builder_.block();
+    Type type = Type::Of(stack.plan->scalar);
+    Inst branch = builder_.If(fits, {&type, is_push ? 0u : 1u});
+    builder_.SetBlock(kernel_[branch].regions[0]);
+    Value next = is_push ? builder_.Make(Op::Add, {count, one}) : slot;
+    if (is_push) {
+      StoreAt(stack, slot, kernel_.Operand(inst, 1));
+      builder_.Access(Op::Store, stack.counter, {&zero, 1}, {&next, 1});
+      builder_.Yield({});
+      builder_.SetBlock(kernel_[branch].regions[1]);
+      Raise(stack, builder_.Make(Op::Add, {count, one}));
+      builder_.Yield({});
+    } else {
+      Value loaded = LoadAt(stack, slot), nothing = ZeroOf(*stack.plan);
+      if (is_pop) builder_.Access(Op::Store, stack.counter, {&zero, 1}, {&next, 1});
+      builder_.Yield({&loaded, 1});
+      builder_.SetBlock(kernel_[branch].regions[1]);
+      builder_.Yield({&nothing, 1});
+      replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
+    }
+    builder_.SetBlock(block);
+  }
+
+  Value TripsOf(Inst loop) {
+    Value low = kernel_.Operand(loop, 0), high = kernel_.Operand(loop, 1);
+    std::optional<int64_t> low_constant = kernel_.IntegerConstant(low),
+                           high_constant = kernel_.IntegerConstant(high);
+    std::optional<int64_t> step = kernel_.IntegerConstant(kernel_.Operand(loop, 2));
+    ADC_CHECK(step && *step > 0, "the step of a for is a positive constant");
+    if (low_constant && high_constant) {
+      __int128 length = static_cast<__int128>(*high_constant) - *low_constant;
+      return builder_.I64(length <= 0 ? 0 : static_cast<int64_t>((length + *step - 1) / *step));
+    }
+    Value length = Wide(high);
+    if (low_constant != 0) length = builder_.Make(Op::Sub, {length, Wide(low)});
+    if (*step == 1) return length;
+    return builder_.Make(Op::Div,
+                         {builder_.Make(Op::Add, {length, builder_.I64(*step - 1)}), builder_.I64(*step)});
+  }
+
+  Value AnyOf(Value a, Value b) { return a.Valid() ? builder_.Make(Op::Or, {a, b}) : b; }
+
+  /// `if over { status.raise ... }`, for each stack on its own where there are several.
+  void RaiseWhere(Value any, const std::vector<std::pair<uint32_t, Value>>& over, Value needed) {
+    if (over.empty()) return;
+    Block block = builder_.block();
+    Inst branch = builder_.If(any, {});
+    builder_.SetBlock(kernel_[branch].regions[1]);
+    builder_.Yield({});
+    builder_.SetBlock(kernel_[branch].regions[0]);
+    Block inside = builder_.block();
+    for (const auto& [position, condition] : over) {
+      if (condition == any) {
+        Raise(stacks_[position], needed);
+        continue;
+      }
+      Inst own = builder_.If(condition, {});
+      builder_.SetBlock(kernel_[own].regions[1]);
+      builder_.Yield({});
+      builder_.SetBlock(kernel_[own].regions[0]);
+      Raise(stacks_[position], needed);
+      builder_.Yield({});
+      builder_.SetBlock(inside);
+    }
+    builder_.Yield({});
+    builder_.SetBlock(block);
+  }
+
+  void GuardFor(Inst loop, const std::vector<uint32_t>& guards) {
+    Value trips = TripsOf(loop);
+    std::optional<int64_t> constant_trips = kernel_.IntegerConstant(trips);
+    Value any;
+    std::vector<std::pair<uint32_t, Value>> over;
+    for (uint32_t position : guards) {
+      std::optional<int64_t> capacity = kernel_.IntegerConstant(stacks_[position].capacity);
+      if (constant_trips && capacity && *constant_trips <= *capacity) continue;
+      Value own = builder_.Make(Op::Gt, {trips, stacks_[position].capacity});
+      any = AnyOf(any, own);
+      if (Reports(loop, *stacks_[position].plan)) over.push_back({position, own});
+    }
+    if (!any.Valid()) return;
+    RaiseWhere(any, over, trips);
+    upper_bound_[loop] = kernel_.Operand(loop, 1);
+    kernel_.SetOperand(loop, 1,
+                       builder_.Make(Op::Select, {any, kernel_.Operand(loop, 0), kernel_.Operand(loop, 1)}));
+  }
+
+  /// A loop that only pops reports nothing where a pushing loop with the same bounds has done so.
+  bool Reports(Inst loop, const PlannedStack& plan) {
+    bool pushed_alike = false;
+    for (const PlannedAccess& access : plan.accesses) {
+      if (kernel_[access.inst].op != Op::StackPush || !access.guard.Valid()) continue;
+      if (access.guard == loop) return true;
+      if (kernel_[access.guard].op != Op::For) continue;
+      // The pushing loop came first, and its upper bound has been replaced already.
+      pushed_alike = pushed_alike || (kernel_.Operand(access.guard, 0) == kernel_.Operand(loop, 0) &&
+                                      kernel_.Operand(access.guard, 2) == kernel_.Operand(loop, 2) &&
+                                      upper_bound_.Get(access.guard) == kernel_.Operand(loop, 1));
+    }
+    return !pushed_alike;
+  }
+
+  void GuardWhile(Inst loop, const std::vector<uint32_t>& guards) {
+    Block test = kernel_[loop].regions[0];
+    Inst terminator = kernel_.Terminator(test);
+    kernel_[test].insts.pop_back();
+    builder_.SetBlock(test);
+    builder_.SetSpan(kernel_[terminator].span);
+    Value goes_on = kernel_.Operand(terminator, 0);
+    Value any, needed;
+    std::vector<std::pair<uint32_t, Value>> over;
+    for (uint32_t position : guards) {
+      const PlannedStack& plan = *stacks_[position].plan;
+      for (const PlannedAccess& access : plan.accesses) {
+        if (access.guard != loop) continue;
+        Value count = Wide(kernel_.Operand(access.inst, kernel_[access.inst].operand_count - 1));
+        Value full = builder_.Make(Op::Ge, {count, stacks_[position].capacity});
+        Value own = builder_.Make(Op::And, {goes_on, full});
+        any = AnyOf(any, own);
+        needed = builder_.Make(Op::Add, {count, builder_.I64(1)});
+        over.push_back({position, own});
+        break;
+      }
+    }
+    RaiseWhere(any, over, needed);
+    Value stays = builder_.Make(Op::And, {goes_on, builder_.Make(Op::Not, {any})});
+    kernel_.SetOperand(terminator, 0, stays);
+    kernel_.Append(test, terminator);
+  }
+
+  Function& kernel_;
+  const AdstackPlan& plan_;
+  ir::Builder builder_;
+  std::vector<Lowered> stacks_;
+  SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
+  IndexSet<Value> idle_;
+  IndexSet<Inst> guarded_;
+  SideTable<Inst, std::vector<uint32_t>> guards_;      ///< stacks that a loop guards
+  SideTable<Block, std::vector<uint32_t>> claims_in_;  ///< stacks claimed where a block begins
+  SideTable<Inst, std::vector<uint32_t>>
+      claims_before_;                   ///< stacks of serial tasks, claimed before an instruction
+  SideTable<Inst, Value> upper_bound_;  ///< of guarded loops, before the guard
+  SideTable<Value, Value> replaced_;
+};
+
+bool HoldsStackOperations(const Function& function) {
+  bool found = false;
+  ForEachInst(function, [&](Inst inst) {
+    Op op = function[inst].op;
+    found = found || op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
+  });
+  return found;
+}
+
+}  // namespace
+
+bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan,
+                   diag::Diagnostics& diagnostics) {
+  if (diagnostics.HasErrors()) return false;
+  Lowering(module, kernel, plan).Run();
+  bool done = std::none_of(module.functions.begin(), module.functions.end(),
+                           [](const auto& function) { return HoldsStackOperations(*function); });
+  if (done) module.phase = ir::Phase::Lowered;
+  return true;
+}
+
+}  // namespace adc::adstack

@@ -1,0 +1,31 @@
+#pragma once
+// LowerAdstacks: turns adstacks into plain memory, after a plan.
+//
+// Stacks in rows become row.claim where their gate begins, and row.load and row.store at `base + slot *
+// size`; private ones become local arrays. A stack without slots gets a counter.
+//
+// The guard. Nothing is written outside of a row, whatever the launch gives. Where the slot is a `for`'s
+// iteration number the loop's trip count is compared once, at its head: over the capacity the loop and its
+// reversed twin run no iteration. A `while` compares its counter in its test and stops. Any other access
+// compares its slot. What does not fit is reported by status.raise with the capacity that would have been
+// needed; where trip count and capacity are constants nothing is left of the comparison.
+//
+//   %r = row.claim 0   %c = row.capacity 0
+//   %over = gt (cast %n to i64), %c
+//   if %over { status.raise 0, 0, %n64 }
+//   for %t in 0..(select %over, 0, %n) { row.store %r, (base + 4 * %t), %a ... }
+//
+// Requires: `plan` was made from this function, which is unchanged since. Guarantees: no stack operation is
+// left; rows and their numbers are those of the plan. The module's phase becomes Lowered with its last stack
+// operation. Breaks: what was known of the function's values and positions.
+
+#include "adstack/plan.h"
+#include "ir/builder.h"
+
+namespace adc::adstack {
+
+/// False after an error in `diagnostics`, which then has the reason.
+bool LowerAdstacks(ir::Module& module, ir::Function& kernel, const AdstackPlan& plan,
+                   diag::Diagnostics& diagnostics);
+
+}  // namespace adc::adstack
