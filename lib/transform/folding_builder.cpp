@@ -194,7 +194,25 @@ Value FoldingBuilder::Make(Op op, std::span<const Value> operands) {
     return Make(ir::IsCompare(op) ? Mirrored(op) : op, exchanged);
   }
   if (Value known = Fold(op, operands); known.Valid()) return known;
-  return Builder::Make(op, operands);
+  if (emitter_ == nullptr) return Builder::Make(op, operands);
+  std::vector<Type> types;
+  for (Value v : operands) types.push_back(function_.TypeOf(v));
+  std::optional<Type> result = ir::ResultType(op, types);
+  ADC_CHECK(result.has_value(), "operands of a built operation do not fit its rule");
+  return emitter_->EmitPure(op, operands, *result, ir::kNoAttr, span_);
+}
+
+Value FoldingBuilder::MakePure(Op op, std::span<const Value> operands, Type type, uint32_t attr) {
+  if (op == Op::Bitcast) {
+    if (function_.TypeOf(operands[0]) == type) return operands[0];
+    if (function_.IsConstant(operands[0])) {
+      if (Value folded = FoldConstants(op, operands, type); folded.Valid()) return folded;
+    }
+  }
+  if (emitter_ != nullptr) return emitter_->EmitPure(op, operands, type, attr, span_);
+  Inst inst = Create(op, operands, {&type, 1});
+  function_[inst].attr = attr;
+  return function_.Result(inst);
 }
 
 Value FoldingBuilder::Cast(Value value, Type to) {
@@ -213,7 +231,7 @@ Value FoldingBuilder::Cast(Value value, Type to) {
     if (first == to && ((integers && BitWidth(from.scalar) >= BitWidth(first.scalar)) || (floats && wider)))
       return origin;
   }
-  return Builder::Cast(value, to);
+  return MakePure(Op::Cast, {&value, 1}, to, ir::kNoAttr);
 }
 
 Value FoldingBuilder::Fold(Op op, std::span<const Value> operands) {

@@ -7,6 +7,16 @@
 
 namespace adc::transform {
 
+/// Where a folding builder puts what it could not fold.
+class PureEmitter {
+ public:
+  virtual ~PureEmitter() = default;
+  /// A value of `op` on `operands`: a new instruction, or one that computes the same and can be seen from
+  /// where the builder stands. `attr` is the axis of a shape, the number of a row operation.
+  virtual ir::Value EmitPure(ir::Op op, std::span<const ir::Value> operands, ir::Type type, uint32_t attr,
+                             diag::SourceSpan span) = 0;
+};
+
 /// Make and Cast return an existing value or a literal where the result is known.
 ///
 /// Integers: all identities of wrapping arithmetic; literals move to the right of commutative operations and
@@ -23,6 +33,11 @@ class FoldingBuilder : public ir::Builder {
   using Builder::Make;
   ir::Value Make(ir::Op op, std::span<const ir::Value> operands) override;
   ir::Value Cast(ir::Value value, ir::Type to) override;
+  /// Bitcast, shape and what else is pure but for its attributes, through the emitter; not folded but for
+  /// constants.
+  ir::Value MakePure(ir::Op op, std::span<const ir::Value> operands, ir::Type type, uint32_t attr);
+  /// From here on `emitter` (null: the block itself) gets what is not folded.
+  void SetEmitter(PureEmitter* emitter) { emitter_ = emitter; }
 
   /// The value of `op` on `operands` if it needs no new instruction, or can be had as another, simpler one,
   /// which is then made. Invalid where Make should go ahead. `op` is pure arithmetic with a determined type.
@@ -42,6 +57,7 @@ class FoldingBuilder : public ir::Builder {
   bool IsFloat(ir::Value v, double number) const;
 
   FoldConfig config_;
+  PureEmitter* emitter_ = nullptr;
 };
 
 }  // namespace adc::transform

@@ -113,7 +113,7 @@ void Rewriter::Copy(Inst inst) {
   if (data.op == Op::Cast) {
     Define(inst, builder_.Cast(operands[0], from_.TypeOf(from_.Result(inst))));
   } else if (data.op == Op::Bitcast) {
-    Define(inst, builder_.Bitcast(operands[0], from_.TypeOf(from_.Result(inst))));
+    Define(inst, builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr));
   } else if (data.op == Op::MatMake) {
     // A matrix that is not square says its type, which its operands alone do not give.
     Value whole = builder_.Fold(Op::MatMake, operands);

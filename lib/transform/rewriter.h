@@ -22,7 +22,7 @@ class Rewriter {
   /// Writes the counterpart of `inst` to the end of the builder's block and enters its results in the map.
   virtual void Visit(ir::Inst inst) { Copy(inst); }
   /// The new value for a value of the source function. Scalar module constants become literals.
-  ir::Value Map(ir::Value v);
+  virtual ir::Value Map(ir::Value v);
   std::vector<ir::Value> MapAll(std::span<const ir::Value> values);
   void SetMapped(ir::Value from, ir::Value to) { map_[from] = to; }
 
