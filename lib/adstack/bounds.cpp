@@ -293,84 +293,69 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
   return std::nullopt;
 }
 
-Range Bounds::Union(Range a, Range b) {
-  if (a.Exact() && b.Exact() && a.lower == b.lower) return a;
-  return {algebra_.Min(a.lower, b.lower), algebra_.Max(a.upper, b.upper)};
-}
-
-Range Bounds::Choose(Range condition, Range if_true, Range if_false) {
-  if (!condition.Exact()) return Union(if_true, if_false);
-  if (if_true.Exact() && if_false.Exact())
-    return Range::Exactly(algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower));
-  return {algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower),
-          algebra_.pool().Select(condition.lower, if_true.upper, if_false.upper)};
-}
-
 Range Bounds::OfInst(Inst inst, uint32_t result) {
   const ir::InstData& data = function_[inst];
   auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
+  ir::Scalar scalar = function_.TypeOf(function_.Result(inst, result)).scalar;
   switch (data.op) {
     case Op::Shape: {
       const ir::ValueData& base = function_[function_.Operand(inst, 0)];
       return Range::Exactly(algebra_.pool().Shape(base.number, data.attr));
     }
-    case Op::Neg: {
-      Range a = operand(0);
-      if (ir::IsUnsigned(function_.TypeOf(function_.Result(inst)).scalar)) return {};
-      if (a.Exact()) return Range::Exactly(algebra_.Neg(a.lower));
-      return {algebra_.Neg(a.upper), algebra_.Neg(a.lower)};
-    }
-    case Op::Abs: {
-      Range a = operand(0);
-      NodeId largest = algebra_.Max(a.upper, algebra_.Neg(a.lower));
-      return a.Exact() ? Range::Exactly(largest) : Range{algebra_.Const(0), largest};
-    }
+    case Op::Neg:
+      return Difference(Range::Exactly(algebra_.Const(0)), operand(0), scalar);
+    case Op::Abs:
+      return Magnitude(operand(0));
     case Op::Sgn:
       return {algebra_.Const(-1), algebra_.Const(1)};
-    case Op::Not: {
-      Range a = operand(0);
-      if (!function_.TypeOf(function_.Result(inst)).Is(ir::Scalar::I1)) return {};
-      return a.Exact() ? Range::Exactly(algebra_.Sub(algebra_.Const(1), a.lower)) : Range{};
-    }
+    case Op::Not:
+      return scalar == ir::Scalar::I1 ? Difference(Range::Exactly(algebra_.Const(1)), operand(0), scalar)
+                                      : Range{};
     case Op::Popcount:
     case Op::Clz:
-      return {algebra_.Const(0),
-              algebra_.Const(ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar))};
+      return {algebra_.Const(0), algebra_.Const(ir::BitWidth(scalar))};
     case Op::Add:
+      return Sum(operand(0), operand(1));
     case Op::Sub:
+      return Difference(operand(0), operand(1), scalar);
     case Op::Mul:
+      return Product(operand(0), operand(1));
     case Op::Div:
+      return Quotient(SizeOp::kDiv, operand(0), operand(1));
+    case Op::FloorDiv:
+      return Quotient(SizeOp::kFloorDiv, operand(0), operand(1));
     case Op::Rem:
     case Op::Mod:
-    case Op::FloorDiv:
+      return Remainder(data.op, operand(0), operand(1));
     case Op::Min:
+      return Smaller(operand(0), operand(1));
     case Op::Max:
+      return Larger(operand(0), operand(1));
     case Op::And:
     case Op::Or:
     case Op::Xor:
+      return Bits(data.op, operand(0), operand(1), scalar);
     case Op::Shl:
     case Op::Shr:
+      return Shifted(data.op, operand(0), operand(1), scalar);
     case Op::Eq:
+      return Compared(SizeOp::kEq, operand(0), operand(1));
     case Op::Ne:
+      return Compared(SizeOp::kNe, operand(0), operand(1));
     case Op::Lt:
+      return Compared(SizeOp::kLt, operand(0), operand(1));
     case Op::Le:
+      return Compared(SizeOp::kLe, operand(0), operand(1));
     case Op::Gt:
+      return Compared(SizeOp::kGt, operand(0), operand(1));
     case Op::Ge:
-      return OfBinary(inst);
+      return Compared(SizeOp::kGe, operand(0), operand(1));
     case Op::Select:
       return Choose(operand(0), operand(1), operand(2));
-    case Op::Clamp: {
-      Range a = operand(0), low = operand(1), high = operand(2);
-      NodeId lower = algebra_.Max(a.lower, low.lower);
-      if (lower == kNoNode) lower = a.lower == kNoNode ? low.lower : a.lower;
-      NodeId upper = algebra_.Max(a.upper, low.upper);
-      Range raised = a.Exact() && low.Exact() ? Range::Exactly(lower) : Range{lower, upper};
-      if (raised.Exact() && high.Exact()) return Range::Exactly(algebra_.Min(raised.lower, high.lower));
-      NodeId capped = algebra_.Min(raised.upper, high.upper);
-      return {algebra_.Min(raised.lower, high.lower), capped == kNoNode ? high.upper : capped};
-    }
+    case Op::Clamp:
+      return Smaller(Larger(operand(0), operand(1)), operand(2));
     case Op::Cast:
-      return OfCast(inst);
+      return Converted(operand(0), function_.TypeOf(function_.Operand(inst, 0)), scalar);
     case Op::StopGradient:
       return operand(0);
     case Op::Load:
@@ -460,243 +445,6 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
   ADC_UNREACHABLE("an operation of the table");
 }
 
-Range Bounds::Multiply(Range a, Range b) {
-  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Mul(a.lower, b.lower));
-  bool a_positive = algebra_.RangeOf(a.lower).low >= 0, b_positive = algebra_.RangeOf(b.lower).low >= 0;
-  if (a_positive && b_positive) return {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.upper, b.upper)};
-  NodeId products[] = {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.lower, b.upper),
-                       algebra_.Mul(a.upper, b.lower), algebra_.Mul(a.upper, b.upper)};
-  Range range{products[0], products[0]};
-  for (NodeId product : products) {
-    range.lower = algebra_.Min(range.lower, product);
-    range.upper = algebra_.Max(range.upper, product);
-  }
-  return range;
-}
-
-Range Bounds::Quotient(SizeOp op, Range a, Range b) {
-  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Divide(op, a.lower, b.lower));
-  ConstantRange divisor = algebra_.RangeOf(b.lower);
-  if (b.Exact() && divisor.low > 0)
-    return {algebra_.Divide(op, a.lower, b.lower), algebra_.Divide(op, a.upper, b.lower)};
-  // By zero gives 0, by anything else nothing larger than the dividend.
-  if (algebra_.RangeOf(a.lower).low >= 0 && divisor.low >= 0) return {algebra_.Const(0), a.upper};
-  NodeId largest =
-      algebra_.Max(algebra_.Clamp0(a.upper), algebra_.Neg(algebra_.Min(a.lower, algebra_.Const(0))));
-  return {algebra_.Neg(largest), largest};
-}
-
-Range Bounds::Remainder(Op op, Range a, Range b) {
-  bool positive = algebra_.RangeOf(a.lower).low >= 0;
-  ConstantRange divisor = algebra_.RangeOf(b.lower);
-  if (a.Exact() && b.Exact()) {
-    if (op == Op::Mod || (positive && divisor.low > 0))
-      return Range::Exactly(algebra_.pool().Binary(SizeOp::kMod, a.lower, b.lower));
-    NodeId whole = algebra_.Mul(b.lower, algebra_.Divide(SizeOp::kDiv, a.lower, b.lower));
-    NodeId rest = algebra_.Sub(a.lower, whole);
-    NodeId zero = algebra_.Const(0);
-    return Range::Exactly(
-        algebra_.pool().Select(algebra_.pool().Binary(SizeOp::kNe, b.lower, zero), rest, zero));
-  }
-  if (divisor.low < 0) return {};
-  NodeId most = algebra_.Clamp0(algebra_.Sub(b.upper, algebra_.Const(1)));
-  if (op == Op::Mod) return {algebra_.Const(0), most};
-  if (!positive) return {algebra_.Neg(most), most};
-  NodeId upper = algebra_.Min(a.upper, most);
-  return {algebra_.Const(0), upper != kNoNode ? upper : (most != kNoNode ? most : a.upper)};
-}
-
-Range Bounds::OfBinary(Inst inst) {
-  const ir::InstData& data = function_[inst];
-  Type type = function_.TypeOf(function_.Result(inst));
-  Type operand_type = function_.TypeOf(function_.Operand(inst, 0));
-  if (!operand_type.IsScalar()) return {};
-  Range a = Of(function_.Operand(inst, 0)), b = Of(function_.Operand(inst, 1));
-  bool exact = a.Exact() && b.Exact();
-  bool is_flag = type.Is(ir::Scalar::I1);
-  bool is_unsigned = ir::IsUnsigned(operand_type.scalar);
-  std::optional<int64_t> constant = function_.IntegerConstant(function_.Operand(inst, 1));
-  auto compare = [&](SizeOp op) {
-    return exact ? Range::Exactly(algebra_.pool().Binary(op, a.lower, b.lower)) : Range{};
-  };
-  switch (data.op) {
-    case Op::Add:
-      if (exact) return Range::Exactly(algebra_.Add(a.lower, b.lower));
-      return {algebra_.Add(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
-    case Op::Sub: {
-      Range range{algebra_.Sub(a.lower, b.upper), algebra_.Sub(a.upper, b.lower)};
-      if (exact) range = Range::Exactly(range.lower);
-      // Below zero an unsigned difference wraps to something large.
-      if (is_unsigned && algebra_.RangeOf(range.lower).low < 0) return {};
-      return range;
-    }
-    case Op::Mul:
-      return Multiply(a, b);
-    case Op::Div:
-      return Quotient(SizeOp::kDiv, a, b);
-    case Op::FloorDiv:
-      return Quotient(SizeOp::kFloorDiv, a, b);
-    case Op::Rem:
-    case Op::Mod:
-      return Remainder(data.op, a, b);
-    case Op::Min: {
-      if (exact) return Range::Exactly(algebra_.Min(a.lower, b.lower));
-      NodeId upper = algebra_.Min(a.upper, b.upper);
-      if (upper == kNoNode) upper = a.upper == kNoNode ? b.upper : a.upper;
-      return {algebra_.Min(a.lower, b.lower), upper};
-    }
-    case Op::Max: {
-      if (exact) return Range::Exactly(algebra_.Max(a.lower, b.lower));
-      NodeId lower = algebra_.Max(a.lower, b.lower);
-      if (lower == kNoNode) lower = a.lower == kNoNode ? b.lower : a.lower;
-      return {lower, algebra_.Max(a.upper, b.upper)};
-    }
-    case Op::And:
-      if (is_flag) return exact ? Range::Exactly(algebra_.pool().Min(a.lower, b.lower)) : Range{};
-      if (constant && *constant >= 0) {
-        bool is_mask = (*constant & (*constant + 1)) == 0 && *constant != INT64_MAX;
-        if (is_mask && a.Exact())
-          return Range::Exactly(algebra_.pool().Binary(SizeOp::kMod, a.lower, algebra_.Const(*constant + 1)));
-        return {algebra_.Const(0), algebra_.Const(*constant)};
-      }
-      if (algebra_.RangeOf(a.lower).low >= 0) return {algebra_.Const(0), a.upper};
-      if (algebra_.RangeOf(b.lower).low >= 0) return {algebra_.Const(0), b.upper};
-      return {};
-    case Op::Or:
-      if (is_flag) return exact ? Range::Exactly(algebra_.pool().Max(a.lower, b.lower)) : Range{};
-      if (algebra_.RangeOf(a.lower).low >= 0 && algebra_.RangeOf(b.lower).low >= 0)
-        return {algebra_.Max(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
-      return {};
-    case Op::Xor:
-      if (is_flag) return compare(SizeOp::kNe);
-      if (algebra_.RangeOf(a.lower).low >= 0 && algebra_.RangeOf(b.lower).low >= 0)
-        return {algebra_.Const(0), algebra_.Add(a.upper, b.upper)};
-      return {};
-    case Op::Shl:
-      if (constant && *constant >= 0 && *constant < 31)
-        return Multiply(a, Range::Exactly(algebra_.Const(int64_t{1} << *constant)));
-      return {};
-    case Op::Shr:
-      if (constant && *constant >= 0 && *constant < 31 &&
-          (!is_unsigned || algebra_.RangeOf(a.lower).low >= 0))
-        return Quotient(SizeOp::kFloorDiv, a, Range::Exactly(algebra_.Const(int64_t{1} << *constant)));
-      if (algebra_.RangeOf(a.lower).low >= 0) return {algebra_.Const(0), a.upper};
-      return {};
-    case Op::Eq:
-      return compare(SizeOp::kEq);
-    case Op::Ne:
-      return compare(SizeOp::kNe);
-    case Op::Lt:
-      return compare(SizeOp::kLt);
-    case Op::Le:
-      return compare(SizeOp::kLe);
-    case Op::Gt:
-      return compare(SizeOp::kGt);
-    case Op::Ge:
-      return compare(SizeOp::kGe);
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sgn:
-    case Op::Not:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Select:
-    case Op::Fma:
-    case Op::Clamp:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::StopGradient:
-    case Op::VecMake:
-    case Op::VecGet:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatGet:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Shape:
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
-    case Op::Alloca:
-    case Op::For:
-    case Op::While:
-    case Op::If:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::ContinueIf:
-    case Op::Return:
-    case Op::Assert:
-    case Op::Print:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
-    case Op::StatusRaise:
-      break;
-  }
-  ADC_UNREACHABLE("not a binary operation on integers");
-}
-
-Range Bounds::OfCast(Inst inst) {
-  Value source = function_.Operand(inst, 0);
-  Type from = function_.TypeOf(source), to = function_.TypeOf(function_.Result(inst));
-  if (!from.IsScalar() || ir::IsFloat(from.scalar)) return {};
-  Range range = Of(source);
-  if (to.Is(ir::Scalar::I1)) {
-    if (!range.Exact() || from.Is(ir::Scalar::I1)) return range;
-    return Range::Exactly(algebra_.pool().Binary(SizeOp::kNe, range.lower, algebra_.Const(0)));
-  }
-  if (ir::IsUnsigned(to.scalar) && algebra_.RangeOf(range.lower).low < 0) return {};
-  return range;
-}
-
 Range Bounds::OfLoad(Inst inst) {
   const ir::InstData& data = function_[inst];
   Value base = function_.Operand(inst, 0);
@@ -735,7 +483,7 @@ Range Bounds::OfLoad(Inst inst) {
 }
 
 Range Bounds::OfPop(Inst inst) {
-  const std::vector<Inst>& pushes = pushes_[function_.Operand(inst, 0)];
+  const std::vector<Inst> pushes = pushes_.Get(function_.Operand(inst, 0));
   Range range;
   bool first = true;
   for (Inst push : pushes) {
