@@ -1,0 +1,445 @@
+// The whole way, a call and a sentence each:
+//
+//   text -> parse -> verify                         a module that is well formed
+//        -> inline, unroll, scalarise, mem2reg,
+//           simplify, isolate tasks                 only scalars and structured control: shaped for
+//           differentiation
+//        -> reverse / forward                       derived kernels beside their primals
+//        -> simplify -> plan adstacks               beyond this point every adstack has a capacity and a row
+//        -> lower adstacks                          plain loads, stores, atomics
+//        -> per target: emit, optimise, link        object and image
+//        -> bundle                                  metadata and payloads
+
+#include "driver/compile.h"
+
+#include <filesystem>
+
+#include "adstack/lower.h"
+#include "adstack/plan.h"
+#include "artifact/bundle.h"
+#include "autodiff/accumulate.h"
+#include "autodiff/forward.h"
+#include "autodiff/reverse.h"
+#include "codegen/cpu/emit.h"
+#include "driver/depfile.h"
+#include "driver/files.h"
+#include "driver/header.h"
+#include "driver/metadata.h"
+#include "driver/pass_runner.h"
+#include "driver/report.h"
+#include "driver/targets.h"
+#include "parse/parser.h"
+#include "transform/inline.h"
+#include "transform/shape.h"
+#include "transform/simplify.h"
+#include "verify/verify.h"
+
+namespace adc::driver {
+
+namespace {
+
+using diag::ErrorId;
+
+/// One compilation of one module, from text to product. Each step returns false where the way ends.
+class Compilation {
+ public:
+  Compilation(const std::vector<std::string>& inputs, const CompileOptions& options, Product* product)
+      : inputs_(inputs),
+        options_(options),
+        product_(product),
+        diagnostics_(options.error_limit),
+        passes_(options.watch, diagnostics_, PrintToStandardError) {}
+
+  ExitCode Run() {
+    bool finished = ChooseTargets() && Read() && Shape() && Derive();
+    if (options_.emit == Emit::Ir) {
+      // The module is what was asked for, however far --stop-after let it come.
+      bool stopped = passes_.Stopped() && !passes_.Failed();
+      if (finished && !options_.watch.stop_after.empty()) finished = Lower();
+      if (finished || stopped) TakeText(ir::Print(*module_));
+      finished = finished || stopped;
+    } else {
+      finished = finished && Lower() && Generate() && MakeProduct();
+    }
+    bool errors = ReportDiagnostics(diagnostics_, sources_, options_);
+    passes_.PrintTimes();
+    if (unsupported_) return kExitUnsupported;
+    if (usage_) return kExitUsage;
+    return errors || passes_.Failed() ? kExitFailed : kExitOk;
+  }
+
+ private:
+  bool ChooseTargets();
+  bool Read();
+  bool Shape();
+  bool Derive();
+  bool SimplifyDerived();
+  bool Lower();
+  bool Generate();
+  bool MakeProduct();
+  bool MakeBundle();
+  void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
+  std::vector<ir::Function*> Kernels() const;
+  /// A failure that is not the kernel's: reported like one.
+  bool Fail(const diag::Diagnostic& failure) {
+    diag::Diagnostic& copy = diagnostics_.Add(failure.severity, failure.id, failure.span, failure.text);
+    copy.notes = failure.notes;
+    copy.help = failure.help;
+    return false;
+  }
+
+  const std::vector<std::string>& inputs_;
+  const CompileOptions& options_;
+  Product* product_;
+  diag::SourceManager sources_;
+  diag::Diagnostics diagnostics_;
+  PassRunner passes_;
+  std::vector<target::Target> targets_;
+  std::unique_ptr<ir::Module> module_;
+  std::vector<ir::Function*> derived_;
+  std::vector<PlannedKernel> planned_;
+  std::vector<codegen::CpuCode> code_;  ///< one per target
+  artifact::Metadata metadata_;
+  bool unsupported_ = false;
+  bool usage_ = false;
+};
+
+std::vector<ir::Function*> Compilation::Kernels() const {
+  std::vector<ir::Function*> kernels;
+  for (const std::unique_ptr<ir::Function>& function : module_->functions) {
+    if (function->IsKernel()) kernels.push_back(function.get());
+  }
+  return kernels;
+}
+
+bool Compilation::ChooseTargets() {
+  bool one = options_.emit == Emit::Object || options_.emit == Emit::Llvm;
+  std::vector<std::string> names = options_.targets;
+  if (names.empty()) names = one ? std::vector<std::string>{DefaultTargets()[0]} : DefaultTargets();
+  for (const std::string& name : names) {
+    diag::Result<target::Target> found = ResolveTarget(name);
+    if (!found) {
+      unsupported_ = found.Failure().id == ErrorId::E0704;
+      usage_ = !unsupported_;
+      return Fail(found.Failure());
+    }
+    bool repeated = false;
+    for (const target::Target& taken : targets_) repeated = repeated || taken.name == found->name;
+    if (!repeated) targets_.push_back(*found);
+  }
+  if (one && targets_.size() != 1) {
+    usage_ = true;
+    return Fail(diag::Fail(ErrorId::E0705, {},
+                           "this kind of output holds the code of one target, and " +
+                               std::to_string(targets_.size()) + " are given",
+                           "give one --target, or emit a bundle"));
+  }
+  return true;
+}
+
+bool Compilation::Read() {
+  parse::ParseConfig config;
+  config.include_dirs = options_.include_dirs;
+  config.error_limit = options_.error_limit;
+  bool read = passes_.Observe("parse", [&] {
+    if (inputs_.size() == 1) {
+      module_ = parse::ParseFile(inputs_[0], config, sources_, diagnostics_, &product_->dependencies);
+    } else {
+      // Several inputs are one module that imports them all.
+      std::string imports;
+      for (const std::string& input : inputs_) {
+        std::string path = std::filesystem::absolute(input).string();
+        imports += "import \"" + path + "\"\n";
+      }
+      module_ =
+          parse::ParseText("<inputs>", imports, config, sources_, diagnostics_, &product_->dependencies);
+    }
+    return module_ != nullptr;
+  });
+  for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files())
+    file->name = MapPrefix(options_, file->name);
+  if (!read) return false;
+  if (passes_.Wants("parse")) passes_.PrintDump("after parse", ir::Print(*module_));
+  return passes_.Run("verify", *module_, [&] { return verify::Verify(*module_, diagnostics_); });
+}
+
+bool Compilation::Shape() {
+  transform::ShapeConfig config;
+  config.observer = passes_.Observer();
+  transform::PassEnd end = transform::ShapeForDifferentiation(*module_, config, diagnostics_);
+  if (end == transform::PassEnd::Failed || diagnostics_.HasErrors()) return passes_.Fail();
+  return end == transform::PassEnd::Done;
+}
+
+bool Compilation::Derive() {
+  // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
+  std::vector<ir::Function*> primals;
+  for (ir::Function* kernel : Kernels()) {
+    bool differentiable = false;
+    for (uint32_t position = 0; position < kernel->params.size(); ++position) {
+      differentiable = differentiable || HasDerivative(*module_, *kernel, position);
+    }
+    if (differentiable) primals.push_back(kernel);
+  }
+  // Every kernel is tried, so that one run reports what stands in the way of each.
+  auto for_each = [&](const std::vector<ir::Function*>& kernels, auto derive) {
+    bool good = true;
+    for (ir::Function* kernel : kernels) {
+      ir::Function* made = derive(*kernel);
+      good = good && made != nullptr;
+      if (made != nullptr) derived_.push_back(made);
+    }
+    return good;
+  };
+  bool reverse = !options_.derive.gradient || passes_.Run("reverse", *module_, [&] {
+    return for_each(primals, [&](ir::Function& kernel) {
+      return autodiff::DeriveReverse(*module_, kernel, {}, diagnostics_);
+    });
+  });
+  if (!reverse) return false;
+  std::vector<ir::Function*> forward_of;
+  if (options_.derive.tangent) forward_of = primals;
+  if (options_.derive.gradient_tangent) forward_of.insert(forward_of.end(), derived_.begin(), derived_.end());
+  bool forward = forward_of.empty() || passes_.Run("forward", *module_, [&] {
+    return for_each(forward_of, [&](ir::Function& kernel) {
+      return autodiff::DeriveForward(*module_, kernel, {}, diagnostics_);
+    });
+  });
+  return forward && SimplifyDerived();
+}
+
+bool Compilation::SimplifyDerived() {
+  module_->phase = ir::Phase::Differentiated;
+  // Calls that were kept for their own derivatives are inlined now, and what differentiation wrote is
+  // cleaned.
+  return passes_.Run("derived", *module_, [&] { return transform::FinishDerived(*module_, diagnostics_); }) &&
+         passes_.Run("accumulate", *module_, [&] {
+           for (ir::Function* kernel : Kernels()) {
+             if (!autodiff::DecideAccumulation(*module_, *kernel)) return false;
+           }
+           return true;
+         });
+}
+
+bool Compilation::Lower() {
+  bool planned = passes_.Run("plan", *module_, [&] {
+    for (ir::Function* kernel : Kernels()) {
+      planned_.push_back({kernel, adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_)});
+    }
+    return true;
+  });
+  if (!planned) return false;
+  if (passes_.Wants("adstack")) {
+    for (const PlannedKernel& kernel : planned_) {
+      passes_.PrintDump("adstack", adstack::PrintPlan(*module_, *kernel.kernel, kernel.plan, sources_));
+    }
+  }
+  return passes_.Run("lower", *module_, [&] {
+    for (PlannedKernel& kernel : planned_) {
+      if (!adstack::LowerAdstacks(*module_, *kernel.kernel, kernel.plan, diagnostics_)) return false;
+    }
+    module_->phase = ir::Phase::Lowered;
+    return true;
+  });
+}
+
+/// Where the stacks of each task lie among its cells, for the code generator.
+std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
+  std::vector<codegen::TaskRows> tasks;
+  for (const adstack::TaskPlan& task : plan.tasks) {
+    codegen::TaskRows rows;
+    rows.groups = static_cast<uint32_t>(task.groups.size());
+    uint32_t position = 0;
+    for (const adstack::PlannedStack& stack : task.stacks) {
+      bool in_row = stack.storage == artifact::Storage::kRow;
+      rows.row_position.push_back(in_row ? position++ : ir::kNoAttr);
+    }
+    tasks.push_back(std::move(rows));
+  }
+  return tasks;
+}
+
+codegen::FloatMode FloatModeOf(FloatMode mode) {
+  switch (mode) {
+    case FloatMode::Strict:
+      return codegen::FloatMode::Strict;
+    case FloatMode::Contract:
+      return codegen::FloatMode::Contract;
+    case FloatMode::Fast:
+      return codegen::FloatMode::Fast;
+  }
+  ADC_UNREACHABLE("a float mode without a meaning");
+}
+
+bool Compilation::Generate() {
+  metadata_ = BuildMetadata(*module_, planned_, targets_, sources_,
+                            {.asserts = options_.keep_asserts, .accesses = options_.check_bounds});
+  if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
+  std::vector<codegen::KernelToEmit> kernels;
+  for (const PlannedKernel& planned : planned_) kernels.push_back({planned.kernel, RowsOf(planned.plan)});
+  for (const target::Target& target : targets_) {
+    codegen::CpuConfig config;
+    config.target = target;
+    config.optimise = options_.optimisation;
+    config.float_mode = FloatModeOf(options_.float_mode);
+    config.check_bounds = options_.check_bounds;
+    config.assertions = options_.keep_asserts;
+    config.debug_lines = options_.debug_info;
+    config.sources = &sources_;
+    config.producer = ProducerName();
+    config.want_object = options_.emit != Emit::Llvm;
+    config.want_image = options_.emit == Emit::Bundle;
+    config.want_llvm_text = options_.emit == Emit::Llvm;
+    std::vector<codegen::StepTime> steps;
+    bool made = passes_.Observe("codegen", [&] {
+      diag::Result<codegen::CpuCode> code = codegen::EmitCpu(*module_, kernels, config);
+      if (!code) return Fail(code.Failure());
+      for (const diag::Diagnostic& warning : code->warnings) Fail(warning);
+      steps = code->steps;
+      code_.push_back(std::move(*code));
+      return true;
+    });
+    for (const codegen::StepTime& step : steps) {
+      passes_.AddTime("  " + step.name + " " + std::string(target.name), step.seconds);
+    }
+    if (!made) return false;
+  }
+  return true;
+}
+
+/// Turns an error of the artifact format, which only a kernel beyond the format's limits can cause, into one
+/// of ours.
+diag::Diagnostic CannotBundle(const artifact::Error& error) {
+  return diag::Fail(ErrorId::E0706, {}, "the bundle cannot be made: " + std::string(error.message()));
+}
+
+bool Compilation::MakeBundle() {
+  artifact::String json;
+  artifact::Error error;
+  if (!artifact::CheckMetadata(metadata_, artifact::Limits(), &error) ||
+      !artifact::WriteMetadata(metadata_, &json, &error)) {
+    return Fail(CannotBundle(error));
+  }
+  if (options_.emit == Emit::Json) {
+    TakeText(json.view());
+    product_->bytes.push_back('\n');
+    return true;
+  }
+  std::vector<artifact::SectionInput> sections;
+  auto add = [&](uint32_t kind, uint32_t target, std::span<const uint8_t> bytes) {
+    if (bytes.empty()) return;
+    sections.push_back(
+        {.kind = kind, .target = target, .required = kind == artifact::section::kMeta, .bytes = bytes});
+  };
+  add(artifact::section::kMeta, artifact::kNoTarget,
+      {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
+  for (uint32_t target = 0; target < code_.size(); ++target) {
+    add(artifact::section::kObject, target, code_[target].object);
+    add(artifact::section::kImage, target, code_[target].image);
+  }
+  artifact::Vector<uint8_t> file;
+  if (!artifact::WriteBundle(sections, &file, &error)) return Fail(CannotBundle(error));
+  product_->bytes.assign(file.begin(), file.end());
+  return true;
+}
+
+bool Compilation::MakeProduct() {
+  if (planned_.empty()) {
+    return Fail(diag::Fail(ErrorId::E0707, {}, "no kernel in " + inputs_[0],
+                           "a file of functions alone is imported by one that has kernels"));
+  }
+  switch (options_.emit) {
+    case Emit::Bundle:
+    case Emit::Json:
+      return passes_.Observe("bundle", [&] { return MakeBundle(); });
+    case Emit::Object:
+      product_->bytes = std::move(code_[0].object);
+      return true;
+    case Emit::Llvm:
+      TakeText(code_[0].llvm_text);
+      return true;
+    case Emit::Header:
+      TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string()));
+      return true;
+    case Emit::Ir:
+      break;
+  }
+  ADC_UNREACHABLE("a kind of output without a way to make it");
+}
+
+/// The file that stands at `path` after a depfile was asked for without a name.
+std::string DepfileName(const CompileOptions& options, const std::string& output) {
+  return options.depfile.empty() ? output + ".d" : options.depfile;
+}
+
+ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
+                      const std::string& output) {
+  Product product;
+  ExitCode code = CompileInputs(inputs, options, &product);
+  if (code != kExitOk) return code;
+  diag::Status written = WriteWhole(output, product.bytes);
+  if (written && (options.write_depfile || !options.depfile.empty())) {
+    std::string target = options.depfile_target.empty() ? output : options.depfile_target;
+    written = WriteWhole(DepfileName(options, output), DepfileText(target, product.dependencies));
+  }
+  if (written) return kExitOk;
+  diag::Diagnostics diagnostics;
+  diagnostics.Error(written.Failure().id, {}, written.Failure().text).AddHelp(written.Failure().help);
+  ReportDiagnostics(diagnostics, diag::SourceManager(), options);
+  return kExitFailed;
+}
+
+}  // namespace
+
+std::string ProducerName() {
+  return "adc 0.1.0";
+}
+
+std::string MapPrefix(const CompileOptions& options, std::string name) {
+  for (auto entry = options.prefix_map.rbegin(); entry != options.prefix_map.rend(); ++entry) {
+    if (name.starts_with(entry->first)) return entry->second + name.substr(entry->first.size());
+  }
+  return name;
+}
+
+std::string DefaultOutput(const std::string& input, Emit emit) {
+  const char* extension = "";
+  switch (emit) {
+    case Emit::Bundle:
+      extension = ".adcb";
+      break;
+    case Emit::Object:
+      extension = ".o";
+      break;
+    case Emit::Header:
+      extension = ".h";
+      break;
+    case Emit::Ir:
+    case Emit::Llvm:
+    case Emit::Json:
+      return "-";
+  }
+  std::string stem = std::filesystem::path(input).stem().string();
+  return (stem.empty() || stem == "-" ? "out" : stem) + extension;
+}
+
+ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
+                       Product* product) {
+  return Compilation(inputs, options, product).Run();
+}
+
+ExitCode CompileToFiles(const CompileOptions& options) {
+  if (!options.output.empty() || options.inputs.size() == 1) {
+    std::string output =
+        options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;
+    return WriteOutputs(options.inputs, options, output);
+  }
+  ExitCode worst = kExitOk;
+  for (const std::string& input : options.inputs) {
+    ExitCode code = WriteOutputs({input}, options, DefaultOutput(input, options.emit));
+    if (worst == kExitOk) worst = code;
+  }
+  return worst;
+}
+
+}  // namespace adc::driver

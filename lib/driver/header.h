@@ -1,0 +1,16 @@
+#pragma once
+// The C header of a bundle: what an engine names at compile time instead of writing strings and positions.
+
+#include <string>
+#include <string_view>
+
+#include "artifact/metadata.h"
+
+namespace adc::driver {
+
+/// A header that compiles as C11 and C++: per kernel its name, interface hash and the position of each
+/// parameter; per layout its size, and offset and strides of each field; the entry points, for those who link
+/// the object. `guard` becomes the include guard.
+std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard);
+
+}  // namespace adc::driver

@@ -1,0 +1,288 @@
+#include "driver/metadata.h"
+
+#include <algorithm>
+
+#include "artifact/bundle.h"
+#include "artifact/cpu_features.h"
+#include "codegen/common/checks.h"
+#include "codegen/common/mangle.h"
+#include "driver/compile.h"
+#include "support/check.h"
+
+namespace adc::driver {
+
+namespace {
+
+artifact::ScalarType ScalarOf(ir::Scalar scalar) {
+  switch (scalar) {
+    case ir::Scalar::I1:
+      return artifact::ScalarType::kI1;
+    case ir::Scalar::I8:
+      return artifact::ScalarType::kI8;
+    case ir::Scalar::I16:
+      return artifact::ScalarType::kI16;
+    case ir::Scalar::I32:
+      return artifact::ScalarType::kI32;
+    case ir::Scalar::I64:
+      return artifact::ScalarType::kI64;
+    case ir::Scalar::U8:
+      return artifact::ScalarType::kU8;
+    case ir::Scalar::U16:
+      return artifact::ScalarType::kU16;
+    case ir::Scalar::U32:
+      return artifact::ScalarType::kU32;
+    case ir::Scalar::U64:
+      return artifact::ScalarType::kU64;
+    case ir::Scalar::F16:
+      return artifact::ScalarType::kF16;
+    case ir::Scalar::F32:
+      return artifact::ScalarType::kF32;
+    case ir::Scalar::F64:
+      return artifact::ScalarType::kF64;
+  }
+  ADC_UNREACHABLE("a scalar type without a place in the metadata");
+}
+
+artifact::ParamRole RoleOf(ir::ParamRole role) {
+  switch (role) {
+    case ir::ParamRole::Plain:
+      return artifact::ParamRole::kPlain;
+    case ir::ParamRole::Adjoint:
+      return artifact::ParamRole::kAdjoint;
+    case ir::ParamRole::Tangent:
+      return artifact::ParamRole::kTangent;
+    case ir::ParamRole::Scratch:
+      return artifact::ParamRole::kScratch;
+  }
+  ADC_UNREACHABLE("a parameter role without a place in the metadata");
+}
+
+artifact::KernelRole RoleOf(ir::KernelRole role) {
+  switch (role) {
+    case ir::KernelRole::Primal:
+      return artifact::KernelRole::kPrimal;
+    case ir::KernelRole::Gradient:
+      return artifact::KernelRole::kGrad;
+    case ir::KernelRole::Tangent:
+      return artifact::KernelRole::kJvp;
+    case ir::KernelRole::Size:
+      return artifact::KernelRole::kPrimal;
+  }
+  ADC_UNREACHABLE("a kernel role without a place in the metadata");
+}
+
+/// A register type as rows and columns: a scalar is 1 x 1, a vector N x 1.
+void SetElement(ir::Type type, artifact::ScalarType* scalar, uint32_t* rows, uint32_t* columns) {
+  *scalar = ScalarOf(type.scalar);
+  *rows = type.rows == 0 ? 1 : type.rows;
+  *columns = type.columns == 0 ? 1 : type.columns;
+}
+
+/// What a kernel does with its parameters.
+struct ParamUse {
+  bool reads = false;
+  bool writes = false;
+  bool shape_as_i32 = false;
+};
+
+std::vector<ParamUse> UsesOf(const ir::Function& kernel) {
+  std::span<const ir::Value> params = kernel.Params();
+  std::vector<ParamUse> uses(params.size());
+  auto position = [&](ir::Value value) {
+    const ir::ValueData& data = kernel[value];
+    bool is_parameter = data.kind == ir::ValueKind::BlockParam && ir::Block(data.owner) == kernel.Body();
+    return is_parameter ? data.number : ir::kNoAttr;
+  };
+  for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
+    for (ir::Inst inst : kernel[ir::Block(block)].insts) {
+      if (kernel[inst].operand_count == 0) continue;
+      uint32_t param = position(kernel.Operand(inst, 0));
+      if (param == ir::kNoAttr) continue;
+      ir::Op op = kernel[inst].op;
+      if (op == ir::Op::Shape) {
+        if (kernel.TypeOf(kernel.Result(inst)).Is(ir::Scalar::I32)) uses[param].shape_as_i32 = true;
+        continue;
+      }
+      switch (ir::InfoOf(op).effect) {
+        case ir::Effect::Read:
+          uses[param].reads = true;
+          break;
+        case ir::Effect::Write:
+          uses[param].writes = true;
+          break;
+        case ir::Effect::Atomic:
+          uses[param].reads = uses[param].writes = true;
+          break;
+        case ir::Effect::Pure:
+        case ir::Effect::Local:
+        case ir::Effect::StackOp:
+        case ir::Effect::Control:
+        case ir::Effect::Report:
+          break;
+      }
+    }
+  }
+  return uses;
+}
+
+artifact::Access AccessOf(const ParamUse& use) {
+  if (!use.writes) return artifact::Access::kRead;
+  return use.reads ? artifact::Access::kReadWrite : artifact::Access::kWrite;
+}
+
+/// The plain parameter that a companion belongs to: the tangent of an adjoint belongs to the adjoint's
+/// primal.
+uint32_t PlainPrimal(const ir::Function& kernel, uint32_t position) {
+  uint32_t primal = kernel.params[position].companion_of;
+  while (primal != ir::kNoAttr && kernel.params[primal].companion_of != ir::kNoAttr) {
+    primal = kernel.params[primal].companion_of;
+  }
+  return primal == ir::kNoAttr ? artifact::kNoIndex : primal;
+}
+
+artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& kernel, uint32_t position,
+                                const ParamUse& use) {
+  ir::Value value = kernel.Params()[position];
+  const ir::ParamInfo& info = kernel.params[position];
+  ir::Type type = kernel.TypeOf(value);
+  artifact::ParamMeta param;
+  param.name = module.Text(kernel[value].name);
+  param.access = AccessOf(use);
+  param.diff = info.diff;
+  param.alias = info.alias;
+  param.write_once = info.writeonce;
+  param.role = RoleOf(info.role);
+  param.primal = PlainPrimal(kernel, position);
+  if (type.IsBuffer()) {
+    param.kind =
+        info.role == ir::ParamRole::Scratch ? artifact::ParamKind::kScratch : artifact::ParamKind::kBuffer;
+    param.rank = type.count;
+    param.shape_i32 = use.shape_as_i32;
+    SetElement(type.Element(), &param.type, &param.rows, &param.columns);
+  } else if (type.IsLayout()) {
+    param.kind = artifact::ParamKind::kLayout;
+    param.layout = type.count;
+  } else {
+    param.kind = artifact::ParamKind::kScalar;
+    param.access = artifact::Access::kRead;
+    SetElement(type, &param.type, &param.rows, &param.columns);
+  }
+  return param;
+}
+
+artifact::LayoutMeta LayoutMetaOf(const ir::Module& module, const ir::Layout& layout) {
+  artifact::LayoutMeta meta;
+  meta.name = module.Text(layout.name);
+  meta.size = static_cast<int64_t>(layout.byte_size);
+  meta.alignment = layout.alignment;
+  for (const ir::LayoutField& field : layout.fields) {
+    artifact::FieldMeta& row = meta.fields.emplace_back();
+    row.name = module.Text(field.name);
+    SetElement(field.type, &row.type, &row.rows, &row.columns);
+    row.diff = field.diff;
+    row.offset = static_cast<int64_t>(field.offset);
+    size_t depth = 0;
+    for (const ir::LayoutAxis& axis : field.axes) depth = std::max(depth, axis.levels.size());
+    for (size_t level = 0; level < depth; ++level) {
+      artifact::LevelMeta& digits = row.levels.emplace_back();
+      for (const ir::LayoutAxis& axis : field.axes) {
+        bool has = level < axis.levels.size();
+        digits.extents.push_back(has ? static_cast<int64_t>(axis.levels[level].extent) : 1);
+        digits.strides.push_back(has ? static_cast<int64_t>(axis.levels[level].stride) : 0);
+      }
+    }
+  }
+  return meta;
+}
+
+artifact::TargetMeta TargetMetaOf(const target::Target& target) {
+  artifact::TargetMeta meta;
+  meta.name = target.name;
+  meta.kind = "cpu";
+  meta.arch = target.ArchName();
+  meta.abi = "elf";
+  if (target.level != 0) meta.features = artifact::X86LevelFeatures(target.level);
+  return meta;
+}
+
+void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag::SourceManager& sources,
+               const MetadataConfig& config, artifact::KernelMeta* meta) {
+  codegen::KernelChecks checks = codegen::NumberChecks(kernel);
+  if (!config.asserts) checks.asserts.clear();
+  if (!config.accesses) checks.accesses.clear();
+  for (ir::Inst inst : checks.asserts) {
+    artifact::CheckMeta& row = meta->asserts.emplace_back();
+    row.place = std::string_view(sources.Describe(kernel[inst].span));
+    row.text = module.Text(kernel[inst].symbol);
+  }
+  for (ir::Inst inst : checks.accesses) {
+    artifact::CheckMeta& row = meta->accesses.emplace_back();
+    row.place = std::string_view(sources.Describe(kernel[inst].span));
+    row.text = module.Text(kernel[kernel.Operand(inst, 0)].name);
+  }
+}
+
+artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, uint32_t number,
+                              std::span<const target::Target> targets, const diag::SourceManager& sources) {
+  const adstack::TaskPlan& plan = planned.plan.tasks[number];
+  artifact::TaskMeta task;
+  task.kind = plan.kind;
+  task.place = std::string_view(sources.Describe(plan.place));
+  for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
+  if (!plan.stacks.empty()) task.plans.push_back(adstack::PlanMeta(planned.plan, plan, sources));
+  for (uint32_t index = 0; index < targets.size(); ++index) {
+    artifact::EntryMeta& entry = task.entries.emplace_back();
+    entry.target = index;
+    entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));
+    entry.plan = plan.stacks.empty() ? artifact::kNoIndex : 0;
+    entry.block_size = plan.block_size;
+  }
+  return task;
+}
+
+artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel& planned,
+                                  std::span<const target::Target> targets, const diag::SourceManager& sources,
+                                  const MetadataConfig& config) {
+  const ir::Function& kernel = *planned.kernel;
+  artifact::KernelMeta meta;
+  meta.name = module.Text(kernel.name);
+  meta.role = RoleOf(kernel.role);
+  meta.of = module.Text(kernel.derived_from);
+  meta.place = std::string_view(sources.Describe(kernel.span));
+  std::vector<ParamUse> uses = UsesOf(kernel);
+  for (uint32_t position = 0; position < kernel.params.size(); ++position) {
+    meta.params.push_back(ParamMetaOf(module, kernel, position, uses[position]));
+  }
+  meta.exprs = planned.plan.exprs;
+  for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
+    meta.tasks.push_back(TaskMetaOf(module, planned, number, targets, sources));
+  }
+  AddChecks(module, kernel, sources, config, &meta);
+  return meta;
+}
+
+}  // namespace
+
+artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const PlannedKernel> kernels,
+                                 std::span<const target::Target> targets, const diag::SourceManager& sources,
+                                 const MetadataConfig& config) {
+  artifact::Metadata metadata;
+  metadata.producer = std::string_view(ProducerName());
+  for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
+    metadata.sources.push_back(std::string_view(file->name));
+  }
+  for (const target::Target& target : targets) metadata.targets.push_back(TargetMetaOf(target));
+  for (const ir::Layout& layout : module.layouts) metadata.layouts.push_back(LayoutMetaOf(module, layout));
+  std::vector<const PlannedKernel*> sorted;
+  for (const PlannedKernel& planned : kernels) sorted.push_back(&planned);
+  std::sort(sorted.begin(), sorted.end(), [&](const PlannedKernel* left, const PlannedKernel* right) {
+    return module.Text(left->kernel->name) < module.Text(right->kernel->name);
+  });
+  for (const PlannedKernel* planned : sorted) {
+    metadata.kernels.push_back(KernelMetaOf(module, *planned, targets, sources, config));
+  }
+  artifact::FinishMetadata(&metadata);
+  return metadata;
+}
+
+}  // namespace adc::driver

@@ -1,0 +1,34 @@
+#pragma once
+// From a lowered module and its adstack plans to the metadata of a bundle.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "adstack/plan.h"
+#include "artifact/metadata.h"
+#include "diag/source.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace adc::driver {
+
+/// A kernel that the bundle will hold, with how each of its tasks keeps forward values.
+struct PlannedKernel {
+  ir::Function* kernel = nullptr;
+  adstack::AdstackPlan plan;
+};
+
+/// Which places the status block can name: those of what the code checks.
+struct MetadataConfig {
+  bool asserts = false;
+  bool accesses = false;
+};
+
+/// The metadata of `kernels` for `targets`, complete: entry symbols, cells and hashes included. `sources`
+/// names the source files and turns spans into places.
+artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const PlannedKernel> kernels,
+                                 std::span<const target::Target> targets, const diag::SourceManager& sources,
+                                 const MetadataConfig& config);
+
+}  // namespace adc::driver

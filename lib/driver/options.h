@@ -1,0 +1,77 @@
+#pragma once
+// What one compilation is asked for: the command line of `adc kernel.ir`, as values.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace adc::driver {
+
+enum class Emit : uint8_t {
+  Bundle,  ///< metadata and code of every target, one file
+  Object,  ///< the relocatable object of one target
+  Ir,      ///< the module as text, derived kernels included, adstacks still abstract
+  Llvm,    ///< LLVM's text of one target
+  Json,    ///< the metadata
+  Header,  ///< a C header with names, interface hashes and parameter positions
+};
+
+enum class FloatMode : uint8_t { Strict, Contract, Fast };
+
+/// Which derived kernels are made for each kernel that has `diff` parameters.
+struct Derivations {
+  bool gradient = true;           ///< k.grad
+  bool tangent = false;           ///< k.jvp
+  bool gradient_tangent = false;  ///< k.grad.jvp, forward over reverse
+};
+
+/// How a compilation is watched.
+struct WatchOptions {
+  bool verify_each = false;        ///< verify after every pass
+  bool time_passes = false;        ///< a table of wall time and peak memory
+  std::vector<std::string> dumps;  ///< names of passes after which to print the module; "adstack": the plans
+  std::string stop_after;          ///< name of the last pass to run; empty: all
+};
+
+struct CompileOptions {
+  std::vector<std::string> inputs;
+  std::string output;  ///< empty: named after the input; "-": standard output
+  Emit emit = Emit::Bundle;
+  std::vector<std::string> targets;  ///< empty: the default ones
+  Derivations derive;
+  uint32_t optimisation = 2;  ///< -O0 to -O3
+  FloatMode float_mode = FloatMode::Contract;
+  bool check_bounds = false;
+  bool check_writes = false;
+  bool keep_asserts = false;  ///< `assert` is compiled in
+  bool debug_info = false;
+  std::vector<std::string> include_dirs;
+  std::vector<std::pair<std::string, std::string>>
+      prefix_map;  ///< old and new head of file names, last match wins
+  bool write_depfile = false;
+  std::string depfile;         ///< empty: named after the output
+  std::string depfile_target;  ///< empty: the output
+  bool quiet_warnings = false;
+  bool warnings_are_errors = false;
+  std::vector<std::string> silenced;  ///< ids of warnings not to show
+  uint32_t error_limit = 20;          ///< 0: none
+  bool json_diagnostics = false;
+  WatchOptions watch;
+};
+
+/// Exit codes of every `adc` command.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitFailed = 1,  ///< a compile error, or a check that found something
+  kExitUsage = 2,
+  kExitBadBundle = 3,
+  kExitRunTime = 4,
+  kExitUnsupported = 5,
+  kExitDiffers = 7,
+};
+
+/// `name` with the last matching entry of `prefix_map` applied.
+std::string MapPrefix(const CompileOptions& options, std::string name);
+
+}  // namespace adc::driver

@@ -1,0 +1,104 @@
+#include "driver/pass_runner.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "support/check.h"
+#include "verify/verify.h"
+
+namespace adc::driver {
+
+namespace {
+
+uint64_t PeakKib() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss);
+}
+
+}  // namespace
+
+std::vector<std::string_view> PassNames() {
+  return {"parse",   "verify",  "inline",  "unroll",     "scalarise", "mem2reg", "simplify", "isolate-tasks",
+          "reverse", "forward", "derived", "accumulate", "plan",      "lower",   "codegen",  "bundle"};
+}
+
+PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,
+                       std::function<void(std::string_view)> print)
+    : options_(options), diagnostics_(diagnostics), print_(std::move(print)) {}
+
+bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step) {
+  if (failed_ || stopped_) return false;
+  auto begin = std::chrono::steady_clock::now();
+  bool ok = step() && !diagnostics_.HasErrors();
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  times_.push_back({std::string(name), taken.count(), PeakKib()});
+  if (!ok) failed_ = true;
+  if (options_.stop_after == name) stopped_ = true;
+  return ok;
+}
+
+bool PassRunner::After(std::string_view name, const ir::Module& module) {
+  if (Wants(name)) PrintDump(std::string("after ") + std::string(name), ir::Print(module));
+  if (options_.verify_each && !verify::Verify(module, diagnostics_)) {
+    // A module that a pass has broken is our mistake: print the evidence before ending.
+    PrintDump(std::string("broken by ") + std::string(name), ir::Print(module));
+    for (const diag::Diagnostic& found : diagnostics_.All()) print_(found.text + "\n");
+    ADC_UNREACHABLE("a pass left a module that does not verify");
+  }
+  return !stopped_;
+}
+
+bool PassRunner::Run(std::string_view name, const ir::Module& module, const std::function<bool()>& pass) {
+  return Timed(name, pass) && After(name, module);
+}
+
+transform::PassObserver PassRunner::Observer() {
+  return {[this](std::string_view, const ir::Module&) { pass_began_ = std::chrono::steady_clock::now(); },
+          [this](std::string_view name, const ir::Module& module) {
+            std::chrono::duration<double> taken = std::chrono::steady_clock::now() - pass_began_;
+            times_.push_back({std::string(name), taken.count(), PeakKib()});
+            if (options_.stop_after == name) stopped_ = true;
+            return After(name, module);
+          }};
+}
+
+bool PassRunner::Observe(std::string_view name, const std::function<bool()>& step) {
+  return Timed(name, step) && !stopped_;
+}
+
+void PassRunner::AddTime(std::string name, double seconds) {
+  times_.push_back({std::move(name), seconds, PeakKib()});
+}
+
+bool PassRunner::Wants(std::string_view dump) const {
+  return std::find(options_.dumps.begin(), options_.dumps.end(), dump) != options_.dumps.end();
+}
+
+void PassRunner::PrintDump(std::string_view title, std::string_view text) const {
+  std::string page = "// ---- " + std::string(title) + "\n" + std::string(text);
+  if (page.back() != '\n') page += '\n';
+  print_(page);
+}
+
+void PassRunner::PrintTimes() const {
+  if (!options_.time_passes) return;
+  double total = 0;
+  std::string table = "pass                             ms   peak MiB\n";
+  char row[128];
+  for (const PassTime& time : times_) {
+    bool part = time.name.starts_with("  ");
+    if (!part) total += time.seconds;
+    std::snprintf(row, sizeof row, "%-26s %8.2f %10.1f\n", time.name.c_str(), time.seconds * 1e3,
+                  static_cast<double>(time.peak_kib) / 1024);
+    table += row;
+  }
+  std::snprintf(row, sizeof row, "%-26s %8.2f %10.1f\n", "total", total * 1e3,
+                static_cast<double>(PeakKib()) / 1024);
+  print_(table + row);
+}
+
+}  // namespace adc::driver

@@ -1,0 +1,48 @@
+#include "driver/report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace adc::driver {
+
+bool ColorOnStandardError() {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && no_color[0] != 0) return false;
+  const char* terminal = std::getenv("TERM");
+  if (terminal != nullptr && std::string_view(terminal) == "dumb") return false;
+  return isatty(STDERR_FILENO) == 1;
+}
+
+void PrintToStandardError(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
+                       const CompileOptions& options) {
+  diag::Diagnostics shown(options.error_limit);
+  for (const diag::Diagnostic& found : diagnostics.All()) {
+    diag::Severity severity = found.severity;
+    if (severity == diag::Severity::Warning) {
+      bool silenced = std::find(options.silenced.begin(), options.silenced.end(),
+                                diag::InfoOf(found.id).id) != options.silenced.end();
+      if (options.quiet_warnings || silenced) continue;
+      if (options.warnings_are_errors) severity = diag::Severity::Error;
+    }
+    diag::Diagnostic& copy = shown.Add(severity, found.id, found.span, found.text);
+    copy.notes = found.notes;
+    copy.help = found.help;
+  }
+  // Errors beyond the limit were counted but not kept: count them here as well.
+  while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::ErrorId::E0700, {}, "");
+  if (!shown.All().empty()) {
+    PrintToStandardError(options.json_diagnostics
+                             ? diag::PrintDiagnosticsJson(shown, sources)
+                             : diag::PrintDiagnostics(shown, sources, ColorOnStandardError()));
+  }
+  return shown.HasErrors();
+}
+
+}  // namespace adc::driver

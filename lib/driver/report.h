@@ -1,0 +1,22 @@
+#pragma once
+// How a compilation speaks to the person or the program that called it.
+
+#include <string_view>
+
+#include "diag/diagnostics.h"
+#include "driver/options.h"
+
+namespace adc::driver {
+
+/// Whether standard error is a terminal that wants colour (NO_COLOR, TERM=dumb).
+bool ColorOnStandardError();
+
+/// Writes to standard error, whole.
+void PrintToStandardError(std::string_view text);
+
+/// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics. True where one of them is an
+/// error.
+bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
+                       const CompileOptions& options);
+
+}  // namespace adc::driver

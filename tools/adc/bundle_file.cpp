@@ -1,0 +1,80 @@
+#include "bundle_file.h"
+
+#include "command_line.h"
+#include "driver/files.h"
+#include "driver/options.h"
+
+namespace adc::tool {
+
+namespace {
+
+int Report(const std::string& path, const artifact::Error& error) {
+  std::string text = "'" + path + "': " + std::string(error.message());
+  if (error.section != artifact::kNoSection) text += " (section " + std::to_string(error.section) + ")";
+  PrintError(text);
+  return error.code == artifact::Code::kUnsupported ? driver::kExitUnsupported : driver::kExitBadBundle;
+}
+
+}  // namespace
+
+int ReadBundleFile(const std::string& path, BundleFile* file) {
+  diag::Result<std::string> bytes = driver::ReadWhole(path);
+  if (!bytes) {
+    PrintError(bytes.Failure().text);
+    return driver::kExitFailed;
+  }
+  file->bytes.assign(bytes->begin(), bytes->end());
+  artifact::Error error;
+  bool good =
+      artifact::ReadBundle(file->bytes, artifact::Limits(), nullptr, &file->index, &file->metadata, &error);
+  return good ? driver::kExitOk : Report(path, error);
+}
+
+int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes) {
+  artifact::Vector<uint8_t> raw;
+  artifact::Error error;
+  if (!artifact::ReadSection(file.bytes, file.index, section, artifact::Limits(), &raw, &error)) {
+    return Report("section " + std::to_string(section), error);
+  }
+  bytes->assign(raw.begin(), raw.end());
+  return driver::kExitOk;
+}
+
+std::string SectionTitle(const BundleFile& file, const artifact::Section& section) {
+  char kind[5];
+  artifact::SectionKindName(section.kind, kind);
+  std::string title = kind;
+  if (section.target < file.metadata.targets.size()) {
+    title += " " + std::string(file.metadata.targets[section.target].name.view());
+  }
+  return title;
+}
+
+std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node) {
+  if (node == artifact::kNoNode) return "?";
+  std::vector<std::string_view> names;
+  for (const artifact::ParamMeta& param : kernel.params) names.push_back(param.name.view());
+  artifact::String text;
+  artifact::FormatSizeExpr(kernel.exprs, node, names, &text);
+  return std::string(text.view());
+}
+
+std::string_view SizeClassText(artifact::SizeClass size_class) {
+  switch (size_class) {
+    case artifact::SizeClass::kS0:
+      return "S0";
+    case artifact::SizeClass::kS1:
+      return "S1";
+    case artifact::SizeClass::kS2:
+      return "S2";
+  }
+  return "?";
+}
+
+std::string Grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+}  // namespace adc::tool

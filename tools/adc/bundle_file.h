@@ -1,0 +1,34 @@
+#pragma once
+// A bundle read for looking at: the format's own reader, which is the loader's, gives metadata and table.
+
+#include <string>
+#include <vector>
+
+#include "artifact/bundle.h"
+
+namespace adc::tool {
+
+struct BundleFile {
+  std::vector<uint8_t> bytes;
+  artifact::BundleIndex index;
+  artifact::Metadata metadata;
+};
+
+/// kExitOk, or the exit code after the reason was printed.
+int ReadBundleFile(const std::string& path, BundleFile* file);
+
+/// The raw bytes of a section; the reason is printed where they are bad.
+int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes);
+
+/// "OBJ_ cpu:x86-64-v3"
+std::string SectionTitle(const BundleFile& file, const artifact::Section& section);
+
+/// "max over i0 in [0, n) of ...", with the kernel's parameter names; "?" for an unknown size.
+std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
+
+std::string_view SizeClassText(artifact::SizeClass size_class);
+
+/// "12,345"
+std::string Grouped(uint64_t number);
+
+}  // namespace adc::tool

@@ -1,0 +1,248 @@
+// The default command: reads kernels, writes a bundle or one of the other outputs.
+
+#include "driver/compile.h"
+
+#include <cstdio>
+
+#include "command_line.h"
+#include "commands.h"
+#include "driver/nearest.h"
+#include "driver/pass_runner.h"
+
+namespace adc::tool {
+
+namespace {
+
+/// One of a list of words; what is wrong otherwise.
+template <class Choice>
+std::string Choose(std::string_view word, std::initializer_list<std::pair<std::string_view, Choice>> choices,
+                   Choice* target) {
+  std::string known;
+  std::vector<std::string_view> names;
+  for (const auto& [name, choice] : choices) {
+    if (name == word) {
+      *target = choice;
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(name);
+    names.push_back(name);
+  }
+  std::string_view near = driver::Nearest(word, names);
+  return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'? (" + known + ")";
+}
+
+std::string TakeEmit(std::string_view word, driver::CompileOptions* options, std::string* unsupported) {
+  for (std::string_view later : {"spirv", "ptx", "hsaco", "msl"}) {
+    if (word == later) {
+      *unsupported = later;
+      return {};
+    }
+  }
+  using driver::Emit;
+  return Choose<Emit>(word,
+                      {{"bundle", Emit::Bundle},
+                       {"obj", Emit::Object},
+                       {"ir", Emit::Ir},
+                       {"llvm", Emit::Llvm},
+                       {"json", Emit::Json},
+                       {"header", Emit::Header}},
+                      &options->emit);
+}
+
+std::string TakeDerive(std::string_view list, driver::Derivations* derive) {
+  *derive = {false, false, false};
+  while (!list.empty()) {
+    size_t comma = list.find(',');
+    std::string_view word = list.substr(0, comma);
+    if (word == "grad") {
+      derive->gradient = true;
+    } else if (word == "jvp") {
+      derive->tangent = true;
+    } else if (word == "jvp(grad)") {
+      derive->gradient = derive->gradient_tangent = true;
+    } else if (word != "none") {
+      return "takes grad, jvp, jvp(grad) or none, separated by commas";
+    }
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  }
+  return {};
+}
+
+std::string TakePass(std::string_view name, bool with_plans, std::string* pass) {
+  std::vector<std::string_view> names = driver::PassNames();
+  if (with_plans) names.push_back("adstack");
+  std::string known;
+  for (std::string_view candidate : names) {
+    if (candidate == name) {
+      *pass = name;
+      return {};
+    }
+    known += (known.empty() ? "" : " ") + std::string(candidate);
+  }
+  std::string_view near = driver::Nearest(name, names);
+  return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
+}
+
+void AddWhatToMake(CommandLine& line, driver::CompileOptions& options, std::string* unsupported) {
+  line.Section("What to make");
+  line.Text("-o", "FILE",
+            "write to FILE; '-' is standard output. Default: named after the input, in the\n"
+            "current folder; text for people (ir, llvm, json) goes to standard output",
+            &options.output);
+  line.Value(
+      "--emit", "KIND", "bundle (default), obj, ir, llvm, json, header",
+      [&options, unsupported](std::string_view word) { return TakeEmit(word, &options, unsupported); });
+  line.List("--target", "TARGET",
+            "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
+            "Default: cpu:x86-64-v3 and cpu:x86-64, so that it is fast and runs anywhere",
+            &options.targets);
+  line.Value("--derive", "LIST", "grad (default), jvp, jvp(grad), none; several with commas",
+             [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
+}
+
+void AddHow(CommandLine& line, driver::CompileOptions& options) {
+  line.Section("How");
+  line.Joined("-O", "0..3", "how hard to optimise; default 2",
+              [&options](std::string_view level) -> std::string {
+                if (level.size() != 1 || level[0] < '0' || level[0] > '3') return "wants a level from 0 to 3";
+                options.optimisation = static_cast<uint32_t>(level[0] - '0');
+                return {};
+              });
+  line.Value(
+      "--fp", "MODE",
+      "strict: each operation rounds; contract (default): fused multiply-add;\n"
+      "fast: sums reordered, functions approximate",
+      [&options](std::string_view word) {
+        using driver::FloatMode;
+        return Choose<FloatMode>(
+            word,
+            {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
+            &options.float_mode);
+      });
+  line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
+            &options.check_bounds);
+  line.Flag("--check-writes", "check the promises of `writeonce` parameters", &options.check_writes);
+  line.Flag("--asserts", "compile `assert` statements in", &options.keep_asserts);
+  line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
+  line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
+            &options.include_dirs);
+}
+
+void AddReporting(CommandLine& line, driver::CompileOptions& options) {
+  line.Section("Reporting");
+  line.Flag("-w", "show no warnings", &options.quiet_warnings);
+  line.Joined("-W", "error, -Wno-ID", "treat warnings as errors; do not show the warning ID",
+              [&options](std::string_view word) -> std::string {
+                if (word == "error") {
+                  options.warnings_are_errors = true;
+                } else if (word.starts_with("no-") && word.size() > 3) {
+                  options.silenced.emplace_back(word.substr(3));
+                } else {
+                  return "wants -Werror or -Wno-ID, with the id that stands behind a warning";
+                }
+                return {};
+              });
+  line.Value("--error-limit", "N", "stop after N errors; 0: no limit; default 20",
+             [&options](std::string_view word) -> std::string {
+               uint64_t number = 0;
+               for (char digit : word) {
+                 if (digit < '0' || digit > '9' || number > UINT32_MAX / 10) return "wants a number";
+                 number = number * 10 + static_cast<uint64_t>(digit - '0');
+               }
+               if (word.empty()) return "wants a number";
+               options.error_limit = static_cast<uint32_t>(number);
+               return {};
+             });
+  line.Value("--error-format", "FORM", "text (default) or json, one object per line",
+             [&options](std::string_view word) {
+               return Choose<bool>(word, {{"text", false}, {"json", true}}, &options.json_diagnostics);
+             });
+  line.Value("--file-prefix-map", "OLD=NEW", "name files that begin with OLD as if they began with NEW",
+             [&options](std::string_view word) -> std::string {
+               size_t equals = word.find('=');
+               if (equals == std::string_view::npos) return "wants OLD=NEW";
+               options.prefix_map.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+               return {};
+             });
+}
+
+void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
+  line.Section("For build systems");
+  line.Flag("-MD", "write a depfile next to the output", &options.write_depfile);
+  line.Value("-MF", "FILE", "name of the depfile", [&options](std::string_view word) {
+    options.depfile = word;
+    return std::string();
+  });
+  line.Text("-MT", "NAME", "the target that the depfile names; default: the output", &options.depfile_target);
+}
+
+void AddWatching(CommandLine& line, driver::CompileOptions& options) {
+  line.Section("Watching the compiler");
+  line.Value("--dump", "PASS", "print the module after PASS; 'adstack': print the adstack plans",
+             [&options](std::string_view word) {
+               return TakePass(word, true, &options.watch.dumps.emplace_back());
+             });
+  line.Value("--stop-after", "PASS", "run no pass after PASS",
+             [&options](std::string_view word) { return TakePass(word, false, &options.watch.stop_after); });
+  line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
+  line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
+}
+
+std::string CommandList() {
+  std::string text = "\nOther commands (adc COMMAND --help):\n";
+  for (const Command& command : kCommands) {
+    std::string row = "  " + std::string(command.name);
+    row.resize(28, ' ');
+    text += row + std::string(command.summary) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+int Compile(const std::vector<std::string>& words) {
+  driver::CompileOptions options;
+  std::string unsupported;
+  bool version = false;
+  CommandLine line("adc [options] kernel.ir...",
+                   "Compiles differentiable parallel kernels, and their gradients, ahead of time.");
+  AddWhatToMake(line, options, &unsupported);
+  AddHow(line, options);
+  AddReporting(line, options);
+  AddForBuilds(line, options);
+  AddWatching(line, options);
+  line.Section("Other");
+  line.Flag("--version", "print the version", &version);
+  line.Action("--help", "print this", [] {});
+  line.Example("adc relax.ir", "writes relax.adcb: the kernel, its gradient, for two levels of x86-64");
+  line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
+  line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
+  line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
+               "runs it with the loader");
+  line.Epilogue(CommandList());
+  line.Positional("input file", 0, SIZE_MAX, &options.inputs);
+  switch (line.Parse(words)) {
+    case CommandLine::Outcome::Done:
+      return driver::kExitOk;
+    case CommandLine::Outcome::Error:
+      return driver::kExitUsage;
+    case CommandLine::Outcome::Run:
+      break;
+  }
+  if (version) {
+    std::printf("%s\n", driver::ProducerName().c_str());
+    return driver::kExitOk;
+  }
+  if (!unsupported.empty()) {
+    PrintError("--emit=" + unsupported + ": none of the targets that this adc generates code for has it",
+               "`adc devices` lists the targets; for them --emit= takes bundle, obj, ir, llvm, json, header");
+    return driver::kExitUnsupported;
+  }
+  if (options.inputs.empty()) {
+    PrintError("no input file given", "usage: adc [options] kernel.ir...; adc --help lists the options");
+    return driver::kExitUsage;
+  }
+  return driver::CompileToFiles(options);
+}
+
+}  // namespace adc::tool

@@ -1,0 +1,381 @@
+// `adc gradcheck`: the reverse kernel against forward mode and against central differences, parameter by
+// parameter.
+//
+// The outputs of a kernel k are folded into one number, L = sum over the elements of what it writes of w *
+// value, with random weights w. Then, for a direction d in the elements of one input:
+//
+//   reverse   sum of adjoint * d, where the adjoints begin as w and k.grad has run after k
+//   forward   sum of w * tangent, where the tangents begin as d and k.jvp has run
+//   central   (L(x + h d) - L(x - h d)) / 2h, the best of three steps h
+//
+// The three are one number where the gradient is right. Rounding of L is divided by h, so the comparison with
+// central differences allows for it; where a step crosses a kink (a branch, a minimum) the smaller steps do
+// not.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "command_line.h"
+#include "commands.h"
+#include "driver/options.h"
+#include "launch.h"
+
+namespace adc::tool {
+
+namespace {
+
+using Values = std::map<std::string, ArgValue>;
+
+struct Settings {
+  LaunchOptions launch;
+  uint64_t seed = 1;
+  uint64_t directions = 4;
+  double tolerance_forward = 0;  ///< 0: after the type
+  double tolerance_central = 0;
+};
+
+/// The worst of the comparisons of one parameter.
+struct Row {
+  double reverse = 0, forward = 0, central = 0;
+  double forward_error = -1, central_error = -1;  ///< relative; below 0: not compared
+  bool good = true;
+};
+
+class Checker {
+ public:
+  Checker(const Kernel& primal, const Kernel& gradient, const Kernel* tangent, const Settings& settings,
+          Machine& machine, Values inputs)
+      : primal_(primal),
+        gradient_(gradient),
+        tangent_(tangent),
+        settings_(settings),
+        machine_(machine),
+        inputs_(std::move(inputs)),
+        random_(settings.seed) {}
+
+  /// Compares every differentiable input. An exit code.
+  int Run(std::vector<std::pair<const Param*, Row>>* rows);
+
+ private:
+  bool Differentiable(const Param& param) const {
+    return param.report.diff != 0 && param.IsFloat() && !param.IsLayout();
+  }
+  /// Number of components of a value of `param`.
+  uint64_t Components(const Param& param, const ArgValue& value) const {
+    return value.bytes.size() / adrt_type_size(param.report.type);
+  }
+  const Param* Companion(const Kernel& kernel, const Param& param) const;
+  int Loss(const Values& values, double* loss, double* magnitude);
+  int Reverse();
+  int Forward(const Param& param, const std::vector<double>& direction, double* result);
+  int Central(const Param& param, const std::vector<double>& direction, double expected, double* result,
+              double* noise);
+  int Compare(const Param& param, Row* row);
+
+  const Kernel& primal_;
+  const Kernel& gradient_;
+  const Kernel* tangent_;
+  const Settings& settings_;
+  Machine& machine_;
+  Values inputs_;
+  Random random_;
+  std::map<std::string, std::vector<double>> weights_;   ///< by parameter, of what the kernel writes
+  std::map<std::string, std::vector<double>> adjoints_;  ///< by parameter, after the reverse run
+};
+
+const Param* Checker::Companion(const Kernel& kernel, const Param& param) const {
+  for (const Param& candidate : kernel.params) {
+    bool belongs = candidate.report.primal < kernel.params.size() &&
+                   kernel.params[candidate.report.primal].name == param.name;
+    if (belongs) return &candidate;
+  }
+  return nullptr;
+}
+
+int Checker::Loss(const Values& values, double* loss, double* magnitude) {
+  Values after = values;
+  int code = machine_.Launch(primal_, after, settings_.launch);
+  *loss = *magnitude = 0;
+  for (const auto& [name, weights] : weights_) {
+    const Param* param = primal_.Find(name);
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      double term = weights[at] * ReadNumber(param->report.type, after[name].bytes.data(), at);
+      *loss += term;
+      *magnitude += std::fabs(term);
+    }
+  }
+  return code;
+}
+
+int Checker::Reverse() {
+  Values values = inputs_;
+  if (int code = machine_.Launch(primal_, values, settings_.launch); code != driver::kExitOk) return code;
+  if (!FillCompanions(gradient_, &values)) return driver::kExitUsage;
+  for (const auto& [name, weights] : weights_) {
+    const Param* adjoint = Companion(gradient_, *primal_.Find(name));
+    if (adjoint == nullptr) continue;
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      WriteNumber(adjoint->report.type, values[adjoint->name].bytes.data(), at, weights[at]);
+    }
+  }
+  if (int code = machine_.Launch(gradient_, values, settings_.launch); code != driver::kExitOk) return code;
+  for (const Param& param : primal_.params) {
+    const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
+    if (adjoint == nullptr) continue;
+    const ArgValue& value = values[adjoint->name];
+    std::vector<double>& numbers = adjoints_[param.name];
+    for (uint64_t at = 0; at < Components(*adjoint, value); ++at) {
+      numbers.push_back(ReadNumber(adjoint->report.type, value.bytes.data(), at));
+    }
+  }
+  return driver::kExitOk;
+}
+
+int Checker::Forward(const Param& param, const std::vector<double>& direction, double* result) {
+  Values values = inputs_;
+  if (!FillCompanions(*tangent_, &values)) return driver::kExitUsage;
+  const Param* own = Companion(*tangent_, param);
+  if (own == nullptr) return driver::kExitOk;
+  for (uint64_t at = 0; at < direction.size(); ++at) {
+    WriteNumber(own->report.type, values[own->name].bytes.data(), at, direction[at]);
+  }
+  if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != driver::kExitOk) return code;
+  *result = 0;
+  for (const auto& [name, weights] : weights_) {
+    const Param* tangent = Companion(*tangent_, *primal_.Find(name));
+    if (tangent == nullptr) continue;
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      *result += weights[at] * ReadNumber(tangent->report.type, values[tangent->name].bytes.data(), at);
+    }
+  }
+  return driver::kExitOk;
+}
+
+/// The distance between a value of this type near 1 and the next.
+double Epsilon(uint32_t type) {
+  if (type == ADRT_TYPE_F16) return 0x1p-10;
+  return type == ADRT_TYPE_F32 ? 0x1p-23 : 0x1p-52;
+}
+
+int Checker::Central(const Param& param, const std::vector<double>& direction, double expected,
+                     double* result, double* noise) {
+  const std::vector<double>& adjoint = adjoints_[param.name];
+  double epsilon = Epsilon(param.report.type);
+  double best = HUGE_VAL;
+  for (double scale : {1.0, 0.125, 8.0}) {
+    double step = std::cbrt(epsilon) * scale;
+    double losses[2], magnitude = 0;
+    // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it was.
+    double predicted = 0;
+    for (int side = 0; side < 2; ++side) {
+      double sign = side == 0 ? 1 : -1;
+      Values values = inputs_;
+      uint8_t* bytes = values[param.name].bytes.data();
+      for (uint64_t at = 0; at < direction.size(); ++at) {
+        double before = ReadNumber(param.report.type, bytes, at);
+        WriteNumber(param.report.type, bytes, at, before + sign * step * direction[at]);
+        predicted += sign * adjoint[at] * (ReadNumber(param.report.type, bytes, at) - before);
+      }
+      if (int code = Loss(values, &losses[side], &magnitude); code != driver::kExitOk) return code;
+    }
+    double slope = expected + (losses[0] - losses[1] - predicted) / (2 * step);
+    double rounding = 8 * epsilon * magnitude / step;
+    double error = std::max(0.0, std::fabs(slope - expected) - rounding);
+    if (error < best) {
+      best = error;
+      *result = slope;
+      *noise = rounding;
+    }
+  }
+  return driver::kExitOk;
+}
+
+int Checker::Compare(const Param& param, Row* row) {
+  const std::vector<double>& adjoint = adjoints_[param.name];
+  bool is_f64 = param.report.type == ADRT_TYPE_F64;
+  double forward_limit = settings_.tolerance_forward > 0 ? settings_.tolerance_forward
+                         : is_f64                        ? 1e-10
+                                                         : 1e-3;
+  double central_limit = settings_.tolerance_central > 0 ? settings_.tolerance_central : is_f64 ? 1e-6 : 2e-2;
+  for (uint64_t turn = 0; turn < settings_.directions; ++turn) {
+    std::vector<double> direction(adjoint.size());
+    double reverse = 0, size = 0;
+    for (uint64_t at = 0; at < direction.size(); ++at) {
+      direction[at] = 2 * random_.Uniform() - 1;
+      reverse += adjoint[at] * direction[at];
+      size += std::fabs(adjoint[at] * direction[at]);
+    }
+    // Errors are relative to the sum without cancellation, so that a direction across the gradient is no
+    // trap.
+    double forward = 0, central = 0, noise = 0;
+    double forward_error = -1;
+    if (tangent_ != nullptr) {
+      if (int code = Forward(param, direction, &forward); code != driver::kExitOk) return code;
+      forward_error = std::fabs(forward - reverse) / std::max({size, std::fabs(forward), 1e-300});
+    }
+    if (int code = Central(param, direction, reverse, &central, &noise); code != driver::kExitOk) return code;
+    double central_error =
+        std::max(0.0, std::fabs(central - reverse) - noise) / std::max({size, std::fabs(central), 1e-300});
+    bool good =
+        !(forward_error > forward_limit) && central_error <= central_limit && !std::isnan(forward_error);
+    bool worse =
+        turn == 0 || (row->good && !good) || (row->good == good && central_error > row->central_error);
+    if (worse)
+      *row = {reverse, forward, central, std::max(forward_error, row->forward_error), central_error, good};
+    row->forward_error = std::max(row->forward_error, forward_error);
+  }
+  return driver::kExitOk;
+}
+
+int Checker::Run(std::vector<std::pair<const Param*, Row>>* rows) {
+  for (const Param& param : primal_.params) {
+    if (!Differentiable(param) || !param.IsBuffer() || param.report.access == ADRT_ACCESS_READ) continue;
+    std::vector<double>& weights = weights_[param.name];
+    weights.resize(Components(param, inputs_[param.name]));
+    // The weights are values of the parameter's type, so that seeding the adjoint rounds nothing.
+    for (double& weight : weights)
+      weight = static_cast<float>(std::floor(random_.Uniform() * 1024) / 512 - 1);
+  }
+  if (weights_.empty()) {
+    PrintError("kernel '" + std::string(primal_.report.name) + "' writes no differentiable buffer");
+    return driver::kExitUsage;
+  }
+  if (int code = Reverse(); code != driver::kExitOk) return code;
+  for (const Param& param : primal_.params) {
+    if (!Differentiable(param)) continue;
+    Row row;
+    if (int code = Compare(param, &row); code != driver::kExitOk) return code;
+    rows->emplace_back(&param, row);
+  }
+  return driver::kExitOk;
+}
+
+/// "1.2e-07", or "-" for a comparison that was not made.
+std::string ErrorText(double error) {
+  if (error < 0) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", error);
+  return text;
+}
+
+/// Random values in [0.1, 0.9] for float parameters without one; kernels keep integers and undefined shapes
+/// to the caller.
+bool FillInputs(const Kernel& kernel, uint64_t seed,
+                const std::map<std::string, std::vector<int64_t>>& shapes, Values* values) {
+  Random random(seed ^ 0x5DEECE66Dull);
+  for (const Param& param : kernel.params) {
+    if (!param.IsGiven() || values->contains(param.name)) continue;
+    auto shape = shapes.find(param.name);
+    bool known = param.IsBuffer() ? shape != shapes.end() || param.report.rank == 0 : param.IsScalar();
+    if (!known || !param.IsFloat() || param.IsLayout()) continue;
+    ArgValue value = ZeroValue(param, shape == shapes.end() ? std::vector<int64_t>() : shape->second);
+    bool only_written = param.report.access == ADRT_ACCESS_WRITE;
+    uint64_t count = value.bytes.size() / adrt_type_size(param.report.type);
+    for (uint64_t at = 0; at < count && !only_written; ++at) {
+      WriteNumber(param.report.type, value.bytes.data(), at, 0.1 + 0.8 * random.Uniform());
+    }
+    values->emplace(param.name, std::move(value));
+  }
+  for (const Param& param : kernel.params) {
+    auto shape = shapes.find(param.name);
+    if (param.IsBuffer() && shape != shapes.end() && !values->contains(param.name)) {
+      values->emplace(param.name, ZeroValue(param, shape->second));
+    }
+  }
+  return FillCompanions(kernel, values);
+}
+
+int PrintRows(const adrt_bundle* bundle, const Kernel& kernel,
+              const std::vector<std::pair<const Param*, Row>>& rows) {
+  std::printf("gradient of @%s\n%-20s %-22s %14s %14s %14s %9s %9s\n", kernel.report.name, "parameter",
+              "type", "reverse", "forward", "central", "fwd err", "cd err");
+  uint32_t bad = 0;
+  for (const auto& [param, row] : rows) {
+    bad += !row.good;
+    std::printf("%-20s %-22s %14.7g %14.7g %14.7g %9s %9s  %s\n", param->name.c_str(),
+                param->TypeText(bundle).c_str(), row.reverse, row.forward, row.central,
+                ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
+                row.good ? "ok" : "DIFFERS");
+  }
+  std::printf("%zu parameters, %u differ\n", rows.size(), bad);
+  return bad == 0 ? driver::kExitOk : driver::kExitFailed;
+}
+
+/// A number with a point: tolerances.
+std::string TakeDouble(std::string_view text, double* target) {
+  char* end = nullptr;
+  std::string copy(text);
+  *target = std::strtod(copy.c_str(), &end);
+  return end == copy.c_str() + copy.size() && *target > 0 ? "" : "wants a positive number";
+}
+
+}  // namespace
+
+int Gradcheck(const std::vector<std::string>& words) {
+  std::vector<std::string> files;
+  std::string kernel_name;
+  ArgTexts texts;
+  Settings settings;
+  OpenOptions open;
+  uint64_t workers = 0;
+  CommandLine line(
+      "adc gradcheck [options] bundle.adcb|kernel.ir",
+      "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; always for an .ir\n"
+      "file) and with central differences, per differentiable parameter. Float parameters without --arg\n"
+      "are random in [0.1, 0.9]. Exit code 1 where one differs.");
+  line.Section("What to check");
+  line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
+            &kernel_name);
+  line.List("--arg", "NAME=VALUE", "as for adc run", &texts.args);
+  line.List("--shape", "NAME=N,M", "extents of a buffer without --arg", &texts.shapes);
+  line.Number("--seed", "N", "of random inputs, weights and directions; default 1", &settings.seed,
+              UINT64_MAX);
+  line.Number("--directions", "N", "random directions per parameter; default 4", &settings.directions,
+              100000);
+  line.Value("--tolerance", "NUMBER", "relative, against central differences; default 1e-6 (f64), 2e-2 (f32)",
+             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_central); });
+  line.Value("--tolerance-forward", "NUMBER",
+             "relative, against forward mode; default 1e-10 (f64), 1e-3 (f32)",
+             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_forward); });
+  line.Section("How");
+  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
+              &settings.launch.adstack_cap, UINT64_MAX);
+  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
+  line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
+  line.Positional("bundle", 1, 1, &files);
+  switch (line.Parse(words)) {
+    case CommandLine::Outcome::Done:
+      return driver::kExitOk;
+    case CommandLine::Outcome::Error:
+      return driver::kExitUsage;
+    case CommandLine::Outcome::Run:
+      break;
+  }
+  open.derive_tangents = true;
+  Bundle bundle;
+  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  Kernel primal, gradient, tangent;
+  if (int code = FindKernel(bundle.get(), kernel_name, &primal); code != driver::kExitOk) return code;
+  std::string name = primal.report.name;
+  if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != driver::kExitOk) return code;
+  bool has_tangent = false;
+  for (const Kernel& kernel : AllKernels(bundle.get()))
+    has_tangent = has_tangent || kernel.report.name == name + ".jvp";
+  if (has_tangent) FindKernel(bundle.get(), name + ".jvp", &tangent);
+
+  Values inputs;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  if (!ParseArguments(bundle.get(), primal, texts, &inputs, &shapes)) return driver::kExitUsage;
+  if (!FillInputs(primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
+  settings.launch.workers = static_cast<uint32_t>(workers);
+  Machine machine;
+  if (int code = machine.Open(bundle, settings.launch.workers); code != driver::kExitOk) return code;
+  Checker checker(primal, gradient, has_tangent ? &tangent : nullptr, settings, machine, std::move(inputs));
+  std::vector<std::pair<const Param*, Row>> rows;
+  if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
+  return PrintRows(bundle.get(), primal, rows);
+}
+
+}  // namespace adc::tool

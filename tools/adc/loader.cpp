@@ -1,0 +1,131 @@
+#include "loader.h"
+
+#include "command_line.h"
+#include "driver/compile.h"
+#include "driver/files.h"
+#include "driver/nearest.h"
+
+namespace adc::tool {
+
+int ReportFailure(const std::string& what, adrt_status status, const adrt_error& error) {
+  std::string text = what + ": " + adrt_status_text(status);
+  if (error.text[0] != 0) text += ": " + std::string(error.text);
+  PrintError(text);
+  if (status == ADRT_ERROR_UNSUPPORTED || status == ADRT_ERROR_NO_TARGET ||
+      status == ADRT_ERROR_DEVICE_FEATURE) {
+    return driver::kExitUnsupported;
+  }
+  if (status >= 200 && status < 300) return driver::kExitBadBundle;
+  return status == ADRT_ERROR_ARGUMENT ? driver::kExitUsage : driver::kExitRunTime;
+}
+
+std::string Param::TypeText(const adrt_bundle* bundle) const {
+  if (IsLayout()) {
+    auto layout = Sized<adrt_layout_report>();
+    bool known = adrt_bundle_layout(bundle, report.layout, &layout, nullptr) == ADRT_OK;
+    return known ? "@" + std::string(layout.name) : "@?";
+  }
+  std::string element = adrt_type_name(report.type);
+  if (report.columns > 1) {
+    element =
+        "mat<" + element + ", " + std::to_string(report.rows) + ", " + std::to_string(report.columns) + ">";
+  } else if (report.rows > 1) {
+    element = "vec<" + element + ", " + std::to_string(report.rows) + ">";
+  }
+  return IsScalar() ? element : "buffer<" + element + ", " + std::to_string(report.rank) + ">";
+}
+
+const Param* Kernel::Find(std::string_view name) const {
+  for (const Param& param : params) {
+    if (param.name == name) return &param;
+  }
+  return nullptr;
+}
+
+Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle) {
+  Kernel kernel;
+  kernel.handle = handle;
+  kernel.report = Sized<adrt_kernel_report>();
+  adrt_kernel_info(handle, &kernel.report, nullptr);
+  for (uint32_t index = 0; index < kernel.report.param_count; ++index) {
+    Param& param = kernel.params.emplace_back();
+    param.report = Sized<adrt_param_report>();
+    adrt_kernel_param(handle, index, &param.report, nullptr);
+    param.name = param.report.name;
+    param.element_bytes = uint64_t{adrt_type_size(param.report.type)} * param.Components();
+    auto layout = Sized<adrt_layout_report>();
+    if (param.IsLayout() && adrt_bundle_layout(bundle, param.report.layout, &layout, nullptr) == ADRT_OK) {
+      param.layout_bytes = layout.bytes;
+    }
+  }
+  return kernel;
+}
+
+std::vector<Kernel> AllKernels(const adrt_bundle* bundle) {
+  std::vector<Kernel> kernels;
+  auto report = Sized<adrt_bundle_report>();
+  adrt_bundle_info(bundle, &report, nullptr);
+  for (uint32_t index = 0; index < report.kernel_count; ++index) {
+    const adrt_kernel* handle = nullptr;
+    if (adrt_bundle_kernel(bundle, index, &handle, nullptr) == ADRT_OK)
+      kernels.push_back(Describe(bundle, handle));
+  }
+  return kernels;
+}
+
+int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
+  std::vector<uint8_t> bytes;
+  if (options.compile_ir && path.ends_with(".ir")) {
+    driver::CompileOptions compile;
+    compile.derive.tangent = options.derive_tangents;
+    compile.include_dirs = options.include_dirs;
+    compile.check_bounds = options.check_bounds;
+    driver::Product product;
+    driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
+    if (code != driver::kExitOk) return code;
+    bytes = std::move(product.bytes);
+  } else {
+    diag::Result<std::string> file = driver::ReadWhole(path);
+    if (!file) {
+      PrintError(file.Failure().text);
+      return driver::kExitFailed;
+    }
+    bytes.assign(file->begin(), file->end());
+  }
+  auto host = Sized<adrt_host>();
+  host.flags = options.trust ? uint32_t{ADRT_HOST_TRUST} : 0;
+  auto error = Sized<adrt_error>();
+  adrt_status status =
+      adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, bundle->Out(), &error);
+  return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
+}
+
+int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel) {
+  std::vector<Kernel> kernels = AllKernels(bundle);
+  std::vector<std::string_view> names;
+  const Kernel* found = nullptr;
+  uint32_t primals = 0;
+  for (const Kernel& candidate : kernels) {
+    names.push_back(candidate.report.name);
+    bool primal = std::string_view(candidate.report.role) == "primal";
+    primals += primal;
+    if (name.empty() ? primal : name == candidate.report.name) found = &candidate;
+  }
+  if (name.empty() && primals != 1) found = nullptr;
+  if (found != nullptr) {
+    *kernel = *found;
+    return driver::kExitOk;
+  }
+  std::string list;
+  for (std::string_view known : names) list += (list.empty() ? "" : ", ") + std::string(known);
+  if (name.empty()) {
+    PrintError("several kernels: say which with --kernel", "the bundle holds " + list);
+  } else {
+    std::string_view near = driver::Nearest(name, names);
+    PrintError("no kernel '" + name + "' in the bundle",
+               near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
+  }
+  return driver::kExitUsage;
+}
+
+}  // namespace adc::tool

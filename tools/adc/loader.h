@@ -1,0 +1,95 @@
+#pragma once
+// The loader's handles as C++ values, for the subcommands that run or look at bundles.
+
+#include <adrt/adrt.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace adc::tool {
+
+/// Owns a handle of the loader.
+template <class Object, void (*Release)(Object*)>
+class Handle {
+ public:
+  Handle() = default;
+  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_ != nullptr) Release(object_);
+  }
+  Object* get() const { return object_; }
+  /// For the output argument of a create function; the handle must be empty.
+  Object** Out() { return &object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  Object* object_ = nullptr;
+};
+
+using Bundle = Handle<adrt_bundle, adrt_bundle_release>;
+using Device = Handle<adrt_device, adrt_device_release>;
+using Module = Handle<adrt_module, adrt_module_release>;
+using LaunchPlan = Handle<adrt_launch_plan, adrt_plan_release>;
+
+/// A descriptor or report with its size filled in.
+template <class Descriptor>
+Descriptor Sized() {
+  Descriptor descriptor = {};
+  descriptor.struct_size = sizeof(Descriptor);
+  return descriptor;
+}
+
+/// Prints a failure of the loader with `what` before it, and gives the exit code that stands for it: a bad
+/// bundle, unsupported, usage for wrong arguments, run time for the rest.
+int ReportFailure(const std::string& what, adrt_status status, const adrt_error& error);
+
+/// What a kernel's parameter is, as read from the bundle.
+struct Param {
+  adrt_param_report report;
+  std::string name;
+  uint64_t element_bytes = 0;  ///< of one element of a buffer, or of the by-value parameter
+  uint64_t layout_bytes = 0;   ///< of a layout parameter
+  bool IsFloat() const { return report.type >= ADRT_TYPE_F16; }
+  bool IsBuffer() const { return report.kind == ADRT_PARAM_BUFFER; }
+  bool IsLayout() const { return report.kind == ADRT_PARAM_LAYOUT; }
+  bool IsScalar() const { return report.kind == ADRT_PARAM_SCALAR; }
+  bool IsGiven() const { return report.kind != ADRT_PARAM_SCRATCH; }
+  uint32_t Components() const { return report.rows * report.columns; }
+  /// "buffer<vec<f32, 3>, 2>", "i32", "@grid"
+  std::string TypeText(const adrt_bundle* bundle) const;
+};
+
+struct Kernel {
+  const adrt_kernel* handle = nullptr;
+  adrt_kernel_report report;
+  std::vector<Param> params;
+  const Param* Find(std::string_view name) const;
+};
+
+/// Reads what the loader says of a kernel.
+Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle);
+std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
+
+/// A bundle from a file, or from an .ir file that is compiled in memory for this machine. kExitOk, or the
+/// exit code after the reason was printed. The bytes are kept by the bundle.
+struct OpenOptions {
+  bool trust = true;
+  bool compile_ir = true;        ///< take .ir files as well
+  bool derive_tangents = false;  ///< for .ir files: derive k.jvp too
+  std::vector<std::string> include_dirs = {};
+  bool check_bounds = false;
+};
+int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
+
+/// The kernel named `name`, or the only primal kernel where `name` is empty. kExitOk, or the exit code after
+/// the reason was printed.
+int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel);
+
+}  // namespace adc::tool

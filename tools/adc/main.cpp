@@ -1,0 +1,43 @@
+// `adc kernel.ir` compiles; `adc <command> ...` does what kCommands says.
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "commands.h"
+#include "driver/nearest.h"
+#include "driver/options.h"
+
+namespace {
+
+/// The first word is neither a command nor a file, but looks like one of the commands.
+std::string_view MisspelledCommand(const std::string& word) {
+  struct stat facts = {};
+  bool plain = !word.empty() && word[0] != '-' && word[0] != '@' && word.find('.') == std::string::npos;
+  if (!plain || stat(word.c_str(), &facts) == 0) return {};
+  std::vector<std::string_view> names;
+  for (const adc::tool::Command& command : adc::tool::kCommands) names.push_back(command.name);
+  return adc::driver::Nearest(word, names);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::vector<std::string> arguments(words + 1, words + count);
+  if (!arguments.empty()) {
+    for (const adc::tool::Command& command : adc::tool::kCommands) {
+      if (arguments[0] == command.name) return command.run({arguments.begin() + 1, arguments.end()});
+    }
+    if (arguments[0] == "compile") return adc::tool::Compile({arguments.begin() + 1, arguments.end()});
+    std::string_view near = MisspelledCommand(arguments[0]);
+    if (!near.empty()) {
+      adc::tool::PrintError("no command or file '" + arguments[0] + "'",
+                            "did you mean 'adc " + std::string(near) + "'?");
+      return adc::driver::kExitUsage;
+    }
+  }
+  return adc::tool::Compile(arguments);
+}

@@ -1,0 +1,152 @@
+// `adc run`: one launch through the loader, with arguments from the command line.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "command_line.h"
+#include "commands.h"
+#include "driver/options.h"
+#include "launch.h"
+
+namespace adc::tool {
+
+namespace {
+
+/// "loss: buffer<f32, 0> = 3.25", or shape, range and the first values of a larger one.
+void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& value) {
+  constexpr uint64_t kShown = 8;
+  std::string text = param.name + ": " + param.TypeText(bundle);
+  if (param.IsLayout()) {
+    std::printf("%s, %zu bytes\n", text.c_str(), value.bytes.size());
+    return;
+  }
+  uint32_t type = param.report.type;
+  uint64_t count = value.bytes.size() / adrt_type_size(type);
+  if (!value.extents.empty()) {
+    text += " [";
+    for (size_t axis = 0; axis < value.extents.size(); ++axis) {
+      text += (axis == 0 ? "" : ", ") + std::to_string(value.extents[axis]);
+    }
+    text += "]";
+  }
+  text += " =";
+  for (uint64_t at = 0; at < std::min(count, kShown); ++at)
+    text += " " + NumberText(type, value.bytes.data(), at);
+  if (count > kShown) {
+    double low = ReadNumber(type, value.bytes.data(), 0), high = low, sum = 0;
+    for (uint64_t at = 0; at < count; ++at) {
+      double number = ReadNumber(type, value.bytes.data(), at);
+      low = std::min(low, number);
+      high = std::max(high, number);
+      sum += number;
+    }
+    char range[96];
+    std::snprintf(range, sizeof range, " ... (min %.9g, max %.9g, sum %.9g)", low, high, sum);
+    text += range;
+  }
+  std::printf("%s\n", text.c_str());
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& words) {
+  std::vector<std::string> files, outs;
+  std::string kernel_name;
+  ArgTexts texts;
+  LaunchOptions launch;
+  OpenOptions open;
+  uint64_t workers = 0, repeat = 1;
+  bool time = false;
+  CommandLine line(
+      "adc run [options] bundle.adcb|kernel.ir",
+      "Runs a kernel on this machine through the loader. Values of parameters that the kernel writes\n"
+      "are printed, or written where --out names a file. Adjoints and tangents that are not given\n"
+      "begin as zeros. The bundle's code is trusted: run only bundles that you would run as programs.");
+  line.Section("What to run");
+  line.Text("--kernel", "NAME", "the kernel; may be left out where the bundle holds one that is not derived",
+            &kernel_name);
+  line.List("--arg", "NAME=VALUE",
+            "a number, [1, 2, 3], @FILE.npy, or a pattern: zeros, ones, iota, full:NUMBER, random,\n"
+            "random:SEED, with extents: zeros[4,5]",
+            &texts.args);
+  line.List("--shape", "NAME=N,M", "extents for a pattern that has none, and zeros where there is no --arg",
+            &texts.shapes);
+  line.List("--out", "NAME=@FILE", "write the parameter to FILE as .npy after the run", &outs);
+  line.Section("How");
+  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
+  line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory", &launch.heap_budget,
+              UINT64_MAX);
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says", &launch.adstack_cap,
+              UINT64_MAX);
+  line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000);
+  line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
+  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
+  line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
+  line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
+  line.Example(
+      "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",
+      "writes the gradient");
+  line.Positional("bundle", 1, 1, &files);
+  switch (line.Parse(words)) {
+    case CommandLine::Outcome::Done:
+      return driver::kExitOk;
+    case CommandLine::Outcome::Error:
+      return driver::kExitUsage;
+    case CommandLine::Outcome::Run:
+      break;
+  }
+  Bundle bundle;
+  Kernel kernel;
+  open.derive_tangents = kernel_name.ends_with(".jvp");
+  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
+
+  std::map<std::string, ArgValue> values;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return driver::kExitUsage;
+  for (const Param& param : kernel.params) {
+    auto shape = shapes.find(param.name);
+    if (param.IsBuffer() && shape != shapes.end() && !values.contains(param.name)) {
+      values.emplace(param.name, ZeroValue(param, shape->second));
+    }
+  }
+  std::map<std::string, std::string> out_paths;
+  for (const std::string& out : outs) {
+    size_t equals = out.find("=@");
+    std::string name = out.substr(0, equals);
+    if (equals == std::string::npos || kernel.Find(name) == nullptr || kernel.Find(name)->IsScalar()) {
+      PrintError("'" + out + "' after --out: wants NAME=@FILE with a buffer or layout parameter");
+      return driver::kExitUsage;
+    }
+    out_paths[name] = out.substr(equals + 2);
+  }
+  if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
+
+  Machine machine;
+  launch.workers = static_cast<uint32_t>(workers);
+  if (int code = machine.Open(bundle, launch.workers); code != driver::kExitOk) return code;
+  adrt_plan_report report;
+  for (uint64_t turn = 0; turn < repeat; ++turn) {
+    auto begin = std::chrono::steady_clock::now();
+    if (int code = machine.Launch(kernel, values, launch, &report); code != driver::kExitOk) return code;
+    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    if (time) {
+      std::fprintf(stderr, "%s: %.3f ms, %u workers, heap %llu bytes\n", kernel.report.name,
+                   taken.count() * 1e3, report.workers, static_cast<unsigned long long>(report.heap_bytes));
+    }
+  }
+  for (const Param& param : kernel.params) {
+    auto value = values.find(param.name);
+    if (value == values.end()) continue;
+    auto path = out_paths.find(param.name);
+    if (path != out_paths.end()) {
+      if (int code = WriteValue(path->second, param, value->second); code != driver::kExitOk) return code;
+    } else if (!param.IsScalar() && param.report.access != ADRT_ACCESS_READ) {
+      PrintValue(bundle.get(), param, value->second);
+    }
+  }
+  return driver::kExitOk;
+}
+
+}  // namespace adc::tool
