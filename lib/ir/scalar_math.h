@@ -1,0 +1,306 @@
+#pragma once
+// The value of each scalar operation, as a template over the C++ type that holds the operand. Both constant
+// folding (ir/eval.h) and the interpreter compute through these functions, so that there is one definition.
+//
+// The operation is an ordinary argument: where it is known at compile time the chain of tests folds away. A
+// type is bool (i1), a standard integer, Half, float or double. Every function is total: integers wrap,
+// nothing traps. Floats are computed in their own precision; Half in float (its fma: in double), rounded once
+// to Half.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "ir/number.h"
+#include "ir/op.h"
+
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+
+namespace adc::ir {
+
+/// A number of type f16.
+struct Half {
+  uint16_t bits = 0;
+  friend bool operator==(Half a, Half b) { return FloatFromHalf(a.bits) == FloatFromHalf(b.bits); }
+};
+
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Half>;
+template <class T>
+inline constexpr bool kIsFloatType = kIsHalf<T> || std::is_floating_point_v<T>;
+
+/// The register form of a value (ConstantData::bits): integers extended after their type, floats in the low
+/// bits.
+template <class T>
+inline uint64_t ToBits(T value) {
+  if constexpr (kIsHalf<T>)
+    return value.bits;
+  else if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<uint64_t>(value);
+  else if constexpr (std::is_signed_v<T>)
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  else
+    return static_cast<uint64_t>(value);
+}
+
+template <class T>
+inline T FromBits(uint64_t bits) {
+  if constexpr (kIsHalf<T>)
+    return Half{static_cast<uint16_t>(bits)};
+  else if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(bits);
+  else if constexpr (std::is_same_v<T, bool>)
+    return (bits & 1) != 0;
+  else
+    return static_cast<T>(bits);
+}
+
+/// Where Half computes.
+inline float Widen(Half value) {
+  return FloatFromHalf(value.bits);
+}
+inline float Widen(float value) {
+  return value;
+}
+inline double Widen(double value) {
+  return value;
+}
+template <class T, class W>
+inline T Narrow(W value) {
+  if constexpr (kIsHalf<T>)
+    return Half{static_cast<uint16_t>(FloatToBits(Scalar::F16, static_cast<double>(value)))};
+  else
+    return static_cast<T>(value);
+}
+
+template <class T>
+inline bool Compared(Op op, T a, T b) {
+  if constexpr (kIsHalf<T>) {
+    return Compared(op, Widen(a), Widen(b));
+  } else {
+    if (op == Op::Eq) return a == b;
+    if (op == Op::Ne) return a != b;
+    if (op == Op::Lt) return a < b;
+    if (op == Op::Le) return a <= b;
+    if (op == Op::Gt) return a > b;
+    return a >= b;
+  }
+}
+
+template <class T>
+inline T IntegerUnary(Op op, T a) {
+  using U = std::make_unsigned_t<T>;
+  auto word = static_cast<U>(a);
+  if (op == Op::Neg) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word));
+  if (op == Op::Abs) return a < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word)) : a;
+  if (op == Op::Sgn) return static_cast<T>((a > 0) - (a < 0));
+  if (op == Op::Not) return static_cast<T>(~static_cast<uint64_t>(word));
+  if (op == Op::Popcount) return static_cast<T>(std::popcount(word));
+  return static_cast<T>(std::countl_zero(word));
+}
+
+/// Quotients and remainders: by 0 they give 0, the smallest integer by -1 wraps.
+template <class T>
+inline T IntegerQuotient(Op op, T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == static_cast<T>(-1)) {
+      bool quotient = op == Op::Div || op == Op::FloorDiv;
+      return quotient ? IntegerUnary<T>(Op::Neg, a) : static_cast<T>(0);
+    }
+  }
+  auto quotient = static_cast<T>(a / b);
+  auto remainder = static_cast<T>(a % b);
+  bool below = remainder != 0 && (remainder < 0) != (b < 0);
+  if (op == Op::Div) return quotient;
+  if (op == Op::Rem) return remainder;
+  if (op == Op::FloorDiv) return static_cast<T>(quotient - (below ? 1 : 0));
+  return static_cast<T>(below ? remainder + b : remainder);
+}
+
+template <class T>
+inline T IntegerBinary(Op op, T a, T b) {
+  auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  constexpr uint64_t kMask = sizeof(T) * 8 - 1;
+  if (op == Op::Add) return static_cast<T>(x + y);
+  if (op == Op::Sub) return static_cast<T>(x - y);
+  if (op == Op::Mul) return static_cast<T>(x * y);
+  if (op == Op::Min) return a < b ? a : b;
+  if (op == Op::Max) return a > b ? a : b;
+  if (op == Op::And) return static_cast<T>(x & y);
+  if (op == Op::Or) return static_cast<T>(x | y);
+  if (op == Op::Xor) return static_cast<T>(x ^ y);
+  if (op == Op::Shl) return static_cast<T>(x << (y & kMask));
+  if (op == Op::Shr) return static_cast<T>(a >> (y & kMask));
+  return IntegerQuotient(op, a, b);
+}
+
+inline bool BoolBinary(Op op, bool a, bool b) {
+  if (op == Op::And) return a && b;
+  if (op == Op::Or) return a || b;
+  return a != b;
+}
+
+/// `F` is float or double.
+template <class F>
+inline F FloatUnary(Op op, F a) {
+  if (op == Op::Neg) return -a;
+  if (op == Op::Abs) return std::fabs(a);
+  if (op == Op::Sgn) return a > 0 ? F(1) : a < 0 ? F(-1) : a;
+  if (op == Op::Floor) return std::floor(a);
+  if (op == Op::Ceil) return std::ceil(a);
+  if (op == Op::Trunc) return std::trunc(a);
+  if (op == Op::Round) {
+    // Independent of the rounding mode that is set: above 2^52 every number is integral.
+    F floor = std::floor(a);
+    F rest = a - floor;
+    if (!(std::fabs(a) < F(0x1p52))) return a;
+    bool up = rest > F(0.5) || (rest == F(0.5) && std::fmod(floor, F(2)) != 0);
+    return std::copysign(up ? floor + 1 : floor, a);
+  }
+  if (op == Op::Sqrt) return std::sqrt(a);
+  if (op == Op::Rsqrt) return F(1) / std::sqrt(a);
+  if (op == Op::Rcp) return F(1) / a;
+  if (op == Op::Sin) return std::sin(a);
+  if (op == Op::Cos) return std::cos(a);
+  if (op == Op::Tan) return std::tan(a);
+  if (op == Op::Asin) return std::asin(a);
+  if (op == Op::Acos) return std::acos(a);
+  if (op == Op::Atan) return std::atan(a);
+  if (op == Op::Sinh) return std::sinh(a);
+  if (op == Op::Cosh) return std::cosh(a);
+  if (op == Op::Tanh) return std::tanh(a);
+  if (op == Op::Exp) return std::exp(a);
+  if (op == Op::Exp2) return std::exp2(a);
+  if (op == Op::Log) return std::log(a);
+  if (op == Op::Log2) return std::log2(a);
+  return std::erf(a);
+}
+
+/// min and max take the second operand on a tie and where one operand is NaN.
+template <class F>
+inline F FloatBinary(Op op, F a, F b) {
+  if (op == Op::Add) return a + b;
+  if (op == Op::Sub) return a - b;
+  if (op == Op::Mul) return a * b;
+  if (op == Op::Div) return a / b;
+  if (op == Op::Min) return a < b ? a : b;
+  if (op == Op::Max) return a > b ? a : b;
+  if (op == Op::Rem) return std::fmod(a, b);
+  if (op == Op::FloorDiv) return std::floor(a / b);
+  if (op == Op::Mod) {
+    F whole = b * std::floor(a / b);
+    return a - whole;
+  }
+  if (op == Op::Pow) return std::pow(a, b);
+  return std::atan2(a, b);
+}
+
+template <class T>
+inline T ScalarUnary(Op op, T a) {
+  if (op == Op::StopGradient) return a;
+  if constexpr (std::is_same_v<T, bool>)
+    return !a;
+  else if constexpr (kIsHalf<T>)
+    // The sign bit alone, so that a NaN keeps its payload.
+    return op == Op::Neg ? Half{static_cast<uint16_t>(a.bits ^ 0x8000u)}
+                         : Narrow<T>(FloatUnary(op, Widen(a)));
+  else if constexpr (kIsFloatType<T>)
+    return FloatUnary(op, a);
+  else
+    return IntegerUnary(op, a);
+}
+
+template <class T>
+inline T ScalarBinary(Op op, T a, T b) {
+  if constexpr (std::is_same_v<T, bool>)
+    return BoolBinary(op, a, b);
+  else if constexpr (kIsHalf<T>)
+    return Narrow<T>(FloatBinary(op, Widen(a), Widen(b)));
+  else if constexpr (kIsFloatType<T>)
+    return FloatBinary(op, a, b);
+  else
+    return IntegerBinary(op, a, b);
+}
+
+template <class T>
+inline T ScalarClamp(T value, T low, T high) {
+  T raised = Compared(Op::Gt, value, low) ? value : low;
+  return Compared(Op::Lt, raised, high) ? raised : high;
+}
+
+template <class T>
+inline T ScalarFma(T a, T b, T c) {
+  if constexpr (kIsHalf<T>) {
+    double product = static_cast<double>(Widen(a)) * static_cast<double>(Widen(b));
+    return Narrow<T>(product + static_cast<double>(Widen(c)));
+  } else {
+    return std::fma(a, b, c);
+  }
+}
+
+/// Value conversion: float to integer truncates and saturates, NaN gives 0; anything to i1 asks whether it is
+/// not 0.
+template <class To, class From>
+inline To ScalarCast(From value) {
+  if constexpr (kIsHalf<From> && !kIsHalf<To>) {
+    return ScalarCast<To>(Widen(value));
+  } else if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else if constexpr (kIsHalf<To>) {
+    return Narrow<To>(static_cast<double>(value));
+  } else if constexpr (kIsFloatType<From> && !kIsFloatType<To>) {
+    // 2^digits is the first number above the range, and is exact in every float format.
+    const From above = std::ldexp(From(1), std::numeric_limits<To>::digits);
+    if (value != value) return 0;
+    if (value >= above) return std::numeric_limits<To>::max();
+    if (value <= (std::is_signed_v<To> ? -above : From(0))) return std::numeric_limits<To>::min();
+    return static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Calls `visitor(T())` with the C++ type that holds `scalar`.
+template <class Visitor>
+inline decltype(auto) VisitScalar(Scalar scalar, Visitor&& visitor) {
+  switch (scalar) {
+    case Scalar::I1:
+      return visitor(bool());
+    case Scalar::I8:
+      return visitor(int8_t());
+    case Scalar::I16:
+      return visitor(int16_t());
+    case Scalar::I32:
+      return visitor(int32_t());
+    case Scalar::I64:
+      return visitor(int64_t());
+    case Scalar::U8:
+      return visitor(uint8_t());
+    case Scalar::U16:
+      return visitor(uint16_t());
+    case Scalar::U32:
+      return visitor(uint32_t());
+    case Scalar::U64:
+      return visitor(uint64_t());
+    case Scalar::F16:
+      return visitor(Half());
+    case Scalar::F32:
+      return visitor(float());
+    case Scalar::F64:
+      break;
+  }
+  return visitor(double());
+}
+
+}  // namespace adc::ir
