@@ -49,7 +49,8 @@ std::set<std::string> Imports(const std::vector<uint8_t>& image) {
   for (uint16_t n = 0; n < header.e_phnum; ++n) {
     auto segment = At<Elf64_Phdr>(image, header.e_phoff + n * sizeof(Elf64_Phdr));
     if (segment.p_type != PT_DYNAMIC) continue;
-    for (uint64_t offset = segment.p_offset; offset < segment.p_offset + segment.p_filesz; offset += sizeof(Elf64_Dyn)) {
+    for (uint64_t offset = segment.p_offset; offset < segment.p_offset + segment.p_filesz;
+         offset += sizeof(Elf64_Dyn)) {
       auto entry = At<Elf64_Dyn>(image, offset);
       if (entry.d_tag == DT_SYMTAB) symbols = entry.d_un.d_ptr;
       if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
@@ -60,7 +61,8 @@ std::set<std::string> Imports(const std::vector<uint8_t>& image) {
   std::set<std::string> names;
   for (uint64_t n = 1; n < count; ++n) {
     auto symbol = At<Elf64_Sym>(image, symbols + n * sizeof(Elf64_Sym));
-    if (symbol.st_shndx == SHN_UNDEF) names.insert(reinterpret_cast<const char*>(image.data() + strings + symbol.st_name));
+    if (symbol.st_shndx == SHN_UNDEF)
+      names.insert(reinterpret_cast<const char*>(image.data() + strings + symbol.st_name));
   }
   return names;
 }
@@ -82,7 +84,8 @@ TEST_CASE("an image holds the segments that the loader maps and nothing else") {
       CHECK(allowed.count(segment.p_type) == 1);
       CHECK((segment.p_flags & (PF_W | PF_X)) != (PF_W | PF_X));
       if (segment.p_type != PT_DYNAMIC) continue;
-      for (uint64_t at = segment.p_offset; at < segment.p_offset + segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+      for (uint64_t at = segment.p_offset; at < segment.p_offset + segment.p_filesz;
+           at += sizeof(Elf64_Dyn)) {
         auto entry = At<Elf64_Dyn>(code.image, at);
         CHECK(entry.d_tag != DT_NEEDED);
         CHECK(entry.d_tag != DT_INIT_ARRAY);

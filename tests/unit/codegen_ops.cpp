@@ -1,5 +1,6 @@
-// Every scalar operation of the table, for every type, against the one definition that the interpreter and constant
-// folding use: on values that are likely to be wrong, on every target that this machine runs, at every level.
+// Every scalar operation of the table, for every type, against the one definition that the interpreter and
+// constant folding use: on values that are likely to be wrong, on every target that this machine runs, at
+// every level.
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -16,16 +17,18 @@ using namespace adc::codegen_tests;
 using ir::Op;
 using ir::Scalar;
 
-constexpr Scalar kScalars[] = {Scalar::I1, Scalar::I8,  Scalar::I16, Scalar::I32, Scalar::I64, Scalar::U8,
+constexpr Scalar kScalars[] = {Scalar::I1,  Scalar::I8,  Scalar::I16, Scalar::I32, Scalar::I64, Scalar::U8,
                                Scalar::U16, Scalar::U32, Scalar::U64, Scalar::F16, Scalar::F32, Scalar::F64};
 
 std::vector<uint64_t> ValuesOf(Scalar scalar) {
   std::vector<uint64_t> values;
   if (scalar == Scalar::I1) return {0, 1};
   if (ir::IsFloat(scalar)) {
-    for (double v : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.5, 0.1, -0.3, 7.25, -7.75, 100.0, 1e-3, 5.9e-8,
-                     6.1e-5, 2049.0, 65504.0, 65520.0, -70000.0, 8388609.0, 1e10, -3e9, 1e-30, 1e30, 4.5e15, 1e300,
-                     1e-300, 127.9, 128.0, -128.5, 255.5, 32767.5, 2147483647.0, 9.3e18, 1.9e19})
+    for (double v :
+         {0.0,     -0.0,     1.0,       -1.0,  0.5,     -0.5,         1.5,    2.5,    -2.5,   3.5,
+          0.1,     -0.3,     7.25,      -7.75, 100.0,   1e-3,         5.9e-8, 6.1e-5, 2049.0, 65504.0,
+          65520.0, -70000.0, 8388609.0, 1e10,  -3e9,    1e-30,        1e30,   4.5e15, 1e300,  1e-300,
+          127.9,   128.0,    -128.5,    255.5, 32767.5, 2147483647.0, 9.3e18, 1.9e19})
       values.push_back(ir::FloatToBits(scalar, v));
     values.push_back(ir::FloatToBits(scalar, std::numeric_limits<double>::infinity()));
     values.push_back(ir::FloatToBits(scalar, -std::numeric_limits<double>::infinity()));
@@ -33,9 +36,10 @@ std::vector<uint64_t> ValuesOf(Scalar scalar) {
     return values;
   }
   uint32_t width = ir::BitWidth(scalar);
-  for (uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{7}, uint64_t{13}, uint64_t{100},
-                     ~uint64_t{0}, ~uint64_t{0} - 1, ~uint64_t{0} - 6, uint64_t{1} << (width - 1),
-                     (uint64_t{1} << (width - 1)) - 1, (uint64_t{1} << (width - 1)) + 1, uint64_t{0x123456789ABCDEF}})
+  for (uint64_t v :
+       {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{7}, uint64_t{13}, uint64_t{100},
+        ~uint64_t{0}, ~uint64_t{0} - 1, ~uint64_t{0} - 6, uint64_t{1} << (width - 1),
+        (uint64_t{1} << (width - 1)) - 1, (uint64_t{1} << (width - 1)) + 1, uint64_t{0x123456789ABCDEF}})
     values.push_back(ir::WrapInteger(scalar, v));
   return values;
 }
@@ -84,7 +88,10 @@ std::vector<Case> AllCases() {
       }
       continue;
     }
-    size_t arity = form == ir::OpForm::Unary ? 1 : form == ir::OpForm::Binary ? 2 : form == ir::OpForm::Ternary ? 3 : 0;
+    size_t arity = form == ir::OpForm::Unary     ? 1
+                   : form == ir::OpForm::Binary  ? 2
+                   : form == ir::OpForm::Ternary ? 3
+                                                 : 0;
     if (arity == 0) continue;
     for (Scalar scalar : kScalars) {
       std::vector<ir::Type> types(arity, ir::Type::Of(scalar));
@@ -101,7 +108,8 @@ void BuildKernel(Kernels& kernels, const Case& c) {
   ir::Value out = kernels.Param(kernel, ir::Type::Buffer(c.result, 1), "out");
   std::vector<ir::Value> inputs;
   for (size_t n = 0; n < c.operand_types.size(); ++n)
-    inputs.push_back(kernels.Param(kernel, ir::Type::Buffer(c.operand_types[n], 1), "in" + std::to_string(n)));
+    inputs.push_back(
+        kernels.Param(kernel, ir::Type::Buffer(c.operand_types[n], 1), "in" + std::to_string(n)));
   ir::Value count = kernels.Param(kernel, ir::kI32, "n");
   ir::Builder b(kernels.module, kernel, kernel.Body());
   ir::Value bounds[] = {b.I32(0), count};
@@ -166,7 +174,8 @@ void CheckAll(const target::Target& target, uint32_t optimise) {
     auto extent = static_cast<int64_t>(count);
     launch.Buffer(out.data(), {extent});
     std::vector<std::vector<uint8_t>> inputs;
-    for (size_t k = 0; k < c.operands.size(); ++k) inputs.push_back(Pack(c.operand_types[k].scalar, c.operands[k]));
+    for (size_t k = 0; k < c.operands.size(); ++k)
+      inputs.push_back(Pack(c.operand_types[k].scalar, c.operands[k]));
     for (auto& input : inputs) launch.Buffer(input.data(), {extent});
     launch.Scalar(static_cast<int32_t>(count));
     launch.Run(image.Entry(code->symbols[number][0]), 0, count);
@@ -183,7 +192,8 @@ void CheckAll(const target::Target& target, uint32_t optimise) {
         text += " " + ir::PrintNumber(c.operand_types[k].scalar, operands[k]) + ":" +
                 ir::Spelling(c.operand_types[k].scalar);
       UNSCOPED_INFO(text << " gives " << ir::PrintNumber(c.result.scalar, got) << " instead of "
-                         << ir::PrintNumber(c.result.scalar, *want) << " : " << ir::Spelling(c.result.scalar));
+                         << ir::PrintNumber(c.result.scalar, *want) << " : "
+                         << ir::Spelling(c.result.scalar));
     }
   }
   INFO(target.name << " -O" << optimise);
