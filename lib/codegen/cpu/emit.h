@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/llvm/config.h"
+#include "codegen/common/config.h"
 #include "diag/result.h"
 #include "ir/module.h"
 #include "target/target.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "codegen/llvm/config.h"
+#include "codegen/common/config.h"
 #include "diag/result.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"

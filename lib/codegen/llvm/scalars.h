@@ -5,7 +5,7 @@
 // amounts are taken modulo the width, conversions saturate. f16 computes in f32 and is rounded after each
 // operation. i1 is a byte in memory and an i1 in a register.
 
-#include "codegen/llvm/config.h"
+#include "codegen/common/config.h"
 #include "codegen/llvm/half.h"
 #include "codegen/llvm/hooks.h"
 
