@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adstack/walk.h"
+#include "analysis/tasks.h"
 #include "ir/number.h"
 #include "support/check.h"
 
@@ -36,28 +37,32 @@ namespace {
 constexpr uint32_t kMaxDepth = 400;
 constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
 
-bool Mentions(const std::vector<bool>& set, uint32_t position) {
-  return position < set.size() && set[position];
-}
-
 }  // namespace
 
 Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra)
-    : module_(module), function_(function), algebra_(algebra), written_(function.params.size(), false) {
-  bool alias_written = false;
+    : module_(module), function_(function), algebra_(algebra), task_of_(0, UINT32_MAX) {
+  std::vector<analysis::Task> tasks = analysis::TasksOf(function);
+  const std::vector<Inst>& body = function[function.Body()].insts;
+  for (uint32_t task = 0; task < tasks.size(); ++task) {
+    for (uint32_t place = tasks[task].first; place < tasks[task].last; ++place) task_of_[body[place]] = task;
+  }
+  written_.assign(tasks.size(), std::vector<bool>(function.params.size(), false));
   ForEachInst(function, [&](Inst inst) {
     const ir::InstData& data = function_[inst];
     if (data.op == Op::StackPush) pushes_[function_.Operand(inst, 0)].push_back(inst);
     if (data.op != Op::Store && !ir::IsAtomic(data.op)) return;
     const ir::ValueData& base = function_[function_.Operand(inst, 0)];
     if (base.kind != ValueKind::BlockParam || Block(base.owner) != function_.Body()) return;
-    written_[base.number] = true;
-    alias_written = alias_written || function_.params[base.number].alias;
+    std::vector<bool>& written = written_[TaskOf(inst)];
+    written[base.number] = true;
+    if (!function_.params[base.number].alias) return;
+    for (size_t n = 0; n < written.size(); ++n) written[n] = written[n] || function_.params[n].alias;
   });
-  for (size_t n = 0; n < written_.size(); ++n) {
-    if (function_.params[n].role == ir::ParamRole::Scratch || (alias_written && function_.params[n].alias))
-      written_[n] = true;
-  }
+}
+
+uint32_t Bounds::TaskOf(Inst inst) const {
+  while (function_[inst].parent != function_.Body()) inst = function_[function_[inst].parent].owner;
+  return task_of_.Get(inst);
 }
 
 uint32_t Bounds::DepthOf(Block block) const {
@@ -204,7 +209,7 @@ Range Bounds::OfCarried(Inst loop, uint32_t number) {
     return {algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower)),
             algebra_.Add(initial.upper, SumOfEarlier(loop, step->upper))};
   }
-  return Union(initial, Closed(loop, Of(yield), false));
+  return Union(initial, Closed(loop, Of(yield)));
 }
 
 Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
@@ -228,13 +233,12 @@ Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
     NodeId rise = up == zero ? zero : algebra_.SumBelow(level, trips.upper, up);
     return {algebra_.Add(initial.lower, fall), algebra_.Add(initial.upper, rise)};
   }
-  return Union(initial, Closed(loop, Of(yield), false));
+  return Union(initial, Closed(loop, Of(yield)));
 }
 
-Range Bounds::Closed(Inst loop, Range range, bool one_more) {
+Range Bounds::Closed(Inst loop, Range range) {
   uint32_t level = LevelOf(loop);
   NodeId trips = TripsOf(loop).upper;
-  if (one_more) trips = algebra_.Add(trips, algebra_.Const(1));
   return {algebra_.MinOver(level, trips, range.lower), algebra_.MaxOver(level, trips, range.upper, false)};
 }
 
@@ -459,7 +463,9 @@ Range Bounds::OfLoad(Inst inst) {
     return low > high ? Range{} : Range{algebra_.Const(low), algebra_.Const(high)};
   }
   if (base_data.kind != ValueKind::BlockParam || Block(base_data.owner) != function_.Body()) return {};
-  if (!type.IsBuffer() || type.rows != 0 || Mentions(written_, base_data.number)) return {};
+  if (!type.IsBuffer() || type.rows != 0) return {};
+  uint32_t task = TaskOf(inst);
+  if (task >= written_.size() || written_[task][base_data.number]) return {};
   std::vector<NodeId> indices;
   for (Value index : function_.Indices(inst)) {
     Range range = Of(index);

@@ -28,8 +28,9 @@ struct Trips {
 
 /// Translates integer values of one kernel. Sound: the true value never lies outside of the range, as long as
 /// the kernel's integer arithmetic of 32 bits and more does not wrap and no float goes in. Exact for scalar
-/// arguments, shapes, loop indices, elements of buffers that the kernel does not write, arithmetic on those,
-/// and carried values that grow by what is known.
+/// arguments, shapes, loop indices, elements of buffers that the same task does not write (what an earlier
+/// task writes is there when the task is sized), arithmetic on those, and carried values that grow by what is
+/// known.
 class Bounds {
  public:
   Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra);
@@ -65,6 +66,7 @@ class Bounds {
   Range OfLoopResult(ir::Inst loop, uint32_t number);
   Range OfLoad(ir::Inst inst);
   Range OfPop(ir::Inst inst);
+  uint32_t TaskOf(ir::Inst inst) const;
   Range Sum(Range a, Range b);
   Range Difference(Range a, Range b, ir::Scalar scalar);
   Range Magnitude(Range a);
@@ -79,7 +81,7 @@ class Bounds {
   Range Converted(Range range, ir::Type from, ir::Scalar to);
   Range Union(Range a, Range b);
   Range Choose(Range condition, Range if_true, Range if_false);
-  Range Closed(ir::Inst loop, Range range, bool one_more);
+  Range Closed(ir::Inst loop, Range range);
   Range FitType(ir::Type type, Range range);
   /// `value` as `param` plus something, where it is that.
   std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
@@ -91,8 +93,9 @@ class Bounds {
   const ir::Function& function_;
   SizeAlgebra& algebra_;
   SideTable<ir::Value, Entry> known_;
-  std::vector<bool> written_;                           ///< by parameter: the kernel may write it
   SideTable<ir::Value, std::vector<ir::Inst>> pushes_;  ///< by stack
+  SideTable<ir::Inst, uint32_t> task_of_;               ///< of the instructions of the kernel's body
+  std::vector<std::vector<bool>> written_;              ///< by task, by parameter: the task may write it
   uint32_t depth_ = 0;
 };
 
