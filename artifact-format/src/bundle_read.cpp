@@ -41,12 +41,16 @@ class IndexReader {
 
  private:
   template <class... Parts>
-  bool Bad(Code code, Rule rule, uint64_t offset, const Parts&... parts) {
+  [[gnu::always_inline]] bool Bad(Code code, Rule rule, uint64_t offset, const Parts&... parts) {
+    const MessagePart list[] = {MessagePart(parts)...};
+    return BadWith(code, rule, offset, list);
+  }
+  bool BadWith(Code code, Rule rule, uint64_t offset, Message message) {
     if (error_) {
       error_->offset = offset;
       error_->section = section_;
     }
-    return Fail(error_, code, rule, parts...);
+    return FailWith(error_, code, rule, message);
   }
   template <class N>
   N At(uint64_t offset) const {

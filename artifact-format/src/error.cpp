@@ -45,4 +45,24 @@ TextWriter& TextWriter::Hex(uint64_t number) {
   return *this << std::string_view(digits, sizeof digits);
 }
 
+void MessagePart::Write(TextWriter& writer) const {
+  if (!text_) {
+    writer << value_;
+  } else if (text_ == &kSigned) {
+    writer << static_cast<int64_t>(value_);
+  } else {
+    writer << std::string_view(text_, value_);
+  }
+}
+
+bool FailWith(Error* error, Code code, Rule rule, Message message) {
+  if (error && error->code == Code::kOk) {
+    error->code = code;
+    error->rule = rule;
+    TextWriter writer(error->text, sizeof error->text);
+    for (const MessagePart& part : message) part.Write(writer);
+  }
+  return false;
+}
+
 }  // namespace adc::artifact

@@ -109,6 +109,18 @@ void JsonWriter::Quote(std::string_view value) {
   Put("\"");
 }
 
+bool JsonReader::FaultWith(Message message) {
+  if (failed_) return false;
+  failed_ = true;
+  if (error_) error_->offset = position_;
+  return FailWith(error_, Code::kMalformed, Rule::kH8, message);
+}
+
+bool JsonReader::NoMemory() {
+  failed_ = true;
+  return Fail(error_, Code::kOutOfMemory, Rule::kNone, "out of memory for the metadata");
+}
+
 bool JsonReader::Open(char bracket) {
   if (failed_) return false;
   if (Peek() != bracket) return Fault("expected '", std::string_view(&bracket, 1), "'");

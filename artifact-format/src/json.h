@@ -67,18 +67,12 @@ class JsonReader {
   bool AtEnd() const { return position_ == text_.size(); }
   bool ok() const { return !failed_; }
   template <class... Parts>
-  bool Fault(const Parts&... parts) {
-    if (!failed_) {
-      failed_ = true;
-      if (error_) error_->offset = position_;
-      Fail(error_, Code::kMalformed, Rule::kH8, parts...);
-    }
-    return false;
+  [[gnu::always_inline]] bool Fault(const Parts&... parts) {
+    const MessagePart list[] = {MessagePart(parts)...};
+    return FaultWith(list);
   }
-  bool NoMemory() {
-    failed_ = true;
-    return Fail(error_, Code::kOutOfMemory, Rule::kNone, "out of memory for the metadata");
-  }
+  bool FaultWith(Message message);
+  bool NoMemory();
 
  private:
   bool Ends(char bracket);

@@ -38,10 +38,16 @@ class Checker {
 
  private:
   template <class... Parts>
-  bool Broken(const Parts&... parts) {
-    if (kernel_)
-      return Fail(error_, Code::kMalformed, Rule::kH8, "kernel '", kernel_->name.view(), "': ", parts...);
-    return Fail(error_, Code::kMalformed, Rule::kH8, parts...);
+  [[gnu::always_inline]] bool Broken(const Parts&... parts) {
+    const MessagePart list[] = {MessagePart(parts)...};
+    return BrokenWith(list);
+  }
+  bool BrokenWith(Message message) {
+    char text[sizeof(Error::text)];
+    TextWriter writer(text, sizeof text);
+    if (kernel_) writer << "kernel '" << kernel_->name.view() << "': ";
+    for (const MessagePart& part : message) part.Write(writer);
+    return Fail(error_, Code::kMalformed, Rule::kH8, text);
   }
   bool TooMany(std::string_view what, uint32_t limit) {
     return Fail(error_, Code::kOverLimit, Rule::kH8, "more than ", limit, " ", what);

@@ -3,6 +3,7 @@
 // and a text for people. Errors are plain memory, so that reporting never allocates.
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace adc::artifact {
@@ -60,17 +61,35 @@ class TextWriter {
   size_t size_ = 0;
 };
 
-/// Sets `error` (which may be null) unless it holds an earlier one, and returns false: `return Fail(error,
-/// ...)`. The parts of the message are written one after the other.
+/// A piece of a message: text or a number. Messages are handed over as lists of parts, so that a place that
+/// reports costs a few stores and one call.
+class MessagePart {
+ public:
+  MessagePart(std::string_view text) : text_(text.data() ? text.data() : ""), value_(text.size()) {}
+  MessagePart(const char* text) : MessagePart(std::string_view(text)) {}
+  MessagePart(uint64_t number) : value_(number) {}
+  MessagePart(int64_t number) : text_(&kSigned), value_(static_cast<uint64_t>(number)) {}
+  MessagePart(uint32_t number) : value_(number) {}
+  MessagePart(int32_t number) : MessagePart(int64_t{number}) {}
+
+  void Write(TextWriter& writer) const;
+
+ private:
+  static constexpr char kSigned = 0;
+  const char* text_ = nullptr;  ///< null: value_ is an unsigned number; &kSigned: a signed one
+  uint64_t value_;
+};
+using Message = std::span<const MessagePart>;
+
+/// Sets `error` (which may be null) unless it holds an earlier one, and returns false.
+bool FailWith(Error* error, Code code, Rule rule, Message message);
+
+/// The same with the parts one after the other: `return Fail(error, code, rule, "section ", number, " is
+/// damaged")`.
 template <class... Parts>
-bool Fail(Error* error, Code code, Rule rule, const Parts&... parts) {
-  if (error && error->code == Code::kOk) {
-    error->code = code;
-    error->rule = rule;
-    TextWriter writer(error->text, sizeof error->text);
-    (void)(writer << ... << parts);
-  }
-  return false;
+[[gnu::always_inline]] inline bool Fail(Error* error, Code code, Rule rule, const Parts&... parts) {
+  const MessagePart list[] = {MessagePart(parts)...};
+  return FailWith(error, code, rule, list);
 }
 
 }  // namespace adc::artifact

@@ -71,9 +71,14 @@ class Binder {
 
  private:
   template <class... Parts>
-  bool Bad(uint32_t index, const Parts&... parts) {
-    return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', parameter '",
-                  meta_.params[index].name.view(), "': ", parts...);
+  [[gnu::always_inline]] bool Bad(uint32_t index, const Parts&... parts) {
+    const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+    return BadWith(index, list);
+  }
+  bool BadWith(uint32_t index, artifact::Message message) {
+    const artifact::MessagePart prefix[] = {"kernel '", meta_.name.view(), "', parameter '",
+                                            meta_.params[index].name.view(), "': "};
+    return RefuseWith(error_, ADRT_ERROR_ARGUMENT, prefix, message);
   }
 
   bool MakeCells() {

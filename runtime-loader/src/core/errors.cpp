@@ -11,6 +11,22 @@ void Clear(adrt_error* error) {
   error->section = artifact::kNoSection;
 }
 
+bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix, artifact::Message message) {
+  if (error && error->struct_size >= sizeof(adrt_error)) {
+    Clear(error);
+    error->status = status;
+    artifact::TextWriter writer(error->text, sizeof error->text);
+    for (const artifact::MessagePart& part : prefix) part.Write(writer);
+    for (const artifact::MessagePart& part : message) part.Write(writer);
+  }
+  return false;
+}
+
+adrt_status FailWith(adrt_error* error, adrt_status status, artifact::Message message) {
+  RefuseWith(error, status, {}, message);
+  return status;
+}
+
 adrt_status OutOfMemory(adrt_error* error) {
   return Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused memory");
 }

@@ -12,25 +12,26 @@ namespace artifact = adc::artifact;
 /// An error with nothing said yet.
 void Clear(adrt_error* error);
 
-/// Fills `error` (which may be null) and gives the status back: `return Fail(error, ADRT_ERROR_ARGUMENT,
-/// "...", ...)`.
+/// Fills `error` (which may be null) and gives the status back.
+adrt_status FailWith(adrt_error* error, adrt_status status, artifact::Message message);
+
+/// The same with the parts one after the other: `return Fail(error, ADRT_ERROR_ARGUMENT, "plan: ", ...)`.
 template <class... Parts>
-adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
-  if (error && error->struct_size >= sizeof(adrt_error)) {
-    Clear(error);
-    error->status = status;
-    artifact::TextWriter writer(error->text, sizeof error->text);
-    (void)(writer << ... << parts);
-  }
-  return status;
+[[gnu::always_inline]] inline adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
+  const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+  return FailWith(error, status, list);
 }
 
 /// The same for internal functions that return bool.
 template <class... Parts>
-bool Refuse(adrt_error* error, adrt_status status, const Parts&... parts) {
-  Fail(error, status, parts...);
+[[gnu::always_inline]] inline bool Refuse(adrt_error* error, adrt_status status, const Parts&... parts) {
+  const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+  FailWith(error, status, list);
   return false;
 }
+
+/// For a checker that says the same thing first in each message: `prefix`, then the message.
+bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix, artifact::Message message);
 
 adrt_status OutOfMemory(adrt_error* error);
 

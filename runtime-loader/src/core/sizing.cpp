@@ -105,13 +105,18 @@ class TaskSizer {
 
  private:
   template <class... Parts>
-  bool Bad(adrt_status status, const Parts&... parts) {
-    return Refuse(error_, status, "kernel '", plan_.meta().name.view(), "', task ", number_, " (",
-                  meta_.place.view(), "): ", parts...);
+  [[gnu::always_inline]] bool Bad(adrt_status status, const Parts&... parts) {
+    const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+    return BadWith(status, list);
+  }
+  bool BadWith(adrt_status status, artifact::Message message) {
+    const artifact::MessagePart prefix[] = {"kernel '", plan_.meta().name.view(), "', task ", number_,
+                                            " (",       meta_.place.view(),       "): "};
+    return RefuseWith(error_, status, prefix, message);
   }
   bool TooLarge() { return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its size does not fit 64 bits"); }
   template <class... Parts>
-  bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
+  [[gnu::always_inline]] bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
     Bad(ADRT_ERROR_HEAP_TOO_SMALL, parts...);
     if (error_ && error_->struct_size >= sizeof(adrt_error)) error_->needed_bytes = needed;
     return false;

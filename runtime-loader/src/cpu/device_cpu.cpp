@@ -97,7 +97,8 @@ struct Deal {
   std::atomic<uint64_t> next{0};
 };
 
-// The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could look at.
+// The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could
+// look at.
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif

@@ -60,8 +60,13 @@ class ImageMapper {
   };
 
   template <class... Parts>
-  bool Bad(const Parts&... parts) {
-    Fail(error_, ADRT_ERROR_MALFORMED, "shared image: ", parts...);
+  [[gnu::always_inline]] bool Bad(const Parts&... parts) {
+    const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+    return BadWith(list);
+  }
+  bool BadWith(artifact::Message message) {
+    const artifact::MessagePart prefix[] = {"shared image: "};
+    RefuseWith(error_, ADRT_ERROR_MALFORMED, prefix, message);
     error_->rule = static_cast<uint32_t>(artifact::Rule::kH10);
     return false;
   }
