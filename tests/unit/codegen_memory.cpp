@@ -461,3 +461,78 @@ TEST_CASE("parameters by value come from their cells") {
     CHECK(got == std::vector<double>{3, -7, 0.5, 5.25, 0.25});
   }
 }
+
+TEST_CASE("parameters that say alias may share memory, others need not be read again") {
+  // for %t in 0..%n { store %y[%t + 1], (add (load %x[%t]), 1.0) }: a chain when x and y are one buffer.
+  for (bool alias : {false, true}) {
+    Kernels kernels;
+    ir::Function& kernel = kernels.Add("chain");
+    ir::ParamInfo info;
+    info.alias = alias;
+    ir::Value x = kernels.Param(kernel, ir::Type::Buffer(ir::kF32, 1), "x", info);
+    ir::Value y = kernels.Param(kernel, ir::Type::Buffer(ir::kF32, 1), "y", info);
+    ir::Value count = kernels.Param(kernel, ir::kI32, "n");
+    ir::Builder b(kernels.module, kernel, kernel.Body());
+    ir::Inst loop = b.For(b.I32(0), count, b.I32(1), {});
+    ir::Block body = kernel[loop].regions[0];
+    b.SetBlock(body);
+    ir::Value index = kernel[body].params[0];
+    ir::Value next = b.Make(Op::Add, {index, b.I32(1)});
+    ir::Value value = b.Make(Op::Add, {b.Load(x, {&index, 1}), b.Float(ir::kF32, 1)});
+    b.Access(Op::Store, y, {&next, 1}, {&value, 1});
+    b.Yield({});
+    codegen::CpuConfig config = ConfigFor(Best());
+    config.want_llvm_text = true;
+    Compiled compiled(kernels, config);
+    std::vector<float> one(41, 0), two(41, 0);
+    Launch launch;
+    launch.Buffer(one.data(), {41}).Buffer(alias ? one.data() : two.data(), {41}).Scalar(int32_t{40});
+    launch.Run(compiled.Entry(), 0, 1);
+    if (alias) {
+      for (size_t n = 0; n < 41; ++n) CHECK(one[n] == static_cast<float>(n));
+    } else {
+      for (size_t n = 1; n < 41; ++n) CHECK(two[n] == 1.0f);
+      // Nothing stands in the way of vectors, and nothing is checked at run time for it.
+      CHECK(compiled.code.llvm_text.find("vector.body") != std::string::npos);
+      CHECK(compiled.code.llvm_text.find("vector.memcheck") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("tasks hand on values through scratch memory") {
+  // %s = scratch; serial: sum of x into %s; parallel: y[i] = x[i] / sum
+  Kernels kernels;
+  ir::Function& kernel = kernels.Add("normalise");
+  ir::Value x = kernels.Param(kernel, ir::Type::Buffer(ir::kF64, 1), "x");
+  ir::Value y = kernels.Param(kernel, ir::Type::Buffer(ir::kF64, 1), "y");
+  ir::ParamInfo info;
+  info.role = ir::ParamRole::Scratch;
+  ir::Value scratch = kernels.Param(kernel, ir::Type::Buffer(ir::kF64, 0), "s", info);
+  ir::Builder b(kernels.module, kernel, kernel.Body());
+  ir::Value initial = b.Float(ir::kF64, 0);
+  ir::Inst loop = b.For(b.I32(0), b.Shape(x, 0), b.I32(1), {&initial, 1});
+  ir::Block body = kernel[loop].regions[0];
+  b.SetBlock(body);
+  ir::Value index = kernel[body].params[0], carried = kernel[body].params[1];
+  ir::Value sum = b.Make(Op::Add, {carried, b.Load(x, {&index, 1})});
+  b.Yield({&sum, 1});
+  b.SetBlock(kernel.Body());
+  ir::Value total = kernel.Result(loop);
+  b.Access(Op::Store, scratch, {}, {&total, 1});
+  ir::Value divisor = b.Load(scratch, {});
+  ir::Value count = b.Shape(x, 0);
+  ir::Value at = OpenLoop(b, kernel, count);
+  ir::Value share = b.Make(Op::Div, {b.Load(x, {&at, 1}), divisor});
+  b.Access(Op::Store, y, {&at, 1}, {&share, 1});
+  b.Yield({});
+  Compiled compiled(kernels, ConfigFor(Best()));
+  REQUIRE(compiled.code.symbols[0].size() == 2);
+  std::vector<double> input = {1, 2, 3, 4}, output(4, 0);
+  double cell = 0;
+  Launch launch;
+  launch.Buffer(input.data(), {4}).Buffer(output.data(), {4}).Buffer(&cell);
+  launch.Run(compiled.Entry(0, 0), 0, 1);
+  CHECK(cell == 10);
+  launch.Run(compiled.Entry(0, 1), 0, 4);
+  CHECK(output == std::vector<double>{0.1, 0.2, 0.3, 0.4});
+}

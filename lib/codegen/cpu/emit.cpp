@@ -85,8 +85,10 @@ class TaskEmitter {
     if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
     body_.BeginSums(sums);
     body_.memory().SetInLoop(true);
-    if (axes.size() == 1) {
-      EmitRow(task.parallel, axes[0], hooks_.Begin(), hooks_.End(), builder_.getInt64(0));
+    if (axes.size() <= 1) {
+      // A field outside of every `dense` has one cell and no index.
+      EmitRow(task.parallel, axes.empty() ? Axis() : axes[0], hooks_.Begin(), hooks_.End(),
+              builder_.getInt64(0));
     } else {
       EmitRows(task.parallel, axes);
     }
@@ -168,7 +170,8 @@ class TaskEmitter {
     llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cell");
     cell->addIncoming(start, before);
     hooks_.SetIteration(builder_.CreateAdd(first, cell));
-    body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
+    if (axis.counter.Valid())
+      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
     body_.EmitBlock(kernel_[loop].regions[0]);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[loop].span));
     Value* next = builder_.CreateAdd(cell, builder_.getInt64(1), "", true, true);

@@ -248,6 +248,7 @@ llvm::FunctionCallee Library(llvm::Module& module, const std::string& name, llvm
   function->addFnAttr(llvm::Attribute::NoSync);
   function->addFnAttr(llvm::Attribute::NoCallback);
   function->addFnAttr(llvm::Attribute::NoBuiltin);
+  function->addFnAttr(llvm::Attribute::NonLazyBind);
   if (pure) {
     function->setDoesNotAccessMemory();
   } else {
