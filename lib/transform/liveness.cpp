@@ -40,7 +40,10 @@ void Liveness::MarkRoots() {
     bool on_container =
         data.operand_count > 0 && IsLocalContainer(function_.TypeOf(function_.Operand(inst, 0)));
     if (on_container && (analysis::WritesMemory(data.op) || effect == Effect::StackOp)) {
-      writes_of_[function_.Operand(inst, 0)].push_back(inst);
+      // Reading a slot by its number moves nothing; taking the newest value does.
+      bool only_reads =
+          data.op == Op::StackTop || (data.op == Op::StackPop && (data.flags & ir::kFlagHasSlot) != 0);
+      if (!only_reads) writes_of_[function_.Operand(inst, 0)].push_back(inst);
       continue;
     }
     bool visible = analysis::WritesMemory(data.op) || effect == Effect::Report || data.op == Op::Call ||

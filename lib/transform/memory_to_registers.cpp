@@ -148,7 +148,7 @@ class PromoteRewriter final : public Rewriter {
       }
       return;
     }
-    if (data.op == Op::Yield) {
+    if (data.op == Op::Yield && from_[data.parent].owner.Valid()) {
       std::vector<Value> values = MapAll(from_.Operands(inst));
       Inst owner = from_[data.parent].owner;
       if (!analysis::IsParallel(from_[owner].op)) {

@@ -1,0 +1,56 @@
+#pragma once
+// What a walk in textual order knows of the contents of memory: a version per memory class, and the few cells
+// whose values outlive a write to another cell of their class.
+
+#include "analysis/access.h"
+#include "transform/value_numbering.h"
+
+namespace adc::transform {
+
+class MemoryState {
+ public:
+  MemoryState(analysis::AccessFacts& facts, ValueNumbering& numbering);
+
+  /// Version of the memory that a load of the source function reads.
+  uint32_t VersionOf(ir::Inst access) const;
+  /// A source access `from`, written as `to` in the new function, made known that its cell holds `value`.
+  void Know(ir::Inst from, ir::Inst to, ir::Value value);
+  /// A source access writes its cell; what may be the same cell is forgotten.
+  void Write(ir::Inst from);
+  /// Everything of the class may have changed.
+  void Clobber(uint32_t memory_class);
+  /// Forgets what is known of every class written inside a source instruction.
+  void ClobberWrittenIn(ir::Inst control);
+
+  /// What is known of the classes written inside `control`, to be put back at the start of its other branch.
+  struct Snapshot;
+  Snapshot Save(ir::Inst control) const;
+  void Restore(const Snapshot& snapshot);
+
+ private:
+  struct Known {
+    ir::Inst from, to;
+    ir::Value value;
+    ir::Block block;
+    uint32_t epoch = 0;
+  };
+  struct ClassState {
+    uint32_t version = 0;
+    std::vector<Known> known;
+  };
+
+ public:
+  struct Snapshot {
+    std::vector<std::pair<uint32_t, ClassState>> classes;
+  };
+
+ private:
+  static constexpr size_t kMaxKnown = 16;
+
+  analysis::AccessFacts& facts_;
+  ValueNumbering& numbering_;
+  std::vector<ClassState> classes_;
+  uint32_t next_version_ = 1;
+};
+
+}  // namespace adc::transform

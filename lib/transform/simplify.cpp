@@ -1,0 +1,584 @@
+// One walk does it all, because each part feeds the others: a folded condition drops a branch, whose stores
+// then no longer clobber a cell, whose load is then a known value, which folds the next condition. What was
+// known too late for this walk (a yield that turns out to be the parameter, a result that nobody reads any
+// more) is seen by the next.
+//
+//   for %t in 0..%n carry(%k = 3, %s = %s0, %u = %u0) {      for %t in 0..%n carry(%s = %s0) {
+//     %k2 = add %k, 2                                   ->     %m = mul %t, 2
+//     %c  = mul %a, %b                                         %k = add %m, 3
+//     ...                                                      ...             // %c stands before the loop,
+//     yield %k2, %s2, %u                                       yield %s2       // %u is %u0
+//   }                                                        }
+
+#include "transform/simplify.h"
+
+#include "analysis/loops.h"
+#include "analysis/tasks.h"
+#include "transform/liveness.h"
+#include "transform/memory_state.h"
+#include "transform/rewriter.h"
+
+namespace adc::transform {
+namespace {
+
+using analysis::AccessFacts;
+using ir::Block;
+using ir::Effect;
+using ir::Function;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+class SimplifyRewriter final : public Rewriter {
+ public:
+  SimplifyRewriter(ir::Module& module, const Function& from, FoldConfig fold)
+      : Rewriter(module, from, fold),
+        live_(from),
+        facts_(module, from),
+        numbering_(*into_),
+        memory_(facts_, numbering_) {
+    builder_.SetEmitter(&numbering_);
+  }
+
+  std::unique_ptr<Function> RunAll() {
+    EnterRegion(into_->Body(), {}, false);
+    const std::vector<Inst>& body = from_[from_.Body()].insts;
+    std::vector<analysis::Task> tasks;
+    if (from_.IsKernel()) tasks = analysis::TasksOf(from_);
+    size_t next_task = 0;
+    for (uint32_t n = 0; n < body.size(); ++n) {
+      if (next_task < tasks.size() && tasks[next_task].first == n) {
+        numbering_.ForgetOutermost();
+        ++next_task;
+      }
+      Visit(body[n]);
+    }
+    MakeNamesUnique(module_, *into_);
+    return std::move(into_);
+  }
+
+  /// True when the walk made anything different from what it read.
+  bool Changed() const { return changes_ + numbering_.Found() + numbering_.Hoisted() != 0; }
+
+ private:
+  struct Frame {
+    Inst control;          ///< of the source; invalid for the body
+    bool runs_with_outer;  ///< the region runs whenever the block around it does (loops: at least once)
+  };
+
+  void EnterRegion(Block block, Inst control, bool is_loop) {
+    bool runs = is_loop && analysis::RunsAtLeastOnce(from_, control);
+    frames_.push_back({control, runs});
+    numbering_.Enter(block, is_loop);
+    builder_.SetBlock(block);
+  }
+
+  void LeaveRegion() {
+    frames_.pop_back();
+    numbering_.Leave();
+    builder_.SetBlock(numbering_.BlockAt(numbering_.Depth()));
+  }
+
+  Value Map(Value v) override {
+    Value mapped = Rewriter::Map(v);
+    if (!into_->TypeOf(mapped).Is(ir::Scalar::I1)) return mapped;
+    Value assumed = assumed_.Get(mapped);
+    return assumed.Valid() ? assumed : mapped;
+  }
+
+  void VisitContents(Block source) {
+    for (Inst inst : from_[source].insts) {
+      if (!ir::IsTerminator(from_[inst].op)) Visit(inst);
+    }
+  }
+
+  void Visit(Inst inst) override {
+    const InstData& data = from_[inst];
+    if (ir::IsTerminator(data.op)) {
+      // Those of regions are written by the control around them, which knows what it kept.
+      if (data.op == Op::Return || data.parent == from_.Body()) Copy(inst);
+      return;
+    }
+    if (!live_.IsLive(inst)) {
+      ++changes_;
+      return;
+    }
+    builder_.SetSpan(data.span);
+    if (data.op == Op::For) return VisitFor(inst);
+    if (data.op == Op::While) return VisitWhile(inst);
+    if (data.op == Op::If) return VisitIf(inst);
+    if (analysis::IsParallel(data.op)) return VisitParallel(inst);
+    if (data.op == Op::Load) return VisitLoad(inst);
+    if (analysis::WritesMemory(data.op)) return VisitWrite(inst);
+    if (data.op == Op::Call) {
+      Copy(inst);
+      for (Value v : from_.Operands(inst)) {
+        Type type = from_.TypeOf(v);
+        if (type.IsBuffer() || type.IsLayout() || type.IsArray())
+          memory_.Clobber(facts_.memory().ClassOf(v, ir::kNoAttr));
+      }
+      return;
+    }
+    if (data.op == Op::Assert && IsTrue(Map(from_.Operand(inst, 0)))) {
+      ++changes_;
+      return;
+    }
+    if (ir::InfoOf(data.op).effect != Effect::Pure) return Copy(inst);
+    size_t before = into_->InstCount();
+    if (IsArithmetic(data.op) && data.op != Op::MatMake) {
+      Copy(inst);
+    } else {
+      std::vector<Value> operands = MapAll(from_.Operands(inst));
+      Define(inst, builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr));
+    }
+    if (into_->InstCount() != before + 1) ++changes_;
+  }
+
+  bool IsTrue(Value v) const { return into_->IsConstant(v) && into_->ConstantOf(v).bits != 0; }
+  bool IsFalse(Value v) const { return into_->IsConstant(v) && into_->ConstantOf(v).bits == 0; }
+
+  void VisitLoad(Inst inst) {
+    const InstData& data = from_[inst];
+    std::vector<Value> cell = MapAll(from_.Operands(inst));
+    Value result = from_.Result(inst);
+    if (Value literal = ConstantElement(cell); literal.Valid()) {
+      ++changes_;
+      return Define(inst, literal);
+    }
+    Value known = numbering_.FindCell(cell, data.attr, data.component, memory_.VersionOf(inst));
+    if (known.Valid()) return Define(inst, known);
+    uint32_t depth = LoadDepth(inst, cell);
+    if (depth != numbering_.Depth()) ++changes_;
+    Type type = from_.TypeOf(result);
+    Inst load = into_->NewInst(Op::Load, cell, {&type, 1}, data.span);
+    (*into_)[load].index_count = data.index_count;
+    (*into_)[load].attr = data.attr;
+    (*into_)[load].component = data.component;
+    into_->Append(numbering_.BlockAt(depth), load);
+    Define(inst, into_->Result(load));
+    memory_.Know(inst, load, into_->Result(load));
+  }
+
+  /// The element of a module constant array at a constant index in range.
+  Value ConstantElement(std::span<const Value> cell) {
+    const ir::ValueData& base = (*into_)[cell[0]];
+    if (base.kind != ir::ValueKind::Global || cell.size() != 2) return {};
+    const ir::ModuleConstant& constant = module_.constants[base.owner];
+    std::optional<int64_t> index = into_->IntegerConstant(cell[1]);
+    if (!index || *index < 0 || *index >= static_cast<int64_t>(constant.elements.size())) return {};
+    auto n = static_cast<size_t>(*index);
+    StringId spelling = n < constant.spellings.size() ? constant.spellings[n] : StringId();
+    return into_->Constant(constant.type.Element(), constant.elements[n], spelling);
+  }
+
+  /// How far out a load may stand: past loops that do not write its memory, as long as it is known to be run
+  /// there anyway or to be harmless.
+  uint32_t LoadDepth(Inst inst, std::span<const Value> cell) {
+    uint32_t innermost = 0;
+    for (Value v : cell) innermost = std::max(innermost, numbering_.DepthOf(v));
+    uint32_t best = numbering_.Depth();
+    uint32_t memory_class = facts_.memory().ClassOf(inst);
+    bool runs = true;
+    int harmless = -1;
+    for (uint32_t depth = numbering_.Depth(); depth > innermost; --depth) {
+      const Frame& frame = frames_[depth];
+      runs = runs && frame.runs_with_outer;
+      if (!numbering_.IsLoopAt(depth)) continue;
+      if (facts_.memory().IsWrittenIn(memory_class, frame.control)) break;
+      if (!runs) {
+        if (harmless < 0) harmless = facts_.AllInRange(inst) ? 1 : 0;
+        if (harmless == 0) break;
+      }
+      best = depth - 1;
+    }
+    return best;
+  }
+
+  void VisitWrite(Inst inst) {
+    const InstData& data = from_[inst];
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
+    Inst copy = CopyShell(inst, operands);
+    memory_.Write(inst);
+    if (data.op == Op::Store) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);
+  }
+
+  void VisitParallel(Inst inst) {
+    const InstData& data = from_[inst];
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
+    if (data.op == Op::Parallel) {
+      for (size_t n = 0; n + 1 < operands.size(); n += 2) {
+        std::optional<int64_t> lo = into_->IntegerConstant(operands[n]);
+        std::optional<int64_t> hi = into_->IntegerConstant(operands[n + 1]);
+        if (operands[n] != operands[n + 1] && !(lo && hi && *hi <= *lo)) continue;
+        ++changes_;
+        return;
+      }
+    }
+    Inst copy = NewControl(inst, operands, {});
+    memory_.ClobberWrittenIn(inst);
+    EnterRegion(NewRegion(data.regions[0], copy, 0), inst, true);
+    VisitContents(data.regions[0]);
+    builder_.Yield({});
+    LeaveRegion();
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
+  }
+
+  /// A control instruction with the attributes of `inst` that is in no block yet.
+  Inst NewControl(Inst inst, std::span<const Value> operands, std::span<const Type> types) {
+    const InstData& data = from_[inst];
+    Inst copy = into_->NewInst(data.op, operands, types, data.span);
+    (*into_)[copy].flags = data.flags;
+    (*into_)[copy].attr = data.attr;
+    return copy;
+  }
+
+  /// Gives the region of a loop its carried parameters: those kept are new, the others are mapped already.
+  void AddCarried(Block source, Block region, uint32_t leading, std::span<const uint32_t> kept) {
+    for (uint32_t n : kept) {
+      Value param = from_[source].params[leading + n];
+      SetMapped(param, into_->AddParam(region, from_.TypeOf(param), from_[param].name));
+    }
+  }
+
+  void DefineResults(Inst inst, Inst copy, std::span<const uint32_t> kept) {
+    for (uint32_t n = 0; n < kept.size(); ++n) {
+      SetMapped(from_.Result(inst, kept[n]), into_->Result(copy, n));
+      PassName(from_.Result(inst, kept[n]), into_->Result(copy, n));
+    }
+  }
+
+  /// True when carried value `param` has the value `initial` in every iteration.
+  bool NeverChanges(Inst loop, Value param, Value yielded, Value initial) {
+    if (yielded == param) return true;
+    return facts_.structure().DefinedOutside(yielded, loop) && Map(yielded) == initial;
+  }
+
+  void VisitFor(Inst inst) {
+    const InstData& data = from_[inst];
+    Block source = data.regions[0];
+    Inst yield = from_.Terminator(source);
+    Value lo = Map(from_.Operand(inst, 0)), hi = Map(from_.Operand(inst, 1)),
+          step = Map(from_.Operand(inst, 2));
+    uint32_t carried = data.result_count;
+    auto param_of = [&](uint32_t n) { return from_[source].params[n + 1]; };
+    std::optional<uint64_t> trips = Trips(lo, hi, step);
+    if (trips && *trips <= 1) {
+      ++changes_;
+      std::vector<Value> finals;
+      for (uint32_t n = 0; n < carried; ++n) {
+        bool live = live_.IsLive(param_of(n));
+        finals.push_back(live ? Map(from_.Operand(inst, 3 + n)) : Value());
+      }
+      if (*trips == 1) {
+        SetMapped(from_[source].params[0], lo);
+        for (uint32_t n = 0; n < carried; ++n) SetMapped(param_of(n), finals[n]);
+        VisitContents(source);
+        for (uint32_t n = 0; n < carried; ++n)
+          finals[n] = live_.IsLive(param_of(n)) ? Map(from_.Operand(yield, n)) : Value();
+      }
+      for (uint32_t n = 0; n < carried; ++n) {
+        if (!finals[n].Valid()) continue;
+        SetMapped(from_.Result(inst, n), finals[n]);
+        PassName(from_.Result(inst, n), finals[n]);
+      }
+      return;
+    }
+    std::vector<Value> operands{lo, hi, step};
+    std::vector<Type> types;
+    std::vector<uint32_t> kept, linear;
+    for (uint32_t n = 0; n < carried; ++n) {
+      if (!live_.IsLive(param_of(n))) {
+        ++changes_;
+        continue;
+      }
+      Value initial = Map(from_.Operand(inst, 3 + n));
+      if (NeverChanges(inst, param_of(n), from_.Operand(yield, n), initial)) {
+        ++changes_;
+        SetMapped(param_of(n), initial);
+        SetMapped(from_.Result(inst, n), initial);
+      } else if (LinearStep(inst, n, lo, step).Valid()) {
+        ++changes_;
+        linear.push_back(n);
+      } else {
+        kept.push_back(n);
+        operands.push_back(initial);
+        types.push_back(from_.TypeOf(param_of(n)));
+      }
+    }
+    Inst copy = NewControl(inst, operands, types);
+    memory_.ClobberWrittenIn(inst);
+    Block region = into_->NewBlock(copy);
+    (*into_)[copy].regions[0] = region;
+    Value source_index = from_[source].params[0];
+    Value index = into_->AddParam(region, from_.TypeOf(source_index), from_[source_index].name);
+    SetMapped(source_index, index);
+    AddCarried(source, region, 1, kept);
+    EnterRegion(region, inst, true);
+    for (uint32_t n : linear) {
+      // The number of iterations before this one, times the step of the value.
+      Value before = builder_.Make(Op::Sub, {index, lo});
+      if (*into_->IntegerConstant(step) != 1) before = builder_.Make(Op::Div, {before, step});
+      if ((data.flags & ir::kFlagReversed) != 0) {
+        Value last = builder_.Make(Op::Sub, {TripCount(lo, hi, step), builder_.Int(into_->TypeOf(lo), 1)});
+        before = builder_.Make(Op::Sub, {last, before});
+      }
+      Value value = After(inst, n, before);
+      SetMapped(param_of(n), value);
+      PassName(param_of(n), value);
+    }
+    VisitContents(source);
+    std::vector<Value> yields;
+    for (uint32_t n : kept) yields.push_back(Map(from_.Operand(yield, n)));
+    builder_.SetSpan(from_[yield].span);
+    builder_.Yield(yields);
+    LeaveRegion();
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
+    DefineResults(inst, copy, kept);
+    builder_.SetSpan(data.span);
+    for (uint32_t n : linear) {
+      if (!live_.IsLive(from_.Result(inst, n))) continue;
+      Value value = After(inst, n, TripCount(lo, hi, step));
+      SetMapped(from_.Result(inst, n), value);
+      PassName(from_.Result(inst, n), value);
+    }
+  }
+
+  std::optional<uint64_t> Trips(Value lo, Value hi, Value step) const {
+    if (lo == hi) return 0;
+    std::optional<int64_t> first = into_->IntegerConstant(lo), last = into_->IntegerConstant(hi);
+    std::optional<int64_t> stride = into_->IntegerConstant(step);
+    if (!first || !last || !stride || *stride <= 0) return std::nullopt;
+    if (*last <= *first) return 0;
+    uint64_t distance = static_cast<uint64_t>(*last) - static_cast<uint64_t>(*first);
+    return (distance - 1) / static_cast<uint64_t>(*stride) + 1;
+  }
+
+  /// The amount (a source value from outside of the loop) that integer carried value `n` grows by in every
+  /// iteration; invalid where it does not, or where the closed form could leave the range of the index type.
+  Value LinearStep(Inst loop, uint32_t n, Value lo, Value step) const {
+    Block source = from_[loop].regions[0];
+    Value param = from_[source].params[n + 1];
+    Type type = from_.TypeOf(param);
+    if (!type.IsScalar() || !type.IsInteger()) return {};
+    Inst update = from_.DefiningInst(from_.Operand(from_.Terminator(source), n));
+    if (!update.Valid() || (from_[update].op != Op::Add && from_[update].op != Op::Sub)) return {};
+    Value a = from_.Operand(update, 0), b = from_.Operand(update, 1);
+    Value amount = a == param ? b : b == param && from_[update].op == Op::Add ? a : Value();
+    if (!amount.Valid() || !facts_.structure().DefinedOutside(amount, loop)) return {};
+    // With step 1 the distance from `lo` is right modulo the width of the index, whatever wraps. Dividing it,
+    // or widening it, asks for the number itself: `lo` must be a constant that keeps it in range.
+    std::optional<int64_t> stride = into_->IntegerConstant(step), first = into_->IntegerConstant(lo);
+    bool widens = BitWidth(type.scalar) > BitWidth(into_->TypeOf(lo).scalar);
+    if (!stride || ((*stride != 1 || widens) && (!first || *first < 0))) return {};
+    return amount;
+  }
+
+  /// ceil(max(0, hi - lo) / step), under the conditions of LinearStep.
+  Value TripCount(Value lo, Value hi, Value step) {
+    Type type = into_->TypeOf(lo);
+    Value distance = builder_.Make(Op::Sub, {hi, lo});
+    Value some = distance;
+    if (int64_t stride = *into_->IntegerConstant(step); stride != 1) {
+      Value before_last = builder_.Make(Op::Add, {distance, builder_.Int(type, -1)});
+      some = builder_.Make(Op::Add, {builder_.Make(Op::Div, {before_last, step}), builder_.Int(type, 1)});
+    }
+    return builder_.Make(Op::Select, {builder_.Make(Op::Lt, {lo, hi}), some, builder_.Zero(type)});
+  }
+
+  /// Linear carried value `n` after `count` iterations.
+  Value After(Inst loop, uint32_t n, Value count) {
+    Block source = from_[loop].regions[0];
+    Type type = from_.TypeOf(from_[source].params[n + 1]);
+    Inst update = from_.DefiningInst(from_.Operand(from_.Terminator(source), n));
+    Value param = from_[source].params[n + 1];
+    uint32_t amount_at = from_.Operand(update, 0) == param ? 1 : 0;
+    Value amount = Map(from_.Operand(update, amount_at));
+    Value initial = Map(from_.Operand(loop, 3 + n));
+    Value growth = builder_.Make(Op::Mul, {builder_.Cast(count, type), amount});
+    return builder_.Make(from_[update].op, {initial, growth});
+  }
+
+  void VisitWhile(Inst inst) {
+    const InstData& data = from_[inst];
+    Block test = data.regions[0], body = data.regions[1];
+    uint32_t fixed = (data.flags & ir::kFlagHasMax) != 0 ? 1 : 0;
+    Value condition = from_.Operand(from_.Terminator(test), 0);
+    Inst yield = from_.Terminator(body);
+    auto param_of = [&](uint32_t n) { return from_[test].params[n]; };
+    if (from_.IsConstant(condition) && from_.ConstantOf(condition).bits == 0) {
+      ++changes_;
+      for (uint32_t n = 0; n < data.result_count; ++n) {
+        if (!live_.IsLive(param_of(n))) continue;
+        Value initial = Map(from_.Operand(inst, fixed + n));
+        SetMapped(param_of(n), initial);
+        SetMapped(from_.Result(inst, n), initial);
+      }
+      return VisitContents(test);
+    }
+    std::vector<Value> operands;
+    if (fixed != 0) operands.push_back(Map(from_.Operand(inst, 0)));
+    std::vector<Type> types;
+    std::vector<uint32_t> kept;
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      if (!live_.IsLive(param_of(n))) {
+        ++changes_;
+        continue;
+      }
+      Value initial = Map(from_.Operand(inst, fixed + n));
+      if (NeverChanges(inst, param_of(n), from_.Operand(yield, n), initial)) {
+        ++changes_;
+        SetMapped(param_of(n), initial);
+        SetMapped(from_.Result(inst, n), initial);
+        continue;
+      }
+      kept.push_back(n);
+      operands.push_back(initial);
+      types.push_back(from_.TypeOf(param_of(n)));
+    }
+    Inst copy = NewControl(inst, operands, types);
+    memory_.ClobberWrittenIn(inst);
+    Block new_test = into_->NewBlock(copy);
+    (*into_)[copy].regions[0] = new_test;
+    AddCarried(test, new_test, 0, kept);
+    EnterRegion(new_test, inst, true);
+    VisitContents(test);
+    Value new_condition = Map(condition);
+    builder_.SetSpan(from_[from_.Terminator(test)].span);
+    builder_.Terminate(Op::ContinueIf, {&new_condition, 1});
+    // The body sees the values of the condition region: it is a scope inside of it.
+    Block new_body = into_->NewBlock(copy);
+    (*into_)[copy].regions[1] = new_body;
+    EnterRegion(new_body, inst, false);
+    size_t undo = assumptions_.size();
+    Assume(new_condition, true, 0);
+    VisitContents(body);
+    std::vector<Value> yields;
+    for (uint32_t n : kept) yields.push_back(Map(from_.Operand(yield, n)));
+    builder_.SetSpan(from_[yield].span);
+    builder_.Yield(yields);
+    Withdraw(undo);
+    LeaveRegion();
+    LeaveRegion();
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
+    DefineResults(inst, copy, kept);
+  }
+
+  void VisitIf(Inst inst) {
+    const InstData& data = from_[inst];
+    Value condition = Map(from_.Operand(inst, 0));
+    if (into_->IsConstant(condition)) {
+      ++changes_;
+      Block taken = data.regions[IsTrue(condition) ? 0 : 1];
+      VisitContents(taken);
+      for (uint32_t n = 0; n < data.result_count; ++n) {
+        Value result = from_.Result(inst, n);
+        if (!live_.IsLive(result)) continue;
+        Value value = Map(from_.Operand(from_.Terminator(taken), n));
+        SetMapped(result, value);
+        PassName(result, value);
+      }
+      return;
+    }
+    std::vector<uint32_t> kept;
+    std::vector<Type> types;
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      if (!live_.IsLive(from_.Result(inst, n))) {
+        ++changes_;
+        continue;
+      }
+      kept.push_back(n);
+      types.push_back(from_.TypeOf(from_.Result(inst, n)));
+    }
+    Inst copy = NewControl(inst, {&condition, 1}, types);
+    MemoryState::Snapshot before = memory_.Save(inst);
+    std::vector<Value> yields[2];
+    for (uint32_t r = 0; r < 2; ++r) {
+      if (r == 1) memory_.Restore(before);
+      EnterRegion(NewRegion(data.regions[r], copy, r), inst, false);
+      size_t undo = assumptions_.size();
+      Assume(condition, r == 0, 0);
+      VisitContents(data.regions[r]);
+      Inst yield = from_.Terminator(data.regions[r]);
+      for (uint32_t n : kept) yields[r].push_back(Map(from_.Operand(yield, n)));
+      builder_.SetSpan(from_[yield].span);
+      builder_.Yield(yields[r]);
+      Withdraw(undo);
+      LeaveRegion();
+    }
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
+    DefineResults(inst, copy, kept);
+    builder_.SetSpan(data.span);
+    for (uint32_t n = 0; n < kept.size(); ++n) {
+      Value result = from_.Result(inst, kept[n]);
+      Value yes = yields[0][n], no = yields[1][n];
+      Value known;
+      if (yes == no) {
+        known = yes;
+      } else if (types[n].Is(ir::Scalar::I1) && IsTrue(yes) && IsFalse(no)) {
+        known = condition;
+      } else if (types[n].Is(ir::Scalar::I1) && IsFalse(yes) && IsTrue(no)) {
+        known = builder_.Make(Op::Not, {condition});
+      }
+      if (!known.Valid()) continue;
+      ++changes_;
+      SetMapped(result, known);
+    }
+  }
+
+  /// From here to Withdraw, `condition` is known: its uses become the literal.
+  void Assume(Value condition, bool truth, uint32_t depth) {
+    constexpr uint32_t kMaxDepth = 8;
+    if (into_->IsConstant(condition)) return;
+    assumptions_.emplace_back(condition, assumed_.Get(condition));
+    assumed_[condition] = builder_.Int(ir::kI1, truth ? 1 : 0);
+    Inst inst = into_->DefiningInst(condition);
+    if (!inst.Valid() || depth == kMaxDepth) return;
+    Op op = (*into_)[inst].op;
+    if (op == Op::Not) Assume(into_->Operand(inst, 0), !truth, depth + 1);
+    if ((op == Op::And && truth) || (op == Op::Or && !truth)) {
+      Assume(into_->Operand(inst, 0), truth, depth + 1);
+      Assume(into_->Operand(inst, 1), truth, depth + 1);
+    }
+  }
+
+  void Withdraw(size_t count) {
+    while (assumptions_.size() > count) {
+      assumed_[assumptions_.back().first] = assumptions_.back().second;
+      assumptions_.pop_back();
+    }
+  }
+
+  Liveness live_;
+  AccessFacts facts_;
+  ValueNumbering numbering_;
+  MemoryState memory_;
+  std::vector<Frame> frames_;
+  SideTable<Value, Value> assumed_;
+  std::vector<std::pair<Value, Value>> assumptions_;
+  uint64_t changes_ = 0;
+};
+
+}  // namespace
+
+void SimplifyFunction(ir::Module& module, Function& function, const SimplifyConfig& config) {
+  for (uint32_t round = 0; round < config.rounds; ++round) {
+    SimplifyRewriter rewriter(module, function, config.fold);
+    std::unique_ptr<Function> simplified = rewriter.RunAll();
+    bool changed = rewriter.Changed();
+    function = std::move(*simplified);
+    if (!changed) return;
+  }
+}
+
+bool Simplify(ir::Module& module, const SimplifyConfig& config, diag::Diagnostics&) {
+  for (size_t n = 0; n < module.functions.size(); ++n) SimplifyFunction(module, *module.functions[n], config);
+  return true;
+}
+
+}  // namespace adc::transform
