@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "adstack/trip_count.h"
 #include "adstack/walk.h"
 #include "support/check.h"
 
@@ -35,8 +36,8 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan)
-      : kernel_(kernel), plan_(plan), builder_(module, kernel, kernel.Body()) {}
+  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan, Overflow overflow)
+      : kernel_(kernel), plan_(plan), overflow_(overflow), builder_(module, kernel, kernel.Body()) {}
 
   void Run() {
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
@@ -63,11 +64,21 @@ class Lowering {
     std::vector<uint32_t>& claimed = first.Valid() ? claims_before_[first] : claims_in_[plan.gate];
     claimed.push_back(position);
     for (const PlannedAccess& access : plan.accesses) {
-      if (!access.guard.Valid()) continue;
+      if (!access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
       guarded_.Insert(access.inst);
       std::vector<uint32_t>& guards = guards_[access.guard];
       if (std::find(guards.begin(), guards.end(), position) == guards.end()) guards.push_back(position);
     }
+  }
+
+  /// Where overflows are dropped, only a loop that pops and does not push is cut: the others must run to
+  /// their end.
+  bool GuardsAtLoop(const PlannedStack& plan, const PlannedAccess& access) const {
+    if (overflow_ == Overflow::Report) return true;
+    if (kernel_[access.guard].op != Op::For) return false;
+    return std::none_of(plan.accesses.begin(), plan.accesses.end(), [&](const PlannedAccess& other) {
+      return other.guard == access.guard && kernel_[other.inst].op == Op::StackPush;
+    });
   }
 
   void LowerBlock(Block block) {
@@ -129,6 +140,7 @@ class Lowering {
   }
 
   void Raise(const Lowered& stack, Value needed) {
+    if (overflow_ == Overflow::Drop) return;
     Inst raise = builder_.Create(Op::StatusRaise, {&needed, 1}, {});
     kernel_[raise].attr = stack.task;
     kernel_[raise].component = stack.number;
@@ -142,10 +154,7 @@ class Lowering {
       stack.counter = builder_.Alloca(Type::Array(kI64, 1));
   }
 
-  Value Wide(Value value) {
-    if (std::optional<int64_t> constant = kernel_.IntegerConstant(value)) return builder_.I64(*constant);
-    return builder_.Cast(value, kI64);
-  }
+  Value Wide(Value value) { return WideIndex(builder_, value); }
 
   void StoreAt(const Lowered& stack, Value slot, Value value) {
     if (stack.plan->storage == Storage::kPrivate) {
@@ -254,28 +263,11 @@ class Lowering {
     builder_.SetBlock(block);
   }
 
-  Value TripsOf(Inst loop) {
-    Value low = kernel_.Operand(loop, 0), high = kernel_.Operand(loop, 1);
-    std::optional<int64_t> low_constant = kernel_.IntegerConstant(low),
-                           high_constant = kernel_.IntegerConstant(high);
-    std::optional<int64_t> step = kernel_.IntegerConstant(kernel_.Operand(loop, 2));
-    ADC_CHECK(step && *step > 0, "the step of a for is a positive constant");
-    if (low_constant && high_constant) {
-      __int128 length = static_cast<__int128>(*high_constant) - *low_constant;
-      return builder_.I64(length <= 0 ? 0 : static_cast<int64_t>((length + *step - 1) / *step));
-    }
-    Value length = Wide(high);
-    if (low_constant != 0) length = builder_.Make(Op::Sub, {length, Wide(low)});
-    if (*step == 1) return length;
-    return builder_.Make(Op::Div,
-                         {builder_.Make(Op::Add, {length, builder_.I64(*step - 1)}), builder_.I64(*step)});
-  }
-
   Value AnyOf(Value a, Value b) { return a.Valid() ? builder_.Make(Op::Or, {a, b}) : b; }
 
   /// `if over { status.raise ... }`, for each stack on its own where there are several.
   void RaiseWhere(Value any, const std::vector<std::pair<uint32_t, Value>>& over, Value needed) {
-    if (over.empty()) return;
+    if (over.empty() || overflow_ == Overflow::Drop) return;
     Block block = builder_.block();
     Inst branch = builder_.If(any, {});
     builder_.SetBlock(kernel_[branch].regions[1]);
@@ -300,7 +292,8 @@ class Lowering {
   }
 
   void GuardFor(Inst loop, const std::vector<uint32_t>& guards) {
-    Value trips = TripsOf(loop);
+    Value trips =
+        TripCount(builder_, kernel_.Operand(loop, 0), kernel_.Operand(loop, 1), kernel_.Operand(loop, 2));
     std::optional<int64_t> constant_trips = kernel_.IntegerConstant(trips);
     Value any;
     std::vector<std::pair<uint32_t, Value>> over;
@@ -363,6 +356,7 @@ class Lowering {
 
   Function& kernel_;
   const AdstackPlan& plan_;
+  Overflow overflow_;
   ir::Builder builder_;
   std::vector<Lowered> stacks_;
   SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
@@ -388,9 +382,9 @@ bool HoldsStackOperations(const Function& function) {
 }  // namespace
 
 bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan,
-                   diag::Diagnostics& diagnostics) {
+                   diag::Diagnostics& diagnostics, Overflow overflow) {
   if (diagnostics.HasErrors()) return false;
-  Lowering(module, kernel, plan).Run();
+  Lowering(module, kernel, plan, overflow).Run();
   bool done = std::none_of(module.functions.begin(), module.functions.end(),
                            [](const auto& function) { return HoldsStackOperations(*function); });
   if (done) module.phase = ir::Phase::Lowered;
