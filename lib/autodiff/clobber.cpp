@@ -1,0 +1,167 @@
+// The gradient runs after the kernel, so a load that it repeats sees the final contents. That is right
+// exactly when no write of the kernel changes the cell after the load ran: not later in its iteration, not in
+// a later or another iteration, not in a later task (analysis::AccessFacts::MayOverwriteLater). Only loads
+// that are repeated count; what is read linearly is never read again:
+//
+//   %a = load %x[%i]   store %x[%i], (add %a, %b)        fine: nothing needs %a
+//   %a = load %x[%i]   store %x[%i], (mul %a, %b)        refused where %b is active: its adjoint needs %a
+//
+// An active load is wrong as well when another iteration of its parallel loop may write the cell: which of
+// the two came first is not known, and so is not which adjoint belongs to the load.
+
+#include "autodiff/clobber.h"
+
+#include "analysis/access.h"
+
+namespace adc::autodiff {
+
+using diag::ErrorId;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+namespace {
+
+class ReverseCheck {
+ public:
+  ReverseCheck(const ir::Module& module, const Function& kernel, const Activity& activity,
+               const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics)
+      : module_(module),
+        kernel_(kernel),
+        activity_(activity),
+        work_(work),
+        plan_(plan),
+        diagnostics_(diagnostics),
+        facts_(module, kernel) {
+    for (uint32_t n = 0; n < kernel.params.size(); ++n)
+      if (kernel.params[n].writeonce) writeonce_.Insert(kernel.Params()[n]);
+  }
+
+  bool Run() {
+    for (Inst inst : facts_.structure().Order()) {
+      Op op = kernel_[inst].op;
+      if (op == Op::Load) {
+        CheckLoad(inst);
+      } else if (ir::IsAtomic(op)) {
+        CheckAtomic(inst);
+      } else if (op == Op::While) {
+        CheckCondition(inst);
+      }
+    }
+    return ok_;
+  }
+
+ private:
+  std::string NameOf(Value v) const {
+    StringId name = kernel_[v].name;
+    return name.Valid() ? "'%" + std::string(module_.Text(name)) + "'" : std::string("a value");
+  }
+  diag::Diagnostic& Error(ErrorId id, Inst inst, std::string text) {
+    ok_ = false;
+    return diagnostics_.Error(id, kernel_[inst].span, std::move(text));
+  }
+  void CheckLoad(Inst load);
+  void CheckAtomic(Inst atomic);
+  void CheckCondition(Inst loop);
+  bool ConditionWrites(ir::Block block) const;
+
+  const ir::Module& module_;
+  const Function& kernel_;
+  const Activity& activity_;
+  const AdjointWork& work_;
+  const NeededPlan& plan_;
+  diag::Diagnostics& diagnostics_;
+  analysis::AccessFacts facts_;
+  IndexSet<Value> writeonce_;
+  bool ok_ = true;
+};
+
+void ReverseCheck::CheckLoad(Inst load) {
+  Value base = kernel_.Operand(load, 0);
+  if (kernel_.TypeOf(base).IsArray() || writeonce_.Has(base)) return;
+  bool repeated = plan_.Reloaded(load);
+  bool active = work_.Has(load);
+  if (!repeated && !active) return;
+  uint32_t memory_class = facts_.memory().ClassOf(load);
+  if (!facts_.memory().IsWritten(memory_class)) return;
+  std::string value = NameOf(kernel_.Result(load));
+  std::string buffer = NameOf(base);
+  for (Inst write : facts_.memory().Writes(memory_class)) {
+    if (repeated && facts_.MayOverwriteLater(load, write)) {
+      Error(ErrorId::E0401, load,
+            "the gradient needs " + value + " as it is read here, but " + buffer +
+                " may be overwritten there afterwards")
+          .AddNote(kernel_[write].span, "this may write the same element later")
+          .AddHelp("write to another buffer or in another kernel, or mark " + buffer +
+                   " 'writeonce' if each element is written once and only read after that");
+      return;
+    }
+    if (active && facts_.MayRace(load, write)) {
+      Error(ErrorId::E0404, load,
+            "what is read here into " + value + " may be written by another iteration of the parallel loop")
+          .AddNote(kernel_[write].span, "this may write the same element in another iteration")
+          .AddHelp("read from a buffer that the loop does not write, or make the loop a serial 'for'");
+      return;
+    }
+  }
+}
+
+void ReverseCheck::CheckAtomic(Inst atomic) {
+  const ir::InstData& data = kernel_[atomic];
+  Value base = kernel_.Operand(atomic, 0);
+  if (kernel_.TypeOf(base).IsArray()) {
+    if (work_.Has(atomic) && data.op != Op::AtomicAdd && data.op != Op::AtomicSub)
+      Error(ErrorId::E0403, atomic,
+            "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a local array has no derivative")
+          .AddHelp("a local array belongs to one iteration: load, compute, store");
+    return;
+  }
+  if (plan_.Reloaded(atomic) || (data.result_count > 0 && activity_.ActiveResult(atomic))) {
+    Error(ErrorId::E0402, atomic, "the gradient needs the old value that this atomic returns")
+        .AddHelp("drop the result, or load the value from a buffer that the kernel does not write");
+    return;
+  }
+  if (!activity_.ActiveMemory(base, data.attr)) return;
+  if (data.op == Op::AtomicAdd || data.op == Op::AtomicSub) return;
+  if (data.op != Op::AtomicMin && data.op != Op::AtomicMax) {
+    Error(ErrorId::E0403, atomic,
+          "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a 'diff' buffer has no derivative")
+        .AddHelp("leave 'diff' off " + NameOf(base));
+    return;
+  }
+  for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {
+    if (kernel_[write].op == data.op) continue;
+    Error(ErrorId::E0403, atomic,
+          "the winner of '" + std::string(ir::InfoOf(data.op).spelling) +
+              "' cannot be told where something else writes " + NameOf(base))
+        .AddNote(kernel_[write].span, "here")
+        .AddHelp("do the other write in another kernel");
+    return;
+  }
+}
+
+bool ReverseCheck::ConditionWrites(ir::Block block) const {
+  for (Inst inst : kernel_[block].insts) {
+    if (plan_.WritesNeededArray(inst)) return true;
+    if (analysis::WritesMemory(kernel_[inst].op) && work_.Has(inst)) return true;
+    for (ir::Block region : kernel_[inst].regions)
+      if (region.Valid() && ConditionWrites(region)) return true;
+  }
+  return false;
+}
+
+void ReverseCheck::CheckCondition(Inst loop) {
+  if (!ConditionWrites(kernel_[loop].regions[0])) return;
+  Error(ErrorId::E0409, loop, "the condition of this 'while' writes memory that is differentiated")
+      .AddHelp("move the write into the body of the loop");
+}
+
+}  // namespace
+
+bool CheckReverse(const ir::Module& module, const Function& kernel, const Activity& activity,
+                  const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics) {
+  return ReverseCheck(module, kernel, activity, work, plan, diagnostics).Run();
+}
+
+}  // namespace adc::autodiff

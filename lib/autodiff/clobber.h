@@ -1,0 +1,16 @@
+#pragma once
+// Refuse rather than lie: is everything that the way back reads still there?
+
+#include "autodiff/needed.h"
+#include "diag/diagnostics.h"
+
+namespace adc::autodiff {
+
+/// Reports every place at which the gradient of `kernel` could not be right: loads whose value is needed but
+/// may be overwritten later in the kernel, active loads that race with another iteration, atomics without a
+/// derivative. False after an error. Proves, never assumes: what cannot be shown to hold is refused with both
+/// places named. `writeonce` parameters are trusted.
+bool CheckReverse(const ir::Module& module, const ir::Function& kernel, const Activity& activity,
+                  const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff

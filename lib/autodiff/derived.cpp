@@ -1,0 +1,94 @@
+#include "autodiff/derived.h"
+
+#include <string>
+
+namespace adc::autodiff {
+
+using ir::Function;
+using ir::Module;
+using ir::ParamInfo;
+using ir::ParamRole;
+using ir::Type;
+using ir::Value;
+
+DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::string_view suffix,
+                                std::string_view companion, ParamRole role, ir::KernelRole kernel_role,
+                                const DiffParameters& parameters, ScopedMap& values) {
+  std::string name(module.Text(kernel.name));
+  name += '.';
+  name += suffix;
+  Function& derived = module.AddFunction(ir::FunctionKind::Kernel, module.Intern(name));
+  derived.role = kernel_role;
+  derived.derived_from = kernel.name;
+  derived.span = kernel.span;
+
+  DerivedKernel result;
+  result.function = &derived;
+  result.companions.resize(kernel.params.size());
+  std::vector<uint32_t> position(kernel.params.size(), ir::kNoAttr);
+  auto copy_parameters = [&](bool scratch) {
+    for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+      if ((kernel.params[n].role == ParamRole::Scratch) != scratch) continue;
+      ParamInfo info = kernel.params[n];
+      info.diff = false;
+      if (info.companion_of != ir::kNoAttr) info.companion_of = position[info.companion_of];
+      position[n] = static_cast<uint32_t>(derived.params.size());
+      Value param = kernel.Params()[n];
+      values.Set(param.raw, derived.AddParameter(kernel.TypeOf(param), kernel[param].name, info));
+    }
+  };
+  auto add_companions = [&](bool scratch) {
+    for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+      const ParamInfo& source = kernel.params[n];
+      if (!parameters.is_diff[n] || (source.role == ParamRole::Scratch) != scratch) continue;
+      Value param = kernel.Params()[n];
+      Type type = kernel.TypeOf(param);
+      if (type.IsRegister()) type = Type::Buffer(type, 0);
+      std::string companion_name(module.Text(kernel[param].name));
+      companion_name += '.';
+      companion_name += companion;
+      ParamInfo info;
+      info.alias = source.alias;
+      info.role = scratch ? ParamRole::Scratch : role;
+      info.companion_of = scratch ? ir::kNoAttr : position[n];
+      info.span = source.span;
+      result.companions[n] = derived.AddParameter(type, module.Intern(companion_name), info);
+    }
+  };
+  copy_parameters(false);
+  add_companions(false);
+  copy_parameters(true);
+  add_companions(true);
+  return result;
+}
+
+NameGiver::NameGiver(Module& module, Function& function) : module_(module), function_(function) {
+  for (Value param : function.Params()) taken_[function[param].name] = 1;
+}
+
+void NameGiver::Name(Value v, std::string_view prefix, const Function& primal, Value of) {
+  StringId name = primal[of].name;
+  if (!name.Valid()) return;
+  std::string_view text = module_.Text(name);
+  // A bare number is the printer's business.
+  if (text.find_first_not_of("0123456789") == std::string_view::npos) return;
+  std::string full(prefix);
+  full += text;
+  Name(v, full);
+}
+
+void NameGiver::Name(Value v, std::string_view name) {
+  ir::ValueData& data = function_[v];
+  if (data.name.Valid() || data.kind == ir::ValueKind::Constant || data.kind == ir::ValueKind::Global) return;
+  StringId id = module_.Intern(name);
+  uint32_t& uses = taken_[id];
+  std::string base(name);
+  while (uses != 0) {
+    id = module_.Intern(base + "." + std::to_string(uses++));
+    if (!taken_.contains(id)) break;
+  }
+  ++taken_[id];
+  data.name = id;
+}
+
+}  // namespace adc::autodiff

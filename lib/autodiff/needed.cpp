@@ -1,0 +1,492 @@
+// To be recorded or to be recomputed.
+//
+// The reverse of a unit (region_tree.h) has two steps. The *first step* runs the slice of the unit that the
+// way back needs, forward; the *second step* walks the unit backwards. Nested units are reversed within the
+// second step of the unit around them, each with its own two steps, so that at any moment everything around
+// is "at hand" and only the unit's own values have to be provided. What the first step provides:
+//
+//   needed     values of the unit, closed over their operands;
+//   forward    for control that must run forward in the first step (its results are needed, or it is a loop
+//              that must fill a tape), the values inside it that such a run computes. The same inner loop may
+//              run forward in several roles, once for each unit around it, so the set is per *root*.
+//
+// A loop body's own unit cannot compute its carried values: the way back starts at the last iteration. What
+// it needs of them, directly or through other values, is pushed by the forward run of the loop and popped by
+// each reversed iteration: the tape. Any set of body values that separates the carried values from what is
+// read directly will do; the cheapest in bytes is a minimum cut, and of equally cheap ones that nearest to
+// the reads, which leaves the least to recompute:
+//
+//   for carry(%a) { %t = tanh %a  %b = add %t, %x  yield %b }     reads %t alone: push %t, not %a
+//   for carry(%p, %q, %r) { %c = mul %p, %q  ... sin %c ... }      reads %c alone: push %c, not %p and %q
+//
+// Units are planned innermost first: what a nested unit reads from around it is a direct read of the unit
+// that defines it, and everything else about the nested unit is settled by then.
+//
+// Local arrays are a second kind of state. An array whose contents are needed is replayed: its stores belong
+// to every forward run, and the way back undoes them one by one (reverse_arrays.cpp).
+
+#include "autodiff/needed.h"
+
+#include <algorithm>
+
+#include "autodiff/cut.h"
+#include "support/check.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+/// The worklist that closes the needs of one unit.
+struct NeededPlan::Closure {
+  Block unit;
+  Inst owner;  ///< of the unit; invalid for the body
+  std::vector<Value> needed;
+  std::unordered_set<uint32_t> needed_set;
+  std::unordered_set<uint32_t> kept;  ///< tape: not expanded
+  std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward;
+  std::vector<std::pair<Inst, Value>> forward_order;  ///< what was added to `forward`, in order
+  std::vector<Value> outer;                           ///< what is read from around the unit
+  std::unordered_map<uint32_t, std::vector<Value>>
+      inputs;  ///< of control run forward: needed values of the unit
+  size_t next_needed = 0;
+  size_t next_forward = 0;
+};
+
+namespace {
+
+bool AtHandAlways(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  if (data.kind == ir::ValueKind::Constant || data.kind == ir::ValueKind::Global) return true;
+  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body();
+}
+
+bool IsCarriedParam(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  if (data.kind != ir::ValueKind::BlockParam) return false;
+  Inst owner = function[Block(data.owner)].owner;
+  if (!owner.Valid()) return false;
+  return function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0);
+}
+
+uint32_t BytesOf(const Function& function, Value v) {
+  ir::Type type = function.TypeOf(v);
+  return type.IsScalar() ? ir::ByteSize(type.scalar) : type.ElementBytes();
+}
+
+}  // namespace
+
+NeededPlan::NeededPlan(const Function& function, const RegionTree& tree, const AdjointWork& work)
+    : function_(function), tree_(tree), work_(work) {
+  FindNeededArrays();
+  for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
+  for (Block unit : tree.PostOrder()) PlanUnit(unit);
+}
+
+const std::vector<Value>& NeededPlan::Tape(Inst loop) const {
+  return tape_.Get(loop);
+}
+
+void NeededPlan::FindNeededArrays() {
+  // An over-approximation without tapes: everything that what is read directly could be computed from.
+  analysis::Structure structure(function_);
+  IndexSet<Value> seen;
+  std::vector<Value> list;
+  std::unordered_map<uint32_t, std::vector<Inst>> writes;
+  auto reach = [&](Value v) {
+    if (!AtHandAlways(function_, v) && seen.Insert(v)) list.push_back(v);
+  };
+  for (Inst inst : structure.Order()) {
+    if (analysis::WritesMemory(function_[inst].op) && analysis::IsLocalAccess(function_, inst))
+      writes[function_.Operand(inst, 0).raw].push_back(inst);
+    work_.ForEachRead(inst, reach);
+    if (function_[inst].op == Op::While && work_.Has(inst))
+      reach(function_.Operand(function_.Terminator(function_[inst].regions[0]), 0));
+  }
+  for (size_t at = 0; at < list.size(); ++at) {
+    Value v = list[at];
+    if (IsCarriedParam(function_, v)) {
+      Inst loop = function_[Block(function_[v].owner)].owner;
+      reach(function_.Result(loop, function_[v].number - (function_[loop].op == Op::For ? 1 : 0)));
+      continue;
+    }
+    Inst inst = function_.DefiningInst(v);
+    if (!inst.Valid()) continue;
+    const ir::InstData& data = function_[inst];
+    if (data.op == Op::Alloca) {
+      needed_arrays_.Insert(v);
+      for (Inst write : writes[v.raw]) {
+        for (Value operand : function_.Operands(write)) reach(operand);
+        for (Inst around : structure.Enclosing(write)) {
+          uint32_t fixed = function_[around].operand_count - function_[around].result_count;
+          for (uint32_t n = 0; n < fixed; ++n) reach(function_.Operand(around, n));
+          if (function_[around].op == Op::If) reach(function_.Operand(around, 0));
+          if (function_[around].op == Op::While)
+            reach(function_.Operand(function_.Terminator(function_[around].regions[0]), 0));
+        }
+      }
+      continue;
+    }
+    if (IsSerialLoop(data.op)) {
+      uint32_t k = v.raw - data.first_result.raw;
+      reach(CarriedYield(function_, inst, k));
+      if (data.op == Op::While) reach(function_.Operand(function_.Terminator(data.regions[0]), 0));
+      for (Value operand : function_.Operands(inst)) reach(operand);
+      reach(CarriedParam(function_, inst, k));
+    } else if (data.op == Op::If) {
+      reach(function_.Operand(inst, 0));
+      for (Block region : data.regions)
+        reach(function_.Operand(function_.Terminator(region), v.raw - data.first_result.raw));
+    } else {
+      for (Value operand : function_.Operands(inst)) reach(operand);
+    }
+  }
+}
+
+std::vector<Value> NeededPlan::MarkArrayWrites(Inst inst) {
+  const ir::InstData& data = function_[inst];
+  std::vector<Value> written;
+  if (analysis::WritesMemory(data.op) && needed_arrays_.Has(function_.Operand(inst, 0)))
+    written.push_back(function_.Operand(inst, 0));
+  for (Block region : data.regions) {
+    if (!region.Valid()) continue;
+    for (Inst inner : function_[region].insts)
+      for (Value array : MarkArrayWrites(inner))
+        if (!tree_.Inside(array, inst)) written.push_back(array);
+  }
+  std::sort(written.begin(), written.end());
+  written.erase(std::unique(written.begin(), written.end()), written.end());
+  if (!written.empty()) outer_arrays_[inst] = written;
+  return written;
+}
+
+void NeededPlan::PlanUnit(Block unit) {
+  Closure closure;
+  closure.unit = unit;
+  closure.owner = function_[unit].owner;
+  bool loop = closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op);
+  Close(closure);
+  if (loop) {
+    std::vector<Value> tape = ChooseTape(closure, closure.owner);
+    Closure kept;
+    kept.unit = unit;
+    kept.owner = closure.owner;
+    for (Value v : tape) kept.kept.insert(v.raw);
+    Close(kept);
+    for (Value v : tape)
+      if (kept.needed_set.contains(v.raw)) tape_[closure.owner].push_back(v);
+    Commit(kept);
+    return;
+  }
+  Commit(closure);
+}
+
+void NeededPlan::Close(Closure& closure) {
+  auto direct = [&](Value v) { Need(closure, v); };
+  for (Value v : pending_.Get(closure.unit)) Need(closure, v);
+  for (Inst inst : tree_.InstsOf(closure.unit)) {
+    work_.ForEachRead(inst, direct);
+    if (WritesNeededArray(inst)) NeedArrayWrites(closure, Inst(), inst, OuterArrays(inst));
+  }
+  if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner)) {
+    // The trip count is the number of times that the condition held in a forward run.
+    NeedForward(closure, closure.owner,
+                function_.Operand(function_.Terminator(function_[closure.owner].regions[0]), 0));
+    if (function_[closure.owner].flags & ir::kFlagHasMax)
+      NeedForward(closure, closure.owner, function_.Operand(closure.owner, 0));
+  }
+  if (closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op))
+    NeedTapeUndo(closure, closure.owner);
+  while (closure.next_needed < closure.needed.size() || closure.next_forward < closure.forward_order.size()) {
+    if (closure.next_needed < closure.needed.size()) {
+      ExpandNeeded(closure, closure.needed[closure.next_needed++]);
+    } else {
+      auto [root, v] = closure.forward_order[closure.next_forward++];
+      ExpandForward(closure, root, v);
+    }
+  }
+}
+
+void NeededPlan::Need(Closure& closure, Value v) {
+  if (AtHandAlways(function_, v)) return;
+  if (tree_.UnitOf(v) != closure.unit) {
+    closure.outer.push_back(v);
+    return;
+  }
+  if (closure.needed_set.insert(v.raw).second) closure.needed.push_back(v);
+}
+
+void NeededPlan::NeedForward(Closure& closure, Inst root, Value v) {
+  if (AtHandAlways(function_, v)) return;
+  if (!tree_.Inside(v, root)) {
+    if (root != closure.owner && tree_.UnitOf(v) == closure.unit) closure.inputs[root.raw].push_back(v);
+    Need(closure, v);
+    return;
+  }
+  auto [entry, fresh] = closure.forward.try_emplace(root.raw);
+  if (fresh) {
+    auto settled = forward_.find(root.raw);
+    if (settled != forward_.end()) entry->second = settled->second;
+  }
+  if (entry->second.insert(v.raw).second) closure.forward_order.emplace_back(root, v);
+}
+
+void NeededPlan::ExpandNeeded(Closure& closure, Value v) {
+  if (closure.kept.contains(v.raw)) {
+    NeedForward(closure, closure.owner, v);
+    return;
+  }
+  Inst inst = function_.DefiningInst(v);
+  if (!inst.Valid()) return;  // an index of a loop, or a carried value in the search for the tape
+  const ir::InstData& data = function_[inst];
+  uint32_t k = v.raw - data.first_result.raw;
+  if (IsSerialLoop(data.op)) {
+    NeedForward(closure, inst, CarriedParam(function_, inst, k));
+  } else if (data.op == Op::If) {
+    closure.inputs[inst.raw].push_back(function_.Operand(inst, 0));
+    Need(closure, function_.Operand(inst, 0));
+    for (Block region : data.regions)
+      NeedForward(closure, inst, function_.Operand(function_.Terminator(region), k));
+  } else {
+    for (Value operand : function_.Operands(inst)) Need(closure, operand);
+  }
+}
+
+void NeededPlan::ExpandForward(Closure& closure, Inst root, Value v) {
+  if (function_[v].kind == ir::ValueKind::BlockParam) {
+    Inst loop = function_[Block(function_[v].owner)].owner;
+    if (function_[loop].op == Op::For) {
+      for (uint32_t n = 0; n < 3; ++n) NeedForward(closure, root, function_.Operand(loop, n));
+    } else {
+      NeedForward(closure, root, function_.Operand(function_.Terminator(function_[loop].regions[0]), 0));
+      if (function_[loop].flags & ir::kFlagHasMax) NeedForward(closure, root, function_.Operand(loop, 0));
+    }
+    if (!IsCarriedParam(function_, v)) return;
+    uint32_t k = function_[v].number - (function_[loop].op == Op::For ? 1 : 0);
+    NeedForward(closure, root, CarriedInit(function_, loop, k));
+    NeedForward(closure, root, CarriedYield(function_, loop, k));
+    return;
+  }
+  Inst inst = function_.DefiningInst(v);
+  const ir::InstData& data = function_[inst];
+  uint32_t k = v.raw - data.first_result.raw;
+  if (needed_arrays_.Has(v)) {
+    // Everything that is stored in it lies in the block that makes it or deeper: inside the root as well.
+    for (Inst inner : function_[data.parent].insts) {
+      std::span<const Value> written = OuterArrays(inner);
+      if (std::find(written.begin(), written.end(), v) != written.end())
+        NeedArrayWrites(closure, root, inner, {&v, 1});
+    }
+    Inst owner = function_[data.parent].owner;
+    if (owner.Valid() && function_[owner].op == Op::While && data.parent == function_[owner].regions[0])
+      for (Inst inner : function_[function_[owner].regions[1]].insts)
+        if (std::find(OuterArrays(inner).begin(), OuterArrays(inner).end(), v) != OuterArrays(inner).end())
+          NeedArrayWrites(closure, root, inner, {&v, 1});
+    return;
+  }
+  if (IsSerialLoop(data.op)) {
+    NeedForward(closure, root, CarriedParam(function_, inst, k));
+  } else if (data.op == Op::If) {
+    NeedForward(closure, root, function_.Operand(inst, 0));
+    for (Block region : data.regions)
+      NeedForward(closure, root, function_.Operand(function_.Terminator(region), k));
+  } else {
+    for (Value operand : function_.Operands(inst)) NeedForward(closure, root, operand);
+  }
+}
+
+void NeededPlan::NeedArrayWrites(Closure& closure, Inst root, Inst inst, std::span<const Value> arrays) {
+  // Without a root, `inst` stands in the unit itself: a store is replayed by the first step, control becomes
+  // the root of a forward run.
+  auto need = [&](Value v) {
+    if (root.Valid())
+      NeedForward(closure, root, v);
+    else
+      Need(closure, v);
+  };
+  const ir::InstData& data = function_[inst];
+  if (!ir::HasRegions(data.op)) {
+    for (Value v : function_.Operands(inst)) need(v);
+    return;
+  }
+  if (analysis::IsParallel(data.op)) return;
+  uint32_t fixed = data.op == Op::If ? 1 : data.operand_count - data.result_count;
+  for (uint32_t n = 0; n < fixed; ++n) need(function_.Operand(inst, n));
+  if (!root.Valid()) root = inst;
+  if (data.op == Op::While)
+    NeedForward(closure, root, function_.Operand(function_.Terminator(data.regions[0]), 0));
+  for (Block region : data.regions) {
+    if (!region.Valid()) continue;
+    for (Inst inner : function_[region].insts) {
+      for (Value array : OuterArrays(inner)) {
+        if (std::find(arrays.begin(), arrays.end(), array) == arrays.end()) continue;
+        NeedArrayWrites(closure, root, inner, arrays);
+        break;
+      }
+    }
+  }
+}
+
+void NeededPlan::NeedTapeUndo(Closure& closure, Inst loop) {
+  UndoPlan undo = PlanUndo(function_, tree_, *this, loop);
+  for (Inst store : undo.stores)
+    for (Value v : function_.Operands(store)) NeedForward(closure, loop, v);
+  for (Value array : undo.snapshots) NeedForward(closure, loop, array);
+  if (undo.stores.empty() && undo.snapshots.empty()) return;
+  // The forward run replays every write inside the loop, wherever it stands.
+  NeedArrayWrites(closure, loop, loop, OuterArrays(loop));
+}
+
+std::vector<Value> NeededPlan::ChooseTape(const Closure& closure, Inst loop) const {
+  std::vector<Value> carried;
+  uint64_t carried_bytes = 0;
+  for (Value v : closure.needed) {
+    if (!IsCarriedParam(function_, v)) continue;
+    carried.push_back(v);
+    carried_bytes += BytesOf(function_, v);
+  }
+  std::sort(carried.begin(), carried.end());
+  // With a large carried state every path of the flow is cheap and there are many: keep the state itself.
+  constexpr uint64_t kSearchBytes = 512;
+  if (carried.empty() || carried_bytes > kSearchBytes) return carried;
+
+  CutGraph graph;
+  std::unordered_map<uint32_t, uint32_t> node_of;          // by value
+  std::unordered_map<uint32_t, uint32_t> control_node_of;  // by instruction
+  for (Value v : closure.needed) {
+    node_of[v.raw] = static_cast<uint32_t>(graph.nodes.size());
+    CutGraph::Node node;
+    bool keepable = function_.TypeOf(v).IsScalar();
+    node.cost = keepable ? BytesOf(function_, v) : CutGraph::kInfinite;
+    node.source = IsCarriedParam(function_, v);
+    graph.nodes.push_back(std::move(node));
+  }
+  auto link = [&](Value from, uint32_t to) {
+    auto found = node_of.find(from.raw);
+    if (found != node_of.end()) graph.nodes[found->second].uses.push_back(to);
+  };
+  for (Value v : closure.needed) {
+    Inst inst = function_.DefiningInst(v);
+    if (!inst.Valid()) continue;
+    uint32_t to = node_of[v.raw];
+    if (!ir::HasRegions(function_[inst].op)) {
+      for (Value operand : function_.Operands(inst)) link(operand, to);
+      continue;
+    }
+    auto [control, fresh] = control_node_of.try_emplace(inst.raw, 0);
+    if (fresh) {
+      control->second = static_cast<uint32_t>(graph.nodes.size());
+      graph.nodes.push_back({CutGraph::kInfinite, false, false, {}});
+      auto inputs = closure.inputs.find(inst.raw);
+      if (inputs != closure.inputs.end())
+        for (Value input : inputs->second) link(input, control->second);
+    }
+    graph.nodes[control->second].uses.push_back(to);
+  }
+  auto sink = [&](Value v) {
+    auto found = node_of.find(v.raw);
+    if (found != node_of.end()) graph.nodes[found->second].sink = true;
+  };
+  for (Value v : pending_.Get(closure.unit)) sink(v);
+  for (Inst inst : tree_.InstsOf(closure.unit)) {
+    work_.ForEachRead(inst, sink);
+    if (!WritesNeededArray(inst)) continue;
+    // Replayed in the first step of each reversed iteration, so what it reads must be at hand there.
+    if (!ir::HasRegions(function_[inst].op)) {
+      for (Value v : function_.Operands(inst)) sink(v);
+    } else {
+      auto inputs = closure.inputs.find(inst.raw);
+      if (inputs != closure.inputs.end())
+        for (Value v : inputs->second) sink(v);
+      for (Value v : function_.Operands(inst)) sink(v);
+    }
+  }
+  bool found = false;
+  std::vector<uint32_t> cut = MinimumCut(graph, &found);
+  if (!found) return carried;
+  std::vector<Value> tape;
+  for (uint32_t n : cut) {
+    if (n >= closure.needed.size()) return carried;
+    tape.push_back(closure.needed[n]);
+  }
+  std::sort(tape.begin(), tape.end());
+  (void)loop;
+  return tape;
+}
+
+void NeededPlan::Commit(Closure& closure) {
+  for (Value v : closure.needed) {
+    needed_.Insert(v);
+    unit_has_first_step_.Insert(closure.unit);
+    Inst inst = function_.DefiningInst(v);
+    if (!inst.Valid() || closure.kept.contains(v.raw)) continue;
+    if (analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
+    if (ir::HasRegions(function_[inst].op)) runs_forward_.Insert(inst);
+  }
+  auto mark_direct = [&](Value v) { direct_.Insert(v); };
+  for (Value v : pending_.Get(closure.unit)) direct_.Insert(v);
+  for (Inst inst : tree_.InstsOf(closure.unit)) {
+    work_.ForEachRead(inst, mark_direct);
+    if (WritesNeededArray(inst)) {
+      unit_has_first_step_.Insert(closure.unit);
+      if (ir::HasRegions(function_[inst].op))
+        runs_forward_.Insert(inst);
+      else
+        for (Value index : function_.Indices(inst)) direct_.Insert(index);
+    }
+    if (IsSerialLoop(function_[inst].op) && runs_forward_.Has(inst))
+      unit_has_first_step_.Insert(closure.unit);
+  }
+  for (auto [root, v] : closure.forward_order) {
+    forward_[root.raw].insert(v.raw);
+    runs_forward_.Insert(root);
+    Inst inst = function_.DefiningInst(v);
+    if (inst.Valid() && analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
+  }
+  for (Value v : closure.outer) pending_[tree_.UnitOf(v)].push_back(v);
+}
+
+namespace {
+
+void CollectUndo(const Function& function, const RegionTree& tree, const NeededPlan& plan, Inst loop,
+                 Block block, bool top_level, UndoPlan& undo) {
+  for (Inst inst : function[block].insts) {
+    if (!ir::HasRegions(function[inst].op)) {
+      if (!plan.WritesNeededArray(inst)) continue;
+      Value array = function.Operand(inst, 0);
+      if (tree.Inside(array, loop)) continue;
+      if (top_level)
+        undo.stores.push_back(inst);
+      else if (std::find(undo.snapshots.begin(), undo.snapshots.end(), array) == undo.snapshots.end())
+        undo.snapshots.push_back(array);
+      continue;
+    }
+    for (Block region : function[inst].regions)
+      if (region.Valid()) CollectUndo(function, tree, plan, loop, region, false, undo);
+  }
+}
+
+}  // namespace
+
+UndoPlan PlanUndo(const Function& function, const RegionTree& tree, const NeededPlan& plan, Inst loop) {
+  UndoPlan undo;
+  bool top_level = function[loop].op == Op::For;
+  CollectUndo(function, tree, plan, loop, function[loop].regions[0], top_level, undo);
+  if (!top_level) CollectUndo(function, tree, plan, loop, function[loop].regions[1], true, undo);
+  // An array with a snapshot needs no single undo.
+  std::erase_if(undo.stores, [&](Inst store) {
+    Value array = function.Operand(store, 0);
+    return std::find(undo.snapshots.begin(), undo.snapshots.end(), array) != undo.snapshots.end();
+  });
+  return undo;
+}
+
+bool AtHandAtEntry(const Function& function, const RegionTree& tree, Inst loop, Value v) {
+  if (AtHandAlways(function, v) || !tree.Inside(v, loop)) return true;
+  return function[loop].op == Op::For && v == function[function[loop].regions[0]].params[0];
+}
+
+}  // namespace adc::autodiff

@@ -1,0 +1,82 @@
+#pragma once
+// Which forward values the way back needs, where they come from, and what is kept on a tape.
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autodiff/adjoint_work.h"
+
+namespace adc::autodiff {
+
+/// The plan of a kernel's forward slices. See needed.cpp for the notions.
+class NeededPlan {
+ public:
+  NeededPlan(const ir::Function& function, const RegionTree& tree, const AdjointWork& work);
+
+  /// `v` is provided by the first step of the unit that defines it.
+  bool Needed(ir::Value v) const { return needed_.Has(v); }
+  /// `v` is read by the second step (or by a nested unit): not only by other needed values.
+  bool Direct(ir::Value v) const { return direct_.Has(v); }
+  /// `v`, defined inside `root`, is computed while `root` runs forward in the first step of its unit.
+  bool Forward(ir::Inst root, ir::Value v) const {
+    auto found = forward_.find(root.raw);
+    return found != forward_.end() && found->second.contains(v.raw);
+  }
+  /// The first step of the unit around `control` runs it forward.
+  bool RunsForward(ir::Inst control) const { return runs_forward_.Has(control); }
+  /// What a `for` or `while` pushes in each iteration, in program order.
+  const std::vector<ir::Value>& Tape(ir::Inst loop) const;
+  /// A local array whose contents the way back reads: its stores are replayed.
+  bool NeededArray(ir::Value array) const { return needed_arrays_.Has(array); }
+  /// A store (or atomic) to a needed array, or control that holds one of an array made outside of it.
+  bool WritesNeededArray(ir::Inst inst) const { return !outer_arrays_.Get(inst).empty(); }
+  /// The needed arrays, made outside of `inst`, that `inst` writes.
+  const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
+  /// Something inside the unit must be provided by its first step.
+  bool UnitHasFirstStep(ir::Block unit) const { return unit_has_first_step_.Has(unit); }
+  /// Loads that the derived kernel executes again, for the check that they read what the primal read.
+  bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
+
+ private:
+  struct Closure;
+  void FindNeededArrays();
+  std::vector<ir::Value> MarkArrayWrites(ir::Inst inst);
+  void PlanUnit(ir::Block unit);
+  void Close(Closure& closure);
+  void Need(Closure& closure, ir::Value v);
+  void NeedForward(Closure& closure, ir::Inst root, ir::Value v);
+  void ExpandNeeded(Closure& closure, ir::Value v);
+  void ExpandForward(Closure& closure, ir::Inst root, ir::Value v);
+  void NeedArrayWrites(Closure& closure, ir::Inst root, ir::Inst inst, std::span<const ir::Value> arrays);
+  void NeedTapeUndo(Closure& closure, ir::Inst loop);
+  std::vector<ir::Value> ChooseTape(const Closure& closure, ir::Inst loop) const;
+  void Commit(Closure& closure);
+
+  const ir::Function& function_;
+  const RegionTree& tree_;
+  const AdjointWork& work_;
+  IndexSet<ir::Value> needed_, direct_, needed_arrays_;
+  IndexSet<ir::Inst> runs_forward_, reloaded_;
+  IndexSet<ir::Block> unit_has_first_step_;
+  std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;
+  SideTable<ir::Inst, std::vector<ir::Value>> outer_arrays_;
+  SideTable<ir::Inst, std::vector<ir::Value>> tape_;
+  SideTable<ir::Block, std::vector<ir::Value>> pending_;  ///< direct needs of units nested in a unit
+};
+
+/// How the array writes of a loop are undone before an iteration is reversed.
+struct UndoPlan {
+  /// Stores (and atomics) to needed arrays from outside the loop, at the top level of its body: old values
+  /// are pushed one by one.
+  std::vector<ir::Inst> stores;
+  /// Arrays written deeper inside the body: the whole array is pushed at the start of each iteration.
+  std::vector<ir::Value> snapshots;
+};
+UndoPlan PlanUndo(const ir::Function& function, const RegionTree& tree, const NeededPlan& plan,
+                  ir::Inst loop);
+
+/// True when `v`, of a loop's body, can be had at the start of an iteration from its index and from outer
+/// values alone: a constant, the index, an outer value.
+bool AtHandAtEntry(const ir::Function& function, const RegionTree& tree, ir::Inst loop, ir::Value v);
+
+}  // namespace adc::autodiff

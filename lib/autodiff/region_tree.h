@@ -1,0 +1,60 @@
+#pragma once
+// Where values live: nesting of blocks, and "units".
+//
+// A unit is a stretch of code that is reversed as one: the body of a `for` or `parallel`, one branch of an
+// `if`, the two regions of a `while` together (a test and the body that it lets run are one iteration), the
+// body of the kernel. A unit is named by its first block.
+
+#include <vector>
+
+#include "ir/function.h"
+
+namespace adc::autodiff {
+
+class RegionTree {
+ public:
+  explicit RegionTree(const ir::Function& function);
+
+  /// The unit that `block` belongs to.
+  ir::Block UnitOf(ir::Block block) const { return unit_[block.raw]; }
+  /// The unit in which `v` becomes available.
+  ir::Block UnitOf(ir::Value v) const { return unit_[function_.DefiningBlock(v).raw]; }
+  /// True when `v` is defined in a region of `inst`, at any depth.
+  bool Inside(ir::Value v, ir::Inst inst) const { return Inside(function_.DefiningBlock(v), inst); }
+  bool Inside(ir::Block block, ir::Inst inst) const;
+  /// Units, innermost first: a unit comes after every unit nested in it.
+  const std::vector<ir::Block>& PostOrder() const { return post_order_; }
+  /// The instructions of a unit in order, without terminators.
+  std::vector<ir::Inst> InstsOf(ir::Block unit) const;
+  /// Region depth of a block; 0 for the body.
+  uint32_t Depth(ir::Block block) const { return depth_[block.raw]; }
+
+ private:
+  void Visit(ir::Block block, uint32_t depth, ir::Block unit);
+
+  const ir::Function& function_;
+  std::vector<uint32_t> first_;  ///< position of a block in depth-first order
+  std::vector<uint32_t> last_;   ///< the last position inside it
+  std::vector<uint32_t> depth_;
+  std::vector<ir::Block> unit_;
+  std::vector<ir::Block> post_order_;
+  uint32_t next_ = 0;
+};
+
+/// The block that holds the `yield` of a loop (region 1 of a `while`).
+ir::Block LoopYieldBlock(const ir::Function& function, ir::Inst loop);
+/// Carried parameter `k` of a `for` or `while`.
+ir::Value CarriedParam(const ir::Function& function, ir::Inst loop, uint32_t k);
+/// Initial value of carried value `k`.
+ir::Value CarriedInit(const ir::Function& function, ir::Inst loop, uint32_t k);
+/// What carried value `k` becomes at the end of an iteration.
+ir::Value CarriedYield(const ir::Function& function, ir::Inst loop, uint32_t k);
+inline uint32_t CarriedCount(const ir::Function& function, ir::Inst loop) {
+  return function[loop].result_count;
+}
+/// for or while: loops whose iterations run one after the other.
+constexpr bool IsSerialLoop(ir::Op op) {
+  return op == ir::Op::For || op == ir::Op::While;
+}
+
+}  // namespace adc::autodiff

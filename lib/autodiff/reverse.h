@@ -1,0 +1,26 @@
+#pragma once
+// Reverse mode: a kernel becomes its gradient.
+//
+// What it does: adds `<k>.grad` to the module, which accumulates into the adjoints of what `k` reads and
+// consumes the adjoints of what `k` overwrites. It runs after `k`, on the buffers as `k` left them, and
+// redoes no side effect of `k`. Requires: Phase::Scalar; `primal` is a kernel whose tasks are isolated.
+// Guarantees: the primal is not touched; the new kernel is well formed, holds adstacks (each pushed by one
+// loop and popped by its reversed twin at the same slot) and `add_to`; the gradient is right, or an error
+// says why it cannot be. Breaks: nothing.
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::autodiff {
+
+struct ReverseConfig {
+  /// Branches that run forward anyway hand what the way back needs of them out of the branch, through at most
+  /// this many levels; deeper ones compute it again.
+  uint32_t widen_levels = 8;
+};
+
+/// The new kernel, or null after an error was reported.
+ir::Function* DeriveReverse(ir::Module& module, ir::Function& primal, const ReverseConfig& config,
+                            diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff

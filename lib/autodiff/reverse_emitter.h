@@ -1,0 +1,150 @@
+#pragma once
+// The emission of a reverse kernel. One class over several files, one idea each:
+//   reverse.cpp            tasks, in reverse order
+//   reverse_forward.cpp    the first step of a unit: the forward slice, tapes, widened branches
+//   reverse_control.cpp    the second step: branches and loops
+//   reverse_rules.cpp      the second step: arithmetic, vectors, calls
+//   reverse_memory.cpp     the second step: buffers and parameters
+//   reverse_arrays.cpp     local arrays: replay, undo, adjoint arrays
+//
+// Notation: "primal" values belong to the kernel that is differentiated, everything else to the kernel that
+// is built. `At(v)` is the built value that holds what primal value `v` held.
+
+#include <functional>
+#include <map>
+
+#include "analysis/tasks.h"
+#include "autodiff/derived.h"
+#include "autodiff/needed.h"
+#include "autodiff/reverse.h"
+#include "transform/folding_builder.h"
+
+namespace adc::autodiff {
+
+class ReverseEmitter {
+ public:
+  ReverseEmitter(ir::Module& module, const ir::Function& primal, const ReverseConfig& config,
+                 diag::Diagnostics& diagnostics, const RegionTree& tree, const Activity& activity,
+                 const AdjointWork& work, const NeededPlan& plan, DerivedKernel derived, ScopedMap values);
+  /// False after an error.
+  bool Run();
+
+ private:
+  /// In which roles a stretch of code is emitted forward: as the first step of its own unit, as part of the
+  /// forward run of each root, or both at once.
+  struct Mode {
+    bool first_step = false;
+    std::vector<ir::Inst> roots;
+    uint32_t widened = 0;  ///< branches around, up to the unit whose first step it is
+  };
+  /// A value pushed in each iteration of a loop.
+  struct TapeEntry {
+    ir::Value value;
+    ir::Value stack;
+  };
+  struct UndoStacks {
+    std::vector<std::pair<ir::Value, ir::Value>>
+        stores;  ///< per store: index stack (may be invalid), old value
+    std::vector<ir::Value> snapshots;
+  };
+  struct Tape {
+    std::vector<TapeEntry> entries;
+    UndoPlan undo;
+    UndoStacks undo_stacks;
+  };
+
+  // Tasks.
+  void ReverseTask(const analysis::Task& task);
+  void RefillScratch();
+
+  // First step.
+  bool Wanted(const Mode& mode, ir::Value v) const;
+  void EmitForward(std::span<const ir::Inst> insts, const Mode& mode);
+  void EmitForwardInst(ir::Inst inst, const Mode& mode);
+  void EmitForwardIf(ir::Inst inst, const Mode& mode);
+  void EmitForwardLoop(ir::Inst inst, const Mode& mode);
+  bool ControlRuns(ir::Inst inst, const Mode& mode) const;
+  bool Widens(ir::Inst branch, const Mode& mode) const;
+  void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;
+  bool Recomputable(ir::Value v, ir::Inst branch, const std::unordered_set<uint32_t>& handed_out) const;
+  void HoistStorage(ir::Block unit, const Mode& mode);
+  void MakeTape(ir::Inst loop);
+  void CloneForward(ir::Inst inst);
+  void PushIfTaped(ir::Value v);
+
+  // Second step.
+  void ReverseUnit(ir::Block unit, bool first_step_done);
+  void ReverseInsts(std::span<const ir::Inst> insts);
+  void ReverseInst(ir::Inst inst);
+  void ReverseIf(ir::Inst inst);
+  void ReverseLoop(ir::Inst inst);
+  void ReverseParallel(const analysis::Task& task);
+  void ReverseArithmetic(ir::Inst inst);
+  void ReverseVector(ir::Inst inst);
+  void ReverseCall(ir::Inst inst);
+  void ReverseAccess(ir::Inst inst);
+  void ReverseLocalAccess(ir::Inst inst, ir::Value memory);
+  void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
+  void FlushParameters();
+  ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
+  ir::Value Component(ir::Value v, uint32_t component);
+
+  // Local arrays.
+  void EmitForwardArrayWrite(ir::Inst inst, const Mode& mode);
+  void PushUndo(ir::Inst loop);
+  void PopUndo(ir::Inst loop, ir::Value slot);
+  void RestoreArrayWrite(ir::Inst inst);
+  ir::Value SnapshotSlot(ir::Value array, ir::Value iteration, ir::Value index, uint32_t component);
+  void MakeAdjointArrays(std::span<const ir::Inst> insts);
+  void ForEachElement(ir::Value array, const std::function<void(ir::Value index, uint32_t component)>& body);
+
+  // Values and adjoints.
+  ir::Value At(ir::Value v);
+  bool AtHand(ir::Value v) const;
+  std::vector<ir::Value> AtAll(std::span<const ir::Value> values);
+  uint32_t SlotOf(ir::Value v, uint32_t component = 0) const;
+  uint32_t SlotCount(ir::Value v) const;
+  ir::Type SlotType(uint32_t slot) const;
+  /// The adjoint of a slot so far; invalid while it is zero.
+  ir::Value Adjoint(uint32_t slot) const { return adjoints_.Get(slot); }
+  ir::Value AdjointOrZero(uint32_t slot);
+  /// The adjoint of a scalar value, taken: what defines it has nothing more to add.
+  ir::Value AdjointOf(ir::Value v) const { return Adjoint(SlotOf(v)); }
+  void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
+  void AccumulateSlot(uint32_t slot, ir::Value contribution);
+  /// The slots outside of `inst` to which its reverse may contribute, ascending.
+  std::vector<uint32_t> OuterSlots(ir::Inst inst) const;
+  void CollectSlots(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
+  bool IsZero(ir::Value v) const;
+  uint32_t AuxKey(ir::Inst inst) const;
+  ir::Value IterationSlot(ir::Inst loop, ir::Value index);
+  void Refuse(diag::ErrorId id, ir::Inst inst, std::string text, std::string help);
+
+  ir::Module& module_;
+  const ir::Function& primal_;
+  const ReverseConfig& config_;
+  diag::Diagnostics& diagnostics_;
+  const RegionTree& tree_;
+  const Activity& activity_;
+  const AdjointWork& work_;
+  const NeededPlan& plan_;
+  ir::Function& built_;
+  std::vector<ir::Value> companions_;
+  transform::FoldingBuilder builder_;
+  NameGiver names_;
+  ScopedMap values_;                   ///< primal value, or AuxKey of an instruction -> built value
+  ScopedMap adjoints_;                 ///< slot -> built value
+  ScopedMap adjoint_arrays_;           ///< local array -> its adjoint array
+  std::vector<uint32_t> vector_slot_;  ///< first slot of a vector or matrix value
+  std::vector<ir::Type> extra_slot_types_;
+  SideTable<ir::Value, uint32_t> parameter_number_;  ///< plus one
+  std::map<ir::Inst, Tape> tapes_;                   ///< of loops whose forward run is emitted
+  /// Pushes that are due when a value is emitted, while a taped loop is emitted forward.
+  std::map<ir::Value, std::vector<ir::Value>> due_pushes_;
+  std::map<ir::Inst, std::pair<ir::Value, ir::Value>> due_undo_;  ///< the same for stores to arrays
+  ir::Value push_slot_;
+  IndexSet<ir::Inst> widened_;  ///< branches whose first step ran with their forward run
+  bool failed_ = false;
+};
+
+}  // namespace adc::autodiff

@@ -1,0 +1,394 @@
+// The first step of a unit: the slice of it that the way back needs, run forward.
+//
+//   for %t in 0..%n carry(%a = %v0) {          %s = stack.new f32
+//     %b = add (sin %a), 0.1           =>      for %t in 0..%n carry(%a = %v0) {
+//     yield %b                                   stack.push %s, %a at %t
+//   }                                            ... yield %b }
+//
+// A branch whose results are needed runs forward here, and its own unit will be reversed later, inside a
+// branch of the second step. So that it is not computed twice, the forward branch is *widened*: its own first
+// step is emitted along with it, and what the second step will read is handed out as further results (zero on
+// the side that was not taken; results of the two sides share a place where their types agree):
+//
+//   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...   =>   %v, %e = if %c { ... yield %f, %e } else
+//   { yield ..., 0.0 }
+//
+// Cheap values are not handed out but recomputed from those that are. Widening goes through a bounded number
+// of branches inside each other, so that the size of the output stays linear in that of the input.
+
+#include <algorithm>
+
+#include "autodiff/reverse_emitter.h"
+#include "ir/clone.h"
+#include "support/check.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+bool ReverseEmitter::Wanted(const Mode& mode, Value v) const {
+  if (mode.first_step && plan_.Needed(v)) return true;
+  return std::any_of(mode.roots.begin(), mode.roots.end(), [&](Inst root) { return plan_.Forward(root, v); });
+}
+
+bool ReverseEmitter::ControlRuns(Inst inst, const Mode& mode) const {
+  if (mode.first_step && plan_.RunsForward(inst)) return true;
+  for (Inst root : mode.roots) {
+    for (uint32_t n = 0; n < primal_[inst].result_count; ++n)
+      if (plan_.Forward(root, primal_.Result(inst, n))) return true;
+    for (Value array : plan_.OuterArrays(inst))
+      if (!tree_.Inside(array, root) || plan_.Forward(root, array)) return true;
+  }
+  return false;
+}
+
+bool ReverseEmitter::Widens(Inst branch, const Mode& mode) const {
+  if (!mode.first_step || !plan_.RunsForward(branch)) return false;
+  if (!work_.Has(branch) && !plan_.WritesNeededArray(branch)) return false;
+  // An array is wound back store by store only if the branch's first step ran here.
+  return mode.widened < config_.widen_levels || plan_.WritesNeededArray(branch);
+}
+
+void ReverseEmitter::EmitForward(std::span<const Inst> insts, const Mode& mode) {
+  for (Inst inst : insts) EmitForwardInst(inst, mode);
+}
+
+void ReverseEmitter::EmitForwardInst(Inst inst, const Mode& mode) {
+  const ir::InstData& data = primal_[inst];
+  if (ir::IsTerminator(data.op) || analysis::IsParallel(data.op)) return;
+  builder_.SetSpan(data.span);
+  if (data.op == Op::If) {
+    if (ControlRuns(inst, mode)) EmitForwardIf(inst, mode);
+  } else if (IsSerialLoop(data.op)) {
+    if (ControlRuns(inst, mode)) EmitForwardLoop(inst, mode);
+  } else if (analysis::WritesMemory(data.op)) {
+    if (plan_.WritesNeededArray(inst)) EmitForwardArrayWrite(inst, mode);
+  } else if (data.result_count > 0) {
+    bool wanted = false;
+    for (uint32_t n = 0; n < data.result_count; ++n)
+      if (Wanted(mode, primal_.Result(inst, n))) wanted = true;
+    if (wanted && !AtHand(primal_.Result(inst))) CloneForward(inst);
+  }
+  for (uint32_t n = 0; n < data.result_count; ++n) PushIfTaped(primal_.Result(inst, n));
+}
+
+void ReverseEmitter::PushIfTaped(Value v) {
+  auto due = due_pushes_.find(v);
+  if (due == due_pushes_.end()) return;
+  for (Value stack : due->second) builder_.StackPush(stack, At(v), push_slot_);
+}
+
+void ReverseEmitter::CloneForward(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  if (data.result_count == 1) {
+    std::vector<Type> types;
+    for (Value v : operands) types.push_back(built_.TypeOf(v));
+    Type result_type = primal_.TypeOf(primal_.Result(inst));
+    std::optional<Type> determined =
+        ir::InfoOf(data.op).effect == ir::Effect::Pure ? ir::ResultType(data.op, types) : std::nullopt;
+    if (determined && *determined == result_type && data.op != Op::StopGradient) {
+      Value v = builder_.Make(data.op, operands);
+      names_.Name(v, "", primal_, primal_.Result(inst));
+      values_.Set(primal_.Result(inst).raw, v);
+      return;
+    }
+  }
+  std::vector<Type> results;
+  for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
+  Inst copy = builder_.Create(data.op, operands, results);
+  ir::InstData& target = built_[copy];
+  target.flags = data.flags;
+  target.index_count = data.index_count;
+  target.attr = data.attr;
+  target.component = data.component;
+  target.symbol = data.symbol;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
+    names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));
+  }
+}
+
+void ReverseEmitter::CollectExports(Block unit, const Mode& mode, std::vector<uint32_t>& keys) const {
+  for (Inst inst : tree_.InstsOf(unit)) {
+    const ir::InstData& data = primal_[inst];
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value v = primal_.Result(inst, n);
+      if (plan_.Direct(v) && plan_.Needed(v) && !primal_.TypeOf(v).IsArray()) keys.push_back(v.raw);
+    }
+    if (!ir::HasRegions(data.op) && plan_.WritesNeededArray(inst)) keys.push_back(AuxKey(inst));
+    if (data.op == Op::While && (work_.Has(inst) || plan_.WritesNeededArray(inst)))
+      keys.push_back(AuxKey(inst));
+    if (data.op == Op::If && Widens(inst, mode)) {
+      Mode inner = mode;
+      ++inner.widened;
+      CollectExports(data.regions[0], inner, keys);
+      CollectExports(data.regions[1], inner, keys);
+    }
+  }
+}
+
+bool ReverseEmitter::Recomputable(Value v, Inst branch,
+                                  const std::unordered_set<uint32_t>& handed_out) const {
+  Inst inst = primal_.DefiningInst(v);
+  Op op = primal_[inst].op;
+  bool cheap = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Select ||
+               op == Op::Min || op == Op::Max || op == Op::Cast || op == Op::And || op == Op::Or ||
+               op == Op::Not || ir::IsCompare(op);
+  if (!cheap) return false;
+  for (Value operand : primal_.Operands(inst)) {
+    if (!tree_.Inside(operand, branch)) {
+      if (!AtHand(operand)) return false;
+      continue;
+    }
+    if (!handed_out.contains(operand.raw)) return false;
+  }
+  return true;
+}
+
+void ReverseEmitter::HoistStorage(Block unit, const Mode& mode) {
+  for (Inst inst : tree_.InstsOf(unit)) {
+    const ir::InstData& data = primal_[inst];
+    if (data.op == Op::Alloca && plan_.Needed(primal_.Result(inst))) {
+      builder_.SetSpan(data.span);
+      CloneForward(inst);
+    } else if (IsSerialLoop(data.op) && plan_.RunsForward(inst)) {
+      MakeTape(inst);
+    } else if (data.op == Op::If && Widens(inst, mode)) {
+      Mode inner = mode;
+      ++inner.widened;
+      HoistStorage(data.regions[0], inner);
+      HoistStorage(data.regions[1], inner);
+    }
+  }
+}
+
+void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
+  bool widen = Widens(inst, mode);
+  bool as_root = mode.first_step && plan_.RunsForward(inst);
+  Mode inner;
+  inner.first_step = widen;
+  inner.roots = mode.roots;
+  inner.widened = mode.widened + 1;
+  if (as_root) inner.roots.push_back(inst);
+  if (widen) widened_.Insert(inst);
+
+  const ir::InstData data = primal_[inst];
+  std::vector<uint32_t> wanted;
+  std::vector<Type> types;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    if (!Wanted(mode, primal_.Result(inst, n))) continue;
+    wanted.push_back(n);
+    types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
+  }
+  if (widen && mode.widened == 0) {
+    for (Block region : data.regions) HoistStorage(region, inner);
+  }
+  // What each branch hands out, and the result that each gets.
+  std::vector<uint32_t> exports[2];
+  std::vector<uint32_t> export_result[2];
+  if (widen) {
+    auto type_of = [&](uint32_t key) {
+      if (key < primal_.ValueCount()) return primal_.TypeOf(Value(key));
+      Inst source{static_cast<uint32_t>(key - primal_.ValueCount())};
+      return primal_[source].op == Op::While ? ir::kI32 : primal_.TypeOf(primal_.AccessValues(source)[0]);
+    };
+    // Places of the first side that the second may share, by type.
+    std::vector<std::pair<Type, std::vector<uint32_t>>> free_places;
+    auto places_of = [&](Type type) -> std::vector<uint32_t>& {
+      for (auto& [known, places] : free_places)
+        if (known == type) return places;
+      free_places.emplace_back(type, std::vector<uint32_t>());
+      return free_places.back().second;
+    };
+    for (uint32_t side = 0; side < 2; ++side) {
+      std::vector<uint32_t> candidates;
+      CollectExports(data.regions[side], inner, candidates);
+      std::unordered_set<uint32_t> handed_out;
+      for (uint32_t key : candidates) {
+        if (key < primal_.ValueCount() && Recomputable(Value(key), inst, handed_out)) continue;
+        handed_out.insert(key);
+        exports[side].push_back(key);
+      }
+      if (side == 1)
+        for (auto& [type, places] : free_places) std::reverse(places.begin(), places.end());
+      for (uint32_t key : exports[side]) {
+        std::vector<uint32_t>& places = places_of(type_of(key));
+        uint32_t place = static_cast<uint32_t>(types.size());
+        if (side == 1 && !places.empty()) {
+          place = places.back();
+          places.pop_back();
+        } else {
+          types.push_back(type_of(key));
+          if (side == 0) places.push_back(place);
+        }
+        export_result[side].push_back(place);
+      }
+    }
+  }
+
+  Value condition = At(primal_.Operand(inst, 0));
+  Inst branch = builder_.If(condition, types);
+  Block outer = builder_.block();
+  for (uint32_t side = 0; side < 2; ++side) {
+    Block region = data.regions[side];
+    builder_.SetBlock(built_[branch].regions[side]);
+    size_t mark = values_.Mark();
+    EmitForward(primal_[region].insts, inner);
+    std::vector<Value> yields;
+    for (uint32_t n : wanted) yields.push_back(At(primal_.Operand(primal_.Terminator(region), n)));
+    for (size_t n = yields.size(); n < types.size(); ++n) yields.push_back(Value());
+    for (size_t e = 0; e < exports[side].size(); ++e) {
+      uint32_t key = exports[side][e];
+      Value v = key < primal_.ValueCount() ? At(Value(key)) : values_.Get(key);
+      ADC_CHECK(v.Valid(), "a value to be handed out of a branch was not computed");
+      yields[export_result[side][e]] = v;
+    }
+    for (size_t n = 0; n < yields.size(); ++n)
+      if (!yields[n].Valid()) yields[n] = builder_.Zero(types[n]);
+    builder_.SetSpan(data.span);
+    builder_.Yield(yields);
+    values_.Rollback(mark);
+  }
+  builder_.SetBlock(outer);
+  for (size_t n = 0; n < wanted.size(); ++n) {
+    Value result = built_.Result(branch, static_cast<uint32_t>(n));
+    names_.Name(result, "", primal_, primal_.Result(inst, wanted[n]));
+    values_.Set(primal_.Result(inst, wanted[n]).raw, result);
+  }
+  for (uint32_t side = 0; side < 2; ++side) {
+    for (size_t e = 0; e < exports[side].size(); ++e) {
+      Value result = built_.Result(branch, export_result[side][e]);
+      values_.Set(exports[side][e], result);
+      if (exports[side][e] < primal_.ValueCount()) names_.Name(result, "", primal_, Value(exports[side][e]));
+    }
+  }
+}
+
+void ReverseEmitter::MakeTape(Inst loop) {
+  if (tapes_.contains(loop)) return;
+  Tape tape;
+  for (Value v : plan_.Tape(loop)) {
+    Value stack = builder_.StackNew(primal_.TypeOf(v).scalar);
+    names_.Name(stack, "tape.", primal_, v);
+    tape.entries.push_back({v, stack});
+  }
+  tape.undo = PlanUndo(primal_, tree_, plan_, loop);
+  for (Inst store : tape.undo.stores) {
+    Value index;
+    if (!AtHandAtEntry(primal_, tree_, loop, primal_.Indices(store)[0]))
+      index = builder_.StackNew(primal_.TypeOf(primal_.Indices(store)[0]).scalar);
+    tape.undo_stacks.stores.emplace_back(index,
+                                         builder_.StackNew(primal_.TypeOf(primal_.Operand(store, 0)).scalar));
+  }
+  for (Value array : tape.undo.snapshots)
+    tape.undo_stacks.snapshots.push_back(builder_.StackNew(primal_.TypeOf(array).scalar));
+  tapes_.emplace(loop, std::move(tape));
+}
+
+Value ReverseEmitter::IterationSlot(Inst loop, Value index) {
+  if (primal_[loop].op == Op::While) return index;
+  Value offset = builder_.Make(Op::Sub, {index, At(primal_.Operand(loop, 0))});
+  return builder_.Make(Op::Div, {offset, At(primal_.Operand(loop, 2))});
+}
+
+void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
+  const ir::InstData data = primal_[inst];
+  bool is_for = data.op == Op::For;
+  bool as_root = mode.first_step && plan_.RunsForward(inst);
+  Mode inner;
+  inner.roots = mode.roots;
+  if (as_root) {
+    inner.roots.push_back(inst);
+    MakeTape(inst);
+  }
+  bool counted = as_root && !is_for && (work_.Has(inst) || plan_.WritesNeededArray(inst));
+
+  std::vector<uint32_t> carried;
+  std::vector<Value> initial;
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    if (!Wanted(inner, CarriedParam(primal_, inst, k))) continue;
+    carried.push_back(k);
+    initial.push_back(At(CarriedInit(primal_, inst, k)));
+  }
+  if (counted) initial.push_back(builder_.I32(0));
+  Inst loop;
+  if (is_for) {
+    std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
+    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial,
+                        static_cast<uint8_t>(data.flags & ir::kFlagReversed));
+  } else {
+    Value max = (data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value();
+    loop = builder_.While(max, initial);
+  }
+
+  Block outer = builder_.block();
+  size_t mark = values_.Mark();
+  Block head = built_[loop].regions[0];
+  uint32_t first_param = is_for ? 1 : 0;
+  if (is_for) {
+    Value index = built_[head].params[0];
+    names_.Name(index, "", primal_, primal_[data.regions[0]].params[0]);
+    values_.Set(primal_[data.regions[0]].params[0].raw, index);
+  }
+  for (size_t n = 0; n < carried.size(); ++n) {
+    Value param = built_[head].params[first_param + n];
+    Value primal_param = CarriedParam(primal_, inst, carried[n]);
+    names_.Name(param, "", primal_, primal_param);
+    values_.Set(primal_param.raw, param);
+  }
+  Value counter = counted ? built_[head].params.back() : Value();
+  if (!is_for) {
+    builder_.SetBlock(head);
+    EmitForward(primal_[data.regions[0]].insts, inner);
+    Value condition = At(primal_.Operand(primal_.Terminator(data.regions[0]), 0));
+    builder_.SetSpan(data.span);
+    builder_.Terminate(Op::ContinueIf, {&condition, 1});
+    builder_.SetBlock(built_[loop].regions[1]);
+  } else {
+    builder_.SetBlock(head);
+  }
+  builder_.SetSpan(data.span);
+  if (as_root) {
+    const Tape& tape = tapes_.find(inst)->second;
+    bool pushes = !tape.entries.empty() || !tape.undo.stores.empty() || !tape.undo.snapshots.empty();
+    if (pushes) push_slot_ = is_for ? IterationSlot(inst, built_[head].params[0]) : counter;
+    for (const TapeEntry& entry : tape.entries) {
+      bool at_entry = primal_[entry.value].kind == ir::ValueKind::BlockParam ||
+                      (!is_for && primal_.DefiningBlock(entry.value) == data.regions[0]);
+      if (at_entry)
+        builder_.StackPush(entry.stack, At(entry.value), push_slot_);
+      else
+        due_pushes_[entry.value].push_back(entry.stack);
+    }
+    PushUndo(inst);
+  }
+  EmitForward(primal_[LoopYieldBlock(primal_, inst)].insts, inner);
+  builder_.SetSpan(data.span);
+  std::vector<Value> yields;
+  for (uint32_t k : carried) yields.push_back(At(CarriedYield(primal_, inst, k)));
+  if (counted) yields.push_back(builder_.Make(Op::Add, {counter, builder_.I32(1)}));
+  builder_.Yield(yields);
+  if (as_root) {
+    for (const TapeEntry& entry : tapes_.find(inst)->second.entries) due_pushes_.erase(entry.value);
+    for (Inst store : tapes_.find(inst)->second.undo.stores) due_undo_.erase(store);
+  }
+  values_.Rollback(mark);
+  builder_.SetBlock(outer);
+  for (size_t n = 0; n < carried.size(); ++n) {
+    Value result = built_.Result(loop, static_cast<uint32_t>(n));
+    names_.Name(result, "", primal_, primal_.Result(inst, carried[n]));
+    values_.Set(primal_.Result(inst, carried[n]).raw, result);
+  }
+  if (counted) {
+    Value count = built_.Result(loop, static_cast<uint32_t>(carried.size()));
+    names_.Name(count, "trips");
+    values_.Set(AuxKey(inst), count);
+  }
+}
+
+}  // namespace adc::autodiff
