@@ -1,0 +1,338 @@
+// Forward mode: every statement of the primal, and beside each varied float its tangent.
+//
+//   %v = for %t in 0..%n carry(%a = %v0) {       %v, %tv = for %t in 0..%n carry(%a = %v0, %ta = %tv0) {
+//     %b = add (sin %a), 0.1               =>      %b = add (sin %a), 0.1   %tb = mul %ta, (cos %a)
+//     yield %b }                                   yield %b, %tb }
+//   store %y[%i], %v                             store %y[%i], %v   store %y.tan[%i], %tv
+//
+// A tangent that is zero is no value at all; where the structure needs one (a carried value, a store) a literal
+// stands in. A float adstack gets a twin for tangents: a reverse kernel is a kernel like any other here.
+
+#include "autodiff/forward.h"
+
+#include "autodiff/forward_emitter.h"
+#include "support/check.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Module;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Diagnostics& diagnostics,
+                               const Activity& activity, DerivedKernel derived, ScopedMap values)
+    : module_(module),
+      primal_(primal),
+      diagnostics_(diagnostics),
+      activity_(activity),
+      built_(*derived.function),
+      companions_(std::move(derived.companions)),
+      builder_(module, *derived.function, derived.function->Body()),
+      names_(module, *derived.function),
+      values_(std::move(values)),
+      vector_slot_(primal.ValueCount(), 0) {
+  for (uint32_t n = 0; n < primal.params.size(); ++n) parameter_number_[primal.Params()[n]] = n + 1;
+  uint32_t next = static_cast<uint32_t>(primal.ValueCount());
+  for (uint32_t n = 0; n < primal.ValueCount(); ++n) {
+    Type type = primal.TypeOf(Value(n));
+    if (!type.IsFloat() || type.IsScalar()) continue;
+    vector_slot_[n] = next;
+    next += type.Components();
+  }
+  tangents_.resize(next);
+}
+
+bool ForwardEmitter::Run() {
+  for (const analysis::Task& task : analysis::TasksOf(primal_)) EmitTask(task);
+  builder_.SetBlock(built_.Body());
+  builder_.SetSpan({});
+  builder_.Terminate(Op::Return, {});
+  return !failed_;
+}
+
+void ForwardEmitter::EmitTask(const analysis::Task& task) {
+  LoadParameterTangents();
+  const std::vector<Inst>& body = primal_[primal_.Body()].insts;
+  for (uint32_t n = task.first; n < task.last && !failed_; ++n) EmitInst(body[n]);
+}
+
+void ForwardEmitter::LoadParameterTangents() {
+  for (uint32_t n = 0; n < primal_.params.size(); ++n) {
+    Value param = primal_.Params()[n];
+    Type type = primal_.TypeOf(param);
+    if (!type.IsRegister() || !companions_[n].Valid()) continue;
+    builder_.SetSpan(primal_.params[n].span);
+    for (uint32_t c = 0; c < SlotCount(param); ++c) {
+      Value tangent = builder_.Load(companions_[n], {}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
+      names_.Name(tangent, "t", primal_, param);
+      SetTangent(param, tangent, c);
+    }
+  }
+}
+
+void ForwardEmitter::EmitBlock(Block block) {
+  for (Inst inst : primal_[block].insts) {
+    if (failed_) return;
+    if (!ir::IsTerminator(primal_[inst].op)) EmitInst(inst);
+  }
+}
+
+void ForwardEmitter::EmitInst(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  if (ir::IsTerminator(data.op)) return;
+  builder_.SetSpan(data.span);
+  if (data.op == Op::If) {
+    EmitIf(inst);
+  } else if (IsSerialLoop(data.op)) {
+    EmitLoop(inst);
+  } else if (analysis::IsParallel(data.op)) {
+    EmitParallel(inst);
+  } else if (ir::IsAccess(data.op)) {
+    EmitAccess(inst);
+  } else if (data.op == Op::StackNew || data.op == Op::StackPush || data.op == Op::StackPop ||
+             data.op == Op::StackTop) {
+    EmitStack(inst);
+  } else if (data.op == Op::Alloca) {
+    ClonePlain(inst);
+    Value array = primal_.Result(inst);
+    if (!activity_.Varied(array)) return;
+    Value twin = builder_.Alloca(primal_.TypeOf(array));
+    names_.Name(twin, "t", primal_, array);
+    twins_[array] = twin;
+  } else if (data.op == Op::Call) {
+    EmitCall(inst);
+  } else {
+    ClonePlain(inst);
+    if (data.result_count != 1 || !activity_.Varied(primal_.Result(inst))) return;
+    if (data.op >= Op::VecMake && data.op <= Op::Identity)
+      EmitVector(inst);
+    else
+      EmitArithmetic(inst);
+  }
+}
+
+Inst ForwardEmitter::ClonePlain(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  std::vector<Type> results;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
+  Inst copy = builder_.Create(data.op, operands, results);
+  ir::InstData& target = built_[copy];
+  target.flags = data.flags;
+  target.index_count = data.index_count;
+  target.attr = data.attr;
+  target.component = data.component;
+  target.symbol = data.symbol;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
+    names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));
+  }
+  return copy;
+}
+
+void ForwardEmitter::EmitIf(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  std::vector<Type> types;
+  for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value result = primal_.Result(inst, n);
+    if (activity_.Varied(result)) types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
+  }
+  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
+  Block outer = builder_.block();
+  for (uint32_t side = 0; side < 2; ++side) {
+    builder_.SetBlock(built_[branch].regions[side]);
+    EmitBlock(data.regions[side]);
+    if (failed_) return;
+    builder_.SetSpan(data.span);
+    std::vector<Value> yields;
+    Inst terminator = primal_.Terminator(data.regions[side]);
+    for (uint32_t n = 0; n < data.result_count; ++n) yields.push_back(At(primal_.Operand(terminator, n)));
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      if (!activity_.Varied(primal_.Result(inst, n))) continue;
+      Value v = primal_.Operand(terminator, n);
+      for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
+    }
+    builder_.Yield(yields);
+  }
+  builder_.SetBlock(outer);
+  uint32_t next = data.result_count;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value result = primal_.Result(inst, n);
+    values_.Set(result.raw, built_.Result(branch, n));
+    names_.Name(built_.Result(branch, n), "", primal_, result);
+    if (!activity_.Varied(result)) continue;
+    for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(branch, next++), c);
+  }
+}
+
+void ForwardEmitter::EmitLoop(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  bool is_for = data.op == Op::For;
+  std::vector<Value> initial;
+  for (uint32_t k = 0; k < data.result_count; ++k) initial.push_back(At(CarriedInit(primal_, inst, k)));
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    if (!activity_.Varied(primal_.Result(inst, k))) continue;
+    Value init = CarriedInit(primal_, inst, k);
+    for (uint32_t c = 0; c < SlotCount(init); ++c) initial.push_back(TangentOrZero(init, c));
+  }
+  Inst loop;
+  if (is_for) {
+    std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
+    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.flags);
+  } else {
+    loop = builder_.While((data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial);
+  }
+  Block outer = builder_.block();
+  Block head = built_[loop].regions[0];
+  uint32_t next = 0;
+  if (is_for) {
+    Value index = primal_[data.regions[0]].params[0];
+    values_.Set(index.raw, built_[head].params[next]);
+    names_.Name(built_[head].params[next++], "", primal_, index);
+  }
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    Value param = CarriedParam(primal_, inst, k);
+    values_.Set(param.raw, built_[head].params[next]);
+    names_.Name(built_[head].params[next++], "", primal_, param);
+  }
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    if (!activity_.Varied(primal_.Result(inst, k))) continue;
+    Value param = CarriedParam(primal_, inst, k);
+    for (uint32_t c = 0; c < SlotCount(param); ++c) SetTangent(param, built_[head].params[next++], c);
+  }
+  builder_.SetBlock(head);
+  EmitBlock(data.regions[0]);
+  if (failed_) return;
+  if (!is_for) {
+    Value condition = At(primal_.Operand(primal_.Terminator(data.regions[0]), 0));
+    builder_.SetSpan(data.span);
+    builder_.Terminate(Op::ContinueIf, {&condition, 1});
+    builder_.SetBlock(built_[loop].regions[1]);
+    EmitBlock(data.regions[1]);
+    if (failed_) return;
+  }
+  builder_.SetSpan(data.span);
+  std::vector<Value> yields;
+  for (uint32_t k = 0; k < data.result_count; ++k) yields.push_back(At(CarriedYield(primal_, inst, k)));
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    if (!activity_.Varied(primal_.Result(inst, k))) continue;
+    Value v = CarriedYield(primal_, inst, k);
+    for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
+  }
+  builder_.Yield(yields);
+  builder_.SetBlock(outer);
+  next = data.result_count;
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    Value result = primal_.Result(inst, k);
+    values_.Set(result.raw, built_.Result(loop, k));
+    names_.Name(built_.Result(loop, k), "", primal_, result);
+    if (!activity_.Varied(result)) continue;
+    for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(loop, next++), c);
+  }
+}
+
+void ForwardEmitter::EmitParallel(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  Inst loop = data.op == Op::Parallel ? builder_.Parallel(operands, data.attr)
+                                      : builder_.ParallelOver(operands[0], data.attr);
+  Block outer = builder_.block();
+  Block body = built_[loop].regions[0];
+  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n) {
+    Value index = primal_[data.regions[0]].params[n];
+    names_.Name(built_[body].params[n], "", primal_, index);
+    values_.Set(index.raw, built_[body].params[n]);
+  }
+  builder_.SetBlock(body);
+  in_parallel_ = true;
+  EmitBlock(data.regions[0]);
+  in_parallel_ = false;
+  builder_.SetSpan(data.span);
+  builder_.Yield({});
+  builder_.SetBlock(outer);
+}
+
+Value ForwardEmitter::At(Value v) {
+  if (Value known = values_.Get(v.raw); known.Valid()) return known;
+  const ir::ValueData& data = primal_[v];
+  if (data.kind == ir::ValueKind::Constant) {
+    const ir::ConstantData& constant = primal_.ConstantOf(v);
+    return built_.Constant(constant.type, constant.bits, constant.spelling);
+  }
+  ADC_CHECK(data.kind == ir::ValueKind::Global, "a value is used before it is made");
+  return built_.Global(data.owner, data.type);
+}
+
+std::vector<Value> ForwardEmitter::AtAll(std::span<const Value> values) {
+  std::vector<Value> result;
+  result.reserve(values.size());
+  for (Value v : values) result.push_back(At(v));
+  return result;
+}
+
+uint32_t ForwardEmitter::SlotOf(Value v, uint32_t component) const {
+  return primal_.TypeOf(v).IsScalar() ? v.raw : vector_slot_[v.raw] + component;
+}
+
+Value ForwardEmitter::Tangent(Value v, uint32_t component) const {
+  return primal_.TypeOf(v).IsFloat() ? tangents_[SlotOf(v, component)] : Value();
+}
+
+Value ForwardEmitter::TangentOrZero(Value v, uint32_t component) {
+  Value tangent = Tangent(v, component);
+  return tangent.Valid() ? tangent : builder_.Zero(primal_.TypeOf(v).ScalarType());
+}
+
+void ForwardEmitter::SetTangent(Value v, Value tangent, uint32_t component) {
+  if (primal_.TypeOf(v).IsScalar()) names_.Name(tangent, "t", primal_, v);
+  tangents_[SlotOf(v, component)] = tangent;
+}
+
+void ForwardEmitter::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
+  failed_ = true;
+  diagnostics_.Error(id, primal_[inst].span, std::move(text)).AddHelp(std::move(help));
+}
+
+namespace {
+
+/// What forward mode differentiates: what the attributes say; of a reverse kernel, adjoints and what they are
+/// the adjoints of.
+DiffParameters ForwardParameters(const Module& module, const Function& kernel) {
+  DiffParameters parameters = DiffParameters::FromAttributes(module, kernel);
+  if (kernel.role != ir::KernelRole::Gradient) return parameters;
+  for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+    const ir::ParamInfo& info = kernel.params[n];
+    if (info.role != ir::ParamRole::Adjoint) continue;
+    parameters.is_diff[n] = true;
+    if (info.companion_of != ir::kNoAttr) parameters.is_diff[info.companion_of] = true;
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Function* DeriveForward(Module& module, Function& primal, const ForwardConfig&,
+                        diag::Diagnostics& diagnostics) {
+  std::string name(module.Text(primal.name));
+  if (module.Find(name + ".jvp") != nullptr) {
+    diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + ".jvp' is there already")
+        .AddHelp("rename it; the derived kernel gets this name");
+    return nullptr;
+  }
+  DiffParameters parameters = ForwardParameters(module, primal);
+  Activity activity(module, primal, parameters);
+  ScopedMap values;
+  DerivedKernel derived = MakeDerivedKernel(module, primal, "jvp", "tan", ir::ParamRole::Tangent,
+                                            ir::KernelRole::Tangent, parameters, values);
+  Function* result = derived.function;
+  ForwardEmitter emitter(module, primal, diagnostics, activity, std::move(derived), std::move(values));
+  return emitter.Run() ? result : nullptr;
+}
+
+}  // namespace adc::autodiff

@@ -1,0 +1,22 @@
+#pragma once
+// Forward mode: a kernel becomes the kernel that also pushes a direction forward.
+//
+// What it does: adds `<k>.jvp` to the module, which does everything that `k` does and computes tangents beside:
+// it reads and writes `%x.tan` where `k` reads and writes `%x`. It runs in the place of `k`. No tape; every
+// construct, adstacks included, so that it applies to reverse kernels too (forward over reverse).
+// Requires: Phase::Scalar or Differentiated; `primal` is a kernel whose tasks are isolated.
+// Guarantees: the primal is not touched; the new kernel is well formed.
+// Breaks: nothing.
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::autodiff {
+
+struct ForwardConfig {};
+
+/// The new kernel, or null after an error was reported.
+ir::Function* DeriveForward(ir::Module& module, ir::Function& primal, const ForwardConfig& config,
+                            diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff

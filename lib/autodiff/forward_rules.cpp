@@ -1,0 +1,244 @@
+// Tangents of single statements. Arithmetic goes by the table of partial derivatives: the tangent of a result
+// is the sum over its operands of the partial, scaled by the operand's tangent.
+
+#include "autodiff/forward_emitter.h"
+#include "autodiff/rules.h"
+#include "support/check.h"
+
+namespace adc::autodiff {
+
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+void ForwardEmitter::EmitArithmetic(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  Value result = primal_.Result(inst);
+  if (data.op == Op::Cast) {
+    if (Value tangent = Tangent(primal_.Operand(inst, 0)); tangent.Valid())
+      SetTangent(result, builder_.Cast(tangent, primal_.TypeOf(result)));
+    return;
+  }
+  if (!HasPartials(data.op)) return;
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  // Of two sides one is taken: select its tangent instead of summing what is left of both.
+  if (data.op == Op::Select || data.op == Op::Min || data.op == Op::Max) {
+    uint32_t first = data.op == Op::Select ? 1 : 0;
+    Value a = primal_.Operand(inst, first), b = primal_.Operand(inst, first + 1);
+    if (!Tangent(a).Valid() && !Tangent(b).Valid()) return;
+    Value takes_first = data.op == Op::Select
+                            ? operands[0]
+                            : builder_.Make(data.op == Op::Min ? Op::Lt : Op::Gt, {operands[0], operands[1]});
+    SetTangent(result, builder_.Make(Op::Select, {takes_first, TangentOrZero(a), TangentOrZero(b)}));
+    return;
+  }
+  Value sum;
+  for (uint32_t n = 0; n < data.operand_count; ++n) {
+    Value tangent = Tangent(primal_.Operand(inst, n));
+    if (!tangent.Valid()) continue;
+    Value part = ScaledPartial(builder_, data.op, n, operands, At(result), tangent);
+    sum = sum.Valid() ? builder_.Make(Op::Add, {sum, part}) : part;
+  }
+  if (sum.Valid()) SetTangent(result, sum);
+}
+
+void ForwardEmitter::EmitVector(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  Value result = primal_.Result(inst);
+  std::span<const Value> operands = primal_.Operands(inst);
+  if (data.op == Op::VecMake || data.op == Op::MatMake) {
+    uint32_t component = 0;
+    for (Value operand : operands)
+      for (uint32_t c = 0; c < SlotCount(operand); ++c, ++component)
+        if (Value tangent = Tangent(operand, c); tangent.Valid()) SetTangent(result, tangent, component);
+    return;
+  }
+  if (data.op == Op::VecSet) {
+    Value index = At(operands[1]);
+    for (uint32_t c = 0; c < SlotCount(result); ++c) {
+      Value here = builder_.Make(Op::Eq, {index, builder_.Int(built_.TypeOf(index), c)});
+      SetTangent(result,
+                 builder_.Make(Op::Select, {here, TangentOrZero(operands[2]), TangentOrZero(operands[0], c)}), c);
+    }
+    return;
+  }
+  ADC_CHECK(data.op == Op::VecGet || data.op == Op::MatGet, "a vector operation is left in a scalar module");
+  Value source = operands[0];
+  Value index = At(operands[1]);
+  if (data.op == Op::MatGet) {
+    Type type = built_.TypeOf(index);
+    Value row = builder_.Make(Op::Mul, {index, builder_.Int(type, primal_.TypeOf(source).columns)});
+    index = builder_.Make(Op::Add, {row, builder_.Cast(At(operands[2]), type)});
+  }
+  if (std::optional<int64_t> place = built_.IntegerConstant(index)) {
+    if (*place < 0 || *place >= SlotCount(source)) return;
+    if (Value tangent = Tangent(source, static_cast<uint32_t>(*place)); tangent.Valid())
+      SetTangent(result, tangent);
+    return;
+  }
+  Value chosen = TangentOrZero(source, 0);
+  for (uint32_t c = 1; c < SlotCount(source); ++c) {
+    Value here = builder_.Make(Op::Eq, {index, builder_.Int(built_.TypeOf(index), c)});
+    chosen = builder_.Make(Op::Select, {here, TangentOrZero(source, c), chosen});
+  }
+  SetTangent(result, chosen);
+}
+
+Value ForwardEmitter::WholeTangent(Value v) {
+  Type type = primal_.TypeOf(v);
+  if (type.IsScalar()) return TangentOrZero(v);
+  std::vector<Value> components;
+  for (uint32_t c = 0; c < SlotCount(v); ++c) components.push_back(TangentOrZero(v, c));
+  return built_.Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, components, {&type, 1}));
+}
+
+void ForwardEmitter::SetWholeTangent(Value v, Value tangent) {
+  Type type = primal_.TypeOf(v);
+  for (uint32_t c = 0; c < SlotCount(v); ++c) {
+    Value part = tangent;
+    if (type.IsVec()) part = builder_.Make(Op::VecGet, {tangent, builder_.I32(static_cast<int32_t>(c))});
+    if (type.IsMat())
+      part = builder_.Make(Op::MatGet, {tangent, builder_.I32(static_cast<int32_t>(c / type.columns)),
+                                        builder_.I32(static_cast<int32_t>(c % type.columns))});
+    SetTangent(v, part, c);
+  }
+}
+
+void ForwardEmitter::EmitCall(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  ClonePlain(inst);
+  bool varied = false;
+  uint32_t float_results = 0;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    if (primal_.TypeOf(primal_.Result(inst, n)).IsFloat()) ++float_results;
+    if (activity_.Varied(primal_.Result(inst, n))) varied = true;
+  }
+  if (!varied) return;
+  const ir::Function* callee = module_.Find(data.symbol);
+  ADC_CHECK(callee != nullptr, "a call names no function");
+  const ir::Function* tangent = callee->jvp.Valid() ? module_.Find(callee->jvp) : nullptr;
+  if (tangent == nullptr) {
+    Refuse(diag::ErrorId::E0407, inst,
+           "'@" + std::string(module_.Text(callee->name)) + "' has a derivative of its own for reverse mode only",
+           "give the function a 'jvp' as well, or leave out its 'vjp'");
+    return;
+  }
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  for (Value v : primal_.Operands(inst))
+    if (primal_.TypeOf(v).IsFloat()) operands.push_back(WholeTangent(v));
+  if (tangent->params.size() != operands.size() || tangent->result_types.size() != float_results) {
+    Refuse(diag::ErrorId::E0407, inst,
+           "'@" + std::string(module_.Text(tangent->name)) + "' does not have the signature of a jvp of '@" +
+               std::string(module_.Text(callee->name)) + "'",
+           "it takes the arguments of the function, then a tangent per float argument, and returns one tangent per "
+           "float result");
+    return;
+  }
+  Inst call = builder_.Create(Op::Call, operands, tangent->result_types);
+  built_[call].symbol = tangent->name;
+  uint32_t next = 0;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value result = primal_.Result(inst, n);
+    if (primal_.TypeOf(result).IsFloat()) SetWholeTangent(result, built_.Result(call, next++));
+  }
+}
+
+void ForwardEmitter::EmitAccess(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  Value base = primal_.Operand(inst, 0);
+  bool varied = activity_.VariedMemory(base, data.attr);
+  if (!varied) {
+    ClonePlain(inst);
+    return;
+  }
+  Value memory = primal_.TypeOf(base).IsArray() ? twins_.Get(base)
+                                                : companions_[parameter_number_.Get(base) - 1];
+  ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
+  std::vector<Value> indices = AtAll(primal_.Indices(inst));
+  if (data.op == Op::AtomicMin || data.op == Op::AtomicMax) {
+    EmitExtremum(inst, memory, indices);
+    return;
+  }
+  Inst copy = ClonePlain(inst);
+  if (data.op == Op::Load) {
+    if (activity_.Varied(primal_.Result(inst)))
+      SetTangent(primal_.Result(inst), builder_.Load(memory, indices, data.attr, data.component));
+    return;
+  }
+  if (data.op == Op::AtomicCompareExchange) {
+    // Replaced exactly when the old value was the expected one.
+    Value old = built_.Result(copy);
+    Value replaced = builder_.Make(Op::Eq, {old, At(primal_.AccessValues(inst)[0])});
+    Inst branch = builder_.If(replaced, {});
+    ir::Block outer = builder_.block();
+    builder_.SetBlock(built_[branch].regions[0]);
+    Value tangent = TangentOrZero(primal_.AccessValues(inst)[1]);
+    builder_.Access(Op::Store, memory, indices, {&tangent, 1}, data.attr, data.component);
+    builder_.Yield({});
+    builder_.SetBlock(built_[branch].regions[1]);
+    builder_.Yield({});
+    builder_.SetBlock(outer);
+    return;
+  }
+  Value v = primal_.AccessValues(inst)[0];
+  bool sums = data.op == Op::AtomicAdd || data.op == Op::AtomicSub || data.op == Op::AddTo;
+  bool result_varied = data.result_count > 0 && activity_.Varied(primal_.Result(inst));
+  if (sums && !Tangent(v).Valid() && !result_varied) return;
+  Value tangent = TangentOrZero(v);
+  Value old = builder_.Access(data.op, memory, indices, {&tangent, 1}, data.attr, data.component, data.flags);
+  if (result_varied) SetTangent(primal_.Result(inst), old);
+}
+
+void ForwardEmitter::EmitExtremum(Inst inst, Value memory, std::span<const Value> indices) {
+  const ir::InstData data = primal_[inst];
+  if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) {
+    Refuse(diag::ErrorId::E0403, inst,
+           "forward mode of '" + std::string(ir::InfoOf(data.op).spelling) +
+               "' in a parallel loop: value and tangent cannot be replaced in one step",
+           "use the gradient, or a serial loop");
+    return;
+  }
+  Inst copy = ClonePlain(inst);
+  Value old = built_.Result(copy);
+  Value v = primal_.AccessValues(inst)[0];
+  bool result_varied = activity_.Varied(primal_.Result(inst));
+  if (result_varied)
+    SetTangent(primal_.Result(inst), builder_.Load(memory, indices, data.attr, data.component));
+  Value wins = builder_.Make(data.op == Op::AtomicMin ? Op::Lt : Op::Gt, {At(v), old});
+  Inst branch = builder_.If(wins, {});
+  ir::Block outer = builder_.block();
+  builder_.SetBlock(built_[branch].regions[0]);
+  Value tangent = TangentOrZero(v);
+  builder_.Access(Op::Store, memory, indices, {&tangent, 1}, data.attr, data.component);
+  builder_.Yield({});
+  builder_.SetBlock(built_[branch].regions[1]);
+  builder_.Yield({});
+  builder_.SetBlock(outer);
+}
+
+void ForwardEmitter::EmitStack(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  ClonePlain(inst);
+  Value stack = data.op == Op::StackNew ? primal_.Result(inst) : primal_.Operand(inst, 0);
+  if (!ir::IsFloat(primal_.TypeOf(stack).scalar)) return;
+  if (data.op == Op::StackNew) {
+    Value twin = builder_.StackNew(primal_.TypeOf(stack).scalar);
+    names_.Name(twin, "t", primal_, stack);
+    twins_[stack] = twin;
+    return;
+  }
+  bool has_slot = data.flags & ir::kFlagHasSlot;
+  Value slot = has_slot ? At(primal_.Operands(inst).back()) : Value();
+  if (data.op == Op::StackPush) {
+    builder_.StackPush(twins_.Get(stack), TangentOrZero(primal_.Operand(inst, 1)), slot);
+    return;
+  }
+  Type type = primal_.TypeOf(primal_.Result(inst));
+  Value operands[] = {twins_.Get(stack), slot};
+  Inst read = builder_.Create(data.op, {operands, has_slot ? 2u : 1u}, {&type, 1});
+  built_[read].flags = data.flags;
+  SetTangent(primal_.Result(inst), built_.Result(read));
+}
+
+}  // namespace adc::autodiff
