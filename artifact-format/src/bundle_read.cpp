@@ -189,6 +189,12 @@ class IndexReader {
       return Bad(Code::kMalformed, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
                  item->target);
     }
+    // The content id leaves the signature out, so what its row may say is fixed here.
+    if (item->kind == section::kSignature &&
+        (item->flags != 0 || item->target != kNoTarget || alignment != kSectionAlignment)) {
+      return Bad(Code::kMalformed, Rule::kH3, at, "section ", kind,
+                 " is optional, plain, of no target and aligned to ", kSectionAlignment);
+    }
     return Sizes(at, *item, kind);
   }
 

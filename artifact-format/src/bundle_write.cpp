@@ -63,7 +63,13 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
       return Fail(error, Code::kArgument, Rule::kNone, "alignment of section ", std::string_view(name, 4),
                   " is no power of two up to 4096");
     }
-    if (input.compress) {
+    bool is_signature = input.kind == section::kSignature;
+    if (is_signature &&
+        (input.required || input.target != kNoTarget || input.alignment != kSectionAlignment)) {
+      return Fail(error, Code::kArgument, Rule::kNone,
+                  "a signature is optional, of no target and aligned to ", kSectionAlignment);
+    }
+    if (input.compress && !is_signature) {
       if (!Compress(input.bytes, &item.compressed, error)) return false;
       if (!item.compressed.empty()) item.row.flags |= kSectionZstd;
     }

@@ -1,0 +1,387 @@
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
+#include "artifact/bundle.h"
+#include "artifact/metadata.h"
+
+using namespace adc::artifact;
+
+namespace {
+
+// One of everything: a layout, a scratch buffer, every kind of expression, shared stacks, two targets.
+Metadata Sample() {
+  Metadata metadata;
+  metadata.producer = "adc test";
+  metadata.sources = {String("a.ir"), String("quat\".ir")};
+  TargetMeta cpu;
+  cpu.name = "cpu:x86-64-v2";
+  cpu.kind = "cpu";
+  cpu.arch = "x86-64";
+  cpu.abi = "elf";
+  cpu.features = {String("popcnt"), String("sse4.2")};
+  TargetMeta cuda;
+  cuda.name = "cuda:sm_80";
+  cuda.kind = "cuda";
+  metadata.targets = {cpu, cuda};
+
+  LayoutMeta grid;
+  grid.name = "grid";
+  grid.size = 64 * 16 + 4;
+  grid.alignment = 4;
+  FieldMeta mass;
+  mass.name = "mass";
+  mass.levels = {{{4, 4}, {256, 64}}, {{2, 2}, {32, 16}}};
+  mass.diff = true;
+  FieldMeta velocity = mass;
+  velocity.name = "vel";
+  velocity.rows = 3;
+  velocity.offset = 4;
+  FieldMeta count;
+  count.name = "count";
+  count.type = ScalarType::kI32;
+  count.offset = 1024;
+  grid.fields = {mass, velocity, count};
+  metadata.layouts = {grid};
+
+  KernelMeta kernel;
+  kernel.name = "k";
+  kernel.place = "a.ir:1:1";
+  ParamMeta x;
+  x.name = "x";
+  x.rank = 2;
+  x.diff = true;
+  x.access = Access::kRead;
+  ParamMeta n;
+  n.name = "n";
+  n.kind = ParamKind::kScalar;
+  n.type = ScalarType::kI32;
+  n.access = Access::kRead;
+  ParamMeta g;
+  g.name = "g";
+  g.kind = ParamKind::kLayout;
+  g.layout = 0;
+  ParamMeta start;
+  start.name = "start";
+  start.type = ScalarType::kI64;
+  start.rank = 1;
+  start.access = Access::kRead;
+  ParamMeta scratch;
+  scratch.name = "s.0";
+  scratch.kind = ParamKind::kScratch;
+  scratch.role = ParamRole::kScratch;
+  scratch.rank = 1;
+  SizeExprPool& pool = kernel.exprs;
+  scratch.extents = {pool.Const(2)};
+  kernel.params = {x, n, g, start, scratch};
+  NodeId i = pool.Index(3), length = pool.Read(3, {&i, 1});
+  NodeId longest = pool.MaxOver(3, pool.Const(0), pool.Arg(1), length);
+  NodeId mixed = pool.Select(pool.Binary(SizeOp::kLe, pool.Arg(1), pool.Const(4)), pool.Neg(pool.Shape(0, 1)),
+                             pool.CeilDiv(pool.FloorDiv(pool.Shape(0, 0), pool.Const(3)), pool.Const(2)));
+  TaskMeta serial;
+  serial.place = "a.ir:2:3";
+  EntryMeta entry;
+  entry.symbol = "adc_k_t0";
+  serial.entries = {entry};
+  TaskMeta parallel = serial;
+  parallel.kind = TaskKind::kParallel;
+  parallel.extents = {pool.Shape(0, 0), pool.Clamp0(mixed)};
+  AdstackPlanMeta plan;
+  plan.groups = {{"a.ir:4:5"}, {""}};
+  StackMeta stack;
+  stack.capacity = longest;
+  stack.place = "a.ir:5:7";
+  StackMeta shared = stack;
+  shared.id = 1;
+  shared.group = 1;
+  shared.share = 0;
+  shared.type = ScalarType::kF64;
+  StackMeta kept = stack;
+  kept.id = 2;
+  kept.storage = Storage::kPrivate;
+  kept.capacity = pool.Const(4);
+  StackMeta unknown = stack;
+  unknown.id = 3;
+  unknown.capacity = kNoNode;
+  unknown.addressing = Addressing::kCounted;
+  plan.stacks = {stack, shared, kept, unknown};
+  parallel.plans = {plan};
+  parallel.entries[0].symbol = "adc_k_t1";
+  parallel.entries[0].plan = 0;
+  parallel.entries.push_back(parallel.entries[0]);
+  parallel.entries[1].target = 1;
+  parallel.entries[1].block_size = 128;
+  parallel.entries[1].shared_bytes = 1024;
+  kernel.tasks = {serial, parallel};
+  kernel.asserts = {{"a.ir:9:1", "tab\there, \x01 and \xC3\xA9"}};
+  kernel.accesses = {{"a.ir:10:1", "x"}};
+
+  KernelMeta grad = kernel;
+  grad.name = "k.grad";
+  grad.role = KernelRole::kGrad;
+  grad.of = "k";
+  ParamMeta adjoint = x;
+  adjoint.name = "x.adj";
+  adjoint.role = ParamRole::kAdjoint;
+  adjoint.primal = 0;
+  adjoint.access = Access::kReadWrite;
+  adjoint.alias = true;
+  adjoint.write_once = true;
+  adjoint.shape_i32 = true;
+  grad.params.push_back(adjoint);
+  metadata.kernels = {grad, kernel};
+  FinishMetadata(&metadata);
+  return metadata;
+}
+
+std::string Json(const Metadata& metadata) {
+  String json;
+  Error error;
+  INFO(error.text);
+  bool written = WriteMetadata(metadata, &json, &error);
+  INFO(error.text);
+  REQUIRE(written);
+  return std::string(json.view());
+}
+
+Error ReadError(const std::string& json, uint32_t minor = 0) {
+  Metadata metadata;
+  Error error;
+  bool read = ReadMetadata(json, minor, Limits{}, nullptr, &metadata, &error);
+  CHECK(read == error.ok());
+  return error;
+}
+
+std::string Replace(std::string text, const std::string& from, const std::string& to) {
+  size_t at = text.find(from);
+  INFO("looking for " << from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("metadata comes back as it was written, byte for byte", "[metadata]") {
+  std::string json = Json(Sample());
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(json, 0, Limits{}, nullptr, &read, &error));
+  CHECK(Json(read) == json);
+  // Kernels are in the order of their names, whatever order they were given in.
+  CHECK(read.kernels[0].name == "k");
+  CHECK(read.kernels[1].name == "k.grad");
+  CHECK(read.sources[1] == "quat\".ir");
+  CHECK(read.kernels[0].asserts[0].text == "tab\there, \x01 and \xC3\xA9");
+  CHECK(read.kernels[0].tasks[1].size_class == SizeClass::kS2);
+  CHECK(read.kernels[0].tasks[1].size_reads == Vector<uint32_t>{3});
+  CHECK(read.kernels[0].params[4].cell == 3 + 1 + 1 + 2);
+  CHECK(read.kernels[0].exprs == Sample().kernels[0].exprs);
+}
+
+TEST_CASE("the interface hash sees what callers give and nothing else", "[metadata]") {
+  Metadata metadata = Sample();
+  uint64_t before = metadata.kernels[0].interface_hash;
+  auto changed = [&](const std::function<void(Metadata&)>& change) {
+    Metadata copy = Sample();
+    change(copy);
+    FinishMetadata(&copy);
+    return copy.kernels[0].interface_hash != before;
+  };
+  CHECK(changed([](Metadata& m) { m.kernels[0].params[0].type = ScalarType::kF64; }));
+  CHECK(changed([](Metadata& m) { m.kernels[0].params[0].rank = 3; }));
+  CHECK(changed([](Metadata& m) { m.kernels[0].params[1].name = "m"; }));
+  CHECK(changed([](Metadata& m) { m.layouts[0].fields[0].offset = 8; }));
+  CHECK_FALSE(changed([](Metadata& m) { m.kernels[0].params[0].access = Access::kReadWrite; }));
+  CHECK_FALSE(
+      changed([](Metadata& m) { m.kernels[0].params[4].rank = 0, m.kernels[0].params[4].extents.clear(); }));
+  CHECK_FALSE(changed([](Metadata& m) { m.kernels[0].tasks.clear(); }));
+}
+
+TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
+  struct Row {
+    const char* name;
+    std::function<void(Metadata&)> change;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"empty kernel name", [](Metadata& m) { m.kernels[0].name = ""; }, "empty"},
+      {"control character", [](Metadata& m) { m.kernels[0].params[0].name = "a\nb"; }, "control"},
+      {"not UTF-8", [](Metadata& m) { m.kernels[0].params[0].name = "\xC3("; }, "UTF-8"},
+      {"surrogate", [](Metadata& m) { m.kernels[0].params[0].name = "\xED\xA0\x80"; }, "UTF-8"},
+      {"overlong", [](Metadata& m) { m.kernels[0].params[0].name = "\xC0\xAF"; }, "UTF-8"},
+      {"long name",
+       [](Metadata& m) { m.kernels[0].params[0].name = std::string_view(std::string(256, 'a')); }, "long"},
+      {"two parameters of one name", [](Metadata& m) { m.kernels[0].params[1].name = "x"; }, "'x'"},
+      {"two targets of one name", [](Metadata& m) { m.targets[1].name = "cpu:x86-64-v2"; }, "two targets"},
+      {"two kernels of one name", [](Metadata& m) { m.kernels[1].name = "k"; }, "sorted"},
+      {"unsorted features",
+       [](Metadata& m) { std::swap(m.targets[0].features[0], m.targets[0].features[1]); }, "sorted"},
+      {"rank 9", [](Metadata& m) { m.kernels[0].params[0].rank = 9; }, "rank"},
+      {"rank on a scalar", [](Metadata& m) { m.kernels[0].params[1].rank = 1; }, "rank"},
+      {"vec of 17", [](Metadata& m) { m.kernels[0].params[0].rows = 17; }, "17"},
+      {"1 x 2", [](Metadata& m) { m.kernels[0].params[0].columns = 2; }, "1 x 2"},
+      {"no such layout", [](Metadata& m) { m.kernels[0].params[2].layout = 1; }, "layout"},
+      {"layout on a buffer", [](Metadata& m) { m.kernels[0].params[0].layout = 0; }, "layout"},
+      {"extents on a buffer", [](Metadata& m) { m.kernels[0].params[0].extents = {0}; }, "extents"},
+      {"scratch without extents", [](Metadata& m) { m.kernels[0].params[4].extents.clear(); }, "extents"},
+      {"scratch of S2 size",
+       [](Metadata& m) {
+         m.kernels[0].params[4].extents = {m.kernels[0].tasks[1].plans[0].stacks[0].capacity};
+       },
+       "scratch"},
+      {"written scalar", [](Metadata& m) { m.kernels[0].params[1].access = Access::kWrite; }, "by-value"},
+      {"diff integer", [](Metadata& m) { m.kernels[0].params[1].diff = true; }, "diff"},
+      {"adjoint of nothing", [](Metadata& m) { m.kernels[1].params[5].primal = kNoIndex; }, "primal"},
+      {"adjoint of an adjoint", [](Metadata& m) { m.kernels[1].params[5].primal = 5; }, "primal"},
+      {"primal of a plain parameter", [](Metadata& m) { m.kernels[0].params[0].primal = 1; }, "primal"},
+      {"wrong cell", [](Metadata& m) { m.kernels[0].params[1].cell = 2; }, "cells"},
+      {"wrong hash", [](Metadata& m) { m.kernels[0].interface_hash ^= 1; }, "hash"},
+      {"primal with an origin", [](Metadata& m) { m.kernels[0].of = "k.grad"; }, "origin"},
+      {"origin that is not there", [](Metadata& m) { m.kernels[1].of = "q"; }, "'q'"},
+      {"parallel without axes", [](Metadata& m) { m.kernels[0].tasks[1].extents.clear(); }, "axes"},
+      {"serial with axes", [](Metadata& m) { m.kernels[0].tasks[0].extents = {0}; }, "axes"},
+      {"extent that is no node", [](Metadata& m) { m.kernels[0].tasks[1].extents[0] = 1000; }, "1000"},
+      {"extent that uses an index",
+       [](Metadata& m) { m.kernels[0].tasks[1].extents[0] = m.kernels[0].exprs.Index(3); },
+       "outside of its loop"},
+      {"wrong class", [](Metadata& m) { m.kernels[0].tasks[1].size_class = SizeClass::kS1; }, "class"},
+      {"wrong reads", [](Metadata& m) { m.kernels[0].tasks[1].size_reads.clear(); }, "read by sizing"},
+      {"no size kernel", [](Metadata& m) { m.kernels[0].tasks[1].size_kernel = "k.size"; }, "k.size"},
+      {"stack without group", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].group = 2; },
+       "group"},
+      {"private without a constant",
+       [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kPrivate; }, "private"},
+      {"private that shares", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[2].share = 0; },
+       "shares"},
+      {"three lanes", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 3; }, "lanes"},
+      {"lanes on a CPU", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 32; }, "CPU"},
+      {"entry without plan", [](Metadata& m) { m.kernels[0].tasks[1].entries[0].plan = 1; }, "plan"},
+      {"entry for no target", [](Metadata& m) { m.kernels[0].tasks[1].entries[1].target = 2; }, "targets"},
+      {"entries out of order",
+       [](Metadata& m) { std::swap(m.kernels[0].tasks[1].entries[0], m.kernels[0].tasks[1].entries[1]); },
+       "ascending"},
+      {"field outside", [](Metadata& m) { m.layouts[0].fields[0].levels[0].strides[0] = 1024; }, "inside"},
+      {"field that wraps", [](Metadata& m) { m.layouts[0].fields[0].levels[0].strides[0] = INT64_MAX; },
+       "inside"},
+      {"negative extent", [](Metadata& m) { m.layouts[0].fields[0].levels[0].extents[0] = -1; }, "inside"},
+      {"layout alignment", [](Metadata& m) { m.layouts[0].alignment = 3; }, "alignment"},
+      {"arg of a buffer", [](Metadata& m) { m.kernels[0].exprs.Arg(0); }, "integer argument"},
+      {"shape of a scalar", [](Metadata& m) { m.kernels[0].exprs.Shape(1, 0); }, "extent"},
+      {"shape of an axis too far", [](Metadata& m) { m.kernels[0].exprs.Shape(0, 2); }, "extent"},
+      {"read of a float",
+       [](Metadata& m) {
+         NodeId two[] = {0, 0};
+         m.kernels[0].exprs.Read(0, two);
+       },
+       "reads"},
+      {"read of another rank", [](Metadata& m) { m.kernels[0].exprs.Read(3, {}); }, "reads"},
+      {"expression of no parameter", [](Metadata& m) { m.kernels[0].exprs.Arg(77); }, "parameter"},
+  };
+  for (const Row& row : rows) {
+    Metadata metadata = Sample();
+    row.change(metadata);
+    Error error;
+    String json;
+    INFO(row.name);
+    CHECK_FALSE(WriteMetadata(metadata, &json, &error));
+    INFO(error.text);
+    CHECK(error.code == Code::kMalformed);
+    CHECK(error.rule != Rule::kNone);
+    CHECK(error.message().find(row.says) != std::string_view::npos);
+  }
+}
+
+TEST_CASE("text that is not canonical JSON is refused", "[metadata]") {
+  std::string json = Json(Sample());
+  struct Row {
+    const char* name;
+    std::string text;
+    const char* says;
+  };
+  std::string deep(40, '[');
+  const Row rows[] = {
+      {"empty", "", "expected '{'"},
+      {"white space", " " + json, "expected '{'"},
+      {"white space inside", Replace(json, "\"producer\":", "\"producer\": "), "expected a string"},
+      {"text behind", json + "\n", "after the end"},
+      {"missing key", Replace(json, "\"producer\":\"adc test\",", ""), "producer"},
+      {"unknown key", Replace(json, "\"producer\"", "\"aaa\":1,\"producer\""), "'aaa'"},
+      {"repeated key", Replace(json, "\"producer\":", "\"producer\":\"a\",\"producer\":"), "producer"},
+      {"float", Replace(json, "\"cell\":0", "\"cell\":0.0"), "integers"},
+      {"exponent", Replace(json, "\"cell\":0", "\"cell\":0e1"), "integers"},
+      {"leading zero", Replace(json, "\"cell\":0", "\"cell\":00"), "shortest"},
+      {"minus zero", Replace(json, "\"cell\":0", "\"cell\":-0"), "shortest"},
+      {"negative count", Replace(json, "\"cell\":0", "\"cell\":-1"), "range"},
+      {"past 64 bits", Replace(json, "\"cell\":0", "\"cell\":9223372036854775808"), "range"},
+      {"far past 64 bits", Replace(json, "\"cell\":0", "\"cell\":" + std::string(400, '9')), "range"},
+      {"past 32 bits", Replace(json, "\"cell\":0", "\"cell\":4294967296"), "range"},
+      {"null", Replace(json, "\"cell\":0", "\"cell\":null"), "integer"},
+      {"string without end", "{\"kernels", "without end"},
+      {"raw control character", Replace(json, "adc test", "adc\ntest"), "control"},
+      {"needless escape", Replace(json, "adc test", "adc\\u0041test"), "escape"},
+      {"slash escape", Replace(json, "adc test", "adc\\/test"), "escape"},
+      {"long form of a short escape", Replace(json, "tab\\there", "tab\\u0009here"), "escape"},
+      {"upper case escape", Replace(json, "\\u0001", "\\u001F"), "escape"},
+      {"bad UTF-8", Replace(json, "adc test", "adc\xFFtest"), "UTF-8"},
+      {"nesting", Replace(json, "\"kernels\":", "\"kernels\":" + deep), "expected"},
+      {"wrong enum", Replace(json, "\"access\":\"read\"", "\"access\":\"rw\""), "'rw'"},
+      {"short hash", Replace(json, "\"interface_hash\":\"0x", "\"interface_hash\":\"0x0"), "range"},
+      {"unknown operation", Replace(json, "[\"const\",", "[\"konst\","), "konst"},
+      {"too few operands", Replace(json, "[\"const\",2]", "[\"const\"]"), "expected"},
+      {"too many operands", Replace(json, "[\"const\",2]", "[\"const\",2,3]"), "too many"},
+      {"operand of the future", Replace(json, "[\"read\",3,[1]]", "[\"read\",3,[2]]"), "earlier"},
+      {"nine indices", Replace(json, "[\"read\",3,[1]]", "[\"read\",3,[1,1,1,1,1,1,1,1,1]]"), "at most 8"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.name);
+    Error error = ReadError(row.text);
+    INFO(error.text);
+    CHECK(error.code == Code::kMalformed);
+    CHECK(error.message().find(row.says) != std::string_view::npos);
+  }
+}
+
+TEST_CASE("a newer minor version may add keys, in order and once", "[metadata]") {
+  std::string json = Json(Sample());
+  std::string added = Replace(json, "\"producer\"", "\"new\":{\"a\":[1,true,\"x\"],\"b\":{}},\"producer\"");
+  CHECK(ReadError(added, kFormatMinor + 1).ok());
+  CHECK(ReadError(added, kFormatMinor).code == Code::kMalformed);
+  CHECK(ReadError(Replace(json, "\"producer\"", "\"new\":1,\"new\":1,\"producer\""), kFormatMinor + 1).code ==
+        Code::kMalformed);
+  CHECK(ReadError(Replace(json, "\"producer\"", "\"new\":1,\"app\":1,\"producer\""), kFormatMinor + 1).code ==
+        Code::kMalformed);
+  std::string deep = "\"new\":" + std::string(100000, '[') + std::string(100000, ']') + ",\"producer\"";
+  Error error = ReadError(Replace(json, "\"producer\"", deep), kFormatMinor + 1);
+  CHECK(error.message().find("deeper than 32") != std::string_view::npos);
+  std::string objects;
+  for (int depth = 0; depth < 1000; ++depth) objects += "{\"a\":";
+  error = ReadError(Replace(json, "\"producer\"", "\"new\":" + objects + "1"), kFormatMinor + 1);
+  CHECK(error.message().find("deeper than 32") != std::string_view::npos);
+}
+
+TEST_CASE("metadata cut anywhere is refused", "[metadata]") {
+  std::string json = Json(Sample());
+  int accepted = 0;
+  for (size_t length = 0; length < json.size(); ++length) {
+    Metadata metadata;
+    Error error;
+    accepted += ReadMetadata({json.data(), length}, 0, Limits{}, nullptr, &metadata, &error);
+  }
+  CHECK(accepted == 0);
+}
+
+TEST_CASE("limits on metadata hold", "[metadata]") {
+  std::string json = Json(Sample());
+  auto code = [&](const std::function<void(Limits&)>& lower) {
+    Limits limits;
+    lower(limits);
+    Metadata metadata;
+    Error error;
+    CHECK_FALSE(ReadMetadata(json, 0, limits, nullptr, &metadata, &error));
+    return error.code;
+  };
+  CHECK(code([](Limits& limits) { limits.metadata_bytes = 100; }) == Code::kOverLimit);
+  CHECK(code([](Limits& limits) { limits.kernels = 1; }) == Code::kOverLimit);
+  CHECK(code([](Limits& limits) { limits.targets = 1; }) == Code::kOverLimit);
+  CHECK(code([](Limits& limits) { limits.name_bytes = 4; }) == Code::kMalformed);
+}
