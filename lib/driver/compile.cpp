@@ -12,7 +12,11 @@
 
 #include "driver/compile.h"
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
@@ -30,6 +34,8 @@
 #include "driver/targets.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
+#include "transform/memory_to_registers.h"
+#include "transform/scalarise.h"
 #include "transform/shape.h"
 #include "transform/simplify.h"
 #include "verify/verify.h"
@@ -76,16 +82,29 @@ class Compilation {
   bool SimplifyDerived();
   bool Lower();
   bool Generate();
+  codegen::CpuConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
   bool MakeBundle();
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
   std::vector<ir::Function*> Kernels() const;
-  /// A failure that is not the kernel's: reported like one.
+  transform::FoldConfig Folding() const {
+    return {options_.float_mode == FloatMode::Fast ? transform::FloatRules::Fast
+                                                   : transform::FloatRules::Ieee};
+  }
+  /// Reports what a step returned. Always false.
   bool Fail(const diag::Diagnostic& failure) {
     diag::Diagnostic& copy = diagnostics_.Add(failure.severity, failure.id, failure.span, failure.text);
     copy.notes = failure.notes;
     copy.help = failure.help;
     return false;
+  }
+
+  /// A warning that another target has given already is not repeated.
+  void AddOnce(const diag::Diagnostic& warning) {
+    for (const diag::Diagnostic& given : diagnostics_.All()) {
+      if (given.id == warning.id && given.span == warning.span && given.text == warning.text) return;
+    }
+    Fail(warning);
   }
 
   const std::vector<std::string>& inputs_;
@@ -165,10 +184,12 @@ bool Compilation::Read() {
 
 bool Compilation::Shape() {
   transform::ShapeConfig config;
+  config.fold = Folding();
   config.observer = passes_.Observer();
-  transform::PassEnd end = transform::ShapeForDifferentiation(*module_, config, diagnostics_);
-  if (end == transform::PassEnd::Failed || diagnostics_.HasErrors()) return passes_.Fail();
-  return end == transform::PassEnd::Done;
+  if (!transform::ShapeForDifferentiation(*module_, config, diagnostics_) || diagnostics_.HasErrors()) {
+    return passes_.Fail();
+  }
+  return !passes_.Stopped();
 }
 
 bool Compilation::Derive() {
@@ -176,8 +197,13 @@ bool Compilation::Derive() {
   std::vector<ir::Function*> primals;
   for (ir::Function* kernel : Kernels()) {
     bool differentiable = false;
-    for (uint32_t position = 0; position < kernel->params.size(); ++position) {
-      differentiable = differentiable || HasDerivative(*module_, *kernel, position);
+    for (const ir::ParamInfo& info : kernel->params) differentiable = differentiable || info.diff;
+    for (ir::Value param : kernel->Params()) {
+      ir::Type type = kernel->TypeOf(param);
+      if (!type.IsLayout()) continue;
+      for (const ir::LayoutField& field : module_->layouts[type.count].fields) {
+        differentiable = differentiable || field.diff;
+      }
     }
     if (differentiable) primals.push_back(kernel);
   }
@@ -212,13 +238,21 @@ bool Compilation::SimplifyDerived() {
   module_->phase = ir::Phase::Differentiated;
   // Calls that were kept for their own derivatives are inlined now, and what differentiation wrote is
   // cleaned.
-  return passes_.Run("derived", *module_, [&] { return transform::FinishDerived(*module_, diagnostics_); }) &&
-         passes_.Run("accumulate", *module_, [&] {
-           for (ir::Function* kernel : Kernels()) {
-             if (!autodiff::DecideAccumulation(*module_, *kernel)) return false;
-           }
-           return true;
-         });
+  transform::InlineConfig inlining;
+  inlining.keep_custom_derivatives = false;
+  inlining.fold = Folding();
+  bool clean = passes_.Run("derived", *module_, [&] {
+    return transform::Inline(*module_, inlining, diagnostics_) &&
+           transform::Scalarise(*module_, {Folding()}, diagnostics_) &&
+           transform::MemoryToRegisters(*module_, {Folding()}, diagnostics_) &&
+           transform::Simplify(*module_, {Folding()}, diagnostics_);
+  });
+  return clean && passes_.Run("accumulate", *module_, [&] {
+    for (ir::Function* kernel : Kernels()) {
+      autodiff::DecideAccumulation(*module_, *kernel);
+    }
+    return true;
+  });
 }
 
 bool Compilation::Lower() {
@@ -239,7 +273,7 @@ bool Compilation::Lower() {
       if (!adstack::LowerAdstacks(*module_, *kernel.kernel, kernel.plan, diagnostics_)) return false;
     }
     module_->phase = ir::Phase::Lowered;
-    return true;
+    return transform::Simplify(*module_, {Folding()}, diagnostics_);
   });
 }
 
@@ -271,40 +305,70 @@ codegen::FloatMode FloatModeOf(FloatMode mode) {
   ADC_UNREACHABLE("a float mode without a meaning");
 }
 
+codegen::CpuConfig Compilation::ConfigFor(const target::Target& target) const {
+  codegen::CpuConfig config;
+  config.target = target;
+  config.optimise = options_.optimisation;
+  config.float_mode = FloatModeOf(options_.float_mode);
+  config.check_bounds = options_.check_bounds;
+  config.assertions = options_.keep_asserts;
+  config.debug_lines = options_.debug_info;
+  config.sources = &sources_;
+  config.producer = ProducerName();
+  config.want_object = options_.emit != Emit::Llvm;
+  config.want_image = options_.emit == Emit::Bundle;
+  config.want_llvm_text = options_.emit == Emit::Llvm;
+  return config;
+}
+
+/// Code for each configuration, at once where the machine has processors for it. The result does not depend
+/// on how many ran at once.
+std::vector<diag::Result<codegen::CpuCode>> EmitAll(const ir::Module& module,
+                                                    std::span<const codegen::KernelToEmit> kernels,
+                                                    std::span<const codegen::CpuConfig> configs) {
+  std::vector<std::optional<diag::Result<codegen::CpuCode>>> slots(configs.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t at = next++; at < configs.size(); at = next++) {
+      slots[at] = codegen::EmitCpu(module, kernels, configs[at]);
+    }
+  };
+  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), configs.size());
+  std::vector<std::thread> threads;
+  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::vector<diag::Result<codegen::CpuCode>> results;
+  for (auto& slot : slots) results.push_back(std::move(*slot));
+  return results;
+}
+
 bool Compilation::Generate() {
   metadata_ = BuildMetadata(*module_, planned_, targets_, sources_,
                             {.asserts = options_.keep_asserts, .accesses = options_.check_bounds});
   if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
   std::vector<codegen::KernelToEmit> kernels;
   for (const PlannedKernel& planned : planned_) kernels.push_back({planned.kernel, RowsOf(planned.plan)});
-  for (const target::Target& target : targets_) {
-    codegen::CpuConfig config;
-    config.target = target;
-    config.optimise = options_.optimisation;
-    config.float_mode = FloatModeOf(options_.float_mode);
-    config.check_bounds = options_.check_bounds;
-    config.assertions = options_.keep_asserts;
-    config.debug_lines = options_.debug_info;
-    config.sources = &sources_;
-    config.producer = ProducerName();
-    config.want_object = options_.emit != Emit::Llvm;
-    config.want_image = options_.emit == Emit::Bundle;
-    config.want_llvm_text = options_.emit == Emit::Llvm;
-    std::vector<codegen::StepTime> steps;
-    bool made = passes_.Observe("codegen", [&] {
-      diag::Result<codegen::CpuCode> code = codegen::EmitCpu(*module_, kernels, config);
-      if (!code) return Fail(code.Failure());
-      for (const diag::Diagnostic& warning : code->warnings) Fail(warning);
-      steps = code->steps;
+  std::vector<codegen::CpuConfig> configs;
+  for (const target::Target& target : targets_) configs.push_back(ConfigFor(target));
+  bool made = passes_.Observe("codegen", [&] {
+    bool good = true;
+    for (diag::Result<codegen::CpuCode>& code : EmitAll(*module_, kernels, configs)) {
+      if (!code) {
+        good = Fail(code.Failure());
+        continue;
+      }
+      for (const diag::Diagnostic& warning : code->warnings) AddOnce(warning);
       code_.push_back(std::move(*code));
-      return true;
-    });
-    for (const codegen::StepTime& step : steps) {
-      passes_.AddTime("  " + step.name + " " + std::string(target.name), step.seconds);
     }
-    if (!made) return false;
+    return good;
+  });
+  for (size_t target = 0; made && target < code_.size(); ++target) {
+    for (const codegen::StepTime& step : code_[target].steps) {
+      passes_.AddTime("  " + step.name + " " + std::string(targets_[target].name), step.seconds);
+    }
   }
-  return true;
+  return made;
 }
 
 /// Turns an error of the artifact format, which only a kernel beyond the format's limits can cause, into one

@@ -166,7 +166,8 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
   for (double scale : {1.0, 0.125, 8.0}) {
     double step = std::cbrt(epsilon) * scale;
     double losses[2], magnitude = 0;
-    // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it was.
+    // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it
+    // was.
     double predicted = 0;
     for (int side = 0; side < 2; ++side) {
       double sign = side == 0 ? 1 : -1;
