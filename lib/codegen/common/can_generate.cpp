@@ -65,10 +65,9 @@ class Checker {
     ir::Type type = kernel_.TypeOf(operands[0]);
     const ir::ValueData& base = kernel_[operands[0]];
     if (base.kind != ir::ValueKind::BlockParam || ir::Block(base.owner) != kernel_.Body()) return false;
-    uint32_t limits[] = {type.rows, type.columns};
     for (size_t n = 1; n < operands.size(); ++n) {
       std::optional<int64_t> index = kernel_.IntegerConstant(operands[n]);
-      if (!index || *index < 0 || *index >= limits[n - 1]) return false;
+      if (!index || *index < 0 || *index >= (n == 1 ? type.rows : type.columns)) return false;
     }
     return true;
   }

@@ -23,7 +23,8 @@ diag::Diagnostic LinkFailure(const std::string& what, const std::string& reason)
 class TemporaryFolder {
  public:
   ~TemporaryFolder() {
-    if (!path_.empty()) llvm::sys::fs::remove_directories(path_);
+    // A folder that cannot be removed is left to the system: the image is made by then.
+    if (!path_.empty()) (void)llvm::sys::fs::remove_directories(path_);
   }
   std::error_code Create() { return llvm::sys::fs::createUniqueDirectory("adc-link", path_); }
   std::string File(llvm::StringRef file_name) const {

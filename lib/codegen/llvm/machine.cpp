@@ -76,8 +76,11 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise) {
     if (optimise >= 2) loops.addPass(LoopIdiomRecognizePass());
     loops.addPass(IndVarSimplifyPass());
     loops.addPass(LoopDeletionPass());
+    // Short loops with constant bounds vanish before arrays that they index are looked at again.
+    loops.addPass(LoopFullUnrollPass(static_cast<int>(optimise)));
     passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   }
+  passes.addPass(SROAPass(SROAOptions::PreserveCFG));
   if (optimise >= 2) {
     passes.addPass(GVNPass());
     passes.addPass(DSEPass());

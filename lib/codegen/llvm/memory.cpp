@@ -34,6 +34,7 @@ Value* MemoryEmitter::ArrayAddress(ir::Value base) {
   if (llvm::GlobalVariable* known = module->getGlobalVariable(name, true)) return known;
   const ir::ModuleConstant& constant = module_.constants[data.owner];
   std::vector<llvm::Constant*> elements;
+  elements.reserve(constant.elements.size());
   for (uint64_t bits : constant.elements) elements.push_back(scalars_.MemoryConstant(data.type.scalar, bits));
   auto* type = llvm::ArrayType::get(scalars_.MemoryType(data.type.scalar), elements.size());
   auto* table = new llvm::GlobalVariable(
