@@ -68,7 +68,8 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     const artifact::AdstackPlanMeta& plan = task.plans[index];
     if (task.plans.size() > 1) std::printf("      plan %zu:\n", index);
     for (const artifact::StackMeta& stack : plan.stacks) {
-      std::string gate(plan.groups[stack.group].gate.view());
+      std::string gate;
+      if (stack.group < plan.groups.size()) gate = std::string(plan.groups[stack.group].gate.view());
       std::printf("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id,
                   std::string(artifact::ScalarTypeName(stack.type)).c_str(),
                   FormulaText(kernel, stack.capacity).c_str(),

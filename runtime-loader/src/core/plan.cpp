@@ -178,7 +178,8 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
   made.capacity = sizes.capacity;
   made.offset = sizes.offset;
   made.place = meta.place.c_str();
-  made.gate = adstack.groups[meta.group].gate.c_str();
+  bool in_group = meta.group < adstack.groups.size();  // a private stack belongs to none
+  made.gate = in_group ? adstack.groups[meta.group].gate.c_str() : "";
   adrt::Vector<std::string_view> names(&plan->host.allocator);
   adrt::String formula(&plan->host.allocator);
   for (const adc::artifact::ParamMeta& param : plan->meta().params) {
