@@ -36,8 +36,11 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan, Overflow overflow)
-      : kernel_(kernel), plan_(plan), overflow_(overflow), builder_(module, kernel, kernel.Body()) {}
+  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan)
+      : kernel_(kernel),
+        plan_(plan),
+        drops_(kernel.role == ir::KernelRole::Size),
+        builder_(module, kernel, kernel.Body()) {}
 
   void Run() {
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
@@ -74,7 +77,7 @@ class Lowering {
   /// Where overflows are dropped, only a loop that pops and does not push is cut: the others must run to
   /// their end.
   bool GuardsAtLoop(const PlannedStack& plan, const PlannedAccess& access) const {
-    if (overflow_ == Overflow::Report) return true;
+    if (!drops_) return true;
     if (kernel_[access.guard].op != Op::For) return false;
     return std::none_of(plan.accesses.begin(), plan.accesses.end(), [&](const PlannedAccess& other) {
       return other.guard == access.guard && kernel_[other.inst].op == Op::StackPush;
@@ -140,7 +143,7 @@ class Lowering {
   }
 
   void Raise(const Lowered& stack, Value needed) {
-    if (overflow_ == Overflow::Drop) return;
+    if (drops_) return;
     Inst raise = builder_.Create(Op::StatusRaise, {&needed, 1}, {});
     kernel_[raise].attr = stack.task;
     kernel_[raise].component = stack.number;
@@ -267,7 +270,7 @@ class Lowering {
 
   /// `if over { status.raise ... }`, for each stack on its own where there are several.
   void RaiseWhere(Value any, const std::vector<std::pair<uint32_t, Value>>& over, Value needed) {
-    if (over.empty() || overflow_ == Overflow::Drop) return;
+    if (over.empty() || drops_) return;
     Block block = builder_.block();
     Inst branch = builder_.If(any, {});
     builder_.SetBlock(kernel_[branch].regions[1]);
@@ -356,7 +359,7 @@ class Lowering {
 
   Function& kernel_;
   const AdstackPlan& plan_;
-  Overflow overflow_;
+  bool drops_;  ///< a size kernel: nothing is reported
   ir::Builder builder_;
   std::vector<Lowered> stacks_;
   SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
@@ -382,9 +385,9 @@ bool HoldsStackOperations(const Function& function) {
 }  // namespace
 
 bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan,
-                   diag::Diagnostics& diagnostics, Overflow overflow) {
+                   diag::Diagnostics& diagnostics) {
   if (diagnostics.HasErrors()) return false;
-  Lowering(module, kernel, plan, overflow).Run();
+  Lowering(module, kernel, plan).Run();
   bool done = std::none_of(module.functions.begin(), module.functions.end(),
                            [](const auto& function) { return HoldsStackOperations(*function); });
   if (done) module.phase = ir::Phase::Lowered;

@@ -24,14 +24,10 @@
 
 namespace adc::adstack {
 
-/// What happens to values that do not fit.
-enum class Overflow : uint8_t {
-  Report,  ///< loops do not start, the status word says what was needed
-  Drop,    ///< size kernels: pushes are left out, loops that would pop what was left out do not start
-};
-
-/// False after an error in `diagnostics`, which then has the reason.
+/// In a size kernel (role Size) what does not fit is left out instead of reported: pushes are dropped, and
+/// loops that would pop what was dropped do not start. False after an error in `diagnostics`, which then has
+/// the reason.
 bool LowerAdstacks(ir::Module& module, ir::Function& kernel, const AdstackPlan& plan,
-                   diag::Diagnostics& diagnostics, Overflow overflow = Overflow::Report);
+                   diag::Diagnostics& diagnostics);
 
 }  // namespace adc::adstack

@@ -43,6 +43,7 @@ class Planner {
     for (uint32_t n = 0; n < facts_.size(); ++n) PlanStack(n);
     for (TaskPlan& task : plan_.tasks) {
       ChoosePrivate(task);
+      NumberStacks(task);
       NumberGroups(task);
       ShareBytes(task);
     }
@@ -156,6 +157,13 @@ class Planner {
       }
     }
     task.stacks = std::move(ordered);
+  }
+
+  void NumberStacks(TaskPlan& task) {
+    for (uint32_t number = 0; number < task.stacks.size(); ++number) {
+      uint32_t given = kernel_[kernel_.DefiningInst(task.stacks[number].stack)].attr;
+      task.stacks[number].id = given == ir::kNoAttr ? number : given;
+    }
   }
 
   void NumberGroups(TaskPlan& task) {

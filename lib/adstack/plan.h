@@ -33,6 +33,7 @@ struct PlannedGroup {
 
 struct PlannedStack {
   ir::Value stack;
+  uint32_t id = 0;  ///< its number; in a size kernel that of the stack it counts for
   ir::Scalar scalar = ir::Scalar::F32;
   diag::SourceSpan place;     ///< of what is pushed
   ir::Block gate;             ///< of its claim group, also where it needs no row
@@ -55,6 +56,7 @@ struct TaskPlan {
   /// row.capacity and status.raise is its position here, and that of one in a row is also its position among
   /// the task's cells.
   std::vector<PlannedStack> stacks;
+  std::string size_kernel;  ///< name of the kernel that counts what no expression says; empty: none
 };
 
 /// Expressions refer to parameters of the kernel by position. One plan per kernel, with or without stacks.

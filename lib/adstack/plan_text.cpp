@@ -87,6 +87,7 @@ class PlanPrinter {
         text_ += (axis == 0 ? " " : " x ") + ("[" + Formula(task.extents[axis]) + "]");
     }
     text_ += ", class " + std::string(ClassName(plan_.ClassOf(task))) + At(task.place) + "\n";
+    if (!task.size_kernel.empty()) text_ += "    counted before the launch by @" + task.size_kernel + "\n";
     for (size_t group = 0; group < task.groups.size(); ++group) {
       text_ += "    group " + std::to_string(group);
       text_ += task.groups[group].place.Valid() ? ": gate" + At(task.groups[group].place) : ": no gate";
@@ -136,7 +137,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
   for (uint32_t number = 0; number < task.stacks.size(); ++number) {
     const PlannedStack& stack = task.stacks[number];
     artifact::StackMeta entry;
-    entry.id = number;
+    entry.id = stack.id;
     entry.group = stack.group == artifact::kNoIndex ? 0 : stack.group;
     entry.type = ScalarTypeOf(stack.scalar);
     entry.capacity = stack.capacity;

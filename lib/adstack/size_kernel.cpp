@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "adstack/lower.h"
 #include "adstack/trip_count.h"
 #include "analysis/tasks.h"
 #include "ir/clone.h"
@@ -227,7 +226,7 @@ bool NeedsSizeKernel(const TaskPlan& task) {
                      [](const PlannedStack& stack) { return stack.capacity == kNoNode; });
 }
 
-std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kernel, const AdstackPlan& plan,
+std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kernel, AdstackPlan& plan,
                                        diag::Diagnostics& diagnostics) {
   std::vector<SizeKernel> made;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
@@ -235,12 +234,10 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     Function* function = SizeKernelBuilder(module, kernel, plan.tasks[task], task).Run();
     if (function == nullptr) continue;
     transform::SimplifyFunction(module, *function, {});
-    SizeKernel size{function, task, PlanAdstacks(module, *function, {}, diagnostics), {}};
+    SizeKernel size{function, PlanAdstacks(module, *function, {}, diagnostics)};
     bool runs_dry = false;
     for (const TaskPlan& own : size.plan.tasks) {
-      std::vector<uint32_t>& ids = size.stack_ids.emplace_back();
       for (const PlannedStack& stack : own.stacks) {
-        ids.push_back((*function)[function->DefiningInst(stack.stack)].attr);
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
       }
@@ -253,7 +250,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
       module.KeepFunctions(keep);
       continue;
     }
-    LowerAdstacks(module, *function, size.plan, diagnostics, Overflow::Drop);
+    plan.tasks[task].size_kernel = module.Text(function->name);
     made.push_back(std::move(size));
   }
   return made;

@@ -19,20 +19,19 @@ namespace adc::adstack {
 
 struct SizeKernel {
   ir::Function* function = nullptr;
-  uint32_t task = 0;  ///< of the kernel that it sizes
-  AdstackPlan plan;   ///< of the size kernel; stack_ids say which stack of the task each of its stacks is
-  std::vector<std::vector<uint32_t>> stack_ids;  ///< by task of the size kernel, by stack
+  AdstackPlan plan;  ///< PlannedStack::id says which stack of the sized task each of its stacks is
 };
 
 /// True where a size kernel would help: some capacity of the task is unknown.
 bool NeedsSizeKernel(const TaskPlan& task);
 
-/// Adds the size kernels of `kernel`, planned and lowered, to the module: "k.grad.size0" for task 0. A task
-/// whose counts depend on the result of an atomic gets none, and needs a cap at the launch.
+/// Adds the size kernels of `kernel` to the module, planned and not lowered: "k.grad.size0" for task 0, role
+/// Size. Their names enter `plan`. A task whose counts depend on the result of an atomic, or on the content
+/// of a stack without slots that is open itself, gets none, and needs a cap at the launch.
 ///
 /// *Requires*: `plan` was made from `kernel`, which still holds its abstract stacks. *Breaks*: nothing of
 /// `kernel`.
-std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const ir::Function& kernel,
-                                       const AdstackPlan& plan, diag::Diagnostics& diagnostics);
+std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const ir::Function& kernel, AdstackPlan& plan,
+                                       diag::Diagnostics& diagnostics);
 
 }  // namespace adc::adstack
