@@ -67,6 +67,7 @@ class Compilation {
     } else {
       finished = finished && Lower() && Generate() && MakeProduct();
     }
+    passes_.End();
     bool errors = ReportDiagnostics(diagnostics_, sources_, options_);
     passes_.PrintTimes();
     if (unsupported_) return kExitUnsupported;
@@ -159,7 +160,6 @@ bool Compilation::ChooseTargets() {
 bool Compilation::Read() {
   parse::ParseConfig config;
   config.include_dirs = options_.include_dirs;
-  config.error_limit = options_.error_limit;
   bool read = passes_.Observe("parse", [&] {
     if (inputs_.size() == 1) {
       module_ = parse::ParseFile(inputs_[0], config, sources_, diagnostics_, &product_->dependencies);
@@ -177,6 +177,9 @@ bool Compilation::Read() {
   });
   for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files())
     file->name = MapPrefix(options_, file->name);
+  // After errors in the text the rules are still checked, so that one run reports all that is wrong.
+  if (module_ != nullptr && diagnostics_.HasErrors() && !diagnostics_.Full())
+    verify::Verify(*module_, diagnostics_);
   if (!read) return false;
   if (passes_.Wants("parse")) passes_.PrintDump("after parse", ir::Print(*module_));
   return passes_.Run("verify", *module_, [&] { return verify::Verify(*module_, diagnostics_); });

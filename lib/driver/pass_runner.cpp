@@ -32,6 +32,7 @@ PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnosti
 
 bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step) {
   if (failed_ || stopped_) return false;
+  progress_.Show(name);
   auto begin = std::chrono::steady_clock::now();
   bool ok = step() && !diagnostics_.HasErrors();
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -57,7 +58,10 @@ bool PassRunner::Run(std::string_view name, const ir::Module& module, const std:
 }
 
 transform::PassObserver PassRunner::Observer() {
-  return {[this](std::string_view, const ir::Module&) { pass_began_ = std::chrono::steady_clock::now(); },
+  return {[this](std::string_view name, const ir::Module&) {
+            progress_.Show(name);
+            pass_began_ = std::chrono::steady_clock::now();
+          },
           [this](std::string_view name, const ir::Module& module) {
             std::chrono::duration<double> taken = std::chrono::steady_clock::now() - pass_began_;
             times_.push_back({std::string(name), taken.count(), PeakKib()});

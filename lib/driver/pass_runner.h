@@ -10,6 +10,7 @@
 
 #include "diag/diagnostics.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "ir/module.h"
 #include "transform/pass.h"
 
@@ -53,6 +54,8 @@ class PassRunner {
   void PrintDump(std::string_view title, std::string_view text) const;
   /// The table of --time-passes; nothing where it was not asked for.
   void PrintTimes() const;
+  /// Nothing more will run: what is shown of progress goes.
+  void End() { progress_.Clear(); }
 
  private:
   bool Timed(std::string_view name, const std::function<bool()>& step);
@@ -63,6 +66,7 @@ class PassRunner {
   diag::Diagnostics& diagnostics_;
   std::function<void(std::string_view)> print_;
   std::vector<PassTime> times_;
+  Progress progress_;
   std::chrono::steady_clock::time_point pass_began_;
   bool failed_ = false;
   bool stopped_ = false;

@@ -19,6 +19,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "launch.h"
 
 namespace adc::tool {
@@ -80,6 +81,7 @@ class Checker {
   Machine& machine_;
   Values inputs_;
   Random random_;
+  driver::Progress progress_;
   std::map<std::string, std::vector<double>> weights_;   ///< by parameter, of what the kernel writes
   std::map<std::string, std::vector<double>> adjoints_;  ///< by parameter, after the reverse run
 };
@@ -200,6 +202,8 @@ int Checker::Compare(const Param& param, Row* row) {
                                                          : 1e-3;
   double central_limit = settings_.tolerance_central > 0 ? settings_.tolerance_central : is_f64 ? 1e-6 : 2e-2;
   for (uint64_t turn = 0; turn < settings_.directions; ++turn) {
+    progress_.Show(param.name + ": direction " + std::to_string(turn + 1) + " of " +
+                   std::to_string(settings_.directions));
     std::vector<double> direction(adjoint.size());
     double reverse = 0, size = 0;
     for (uint64_t at = 0; at < direction.size(); ++at) {
@@ -249,6 +253,7 @@ int Checker::Run(std::vector<std::pair<const Param*, Row>>* rows) {
     if (int code = Compare(param, &row); code != driver::kExitOk) return code;
     rows->emplace_back(&param, row);
   }
+  progress_.Clear();
   return driver::kExitOk;
 }
 
