@@ -17,6 +17,7 @@
 #include "analysis/access.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace adc::analysis {
 
@@ -32,9 +33,16 @@ __extension__ using Wide = __int128;
 
 /// One digit: an index of a loop, from `lo`, `extent` values, each worth `stride` cells.
 struct Digit {
-  Value index;  ///< of the loop asked about; invalid: of a loop further in
+  Value index;
   AffineForm stride, lo, extent;
-  uint32_t seen = 0;  ///< bit 0: occurs in a, bit 1: in b
+  bool in_both = false;
+};
+
+/// An index taken apart, as seen from one loop.
+struct Parts {
+  AffineForm uniform;        ///< terms that are the same in every iteration; no constant
+  std::vector<Digit> own;    ///< of the loop's indices, one each
+  std::vector<Digit> inner;  ///< of loops further in
 };
 
 bool AllNegative(const AffineForm& form) {
@@ -90,129 +98,154 @@ Relation AccessFacts::SameIteration(Inst a, Inst b) {
   return same ? Relation::Same : Relation::Unknown;
 }
 
-/// Reads one axis. False: nothing can be said. `decoded` gets the loop's indices that the axis determines; it
-/// gets every index of the loop when the axis alone tells the two accesses apart.
-bool AccessFacts::Decodes(Inst loop, Value index_a, Value index_b, std::vector<Value>& decoded) {
+namespace {
+
+/// Where the values of a digit lie: false where its bounds are not those of a counting loop, or are not the
+/// same in every iteration of `loop`.
+bool BoundDigit(const ir::Module& module, const Structure& structure, AffineForms& forms, Inst loop,
+                Digit& digit) {
+  const Function& f = structure.function();
+  if (f[digit.index].kind != ValueKind::BlockParam) return false;
+  Inst owner = f[ir::Block(f[digit.index].owner)].owner;
+  uint32_t number = f[digit.index].number;
+  if (!owner.Valid()) return false;
+  if (f[owner].op == Op::ParallelOver) {
+    uint32_t layout = f.TypeOf(f.Operand(owner, 0)).count;
+    const ir::LayoutField& field = module.layouts[layout].fields[f[owner].attr];
+    digit.extent = Constant(static_cast<int64_t>(field.axes[number].extent));
+    return true;
+  }
+  bool counts = (f[owner].op == Op::For && number == 0) || f[owner].op == Op::Parallel;
+  if (!counts) return false;
+  Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
+  if (!structure.DefinedOutside(lo, loop) || !structure.DefinedOutside(hi, loop)) return false;
+  digit.lo = forms.Of(lo);
+  std::optional<AffineForm> extent = Add(forms.Of(hi), digit.lo, -1);
+  if (extent) digit.extent = std::move(*extent);
+  return extent.has_value();
+}
+
+bool TakeApart(const ir::Module& module, const Structure& structure, AffineForms& forms, Inst loop,
+               std::span<const Value> own, const AffineForm& form, Parts& parts) {
+  for (const AffineTerm& term : form.terms) {
+    Value moving;
+    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
+      if (structure.DefinedOutside(term.monomial.atoms[n], loop)) continue;
+      if (moving.Valid()) return false;
+      moving = term.monomial.atoms[n];
+    }
+    if (!moving.Valid()) {
+      parts.uniform.terms.push_back(term);
+      continue;
+    }
+    AffineForm stride;
+    Monomial rest = term.monomial.Without(moving);
+    if (rest.degree == 0) {
+      stride.constant = term.coefficient;
+    } else {
+      stride.terms.push_back({rest, term.coefficient});
+    }
+    bool is_own = std::find(own.begin(), own.end(), moving) != own.end();
+    std::vector<Digit>& digits = is_own ? parts.own : parts.inner;
+    auto known =
+        std::find_if(digits.begin(), digits.end(), [&](const Digit& d) { return d.index == moving; });
+    if (known != digits.end()) {
+      std::optional<AffineForm> sum = Add(known->stride, stride);
+      if (!sum) return false;
+      known->stride = std::move(*sum);
+      continue;
+    }
+    Digit digit{moving, std::move(stride), {}, {}};
+    if (!BoundDigit(module, structure, forms, loop, digit)) return false;
+    digits.push_back(std::move(digit));
+  }
+  return true;
+}
+
+/// The digits of two indices together: a digit of both once, with the larger range. Empty where they cannot
+/// be compared.
+std::optional<std::vector<Digit>> Together(const Parts& a, const Parts& b) {
+  if (a.own.size() != b.own.size()) return std::nullopt;
+  std::vector<Digit> digits = a.own;
+  for (Digit& digit : digits) {
+    auto other =
+        std::find_if(b.own.begin(), b.own.end(), [&](const Digit& d) { return d.index == digit.index; });
+    if (other == b.own.end() || !(other->stride == digit.stride)) return std::nullopt;
+    digit.in_both = true;
+  }
+  size_t first_inner = digits.size();
+  digits.insert(digits.end(), a.inner.begin(), a.inner.end());
+  for (const Digit& digit : b.inner) {
+    auto twin = std::find_if(
+        digits.begin() + static_cast<std::ptrdiff_t>(first_inner), digits.end(),
+        [&](const Digit& d) { return !d.in_both && d.stride == digit.stride && d.lo == digit.lo; });
+    if (twin == digits.end()) {
+      digits.push_back(digit);
+      continue;
+    }
+    std::optional<AffineForm> wider = Add(digit.extent, twin->extent, -1);
+    if (!wider || !wider->IsConstant()) return std::nullopt;
+    if (wider->constant > 0) twin->extent = digit.extent;
+    twin->in_both = true;
+  }
+  for (Digit& digit : digits) {
+    // A digit that one of the two does not have counts as zero there: zero must be one of its values.
+    if (!digit.in_both && !(digit.lo == AffineForm{})) return std::nullopt;
+    if (!AllNegative(digit.stride)) continue;
+    // Counted from its other end, the digit grows.
+    if (!digit.in_both) return std::nullopt;
+    digit.stride = *Add(AffineForm{}, digit.stride, -1);
+  }
+  return digits;
+}
+
+}  // namespace
+
+/// Reads one axis. `decoded` gets the loop's indices that the axis determines, and every index of the loop
+/// when the axis alone tells the two accesses apart.
+void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, std::vector<Value>& decoded) {
   const Function& f = *function_;
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
-  AffineForm uniform[2];
-  std::vector<Digit> digits;
-  for (uint32_t side = 0; side < 2; ++side) {
-    const AffineForm& form = forms_.Of(side == 0 ? index_a : index_b);
-    uniform[side].constant = 0;
-    for (const AffineTerm& term : form.terms) {
-      Value moving;
-      for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-        Value atom = term.monomial.atoms[n];
-        if (structure_.DefinedOutside(atom, loop)) continue;
-        if (moving.Valid()) return false;
-        moving = atom;
-      }
-      if (!moving.Valid()) {
-        uniform[side].terms.push_back(term);
-        continue;
-      }
-      bool is_own = std::find(own.begin(), own.end(), moving) != own.end();
-      AffineForm stride;
-      Monomial rest = term.monomial.Without(moving);
-      if (rest.degree == 0) {
-        stride.constant = term.coefficient;
-      } else {
-        stride.terms.push_back({rest, term.coefficient});
-      }
-      Digit digit;
-      digit.index = moving;
-      digit.stride = std::move(stride);
-      // The bounds of the digit.
-      if (f[moving].kind != ValueKind::BlockParam) return false;
-      Inst owner = f[ir::Block(f[moving].owner)].owner;
-      uint32_t number = f[moving].number;
-      if (!owner.Valid()) return false;
-      if (f[owner].op == Op::ParallelOver) {
-        uint32_t layout = f.TypeOf(f.Operand(owner, 0)).count;
-        digit.extent = Constant(
-            static_cast<int64_t>(module_->layouts[layout].fields[f[owner].attr].axes[number].extent));
-      } else {
-        bool counts = (f[owner].op == Op::For && number == 0) || f[owner].op == Op::Parallel;
-        if (!counts) return false;
-        Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
-        if (!structure_.DefinedOutside(lo, loop) || !structure_.DefinedOutside(hi, loop)) return false;
-        digit.lo = forms_.Of(lo);
-        std::optional<AffineForm> extent = Add(forms_.Of(hi), digit.lo, -1);
-        if (!extent) return false;
-        digit.extent = std::move(*extent);
-      }
-      digit.seen = 1u << side;
-      if (!is_own) digit.index = Value();
-      // One digit per own index; digits of inner loops of one stride and range are one digit.
-      auto same = std::find_if(digits.begin(), digits.end(), [&](const Digit& other) {
-        if (is_own || other.index.Valid()) return other.index == digit.index;
-        return (other.seen & digit.seen) == 0 && other.stride == digit.stride && other.lo == digit.lo;
-      });
-      if (same == digits.end()) {
-        digits.push_back(std::move(digit));
-      } else if (is_own) {
-        if ((same->seen & digit.seen) != 0) {
-          std::optional<AffineForm> sum = Add(same->stride, digit.stride);
-          if (!sum || (side == 1 && (same->seen & 1u) != 0)) return false;
-          same->stride = std::move(*sum);
-        } else if (!(same->stride == digit.stride)) {
-          return false;
-        }
-        same->seen |= digit.seen;
-      } else {
-        std::optional<AffineForm> wider = Add(digit.extent, same->extent, -1);
-        if (!wider || !wider->IsConstant()) return false;
-        if (wider->constant > 0) same->extent = digit.extent;
-        same->seen |= digit.seen;
-      }
-    }
+  AffineForm form_a = forms_.Of(index_a), form_b = forms_.Of(index_b);
+  Parts a, b;
+  if (!TakeApart(*module_, structure_, forms_, loop, own, form_a, a)) return;
+  if (!TakeApart(*module_, structure_, forms_, loop, own, form_b, b)) return;
+  if (!(a.uniform == b.uniform)) return;
+  if (a.own.empty() && b.own.empty() && a.inner.empty() && b.inner.empty()) {
+    if (form_a.constant != form_b.constant) decoded.insert(decoded.end(), own.begin(), own.end());
+    return;
   }
-  if (!(uniform[0] == uniform[1])) return false;
-  int64_t offset_a = forms_.Of(index_a).constant, offset_b = forms_.Of(index_b).constant;
-  if (digits.empty()) {
-    if (offset_a != offset_b) decoded.insert(decoded.end(), own.begin(), own.end());
-    return true;
-  }
-  for (Digit& digit : digits) {
-    bool in_both = digit.seen == 3;
-    if (digit.index.Valid() && !in_both) return false;
-    if (!in_both && !(digit.lo == AffineForm{})) return false;
-    if (AllNegative(digit.stride)) {
-      if (!in_both) return false;
-      digit.stride = *Add(AffineForm{}, digit.stride, -1);
-    }
-  }
-  int64_t spread = offset_a > offset_b ? offset_a - offset_b : offset_b - offset_a;
-  AffineForm window = Constant(1 + spread);
+  std::optional<std::vector<Digit>> digits = Together(a, b);
+  if (!digits) return;
+  AffineForm window = Constant(1 + std::abs(form_a.constant - form_b.constant));
   std::vector<Value> found;
-  while (!digits.empty()) {
-    size_t best = digits.size();
+  while (!digits->empty()) {
+    // The lowest digit whose stride is known to clear the window of those below it.
+    auto best = digits->end();
     int64_t best_slack = 0;
-    for (size_t n = 0; n < digits.size(); ++n) {
-      std::optional<AffineForm> slack = Add(digits[n].stride, window, -1);
+    for (auto digit = digits->begin(); digit != digits->end(); ++digit) {
+      std::optional<AffineForm> slack = Add(digit->stride, window, -1);
       if (!slack || !slack->IsConstant() || slack->constant < 0) continue;
-      if (best != digits.size() && slack->constant >= best_slack) continue;
-      best = n;
+      if (best != digits->end() && slack->constant >= best_slack) continue;
+      best = digit;
       best_slack = slack->constant;
     }
-    if (best == digits.size()) return false;
-    if (digits[best].index.Valid()) found.push_back(digits[best].index);
-    std::optional<AffineForm> filled = Multiply(digits[best].stride, digits[best].extent);
-    digits.erase(digits.begin() + static_cast<std::ptrdiff_t>(best));
-    if (!filled && !digits.empty()) return false;
+    if (best == digits->end()) return;
+    if (std::find(own.begin(), own.end(), best->index) != own.end()) found.push_back(best->index);
+    std::optional<AffineForm> filled = Multiply(best->stride, best->extent);
+    digits->erase(best);
+    if (!filled && !digits->empty()) return;
     if (filled) window = std::move(*filled);
   }
   decoded.insert(decoded.end(), found.begin(), found.end());
-  return true;
 }
 
 bool AccessFacts::TuplesDistinct(Inst loop, std::span<const Value> a, std::span<const Value> b) {
   const Function& f = *function_;
   if (f[loop].op == Op::While || !IsLoop(f[loop].op)) return false;
   std::vector<Value> decoded;
-  for (size_t axis = 0; axis < a.size(); ++axis) Decodes(loop, a[axis], b[axis], decoded);
+  for (size_t axis = 0; axis < a.size(); ++axis) Decode(loop, a[axis], b[axis], decoded);
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
   for (uint32_t n = 0; n < own.size(); ++n) {

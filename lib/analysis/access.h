@@ -58,7 +58,7 @@ class AccessFacts {
 
  private:
   bool TuplesDistinct(ir::Inst loop, std::span<const ir::Value> a, std::span<const ir::Value> b);
-  bool Decodes(ir::Inst loop, ir::Value index_a, ir::Value index_b, std::vector<ir::Value>& decoded);
+  void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, std::vector<ir::Value>& decoded);
 
   const ir::Module* module_;
   const ir::Function* function_;

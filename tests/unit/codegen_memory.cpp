@@ -237,7 +237,7 @@ TEST_CASE("exchange and compare-exchange hand on every value exactly once") {
   ir::Value mine = b.Cast(index, ir::kI64);
   ir::Value old = b.Access(Op::AtomicExchange, cell, {}, {&mine, 1});
   b.Access(Op::Store, taken, {&index, 1}, {&old, 1});
-  // The first to find -0.0 (which equals 0.0) makes it 1.0: one win.
+  // The first to find 0.0 makes it 1.0: one win. Bits are compared, so that -0.0 is another value.
   ir::Value pair[] = {b.Float(ir::kF32, 0.0), b.Float(ir::kF32, 1.0)};
   ir::Value before = b.Access(Op::AtomicCompareExchange, lock, {}, pair);
   ir::Inst branch = b.If(b.Make(Op::Eq, {before, b.Float(ir::kF32, 0.0)}), {});
@@ -254,7 +254,7 @@ TEST_CASE("exchange and compare-exchange hand on every value exactly once") {
   constexpr int32_t kCount = 20000;
   int64_t last = -1;
   std::vector<int64_t> values(kCount, -2);
-  float locked = -0.0f;
+  float locked = 0.0f;
   int32_t won = 0;
   Launch launch;
   launch.Buffer(&last).Buffer(values.data(), {kCount}).Buffer(&locked).Buffer(&won).Scalar(kCount);
@@ -264,6 +264,9 @@ TEST_CASE("exchange and compare-exchange hand on every value exactly once") {
   for (int64_t n = 0; n <= kCount; ++n) REQUIRE(values[static_cast<size_t>(n)] == n - 1);
   CHECK(won == 1);
   CHECK(locked == 1.0f);
+  locked = -0.0f;
+  launch.Run(compiled.Entry(), 0, 1);
+  CHECK(std::signbit(locked));
 }
 
 TEST_CASE("a sum of every iteration touches its cell once per call, and not at all where nobody adds") {
