@@ -1,0 +1,226 @@
+// Each step is an instance of a template over operation and type; the operation is a constant there, so that
+// the tests inside ir/scalar_math.h and interp/tangent_rules.h fold away. Tables of instances are made per
+// type, from a list of the operations that the type has.
+
+#include "interp/arithmetic.h"
+
+#include <array>
+#include <utility>
+
+#include "interp/tangent_rules.h"
+#include "ir/eval.h"
+#include "ir/scalar_math.h"
+
+namespace adc::interp {
+
+using ir::Op;
+using ir::Scalar;
+
+namespace {
+
+template <class T>
+double AsDouble(T value) {
+  return ir::ScalarCast<double>(value);
+}
+
+template <Op op, class T, bool dual>
+const Code* Unary(Machine& m, const Code* c) {
+  T a = ir::FromBits<T>(m.cells[c->a]);
+  T r = ir::ScalarUnary(op, a);
+  m.cells[c->dst] = ir::ToBits(r);
+  if constexpr (dual && ir::kIsFloatType<T>)
+    m.tangents[c->dst] = UnaryTangent(op, AsDouble(a), AsDouble(r), m.tangents[c->a]);
+  return c + 1;
+}
+
+template <Op op, class T, bool dual>
+const Code* Binary(Machine& m, const Code* c) {
+  T a = ir::FromBits<T>(m.cells[c->a]), b = ir::FromBits<T>(m.cells[c->b]);
+  T r = ir::ScalarBinary(op, a, b);
+  m.cells[c->dst] = ir::ToBits(r);
+  if constexpr (dual && ir::kIsFloatType<T>) {
+    m.tangents[c->dst] =
+        BinaryTangent(op, AsDouble(a), AsDouble(b), AsDouble(r), m.tangents[c->a], m.tangents[c->b]);
+  }
+  return c + 1;
+}
+
+template <Op op, class T, bool>
+const Code* Compare(Machine& m, const Code* c) {
+  m.cells[c->dst] = ir::Compared(op, ir::FromBits<T>(m.cells[c->a]), ir::FromBits<T>(m.cells[c->b])) ? 1 : 0;
+  return c + 1;
+}
+
+template <class T, bool dual>
+const Code* Clamp(Machine& m, const Code* c) {
+  T a = ir::FromBits<T>(m.cells[c->a]), b = ir::FromBits<T>(m.cells[c->b]),
+    high = ir::FromBits<T>(m.cells[c->c]);
+  m.cells[c->dst] = ir::ToBits(ir::ScalarClamp(a, b, high));
+  if constexpr (dual && ir::kIsFloatType<T>) {
+    bool raised = !ir::Compared(Op::Gt, a, b);
+    bool lowered = !ir::Compared(Op::Lt, raised ? b : a, high);
+    m.tangents[c->dst] = m.tangents[lowered ? c->c : raised ? c->b : c->a];
+  }
+  return c + 1;
+}
+
+template <class T, bool dual>
+const Code* Fma(Machine& m, const Code* c) {
+  T a = ir::FromBits<T>(m.cells[c->a]), b = ir::FromBits<T>(m.cells[c->b]);
+  m.cells[c->dst] = ir::ToBits(ir::ScalarFma(a, b, ir::FromBits<T>(m.cells[c->c])));
+  if constexpr (dual)
+    m.tangents[c->dst] =
+        BinaryTangent(Op::Mul, AsDouble(a), AsDouble(b), 0, m.tangents[c->a], m.tangents[c->b]) +
+        m.tangents[c->c];
+  return c + 1;
+}
+
+template <bool dual>
+const Code* Select(Machine& m, const Code* c) {
+  uint32_t from = (m.cells[c->a] & 1) != 0 ? c->b : c->c;
+  m.cells[c->dst] = m.cells[from];
+  if constexpr (dual) m.tangents[c->dst] = m.tangents[from];
+  return c + 1;
+}
+
+template <class From, class To, bool dual>
+const Code* Cast(Machine& m, const Code* c) {
+  m.cells[c->dst] = ir::ToBits(ir::ScalarCast<To>(ir::FromBits<From>(m.cells[c->a])));
+  if constexpr (dual && ir::kIsFloatType<To>)
+    m.tangents[c->dst] = ir::kIsFloatType<From> ? m.tangents[c->a] : 0.0;
+  return c + 1;
+}
+
+template <bool dual>
+const Code* Bitcast(Machine& m, const Code* c) {
+  ir::Type from = ir::Type::Of(static_cast<Scalar>(c->b));
+  ir::Type to = ir::Type::Of(static_cast<Scalar>(c->c));
+  m.cells[c->dst] = *ir::EvaluateScalar(Op::Bitcast, {&from, 1}, to, {&m.cells[c->a], 1});
+  if constexpr (dual) m.tangents[c->dst] = 0;
+  return c + 1;
+}
+
+template <bool dual>
+const Code* Move(Machine& m, const Code* c) {
+  m.cells[c->dst] = m.cells[c->a];
+  if constexpr (dual) m.tangents[c->dst] = m.tangents[c->a];
+  return c + 1;
+}
+
+template <class T>
+const Code* TangentToValue(Machine& m, const Code* c) {
+  m.cells[c->dst] = ir::ToBits(ir::ScalarCast<T>(m.tangents[c->a]));
+  m.tangents[c->dst] = 0;
+  return c + 1;
+}
+
+template <class T>
+const Code* ValueToTangent(Machine& m, const Code* c) {
+  m.tangents[c->dst] = AsDouble(ir::FromBits<T>(m.cells[c->a]));
+  return c + 1;
+}
+
+constexpr std::array kFloatUnary = {
+    Op::Neg,  Op::Abs, Op::Sgn,  Op::Floor, Op::Ceil, Op::Round, Op::Trunc,       Op::Sqrt, Op::Rsqrt,
+    Op::Rcp,  Op::Sin, Op::Cos,  Op::Tan,   Op::Asin, Op::Acos,  Op::Atan,        Op::Sinh, Op::Cosh,
+    Op::Tanh, Op::Exp, Op::Exp2, Op::Log,   Op::Log2, Op::Erf,   Op::StopGradient};
+constexpr std::array kIntegerUnary = {Op::Neg,      Op::Abs, Op::Sgn,         Op::Not,
+                                      Op::Popcount, Op::Clz, Op::StopGradient};
+constexpr std::array kBoolUnary = {Op::Not, Op::StopGradient};
+constexpr std::array kFloatBinary = {Op::Add,      Op::Sub, Op::Mul,   Op::Div, Op::Rem, Op::Mod,
+                                     Op::FloorDiv, Op::Pow, Op::Atan2, Op::Min, Op::Max};
+constexpr std::array kIntegerBinary = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Mod, Op::FloorDiv,
+                                       Op::Min, Op::Max, Op::And, Op::Or,  Op::Xor, Op::Shl, Op::Shr};
+constexpr std::array kBoolBinary = {Op::And, Op::Or, Op::Xor};
+constexpr std::array kOrdered = {Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge};
+constexpr std::array kEquality = {Op::Eq, Op::Ne};
+
+/// The instance of `Make` for `op`, if `ops` lists it.
+template <const auto& ops, template <Op> class Make>
+Step Find(Op op) {
+  return [&]<size_t... n>(std::index_sequence<n...>) {
+    Step step = nullptr;
+    ((ops[n] == op ? void(step = Make<ops[n]>::kStep) : void()), ...);
+    return step;
+  }(std::make_index_sequence<ops.size()>());
+}
+
+template <class T, bool dual>
+struct Instances {
+  template <Op op>
+  struct OfUnary {
+    static constexpr Step kStep = &Unary<op, T, dual>;
+  };
+  template <Op op>
+  struct OfBinary {
+    static constexpr Step kStep = &Binary<op, T, dual>;
+  };
+  template <Op op>
+  struct OfCompare {
+    static constexpr Step kStep = &Compare<op, T, dual>;
+  };
+
+  static Step Pick(Op op) {
+    if (op == Op::Select) return &Select<dual>;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (Step step = Find<kBoolUnary, OfUnary>(op)) return step;
+      if (Step step = Find<kBoolBinary, OfBinary>(op)) return step;
+      return Find<kEquality, OfCompare>(op);
+    } else {
+      if (op == Op::Clamp) return &Clamp<T, dual>;
+      if (Step step = Find<kOrdered, OfCompare>(op)) return step;
+      if constexpr (ir::kIsFloatType<T>) {
+        if (op == Op::Fma) return &Fma<T, dual>;
+        if (Step step = Find<kFloatUnary, OfUnary>(op)) return step;
+        return Find<kFloatBinary, OfBinary>(op);
+      } else {
+        if (Step step = Find<kIntegerUnary, OfUnary>(op)) return step;
+        return Find<kIntegerBinary, OfBinary>(op);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Step ArithmeticStep(Op op, Scalar scalar, bool dual) {
+  return ir::VisitScalar(scalar, [&](auto type) {
+    using T = decltype(type);
+    // Integers have no tangents: their dual steps are the plain ones, but for the values that select passes.
+    if constexpr (ir::kIsFloatType<T>) {
+      if (dual) return Instances<T, true>::Pick(op);
+    }
+    return Instances<T, false>::Pick(op);
+  });
+}
+
+Step CastStep(Scalar from, Scalar to, bool dual) {
+  return ir::VisitScalar(from, [&](auto source) {
+    using From = decltype(source);
+    return ir::VisitScalar(to, [&](auto target) -> Step {
+      using To = decltype(target);
+      if constexpr (ir::kIsFloatType<To>) {
+        if (dual) return &Cast<From, To, true>;
+      }
+      return &Cast<From, To, false>;
+    });
+  });
+}
+
+Step BitcastStep(bool dual) {
+  return dual ? &Bitcast<true> : &Bitcast<false>;
+}
+
+Step MoveStep(bool dual) {
+  return dual ? &Move<true> : &Move<false>;
+}
+
+Step TangentToValueStep(Scalar scalar) {
+  return ir::VisitScalar(scalar, [](auto type) -> Step { return &TangentToValue<decltype(type)>; });
+}
+
+Step ValueToTangentStep(Scalar scalar) {
+  return ir::VisitScalar(scalar, [](auto type) -> Step { return &ValueToTangent<decltype(type)>; });
+}
+
+}  // namespace adc::interp

@@ -1,0 +1,491 @@
+#include "interp/lower.h"
+
+#include <algorithm>
+
+#include "analysis/tasks.h"
+#include "interp/arithmetic.h"
+#include "interp/control.h"
+#include "interp/memory.h"
+#include "ir/scalar_math.h"
+#include "support/check.h"
+
+namespace adc::interp {
+
+using ir::Block;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Scalar;
+using ir::Type;
+using ir::Value;
+
+namespace {
+constexpr uint32_t kNoCell = UINT32_MAX;
+}
+
+std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& function,
+                               const LowerOptions& options) {
+  auto program = std::make_unique<Program>();
+  program->dual = options.dual;
+  std::vector<const ir::Function*> wanted{&function};
+  auto number_of = [&](const ir::Function& callee) {
+    auto found = std::find(wanted.begin(), wanted.end(), &callee);
+    if (found == wanted.end()) found = wanted.insert(found, &callee);
+    return static_cast<uint32_t>(found - wanted.begin());
+  };
+  for (size_t n = 0; n < wanted.size(); ++n)
+    program->functions.push_back(FunctionLowering(module, *wanted[n], options, *program, number_of).Take());
+  return program;
+}
+
+FunctionLowering::FunctionLowering(const ir::Module& module, const ir::Function& function,
+                                   const LowerOptions& options, Program& program, FunctionNumber number_of)
+    : module_(module),
+      function_(function),
+      options_(options),
+      program_(program),
+      number_of_(std::move(number_of)),
+      cell_of_(function.ValueCount(), kNoCell) {
+  out_.function = &function;
+}
+
+FunctionCode FunctionLowering::Take() {
+  for (Value param : function_.Params())
+    out_.params.push_back({CellOf(param), CellCount(function_.TypeOf(param))});
+  std::vector<analysis::Task> tasks;
+  if (function_.IsKernel()) tasks = analysis::TasksOf(function_);
+  const std::vector<Inst>& insts = function_[function_.Body()].insts;
+  for (uint32_t position = 0; position < insts.size(); ++position) {
+    while (task_ + 1 < tasks.size() && position >= tasks[task_].last) ++task_;
+    LowerInst(insts[position]);
+  }
+  if (insts.empty() || function_[insts.back()].op != Op::Return) Emit(ReturnStep());
+  return std::move(out_);
+}
+
+void FunctionLowering::LowerBlock(Block block) {
+  for (Inst inst : function_[block].insts) LowerInst(inst);
+}
+
+void FunctionLowering::LowerInst(Inst inst) {
+  const InstData& data = function_[inst];
+  diag::SourceSpan outer = span_;
+  if (data.span.Valid()) span_ = data.span;
+  switch (data.op) {
+    case Op::For:
+      LowerFor(inst);
+      break;
+    case Op::While:
+      LowerWhile(inst);
+      break;
+    case Op::If:
+      LowerIf(inst);
+      break;
+    case Op::Parallel:
+    case Op::ParallelOver:
+      LowerParallel(inst);
+      break;
+    case Op::Call:
+      LowerCall(inst);
+      break;
+    case Op::Return:
+      LowerReturn(inst);
+      break;
+    case Op::Yield:
+    case Op::ContinueIf:
+      // Their owners move the values.
+      break;
+    case Op::Assert:
+    case Op::Print:
+    case Op::StatusRaise:
+      LowerReport(inst);
+      break;
+    case Op::Shape:
+      LowerShape(inst);
+      break;
+    case Op::Alloca:
+      LowerAlloca(inst);
+      break;
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+    case Op::AddTo:
+      LowerAccess(inst);
+      break;
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::StackPop:
+    case Op::StackTop:
+      LowerStack(inst);
+      break;
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity:
+    case Op::RowLoad:
+    case Op::RowStore:
+      LowerRow(inst);
+      break;
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Sgn:
+    case Op::Not:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Popcount:
+    case Op::Clz:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Rem:
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::Min:
+    case Op::Max:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Select:
+    case Op::Fma:
+    case Op::Clamp:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::StopGradient:
+    case Op::VecMake:
+    case Op::VecGet:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatGet:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+      LowerValue(inst);
+      break;
+  }
+  span_ = outer;
+}
+
+// before: counter, iv; body; counter, iv, jump back; after.
+void FunctionLowering::LowerFor(Inst inst) {
+  const InstData& data = function_[inst];
+  Block body = data.regions[0];
+  const std::vector<Value>& params = function_[body].params;
+  std::span<const Value> operands = function_.Operands(inst);
+  LoopInfo loop;
+  loop.statistics = static_cast<uint32_t>(program_.loop_statistics.size());
+  program_.loop_statistics.push_back({function_.name, inst});
+  loop.lo = CellOf(operands[0]);
+  loop.hi = CellOf(operands[1]);
+  loop.step = CellOf(operands[2]);
+  loop.iv = CellOf(params[0]);
+  loop.counter = NewCells(2);
+  loop.increment = loop.counter + 1;
+  loop.reversed = (data.flags & ir::kFlagReversed) != 0;
+  auto info = static_cast<uint32_t>(program_.loops.size());
+  program_.loops.push_back(loop);
+
+  MoveAll(operands.subspan(3), std::span(params).subspan(1));
+  size_t begin = Emit(ForBeginStep(), 0, 0, 0, 0, info);
+  LowerBlock(body);
+  MoveAll(function_.Operands(function_.Terminator(body)), std::span(params).subspan(1));
+  size_t next = Emit(ForNextStep(), 0, 0, 0, 0, info);
+  JumpTo(next, begin + 1);
+  JumpTo(begin, Here());
+  program_.loops[info].cost = static_cast<uint32_t>(next - begin);
+  for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n + 1]));
+}
+
+void FunctionLowering::LowerWhile(Inst inst) {
+  const InstData& data = function_[inst];
+  Block test = data.regions[0], body = data.regions[1];
+  const std::vector<Value>& params = function_[test].params;
+  std::span<const Value> operands = function_.Operands(inst);
+  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  LoopInfo loop;
+  loop.statistics = static_cast<uint32_t>(program_.loop_statistics.size());
+  program_.loop_statistics.push_back({function_.name, inst});
+  if (bounded) loop.hi = CellOf(operands[0]);
+  loop.counter = NewCells(1);
+  auto info = static_cast<uint32_t>(program_.loops.size());
+  program_.loops.push_back(loop);
+
+  MoveAll(operands.subspan(bounded ? 1 : 0), params);
+  Emit(WhileBeginStep(), 0, 0, 0, 0, info);
+  size_t head = Here();
+  LowerBlock(test);
+  size_t leave = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
+  size_t guard = Emit(WhileGuardStep(bounded), 0, 0, 0, 0, info);
+  LowerBlock(body);
+  MoveAll(function_.Operands(function_.Terminator(body)), params);
+  size_t back = Emit(WhileNextStep());
+  JumpTo(back, head);
+  JumpTo(leave, Here());
+  JumpTo(guard, Here());
+  Emit(WhileEndStep(), 0, 0, 0, 0, info);
+  program_.loops[info].cost = static_cast<uint32_t>(back - head + 1);
+  for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n]));
+}
+
+void FunctionLowering::LowerIf(Inst inst) {
+  const InstData& data = function_[inst];
+  size_t branch = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(inst, 0)));
+  LowerBlock(data.regions[0]);
+  MoveToResults(data.regions[0], inst);
+  bool has_else = function_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  if (!has_else) {
+    JumpTo(branch, Here());
+    return;
+  }
+  size_t over = Emit(JumpStep());
+  JumpTo(branch, Here());
+  LowerBlock(data.regions[1]);
+  MoveToResults(data.regions[1], inst);
+  JumpTo(over, Here());
+}
+
+void FunctionLowering::LowerParallel(Inst inst) {
+  const InstData& data = function_[inst];
+  const std::vector<Value>& params = function_[data.regions[0]].params;
+  ParallelInfo parallel;
+  if (data.op == Op::ParallelOver)
+    parallel.field = &module_.layouts[function_.TypeOf(function_.Operand(inst, 0)).count].fields[data.attr];
+  for (uint32_t axis = 0; axis < params.size(); ++axis) {
+    ParallelInfo::Axis cells;
+    cells.iv = CellOf(params[axis]);
+    if (parallel.field == nullptr) {
+      cells.lo = CellOf(function_.Operand(inst, 2 * axis));
+      cells.hi = CellOf(function_.Operand(inst, 2 * axis + 1));
+    }
+    parallel.axes.push_back(cells);
+  }
+  auto info = static_cast<uint32_t>(program_.parallels.size());
+  program_.parallels.push_back(std::move(parallel));
+  size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
+  LowerBlock(data.regions[0]);
+  size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
+  JumpTo(next, begin + 1);
+  JumpTo(begin, Here());
+  program_.parallels[info].cost = static_cast<uint32_t>(next - begin);
+}
+
+// A dual run calls a function with a derivative of its own twice: the function for the values, and its `jvp`,
+// on values, for the tangents.
+void FunctionLowering::LowerCall(Inst inst) {
+  const InstData& data = function_[inst];
+  const ir::Function* callee = module_.Find(data.symbol);
+  if (callee == nullptr) return Unsupported("a call of an unknown function");
+  CallInfo call;
+  call.callee = number_of_(*callee);
+  for (Value v : function_.Operands(inst))
+    call.arguments.push_back({CellOf(v), CellCount(function_.TypeOf(v))});
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value result = function_.Result(inst, n);
+    call.results.push_back({CellOf(result), CellCount(function_.TypeOf(result))});
+  }
+  Emit(CallStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.calls.size()));
+  program_.calls.push_back(call);
+  if (!options_.dual || !callee->jvp.Valid()) return;
+
+  const ir::Function* derivative = module_.Find(callee->jvp);
+  if (derivative == nullptr) return Unsupported("a call of an unknown function");
+  CallInfo tangent_call;
+  tangent_call.callee = number_of_(*derivative);
+  tangent_call.arguments = call.arguments;
+  for (Value v : function_.Operands(inst)) {
+    Type type = function_.TypeOf(v);
+    if (!type.IsFloat()) continue;
+    CellRange range{NewCells(CellCount(type)), CellCount(type)};
+    for (uint32_t k = 0; k < range.count; ++k)
+      Emit(TangentToValueStep(Register(type.scalar)), range.first + k, CellOf(v) + k);
+    tangent_call.arguments.push_back(range);
+  }
+  for (Type type : callee->result_types) {
+    if (type.IsFloat()) tangent_call.results.push_back({NewCells(CellCount(type)), CellCount(type)});
+  }
+  Emit(CallStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.calls.size()));
+  program_.calls.push_back(tangent_call);
+  size_t next = 0;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Type type = function_.TypeOf(function_.Result(inst, n));
+    if (!type.IsFloat()) continue;
+    CellRange range = tangent_call.results[next++];
+    for (uint32_t k = 0; k < range.count; ++k)
+      Emit(ValueToTangentStep(Register(type.scalar)), call.results[n].first + k, range.first + k);
+  }
+}
+
+void FunctionLowering::LowerReturn(Inst inst) {
+  for (Value v : function_.Operands(inst))
+    out_.results.push_back({CellOf(v), CellCount(function_.TypeOf(v))});
+  Emit(ReturnStep());
+}
+
+void FunctionLowering::LowerReport(Inst inst) {
+  const InstData& data = function_[inst];
+  std::span<const Value> operands = function_.Operands(inst);
+  auto info = static_cast<uint32_t>(program_.reports.size());
+  ReportInfo report;
+  report.task = task_;
+  std::string_view text = module_.Text(data.symbol);
+  if (data.op == Op::Assert) {
+    report.number = asserts_++;
+    report.pieces.emplace_back(text);
+    Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
+  } else if (data.op == Op::StatusRaise) {
+    report.task = data.attr;
+    report.number = data.component;
+    Emit(StatusRaiseStep(), 0, CellOf(operands[0]), 0, 0, info);
+  } else {
+    for (size_t at = text.find("{}"); at != std::string_view::npos; at = text.find("{}")) {
+      report.pieces.emplace_back(text.substr(0, at));
+      text.remove_prefix(at + 2);
+    }
+    report.pieces.emplace_back(text);
+    for (Value v : operands) {
+      Type type = function_.TypeOf(v);
+      report.operands.emplace_back(CellOf(v), type.WithScalar(Register(type.scalar)));
+    }
+    Emit(PrintStep(), 0, 0, 0, 0, info);
+  }
+  program_.reports.push_back(std::move(report));
+}
+
+void FunctionLowering::Unsupported(std::string text) {
+  Emit(UnsupportedStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.texts.size()));
+  program_.texts.push_back(std::move(text));
+}
+
+void FunctionLowering::MoveAll(std::span<const Value> from, std::span<const Value> to) {
+  std::vector<std::pair<uint32_t, uint32_t>> moves;  // target, source
+  for (size_t n = 0; n < to.size(); ++n) {
+    for (uint32_t k = 0; k < CellCount(function_.TypeOf(to[n])); ++k) {
+      uint32_t target = CellOf(to[n]) + k, source = CellOf(from[n]) + k;
+      if (target != source) moves.emplace_back(target, source);
+    }
+  }
+  // A source that an earlier move overwrites is saved first.
+  std::vector<uint32_t> targets;
+  for (auto& [target, source] : moves) {
+    if (std::find(targets.begin(), targets.end(), source) != targets.end()) {
+      uint32_t saved = NewCells(1);
+      Emit(MoveStep(options_.dual), saved, source);
+      source = saved;
+    }
+    targets.push_back(target);
+  }
+  for (auto [target, source] : moves) Emit(MoveStep(options_.dual), target, source);
+}
+
+void FunctionLowering::MoveToResults(Block block, Inst owner) {
+  std::vector<Value> results;
+  for (uint32_t n = 0; n < function_[owner].result_count; ++n) results.push_back(function_.Result(owner, n));
+  MoveAll(function_.Operands(function_.Terminator(block)).first(results.size()), results);
+}
+
+size_t FunctionLowering::Emit(Step step, uint32_t dst, uint32_t a, uint32_t b, uint32_t c, uint32_t info) {
+  ADC_CHECK(step != nullptr, "no step for an operation of this type");
+  out_.code.push_back({step, dst, a, b, c, 0, info});
+  out_.spans.push_back(span_);
+  return out_.code.size() - 1;
+}
+
+void FunctionLowering::JumpTo(size_t from, size_t target) {
+  out_.code[from].jump = static_cast<int32_t>(static_cast<int64_t>(target) - static_cast<int64_t>(from));
+}
+
+uint32_t FunctionLowering::NewCells(uint32_t count) {
+  uint32_t first = out_.cells;
+  out_.cells += count;
+  return first;
+}
+
+uint32_t FunctionLowering::CellOf(Value value) {
+  uint32_t& cell = cell_of_[value.raw];
+  if (cell != kNoCell) return cell;
+  const ir::ValueData& data = function_[value];
+  if (data.kind == ir::ValueKind::Constant) {
+    const ir::ConstantData& constant = function_.ConstantOf(value);
+    return cell = ConstantCell(RegisterBits(constant.type.scalar, constant.bits));
+  }
+  if (data.kind == ir::ValueKind::Global) {
+    const ir::ModuleConstant& constant = module_.constants[data.owner];
+    if (!constant.type.IsArray())
+      return cell = ConstantCell(RegisterBits(constant.type.scalar, constant.elements[0]));
+    uint64_t first = program_.array_constants.size();
+    for (uint64_t bits : constant.elements)
+      program_.array_constants.push_back(RegisterBits(constant.type.scalar, bits));
+    return cell = ConstantCell(first);
+  }
+  return cell = NewCells(CellCount(data.type));
+}
+
+uint32_t FunctionLowering::ConstantCell(uint64_t bits) {
+  auto [found, fresh] = constant_cells_.try_emplace(bits, 0);
+  if (fresh) {
+    found->second = NewCells(1);
+    out_.constants.emplace_back(found->second, bits);
+  }
+  return found->second;
+}
+
+uint32_t FunctionLowering::CellCount(Type type) const {
+  return type.IsRegister() ? type.Components() : 1;
+}
+
+void FunctionLowering::Alias(Value value, uint32_t first_cell) {
+  cell_of_[value.raw] = first_cell;
+}
+
+Scalar FunctionLowering::Register(Scalar scalar) const {
+  return options_.promote_floats && ir::IsFloat(scalar) ? Scalar::F64 : scalar;
+}
+
+uint64_t FunctionLowering::RegisterBits(Scalar scalar, uint64_t bits) const {
+  return IsPromoted(scalar) ? ir::ToBits(ir::FloatFromBits(scalar, bits)) : bits;
+}
+
+}  // namespace adc::interp

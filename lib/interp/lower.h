@@ -1,0 +1,102 @@
+#pragma once
+// Compiles functions to steps (interp/machine.h).
+//
+// Every IR value gets cells of its own, but for results of loops, which are the cells of the carried
+// parameters: a loop's results can only be read before the loop runs again. Vectors and matrices are taken
+// apart here, in the order that docs/ir.md states for sums. Functions are compiled once each, however often
+// they are called.
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "interp/machine.h"
+
+namespace adc::interp {
+
+struct LowerOptions {
+  bool dual = false;
+  bool promote_floats = false;
+};
+
+/// The program that runs `function`. What cannot be run becomes a step that says so.
+std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& function,
+                               const LowerOptions& options);
+
+/// Compiles one function of a program; the members for vectors and for memory lie in files of their own.
+class FunctionLowering {
+ public:
+  /// Where functions that are called get their number: each once.
+  using FunctionNumber = std::function<uint32_t(const ir::Function&)>;
+
+  FunctionLowering(const ir::Module& module, const ir::Function& function, const LowerOptions& options,
+                   Program& program, FunctionNumber number_of);
+  FunctionCode Take();
+
+ private:
+  using Cells = std::vector<uint32_t>;
+
+  // lower.cpp
+  void LowerBlock(ir::Block block);
+  void LowerInst(ir::Inst inst);
+  void LowerFor(ir::Inst inst);
+  void LowerWhile(ir::Inst inst);
+  void LowerIf(ir::Inst inst);
+  void LowerParallel(ir::Inst inst);
+  void LowerCall(ir::Inst inst);
+  void LowerReport(ir::Inst inst);
+  void LowerReturn(ir::Inst inst);
+  void Unsupported(std::string text);
+  /// Moves values to cells, all at once: a source may be the target of another move.
+  void MoveAll(std::span<const ir::Value> from, std::span<const ir::Value> to);
+  void MoveToResults(ir::Block block, ir::Inst owner);
+
+  // lower_memory.cpp
+  void LowerAccess(ir::Inst inst);
+  void LowerAlloca(ir::Inst inst);
+  void LowerShape(ir::Inst inst);
+  void LowerStack(ir::Inst inst);
+  void LowerRow(ir::Inst inst);
+
+  // lower_vector.cpp
+  void LowerValue(ir::Inst inst);
+  void LowerElementwise(ir::Inst inst);
+  void LowerCast(ir::Inst inst);
+  void LowerComponent(ir::Inst inst);
+  void LowerMatrix(ir::Inst inst);
+  Cells CellsOf(ir::Value value);
+  uint32_t Arithmetic(ir::Op op, ir::Scalar scalar, uint32_t a, uint32_t b = 0);
+  uint32_t SumOfProducts(ir::Scalar scalar, const Cells& a, const Cells& b);
+  uint32_t Determinant(ir::Scalar scalar, const Cells& m, uint32_t n);
+  Cells Inverse(ir::Scalar scalar, const Cells& m, uint32_t n);
+  void Define(ir::Inst inst, const Cells& cells);
+
+  // Emission.
+  size_t Emit(Step step, uint32_t dst = 0, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0, uint32_t info = 0);
+  size_t Here() const { return out_.code.size(); }
+  void JumpTo(size_t from, size_t target);
+  uint32_t NewCells(uint32_t count);
+  /// First cell of a value; its cells are made at the first mention.
+  uint32_t CellOf(ir::Value value);
+  uint32_t ConstantCell(uint64_t bits);
+  uint32_t CellCount(ir::Type type) const;
+  void Alias(ir::Value value, uint32_t first_cell);
+  /// The type that registers have: every float is a double in promoted runs.
+  ir::Scalar Register(ir::Scalar scalar) const;
+  uint64_t RegisterBits(ir::Scalar scalar, uint64_t bits) const;
+  bool IsPromoted(ir::Scalar scalar) const { return Register(scalar) != scalar; }
+
+  const ir::Module& module_;
+  const ir::Function& function_;
+  LowerOptions options_;
+  Program& program_;
+  FunctionNumber number_of_;
+  FunctionCode out_;
+  std::vector<uint32_t> cell_of_;
+  std::map<uint64_t, uint32_t> constant_cells_;
+  diag::SourceSpan span_;
+  uint32_t task_ = 0;
+  uint32_t asserts_ = 0;
+};
+
+}  // namespace adc::interp

@@ -1,0 +1,107 @@
+#include "interp/control.h"
+#include "interp/lower.h"
+#include "interp/memory.h"
+
+namespace adc::interp {
+
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+void FunctionLowering::LowerAccess(Inst inst) {
+  const InstData& data = function_[inst];
+  Value base = function_.Operand(inst, 0);
+  Type base_type = function_.TypeOf(base);
+  Type element = module_.ElementType(function_, base, data.attr);
+  AccessInfo access;
+  access.op = data.op;
+  access.scalar = element.scalar;
+  access.base = CellOf(base);
+  access.components = element.Components();
+  access.count = access.components;
+  if (data.component != ir::kNoAttr) {
+    access.first = data.component;
+    access.count = 1;
+  }
+  for (Value index : function_.Indices(inst)) access.index_cells[access.index_count++] = CellOf(index);
+  std::string_view name = function_[base].kind == ir::ValueKind::Global
+                              ? module_.Text(module_.constants[function_[base].owner].name)
+                              : module_.Text(function_[base].name);
+  access.base_name = name.empty() ? "an array" : "'" + std::string(name) + "'";
+  Place place = Place::Bytes;
+  if (base_type.IsArray()) {
+    place = Place::Cells;
+    access.length = base_type.count;
+  } else {
+    if (base_type.IsLayout()) access.field = &module_.layouts[base_type.count].fields[data.attr];
+    if (options_.promote_floats && element.IsFloat()) place = Place::Wide;
+  }
+  std::span<const Value> values = function_.AccessValues(inst);
+  auto info = static_cast<uint32_t>(program_.accesses.size());
+  program_.accesses.push_back(std::move(access));
+  uint32_t result = data.result_count != 0 ? CellOf(function_.Result(inst)) : 0;
+  Emit(AccessStep(data.op, Register(element.scalar), place), result, values.empty() ? 0 : CellOf(values[0]),
+       values.size() > 1 ? CellOf(values[1]) : 0, 0, info);
+}
+
+void FunctionLowering::LowerAlloca(Inst inst) {
+  Type type = function_.TypeOf(function_.Result(inst));
+  uint32_t count = type.count * type.Components();
+  uint32_t first = NewCells(count);
+  Emit(AllocaStep(), CellOf(function_.Result(inst)), first, count);
+}
+
+void FunctionLowering::LowerShape(Inst inst) {
+  Value base = function_.Operand(inst, 0), result = function_.Result(inst);
+  Type type = function_.TypeOf(base);
+  if (type.IsBuffer()) {
+    Emit(ShapeStep(), CellOf(result), CellOf(base), function_[inst].attr,
+         function_.TypeOf(result).Is(ir::Scalar::I32) ? 1 : 0);
+  } else if (type.IsArray()) {
+    Alias(result, ConstantCell(type.count));
+  } else {
+    Unsupported("the shape of something that is neither a buffer nor an array");
+  }
+}
+
+void FunctionLowering::LowerStack(Inst inst) {
+  const InstData& data = function_[inst];
+  std::span<const Value> operands = function_.Operands(inst);
+  bool slot = (data.flags & ir::kFlagHasSlot) != 0;
+  if (data.op == Op::StackNew) {
+    Emit(StackNewStep(), CellOf(function_.Result(inst)), static_cast<uint32_t>(program_.stacks.size()));
+    program_.stacks.push_back({function_.name, inst});
+  } else if (data.op == Op::StackPush) {
+    Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);
+  } else {
+    Emit(data.op == Op::StackPop ? StackPopStep(slot) : StackTopStep(slot), CellOf(function_.Result(inst)),
+         CellOf(operands[0]), 0, slot ? CellOf(operands[1]) : 0);
+  }
+}
+
+void FunctionLowering::LowerRow(Inst inst) {
+  const InstData& data = function_[inst];
+  RowInfo row;
+  row.task = task_;
+  row.number = data.attr;
+  auto info = static_cast<uint32_t>(program_.rows.size());
+  if (data.op == Op::RowLoad || data.op == Op::RowStore) {
+    // The group is that of the claim which gave the row.
+    Inst claim = function_.DefiningInst(function_.Operand(inst, 0));
+    if (!claim.Valid() || function_[claim].op != Op::RowClaim)
+      return Unsupported("an access to a row that no row.claim gave");
+    row.number = function_[claim].attr;
+    bool store = data.op == Op::RowStore;
+    Type type = function_.TypeOf(store ? function_.Operand(inst, 2) : function_.Result(inst));
+    row.bytes = ir::ByteSize(type.scalar);
+    Emit(RowAccessStep(data.op), store ? 0 : CellOf(function_.Result(inst)),
+         CellOf(function_.Operand(inst, 1)), store ? CellOf(function_.Operand(inst, 2)) : 0, 0, info);
+  } else {
+    Emit(RowFactStep(data.op), CellOf(function_.Result(inst)), 0, 0, 0, info);
+  }
+  program_.rows.push_back(row);
+}
+
+}  // namespace adc::interp

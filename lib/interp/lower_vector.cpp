@@ -1,0 +1,226 @@
+// Arithmetic on vectors and matrices, taken apart into scalars. Sums of products run from the first component
+// to the last: a0*b0 + a1*b1 + ...; a normalised vector is divided by its length; an inverse is the adjugate
+// times 1/det.
+
+#include "interp/arithmetic.h"
+#include "interp/control.h"
+#include "interp/lower.h"
+#include "interp/memory.h"
+#include "ir/number.h"
+#include "support/check.h"
+
+namespace adc::interp {
+
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Scalar;
+using ir::Type;
+using ir::Value;
+
+void FunctionLowering::LowerValue(Inst inst) {
+  Op op = function_[inst].op;
+  if (op == Op::Cast || op == Op::Bitcast) return LowerCast(inst);
+  if (op < Op::VecMake) return LowerElementwise(inst);
+  if (op == Op::VecGet || op == Op::VecSet || op == Op::MatGet) return LowerComponent(inst);
+  LowerMatrix(inst);
+}
+
+/// A scalar operand goes with every component.
+void FunctionLowering::LowerElementwise(Inst inst) {
+  const InstData& data = function_[inst];
+  Type result = function_.TypeOf(function_.Result(inst));
+  uint32_t first = CellOf(function_.Result(inst));
+  uint32_t operand[3] = {0, 0, 0}, stride[3] = {0, 0, 0};
+  for (uint32_t n = 0; n < data.operand_count; ++n) {
+    Value v = function_.Operand(inst, n);
+    operand[n] = CellOf(v);
+    stride[n] = CellCount(function_.TypeOf(v)) > 1 ? 1 : 0;
+  }
+  Scalar scalar = function_.TypeOf(function_.Operand(inst, data.op == Op::Select ? 1 : 0)).scalar;
+  // A dual select passes tangents of anything, integers too, whose tangents nobody reads.
+  Step step = ArithmeticStep(data.op, Register(scalar), options_.dual);
+  if (step == nullptr) return Unsupported("'" + std::string(ir::InfoOf(data.op).spelling) + "' of this type");
+  for (uint32_t k = 0; k < CellCount(result); ++k)
+    Emit(step, first + k, operand[0] + k * stride[0], operand[1] + k * stride[1], operand[2] + k * stride[2]);
+}
+
+void FunctionLowering::LowerCast(Inst inst) {
+  const InstData& data = function_[inst];
+  Value operand = function_.Operand(inst, 0), result = function_.Result(inst);
+  Scalar from = function_.TypeOf(operand).scalar, to = function_.TypeOf(result).scalar;
+  if (CellCount(function_.TypeOf(operand)) != CellCount(function_.TypeOf(result)))
+    return Unsupported("a conversion between types of different numbers of components");
+  for (uint32_t k = 0; k < CellCount(function_.TypeOf(result)); ++k) {
+    uint32_t source = CellOf(operand) + k, target = CellOf(result) + k;
+    if (data.op == Op::Cast) {
+      Emit(CastStep(Register(from), Register(to), options_.dual), target, source);
+      continue;
+    }
+    // The bits are those of the stated types, whatever registers hold.
+    if (IsPromoted(from)) {
+      uint32_t narrow = NewCells(1);
+      Emit(CastStep(Scalar::F64, from, false), narrow, source);
+      source = narrow;
+    }
+    uint32_t bits = IsPromoted(to) ? NewCells(1) : target;
+    Emit(BitcastStep(options_.dual), bits, source, static_cast<uint32_t>(from), static_cast<uint32_t>(to));
+    if (IsPromoted(to)) Emit(CastStep(to, Scalar::F64, options_.dual), target, bits);
+  }
+}
+
+void FunctionLowering::LowerComponent(Inst inst) {
+  const InstData& data = function_[inst];
+  Value whole = function_.Operand(inst, 0), result = function_.Result(inst);
+  Type type = function_.TypeOf(whole);
+  uint32_t count = CellCount(type);
+  if (data.op == Op::VecGet) {
+    Emit(PickStep(), CellOf(result), CellOf(whole), CellOf(function_.Operand(inst, 1)), count);
+  } else if (data.op == Op::VecSet) {
+    for (uint32_t k = 0; k < count; ++k) Emit(MoveStep(options_.dual), CellOf(result) + k, CellOf(whole) + k);
+    Emit(PlaceStep(), CellOf(result), 0, CellOf(function_.Operand(inst, 1)),
+         CellOf(function_.Operand(inst, 2)), count);
+  } else {
+    // The row first, then the component of the row: each index is checked against its own extent.
+    uint32_t row = NewCells(type.columns);
+    for (uint32_t k = 0; k < type.columns; ++k) {
+      Cells column;
+      uint32_t gathered = NewCells(type.rows);
+      for (uint32_t r = 0; r < type.rows; ++r)
+        Emit(MoveStep(options_.dual), gathered + r, CellOf(whole) + r * type.columns + k);
+      Emit(PickStep(), row + k, gathered, CellOf(function_.Operand(inst, 1)), type.rows);
+    }
+    Emit(PickStep(), CellOf(result), row, CellOf(function_.Operand(inst, 2)), type.columns);
+  }
+}
+
+void FunctionLowering::LowerMatrix(Inst inst) {
+  const InstData& data = function_[inst];
+  Type type = function_.TypeOf(function_.Result(inst));
+  std::vector<Cells> operands;
+  for (Value v : function_.Operands(inst)) operands.push_back(CellsOf(v));
+  Type a_type = operands.empty() ? type : function_.TypeOf(function_.Operand(inst, 0));
+  Type b_type = operands.size() < 2 ? a_type : function_.TypeOf(function_.Operand(inst, 1));
+  Scalar scalar = a_type.scalar;
+  Cells result;
+  if (data.op == Op::VecMake || data.op == Op::MatMake) {
+    for (const Cells& part : operands) result.insert(result.end(), part.begin(), part.end());
+  } else if (data.op == Op::Dot) {
+    result = {SumOfProducts(scalar, operands[0], operands[1])};
+  } else if (data.op == Op::Norm || data.op == Op::Normalize) {
+    uint32_t length = Arithmetic(Op::Sqrt, scalar, SumOfProducts(scalar, operands[0], operands[0]));
+    if (data.op == Op::Norm) {
+      result = {length};
+    } else {
+      for (uint32_t part : operands[0]) result.push_back(Arithmetic(Op::Div, scalar, part, length));
+    }
+  } else if (data.op == Op::Cross) {
+    const Cells &a = operands[0], &b = operands[1];
+    for (uint32_t k = 0; k < 3; ++k) {
+      uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
+      result.push_back(Arithmetic(Op::Sub, scalar, Arithmetic(Op::Mul, scalar, a[i], b[j]),
+                                  Arithmetic(Op::Mul, scalar, a[j], b[i])));
+    }
+  } else if (data.op == Op::Outer) {
+    for (uint32_t left : operands[0]) {
+      for (uint32_t right : operands[1]) result.push_back(Arithmetic(Op::Mul, scalar, left, right));
+    }
+  } else if (data.op == Op::Transpose) {
+    for (uint32_t c = 0; c < a_type.columns; ++c) {
+      for (uint32_t r = 0; r < a_type.rows; ++r) result.push_back(operands[0][r * a_type.columns + c]);
+    }
+  } else if (data.op == Op::MatMul) {
+    // A vector is a row on the left, a column on the right.
+    uint32_t rows = a_type.IsMat() ? a_type.rows : 1, inner = a_type.IsMat() ? a_type.columns : a_type.rows;
+    uint32_t columns = b_type.IsMat() ? b_type.columns : 1;
+    for (uint32_t r = 0; r < rows; ++r) {
+      for (uint32_t c = 0; c < columns; ++c) {
+        Cells left, right;
+        for (uint32_t k = 0; k < inner; ++k) {
+          left.push_back(operands[0][r * inner + k]);
+          right.push_back(operands[1][k * columns + c]);
+        }
+        result.push_back(SumOfProducts(scalar, left, right));
+      }
+    }
+  } else if (data.op == Op::Det) {
+    result = {Determinant(scalar, operands[0], a_type.rows)};
+  } else if (data.op == Op::Inverse) {
+    result = Inverse(scalar, operands[0], a_type.rows);
+  } else {
+    ADC_CHECK(data.op == Op::Identity, "an operation on vectors that is not known here");
+    uint64_t one = IsFloat(scalar) ? ir::FloatToBits(Register(scalar), 1.0) : 1;
+    for (uint32_t k = 0; k < type.Components(); ++k)
+      result.push_back(ConstantCell(k / type.columns == k % type.columns ? one : 0));
+  }
+  Define(inst, result);
+}
+
+FunctionLowering::Cells FunctionLowering::CellsOf(Value value) {
+  Cells cells;
+  for (uint32_t k = 0; k < CellCount(function_.TypeOf(value)); ++k) cells.push_back(CellOf(value) + k);
+  return cells;
+}
+
+uint32_t FunctionLowering::Arithmetic(Op op, Scalar scalar, uint32_t a, uint32_t b) {
+  uint32_t result = NewCells(1);
+  Emit(ArithmeticStep(op, Register(scalar), options_.dual), result, a, b);
+  return result;
+}
+
+uint32_t FunctionLowering::SumOfProducts(Scalar scalar, const Cells& a, const Cells& b) {
+  uint32_t sum = Arithmetic(Op::Mul, scalar, a[0], b[0]);
+  for (size_t k = 1; k < a.size(); ++k)
+    sum = Arithmetic(Op::Add, scalar, sum, Arithmetic(Op::Mul, scalar, a[k], b[k]));
+  return sum;
+}
+
+namespace {
+
+/// The matrix without a row and a column.
+std::vector<uint32_t> Without(const std::vector<uint32_t>& m, uint32_t n, uint32_t row, uint32_t column) {
+  std::vector<uint32_t> rest;
+  for (uint32_t k = 0; k < n * n; ++k) {
+    if (k / n != row && k % n != column) rest.push_back(m[k]);
+  }
+  return rest;
+}
+
+}  // namespace
+
+/// Laplace's expansion along the first row.
+uint32_t FunctionLowering::Determinant(Scalar scalar, const Cells& m, uint32_t n) {
+  if (n == 1) return m[0];
+  if (n == 2) {
+    return Arithmetic(Op::Sub, scalar, Arithmetic(Op::Mul, scalar, m[0], m[3]),
+                      Arithmetic(Op::Mul, scalar, m[1], m[2]));
+  }
+  uint32_t sum = Arithmetic(Op::Mul, scalar, m[0], Determinant(scalar, Without(m, n, 0, 0), n - 1));
+  for (uint32_t c = 1; c < n; ++c) {
+    uint32_t term = Arithmetic(Op::Mul, scalar, m[c], Determinant(scalar, Without(m, n, 0, c), n - 1));
+    sum = Arithmetic(c % 2 == 0 ? Op::Add : Op::Sub, scalar, sum, term);
+  }
+  return sum;
+}
+
+FunctionLowering::Cells FunctionLowering::Inverse(Scalar scalar, const Cells& m, uint32_t n) {
+  uint32_t one = ConstantCell(ir::FloatToBits(Register(scalar), 1.0));
+  uint32_t scale = Arithmetic(Op::Div, scalar, one, Determinant(scalar, m, n));
+  Cells inverse;
+  for (uint32_t r = 0; r < n; ++r) {
+    for (uint32_t c = 0; c < n; ++c) {
+      uint32_t minor = Determinant(scalar, Without(m, n, c, r), n - 1);
+      if ((r + c) % 2 != 0) minor = Arithmetic(Op::Neg, scalar, minor);
+      inverse.push_back(Arithmetic(Op::Mul, scalar, minor, scale));
+    }
+  }
+  return inverse;
+}
+
+void FunctionLowering::Define(Inst inst, const Cells& cells) {
+  uint32_t first = CellOf(function_.Result(inst));
+  for (size_t k = 0; k < cells.size(); ++k)
+    Emit(MoveStep(options_.dual), first + static_cast<uint32_t>(k), cells[k]);
+}
+
+}  // namespace adc::interp

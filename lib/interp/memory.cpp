@@ -1,0 +1,419 @@
+// An access is located first (which index is out of range, if any; else where its first component lies and
+// where the tangent of that), then moved by a template over type and place. Bytes hold a scalar as in C; wide
+// doubles stand for the floats of a tensor in promoted runs; cells are registers, where local arrays and
+// constant arrays live.
+
+#include "interp/memory.h"
+
+#include <cstring>
+
+#include "interp/tangent_rules.h"
+#include "ir/scalar_math.h"
+
+namespace adc::interp {
+
+using ir::Op;
+using ir::Scalar;
+
+namespace {
+
+/// Elements that one adstack may hold.
+constexpr uint64_t kMaxStack = uint64_t{1} << 27;
+
+struct Located {
+  std::byte* bytes = nullptr;
+  double* wide = nullptr;
+  uint64_t* cells = nullptr;
+  double* tangent = nullptr;
+  uint32_t tangent_step = 1;
+  // Out of range:
+  uint32_t axis = UINT32_MAX;
+  int64_t index = 0;
+  uint64_t extent = 0;
+  bool Ok() const { return axis == UINT32_MAX; }
+};
+
+/// An index of a layout split over the levels of its axis.
+uint64_t AxisOffset(const ir::LayoutAxis& axis, uint64_t index) {
+  if (axis.levels.size() == 1) return index * axis.levels[0].stride;
+  uint64_t offset = 0;
+  for (size_t level = axis.levels.size(); level-- > 0;) {
+    offset += index % axis.levels[level].extent * axis.levels[level].stride;
+    index /= axis.levels[level].extent;
+  }
+  return offset;
+}
+
+Located LocateCells(Machine& m, const AccessInfo& info) {
+  Located at;
+  auto index = static_cast<int64_t>(m.cells[info.index_cells[0]]);
+  if (static_cast<uint64_t>(index) >= info.length) {
+    at.axis = 0;
+    at.index = index;
+    at.extent = info.length;
+    return at;
+  }
+  size_t cell = m.cells[info.base] + static_cast<uint64_t>(index) * info.components + info.first;
+  at.cells = m.cell_store.data() + cell;
+  if (m.tangents != nullptr) at.tangent = m.tangent_store.data() + cell;
+  return at;
+}
+
+template <Place place>
+Located Locate(Machine& m, const AccessInfo& info) {
+  if constexpr (place == Place::Cells) return LocateCells(m, info);
+  Located at;
+  const Memory& memory = m.memories[m.cells[info.base]];
+  uint64_t offset = 0;
+  for (uint32_t axis = 0; axis < info.index_count; ++axis) {
+    auto index = static_cast<int64_t>(m.cells[info.index_cells[axis]]);
+    uint64_t extent =
+        info.field != nullptr ? info.field->axes[axis].extent : static_cast<uint64_t>(memory.extents[axis]);
+    if (static_cast<uint64_t>(index) >= extent) {
+      at.axis = axis;
+      at.index = index;
+      at.extent = extent;
+      return at;
+    }
+    if (info.field != nullptr)
+      offset += AxisOffset(info.field->axes[axis], static_cast<uint64_t>(index));
+    else
+      offset = offset * extent + static_cast<uint64_t>(index);
+  }
+  uint32_t size = ir::ByteSize(info.scalar);
+  uint64_t entry = 0;
+  if (info.field != nullptr) {
+    offset += info.field->offset + uint64_t{info.first} * size;
+    entry = offset / 2;
+    at.tangent_step = size / 2;
+  } else {
+    entry = offset * info.components + info.first;
+    offset = entry * size;
+  }
+  at.bytes = memory.data + offset;
+  if constexpr (place == Place::Wide) at.wide = memory.wide + entry;
+  if (memory.tangents != nullptr) at.tangent = memory.tangents + entry;
+  return at;
+}
+
+template <class T, Place place>
+uint64_t Read(const Located& at, uint32_t component) {
+  if constexpr (place == Place::Cells) {
+    return at.cells[component];
+  } else if constexpr (place == Place::Wide) {
+    return std::bit_cast<uint64_t>(at.wide[size_t{component} * at.tangent_step]);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return at.bytes[component] != std::byte{0} ? 1 : 0;
+  } else {
+    T value;
+    std::memcpy(&value, at.bytes + size_t{component} * sizeof(T), sizeof(T));
+    return ir::ToBits(value);
+  }
+}
+
+template <class T, Place place>
+void Write(const Located& at, uint32_t component, uint64_t bits) {
+  if constexpr (place == Place::Cells) {
+    at.cells[component] = bits;
+  } else if constexpr (place == Place::Wide) {
+    at.wide[size_t{component} * at.tangent_step] = std::bit_cast<double>(bits);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    at.bytes[component] = static_cast<std::byte>(bits & 1);
+  } else {
+    T value = ir::FromBits<T>(bits);
+    std::memcpy(at.bytes + size_t{component} * sizeof(T), &value, sizeof(T));
+  }
+}
+
+/// An access out of range: an error, or left out.
+const Code* Outside(Machine& m, const Code* c, const AccessInfo& info, const Located& at) {
+  std::string text = "index " + std::to_string(at.axis) + " of '" +
+                     std::string(ir::InfoOf(info.op).spelling) + "' of " + info.base_name + " is " +
+                     std::to_string(at.index) + ", the extent is " + std::to_string(at.extent);
+  if (m.options->out_of_range == OutOfRange::Stop) return m.Fail(ErrorKind::OutOfRange, c, std::move(text));
+  m.Raise(3, 0, 0, 0, c, std::move(text));
+  if (info.op == Op::Load || ir::IsAtomic(info.op)) {
+    for (uint32_t k = 0; k < info.count; ++k) {
+      m.cells[c->dst + k] = 0;
+      if (m.tangents != nullptr) m.tangents[c->dst + k] = 0;
+    }
+  }
+  return c + 1;
+}
+
+template <class T, Place place>
+const Code* Load(Machine& m, const Code* c) {
+  const AccessInfo& info = m.program->accesses[c->info];
+  Located at = Locate<place>(m, info);
+  if (!at.Ok()) return Outside(m, c, info, at);
+  for (uint32_t k = 0; k < info.count; ++k) m.cells[c->dst + k] = Read<T, place>(at, k);
+  if (m.tangents != nullptr) {
+    for (uint32_t k = 0; k < info.count; ++k)
+      m.tangents[c->dst + k] = ir::kIsFloatType<T> ? at.tangent[size_t{k} * at.tangent_step] : 0.0;
+  }
+  return c + 1;
+}
+
+template <class T, Place place>
+const Code* Store(Machine& m, const Code* c) {
+  const AccessInfo& info = m.program->accesses[c->info];
+  Located at = Locate<place>(m, info);
+  if (!at.Ok()) return Outside(m, c, info, at);
+  for (uint32_t k = 0; k < info.count; ++k) Write<T, place>(at, k, m.cells[c->a + k]);
+  if (m.tangents != nullptr && ir::kIsFloatType<T>) {
+    for (uint32_t k = 0; k < info.count; ++k) at.tangent[size_t{k} * at.tangent_step] = m.tangents[c->a + k];
+  }
+  return c + 1;
+}
+
+/// The value after an update of `old` by `value`.
+template <class T>
+T Updated(Op op, T old, T value) {
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (op == Op::AtomicAdd || op == Op::AddTo) return ir::ScalarBinary(Op::Add, old, value);
+    if (op == Op::AtomicSub) return ir::ScalarBinary(Op::Sub, old, value);
+    if (op == Op::AtomicMin) return ir::ScalarBinary(Op::Min, old, value);
+    if (op == Op::AtomicMax) return ir::ScalarBinary(Op::Max, old, value);
+  }
+  if constexpr (!ir::kIsFloatType<T>) {
+    if (op == Op::AtomicAnd) return ir::ScalarBinary(Op::And, old, value);
+    if (op == Op::AtomicOr) return ir::ScalarBinary(Op::Or, old, value);
+    if (op == Op::AtomicXor) return ir::ScalarBinary(Op::Xor, old, value);
+  }
+  return value;
+}
+
+/// Atomics and add_to: reads, combines, writes; the result is the value before.
+template <class T, Place place>
+const Code* Update(Machine& m, const Code* c) {
+  const AccessInfo& info = m.program->accesses[c->info];
+  Located at = Locate<place>(m, info);
+  if (!at.Ok()) return Outside(m, c, info, at);
+  bool has_result = ir::IsAtomic(info.op);
+  for (uint32_t k = 0; k < info.count; ++k) {
+    uint64_t old_bits = Read<T, place>(at, k);
+    T old = ir::FromBits<T>(old_bits), value = ir::FromBits<T>(m.cells[c->a + k]);
+    bool replaced = true;
+    T updated = value;
+    if (info.op == Op::AtomicCompareExchange) {
+      replaced = old_bits == m.cells[c->a + k];
+      if (replaced) updated = ir::FromBits<T>(m.cells[c->b + k]);
+    } else {
+      updated = Updated(info.op, old, value);
+    }
+    if (replaced) Write<T, place>(at, k, ir::ToBits(updated));
+    if (has_result) m.cells[c->dst + k] = old_bits;
+    if (m.tangents == nullptr) continue;
+    if constexpr (ir::kIsFloatType<T>) {
+      double& slot = at.tangent[size_t{k} * at.tangent_step];
+      double before = slot, given = m.tangents[c->a + k];
+      if (info.op == Op::AtomicAdd || info.op == Op::AddTo)
+        slot = before + given;
+      else if (info.op == Op::AtomicSub)
+        slot = before - given;
+      else if (info.op == Op::AtomicMin || info.op == Op::AtomicMax)
+        slot = ir::Compared(info.op == Op::AtomicMin ? Op::Lt : Op::Gt, old, value) ? before : given;
+      else if (info.op == Op::AtomicExchange)
+        slot = given;
+      else if (replaced)
+        slot = m.tangents[c->b + k];
+      if (has_result) m.tangents[c->dst + k] = before;
+    }
+  }
+  return c + 1;
+}
+
+const Code* Shape(Machine& m, const Code* c) {
+  int64_t extent = m.memories[m.cells[c->a]].extents[c->b];
+  m.cells[c->dst] = static_cast<uint64_t>(c->c != 0 ? int64_t{static_cast<int32_t>(extent)} : extent);
+  return c + 1;
+}
+
+const Code* Alloca(Machine& m, const Code* c) {
+  m.cells[c->dst] = m.base + c->a;
+  std::fill_n(m.cells + c->a, c->b, uint64_t{0});
+  if (m.tangents != nullptr) std::fill_n(m.tangents + c->a, c->b, 0.0);
+  return c + 1;
+}
+
+/// A component number out of range: an error, or left out.
+const Code* OutsideVector(Machine& m, const Code* c, int64_t index, uint32_t extent) {
+  std::string text = "component " + std::to_string(index) + " of a vector of " + std::to_string(extent);
+  if (m.options->out_of_range == OutOfRange::Stop) return m.Fail(ErrorKind::OutOfRange, c, std::move(text));
+  m.Raise(3, 0, 0, 0, c, std::move(text));
+  return c + 1;
+}
+
+const Code* Pick(Machine& m, const Code* c) {
+  auto index = static_cast<int64_t>(m.cells[c->b]);
+  bool inside = static_cast<uint64_t>(index) < c->c;
+  m.cells[c->dst] = inside ? m.cells[c->a + static_cast<uint64_t>(index)] : 0;
+  if (m.tangents != nullptr)
+    m.tangents[c->dst] = inside ? m.tangents[c->a + static_cast<uint64_t>(index)] : 0;
+  return inside ? c + 1 : OutsideVector(m, c, index, c->c);
+}
+
+const Code* PutComponent(Machine& m, const Code* c) {
+  auto index = static_cast<int64_t>(m.cells[c->b]);
+  if (static_cast<uint64_t>(index) >= c->info) return OutsideVector(m, c, index, c->info);
+  m.cells[c->dst + static_cast<uint64_t>(index)] = m.cells[c->c];
+  if (m.tangents != nullptr) m.tangents[c->dst + static_cast<uint64_t>(index)] = m.tangents[c->c];
+  return c + 1;
+}
+
+const Code* StackNew(Machine& m, const Code* c) {
+  m.cells[c->dst] = c->a;
+  m.stacks[c->a].values.clear();
+  m.stacks[c->a].tangents.clear();
+  return c + 1;
+}
+
+template <bool slot>
+const Code* StackPush(Machine& m, const Code* c) {
+  uint64_t number = m.cells[c->a];
+  AdStack& stack = m.stacks[number];
+  uint64_t at = slot ? m.cells[c->c] : stack.values.size();
+  if (at >= kMaxStack)
+    return m.Fail(ErrorKind::Limit, c, "push into slot " + std::to_string(static_cast<int64_t>(at)));
+  if (at >= stack.values.size()) {
+    stack.values.resize(at + 1);
+    if (m.tangents != nullptr) stack.tangents.resize(at + 1);
+  }
+  stack.values[at] = m.cells[c->b];
+  if (m.tangents != nullptr) stack.tangents[at] = m.tangents[c->b];
+  StackStatistics& statistics = m.result->stacks[number];
+  ++statistics.pushes;
+  statistics.max_depth = std::max<uint64_t>(statistics.max_depth, stack.values.size());
+  return c + 1;
+}
+
+template <bool slot, bool take>
+const Code* StackRead(Machine& m, const Code* c) {
+  AdStack& stack = m.stacks[m.cells[c->a]];
+  uint64_t at = slot ? m.cells[c->c] : stack.values.size() - 1;
+  if (at >= stack.values.size()) {
+    return m.Fail(ErrorKind::StackEmpty, c,
+                  slot ? "slot " + std::to_string(static_cast<int64_t>(at)) + " of an adstack that holds " +
+                             std::to_string(stack.values.size()) + " elements"
+                       : std::string("read of an empty adstack"));
+  }
+  m.cells[c->dst] = stack.values[at];
+  if (m.tangents != nullptr) m.tangents[c->dst] = stack.tangents[at];
+  if (take && !slot) {
+    stack.values.pop_back();
+    if (m.tangents != nullptr) stack.tangents.pop_back();
+  }
+  return c + 1;
+}
+
+const Code* NoRows(Machine& m, const Code* c) {
+  return m.Fail(ErrorKind::Row, c, "the run was not told where the rows of this task lie (RunOptions::rows)");
+}
+
+const RowTask* TaskOf(const Machine& m, const RowInfo& info) {
+  return info.task < m.options->rows.size() ? &m.options->rows[info.task] : nullptr;
+}
+
+const Code* RowClaim(Machine& m, const Code* c) {
+  const RowInfo& info = m.program->rows[c->info];
+  const RowTask* task = TaskOf(m, info);
+  if (task == nullptr || info.number >= task->group_bytes.size()) return NoRows(m, c);
+  if (m.rows.size() <= info.number) m.rows.resize(info.number + size_t{1});
+  Row& row = m.rows[info.number];
+  auto bytes = static_cast<size_t>(std::max<int64_t>(0, task->group_bytes[info.number]));
+  if (bytes > kMaxStack * sizeof(double))
+    return m.Fail(ErrorKind::Limit, c, "a row of " + std::to_string(bytes) + " bytes");
+  row.values.resize(bytes);
+  if (m.tangents != nullptr) row.tangents.resize(bytes);
+  m.cells[c->dst] = 0;
+  return c + 1;
+}
+
+template <bool capacity>
+const Code* RowFact(Machine& m, const Code* c) {
+  const RowInfo& info = m.program->rows[c->info];
+  const RowTask* task = TaskOf(m, info);
+  if (task == nullptr || info.number >= task->stack_offset.size() ||
+      info.number >= task->stack_capacity.size())
+    return NoRows(m, c);
+  m.cells[c->dst] =
+      static_cast<uint64_t>((capacity ? task->stack_capacity : task->stack_offset)[info.number]);
+  return c + 1;
+}
+
+template <bool store>
+const Code* RowAccess(Machine& m, const Code* c) {
+  const RowInfo& info = m.program->rows[c->info];
+  uint64_t at = m.cells[c->a];
+  size_t size = info.number < m.rows.size() ? m.rows[info.number].values.size() : 0;
+  if (at > size || size - at < info.bytes) {
+    return m.Fail(ErrorKind::Row, c,
+                  "byte " + std::to_string(static_cast<int64_t>(at)) + " of a row of " +
+                      std::to_string(size) + " bytes");
+  }
+  Row& row = m.rows[info.number];
+  if (store)
+    row.values[at] = m.cells[c->b];
+  else
+    m.cells[c->dst] = row.values[at];
+  if (m.tangents != nullptr) {
+    if (store)
+      row.tangents[at] = m.tangents[c->b];
+    else
+      m.tangents[c->dst] = row.tangents[at];
+  }
+  return c + 1;
+}
+
+template <class T, Place place>
+Step Pick(Op op) {
+  if (op == Op::Load) return &Load<T, place>;
+  if (op == Op::Store) return &Store<T, place>;
+  return &Update<T, place>;
+}
+
+}  // namespace
+
+Step AccessStep(Op op, Scalar scalar, Place place) {
+  return ir::VisitScalar(scalar, [&](auto type) -> Step {
+    using T = decltype(type);
+    if (place == Place::Cells) return Pick<T, Place::Cells>(op);
+    if (place == Place::Bytes) return Pick<T, Place::Bytes>(op);
+    if constexpr (std::is_same_v<T, double>) return Pick<T, Place::Wide>(op);
+    return nullptr;
+  });
+}
+
+Step ShapeStep() {
+  return &Shape;
+}
+Step AllocaStep() {
+  return &Alloca;
+}
+Step PickStep() {
+  return static_cast<Step>(&Pick);
+}
+Step PlaceStep() {
+  return &PutComponent;
+}
+Step StackNewStep() {
+  return &StackNew;
+}
+Step StackPushStep(bool slot) {
+  return slot ? &StackPush<true> : &StackPush<false>;
+}
+Step StackPopStep(bool slot) {
+  return slot ? &StackRead<true, true> : &StackRead<false, true>;
+}
+Step StackTopStep(bool slot) {
+  return slot ? &StackRead<true, false> : &StackRead<false, false>;
+}
+Step RowFactStep(Op op) {
+  if (op == Op::RowClaim) return &RowClaim;
+  return op == Op::RowCapacity ? &RowFact<true> : &RowFact<false>;
+}
+Step RowAccessStep(Op op) {
+  return op == Op::RowStore ? &RowAccess<true> : &RowAccess<false>;
+}
+
+}  // namespace adc::interp

@@ -1,0 +1,34 @@
+#pragma once
+// The steps of memory: loads, stores, atomics, local arrays, adstacks and rows.
+
+#include "interp/machine.h"
+
+namespace adc::interp {
+
+/// Any access operation; Code::info is its AccessInfo, `dst` the first cell of the result, `a` of the value,
+/// `b` of the second value. `scalar` is the type in registers. Null where the operation does not take that
+/// type.
+Step AccessStep(ir::Op op, ir::Scalar scalar, Place place);
+/// dst = extent `b` of the memory named by cell a; as i32 where c is 1.
+Step ShapeStep();
+/// dst = the first of b zeroed cells at cell a of the frame.
+Step AllocaStep();
+/// dst = component number (cell b) of the c components at a.
+Step PickStep();
+/// The component numbered by cell b, of the `info` components at dst, becomes cell c.
+Step PlaceStep();
+
+/// dst = adstack a, emptied.
+Step StackNewStep();
+/// Adstack (cell a) takes cell b; in the slot that cell c names.
+Step StackPushStep(bool slot);
+/// dst = the newest element of adstack (cell a), taken away or not; in the slot that cell c names.
+Step StackPopStep(bool slot);
+Step StackTopStep(bool slot);
+
+/// row.claim, row.base, row.capacity; Code::info is a RowInfo.
+Step RowFactStep(ir::Op op);
+/// row.load into dst, row.store of b, at the byte offset in cell a; Code::info is a RowInfo.
+Step RowAccessStep(ir::Op op);
+
+}  // namespace adc::interp

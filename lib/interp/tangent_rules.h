@@ -1,0 +1,74 @@
+#pragma once
+// Derivative rules of the dual numbers, in double. They are written from the definitions of the operations,
+// apart from the rules of differentiation, which they check.
+//
+// Conventions: abs'(0) = 0; on a tie of min, max and clamp the tangent is that of the second operand, of the
+// limit; a tangent of zero contributes zero, whatever the slope (0 times infinity does not arise); rem and
+// mod have the slopes 1 and -trunc(a/b), -floor(a/b); pow evaluates no logarithm for an exponent without
+// tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent at base 0, exponent >
+// 0; domain errors propagate.
+
+#include <cmath>
+#include <numbers>
+
+#include "ir/op.h"
+
+namespace adc::interp {
+
+/// `slope` times the tangent `t` of an operand.
+template <class Slope>
+inline double Along(double t, Slope slope) {
+  return t == 0 ? 0.0 : slope() * t;
+}
+
+/// Tangent of a unary operation with operand `a`, result `r`, and operand tangent `t`.
+inline double UnaryTangent(ir::Op op, double a, double r, double t) {
+  using ir::Op;
+  if (op == Op::Neg) return -t;
+  if (op == Op::Abs) return a > 0 ? t : a < 0 ? -t : a == 0 ? 0.0 : a * t;
+  return Along(t, [&]() -> double {
+    if (op == Op::Sqrt) return 0.5 / r;
+    if (op == Op::Rsqrt) return -0.5 * r / a;
+    if (op == Op::Rcp) return -r * r;
+    if (op == Op::Sin) return std::cos(a);
+    if (op == Op::Cos) return -std::sin(a);
+    if (op == Op::Tan) return 1 + r * r;
+    if (op == Op::Asin) return 1 / std::sqrt((1 - a) * (1 + a));
+    if (op == Op::Acos) return -1 / std::sqrt((1 - a) * (1 + a));
+    if (op == Op::Atan) return 1 / (1 + a * a);
+    if (op == Op::Sinh) return std::cosh(a);
+    if (op == Op::Cosh) return std::sinh(a);
+    if (op == Op::Tanh) return (1 - r) * (1 + r);
+    if (op == Op::Exp) return r;
+    if (op == Op::Exp2) return r * std::numbers::ln2;
+    if (op == Op::Log) return 1 / a;
+    if (op == Op::Log2) return 1 / (a * std::numbers::ln2);
+    if (op == Op::Erf) return 2 * std::numbers::inv_sqrtpi * std::exp(-a * a);
+    // sgn, floor, ceil, round, trunc, stop_gradient
+    return 0;
+  });
+}
+
+/// Tangent of a binary operation with operands `a`, `b`, result `r`, and operand tangents `s`, `t`.
+inline double BinaryTangent(ir::Op op, double a, double b, double r, double s, double t) {
+  using ir::Op;
+  if (op == Op::Add) return s + t;
+  if (op == Op::Sub) return s - t;
+  if (op == Op::Mul) return Along(s, [&] { return b; }) + Along(t, [&] { return a; });
+  if (op == Op::Div) return Along(s, [&] { return 1 / b; }) - Along(t, [&] { return r / b; });
+  if (op == Op::Min) return a < b ? s : t;
+  if (op == Op::Max) return a > b ? s : t;
+  if (op == Op::Rem) return s - Along(t, [&] { return std::trunc(a / b); });
+  if (op == Op::Mod) return s - Along(t, [&] { return std::floor(a / b); });
+  if (op == Op::Atan2) {
+    double square = a * a + b * b;
+    return Along(s, [&] { return b / square; }) - Along(t, [&] { return a / square; });
+  }
+  if (op == Op::Pow) {
+    return Along(s, [&] { return b == 0 ? 0.0 : b * std::pow(a, b - 1); }) +
+           Along(t, [&] { return a == 0 && b > 0 ? 0.0 : r * std::log(a); });
+  }
+  return 0;  // floordiv
+}
+
+}  // namespace adc::interp
