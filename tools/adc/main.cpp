@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <cstdio>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -23,10 +23,7 @@ std::string_view MisspelledCommand(const std::string& word) {
   return adc::driver::Nearest(word, names);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  std::vector<std::string> arguments(words + 1, words + count);
+int Dispatch(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) {
     for (const adc::tool::Command& command : adc::tool::kCommands) {
       if (arguments[0] == command.name) return command.run({arguments.begin() + 1, arguments.end()});
@@ -40,4 +37,16 @@ int main(int count, char** words) {
     }
   }
   return adc::tool::Compile(arguments);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  // The one exception that is left to happen: a launch or a module that does not fit into memory.
+  try {
+    return Dispatch(std::vector<std::string>(words + 1, words + count));
+  } catch (const std::bad_alloc&) {
+    adc::tool::PrintError("out of memory");
+    return adc::driver::kExitRunTime;
+  }
 }

@@ -1,5 +1,7 @@
 #include "values.h"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -92,12 +94,14 @@ std::string ParseExtents(std::string_view text, std::vector<int64_t>* extents) {
   return {};
 }
 
-/// Bytes of a buffer, or an error for one that no machine holds.
+/// Bytes of a buffer, or an error for one that this machine cannot hold.
 std::string BufferBytes(const Param& param, const std::vector<int64_t>& extents, uint64_t* bytes) {
-  constexpr uint64_t kMost = uint64_t{1} << 40;
+  uint64_t memory =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   *bytes = param.element_bytes;
   for (int64_t extent : extents) {
-    if (extent != 0 && *bytes > kMost / static_cast<uint64_t>(extent)) return "more than 1 TiB";
+    if (extent != 0 && *bytes > memory / static_cast<uint64_t>(extent))
+      return "is larger than this machine's memory";
     *bytes *= static_cast<uint64_t>(extent);
   }
   return {};
