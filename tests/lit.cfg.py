@@ -1,6 +1,7 @@
 """How the directive files under tests/files run: `adc` and the tools of LLVM stand on the PATH.
 
-Parameters: `adc` is the binary under test, `llvm` the folder with FileCheck and not.
+Parameters: `adc` is the binary under test, `llvm` the folder with FileCheck and not, `out` where tests may write.
+Compilations verify the module after every pass.
 """
 
 import os
@@ -11,12 +12,31 @@ config.name = "adc"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".ir", ".test"]
 config.excludes = ["Inputs"]
-config.test_source_root = os.path.dirname(__file__)
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = lit_config.params.get("out", os.path.join(config.test_source_root, "..", "build", "lit"))
 
 adc = os.path.abspath(lit_config.params["adc"])
 llvm = lit_config.params.get("llvm", "/usr/lib/llvm-19/bin")
-config.environment["PATH"] = os.pathsep.join([os.path.dirname(adc), llvm, "/usr/bin", "/bin"])
+tools = os.path.join(config.test_exec_root, "bin")
+os.makedirs(tools, exist_ok=True)
+commands = "run|gradcheck|inspect|verify|diff|size|extract|devices"
+script = f"""#!/bin/sh
+case "$1" in
+  {commands}) exec {adc} "$@" ;;
+esac
+case "$*" in
+  *.ir*) exec {adc} --verify-each "$@" ;;
+esac
+exec {adc} "$@"
+"""
+# Several runs of lit may share the folder: the script appears whole.
+own = os.path.join(tools, "adc.%d" % os.getpid())
+with open(own, "w", encoding="utf-8") as wrapper:
+    wrapper.write(script)
+os.chmod(own, 0o755)
+os.rename(own, os.path.join(tools, "adc"))
+
+config.environment["PATH"] = os.pathsep.join([tools, llvm, "/usr/bin", "/bin"])
 config.environment["NO_COLOR"] = "1"
 config.environment["TERM"] = "dumb"
 config.substitutions.append(("%samples", os.path.join(config.test_source_root, "..", "samples")))
