@@ -219,7 +219,7 @@ class Checker {
     return hash == kernel.interface_hash || Broken("the interface hash is not that of the parameters");
   }
 
-  bool FindKernel(std::string_view name) const {
+  const KernelMeta* FindKernel(std::string_view name) const {
     size_t low = 0, high = metadata_.kernels.size();
     while (low < high) {
       size_t middle = low + (high - low) / 2;
@@ -229,7 +229,8 @@ class Checker {
         high = middle;
       }
     }
-    return low < metadata_.kernels.size() && metadata_.kernels[low].name == name;
+    bool found = low < metadata_.kernels.size() && metadata_.kernels[low].name == name;
+    return found ? &metadata_.kernels[low] : nullptr;
   }
 
   bool Param(const KernelMeta& kernel, const ParamMeta& param) {
@@ -303,9 +304,7 @@ class Checker {
       if (!Root(kernel, extent)) return false;
     }
     if (!Text("place", task.place) || !Name("size kernel", task.size_kernel, true)) return false;
-    if (!task.size_kernel.empty() && !FindKernel(task.size_kernel)) {
-      return Broken("size kernel '", task.size_kernel.view(), "' is not in the bundle");
-    }
+    if (!task.size_kernel.empty() && !SizeKernel(kernel, task)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
     }
@@ -314,6 +313,39 @@ class Checker {
     if (!TaskSizeReads(kernel, task, &reads)) return NoMemory();
     if (!(reads == task.size_reads)) return Broken("a task's list of parameters read by sizing is wrong");
     return Entries(task);
+  }
+
+  // The launcher binds a size kernel by position and lets it write one count per stack: both must fit.
+  bool SizeKernel(const KernelMeta& kernel, const TaskMeta& task) {
+    const KernelMeta* size = FindKernel(task.size_kernel);
+    if (!size) return Broken("size kernel '", task.size_kernel.view(), "' is not in the bundle");
+    size_t own = kernel.params.size();
+    bool fits = size->role == KernelRole::kSize && size->params.size() == own + 1;
+    for (size_t index = 0; index < own && fits; ++index) {
+      const ParamMeta& left = kernel.params[index];
+      const ParamMeta& right = size->params[index];
+      fits = left.kind == right.kind && left.type == right.type && left.rows == right.rows &&
+             left.columns == right.columns && left.rank == right.rank && left.layout == right.layout;
+    }
+    if (fits) {
+      const ParamMeta& sizes = size->params[own];
+      fits = sizes.kind == ParamKind::kBuffer && sizes.type == ScalarType::kI64 && sizes.rows == 1 &&
+             sizes.columns == 1 && sizes.rank == 1;
+    }
+    if (!fits) return Broken("size kernel '", task.size_kernel.view(), "' does not fit the kernel it sizes");
+    size_t stacks = 0;
+    for (const AdstackPlanMeta& plan : task.plans) {
+      if (plan.stacks.size() > stacks) stacks = plan.stacks.size();
+    }
+    for (const TaskMeta& part : size->tasks) {
+      if (!part.size_kernel.empty()) return Broken("size kernel '", size->name.view(), "' has a size kernel");
+      for (const AdstackPlanMeta& plan : part.plans) {
+        for (const StackMeta& stack : plan.stacks) {
+          if (stack.id >= stacks) return Broken("size kernel '", size->name.view(), "' counts for no stack");
+        }
+      }
+    }
+    return true;
   }
 
   bool Plan(const KernelMeta& kernel, const AdstackPlanMeta& plan) {

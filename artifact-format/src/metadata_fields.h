@@ -13,7 +13,7 @@ inline constexpr std::string_view kParamRoles[] = {"plain", "adjoint", "tangent"
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
 inline constexpr std::string_view kTaskKinds[] = {"serial", "parallel"};
-inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp"};
+inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size"};
 inline constexpr std::string_view kSizeClasses[] = {"S0", "S1", "S2"};
 inline constexpr std::string_view kScalarTypes[] = {
 #define ADC_SCALAR_TYPE(name, spelling, bytes) spelling,

@@ -434,6 +434,8 @@ class SizePrinter {
   SizePrinter(const SizeExprPool& pool, std::span<const std::string_view> names, String* text)
       : pool_(pool), names_(names), text_(text) {}
 
+  bool ok() const { return ok_; }
+
   void Print(NodeId id, uint32_t depth) {
     if (id == kNoNode || id >= pool_.size()) {
       Put("unknown");
@@ -533,7 +535,7 @@ class SizePrinter {
   static constexpr uint32_t kMaxDepth = 48;
   static constexpr size_t kMaxText = 400;
 
-  void Put(std::string_view part) { (void)text_->TryAppend(part); }
+  void Put(std::string_view part) { ok_ = text_->TryAppend(part) && ok_; }
   void PutNumber(int64_t number) {
     char digits[24];
     TextWriter writer(digits, sizeof digits);
@@ -560,13 +562,16 @@ class SizePrinter {
   const SizeExprPool& pool_;
   std::span<const std::string_view> names_;
   String* text_;
+  bool ok_ = true;
 };
 
 }  // namespace
 
-void FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
+bool FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
                     String* text) {
-  SizePrinter(pool, param_names, text).Print(root, 0);
+  SizePrinter printer(pool, param_names, text);
+  printer.Print(root, 0);
+  return printer.ok();
 }
 
 }  // namespace adc::artifact

@@ -97,7 +97,8 @@ struct GroupMeta {
 };
 
 struct StackMeta {
-  uint32_t id = 0;  ///< number of the stack in the printed IR
+  uint32_t id =
+      0;  ///< number of the stack in the printed IR; in a size kernel, of the stack that it counts for
   uint32_t group = 0;
   ScalarType type = ScalarType::kF32;
   NodeId capacity = kNoNode;  ///< elements; kNoNode: no expression says it, the launch needs a cap
@@ -145,7 +146,9 @@ struct CheckMeta {
   String text;  ///< assertion: its text; access: the parameter's name
 };
 
-enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp };
+/// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1>: it raises element
+/// k of it to what stack k of the task would need.
+enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize };
 
 struct KernelMeta {
   String name;                  ///< without the leading @

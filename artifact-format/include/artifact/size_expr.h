@@ -175,8 +175,9 @@ EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env);
 /// One operation on numbers, as Evaluate does it; false on overflow.
 bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result);
 
-/// "max over i0 in [0, n) of shape(x, 0) - i0", with the parameters' names where given.
-void FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
+/// Appends "max(i0 in 0..n: shape(x, 0) - i0)", with the parameters' names where given, cut where it grows
+/// long. False when memory is refused.
+bool FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
                     String* text);
 
 }  // namespace adc::artifact

@@ -421,7 +421,7 @@ typedef struct adrt_kernel_report {
   uint32_t struct_size;
   uint32_t index; /* in the bundle, by name */
   const char* name;
-  const char* role; /* "primal", "grad", "jvp" */
+  const char* role; /* "primal", "grad", "jvp", "size" */
   const char* of;   /* kernel that it was derived from, or empty */
   const char* place;
   uint64_t interface_hash;

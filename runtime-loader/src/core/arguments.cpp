@@ -147,7 +147,7 @@ class Binder {
     if (!arg.data && bytes > 0 && plan_.module)
       return Bad(index, "is null and should hold ", bytes, " bytes");
     if (address % alignment != 0) return Bad(index, "its address is not a multiple of ", alignment);
-    if (bytes > UINT64_MAX - address || bytes > uint64_t{PTRDIFF_MAX}) {
+    if (address > uint64_t{PTRDIFF_MAX} || bytes > uint64_t{PTRDIFF_MAX} - address) {
       return Bad(index, "its ", bytes, " bytes reach past the end of the address space");
     }
     return true;

@@ -37,7 +37,10 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
   if (done) {
     opened->kernels.Bind(allocator);
     done = opened->kernels.TryResize(opened->metadata.kernels.size());
-    if (!done) reason.code = adc::artifact::Code::kOutOfMemory;
+    if (!done) {
+      adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
+                          "the host's allocator refused memory for the kernels");
+    }
   }
   if (!done) {
     adrt_status status = adrt::FromArtifact(reason, error);

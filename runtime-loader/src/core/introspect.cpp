@@ -160,7 +160,7 @@ adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32
 
 adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report, adrt_error* error) {
   if (!kernel || !report) return NullArgument(error);
-  constexpr const char* kRoles[] = {"primal", "grad", "jvp"};
+  constexpr const char* kRoles[] = {"primal", "grad", "jvp", "size"};
   const adc::artifact::KernelMeta& meta = *kernel->meta;
   adrt_kernel_report made = {};
   made.index = kernel->index;

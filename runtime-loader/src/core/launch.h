@@ -45,6 +45,8 @@ struct TaskPlan {
   Vector<GroupPlan> groups;
   Vector<StackPlan> stacks;
   Vector<uint64_t> cells;  ///< the task's adstack cells, offsets from the start of the heap
+  /// What a size kernel has counted, by StackMeta::id: capacities of the stacks that no expression sizes.
+  const Vector<int64_t>* counts = nullptr;
 };
 
 /// One task as a device runs it.
@@ -91,6 +93,19 @@ bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_erro
 
 /// Lays out scratch and settles what can be settled without reading buffers.
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
+
+/// Room for every task of the plan, nothing settled.
+bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
+
+/// Whether running the task's size kernel says what is open.
+bool IsCounted(const adrt_launch_plan& plan, uint32_t task);
+/// Counts the open stacks of a task by running its size kernel until nothing grows, then settles the task.
+/// The task's scratch must be in place.
+bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, adrt_error* error);
+
+/// Runs one settled task in `heap`.
+bool LaunchOnDevice(const adrt_launch_plan& plan, uint32_t task, unsigned char* heap, uint32_t* status,
+                    adrt_error* error);
 
 /// Settles one task, with buffer reads where `may_read`. Leaves it open, without an error, where that is not
 /// enough.

@@ -185,7 +185,10 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
   for (const adc::artifact::ParamMeta& param : plan->meta().params) {
     if (!names.TryPush(param.name.view())) return adrt::OutOfMemory(error);
   }
-  adc::artifact::FormatSizeExpr(plan->meta().exprs, meta.capacity, {names.data(), names.size()}, &formula);
+  if (!adc::artifact::FormatSizeExpr(plan->meta().exprs, meta.capacity, {names.data(), names.size()},
+                                     &formula)) {
+    return adrt::OutOfMemory(error);
+  }
   adc::artifact::TextWriter(made.formula, sizeof made.formula) << formula.view();
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_stack: struct_size is not set");

@@ -116,7 +116,10 @@ class Launcher {
     adrt::TaskPlan& sizes = plan_.tasks[task];
     unsigned char* heap = heap_;
     if (sizes.late) {
-      if (!adrt::SizeTask(plan_, task, true, error_)) return false;
+      adrt::Vector<int64_t> counts(&plan_.host.allocator);
+      bool counted = adrt::IsCounted(plan_, task);
+      if (counted && !adrt::CountTask(plan_, task, counts, error_)) return false;
+      if (!counted && !adrt::SizeTask(plan_, task, true, error_)) return false;
       // Scratch is in use by now, so the rows of such a task cannot move into a larger heap: they get their
       // own.
       heap = nullptr;
@@ -126,17 +129,7 @@ class Launcher {
       }
     }
     if (sizes.total == 0) return true;
-    const adrt_module& module = *plan_.module;
-    adrt::LaunchTask launch;
-    launch.entry = module.entries[module.task_begin[plan_.kernel->index] + task];
-    launch.total = sizes.total;
-    launch.jobs = sizes.rows;
-    launch.chunk = adrt::ChunkOf(plan_, task);
-    launch.cells = plan_.cells.data();
-    launch.adstack = sizes.cells.data();
-    launch.heap = heap;
-    launch.status = status_;
-    return module.device->kind->run(*module.device, launch, error_);
+    return adrt::LaunchOnDevice(plan_, task, heap, status_, error_);
   }
 
   adrt_launch_plan& plan_;

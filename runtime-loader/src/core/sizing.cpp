@@ -192,6 +192,10 @@ class TaskSizer {
       StackPlan& planned = sizes_.stacks[index];
       planned = {};
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
+      if (stack.capacity == artifact::kNoNode && sizes_.counts && stack.id < sizes_.counts->size()) {
+        planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
+        continue;
+      }
       if (is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode)) {
         planned.open = true;
         ++open_count;
@@ -370,8 +374,9 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-// Whether a task's sizes read something that the kernel itself may write.
+// Whether a task's sizes read something that the kernel itself may write, or are counted when its turn comes.
 bool IsLate(const artifact::KernelMeta& meta, const artifact::TaskMeta& task) {
+  if (!task.size_kernel.empty()) return true;
   for (uint32_t param : task.size_reads) {
     if (meta.params[param].access != artifact::Access::kRead) return true;
   }
@@ -392,10 +397,9 @@ const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uin
   return entry && entry->plan != artifact::kNoIndex ? &plan.meta().tasks[task].plans[entry->plan] : nullptr;
 }
 
-bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
+bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
   const artifact::Allocator* allocator = &plan.host.allocator;
-  if (!LayOutScratch(plan, error)) return false;
   plan.tasks.Bind(allocator);
   if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
   for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
@@ -411,6 +415,13 @@ bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
         return OutOfMemory(error) == ADRT_OK;
       }
     }
+  }
+  return true;
+}
+
+bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
+  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error)) return false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!SizeTask(plan, task, false, error)) return false;
   }
   return true;
