@@ -26,6 +26,18 @@ void MemoryState::Know(Inst from, Inst to, Value value) {
   known.push_back({from, to, value, block, numbering_.EpochOf(block)});
 }
 
+Value MemoryState::Find(Inst from, std::span<const Value> cell) {
+  const ir::InstData& load = facts_.structure().function()[from];
+  Value value = numbering_.FindCell(cell, load.attr, load.component, VersionOf(from));
+  uint32_t memory_class = facts_.memory().ClassOf(from);
+  if (value.Valid() || !facts_.memory().IsWritten(memory_class)) return value;
+  for (const Known& known : classes_[memory_class].known) {
+    if (!numbering_.IsVisible(known.block, known.epoch)) continue;
+    if (numbering_.IsCell(known.to, cell, load.attr, load.component)) return known.value;
+  }
+  return {};
+}
+
 void MemoryState::Write(Inst from) {
   uint32_t memory_class = facts_.memory().ClassOf(from);
   ClassState& state = classes_[memory_class];
@@ -35,7 +47,6 @@ void MemoryState::Write(Inst from) {
     if (!numbering_.IsVisible(known.block, known.epoch)) continue;
     if (facts_.SameIteration(known.from, from) != Relation::Distinct) continue;
     kept.push_back(known);
-    numbering_.AddCell(known.to, known.value, state.version);
   }
   state.known = std::move(kept);
 }

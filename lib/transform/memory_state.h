@@ -11,8 +11,9 @@ class MemoryState {
  public:
   MemoryState(analysis::AccessFacts& facts, ValueNumbering& numbering);
 
-  /// Version of the memory that a load of the source function reads.
-  uint32_t VersionOf(ir::Inst access) const;
+  /// What the cell that source load `from` reads holds, its base and indices mapped to `cell`; invalid where
+  /// that is not known.
+  ir::Value Find(ir::Inst from, std::span<const ir::Value> cell);
   /// A source access `from`, written as `to` in the new function, made known that its cell holds `value`.
   void Know(ir::Inst from, ir::Inst to, ir::Value value);
   /// A source access writes its cell; what may be the same cell is forgotten.
@@ -28,6 +29,8 @@ class MemoryState {
   void Restore(const Snapshot& snapshot);
 
  private:
+  uint32_t VersionOf(ir::Inst access) const;
+
   struct Known {
     ir::Inst from, to;
     ir::Value value;

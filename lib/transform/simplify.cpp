@@ -147,8 +147,10 @@ class SimplifyRewriter final : public Rewriter {
       ++changes_;
       return Define(inst, literal);
     }
-    Value known = numbering_.FindCell(cell, data.attr, data.component, memory_.VersionOf(inst));
-    if (known.Valid()) return Define(inst, known);
+    if (Value known = memory_.Find(inst, cell); known.Valid()) {
+      ++changes_;
+      return Define(inst, known);
+    }
     uint32_t depth = LoadDepth(inst, cell);
     if (depth != numbering_.Depth()) ++changes_;
     Type type = from_.TypeOf(result);

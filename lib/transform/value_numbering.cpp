@@ -150,12 +150,16 @@ uint64_t CellHash(std::span<const Value> base_and_indices, uint32_t field, uint3
 Value ValueNumbering::FindCell(std::span<const Value> base_and_indices, uint32_t field, uint32_t component,
                                uint32_t version) {
   return Find(CellHash(base_and_indices, field, component, version), [&](const Entry& entry) {
-    const ir::InstData& data = into_[entry.inst];
-    if (!ir::IsAccess(data.op) || data.attr != field || data.component != component) return false;
-    std::span<const Value> others = into_.Operands(entry.inst).first(1u + data.index_count);
-    return entry.version == version &&
-           std::equal(others.begin(), others.end(), base_and_indices.begin(), base_and_indices.end());
+    return entry.version == version && IsCell(entry.inst, base_and_indices, field, component);
   });
+}
+
+bool ValueNumbering::IsCell(Inst access, std::span<const Value> base_and_indices, uint32_t field,
+                            uint32_t component) const {
+  const ir::InstData& data = into_[access];
+  if (!ir::IsAccess(data.op) || data.attr != field || data.component != component) return false;
+  std::span<const Value> others = into_.Operands(access).first(1u + data.index_count);
+  return std::equal(others.begin(), others.end(), base_and_indices.begin(), base_and_indices.end());
 }
 
 void ValueNumbering::AddCell(Inst access, Value value, uint32_t version) {

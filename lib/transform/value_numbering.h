@@ -27,6 +27,9 @@ class ValueNumbering final : public PureEmitter {
   /// `version` counts the writes to its memory.
   ir::Value FindCell(std::span<const ir::Value> base_and_indices, uint32_t field, uint32_t component,
                      uint32_t version);
+  /// True when `access` (of the new function) names this cell.
+  bool IsCell(ir::Inst access, std::span<const ir::Value> base_and_indices, uint32_t field,
+              uint32_t component) const;
   /// `access` (a load or store of the new function, its block open) says what the cell holds: `value`.
   void AddCell(ir::Inst access, ir::Value value, uint32_t version);
 
