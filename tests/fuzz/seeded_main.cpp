@@ -1,0 +1,101 @@
+// Runs a fuzz target without libFuzzer, so that the plain test run exercises it: every seed, then a fixed
+// number of mutations of seeds by a fixed generator, so that a failure comes back. With a file name, runs
+// that one input.
+//   fuzz_x [ITERATIONS | FILE]
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "seeds.h"
+
+namespace {
+
+class Mutator {
+ public:
+  explicit Mutator(const std::vector<std::string>& seeds) : seeds_(seeds) {}
+
+  std::string Next() {
+    std::string text = seeds_[Below(seeds_.size())];
+    for (size_t count = 1 + Below(4); count > 0; --count) Change(text);
+    return text;
+  }
+
+ private:
+  size_t Below(size_t count) { return count == 0 ? 0 : random_() % count; }
+
+  void Change(std::string& text) {
+    static constexpr uint64_t kNumbers[] = {0,      1,          0x7F,       0xFF,         0x7FFF,
+                                            0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, ~uint64_t{0}, uint64_t{1} << 63};
+    size_t at = Below(text.size());
+    switch (Below(8)) {
+      case 0:
+        if (!text.empty()) text[at] = static_cast<char>(text[at] ^ (1 << Below(8)));
+        break;
+      case 1:
+        if (!text.empty()) text[at] = static_cast<char>(random_());
+        break;
+      case 2:
+        text.insert(at, 1, static_cast<char>(random_()));
+        break;
+      case 3:
+        text.erase(at, 1 + Below(16));
+        break;
+      case 4:  // a piece stands twice
+        text.insert(at, text.substr(Below(text.size()), 1 + Below(32)));
+        break;
+      case 5: {  // a number that sizes trip over
+        uint64_t number = kNumbers[Below(std::size(kNumbers))];
+        size_t size = size_t{1} << Below(4);
+        if (at + size <= text.size()) std::memcpy(text.data() + at, &number, size);
+        break;
+      }
+      case 6: {  // a piece of another seed
+        const std::string& other = seeds_[Below(seeds_.size())];
+        size_t from = Below(other.size());
+        text.replace(at, Below(64), other, from, Below(64));
+        break;
+      }
+      case 7:
+        text.resize(at);
+        break;
+    }
+  }
+
+  const std::vector<std::string>& seeds_;
+  std::mt19937_64 random_{0x5EED};
+};
+
+void Run(const std::string& text) {
+  // A copy of exactly this size, so that a sanitizer sees a read past its end.
+  std::vector<uint8_t> exact(text.begin(), text.end());
+  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  long iterations = 20000;
+  if (argc == 2) {
+    char* end = nullptr;
+    iterations = std::strtol(argv[1], &end, 10);
+    if (*end != 0) {
+      std::ifstream file(argv[1], std::ios::binary);
+      if (!file) {
+        std::fprintf(stderr, "cannot read %s\n", argv[1]);
+        return 2;
+      }
+      Run({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+      return 0;
+    }
+  }
+  std::vector<std::string> seeds = FuzzSeeds();
+  for (const std::string& seed : seeds) Run(seed);
+  Mutator mutator(seeds);
+  for (long iteration = 0; iteration < iterations; ++iteration) Run(mutator.Next());
+  std::printf("%zu seeds and %ld mutations of them: no failure\n", seeds.size(), iterations);
+  return 0;
+}
