@@ -20,6 +20,7 @@
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
+#include "adstack/size_kernel.h"
 #include "artifact/bundle.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
@@ -261,7 +262,12 @@ bool Compilation::SimplifyDerived() {
 bool Compilation::Lower() {
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
-      planned_.push_back({kernel, adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_)});
+      adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);
+      // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
+      for (adstack::SizeKernel& size : adstack::AddSizeKernels(*module_, *kernel, plan, diagnostics_)) {
+        planned_.push_back({size.function, std::move(size.plan)});
+      }
+      planned_.push_back({kernel, std::move(plan)});
     }
     return true;
   });

@@ -66,7 +66,7 @@ artifact::KernelRole RoleOf(ir::KernelRole role) {
     case ir::KernelRole::Tangent:
       return artifact::KernelRole::kJvp;
     case ir::KernelRole::Size:
-      return artifact::KernelRole::kPrimal;
+      return artifact::KernelRole::kSize;
   }
   ADC_UNREACHABLE("a kernel role without a place in the metadata");
 }
@@ -229,6 +229,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.kind = plan.kind;
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
+  task.size_kernel = std::string_view(plan.size_kernel);
   if (!plan.stacks.empty()) task.plans.push_back(adstack::PlanMeta(planned.plan, plan, sources));
   for (uint32_t index = 0; index < targets.size(); ++index) {
     artifact::EntryMeta& entry = task.entries.emplace_back();

@@ -292,7 +292,7 @@ bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vect
 
 }  // namespace
 
-bool ExpandResponseFiles(std::vector<std::string> arguments, std::vector<std::string>* expanded) {
+bool ExpandResponseFiles(const std::vector<std::string>& arguments, std::vector<std::string>* expanded) {
   return Expand(arguments, 0, expanded);
 }
 

@@ -74,6 +74,6 @@ class CommandLine {
 
 /// Replaces each `@file` by the words of that file: separated by white space, with '...', "..." and backslash
 /// as a shell reads them; response files may name others. False after an error was printed.
-bool ExpandResponseFiles(std::vector<std::string> arguments, std::vector<std::string>* expanded);
+bool ExpandResponseFiles(const std::vector<std::string>& arguments, std::vector<std::string>* expanded);
 
 }  // namespace adc::tool

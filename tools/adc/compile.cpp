@@ -121,7 +121,6 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
       });
   line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
             &options.check_bounds);
-  line.Flag("--check-writes", "check the promises of `writeonce` parameters", &options.check_writes);
   line.Flag("--asserts", "compile `assert` statements in", &options.keep_asserts);
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
