@@ -5,8 +5,9 @@
 //     yield %b }                                   yield %b, %tb }
 //   store %y[%i], %v                             store %y[%i], %v   store %y.tan[%i], %tv
 //
-// A tangent that is zero is no value at all; where the structure needs one (a carried value, a store) a literal
-// stands in. A float adstack gets a twin for tangents: a reverse kernel is a kernel like any other here.
+// A tangent that is zero is no value at all; where the structure needs one (a carried value, a store) a
+// literal stands in. A float adstack gets a twin for tangents: a reverse kernel is a kernel like any other
+// here.
 
 #include "autodiff/forward.h"
 
@@ -119,8 +120,7 @@ Inst ForwardEmitter::ClonePlain(Inst inst) {
   const ir::InstData& data = primal_[inst];
   std::vector<Value> operands = AtAll(primal_.Operands(inst));
   std::vector<Type> results;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
+  for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   Inst copy = builder_.Create(data.op, operands, results);
   ir::InstData& target = built_[copy];
   target.flags = data.flags;
@@ -141,7 +141,8 @@ void ForwardEmitter::EmitIf(Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   for (uint32_t n = 0; n < data.result_count; ++n) {
     Value result = primal_.Result(inst, n);
-    if (activity_.Varied(result)) types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
+    if (activity_.Varied(result))
+      types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
   }
   Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
   Block outer = builder_.block();

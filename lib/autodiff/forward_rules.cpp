@@ -59,7 +59,8 @@ void ForwardEmitter::EmitVector(Inst inst) {
     for (uint32_t c = 0; c < SlotCount(result); ++c) {
       Value here = builder_.Make(Op::Eq, {index, builder_.Int(built_.TypeOf(index), c)});
       SetTangent(result,
-                 builder_.Make(Op::Select, {here, TangentOrZero(operands[2]), TangentOrZero(operands[0], c)}), c);
+                 builder_.Make(Op::Select, {here, TangentOrZero(operands[2]), TangentOrZero(operands[0], c)}),
+                 c);
     }
     return;
   }
@@ -120,7 +121,8 @@ void ForwardEmitter::EmitCall(Inst inst) {
   const ir::Function* tangent = callee->jvp.Valid() ? module_.Find(callee->jvp) : nullptr;
   if (tangent == nullptr) {
     Refuse(diag::ErrorId::E0407, inst,
-           "'@" + std::string(module_.Text(callee->name)) + "' has a derivative of its own for reverse mode only",
+           "'@" + std::string(module_.Text(callee->name)) +
+               "' has a derivative of its own for reverse mode only",
            "give the function a 'jvp' as well, or leave out its 'vjp'");
     return;
   }
@@ -131,7 +133,8 @@ void ForwardEmitter::EmitCall(Inst inst) {
     Refuse(diag::ErrorId::E0407, inst,
            "'@" + std::string(module_.Text(tangent->name)) + "' does not have the signature of a jvp of '@" +
                std::string(module_.Text(callee->name)) + "'",
-           "it takes the arguments of the function, then a tangent per float argument, and returns one tangent per "
+           "it takes the arguments of the function, then a tangent per float argument, and returns one "
+           "tangent per "
            "float result");
     return;
   }
@@ -152,8 +155,8 @@ void ForwardEmitter::EmitAccess(Inst inst) {
     ClonePlain(inst);
     return;
   }
-  Value memory = primal_.TypeOf(base).IsArray() ? twins_.Get(base)
-                                                : companions_[parameter_number_.Get(base) - 1];
+  Value memory =
+      primal_.TypeOf(base).IsArray() ? twins_.Get(base) : companions_[parameter_number_.Get(base) - 1];
   ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
   if (data.op == Op::AtomicMin || data.op == Op::AtomicMax) {

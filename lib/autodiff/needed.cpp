@@ -84,6 +84,7 @@ NeededPlan::NeededPlan(const Function& function, const RegionTree& tree, const A
   FindNeededArrays();
   for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
   for (Block unit : tree.PostOrder()) PlanUnit(unit);
+  PlanScratch();
 }
 
 const std::vector<Value>& NeededPlan::Tape(Inst loop) const {
@@ -184,6 +185,36 @@ void NeededPlan::PlanUnit(Block unit) {
   Commit(closure);
 }
 
+void NeededPlan::PlanScratch() {
+  // A fill may itself read scratch of an earlier task, so look again until nothing new is read.
+  analysis::Structure structure(function_);
+  std::vector<Value> scratch;
+  for (uint32_t n = 0; n < function_.params.size(); ++n)
+    if (function_.params[n].role == ir::ParamRole::Scratch) scratch.push_back(function_.Params()[n]);
+  bool grew = !scratch.empty();
+  while (grew) {
+    grew = false;
+    Closure closure;
+    closure.unit = function_.Body();
+    IndexSet<Value> filled;
+    for (Inst inst : structure.Order())
+      if (function_[inst].op == Op::Load && reloaded_.Has(inst)) filled.Insert(function_.Operand(inst, 0));
+    for (Inst inst : structure.Order()) {
+      if (!analysis::WritesMemory(function_[inst].op)) continue;
+      Value base = function_.Operand(inst, 0);
+      if (!filled.Has(base) || std::find(scratch.begin(), scratch.end(), base) == scratch.end()) continue;
+      if (needed_scratch_.Insert(base)) grew = true;
+      for (Value v : function_.Operands(inst)) NeedForward(closure, kWholeKernel, v);
+    }
+    CloseWorklist(closure);
+    for (auto [root, v] : closure.forward_order) {
+      if (forward_[root.raw].insert(v.raw).second) grew = true;
+      Inst inst = function_.DefiningInst(v);
+      if (inst.Valid() && analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
+    }
+  }
+}
+
 void NeededPlan::Close(Closure& closure) {
   auto direct = [&](Value v) { Need(closure, v); };
   for (Value v : pending_.Get(closure.unit)) Need(closure, v);
@@ -200,6 +231,10 @@ void NeededPlan::Close(Closure& closure) {
   }
   if (closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op))
     NeedTapeUndo(closure, closure.owner);
+  CloseWorklist(closure);
+}
+
+void NeededPlan::CloseWorklist(Closure& closure) {
   while (closure.next_needed < closure.needed.size() || closure.next_forward < closure.forward_order.size()) {
     if (closure.next_needed < closure.needed.size()) {
       ExpandNeeded(closure, closure.needed[closure.next_needed++]);

@@ -34,6 +34,9 @@ class NeededPlan {
   const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
   /// Something inside the unit must be provided by its first step.
   bool UnitHasFirstStep(ir::Block unit) const { return unit_has_first_step_.Has(unit); }
+  /// A scratch buffer whose contents the way back reads: the tasks that fill it run forward first, as part of
+  /// the root kWholeKernel.
+  bool NeededScratch(ir::Value param) const { return needed_scratch_.Has(param); }
   /// Loads that the derived kernel executes again, for the check that they read what the primal read.
   bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
 
@@ -42,7 +45,9 @@ class NeededPlan {
   void FindNeededArrays();
   std::vector<ir::Value> MarkArrayWrites(ir::Inst inst);
   void PlanUnit(ir::Block unit);
+  void PlanScratch();
   void Close(Closure& closure);
+  void CloseWorklist(Closure& closure);
   void Need(Closure& closure, ir::Value v);
   void NeedForward(Closure& closure, ir::Inst root, ir::Value v);
   void ExpandNeeded(Closure& closure, ir::Value v);
@@ -55,7 +60,7 @@ class NeededPlan {
   const ir::Function& function_;
   const RegionTree& tree_;
   const AdjointWork& work_;
-  IndexSet<ir::Value> needed_, direct_, needed_arrays_;
+  IndexSet<ir::Value> needed_, direct_, needed_arrays_, needed_scratch_;
   IndexSet<ir::Inst> runs_forward_, reloaded_;
   IndexSet<ir::Block> unit_has_first_step_;
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;

@@ -37,6 +37,7 @@ void RegionTree::Visit(Block block, uint32_t depth, Block unit) {
 }
 
 bool RegionTree::Inside(Block block, Inst inst) const {
+  if (inst == kWholeKernel) return true;
   uint32_t regions = function_.RegionCount(inst);
   for (uint32_t r = 0; r < regions; ++r) {
     Block region = function_[inst].regions[r];

@@ -11,6 +11,9 @@
 
 namespace adc::autodiff {
 
+/// Stands for the whole kernel where a root of a forward run is named: everything is inside it.
+inline constexpr ir::Inst kWholeKernel{uint32_t{UINT32_MAX - 1}};
+
 class RegionTree {
  public:
   explicit RegionTree(const ir::Function& function);

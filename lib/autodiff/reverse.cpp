@@ -67,11 +67,28 @@ ReverseEmitter::ReverseEmitter(Module& module, const Function& primal, const Rev
 
 bool ReverseEmitter::Run() {
   std::vector<analysis::Task> tasks = analysis::TasksOf(primal_);
+  PlanHeldUpdates();
+  RefillScratch(tasks);
   for (size_t n = tasks.size(); n-- > 0 && !failed_;) ReverseTask(tasks[n]);
   builder_.SetBlock(built_.Body());
   builder_.SetSpan({});
   builder_.Terminate(Op::Return, {});
   return !failed_;
+}
+
+void ReverseEmitter::RefillScratch(std::span<const analysis::Task> tasks) {
+  Mode mode;
+  mode.roots.push_back(kWholeKernel);
+  const std::vector<Inst>& body = primal_[primal_.Body()].insts;
+  for (const analysis::Task& task : tasks) {
+    size_t mark = values_.Mark();
+    for (uint32_t n = task.first; n < task.last; ++n) {
+      EmitForwardInst(body[n], mode);
+      bool fills = primal_[body[n]].op == Op::Store && plan_.NeededScratch(primal_.Operand(body[n], 0));
+      if (fills) CloneForward(body[n]);
+    }
+    values_.Rollback(mark);
+  }
 }
 
 void ReverseEmitter::ReverseTask(const analysis::Task& task) {

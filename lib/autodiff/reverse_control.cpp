@@ -42,8 +42,12 @@ void ReverseEmitter::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& 
           SlotOf(source, static_cast<uint32_t>(*primal_.IntegerConstant(primal_.Operand(inst, 1)))));
     return;
   }
-  if (inst != outer || IsSerialLoop(data.op))
-    for (Value v : primal_.Operands(inst)) collect(v);
+  if (auto held = held_until_.find(inst); held != held_until_.end()) {
+    Inst until = held->second;
+    if (outer == until || tree_.Inside(primal_[outer].parent, until)) slots.push_back(held_slot_.at(inst));
+    return;
+  }
+  for (Value v : primal_.Operands(inst)) collect(v);
   for (Block region : data.regions) {
     if (!region.Valid()) continue;
     for (Inst inner : primal_[region].insts) {
@@ -219,7 +223,7 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   std::vector<Value> seeds;
   for (size_t n = 0; n < carried.size(); ++n) {
     Value param = built_[body].params[1 + n];
-    names_.Name(param, "g.", primal_, CarriedParam(primal_, inst, carried[n] / 256));
+    names_.Name(param, "g", primal_, CarriedParam(primal_, inst, carried[n] / 256));
     seeds.push_back(param);
   }
   for (size_t n = 0; n < carried.size(); ++n)
@@ -240,6 +244,7 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   for (size_t n = 0; n < carried.size(); ++n)
     Accumulate(CarriedInit(primal_, inst, carried[n] / 256), built_.Result(loop, static_cast<uint32_t>(n)),
                carried[n] % 256);
+  FlushHeldUpdates(inst);
 }
 
 }  // namespace adc::autodiff

@@ -55,7 +55,7 @@ class ReverseEmitter {
 
   // Tasks.
   void ReverseTask(const analysis::Task& task);
-  void RefillScratch();
+  void RefillScratch(std::span<const analysis::Task> tasks);
 
   // First step.
   bool Wanted(const Mode& mode, ir::Value v) const;
@@ -86,6 +86,8 @@ class ReverseEmitter {
   void ReverseLocalAccess(ir::Inst inst, ir::Value memory);
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
   void FlushParameters();
+  void PlanHeldUpdates();
+  void FlushHeldUpdates(ir::Inst loop);
   ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
   ir::Value Component(ir::Value v, uint32_t component);
 
@@ -144,6 +146,11 @@ class ReverseEmitter {
   std::map<ir::Inst, std::pair<ir::Value, ir::Value>> due_undo_;  ///< the same for stores to arrays
   ir::Value push_slot_;
   IndexSet<ir::Inst> widened_;  ///< branches whose first step ran with their forward run
+  /// Loads whose adjoint is summed in a register over a loop that does not change their address: their slot,
+  /// and the loads of each outermost such loop.
+  std::map<ir::Inst, uint32_t> held_slot_;
+  std::map<ir::Inst, std::vector<ir::Inst>> held_in_;
+  std::map<ir::Inst, ir::Inst> held_until_;  ///< load -> that loop
   bool failed_ = false;
 };
 

@@ -217,6 +217,15 @@ void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
       if (side == 1)
         for (auto& [type, places] : free_places) std::reverse(places.begin(), places.end());
       for (uint32_t key : exports[side]) {
+        // What the branch yields anyway is not handed out twice.
+        size_t same = 0;
+        while (same < wanted.size() &&
+               primal_.Operand(primal_.Terminator(data.regions[side]), wanted[same]).raw != key)
+          ++same;
+        if (same < wanted.size()) {
+          export_result[side].push_back(static_cast<uint32_t>(same));
+          continue;
+        }
         std::vector<uint32_t>& places = places_of(type_of(key));
         uint32_t place = static_cast<uint32_t>(types.size());
         if (side == 1 && !places.empty()) {

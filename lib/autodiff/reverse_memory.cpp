@@ -8,6 +8,9 @@
 // A store consumes its cell's adjoint, whatever is stored: what was there before has no say in the result any
 // more. Of several iterations that reached the same minimum exactly one takes the adjoint, by the exchange. A
 // parameter that is a scalar collects its adjoint in a register and adds it to memory once per iteration.
+//
+// A load inside a serial loop whose address does not change with the loop, and whose buffer the loop does not
+// write, collects over the whole loop in the same way: one update after the loop, if it ran at all.
 
 #include "autodiff/reverse_emitter.h"
 #include "support/check.h"
@@ -27,6 +30,10 @@ void ReverseEmitter::ReverseAccess(Inst inst) {
   ADC_CHECK(memory.Valid(), "differentiable memory has no adjoint");
   if (data.op == Op::Load && !AdjointOf(primal_.Result(inst)).Valid()) return;
 
+  if (auto held = held_slot_.find(inst); held != held_slot_.end()) {
+    AccumulateSlot(held->second, AdjointOf(primal_.Result(inst)));
+    return;
+  }
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
   auto load = [&] { return builder_.Load(memory, indices, data.attr, data.component); };
   auto store = [&](Value v) {
@@ -80,6 +87,76 @@ void ReverseEmitter::ReverseAtomicExtremum(Inst inst, Value memory, const std::v
   builder_.Yield({&zero, active ? 1u : 0u});
   builder_.SetBlock(outer);
   if (active) Accumulate(v, built_.Result(branch));
+}
+
+void ReverseEmitter::PlanHeldUpdates() {
+  analysis::Structure structure(primal_);
+  analysis::MemoryClasses memory(structure);
+  for (Inst inst : structure.Order()) {
+    if (primal_[inst].op != Op::Load || !work_.Has(inst)) continue;
+    if (primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) continue;
+    uint32_t memory_class = memory.ClassOf(inst);
+    // Outward from the load, as long as every loop runs its body straight into the next one.
+    Inst until;
+    ir::Block block = primal_[inst].parent;
+    while (true) {
+      Inst loop = primal_[block].owner;
+      if (!loop.Valid() || primal_[loop].op != Op::For) break;
+      if (memory_class != analysis::kNoClass && memory.IsWrittenIn(memory_class, loop)) break;
+      bool fixed = true;
+      for (Value index : primal_.Indices(inst)) fixed = fixed && !tree_.Inside(index, loop);
+      // The guard of the update reads the bounds of every loop that was left.
+      if (until.Valid()) {
+        for (Inst inner = primal_[primal_[inst].parent].owner;; inner = primal_[primal_[inner].parent].owner) {
+          for (uint32_t n = 0; n < 2; ++n) fixed = fixed && !tree_.Inside(primal_.Operand(inner, n), loop);
+          if (inner == until) break;
+        }
+      }
+      if (!fixed) break;
+      until = loop;
+      block = primal_[loop].parent;
+    }
+    if (!until.Valid()) continue;
+    held_slot_[inst] = static_cast<uint32_t>(primal_.ValueCount() + extra_slot_types_.size());
+    extra_slot_types_.push_back(primal_.TypeOf(primal_.Result(inst)));
+    held_in_[until].push_back(inst);
+    held_until_[inst] = until;
+  }
+}
+
+void ReverseEmitter::FlushHeldUpdates(Inst loop) {
+  auto held = held_in_.find(loop);
+  if (held == held_in_.end()) return;
+  for (Inst load : held->second) {
+    uint32_t slot = held_slot_[load];
+    Value g = Adjoint(slot);
+    if (!g.Valid() || IsZero(g)) continue;
+    const ir::InstData& data = primal_[load];
+    builder_.SetSpan(data.span);
+    // Where a loop did not run the address may not exist.
+    Value ran;
+    for (Inst around = primal_[data.parent].owner;; around = primal_[primal_[around].parent].owner) {
+      Value some = builder_.Make(Op::Lt, {At(primal_.Operand(around, 0)), At(primal_.Operand(around, 1))});
+      ran = ran.Valid() ? builder_.Make(Op::And, {some, ran}) : some;
+      if (around == loop) break;
+    }
+    std::vector<Value> indices = AtAll(primal_.Indices(load));
+    Value memory = companions_[parameter_number_.Get(primal_.Operand(load, 0)) - 1];
+    ir::Block outer = builder_.block();
+    Inst branch;
+    if (!built_.IsConstant(ran)) {
+      branch = builder_.If(ran, {});
+      builder_.SetBlock(built_[branch].regions[1]);
+      builder_.Yield({});
+      builder_.SetBlock(built_[branch].regions[0]);
+    }
+    builder_.Access(Op::AddTo, memory, indices, {&g, 1}, data.attr, data.component);
+    if (branch.Valid()) {
+      builder_.Yield({});
+      builder_.SetBlock(outer);
+    }
+    adjoints_.Set(slot, Value());
+  }
 }
 
 void ReverseEmitter::FlushParameters() {
