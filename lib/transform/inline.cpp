@@ -70,7 +70,7 @@ class InlinePass {
     for (uint32_t n : order_) {
       if (!HasInlinedCall(*module_.functions[n])) continue;
       InlineRewriter rewriter(module_, *module_.functions[n], config_);
-      module_.Replace(rewriter.Run());
+      *module_.functions[n] = std::move(*rewriter.Run());
     }
     ReachAll();
     module_.KeepFunctions(reached_);

@@ -299,7 +299,7 @@ bool IsolateTasks(ir::Module& module, const IsolateTasksConfig& config, diag::Di
     if (!rewriter.Plan()) continue;
     std::unique_ptr<Function> isolated = rewriter.RunAll();
     failed = failed || rewriter.failed();
-    module.Replace(std::move(isolated));
+    *module.functions[n] = std::move(*isolated);
   }
   return !failed;
 }

@@ -244,7 +244,7 @@ bool MemoryToRegisters(ir::Module& module, const MemoryToRegistersConfig& config
     Promotion promotion(*module.functions[n]);
     if (!promotion.Any()) continue;
     PromoteRewriter rewriter(module, *module.functions[n], promotion, config.fold);
-    module.Replace(rewriter.Run());
+    *module.functions[n] = std::move(*rewriter.Run());
   }
   return true;
 }

@@ -1,6 +1,8 @@
 #pragma once
-// What the passes of this room share: how floats may be rewritten, how big things may grow, and how a runner
-// looks on.
+// What the passes of this room share: how floats may be rewritten, and how a runner looks on.
+//
+// Passes rebuild functions in their place: a reference to a function stays good over every pass that keeps
+// it, but its values, instructions and blocks are numbered anew.
 
 #include <functional>
 #include <string_view>

@@ -481,7 +481,7 @@ bool Scalarise(ir::Module& module, const ScalariseConfig& config, diag::Diagnost
   for (size_t n = 0; n < module.functions.size(); ++n) {
     if (!HasCompound(module, *module.functions[n])) continue;
     ScalariseRewriter rewriter(module, *module.functions[n], config.fold);
-    module.Replace(rewriter.Run());
+    *module.functions[n] = std::move(*rewriter.Run());
   }
   return true;
 }

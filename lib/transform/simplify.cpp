@@ -131,7 +131,10 @@ class SimplifyRewriter final : public Rewriter {
       Copy(inst);
     } else {
       std::vector<Value> operands = MapAll(from_.Operands(inst));
-      Define(inst, builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr));
+      Value value = data.op == Op::MatMake ? builder_.Fold(data.op, operands) : Value();
+      if (!value.Valid())
+        value = builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr);
+      Define(inst, value);
     }
     if (into_->InstCount() != before + 1) ++changes_;
   }

@@ -103,7 +103,7 @@ bool Unroll(ir::Module& module, const UnrollConfig& config, diag::Diagnostics& d
     UnrollRewriter rewriter(module, *module.functions[n], config, diagnostics);
     std::unique_ptr<Function> unrolled = rewriter.Run();
     failed = failed || rewriter.failed();
-    if (!rewriter.failed()) module.Replace(std::move(unrolled));
+    if (!rewriter.failed()) *module.functions[n] = std::move(*unrolled);
   }
   return !failed;
 }

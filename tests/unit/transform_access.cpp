@@ -1,5 +1,4 @@
 #include "analysis/access.h"
-
 #include "analysis/loops.h"
 #include "transform_support.h"
 
@@ -15,9 +14,10 @@ namespace {
 /// One kernel with its facts, and its accesses and loops in textual order.
 struct Subject {
   explicit Subject(const std::string& body, const std::string& params = "")
-      : parsed(Parse("kernel @k(%x: buffer<f32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2>, %q: buffer<i32, 1>, "
-                     "%n: i32, %p: i32" +
-                     params + ") {\n" + body + "\n}")),
+      : parsed(
+            Parse("kernel @k(%x: buffer<f32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2>, %q: buffer<i32, 1>, "
+                  "%n: i32, %p: i32" +
+                  params + ") {\n" + body + "\n}")),
         kernel(parsed->Kernel("k")),
         facts(*parsed->module, kernel) {
     for (Inst inst : facts.structure().Order()) {
@@ -49,8 +49,9 @@ TEST_CASE("Indices that read back the parallel index are injective") {
   CHECK(Injective("parallel %i, %j in 0..%n, 0..%p { store %m[%j, %i], 1.0 }"));
   CHECK(Injective("parallel %i, %j in 0..%n, 0..%p { store %x[(add (mul %i, %p), %j)], 1.0 }"));
   CHECK(Injective("parallel %i, %j in 0..%n, 0..16 { store %x[(add (mul %i, 16), %j)], 1.0 }"));
-  CHECK(Injective("parallel %i, %j, %k in 0..%n, 0..%p, 0..4 "
-                  "{ store %x[(add (mul (add (mul %i, %p), %j), 4), %k)], 1.0 }"));
+  CHECK(
+      Injective("parallel %i, %j, %k in 0..%n, 0..%p, 0..4 "
+                "{ store %x[(add (mul (add (mul %i, %p), %j), 4), %k)], 1.0 }"));
 }
 
 TEST_CASE("Indices that forget the parallel index are not injective") {

@@ -89,11 +89,13 @@ TEST_CASE("A chain of functions that doubles at every step is refused by name") 
   std::string text = "func @f0(%a: f32) -> f32 { %r = sin %a  return %r }\n";
   for (int n = 1; n <= 40; ++n) {
     std::string before = "@f" + std::to_string(n - 1);
-    text += "func @f" + std::to_string(n) + "(%a: f32) -> f32 { %b = call " + before + "(%a)  %c = call " + before +
-            "(%b)  return %c }\n";
+    text += "func @f" + std::to_string(n) + "(%a: f32) -> f32 { %b = call " + before + "(%a)  %c = call " +
+            before + "(%b)  return %c }\n";
   }
-  text += "kernel @k(%x: buffer<f32, 1>) { parallel %i in 0..shape(%x, 0) { %a = load %x[%i]  %r = call @f40(%a)  "
-          "store %x[%i], %r } }";
+  text +=
+      "kernel @k(%x: buffer<f32, 1>) { parallel %i in 0..shape(%x, 0) { %a = load %x[%i]  %r = call @f40(%a) "
+      " "
+      "store %x[%i], %r } }";
   std::string errors = Errors(text, RunInline);
   CHECK(Contains(errors, "E0301"));
   CHECK(Contains(errors, "'k' calls 'f40'"));
@@ -113,8 +115,10 @@ TEST_CASE("Nesting that only inlining makes is refused too") {
   };
   std::string text = level(0, "%v = sin %a");
   for (int n = 1; n < 14; ++n) text += level(n, "%v = call @g" + std::to_string(n - 1) + "(%a)");
-  text += "kernel @k(%x: buffer<f32, 1>) { parallel %i in 0..shape(%x, 0) { %a = load %x[%i]  %r = call @g13(%a)  "
-          "store %x[%i], %r } }";
+  text +=
+      "kernel @k(%x: buffer<f32, 1>) { parallel %i in 0..shape(%x, 0) { %a = load %x[%i]  %r = call @g13(%a) "
+      " "
+      "store %x[%i], %r } }";
   CHECK(Contains(Errors(text, RunInline), "E0302"));
 }
 

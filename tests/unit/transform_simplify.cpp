@@ -1,5 +1,4 @@
 #include "transform/simplify.h"
-
 #include "transform_support.h"
 
 using namespace adc;        // NOLINT

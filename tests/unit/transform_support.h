@@ -44,7 +44,8 @@ inline void CheckValid(Parsed& parsed) {
   REQUIRE(valid);
 }
 
-/// Lines without their indentation, blank lines and comments left out, so that expectations can be indented freely.
+/// Lines without their indentation, blank lines and comments left out, so that expectations can be indented
+/// freely.
 inline std::string Plain(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
