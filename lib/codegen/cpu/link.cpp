@@ -24,7 +24,8 @@ class TemporaryFolder {
  public:
   ~TemporaryFolder() {
     // A folder that cannot be removed is left to the system: the image is made by then.
-    if (!path_.empty()) (void)llvm::sys::fs::remove_directories(path_);
+    if (path_.empty()) return;
+    [[maybe_unused]] std::error_code ignored = llvm::sys::fs::remove_directories(path_);
   }
   std::error_code Create() { return llvm::sys::fs::createUniqueDirectory("adc-link", path_); }
   std::string File(llvm::StringRef file_name) const {

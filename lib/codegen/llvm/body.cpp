@@ -333,10 +333,14 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   }
   const std::vector<ir::Value>& params = kernel_[test].params;
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n], carried[n]);
+  if (bounded) {
+    // At the bound the loop ends before its test, which may read what only exists for fewer iterations.
+    llvm::BasicBlock* within = NewBlock("while_test");
+    builder_.CreateCondBr(builder_.CreateICmpSLT(trips, limit), within, exit);
+    builder_.SetInsertPoint(within);
+  }
   EmitBlock(test);
-  Value* go_on = Yielded(test)[0];
-  if (bounded) go_on = builder_.CreateLogicalAnd(builder_.CreateICmpSLT(trips, limit), go_on);
-  builder_.CreateCondBr(go_on, inside, exit);
+  builder_.CreateCondBr(Yielded(test)[0], inside, exit);
   builder_.SetInsertPoint(inside);
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);

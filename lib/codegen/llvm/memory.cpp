@@ -212,8 +212,10 @@ Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<V
   if (op == Op::AtomicXor) return builder_.CreateXor(old, operands[0]);
   if (op == Op::AtomicExchange) return operands[0];
   ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
-  return builder_.CreateSelect(scalars_.Emit(Op::Eq, scalar, Scalar::I1, {old, operands[0]}), operands[1],
-                               old);
+  llvm::Type* bits_type = builder_.getIntNTy(ir::BitWidth(scalar));
+  Value* equal = builder_.CreateICmpEQ(builder_.CreateBitCast(old, bits_type),
+                                       builder_.CreateBitCast(operands[0], bits_type));
+  return builder_.CreateSelect(equal, operands[1], old);
 }
 
 Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
@@ -276,42 +278,17 @@ Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* 
   return old;
 }
 
-/// Equality of floats is that of `eq`: the two zeros are equal and a NaN equals nothing. Comparing bits alone
-/// would differ there, so floats go through the loop that compares values and exchanges bits.
+/// Floats are compared by their bits, as in hardware: the zeros differ, and a NaN equals itself.
 Value* MemoryEmitter::CompareExchange(ir::Inst inst, const Cell& cell, Value* expected, Value* desired) {
-  if (!ir::IsFloat(cell.scalar)) {
-    auto* exchange = builder_.CreateAtomicCmpXchg(
-        cell.address, scalars_.ToMemory(cell.scalar, expected), scalars_.ToMemory(cell.scalar, desired),
-        AlignOf(cell), llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
-    aliases_.Mark(exchange, inst, in_loop_);
-    return scalars_.FromMemory(cell.scalar, builder_.CreateExtractValue(exchange, 0));
-  }
   llvm::Type* bits_type = builder_.getIntNTy(8 * ir::ByteSize(cell.scalar));
-  llvm::Type* type = scalars_.MemoryType(cell.scalar);
-  llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  llvm::LLVMContext& context = builder_.getContext();
-  auto* first = builder_.CreateAlignedLoad(bits_type, cell.address, AlignOf(cell));
-  first->setAtomic(llvm::AtomicOrdering::Monotonic);
-  aliases_.Mark(first, inst, in_loop_);
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(context, "compare", function);
-  auto* equal = llvm::BasicBlock::Create(context, "exchange", function);
-  auto* done = llvm::BasicBlock::Create(context, "exchanged", function);
-  builder_.CreateBr(loop);
-  builder_.SetInsertPoint(loop);
-  llvm::PHINode* seen = builder_.CreatePHI(bits_type, 2);
-  seen->addIncoming(first, before);
-  Value* old = builder_.CreateBitCast(seen, type);
-  builder_.CreateCondBr(scalars_.Emit(Op::Eq, cell.scalar, Scalar::I1, {old, expected}), equal, done);
-  builder_.SetInsertPoint(equal);
   auto* exchange = builder_.CreateAtomicCmpXchg(
-      cell.address, seen, builder_.CreateBitCast(desired, bits_type), AlignOf(cell),
+      cell.address, builder_.CreateBitCast(scalars_.ToMemory(cell.scalar, expected), bits_type),
+      builder_.CreateBitCast(scalars_.ToMemory(cell.scalar, desired), bits_type), AlignOf(cell),
       llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
   aliases_.Mark(exchange, inst, in_loop_);
-  seen->addIncoming(builder_.CreateExtractValue(exchange, 0), equal);
-  builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);
-  builder_.SetInsertPoint(done);
-  return old;
+  Value* old =
+      builder_.CreateBitCast(builder_.CreateExtractValue(exchange, 0), scalars_.MemoryType(cell.scalar));
+  return scalars_.FromMemory(cell.scalar, old);
 }
 
 void MemoryEmitter::EmitRowAccess(ir::Inst inst) {
