@@ -1,18 +1,46 @@
-// Writes the fixture bundle to a file, for test programs that take one by path.
+// Writes the fixture bundle to a file, for test programs that take one by path, and metadata that has one of
+// everything, for the check against the schema.
 
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 
 #include "fixture.h"
 
+namespace {
+
+bool WriteFile(const char* path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  return !file.fail();
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: write_fixture FILE\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: write_fixture BUNDLE METADATA\n");
     return 2;
   }
   std::vector<uint8_t> bundle = fixture::MakeBundle();
-  std::ofstream file(argv[1], std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bundle.data()), static_cast<std::streamsize>(bundle.size()));
-  file.close();
-  return file ? 0 : 1;
+  adc::artifact::Metadata metadata = fixture::MakeMetadata();
+  adc::artifact::FieldMeta field;
+  field.name = "mass";
+  field.levels = {{{4, 4}, {64, 16}}};
+  adc::artifact::LayoutMeta layout;
+  layout.name = "grid";
+  layout.size = 256;
+  layout.alignment = 4;
+  layout.fields = {field};
+  metadata.layouts = {layout};
+  adc::artifact::String json;
+  adc::artifact::Error error;
+  if (!WriteMetadata(metadata, &json, &error)) {
+    std::fprintf(stderr, "write_fixture: %s\n", error.text);
+    return 1;
+  }
+  bool written = WriteFile(argv[1], {reinterpret_cast<const char*>(bundle.data()), bundle.size()}) &&
+                 WriteFile(argv[2], json);
+  return written ? 0 : 1;
 }
