@@ -1,12 +1,14 @@
-/* The distribution's zstd also reads the frame formats from before version 1.0, which bundles never hold: a third of the
- * decoder. Linked into the packaged loader alone, where every name below becomes local, these take their place, and such a frame
- * is simply not a frame. */
+/* The distribution's zstd also reads the frame formats from before version 1.0, which bundles never hold: a
+ * third of the decoder. Linked into the packaged loader alone, where every name below becomes local, these
+ * take their place, and such a frame is simply not a frame. */
 
 #include <stddef.h>
 
-#define ABSENT(name) \
-  size_t name(void); \
-  size_t name(void) { return (size_t)-1; }
+#define ABSENT(name)   \
+  size_t name(void);   \
+  size_t name(void) {  \
+    return (size_t)-1; \
+  }
 
 ABSENT(ZSTDv05_createDCtx)
 ABSENT(ZSTDv05_freeDCtx)
