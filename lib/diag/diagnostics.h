@@ -50,6 +50,7 @@ class Diagnostics {
   }
   Diagnostic& Add(Severity severity, ErrorId id, SourceSpan span, std::string text);
 
+  uint32_t ErrorLimit() const { return error_limit_; }
   uint32_t ErrorTotal() const { return error_total_; }
   bool HasErrors() const { return error_total_ != 0; }
   /// True once the limit is reached: a parser may stop.

@@ -128,6 +128,7 @@ class Function {
   StringId vjp, jvp, grad;         ///< derivatives that the user names
   KernelRole role = KernelRole::Primal;
   StringId derived_from;  ///< the primal of a derived kernel
+  bool broken = false;    ///< its text had errors: fit for nothing but further checks of its signature
   diag::SourceSpan span;
   std::vector<Comment> comments;  ///< in textual order
   std::vector<StringId> leading_comments;

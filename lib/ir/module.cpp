@@ -26,17 +26,27 @@ Function* Module::Find(std::string_view name) const {
 }
 
 uint32_t Module::FindConstant(StringId name) const {
-  for (uint32_t n = 0; n < constants.size(); ++n) {
-    if (constants[n].name == name) return n;
-  }
-  return kNoAttr;
+  auto found = constant_ids_.find(name);
+  return found == constant_ids_.end() ? kNoAttr : found->second;
 }
 
 uint32_t Module::FindLayout(StringId name) const {
-  for (uint32_t n = 0; n < layouts.size(); ++n) {
-    if (layouts[n].name == name) return n;
-  }
-  return kNoAttr;
+  auto found = layout_ids_.find(name);
+  return found == layout_ids_.end() ? kNoAttr : found->second;
+}
+
+uint32_t Module::AddConstant(ModuleConstant constant) {
+  auto position = static_cast<uint32_t>(constants.size());
+  constant_ids_.emplace(constant.name, position);
+  constants.push_back(std::move(constant));
+  return position;
+}
+
+uint32_t Module::AddLayout(Layout layout) {
+  auto position = static_cast<uint32_t>(layouts.size());
+  layout_ids_.emplace(layout.name, position);
+  layouts.push_back(std::move(layout));
+  return position;
 }
 
 Function& Module::AddFunction(FunctionKind kind, StringId name) {

@@ -97,6 +97,8 @@ class Module {
   Function* Find(std::string_view name) const;
   uint32_t FindConstant(StringId name) const;  ///< position or kNoAttr
   uint32_t FindLayout(StringId name) const;    ///< position or kNoAttr
+  uint32_t AddConstant(ModuleConstant constant);
+  uint32_t AddLayout(Layout layout);
   Function& AddFunction(FunctionKind kind, StringId name);
   /// Puts a rebuilt function in the place of the one of the same name.
   void Replace(std::unique_ptr<Function> function);
@@ -110,6 +112,8 @@ class Module {
 
  private:
   mutable std::unordered_map<StringId, uint32_t> function_ids_;
+  std::unordered_map<StringId, uint32_t> constant_ids_;
+  std::unordered_map<StringId, uint32_t> layout_ids_;
 };
 
 /// `vec<f32, 3>`, `buffer<f32, 2>`, `@grid`.

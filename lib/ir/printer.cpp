@@ -502,7 +502,9 @@ class FunctionPrinter {
     for (uint32_t n = 0; n < operands.size(); ++n) {
       if (PlaceOfOperand(op, n) == LiteralPlace::Group) group.push_back(operands[n]);
     }
-    bool state_type = GroupNeedsType(group);
+    bool states_result = op == Op::MatMake && result.rows != result.columns && !operands.empty() &&
+                         Known(operands[0]) && function_.TypeOf(operands[0]).IsScalar();
+    bool state_type = !states_result && GroupNeedsType(group);
     for (uint32_t n = 0; n < operands.size(); ++n) {
       out_ += n == 0 ? " " : ", ";
       switch (PlaceOfOperand(op, n)) {
@@ -528,9 +530,7 @@ class FunctionPrinter {
           break;
       }
     }
-    if (op == Op::MatMake && result.rows != result.columns && !operands.empty() && Known(operands[0]) &&
-        function_.TypeOf(operands[0]).IsScalar())
-      out_ += " : " + TypeName(module_, result);
+    if (states_result) out_ += " : " + TypeName(module_, result);
   }
 
   void Field(Value base, uint32_t field) {

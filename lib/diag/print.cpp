@@ -1,0 +1,222 @@
+// Diagnostics as text with carets, and as JSON.
+//
+// The source line is the user's and may be anything: tabs become four spaces, control characters and
+// malformed UTF-8 a replacement mark, and of a very long line only the surroundings of the caret are shown,
+// so that a message has a bounded size and cannot drive the terminal.
+
+#include <algorithm>
+
+#include "diag/diagnostics.h"
+
+namespace adc::diag {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr size_t kBytesBefore = 80;
+constexpr size_t kBytesAfter = 120;
+
+/// Length of the well-formed UTF-8 sequence at `at`; 0 where there is none.
+size_t SequenceAt(std::string_view text, size_t at) {
+  auto byte = [&](size_t n) { return static_cast<unsigned char>(text[n]); };
+  unsigned char lead = byte(at);
+  if (lead < 0x80) return 1;
+  size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || at + length > text.size()) return 0;
+  for (size_t n = 1; n < length; ++n) {
+    if ((byte(at + n) & 0xC0) != 0x80) return 0;
+  }
+  if ((lead == 0xE0 && byte(at + 1) < 0xA0) || (lead == 0xED && byte(at + 1) > 0x9F) ||
+      (lead == 0xF0 && byte(at + 1) < 0x90) || (lead == 0xF4 && byte(at + 1) > 0x8F))
+    return 0;
+  return length;
+}
+
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+bool IsControl(char c) {
+  auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+/// Appends what is shown for text[begin, end) and gives the number of columns that it takes.
+size_t AppendShown(std::string& out, std::string_view text, size_t begin, size_t end) {
+  size_t columns = 0;
+  for (size_t at = begin; at < end;) {
+    size_t length = SequenceAt(text, at);
+    if (text[at] == '\t') {
+      out += "    ";
+      columns += 4;
+    } else if (length == 0 || IsControl(text[at])) {
+      out += kReplacement;
+      ++columns;
+    } else {
+      out += text.substr(at, length);
+      ++columns;
+    }
+    at += length == 0 ? 1 : length;
+  }
+  return columns;
+}
+
+class TextPrinter {
+ public:
+  TextPrinter(const SourceManager& sources, bool color, std::string& out)
+      : sources_(sources), color_(color), out_(out) {}
+
+  void Print(const Diagnostic& diagnostic) {
+    const char* word = diagnostic.severity == Severity::Error     ? "error"
+                       : diagnostic.severity == Severity::Warning ? "warning"
+                                                                  : "remark";
+    const char* paint = diagnostic.severity == Severity::Error     ? "\033[1;31m"
+                        : diagnostic.severity == Severity::Warning ? "\033[1;35m"
+                                                                   : "\033[1;34m";
+    Headline(diagnostic.span, word, paint, diagnostic.text, InfoOf(diagnostic.id).id);
+    for (const Note& note : diagnostic.notes) Headline(note.span, "note", "\033[1;36m", note.text, {});
+    if (diagnostic.help.empty()) return;
+    Painted("\033[1;32m", "help: ");
+    AppendText(diagnostic.help);
+    out_ += '\n';
+  }
+
+ private:
+  void Painted(const char* paint, std::string_view text) {
+    if (color_) out_ += paint;
+    out_ += text;
+    if (color_) out_ += "\033[0m";
+  }
+  /// A message may quote the user's text: nothing in it reaches the terminal as a control character.
+  void AppendText(std::string_view text) { AppendShown(out_, text, 0, text.size()); }
+
+  void Headline(SourceSpan span, std::string_view word, const char* paint, std::string_view text,
+                std::string_view id) {
+    const SourceFile* file = sources_.FileOf(span);
+    if (file != nullptr) {
+      AppendText(sources_.Describe(span));
+      out_ += ": ";
+    } else if (id.empty()) {
+      // A note without a place stands by itself.
+    } else {
+      out_ += "adc: ";
+    }
+    Painted(paint, std::string(word) + ":");
+    out_ += ' ';
+    AppendText(text);
+    if (!id.empty()) out_ += " [" + std::string(id) + "]";
+    out_ += '\n';
+    if (file != nullptr) Excerpt(*file, span);
+  }
+
+  void Excerpt(const SourceFile& file, SourceSpan span) {
+    LineColumn place = sources_.Locate(span);
+    std::string_view line = sources_.LineText(file, place.line);
+    size_t first = std::min<size_t>(place.column - 1, line.size());
+    size_t last = std::min<size_t>(first + (span.end > span.begin ? span.end - span.begin : 1), line.size());
+    size_t begin = first > kBytesBefore ? first - kBytesBefore : 0;
+    while (begin > 0 && begin < first && IsContinuation(line[begin])) ++begin;
+    size_t end = std::min(line.size(), first + kBytesAfter);
+    while (end > first && end < line.size() && IsContinuation(line[end])) --end;
+    last = std::min(last, end);
+    std::string lead = begin > 0 ? "..." : "";
+    out_ += lead;
+    size_t indent = lead.size() + AppendShown(out_, line, begin, first);
+    size_t width = AppendShown(out_, line, first, last);
+    AppendShown(out_, line, last, end);
+    if (end < line.size()) out_ += "...";
+    out_ += '\n';
+    out_.append(indent, ' ');
+    std::string marks = "^";
+    if (width > 1) marks.append(width - 1, '~');
+    Painted("\033[1;32m", marks);
+    out_ += '\n';
+  }
+
+  const SourceManager& sources_;
+  bool color_;
+  std::string& out_;
+};
+
+void AppendJsonString(std::string& out, std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (size_t at = 0; at < text.size();) {
+    size_t length = SequenceAt(text, at);
+    char c = text[at];
+    if (length == 0) {
+      out += kReplacement;
+      length = 1;
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (IsControl(c)) {
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length;
+  }
+  out += '"';
+}
+
+/// `"file": ..., "line": ..., "column": ..., "end_line": ..., "end_column": ...`, or nothing for no place.
+void AppendJsonPlace(std::string& out, const SourceManager& sources, SourceSpan span) {
+  const SourceFile* file = sources.FileOf(span);
+  if (file == nullptr) return;
+  LineColumn begin = sources.Locate(span);
+  LineColumn end = sources.Locate({std::max(span.end, span.begin), std::max(span.end, span.begin)});
+  out += ", \"file\": ";
+  AppendJsonString(out, file->name);
+  out += ", \"line\": " + std::to_string(begin.line) + ", \"column\": " + std::to_string(begin.column);
+  out += ", \"end_line\": " + std::to_string(end.line) + ", \"end_column\": " + std::to_string(end.column);
+}
+
+}  // namespace
+
+std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color) {
+  std::string out;
+  TextPrinter printer(sources, color, out);
+  for (const Diagnostic& diagnostic : diagnostics.All()) printer.Print(diagnostic);
+  if (diagnostics.Full()) {
+    out += "adc: stopped after " + std::to_string(diagnostics.ErrorLimit()) +
+           (diagnostics.ErrorLimit() == 1 ? " error" : " errors") + "; --error-limit=N shows more\n";
+  }
+  return out;
+}
+
+std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources) {
+  std::string out;
+  for (const Diagnostic& diagnostic : diagnostics.All()) {
+    out += "{\"severity\": ";
+    out += diagnostic.severity == Severity::Error     ? "\"error\""
+           : diagnostic.severity == Severity::Warning ? "\"warning\""
+                                                      : "\"remark\"";
+    out += ", \"id\": ";
+    AppendJsonString(out, InfoOf(diagnostic.id).id);
+    out += ", \"message\": ";
+    AppendJsonString(out, diagnostic.text);
+    AppendJsonPlace(out, sources, diagnostic.span);
+    if (!diagnostic.notes.empty()) out += ", \"notes\": [";
+    for (size_t n = 0; n < diagnostic.notes.size(); ++n) {
+      out += n == 0 ? "{\"message\": " : ", {\"message\": ";
+      AppendJsonString(out, diagnostic.notes[n].text);
+      AppendJsonPlace(out, sources, diagnostic.notes[n].span);
+      out += '}';
+    }
+    if (!diagnostic.notes.empty()) out += ']';
+    if (!diagnostic.help.empty()) {
+      out += ", \"help\": ";
+      AppendJsonString(out, diagnostic.help);
+    }
+    out += "}\n";
+  }
+  return out;
+}
+
+}  // namespace adc::diag

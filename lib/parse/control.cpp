@@ -1,0 +1,419 @@
+#include "parse/body.h"
+#include "parse/literal.h"
+
+namespace adc::parse {
+
+using diag::ErrorId;
+
+bool BodyParser::ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial) {
+  diag::SourceSpan open = stream_.SpanNow();
+  if (!stream_.Expect(TokenKind::LeftParen, "'('")) return false;
+  do {
+    NameToken name{stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
+    if (!stream_.Expect(TokenKind::ValueName, "the name of a carried value")) return false;
+    if (!stream_.Expect(TokenKind::Equals, "'=' and an initial value")) return false;
+    names->push_back(name);
+    initial->emplace_back();
+    if (!ParseOperand(&initial->back())) return false;
+    Resolve(initial->back(), ir::kNoType);
+  } while (stream_.Accept(TokenKind::Comma));
+  return stream_.ExpectClosing(TokenKind::RightParen, "')'", open);
+}
+
+void BodyParser::BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison) {
+  for (size_t n = 0; n < names.size(); ++n) {
+    if (poison) {
+      Define(names[n], kPoison);
+    } else {
+      Define(names[n], function_[block].params[first + n]);
+    }
+  }
+}
+
+bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan word) {
+  std::vector<NameToken> iv(1);
+  iv[0] = {stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
+  std::vector<Operand> operands(3);
+  if (!stream_.Expect(TokenKind::ValueName, "the name of the loop index") || !stream_.ExpectWord("in") ||
+      !ParseOperand(&operands[0]) || !stream_.Expect(TokenKind::DotDot, "'..'") ||
+      !ParseOperand(&operands[1]))
+    return false;
+  std::vector<NameToken> carried;
+  std::vector<Operand> initial;
+  uint8_t flags = 0;
+  bool has_step = false;
+  while (stream_.Is(TokenKind::Word)) {
+    diag::SourceSpan place = stream_.SpanNow();
+    std::string_view text = stream_.Now().text;
+    uint8_t flag = text == "reversed"     ? ir::kFlagReversed
+                   : text == "unroll"     ? ir::kFlagUnroll
+                   : text == "checkpoint" ? ir::kFlagCheckpoint
+                                          : uint8_t{0};
+    bool again = (flags & flag) != 0 || (text == "step" && has_step) || (text == "carry" && !carried.empty());
+    if (again) stream_.Error(ErrorId::E0101, place, Quoted(text) + " is stated twice");
+    if (flag != 0) {
+      flags |= flag;
+      stream_.Advance();
+    } else if (text == "step") {
+      stream_.Advance();
+      has_step = true;
+      if (!ParseOperand(&operands[2])) return false;
+    } else if (text == "carry") {
+      stream_.Advance();
+      if (!ParseCarry(&carried, &initial)) return false;
+    } else {
+      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint' or '{'");
+      return false;
+    }
+  }
+  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("'{'");
+    return false;
+  }
+  if (!has_step) {
+    operands[2].literal = "1";
+    operands[2].span = operands[1].span;
+  } else if (!operands[2].IsLiteral() && !operands[2].IsPoison()) {
+    // A module constant is as good as the number that it stands for.
+    const ir::ValueData& step = function_[operands[2].value];
+    const ir::ModuleConstant* constant =
+        step.kind == ir::ValueKind::Global ? &shared_.module.constants[step.owner] : nullptr;
+    if (constant != nullptr && constant->type.IsScalar())
+      operands[2].value = function_.Constant(constant->type, constant->elements[0]);
+  }
+  Operand* group[] = {&operands[0], &operands[1], &operands[2]};
+  ResolveGroup(group);
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  std::vector<Type> types;
+  for (const Operand& operand : initial) types.push_back(TypeOf(operand));
+  Made made;
+  made.poison = AnyPoison(operands);
+  Region region;
+  region.kind = Region::Kind::Loop;
+  region.expected = types;
+  region.header = header;
+  if (!made.poison) {
+    made = Create(Op::For, operands, types, word);
+    function_[made.inst].flags = flags;
+    region.block = function_.NewBlock(made.inst);
+    function_[made.inst].regions[0] = region.block;
+    function_.AddParam(region.block, TypeOf(operands[0]));
+    for (Type type : types) function_.AddParam(region.block, type);
+    Check(&made, operands);
+  } else {
+    region.block = function_.NewBlock();
+  }
+  names_.Push();
+  if (made.poison) {
+    // The index and the carried values may still be of use for what the body says by itself.
+    BindPoison(iv);
+    BindPoison(carried);
+  } else {
+    BindParams(region.block, 0, iv, false);
+    BindParams(region.block, 1, carried, false);
+  }
+  ParseBraces(region);
+  names_.Pop();
+  BindResults(names, made);
+  return true;
+}
+
+bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word) {
+  std::vector<NameToken> carried;
+  std::vector<Operand> initial;
+  std::vector<Operand> operands;
+  bool has_max = false;
+  while (stream_.Is(TokenKind::Word)) {
+    if (stream_.IsWord("max") && !has_max) {
+      stream_.Advance();
+      has_max = true;
+      operands.emplace_back();
+      if (!ParseOperand(&operands[0])) return false;
+      Resolve(operands[0], ir::kNoType);
+    } else if (stream_.IsWord("carry") && carried.empty()) {
+      stream_.Advance();
+      if (!ParseCarry(&carried, &initial)) return false;
+    } else {
+      stream_.Unexpected("'max', 'carry' or '{'");
+      return false;
+    }
+  }
+  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("'{'", "write 'while carry(%a = %x) { ... continue_if %c } do { ... yield %a2 }'");
+    return false;
+  }
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  std::vector<Type> types;
+  for (const Operand& operand : initial) types.push_back(TypeOf(operand));
+  Made made = Create(Op::While, operands, types, word);
+  Region test;
+  test.kind = Region::Kind::Test;
+  test.header = header;
+  Region body;
+  body.kind = Region::Kind::Loop;
+  body.header = header;
+  body.expected = types;
+  Inst owner = made.poison ? Inst() : made.inst;
+  test.block = function_.NewBlock(owner);
+  body.block = function_.NewBlock(owner);
+  if (!made.poison) {
+    function_[made.inst].flags = has_max ? ir::kFlagHasMax : uint8_t{0};
+    function_[made.inst].regions[0] = test.block;
+    function_[made.inst].regions[1] = body.block;
+    for (Type type : types) function_.AddParam(test.block, type);
+    Check(&made, operands);
+  }
+  names_.Push();
+  if (made.poison) {
+    BindPoison(carried);
+  } else {
+    BindParams(test.block, 0, carried, false);
+  }
+  ParseBraces(test);
+  bool good = stream_.Full() || stream_.AcceptWord("do");
+  if (!good) stream_.Unexpected("'do' and the body of the loop");
+  if (good && !stream_.Full()) ParseBraces(body);
+  names_.Pop();
+  if (!good) return false;
+  BindResults(names, made);
+  return true;
+}
+
+bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan word) {
+  std::vector<Operand> condition(1);
+  if (!ParseOperand(&condition[0])) return false;
+  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("'{'");
+    return false;
+  }
+  Resolve(condition[0], ir::kI1);
+  // The types of the results follow from the branches; until then f32 stands for them.
+  std::vector<Type> types(names.size(), ir::kF32);
+  Made made = Create(Op::If, condition, types, word);
+  Region branches[2];
+  for (Region& branch : branches) {
+    branch.kind = Region::Kind::Branch;
+    branch.header = header;
+    branch.yield_span = header;
+    branch.block = function_.NewBlock(made.poison ? Inst() : made.inst);
+  }
+  if (!made.poison) {
+    function_[made.inst].regions[0] = branches[0].block;
+    function_[made.inst].regions[1] = branches[1].block;
+    Check(&made, condition);
+  }
+  names_.Push();
+  ParseBraces(branches[0]);
+  names_.Pop();
+  if (stream_.Full()) return true;
+  bool has_else = stream_.AcceptWord("else");
+  if (has_else && stream_.IsWord("if")) {
+    stream_.Error(ErrorId::E0101, stream_.SpanNow(), "'else' is followed by '{'")
+        .AddHelp("write 'else { if ... { ... } }'");
+    return false;
+  }
+  if (has_else) {
+    names_.Push();
+    bool braces = ParseBraces(branches[1]);
+    names_.Pop();
+    if (!braces) return false;
+  }
+  if (stream_.Full()) return true;
+  for (size_t n = 0; n < 2; ++n) {
+    bool orphan = branches[n].kind == Region::Kind::Orphan;
+    if (orphan) made.poison = true;
+    if (orphan || (n == 1 && !has_else && names.empty())) continue;
+    if (branches[n].yields.size() == names.size()) continue;
+    made.poison = true;
+    std::string count = std::to_string(branches[n].yields.size());
+    if (n == 1 && !has_else) {
+      stream_.Error(ErrorId::E0115, header, "an 'if' with results needs an 'else'")
+          .AddHelp("write 'else { yield ... }' with the values for the other case");
+    } else if (!branches[n].ended) {
+      stream_
+          .Error(
+              ErrorId::E0115,
+              function_[branches[n].block].insts.empty()
+                  ? header
+                  : function_[function_[branches[n].block].insts.back()].span,
+              n == 0 ? "the first branch ends without a 'yield'" : "the 'else' branch ends without a 'yield'")
+          .AddNote(header, "this 'if' has " + std::to_string(names.size()) + " results")
+          .AddHelp("write 'yield' and the values before the '}'");
+    } else if (names.empty()) {
+      stream_.Error(ErrorId::E0117, branches[n].yield_span, "the values of this 'if' have no names")
+          .AddNote(header, "of this 'if'")
+          .AddHelp("write '%r = if ...'");
+      break;
+    } else {
+      stream_
+          .Error(ErrorId::E0116, branches[n].yield_span,
+                 "this branch yields " + count + " values, the 'if' has " + std::to_string(names.size()))
+          .AddNote(header, "of this 'if'");
+    }
+  }
+  std::vector<unsigned char> good(names.size(), 0);
+  if (!made.poison) good = FinishBranches(branches[0], branches[1], made.inst, names.size());
+  for (uint32_t n = 0; n < names.size(); ++n)
+    Define(names[n], good[n] != 0 ? function_.Result(made.inst, n) : kPoison);
+  return true;
+}
+
+std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Region& else_region, Inst inst,
+                                                      size_t results) {
+  std::vector<unsigned char> good(results, 0);
+  for (size_t n = 0; n < results; ++n) {
+    Operand* pair[] = {&then_region.yields[n], &else_region.yields[n]};
+    ResolveGroup(pair);
+    Type left = TypeOf(*pair[0]);
+    Type right = TypeOf(*pair[1]);
+    if (pair[0]->IsPoison() || pair[1]->IsPoison()) continue;
+    if (left == right && left.IsRegister()) {
+      function_[function_.Result(inst, static_cast<uint32_t>(n))].type = left;
+      good[n] = 1;
+      continue;
+    }
+    std::string text = "value " + std::to_string(n + 1) + " of 'yield' is " +
+                       TypeName(shared_.module, right) + ", the other branch yields " +
+                       TypeName(shared_.module, left);
+    if (left == right)
+      text = "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, left);
+    stream_.Error(ErrorId::E0116, pair[1]->span, std::move(text)).AddNote(pair[0]->span, "the other branch");
+    pair[1]->value = kPoison;
+  }
+  YieldBranch(then_region);
+  YieldBranch(else_region);
+  return good;
+}
+
+void BodyParser::YieldBranch(Region& region) {
+  if (AnyPoison(region.yields)) return;
+  std::vector<Value> values;
+  for (const Operand& operand : region.yields) values.push_back(operand.value);
+  Inst inst = function_.NewInst(Op::Yield, values, {}, region.yield_span);
+  function_.Append(region.block, inst);
+  for (StringId comment : region.yield_comments) function_.comments.push_back({inst, {}, comment});
+}
+
+bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
+  if (region.kind != Region::Kind::Kernel && region.kind != Region::Kind::Orphan) {
+    bool in_function = region.kind == Region::Kind::Function;
+    stream_
+        .Error(ErrorId::E0125, word,
+               in_function ? "'parallel' stands in a kernel, not in a function"
+                           : "'parallel' stands at the top level of a kernel alone")
+        .AddNote(region.header, "it stands inside this")
+        .AddHelp("write 'for' here, or add the loop as a further axis: 'parallel %i, %j in 0..%n, 0..%m'");
+  }
+  std::vector<NameToken> ivs;
+  if (!stream_.IsWord("over")) {
+    do {
+      NameToken name{stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
+      if (!stream_.Expect(TokenKind::ValueName, "the name of an index")) return false;
+      ivs.push_back(name);
+    } while (stream_.Accept(TokenKind::Comma));
+  }
+  if (stream_.AcceptWord("over")) return ParseParallelOver(ivs, word);
+  if (stream_.AcceptWord("in")) return ParseParallelRanges(ivs, word);
+  stream_.Unexpected("'in' or 'over'");
+  return false;
+}
+
+bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word) {
+  std::vector<Operand> operands;
+  do {
+    operands.resize(operands.size() + 2);
+    if (!ParseOperand(&operands[operands.size() - 2]) || !stream_.Expect(TokenKind::DotDot, "'..'") ||
+        !ParseOperand(&operands[operands.size() - 1]))
+      return false;
+    Operand* pair[] = {&operands[operands.size() - 2], &operands[operands.size() - 1]};
+    ResolveGroup(pair);
+  } while (stream_.Accept(TokenKind::Comma));
+  uint32_t block_size = 0;
+  if (stream_.AcceptWord("block")) {
+    diag::SourceSpan place = stream_.SpanNow();
+    if (!ParseAttribute("the block size", 65536, &block_size)) return false;
+    if (block_size == 0) stream_.Error(ErrorId::E0108, place, "a block has at least 1 iteration");
+  }
+  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("',', 'block' or '{'");
+    return false;
+  }
+  Made made;
+  if (operands.size() != 2 * ivs.size()) {
+    stream_.Error(
+        ErrorId::E0114, header,
+        std::to_string(ivs.size()) + " indices run over " + std::to_string(operands.size() / 2) + " ranges");
+    made.poison = true;
+  }
+  if (!made.poison) made = Create(Op::Parallel, operands, {}, word);
+  Region region;
+  region.kind = Region::Kind::Parallel;
+  region.header = header;
+  region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
+  if (!made.poison) {
+    function_[made.inst].regions[0] = region.block;
+    function_[made.inst].attr = block_size;
+    for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, TypeOf(operands[2 * n]));
+    Check(&made, operands);
+  }
+  names_.Push();
+  BindParams(region.block, 0, ivs, made.poison);
+  ParseBraces(region);
+  names_.Pop();
+  return true;
+}
+
+bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word) {
+  std::vector<Operand> base(1);
+  uint32_t field = ir::kNoAttr;
+  if (!stream_.Is(TokenKind::ValueName)) {
+    stream_.Unexpected("a field of a layout", "write 'parallel %i over %g::mass { ... }'");
+    return false;
+  }
+  if (!ParseOperand(&base[0]) || !ParseField(base[0], &field)) return false;
+  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("'{'");
+    return false;
+  }
+  Made made;
+  Type type = TypeOf(base[0]);
+  if (!base[0].IsPoison() && !type.IsLayout()) {
+    stream_
+        .Error(ErrorId::E0129, base[0].span,
+               "'parallel over' runs over a field of a layout, this is " + TypeName(shared_.module, type))
+        .AddHelp("write 'parallel %i in 0..shape(%x, 0)' for a buffer");
+    made.poison = true;
+  }
+  if (!made.poison && !base[0].IsPoison()) {
+    uint32_t axes = shared_.module.IndexCount(function_, base[0].value, field);
+    if (axes != ivs.size() || axes == 0) {
+      stream_.Error(ErrorId::E0123, base[0].span,
+                    "the field has " + std::to_string(axes) + " axes, the loop " +
+                        std::to_string(ivs.size()) + " indices");
+      made.poison = true;
+    }
+  }
+  if (!made.poison) made = Create(Op::ParallelOver, base, {}, word);
+  Region region;
+  region.kind = Region::Kind::Parallel;
+  region.header = header;
+  region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
+  if (!made.poison) {
+    function_[made.inst].regions[0] = region.block;
+    function_[made.inst].attr = field;
+    for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, ir::kI32);
+    Check(&made, base);
+  }
+  names_.Push();
+  BindParams(region.block, 0, ivs, made.poison);
+  ParseBraces(region);
+  names_.Pop();
+  return true;
+}
+
+}  // namespace adc::parse

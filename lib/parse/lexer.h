@@ -1,0 +1,104 @@
+#pragma once
+// Characters to tokens, one at a time. The lexer never fails: what it cannot read becomes a token of kind
+// Bad, about which it has already complained, once per place.
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "diag/diagnostics.h"
+
+namespace adc::parse {
+
+enum class TokenKind : uint8_t {
+  End,
+  Bad,
+  Word,       ///< `add`, `vec.make`, `f32`
+  ValueName,  ///< `%x.adj`; the text is without '%'
+  Symbol,     ///< `@f`; the text is without '@'
+  Number,     ///< `42`, `-1.5e-3`, `0x1F`, `-inf`
+  String,     ///< with its quotes and escapes
+  LeftParen,
+  RightParen,
+  LeftBrace,
+  RightBrace,
+  LeftBracket,
+  RightBracket,
+  Less,
+  Greater,
+  Comma,
+  Colon,
+  DoubleColon,
+  Equals,
+  Arrow,  ///< `->`
+  Dot,
+  DotDot,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::End;
+  bool first_on_line = false;
+  uint32_t begin = 0;  ///< offsets into the file's text
+  uint32_t end = 0;
+  std::string_view text;  ///< of names without their sigil
+};
+
+class Lexer {
+ public:
+  /// Reads `file.text` from offset `begin` up to `end`.
+  Lexer(const diag::SourceFile& file, uint32_t begin, uint32_t end, diag::Diagnostics& diagnostics)
+      : text_(file.text), base_(file.base), at_(begin), end_(end), diagnostics_(diagnostics) {}
+
+  Token Next();
+  /// Comments that stood on lines of their own before the token last read, since the last call.
+  std::vector<std::string_view> TakeComments() { return std::exchange(comments_, {}); }
+  /// Gives comments back that belong to a token that is still to be used.
+  void PutBack(std::vector<std::string_view> comments) { comments_ = std::move(comments); }
+  bool HasComments() const { return !comments_.empty(); }
+  /// While quiet, what cannot be read is passed over without a word: the place has been complained about.
+  void SetQuiet(bool quiet) { quiet_ = quiet; }
+  bool Quiet() const { return quiet_; }
+
+  uint32_t Offset() const { return at_; }
+  /// Goes on reading elsewhere in the same text.
+  void Seek(uint32_t offset) { at_ = offset; }
+  diag::SourceSpan SpanOf(uint32_t begin, uint32_t end) const { return {base_ + begin, base_ + end}; }
+
+  /// From just behind a '{': the offset just behind its '}', or where the block has to end because the text
+  /// ends or a line begins with what can only be a new item. `closed` says which. Passes over comments and
+  /// strings.
+  uint32_t SkipBlock(uint32_t begin, bool* closed) const;
+
+ private:
+  void SkipBlank(bool* first_on_line);
+  Token ReadNumber(Token token);
+  Token ReadString(Token token);
+  Token ReadName(Token token, TokenKind kind);
+  Token Complain(Token token, diag::ErrorId id, std::string text, std::string help = {});
+  char At(size_t offset) const { return offset < end_ ? text_[offset] : '\0'; }
+
+  std::string_view text_;
+  uint32_t base_;
+  uint32_t at_;
+  uint32_t end_;
+  diag::Diagnostics& diagnostics_;
+  std::vector<std::string_view> comments_;
+  bool quiet_ = false;
+};
+
+/// What a string token says, escapes resolved. The token was read by the lexer, so its escapes are good.
+std::string Unescape(std::string_view quoted);
+/// A piece of the user's text for a message: quoted, cut to a bounded length, control characters replaced.
+std::string Quoted(std::string_view text);
+
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool IsNameCharacter(char c) {
+  return IsLetter(c) || IsDigit(c);
+}
+
+}  // namespace adc::parse

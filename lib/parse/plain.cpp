@@ -1,0 +1,465 @@
+#include "parse/body.h"
+#include "parse/literal.h"
+#include "support/nearest.h"
+
+namespace adc::parse {
+
+using diag::ErrorId;
+using ir::OpForm;
+
+bool BodyParser::ParseOpWord(Op* op) {
+  if (!stream_.Is(TokenKind::Word)) {
+    stream_.Unexpected("an operation");
+    return false;
+  }
+  diag::SourceSpan word = stream_.SpanNow();
+  std::string spelling(stream_.Now().text.substr(0, 64));
+  stream_.Advance();
+  if (spelling == "atomic") {
+    if (!stream_.Is(TokenKind::Word)) {
+      stream_.Unexpected(
+          "an atomic operation: add, sub, min, max, and, or, xor, exchange or compare_exchange");
+      return false;
+    }
+    spelling += " " + std::string(stream_.Now().text.substr(0, 64));
+    word.end = stream_.SpanNow().end;
+    stream_.Advance();
+  }
+  if (std::optional<Op> found = ir::OpFromSpelling(spelling)) {
+    *op = *found;
+    return true;
+  }
+  std::vector<std::string_view> candidates;
+  for (uint32_t n = 0; n < ir::kOpCount; ++n) candidates.push_back(ir::InfoOf(static_cast<Op>(n)).spelling);
+  std::string_view nearest = suggestions_++ < 50 ? NearestName(spelling, candidates) : std::string_view();
+  stream_.Error(ErrorId::E0109, word, "no operation is named " + Quoted(spelling))
+      .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
+  return false;
+}
+
+bool BodyParser::ParseInstruction(Op op, diag::SourceSpan word, Made* made) {
+  switch (ir::InfoOf(op).form) {
+    case OpForm::Nullary:
+      return ParseIdentity(word, made);
+    case OpForm::Unary:
+    case OpForm::Binary:
+    case OpForm::Ternary:
+    case OpForm::Variadic:
+      return ParsePlain(op, word, made);
+    case OpForm::Convert:
+      return ParseConvert(op, word, made);
+    case OpForm::ShapeForm:
+      return ParseShape(word, made);
+    case OpForm::Access:
+      return ParseAccess(op, word, made);
+    case OpForm::AllocaForm:
+    case OpForm::StackNewForm:
+      return ParseTypeOperand(op, word, made);
+    case OpForm::CallForm:
+      return ParseCall(word, made);
+    case OpForm::AssertForm:
+      return ParseAssert(word, made);
+    case OpForm::PrintForm:
+      return ParsePrint(word, made);
+    case OpForm::StackForm:
+      return ParseStack(op, word, made);
+    case OpForm::RowForm:
+    case OpForm::RowAccess:
+      return ParseRow(op, word, made);
+    case OpForm::StatusForm:
+      return ParseStatus(word, made);
+    case OpForm::Control:
+    case OpForm::Terminator:
+      break;
+  }
+  return false;
+}
+
+BodyParser::Made BodyParser::Create(Op op, std::span<const Operand> operands, std::span<const Type> results,
+                                    diag::SourceSpan word) {
+  Made made;
+  made.poison = AnyPoison(operands);
+  if (made.poison) return made;
+  std::vector<Value> values;
+  values.reserve(operands.size());
+  for (const Operand& operand : operands) values.push_back(operand.value);
+  made.inst = function_.NewInst(op, values, results, {word.begin, stream_.SpanPrevious().end});
+  function_.Append(block_, made.inst);
+  return made;
+}
+
+void BodyParser::Report(const ir::Misfit& misfit, std::span<const Operand> operands, diag::SourceSpan whole) {
+  bool at_operand = misfit.operand < operands.size();
+  diag::SourceSpan span = at_operand ? operands[misfit.operand].span : whole;
+  diag::Diagnostic& error = stream_.Error(misfit.id, span, misfit.text).AddHelp(misfit.help);
+  if (!at_operand || operands[misfit.operand].IsLiteral() || operands[misfit.operand].IsPoison()) return;
+  StringId name = function_[operands[misfit.operand].value].name;
+  if (!name.Valid()) return;
+  diag::SourceSpan place = names_.Look(name).place;
+  if (place.Valid() && place.begin != span.begin)
+    error.AddNote(place, "'%" + std::string(shared_.module.Text(name)) + "' is defined here");
+}
+
+void BodyParser::Check(Made* made, std::span<const Operand> operands) {
+  if (made->poison) return;
+  std::optional<ir::Misfit> misfit = ir::CheckInst(shared_.module, function_, made->inst);
+  if (!misfit) return;
+  Report(*misfit, operands, function_[made->inst].span);
+  made->poison = true;
+}
+
+bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
+  std::vector<Operand> operands;
+  operands.reserve(4);
+  if (!ParseOperandList(&operands)) return false;
+  Type stated;
+  diag::SourceSpan stated_span = stream_.SpanNow();
+  if (op == Op::MatMake && stream_.Accept(TokenKind::Colon)) {
+    stated_span = stream_.SpanNow();
+    if (!ParseType(stream_, &stated)) return false;
+    if (!stated.IsMat()) {
+      stream_.Error(ErrorId::E0113, stated_span,
+                    "'mat.make' makes a matrix, not " + TypeName(shared_.module, stated));
+      made->poison = true;
+      return true;
+    }
+    for (Operand& operand : operands) Resolve(operand, stated);
+  }
+  ResolvePlain(op, operands);
+  made->poison = AnyPoison(operands);
+  if (made->poison) return true;
+  Type types[8];
+  std::vector<Type> many;
+  std::span<const Type> operand_types(types, operands.size());
+  if (operands.size() > 8) {
+    many.resize(operands.size());
+    operand_types = many;
+  }
+  for (size_t n = 0; n < operands.size(); ++n) {
+    (many.empty() ? types[n] : many[n]) = TypeOf(operands[n]);
+  }
+  bool stated_scalars = !stated.IsNone() && operand_types[0].IsScalar();
+  std::optional<Type> result = stated_scalars ? stated : ir::ResultType(op, operand_types);
+  if (!result) {
+    Report(ir::ExplainOperands(shared_.module, op, operand_types), operands,
+           {word.begin, stream_.SpanPrevious().end});
+    made->poison = true;
+    return true;
+  }
+  *made = Create(op, operands, {&*result, 1}, word);
+  if (stated_scalars) Check(made, operands);
+  if (!stated.IsNone() && !stated_scalars && *result != stated) {
+    stream_.Error(ErrorId::E0107, stated_span,
+                  "the rows make " + TypeName(*result) + ", not " + TypeName(stated));
+    made->poison = true;
+  }
+  return true;
+}
+
+bool BodyParser::ParseConvert(Op op, diag::SourceSpan word, Made* made) {
+  Operand operand;
+  Type type;
+  if (!ParseOperand(&operand) || !stream_.ExpectWord("to") || !ParseType(stream_, &type)) return false;
+  Resolve(operand, ir::kNoType);
+  *made = Create(op, {&operand, 1}, {&type, 1}, word);
+  Check(made, {&operand, 1});
+  return true;
+}
+
+bool BodyParser::ParseIdentity(diag::SourceSpan word, Made* made) {
+  Type type;
+  if (stream_.Is(TokenKind::Number)) {
+    uint64_t size = 0;
+    if (!ReadCount(stream_.Now().text, ir::kMaxVector, &size) || size < 2) {
+      stream_.Error(ErrorId::E0113, stream_.SpanNow(), "the size of a matrix is from 2 to 16");
+      made->poison = true;
+    }
+    stream_.Advance();
+    type = Type::Mat(ir::Scalar::F32, static_cast<uint32_t>(size), static_cast<uint32_t>(size));
+  } else {
+    stream_.Accept(TokenKind::Colon);
+    if (!ParseType(stream_, &type)) return false;
+  }
+  if (made->poison) return true;
+  *made = Create(Op::Identity, {}, {&type, 1}, word);
+  Check(made, {});
+  return true;
+}
+
+bool BodyParser::ParseAttribute(const char* what, uint64_t limit, uint32_t* value) {
+  if (!stream_.Is(TokenKind::Number)) {
+    stream_.Unexpected(what);
+    return false;
+  }
+  uint64_t count = 0;
+  if (!ReadCount(stream_.Now().text, limit, &count)) {
+    stream_.Error(ErrorId::E0108, stream_.SpanNow(),
+                  std::string(what) + " is an integer from 0 to " + std::to_string(limit) + ", not " +
+                      Quoted(stream_.Now().text));
+    return false;
+  }
+  *value = static_cast<uint32_t>(count);
+  stream_.Advance();
+  return true;
+}
+
+bool BodyParser::ParseShape(diag::SourceSpan word, Made* made) {
+  diag::SourceSpan open = stream_.SpanNow();
+  bool parenthesis = stream_.Accept(TokenKind::LeftParen);
+  Operand base;
+  uint32_t axis = 0;
+  Type type = ir::kI32;
+  if (!ParseOperand(&base) || !stream_.Expect(TokenKind::Comma, "','") ||
+      !ParseAttribute("an axis", UINT32_MAX - 1, &axis))
+    return false;
+  if (stream_.Accept(TokenKind::Colon) && !ParseType(stream_, &type)) return false;
+  if (parenthesis && !stream_.ExpectClosing(TokenKind::RightParen, "')'", open)) return false;
+  Resolve(base, ir::kNoType);
+  *made = Create(Op::Shape, {&base, 1}, {&type, 1}, word);
+  if (!made->poison) function_[made->inst].attr = axis;
+  Check(made, {&base, 1});
+  return true;
+}
+
+bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
+  Type type = TypeOf(base);
+  bool names_field = stream_.Accept(TokenKind::DoubleColon);
+  if (!names_field) {
+    if (type.IsLayout()) {
+      stream_.Error(ErrorId::E0129, base.span, "an access of a layout names a field")
+          .AddHelp("write '%g::field[...]'");
+      return false;
+    }
+    return true;
+  }
+  diag::SourceSpan span = stream_.SpanNow();
+  std::string_view text = stream_.Now().text;
+  if (!stream_.Expect(TokenKind::Word, "the name of a field")) return false;
+  if (base.IsPoison()) return true;
+  if (!type.IsLayout()) {
+    stream_.Error(ErrorId::E0129, span, TypeName(shared_.module, type) + " has no fields");
+    return false;
+  }
+  const ir::Layout& layout = shared_.module.layouts[type.count];
+  *field = layout.FieldIndex(shared_.module.Intern(text));
+  if (*field != ir::kNoAttr) return true;
+  std::vector<std::string_view> candidates;
+  for (const ir::LayoutField& each : layout.fields) candidates.push_back(shared_.module.Text(each.name));
+  std::string_view nearest = suggestions_++ < 50 ? NearestName(text, candidates) : std::string_view();
+  stream_.Error(ErrorId::E0112, span, TypeName(shared_.module, type) + " has no field " + Quoted(text))
+      .AddNote(layout.span, "the layout is defined here")
+      .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
+  return false;
+}
+
+bool BodyParser::ParseAccessBase(Op op, Operand* base, uint32_t* field) {
+  if (!stream_.Is(TokenKind::ValueName) && !stream_.Is(TokenKind::Symbol)) {
+    stream_.Unexpected("the memory that " + ir::OpName(op) + " works on",
+                       "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
+    return false;
+  }
+  return ParseOperand(base) && ParseField(*base, field);
+}
+
+bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
+  std::vector<Operand> operands(1);
+  uint32_t field = ir::kNoAttr;
+  if (!ParseAccessBase(op, &operands[0], &field)) return false;
+  diag::SourceSpan open = stream_.SpanNow();
+  if (!stream_.Is(TokenKind::LeftBracket)) {
+    stream_.Unexpected("'['", "memory is accessed with indices: '%x[%i]', or '%x[]' for a buffer of rank 0");
+    return false;
+  }
+  stream_.Advance();
+  if (!stream_.Is(TokenKind::RightBracket) && !ParseOperandList(&operands)) return false;
+  if (!stream_.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
+  size_t indices = operands.size() - 1;
+  for (Operand& operand : operands) Resolve(operand, ir::kNoType);
+  uint32_t component = ir::kNoAttr;
+  if (stream_.Accept(TokenKind::Dot) && !ParseAttribute("a component", UINT32_MAX - 1, &component))
+    return false;
+  if (stream_.Accept(TokenKind::Comma) && !ParseOperandList(&operands)) return false;
+  uint8_t flags = op == Op::AddTo && stream_.AcceptWord("plain") ? ir::kFlagPlain : 0;
+  Type element;
+  Type base = TypeOf(operands[0]);
+  bool memory = base.IsBuffer() || base.IsArray() || (base.IsLayout() && field != ir::kNoAttr);
+  if (memory) {
+    element = shared_.module.ElementType(function_, operands[0].value, field);
+    if (component != ir::kNoAttr) element = element.ScalarType();
+  }
+  for (size_t n = 1 + indices; n < operands.size(); ++n) Resolve(operands[n], element);
+  bool has_result = op == Op::Load || ir::IsAtomic(op);
+  if (indices > UINT8_MAX) {
+    stream_.Error(ErrorId::E0123, open,
+                  std::to_string(indices) + " indices are more than any memory has axes");
+    made->poison = true;
+    return true;
+  }
+  *made = Create(op, operands, {&element, has_result ? 1u : 0u}, word);
+  if (made->poison) return true;
+  ir::InstData& data = function_[made->inst];
+  data.index_count = static_cast<uint8_t>(indices);
+  data.attr = field;
+  data.component = component;
+  data.flags = flags;
+  Check(made, operands);
+  return true;
+}
+
+bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
+  Type type;
+  if (!ParseType(stream_, &type)) return false;
+  if (op == Op::StackNew) {
+    if (!type.IsScalar()) {
+      stream_.Error(ErrorId::E0113, stream_.SpanPrevious(),
+                    "an adstack holds scalars, not " + TypeName(shared_.module, type));
+      made->poison = true;
+      return true;
+    }
+    type = Type::Stack(type.scalar);
+  }
+  *made = Create(op, {}, {&type, 1}, word);
+  Check(made, {});
+  return true;
+}
+
+bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
+  diag::SourceSpan callee_span = stream_.SpanNow();
+  StringId name = stream_.Is(TokenKind::Symbol) ? stream_.module().Intern(stream_.Now().text) : StringId();
+  if (!stream_.Expect(TokenKind::Symbol, "the function to call ('@f')")) return false;
+  diag::SourceSpan open = stream_.SpanNow();
+  if (!stream_.Expect(TokenKind::LeftParen, "'('")) return false;
+  std::vector<Operand> operands;
+  if (!stream_.Is(TokenKind::RightParen) && !ParseOperandList(&operands)) return false;
+  if (!stream_.ExpectClosing(TokenKind::RightParen, "')'", open)) return false;
+  const ir::Function* callee = shared_.module.Find(name);
+  for (size_t n = 0; n < operands.size(); ++n) {
+    bool known = callee != nullptr && n < callee->Params().size();
+    Resolve(operands[n], known ? callee->TypeOf(callee->Params()[n]) : ir::kNoType);
+  }
+  if (callee == nullptr) {
+    made->poison = true;
+    if (unsure_.contains(name)) return true;
+    std::vector<std::string_view> candidates;
+    for (const auto& function : shared_.module.functions) {
+      if (!function->IsKernel()) candidates.push_back(shared_.module.Text(function->name));
+    }
+    bool suggest = suggestions_++ < 50 && candidates.size() < 20000;
+    std::string_view nearest =
+        suggest ? NearestName(shared_.module.Text(name), candidates) : std::string_view();
+    stream_
+        .Error(ErrorId::E0112, callee_span,
+               "no function is named " + Quoted("@" + std::string(shared_.module.Text(name).substr(0, 64))))
+        .AddHelp(nearest.empty() ? std::string() : "did you mean '@" + std::string(nearest) + "'?");
+    return true;
+  }
+  if (unsure_.contains(name)) {
+    made->poison = true;
+    return true;
+  }
+  *made = Create(Op::Call, operands, callee->result_types, word);
+  if (made->poison) return true;
+  function_[made->inst].symbol = name;
+  std::optional<ir::Misfit> misfit = ir::CheckInst(shared_.module, function_, made->inst);
+  if (!misfit) return true;
+  Report(*misfit, operands, callee_span);
+  made->poison = true;
+  return true;
+}
+
+bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
+  Operand condition;
+  if (!ParseOperand(&condition) || !stream_.Expect(TokenKind::Comma, "','")) return false;
+  if (!stream_.Is(TokenKind::String)) {
+    stream_.Unexpected("a string: what to say when the condition fails");
+    return false;
+  }
+  StringId text = shared_.module.Intern(Unescape(stream_.Now().text));
+  stream_.Advance();
+  Resolve(condition, ir::kI1);
+  *made = Create(Op::Assert, {&condition, 1}, {}, word);
+  if (!made->poison) function_[made->inst].symbol = text;
+  Check(made, {&condition, 1});
+  return true;
+}
+
+bool BodyParser::ParsePrint(diag::SourceSpan word, Made* made) {
+  if (!stream_.Is(TokenKind::String)) {
+    stream_.Unexpected("a string: the text to print, with '{}' for each value");
+    return false;
+  }
+  StringId text = shared_.module.Intern(Unescape(stream_.Now().text));
+  stream_.Advance();
+  std::vector<Operand> operands;
+  if (stream_.Accept(TokenKind::Comma) && !ParseOperandList(&operands)) return false;
+  for (Operand& operand : operands) Resolve(operand, ir::kNoType);
+  *made = Create(Op::Print, operands, {}, word);
+  if (!made->poison) function_[made->inst].symbol = text;
+  Check(made, operands);
+  return true;
+}
+
+bool BodyParser::ParseStack(Op op, diag::SourceSpan word, Made* made) {
+  std::vector<Operand> operands;
+  if (!ParseOperandList(&operands)) return false;
+  for (size_t n = 1; n < operands.size(); ++n) {
+    Type stack = TypeOf(operands[0]);
+    Resolve(operands[n], stack.IsStack() ? Type::Of(stack.scalar) : ir::kNoType);
+  }
+  bool slot = stream_.AcceptWord("at");
+  if (slot) {
+    operands.emplace_back();
+    if (!ParseOperand(&operands.back())) return false;
+  }
+  for (Operand& operand : operands) Resolve(operand, ir::kNoType);
+  Type stack = TypeOf(operands[0]);
+  Type result = Type::Of(stack.scalar);
+  *made = Create(op, operands, {&result, op == Op::StackPush ? 0u : 1u}, word);
+  if (slot && !made->poison) function_[made->inst].flags |= ir::kFlagHasSlot;
+  Check(made, operands);
+  return true;
+}
+
+bool BodyParser::ParseRow(Op op, diag::SourceSpan word, Made* made) {
+  if (ir::InfoOf(op).form == OpForm::RowForm) {
+    uint32_t number = 0;
+    if (!ParseAttribute("the number of a group or stack", UINT32_MAX - 1, &number)) return false;
+    Type type = ir::kI64;
+    *made = Create(op, {}, {&type, 1}, word);
+    function_[made->inst].attr = number;
+    return true;
+  }
+  std::vector<Operand> operands(op == Op::RowLoad ? 2 : 3);
+  for (size_t n = 0; n < operands.size(); ++n) {
+    if (n != 0 && !stream_.Expect(TokenKind::Comma, "','")) return false;
+    if (!ParseOperand(&operands[n], /*may_state_type=*/op == Op::RowStore)) return false;
+    Resolve(operands[n], n < 2 ? ir::kI64 : ir::kNoType);
+  }
+  Type type;
+  if (op == Op::RowLoad && (!stream_.Expect(TokenKind::Colon, "':'") || !ParseType(stream_, &type)))
+    return false;
+  *made = Create(op, operands, {&type, op == Op::RowLoad ? 1u : 0u}, word);
+  Check(made, operands);
+  return true;
+}
+
+bool BodyParser::ParseStatus(diag::SourceSpan word, Made* made) {
+  uint32_t task = 0;
+  uint32_t stack = 0;
+  Operand needed;
+  if (!ParseAttribute("the number of a task", UINT32_MAX - 1, &task) ||
+      !stream_.Expect(TokenKind::Comma, "','") ||
+      !ParseAttribute("the number of a stack", UINT32_MAX - 1, &stack) ||
+      !stream_.Expect(TokenKind::Comma, "','") || !ParseOperand(&needed))
+    return false;
+  Resolve(needed, ir::kI64);
+  *made = Create(Op::StatusRaise, {&needed, 1}, {}, word);
+  if (!made->poison) {
+    function_[made->inst].attr = task;
+    function_[made->inst].component = stack;
+  }
+  Check(made, {&needed, 1});
+  return true;
+}
+
+}  // namespace adc::parse
