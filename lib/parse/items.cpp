@@ -40,7 +40,9 @@ class ItemParser {
       }
       if (!good) SkipToItem();
     }
-    if (!imported_) shared_.module.trailing_comments = std::move(comments_);
+    if (imported_) return;
+    std::vector<StringId>& trailing = shared_.module.trailing_comments;
+    trailing.insert(trailing.end(), comments_.begin(), comments_.end());
   }
 
  private:

@@ -70,6 +70,7 @@ class Compilation {
     return true;
   }
 
+  bool IsRead(const std::string& path) const { return read_.contains(FileKey(path)); }
   void MarkRead(const std::string& path) {
     read_.insert(FileKey(path));
     if (dependencies_ != nullptr) dependencies_->push_back(path);
@@ -147,14 +148,25 @@ std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const 
 std::unique_ptr<ir::Module> ParseFile(const std::string& path, const ParseConfig& config,
                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                       std::vector<std::string>* dependencies) {
-  std::string text;
-  if (!ReadWhole(path, /*regular_only=*/false, &text)) {
-    diagnostics.Error(ErrorId::E0701, {}, "cannot read " + Quoted(path));
-    return nullptr;
-  }
+  return ParseFiles({path}, config, sources, diagnostics, dependencies);
+}
+
+std::unique_ptr<ir::Module> ParseFiles(const std::vector<std::string>& paths, const ParseConfig& config,
+                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                       std::vector<std::string>* dependencies) {
   Compilation compilation(config, sources, diagnostics, dependencies);
-  compilation.MarkRead(path);
-  if (!compilation.AddText(path, std::move(text), /*imported=*/false, {})) return nullptr;
+  bool any = false;
+  for (const std::string& path : paths) {
+    if (compilation.IsRead(path)) continue;
+    std::string text;
+    if (!ReadWhole(path, /*regular_only=*/false, &text)) {
+      diagnostics.Error(ErrorId::E0701, {}, "cannot read " + Quoted(path));
+      continue;
+    }
+    compilation.MarkRead(path);
+    any = compilation.AddText(path, std::move(text), /*imported=*/false, {}) || any;
+  }
+  if (!any) return nullptr;
   return compilation.Finish();
 }
 

@@ -27,4 +27,9 @@ std::unique_ptr<ir::Module> ParseFile(const std::string& path, const ParseConfig
                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                       std::vector<std::string>* dependencies = nullptr);
 
+/// Several files as one module, in this order, none of them as an import of another.
+std::unique_ptr<ir::Module> ParseFiles(const std::vector<std::string>& paths, const ParseConfig& config,
+                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                       std::vector<std::string>* dependencies = nullptr);
+
 }  // namespace adc::parse

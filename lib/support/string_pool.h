@@ -23,6 +23,11 @@ class StringPool {
     ids_.emplace(texts_.back(), id);
     return id;
   }
+  /// The id of `text`; invalid where it was never interned.
+  StringId Find(std::string_view text) const {
+    auto found = ids_.find(text);
+    return found == ids_.end() ? StringId() : found->second;
+  }
   /// The empty text for an invalid id.
   std::string_view Text(StringId id) const {
     return id.Valid() ? std::string_view(texts_[id.raw]) : std::string_view();

@@ -1,0 +1,62 @@
+// What a kernel may hold, phase by phase. Text may hold anything (what `adc --emit=ir` prints can be read
+// again); from Scalar on registers hold scalars, but for what stands around calls of functions with
+// derivatives of their own and for parameters that are vectors; from Lowered on there are no adstacks and no
+// calls.
+
+#include "ir/check.h"
+#include "verify/rules.h"
+
+namespace adc::verify {
+
+using diag::ErrorId;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Phase;
+
+namespace {
+
+bool IsStackOp(Op op) {
+  return op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
+}
+
+/// Makes or takes apart a vector, or passes one to a function that is kept.
+bool MayTouchVectors(Op op) {
+  return op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call;
+}
+
+}  // namespace
+
+void CheckPhase(Context& context, const ir::Function& kernel, std::span<const Inst> body) {
+  Phase phase = context.module.phase;
+  if (phase == Phase::Parsed) return;
+  for (Inst inst : body) {
+    const InstData& data = kernel[inst];
+    if (phase == Phase::Lowered && (IsStackOp(data.op) || data.op == Op::Call)) {
+      context.Error(ErrorId::E0207, data.span,
+                    ir::OpName(data.op) + " is left after the lowering of adstacks");
+      continue;
+    }
+    if (data.op == Op::Call) {
+      const ir::Function* callee = context.module.Find(data.symbol);
+      bool kept = callee != nullptr && (callee->vjp.Valid() || callee->jvp.Valid());
+      if (!kept && phase == Phase::Scalar)
+        context.Error(ErrorId::E0207, data.span,
+                      "a call of " + context.Symbol(data.symbol) + " is left after inlining");
+      continue;
+    }
+    if (MayTouchVectors(data.op)) continue;
+    bool vector = false;
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      ir::Type type = kernel.TypeOf(kernel.Result(inst, n));
+      vector = vector || type.IsVec() || type.IsMat();
+    }
+    for (ir::Value v : kernel.Operands(inst)) {
+      vector = vector || kernel.TypeOf(v).IsVec() || kernel.TypeOf(v).IsMat();
+    }
+    if (vector)
+      context.Error(ErrorId::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
+  }
+}
+
+}  // namespace adc::verify

@@ -1,0 +1,250 @@
+// One walk over the body, in textual order and without recursion, with the set of visible values kept up to
+// date: a value enters it behind its definition and leaves it at the end of its region. The values of a
+// while's condition stay for its body. Every block and instruction is met at most once, so that the walk ends
+// whatever the tables hold.
+
+#include "ir/check.h"
+#include "verify/rules.h"
+
+namespace adc::verify {
+
+using diag::ErrorId;
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+using ir::ValueKind;
+
+namespace {
+
+class StructureChecker {
+ public:
+  StructureChecker(Context& context, const Function& function, std::vector<Inst>& order)
+      : context_(context),
+        module_(context.module),
+        function_(function),
+        order_(order),
+        visible_(function.ValueCount(), 0),
+        met_inst_(function.InstCount(), 0),
+        met_block_(function.BlockCount(), 0) {}
+
+  bool Check() {
+    if (function_.params.size() != function_.Params().size()) {
+      Structure(function_.span, "the body does not begin with the parameters of its function");
+      return false;
+    }
+    Enter(function_.Body(), Inst());
+    while (!frames_.empty()) Step();
+    return sound_;
+  }
+
+ private:
+  struct Frame {
+    Block block;
+    size_t next = 0;
+    Inst open = {};            ///< the instruction whose region is being walked
+    uint32_t region = 0;       ///< which one
+    size_t inner_defined = 0;  ///< values that were visible before it
+  };
+
+  void Structure(diag::SourceSpan span, std::string text) {
+    context_.Error(ErrorId::E0202, span, std::move(text));
+    sound_ = false;
+  }
+
+  bool Known(Value v) const { return v.raw < function_.ValueCount(); }
+  void DefineValue(Value v) {
+    if (!Known(v)) return;
+    visible_[v.raw] = 1;
+    defined_.push_back(v);
+  }
+  void UndefineDownTo(size_t count) {
+    while (defined_.size() > count) {
+      visible_[defined_.back().raw] = 0;
+      defined_.pop_back();
+    }
+  }
+
+  void Step() {
+    Frame& frame = frames_.back();
+    if (frame.open.Valid()) {
+      const InstData& open = function_[frame.open];
+      if (frame.region == 0 && open.regions[1].Valid()) {
+        frame.region = 1;
+        if (open.op != Op::While) UndefineDownTo(frame.inner_defined);
+        Enter(open.regions[1], frame.open);
+        return;
+      }
+      UndefineDownTo(frame.inner_defined);
+      DefineResults(frame.open);
+      frame.open = Inst();
+    }
+    const std::vector<Inst>& insts = function_[frame.block].insts;
+    if (frame.next == insts.size()) {
+      frames_.pop_back();
+      return;
+    }
+    Inst inst = insts[frame.next++];
+    bool follow = CheckInst(inst, frame.block, frame.next == insts.size());
+    if (inst.raw >= function_.InstCount()) return;
+    const InstData& data = function_[inst];
+    if (!follow || !data.regions[0].Valid()) return DefineResults(inst);
+    frame.open = inst;
+    frame.region = 0;
+    frame.inner_defined = defined_.size();
+    Enter(data.regions[0], inst);
+  }
+
+  void DefineResults(Inst inst) {
+    const InstData& data = function_[inst];
+    for (uint32_t n = 0; n < data.result_count; ++n) DefineValue(function_.Result(inst, n));
+  }
+
+  void Enter(Block block, Inst owner) {
+    diag::SourceSpan span = owner.Valid() ? function_[owner].span : function_.span;
+    if (block.raw >= function_.BlockCount())
+      return Structure(span, "a region that the function does not have");
+    if (met_block_[block.raw] != 0) return Structure(span, "a region that stands in two places");
+    met_block_[block.raw] = 1;
+    if (function_[block].owner != owner) Structure(span, "a region whose owner is another instruction");
+    for (Value v : function_[block].params) {
+      if (!Known(v) || function_[v].kind != ValueKind::BlockParam || function_[v].owner != block.raw) {
+        Structure(span, "a region begins with a value that is no parameter of it");
+      } else {
+        DefineValue(v);
+      }
+    }
+    CheckEnd(block, owner, span);
+    frames_.push_back({block});
+  }
+
+  void CheckEnd(Block block, Inst owner, diag::SourceSpan span) {
+    const std::vector<Inst>& insts = function_[block].insts;
+    bool known = !insts.empty() && insts.back().raw < function_.InstCount();
+    Op wanted = !owner.Valid()                                                             ? Op::Return
+                : function_[owner].op == Op::While && block == function_[owner].regions[0] ? Op::ContinueIf
+                                                                                           : Op::Yield;
+    if (!known || function_[insts.back()].op != wanted) {
+      std::string of = owner.Valid() ? " of " + ir::OpName(function_[owner].op) : std::string();
+      return Structure(span, "a region" + of + " does not end with " + ir::OpName(wanted));
+    }
+    std::vector<Type> types = EndTypes(block, owner, wanted);
+    std::span<const Value> values = function_.Operands(insts.back());
+    diag::SourceSpan place = function_[insts.back()].span.Valid() ? function_[insts.back()].span : span;
+    if (values.size() != types.size()) {
+      context_
+          .Error(ErrorId::E0116, place,
+                 ir::OpName(wanted) + " has " + std::to_string(values.size()) +
+                     " values, its region asks for " + std::to_string(types.size()))
+          .AddNote(span, "the region belongs to this");
+      sound_ = false;
+      return;
+    }
+    for (size_t n = 0; n < values.size(); ++n) {
+      if (Known(values[n]) && function_.TypeOf(values[n]) == types[n]) continue;
+      std::string is = Known(values[n]) ? TypeName(module_, function_.TypeOf(values[n])) : "no value";
+      context_
+          .Error(ErrorId::E0116, place,
+                 "value " + std::to_string(n + 1) + " of " + ir::OpName(wanted) + " is " + is +
+                     ", its place asks for " + TypeName(module_, types[n]))
+          .AddNote(span, "the region belongs to this");
+      sound_ = false;
+    }
+  }
+
+  std::vector<Type> EndTypes(Block, Inst owner, Op end) const {
+    if (end == Op::Return) return function_.result_types;
+    if (end == Op::ContinueIf) return {ir::kI1};
+    std::vector<Type> types;
+    const InstData& data = function_[owner];
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value v = function_.Result(owner, n);
+      types.push_back(Known(v) ? function_.TypeOf(v) : ir::kNoType);
+    }
+    return types;
+  }
+
+  /// False where nothing of the instruction may be followed.
+  bool CheckInst(Inst inst, Block block, bool last) {
+    if (inst.raw >= function_.InstCount()) {
+      Structure(function_.span, "an instruction that the function does not have");
+      return false;
+    }
+    const InstData& data = function_[inst];
+    if (met_inst_[inst.raw] != 0) {
+      Structure(data.span, ir::OpName(data.op) + " stands in two places");
+      return false;
+    }
+    met_inst_[inst.raw] = 1;
+    order_.push_back(inst);
+    if (data.parent != block)
+      Structure(data.span, ir::OpName(data.op) + " does not know the region that it stands in");
+    if (ir::IsTerminator(data.op) && !last) {
+      context_.Error(ErrorId::E0124, data.span, ir::OpName(data.op) + " stands before the end of its region");
+      sound_ = false;
+    }
+    CheckVisible(inst);
+    CheckPlace(inst, block);
+    std::optional<ir::Misfit> misfit = ir::CheckInst(module_, function_, inst);
+    if (!misfit) return true;
+    context_.Error(misfit->id, data.span, misfit->text).AddHelp(misfit->help);
+    // An instruction that breaks a rule may still hold regions, but not for long: its tables are not trusted.
+    sound_ = false;
+    return !ir::HasRegions(data.op);
+  }
+
+  void CheckVisible(Inst inst) {
+    std::span<const Value> operands = function_.Operands(inst);
+    for (size_t n = 0; n < operands.size(); ++n) {
+      Value v = operands[n];
+      if (!Known(v)) continue;  // the rules of the instruction say so
+      const ir::ValueData& data = function_[v];
+      if (data.kind == ValueKind::Constant) continue;
+      if (data.kind == ValueKind::Global) {
+        bool fits = data.owner < module_.constants.size() && module_.constants[data.owner].type == data.type;
+        if (!fits) Structure(function_[inst].span, "a module constant that the module does not have");
+        continue;
+      }
+      if (visible_[v.raw] != 0) continue;
+      sound_ = false;
+      std::string name = data.name.Valid() ? " " + context_.ValueName(data.name) : std::string();
+      diag::Diagnostic& error = context_.Error(ErrorId::E0201, function_[inst].span,
+                                               "operand " + std::to_string(n + 1) + name + " of " +
+                                                   ir::OpName(function_[inst].op) + " is not visible here");
+      Inst definition = function_.DefiningInst(v);
+      if (definition.Valid() && definition.raw < function_.InstCount())
+        error.AddNote(function_[definition].span, "it is defined here");
+    }
+  }
+
+  void CheckPlace(Inst inst, Block block) {
+    const InstData& data = function_[inst];
+    if (data.op != Op::Parallel && data.op != Op::ParallelOver) return;
+    if (function_.IsKernel() && block == function_.Body()) return;
+    context_.Error(ErrorId::E0125, data.span, "'parallel' stands at the top level of a kernel alone")
+        .AddHelp("write 'for' here, or add the loop as a further axis");
+    sound_ = false;
+  }
+
+  Context& context_;
+  const ir::Module& module_;
+  const Function& function_;
+  std::vector<Inst>& order_;
+  std::vector<unsigned char> visible_;
+  std::vector<unsigned char> met_inst_;
+  std::vector<unsigned char> met_block_;
+  std::vector<Value> defined_;
+  std::vector<Frame> frames_;
+  bool sound_ = true;
+};
+
+}  // namespace
+
+bool CheckStructure(Context& context, const Function& function, std::vector<Inst>* order) {
+  return StructureChecker(context, function, *order).Check();
+}
+
+}  // namespace adc::verify
