@@ -72,6 +72,11 @@ bool IsCarriedParam(const Function& function, Value v) {
   return function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0);
 }
 
+uint32_t CarriedNumber(const Function& function, Value param) {
+  Inst loop = function[Block(function[param].owner)].owner;
+  return function[param].number - (function[loop].op == Op::For ? 1 : 0);
+}
+
 uint32_t BytesOf(const Function& function, Value v) {
   ir::Type type = function.TypeOf(v);
   return type.IsScalar() ? ir::ByteSize(type.scalar) : type.ElementBytes();
@@ -171,7 +176,15 @@ void NeededPlan::PlanUnit(Block unit) {
   bool loop = closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op);
   Close(closure);
   if (loop) {
-    std::vector<Value> tape = ChooseTape(closure, closure.owner);
+    // What can be undone need not be kept.
+    std::vector<uint32_t> carried;
+    for (Value v : closure.needed)
+      if (IsCarriedParam(function_, v)) carried.push_back(CarriedNumber(function_, v));
+    std::sort(carried.begin(), carried.end());
+    std::unordered_set<uint32_t> restored;
+    for (const Restore& restore : PlanRestores(function_, tree_, closure.owner, carried))
+      restored.insert(CarriedParam(function_, closure.owner, restore.param).raw);
+    std::vector<Value> tape = ChooseTape(closure, restored);
     Closure kept;
     kept.unit = unit;
     kept.owner = closure.owner;
@@ -179,10 +192,30 @@ void NeededPlan::PlanUnit(Block unit) {
     Close(kept);
     for (Value v : tape)
       if (kept.needed_set.contains(v.raw)) tape_[closure.owner].push_back(v);
+    PlanRestoresOf(kept);
     Commit(kept);
     return;
   }
   Commit(closure);
+}
+
+void NeededPlan::PlanRestoresOf(Closure& closure) {
+  std::vector<uint32_t> carried;
+  for (Value v : closure.needed)
+    if (IsCarriedParam(function_, v) && !closure.kept.contains(v.raw))
+      carried.push_back(CarriedNumber(function_, v));
+  std::sort(carried.begin(), carried.end());
+  std::vector<Restore> restores = PlanRestores(function_, tree_, closure.owner, carried);
+  for (const Restore& restore : restores) {
+    // The way back starts from what the loop ended with, and needs what the update added.
+    closure.outer.push_back(function_.Result(closure.owner, restore.state));
+    Inst update = function_.DefiningInst(CarriedYield(function_, closure.owner, restore.state));
+    if (!update.Valid() || !tree_.Inside(function_.Result(update), closure.owner)) continue;
+    for (Value operand : function_.Operands(update))
+      if (!AtHandAlways(function_, operand) && !tree_.Inside(operand, closure.owner))
+        closure.outer.push_back(operand);
+  }
+  restores_[closure.owner] = std::move(restores);
 }
 
 void NeededPlan::PlanScratch() {
@@ -375,11 +408,12 @@ void NeededPlan::NeedTapeUndo(Closure& closure, Inst loop) {
   NeedArrayWrites(closure, loop, loop, OuterArrays(loop));
 }
 
-std::vector<Value> NeededPlan::ChooseTape(const Closure& closure, Inst loop) const {
+std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
+                                          const std::unordered_set<uint32_t>& restored) const {
   std::vector<Value> carried;
   uint64_t carried_bytes = 0;
   for (Value v : closure.needed) {
-    if (!IsCarriedParam(function_, v)) continue;
+    if (!IsCarriedParam(function_, v) || restored.contains(v.raw)) continue;
     carried.push_back(v);
     carried_bytes += BytesOf(function_, v);
   }
@@ -396,7 +430,7 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure, Inst loop) con
     CutGraph::Node node;
     bool keepable = function_.TypeOf(v).IsScalar();
     node.cost = keepable ? BytesOf(function_, v) : CutGraph::kInfinite;
-    node.source = IsCarriedParam(function_, v);
+    node.source = IsCarriedParam(function_, v) && !restored.contains(v.raw);
     graph.nodes.push_back(std::move(node));
   }
   auto link = [&](Value from, uint32_t to) {
@@ -448,7 +482,6 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure, Inst loop) con
     tape.push_back(closure.needed[n]);
   }
   std::sort(tape.begin(), tape.end());
-  (void)loop;
   return tape;
 }
 
@@ -517,11 +550,6 @@ UndoPlan PlanUndo(const Function& function, const RegionTree& tree, const Needed
     return std::find(undo.snapshots.begin(), undo.snapshots.end(), array) != undo.snapshots.end();
   });
   return undo;
-}
-
-bool AtHandAtEntry(const Function& function, const RegionTree& tree, Inst loop, Value v) {
-  if (AtHandAlways(function, v) || !tree.Inside(v, loop)) return true;
-  return function[loop].op == Op::For && v == function[function[loop].regions[0]].params[0];
 }
 
 }  // namespace adc::autodiff

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "autodiff/adjoint_work.h"
+#include "autodiff/restore.h"
 
 namespace adc::autodiff {
 
@@ -26,6 +27,8 @@ class NeededPlan {
   bool RunsForward(ir::Inst control) const { return runs_forward_.Has(control); }
   /// What a `for` or `while` pushes in each iteration, in program order.
   const std::vector<ir::Value>& Tape(ir::Inst loop) const;
+  /// Carried values that a reversed loop undoes, instead of taking them from the tape.
+  const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
   /// A local array whose contents the way back reads: its stores are replayed.
   bool NeededArray(ir::Value array) const { return needed_arrays_.Has(array); }
   /// A store (or atomic) to a needed array, or control that holds one of an array made outside of it.
@@ -54,7 +57,9 @@ class NeededPlan {
   void ExpandForward(Closure& closure, ir::Inst root, ir::Value v);
   void NeedArrayWrites(Closure& closure, ir::Inst root, ir::Inst inst, std::span<const ir::Value> arrays);
   void NeedTapeUndo(Closure& closure, ir::Inst loop);
-  std::vector<ir::Value> ChooseTape(const Closure& closure, ir::Inst loop) const;
+  std::vector<ir::Value> ChooseTape(const Closure& closure,
+                                    const std::unordered_set<uint32_t>& restored) const;
+  void PlanRestoresOf(Closure& closure);
   void Commit(Closure& closure);
 
   const ir::Function& function_;
@@ -66,6 +71,7 @@ class NeededPlan {
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;
   SideTable<ir::Inst, std::vector<ir::Value>> outer_arrays_;
   SideTable<ir::Inst, std::vector<ir::Value>> tape_;
+  SideTable<ir::Inst, std::vector<Restore>> restores_;
   SideTable<ir::Block, std::vector<ir::Value>> pending_;  ///< direct needs of units nested in a unit
 };
 
@@ -79,9 +85,5 @@ struct UndoPlan {
 };
 UndoPlan PlanUndo(const ir::Function& function, const RegionTree& tree, const NeededPlan& plan,
                   ir::Inst loop);
-
-/// True when `v`, of a loop's body, can be had at the start of an iteration from its index and from outer
-/// values alone: a constant, the index, an outer value.
-bool AtHandAtEntry(const ir::Function& function, const RegionTree& tree, ir::Inst loop, ir::Value v);
 
 }  // namespace adc::autodiff

@@ -163,6 +163,19 @@ void ReverseEmitter::ReverseIf(Inst inst) {
     adjoints_.Set(slots[n], built_.Result(branch, static_cast<uint32_t>(n)));
 }
 
+Value ReverseEmitter::UndoUpdate(Inst loop, const Restore& restore, Value state) {
+  Value yielded = CarriedYield(primal_, loop, restore.state);
+  Value param = CarriedParam(primal_, loop, restore.param);
+  if (yielded == param) return state;
+  Inst update = primal_.DefiningInst(yielded);
+  bool first = primal_.Operand(update, 0) == param;
+  Value other = At(primal_.Operand(update, first ? 1 : 0));
+  if (primal_[update].op == Op::Xor) return builder_.Make(Op::Xor, {state, other});
+  if (primal_[update].op == Op::Add) return builder_.Make(Op::Sub, {state, other});
+  // state = param - other, or state = other - param.
+  return first ? builder_.Make(Op::Add, {state, other}) : builder_.Make(Op::Sub, {other, state});
+}
+
 void ReverseEmitter::ReverseLoop(Inst inst) {
   const ir::InstData data = primal_[inst];
   bool is_for = data.op == Op::For;
@@ -170,7 +183,8 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   std::vector<uint32_t> carried;  // carried values with an adjoint, one entry per slot: k * 256 + component
   std::vector<Value> initial;
   for (uint32_t k = 0; k < data.result_count; ++k) {
-    if (!activity_.ActiveResult(inst, k)) continue;
+    // The last value may be unused where the values before it are not.
+    if (!activity_.Active(CarriedParam(primal_, inst, k))) continue;
     Value result = primal_.Result(inst, k);
     for (uint32_t c = 0; c < SlotCount(result); ++c) {
       Value g = Adjoint(SlotOf(result, c));
@@ -182,6 +196,8 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   if (!seeded && !work_.TouchesMemory(inst) && !plan_.WritesNeededArray(inst)) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
   for (uint32_t slot : slots) initial.push_back(AdjointOrZero(slot));
+  const std::vector<Restore>& restores = plan_.Restores(inst);
+  for (const Restore& restore : restores) initial.push_back(At(primal_.Result(inst, restore.state)));
 
   Inst loop;
   if (is_for) {
@@ -216,6 +232,13 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
     }
     PopUndo(inst, IterationSlot(inst, index));
   }
+  for (size_t n = 0; n < restores.size(); ++n) {
+    Value state = built_[body].params[1 + carried.size() + slots.size() + n];
+    Value param = CarriedParam(primal_, inst, restores[n].param);
+    Value before = UndoUpdate(inst, restores[n], state);
+    names_.Name(before, "", primal_, param);
+    values_.Set(param.raw, before);
+  }
   for (size_t n = 0; n < slots.size(); ++n) {
     Value param = built_[body].params[1 + carried.size() + n];
     adjoints_.Set(slots[n], param);
@@ -234,6 +257,7 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   for (uint32_t place : carried)
     yields.push_back(AdjointOrZero(SlotOf(CarriedParam(primal_, inst, place / 256), place % 256)));
   for (uint32_t slot : slots) yields.push_back(AdjointOrZero(slot));
+  for (const Restore& restore : restores) yields.push_back(At(CarriedParam(primal_, inst, restore.state)));
   builder_.Yield(yields);
   values_.Rollback(value_mark);
   adjoints_.Rollback(adjoint_mark);

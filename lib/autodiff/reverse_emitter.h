@@ -78,6 +78,7 @@ class ReverseEmitter {
   void ReverseInst(ir::Inst inst);
   void ReverseIf(ir::Inst inst);
   void ReverseLoop(ir::Inst inst);
+  ir::Value UndoUpdate(ir::Inst loop, const Restore& restore, ir::Value state);
   void ReverseParallel(const analysis::Task& task);
   void ReverseArithmetic(ir::Inst inst);
   void ReverseVector(ir::Inst inst);

@@ -107,7 +107,8 @@ void ReverseEmitter::PlanHeldUpdates() {
       for (Value index : primal_.Indices(inst)) fixed = fixed && !tree_.Inside(index, loop);
       // The guard of the update reads the bounds of every loop that was left.
       if (until.Valid()) {
-        for (Inst inner = primal_[primal_[inst].parent].owner;; inner = primal_[primal_[inner].parent].owner) {
+        for (Inst inner = primal_[primal_[inst].parent].owner;;
+             inner = primal_[primal_[inner].parent].owner) {
           for (uint32_t n = 0; n < 2; ++n) fixed = fixed && !tree_.Inside(primal_.Operand(inner, n), loop);
           if (inner == until) break;
         }

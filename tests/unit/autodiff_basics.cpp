@@ -27,18 +27,62 @@ kernel @k(%x: buffer<real, 1> diff, %z: buffer<real, 1> diff, %y: buffer<real, 1
 }  // namespace
 
 TEST_CASE("autodiff M1 to M8: every operation, both operands") {
-  for (const char* body :
-       {"neg %v", "abs (sub %v, %w)", "sqrt (mul %v, %w)", "rsqrt %v", "rcp %v", "sin %v", "cos %v", "tan %v",
-        "asin (mul %v, 0.7)", "acos (mul %v, 0.7)", "atan %v", "sinh %v", "cosh %v", "tanh %v", "exp %v", "exp2 %v",
-        "log %v", "log2 %v", "erf %v", "add %v, %w", "sub %v, %w", "mul %v, %w", "div %v, %w", "rem %v, 0.31",
-        "rem (mul %v, 3.0), %w", "mod %v, 0.31", "mod (mul %v, 3.0), %w", "mod (neg %v), %w", "pow %v, %w",
-        "pow %v, 2.0", "pow %v, 1.0", "pow %v, 0.0", "pow %v, 2.5", "pow 0.4, %v", "atan2 %v, %w",
-        "atan2 (neg %v), 0.4", "min %v, %w", "max %v, %w", "min %v, 0.5", "max 0.5, %v", "fma %v, %w, %v",
-        "clamp %v, 0.4, %w", "clamp (mul %v, %w), (mul %w, 0.5), 0.8", "mul %v, %v", "div %v, %v",
-        "mul (floor (mul %v, 7.0)), %w", "add (ceil %v), (round %w)", "floordiv %v, %w", "mul (sgn %v), %w",
-        "stop_gradient %v", "mul (stop_gradient %v), %v", "cast (cast %v to f64) to real",
-        "cast (cast (mul %v, 9.0) to i32) to real", "div (add %v, 1.0), (sub %v, 3.0)",
-        "sub %v, (mul %w, (floor (div %v, %w)))", "select (gt %v, %w), (mul %v, 2.0), (mul %w, 3.0)"}) {
+  for (const char* body : {"neg %v",
+                           "abs (sub %v, %w)",
+                           "sqrt (mul %v, %w)",
+                           "rsqrt %v",
+                           "rcp %v",
+                           "sin %v",
+                           "cos %v",
+                           "tan %v",
+                           "asin (mul %v, 0.7)",
+                           "acos (mul %v, 0.7)",
+                           "atan %v",
+                           "sinh %v",
+                           "cosh %v",
+                           "tanh %v",
+                           "exp %v",
+                           "exp2 %v",
+                           "log %v",
+                           "log2 %v",
+                           "erf %v",
+                           "add %v, %w",
+                           "sub %v, %w",
+                           "mul %v, %w",
+                           "div %v, %w",
+                           "rem %v, 0.31",
+                           "rem (mul %v, 3.0), %w",
+                           "mod %v, 0.31",
+                           "mod (mul %v, 3.0), %w",
+                           "mod (neg %v), %w",
+                           "pow %v, %w",
+                           "pow %v, 2.0",
+                           "pow %v, 1.0",
+                           "pow %v, 0.0",
+                           "pow %v, 2.5",
+                           "pow 0.4, %v",
+                           "atan2 %v, %w",
+                           "atan2 (neg %v), 0.4",
+                           "min %v, %w",
+                           "max %v, %w",
+                           "min %v, 0.5",
+                           "max 0.5, %v",
+                           "fma %v, %w, %v",
+                           "clamp %v, 0.4, %w",
+                           "clamp (mul %v, %w), (mul %w, 0.5), 0.8",
+                           "mul %v, %v",
+                           "div %v, %v",
+                           "mul (floor (mul %v, 7.0)), %w",
+                           "add (ceil %v), (round %w)",
+                           "floordiv %v, %w",
+                           "mul (sgn %v), %w",
+                           "stop_gradient %v",
+                           "mul (stop_gradient %v), %v",
+                           "cast (cast %v to f64) to real",
+                           "cast (cast (mul %v, 9.0) to i32) to real",
+                           "div (add %v, 1.0), (sub %v, 3.0)",
+                           "sub %v, (mul %w, (floor (div %v, %w)))",
+                           "select (gt %v, %w), (mul %v, 2.0), (mul %w, 3.0)"}) {
     INFO(body);
     // Differences do not see through stop_gradient.
     bool smooth = std::string(body).find("stop_gradient") == std::string::npos;
@@ -49,7 +93,8 @@ TEST_CASE("autodiff M1 to M8: every operation, both operands") {
 
 TEST_CASE("autodiff: ties go to the second operand, clamp's to the limit") {
   auto both = [&](const std::string& body) {
-    std::map<std::string, Input> inputs{{"x", Given({1}, {0.5})}, {"z", Given({1}, {0.5})}, {"y", Zeros({1})}};
+    std::map<std::string, Input> inputs{
+        {"x", Given({1}, {0.5})}, {"z", Given({1}, {0.5})}, {"y", Zeros({1})}};
     return std::pair(AdjointOf(Elementwise(body), inputs, "x", "y")[0],
                      AdjointOf(Elementwise(body), inputs, "z", "y")[0]);
   };
@@ -104,7 +149,8 @@ kernel @k(%x: buffer<real, 0> diff, %a: buffer<real, 0> diff, %b: buffer<real, 0
   store %b[], (mul (load %a[]), 2.0)
   store %c[], (mul (load %b[]), 3.0)
 })";
-  std::map<std::string, Input> inputs{{"x", Given({}, {0.5})}, {"a", Zeros({})}, {"b", Zeros({})}, {"c", Zeros({})}};
+  std::map<std::string, Input> inputs{
+      {"x", Given({}, {0.5})}, {"a", Zeros({})}, {"b", Zeros({})}, {"c", Zeros({})}};
   CHECK(AdjointOf(text, inputs, "x", "c") == std::vector<double>{6});
   CHECK(AdjointOf(text, inputs, "a", "c") == std::vector<double>{0});
   CheckDerivatives(text, inputs);
@@ -120,7 +166,7 @@ kernel @k(%x: buffer<vec<real, 2>, 1> diff, %y: buffer<vec<real, 2>, 1> diff, %c
     %r = for %j in 0..3 carry(%a = %s) {
       %d = dot %a, %z
       %g = gt %d, 0.2
-      %b = if %g { %q = mul %a, %t  yield %q } else { %q = add %a, %z  yield %q }
+      %b = if %g { %q = mul %a, %t  yield %q } else { %q2 = add %a, %z  yield %q2 }
       yield %b
     }
     store %y[%i], %r
@@ -164,7 +210,7 @@ TEST_CASE("autodiff: functions are inlined, derivatives of their own are called"
   CheckDerivatives(R"(
 func @square(%a: real) -> real { return (mul %a, %a) }
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
-  parallel %i in 0..shape(%x, 0) { %r = call @square(load %x[%i])  store %y[%i], (mul %r, %r) }
+  parallel %i in 0..shape(%x, 0) { %r = call @square((load %x[%i]))  store %y[%i], (mul %r, %r) }
 })",
                    {{"x", Random({3})}, {"y", Zeros({3})}});
   const char* text = R"(

@@ -23,7 +23,8 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
     if %c { store %y[%i], %v } else { store %y[%i], (mul %v, 2.0) }
   }
 })";
-  CHECK(AdjointOf(text, {{"x", Given({2}, {1, -1})}, {"y", Zeros({2})}}, "x", "y") == std::vector<double>{1, 2});
+  CHECK(AdjointOf(text, {{"x", Given({2}, {1, -1})}, {"y", Zeros({2})}}, "x", "y") ==
+        std::vector<double>{1, 2});
 }
 
 TEST_CASE("autodiff I3, I13: a store of a constant clears, one not executed does not") {
@@ -37,8 +38,8 @@ kernel @k(%z: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
       %b = eq %m, 0
       if %b { store %y[%i], 5.0 } else { store %y[%i], (mul %v, (cast %m to real)) }
     } else {
-      %b = eq %m, 2
-      if %b { store %y[%i], (mul %v, (cast %m to real)) } else { store %y[%i], (mul %v, 3.0) }
+      %b2 = eq %m, 2
+      if %b2 { store %y[%i], (mul %v, (cast %m to real)) } else { store %y[%i], (mul %v, 3.0) }
     }
   }
 })";
@@ -77,7 +78,7 @@ kernel @k(%pos: buffer<vec<real, 3>, 1> diff, %f: buffer<vec<real, 3>, 1> diff, 
       %p = load %pos[%i]
       %first = lt %n, 2
       %v = if %first {
-        %one = vec.make 1.0, 2.0, 3.0
+        %one = vec.make 1.0:real, 2.0, 3.0
         yield %one
       } else {
         %s = mul %p, %bend
@@ -124,7 +125,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
         yield %s
       } else {
         %d = lt %a, 0.4
-        %e = if %d { %p = add (mul %a, 3.0), 0.05  yield %p } else { %p = mul %a, (add %a, 1.0)  yield %p }
+        %e = if %d { %p = add (mul %a, 3.0), 0.05  yield %p } else { %p2 = mul %a, (add %a, 1.0)  yield %p2 }
         yield %e
       }
       yield %b
@@ -138,18 +139,19 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
 TEST_CASE("autodiff: deep branches with needed results are evaluated once and stay small") {
   // Each level uses the inner level's result nonlinearly, so every branch runs forward.
   auto nest = [](int depth) {
-    std::string text = "kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {\n"
-                       "  parallel %i in 0..shape(%x, 0) {\n    %v0 = load %x[%i]\n";
+    std::string text =
+        "kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {\n"
+        "  parallel %i in 0..shape(%x, 0) {\n    %v0 = load %x[%i]\n";
     for (int d = 0; d < depth; ++d) {
       std::string n = std::to_string(d);
-      text += "%c" + n + " = gt %v" + n + ", -5.0\n%r" + n + " = if %c" + n + " {\n%v" + std::to_string(d + 1) +
-              " = sin (mul %v" + n + ", 1.1)\n";
+      text += "%c" + n + " = gt %v" + n + ", -5.0\n%r" + n + " = if %c" + n + " {\n%v" +
+              std::to_string(d + 1) + " = sin (mul %v" + n + ", 1.1)\n";
     }
     text += "%r" + std::to_string(depth) + " = exp %v" + std::to_string(depth) + "\n";
     for (int d = depth - 1; d >= 0; --d) {
       std::string n = std::to_string(d);
-      text += "%q" + n + " = mul %r" + std::to_string(d + 1) + ", %v" + std::to_string(d + 1) + "\nyield %q" + n +
-              "\n} else {\nyield 0.5\n}\n";
+      text += "%q" + n + " = mul %r" + std::to_string(d + 1) + ", %v" + std::to_string(d + 1) + "\nyield %q" +
+              n + "\n} else {\nyield 0.5\n}\n";
     }
     return text + "    store %y[%i], (mul %r0, %r0)\n  }\n}\n";
   };
@@ -163,13 +165,14 @@ TEST_CASE("autodiff: deep branches with needed results are evaluated once and st
 }
 
 TEST_CASE("autodiff N20: a loop inside a branch inside a loop") {
-  CheckDerivatives(R"(
+  CheckDerivatives(
+      R"(
 kernel @k(%x: buffer<real, 1> diff, %active: buffer<i32, 1>, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v = load %x[%i]
     %on = ne (load %active[%i]), 0
     %r = if %on {
-      %s, %t = for %k in 0..%n carry(%a = %v, %sum = 0.0) {
+      %s, %t = for %k in 0..%n carry(%a = %v, %sum = 0.0:real) {
         %b = mul %a, (cos %a)
         %big = gt %b, 0.3
         %u = if %big {
@@ -185,9 +188,6 @@ kernel @k(%x: buffer<real, 1> diff, %active: buffer<i32, 1>, %y: buffer<real, 1>
     store %y[%i], (mul %r, %r)
   }
 })",
-                   {{"x", Random({5})},
-                    {"active", Given({5}, {1, 0, 1, 1, 0})},
-                    {"y", Zeros({5})},
-                    {"n", Number(5)}},
-                   {.second = true});
+      {{"x", Random({5})}, {"active", Given({5}, {1, 0, 1, 1, 0})}, {"y", Zeros({5})}, {"n", Number(5)}},
+      {.second = true});
 }

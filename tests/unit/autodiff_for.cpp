@@ -21,7 +21,7 @@ TEST_CASE("autodiff A2, A3: products and sums of a value, trip counts from memor
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
     %n = load %b[%i]
-    %r = for %j in 0..%n carry(%ret = 1.0) { %v = load %a[%i]  %s = add %ret, %v  yield %s }
+    %r = for %j in 0..%n carry(%ret = 1.0:real) { %v = load %a[%i]  %s = add %ret, %v  yield %s }
     store %p[%i], %r
   }
 })";
@@ -32,7 +32,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
     %n = load %b[%i]
-    %r = for %j in 0..%n carry(%ret = 1.0) { %v = load %a[%i]  %s = mul %ret, %v  yield %s }
+    %r = for %j in 0..%n carry(%ret = 1.0:real) { %v = load %a[%i]  %s = mul %ret, %v  yield %s }
     store %p[%i], %r
   }
 })";
@@ -65,7 +65,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %c: buffer<i32, 1>
     %n = load %c[%i]
     %va = load %a[%i]
     %vb = load %b[%i]
-    %s, %w = for %j in 0..%n carry(%s1 = 0.0, %w1 = 1) {
+    %s, %w = for %j in 0..%n carry(%s1 = 0.0:real, %w1 = 1) {
       %t = add (mul (cast %w1 to real), %va), %vb
       %s2 = add %s1, %t
       %w2 = mul %w1, 10
@@ -85,7 +85,7 @@ TEST_CASE("autodiff A9: casts in a recurrence, a store to a buffer without diff"
 kernel @k(%a: buffer<real, 1> diff, %f: buffer<real, 1> diff, %g: buffer<real, 1>) {
   parallel %i in 0..shape(%a, 0) {
     %v = load %a[%i]
-    %t, %w = for %j in 0..5 carry(%t1 = 0.0, %w1 = 0.0) {
+    %t, %w = for %j in 0..5 carry(%t1 = 0.0:real, %w1 = 0.0:real) {
       %d = cast (mul (add %w1, 1.0), 4.0) to f64
       %w2 = cast %d to real
       %t2 = add %t1, (mul (add %w2, 1.0), (mul %v, %v))
@@ -102,13 +102,13 @@ TEST_CASE("autodiff A10: windows") {
   CheckDerivatives(R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %s: buffer<real, 1> diff) {
   parallel %i in 0..shape(%s, 0) {
-    %w = for %j in 0..3 carry(%p = 1.0) { %v = load %a[add %i, %j]  %q = mul %p, %v  yield %q }
-    %r = for %j in 0..6 carry(%p = 0.0) {
-      %i2 = add (mul %i, 2), %j
+    %w = for %j in 0..3 carry(%p = 1.0:real) { %v = load %a[(add %i, %j)]  %q = mul %p, %v  yield %q }
+    %r = for %j_2 in 0..6 carry(%p_2 = 0.0:real) {
+      %i2 = add (mul %i, 2), %j_2
       %in = lt %i2, shape(%b, 0)
-      %v = if %in { %t = load %b[%i2]  yield %t } else { yield 0.0 }
-      %q = add %p, (add %w, %v)
-      yield %q
+      %v_2 = if %in { %t = load %b[%i2]  yield %t } else { yield 0.0 }
+      %q_2 = add %p_2, (add %w, %v_2)
+      yield %q_2
     }
     store %s[%i], %r
   }
@@ -123,18 +123,18 @@ kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
     %v = load %x[]
     atomic add %loss[], (sin %v)
     for %j in 0..3 {
-      %s, %t = for %k in 0..3 carry(%s1 = 0.0, %t1 = 0.0) {
+      %s, %t = for %k in 0..3 carry(%s1 = 0.0:real, %t1 = 0.0:real) {
         %s2 = add %s1, (add (sin %v), 1.0)
         %t2 = add %t1, (sin %v)
         yield %s2, %t2
       }
       atomic add %loss[], (add %s, %t)
-      for %k in 0..3 {
+      for %k_2 in 0..3 {
         %u = for %l in 0..2 carry(%u1 = %s) { %u2 = mul (sin %u1), %v  yield %u2 }
         atomic add %loss[], %u
       }
     }
-    for %j in 0..2 { for %k in 0..2 { atomic add %loss[], (add (sin %v), 1.0) } }
+    for %j_2 in 0..2 { for %k_3 in 0..2 { atomic add %loss[], (add (sin %v), 1.0) } }
   }
 })",
                    {{"x", Given({}, {0.3})}, {"loss", Zeros({})}}, {.second = true});
@@ -147,7 +147,8 @@ kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
     for %j in 0..20 { for %k in 0..10 { %v = load %x[]  atomic add %loss[], (add (sin %v), 1.0) } }
   }
 })";
-  CHECK(AdjointOf(text, {{"x", Given({}, {0})}, {"loss", Zeros({})}}, "x", "loss") == std::vector<double>{1000});
+  CHECK(AdjointOf(text, {{"x", Given({}, {0})}, {"loss", Zeros({})}}, "x", "loss") ==
+        std::vector<double>{1000});
   CHECK(CountOps(Gradient(text), ir::Op::StackNew) == 0);
 }
 
@@ -156,8 +157,8 @@ TEST_CASE("autodiff A18: an inner bound that is the outer index") {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   for %j in 0..shape(%x, 0) {
     for %i in 0..%j { atomic add %y[%j], (load %x[%j]) }
-    for %r in 0..3 { for %i in 0..%j { atomic add %y[%j], (load %x[%j]) } }
-    for %r in 0..3 { for %q in 0..2 { for %i in 0..%j { atomic add %y[%j], (load %x[%j]) } } }
+    for %r in 0..3 { for %i_2 in 0..%j { atomic add %y[%j], (load %x[%j]) } }
+    for %r_2 in 0..3 { for %q in 0..2 { for %i_3 in 0..%j { atomic add %y[%j], (load %x[%j]) } } }
   }
 })";
   CHECK(AdjointOf(text, {{"x", Random({4})}, {"y", Zeros({4})}}, "x", "y") ==
@@ -182,7 +183,7 @@ TEST_CASE("autodiff A20, A21: sums inside functions, loads between loops") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 0> diff, %trip: buffer<i32, 1>, %loss: buffer<real, 0> diff) {
   parallel %i in 0..shape(%x, 0) {
-    %s = for %j in 0..shape(%x, 1) carry(%a = 0.0) { %b = add %a, (load %x[%i, %j])  yield %b }
+    %s = for %j in 0..shape(%x, 1) carry(%a = 0.0:real) { %b = add %a, (load %x[%i, %j])  yield %b }
     atomic add %loss[], (exp %s)
     for %u in 0..2 {
       %v = load %y[]

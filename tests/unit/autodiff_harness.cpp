@@ -162,8 +162,8 @@ double Dot(const std::vector<std::vector<double>>& a, const std::vector<std::vec
   return sum;
 }
 
-void CheckScalar(const std::string& text, const std::map<std::string, Input>& inputs, const std::string& scalar,
-                 double tolerance, const CheckOptions& options) {
+void CheckScalar(const std::string& text, const std::map<std::string, Input>& inputs,
+                 const std::string& scalar, double tolerance, const CheckOptions& options) {
   Compiled oracle = Parse(text, scalar);
   INFO(text << oracle.Errors());
   REQUIRE(!oracle.diagnostics->HasErrors());
@@ -217,8 +217,7 @@ void CheckScalar(const std::string& text, const std::map<std::string, Input>& in
     INFO("scalar " << scalar << " round " << round << ": reverse " << found << ", dual numbers " << expected);
     CHECK(std::abs(found - expected) <= tolerance * scale);
     // The gradient leaves every primal buffer alone.
-    for (size_t n = 0; n < kernel->params.size(); ++n)
-      CHECK(arguments[n].tensor.data == end[n].tensor.data);
+    for (size_t n = 0; n < kernel->params.size(); ++n) CHECK(arguments[n].tensor.data == end[n].tensor.data);
 
     if (options.differences && scalar == "f64") {
       const double step = 1e-6;
@@ -288,7 +287,8 @@ void CheckScalar(const std::string& text, const std::map<std::string, Input>& in
       REQUIRE(second.derived != nullptr);
       const ir::Function& reverse = *gradient.derived;
       interp::Arguments point = interp::MakeDerivedArguments(*gradient.module, reverse, end);
-      interp::Arguments second_arguments = interp::MakeDerivedArguments(*second.module, *second.derived, point);
+      interp::Arguments second_arguments =
+          interp::MakeDerivedArguments(*second.module, *second.derived, point);
       interp::Tangents directions;
       directions.list.resize(reverse.params.size());
       std::vector<size_t> moved;
@@ -368,7 +368,8 @@ void CheckDerivatives(const std::string& text, const std::map<std::string, Input
 }
 
 std::vector<double> AdjointOf(const std::string& text, const std::map<std::string, Input>& inputs,
-                              const std::string& input, const std::string& output, const std::string& scalar) {
+                              const std::string& input, const std::string& output,
+                              const std::string& scalar) {
   Compiled gradient = Gradient(text, scalar);
   INFO(gradient.Errors());
   REQUIRE(gradient.derived != nullptr);

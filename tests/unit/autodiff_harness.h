@@ -1,10 +1,11 @@
 #pragma once
 // Checks a kernel's derivatives against two oracles: the interpreter's dual numbers and central differences.
 //
-// The test is the transpose identity. Let F map the contents of all `diff` parameters before a launch to those
-// after it, J be its Jacobian. The gradient kernel, started with adjoints w, ends with J^T w; dual numbers
-// started with tangents t end with J t. So (J^T w) . t = w . (J t) for random w and t, which covers every input,
-// every output, the consumption of adjoints by stores and their accumulation by loads in one number.
+// The test is the transpose identity. Let F map the contents of all `diff` parameters before a launch to
+// those after it, J be its Jacobian. The gradient kernel, started with adjoints w, ends with J^T w; dual
+// numbers started with tangents t end with J t. So (J^T w) . t = w . (J t) for random w and t, which covers
+// every input, every output, the consumption of adjoints by stores and their accumulation by loads in one
+// number.
 
 #include <map>
 #include <string>
@@ -48,7 +49,8 @@ struct Compiled {
 
 /// Parses `text`, in which every `real` stands for `scalar`.
 Compiled Parse(const std::string& text, const std::string& scalar = "f32");
-/// Shaped for differentiation; `derived` is the gradient of the only (or the named) kernel, simplified, or null.
+/// Shaped for differentiation; `derived` is the gradient of the only (or the named) kernel, simplified, or
+/// null.
 Compiled Gradient(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "");
 /// The same with the forward derivative (of the gradient where `of_gradient`).
 Compiled Tangent(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "",
@@ -60,8 +62,8 @@ struct CheckOptions {
   bool f32 = true;
   bool differences = true;  ///< central differences in f64 (off at kinks)
   double difference_tolerance = 2e-6;
-  bool forward = true;   ///< also the derived forward kernel
-  bool second = false;   ///< also forward over reverse
+  bool forward = true;  ///< also the derived forward kernel
+  bool second = false;  ///< also forward over reverse
 };
 
 /// Checks reverse and forward mode of the only kernel of `text` with `inputs` by parameter name.

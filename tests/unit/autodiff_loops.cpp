@@ -1,4 +1,5 @@
-// Loop-carried recurrences, nested and ragged loops: reverse and forward against dual numbers and differences.
+// Loop-carried recurrences, nested and ragged loops: reverse and forward against dual numbers and
+// differences.
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -15,7 +16,7 @@ std::string Accumulate(const std::string& op) {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v = load %x[%i]
-    %s = for %j in 0..%n carry(%acc = 0.0) {
+    %s = for %j in 0..%n carry(%acc = 0.0:real) {
       %a = add %v, (mul (cast %j to real), 0.05)
       %next = add %acc, ()" +
          op + R"( %a)
@@ -29,11 +30,12 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff, %n: i32) {
 }  // namespace
 
 TEST_CASE("autodiff L1: accumulated elementary functions") {
-  for (const char* op : {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log",
-                         "log2", "sqrt", "rsqrt", "rcp", "erf", "abs"}) {
+  for (const char* op : {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2",
+                         "log", "log2", "sqrt", "rsqrt", "rcp", "erf", "abs"}) {
     INFO(op);
     for (double n : {0.0, 1.0, 3.0, 10.0})
-      CheckDerivatives(Accumulate(op), {{"x", Given({4}, {0.05, 0.15, 0.26, 0.399})}, {"y", Zeros({})}, {"n", Number(n)}},
+      CheckDerivatives(Accumulate(op),
+                       {{"x", Given({4}, {0.05, 0.15, 0.26, 0.399})}, {"y", Zeros({})}, {"n", Number(n)}},
                        {.f32_tolerance = 2e-3});
   }
 }
@@ -67,7 +69,7 @@ TEST_CASE("autodiff L4, L6: linear recurrences") {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v0 = load %x[%i]
-    %s, %v = for %j in 0..%n carry(%s1 = 0.0, %v1 = %v0) {
+    %s, %v = for %j in 0..%n carry(%s1 = 0.0:real, %v1 = %v0) {
       %s2 = add %s1, %v1
       %v2 = add (mul %v1, 0.95), 0.01
       yield %s2, %v2
@@ -109,7 +111,7 @@ TEST_CASE("autodiff L10: a minimum whose winner changes") {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v = load %x[%i]
-    %r = for %j in 0..%n carry(%acc = 1.0) {
+    %r = for %j in 0..%n carry(%acc = 1.0:real) {
       %p = add (mul %acc, 0.5), 0.05
       %q = add %v, (mul (cast %j to real), 0.05)
       %m = min %p, %q
@@ -122,8 +124,9 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
 }
 
 TEST_CASE("autodiff L11, L12: many recurrences, many steps") {
-  std::string text = "kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {\n"
-                     "  parallel %i in 0..shape(%x, 0) {\n    %v = load %x[%i]\n    ";
+  std::string text =
+      "kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {\n"
+      "  parallel %i in 0..shape(%x, 0) {\n    %v = load %x[%i]\n    ";
   for (int k = 0; k < 8; ++k) text += "%r" + std::to_string(k) + (k < 7 ? ", " : " = for %j in 0..%n carry(");
   for (int k = 0; k < 8; ++k) text += "%a" + std::to_string(k) + " = %v" + (k < 7 ? ", " : ") {\n");
   for (int k = 0; k < 8; ++k)
@@ -133,7 +136,8 @@ TEST_CASE("autodiff L11, L12: many recurrences, many steps") {
   for (int k = 0; k < 8; ++k) text += "%b" + std::to_string(k) + (k < 7 ? ", " : "\n    }\n");
   text += "    %s0 = add %r0, %r1\n";
   for (int k = 2; k < 8; ++k)
-    text += "    %s" + std::to_string(k - 1) + " = add %s" + std::to_string(k - 2) + ", %r" + std::to_string(k) + "\n";
+    text += "    %s" + std::to_string(k - 1) + " = add %s" + std::to_string(k - 2) + ", %r" +
+            std::to_string(k) + "\n";
   text += "    store %y[%i], %s6\n  }\n}\n";
   CheckDerivatives(text, {{"x", Random({2})}, {"y", Zeros({2})}, {"n", Number(40)}}, {.f32_tolerance = 1e-3});
 }
@@ -162,7 +166,7 @@ TEST_CASE("autodiff N4, A18: triangular loops") {
 kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
   parallel %b in 0..shape(%x, 0) {
     %n = shape %x, 1
-    %r = for %j in 0..%n carry(%w = 0.1) {
+    %r = for %j in 0..%n carry(%w = 0.1:real) {
       %r2 = for %k in 0..%j carry(%u = %w) {
         %t = load %x[%b, %k]
         %u2 = add %u, (mul (sqrt (add (mul %t, %t), %u)), 0.3)
@@ -184,15 +188,15 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %start: buffer<i32
   parallel %i in 0..shape(%y, 0) {
     %s = load %start[%i]
     %e = load %end[%i]
-    %r = for %j in %s..%e carry(%a = 0.5) {
+    %r = for %j in %s..%e carry(%a = 0.5:real) {
       %v = load %x[%j]
       %b = add (mul (tanh %a), %v), 0.1
       yield %b
     }
     %n = sub %e, %s
-    %r2 = for %j in 0..%n carry(%a = %r) {
-      %b = mul %a, (exp (mul %a, -0.3))
-      yield %b
+    %r2 = for %j_2 in 0..%n carry(%a_2 = %r) {
+      %b_2 = mul %a_2, (exp (mul %a_2, -0.3))
+      yield %b_2
     }
     store %y[%i], %r2
   }
@@ -207,15 +211,15 @@ TEST_CASE("autodiff: steps and reversed primal loops") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%y, 0) {
-    %r = for %j in 1..%n step 3 carry(%a = 0.5) {
+    %r = for %j in 1..%n step 3 carry(%a = 0.5:real) {
       %v = load %x[%j]
       %b = mul (sin (add %a, %v)), (cast %j to real)
       yield %b
     }
-    %r2 = for %j in 0..%n reversed carry(%a = %r) {
-      %v = load %x[%j]
-      %b = mul (cos (mul %a, %v)), %v
-      yield %b
+    %r2 = for %j_2 in 0..%n reversed carry(%a_2 = %r) {
+      %v_2 = load %x[%j_2]
+      %b_2 = mul (cos (mul %a_2, %v_2)), %v_2
+      yield %b_2
     }
     store %y[%i], %r2
   }
@@ -227,7 +231,7 @@ TEST_CASE("autodiff N21: tasks run in reverse order") {
   CheckDerivatives(R"(
 kernel @k(%in: buffer<real, 1> diff, %mid: buffer<real, 1> diff, %out: buffer<real, 1> diff, %w: real diff) {
   parallel %i in 0..shape(%in, 0) { store %mid[%i], (mul (load %in[%i]), %w) }
-  parallel %i in 0..shape(%in, 0) { store %out[%i], (mul (load %mid[%i]), (sin %w)) }
+  parallel %i_2 in 0..shape(%in, 0) { store %out[%i_2], (mul (load %mid[%i_2]), (sin %w)) }
 })",
                    {{"in", Random({4})}, {"mid", Zeros({4})}, {"out", Zeros({4})}, {"w", Number(0.7)}});
 }
@@ -252,7 +256,8 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
     store %y[%i], (mul %r, %v)
   }
 })",
-                   {{"x", Random({5}, 0.3, 2.0)}, {"y", Zeros({5})}}, {.f32_tolerance = 1e-3, .second = true});
+                   {{"x", Random({5}, 0.3, 2.0)}, {"y", Zeros({5})}},
+                   {.f32_tolerance = 1e-3, .second = true});
 }
 
 TEST_CASE("autodiff: while inside for inside while") {
@@ -292,7 +297,7 @@ TEST_CASE("autodiff: what is pushed is the cheapest cut") {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v = load %x[%i]
-    %ra, %rb, %rc, %rd = for %j in 0..%n carry(%a = %v, %b = 0.2, %c = 0.3, %d = 0.4) {
+    %ra, %rb, %rc, %rd = for %j in 0..%n carry(%a = %v, %b = 0.2:real, %c = 0.3:real, %d = 0.4:real) {
       %s = add (add %a, %b), (add %c, %d)
       %t = sin %s
       %a2 = add %b, (mul %t, 0.1)

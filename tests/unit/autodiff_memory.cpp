@@ -23,7 +23,7 @@ kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 2> diff) {
 TEST_CASE("autodiff X1: races and overwritten reads are refused with both places") {
   std::string race = RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 1> diff) {
-  parallel %i in 1..shape(%x, 0) { store %out[%i], (add (load %out[sub %i, 1]), (load %x[%i])) }
+  parallel %i in 1..shape(%x, 0) { store %out[%i], (add (load %out[(sub %i, 1)]), (load %x[%i])) }
 })");
   CHECK(race.find("E0404") != std::string::npos);
   CHECK(race.find("note:") != std::string::npos);
@@ -41,14 +41,16 @@ kernel @k(%x: buffer<real, 1> diff, %b: buffer<real, 0> diff) {
   CHECK(RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %z: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (sin (load %x[%i])) }
-  parallel %i in 0..shape(%x, 0) { store %x[%i], (load %z[%i]) }
-})").find("E0401") != std::string::npos);
+  parallel %i_2 in 0..shape(%x, 0) { store %x[%i_2], (load %z[%i_2]) }
+})")
+            .find("E0401") != std::string::npos);
   // R1: b is read and then changed.
   CHECK(RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %b: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
   store %loss[], (mul (load %x[1]), (load %b[]))
   store %b[], (add (load %b[]), 100.0)
-})").find("E0401") != std::string::npos);
+})")
+            .find("E0401") != std::string::npos);
 }
 
 TEST_CASE("autodiff: linear updates in place are fine") {
@@ -67,7 +69,7 @@ TEST_CASE("autodiff: a serial sweep in place") {
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff writeonce) {
   store %y[0], (sin (load %x[0]))
   for %i in 1..shape(%x, 0) {
-    %p = load %y[sub %i, 1]
+    %p = load %y[(sub %i, 1)]
     store %y[%i], (mul (sin %p), (load %x[%i]))
   }
 })",
@@ -96,11 +98,13 @@ TEST_CASE("autodiff: atomics without a derivative are refused") {
   CHECK(RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff) {
   parallel %i in 0..shape(%x, 0) { %o = atomic exchange %y[], (load %x[%i]) }
-})").find("E0403") != std::string::npos);
+})")
+            .find("E0403") != std::string::npos);
   CHECK(RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff, %z: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) { %o = atomic add %y[], (load %x[%i])  store %z[%i], (mul %o, %o) }
-})").find("E0402") != std::string::npos);
+})")
+            .find("E0402") != std::string::npos);
 }
 
 TEST_CASE("autodiff: local arrays with dynamic indices") {
@@ -115,8 +119,8 @@ kernel @k(%x: buffer<real, 2> diff, %which: buffer<i32, 1>, %y: buffer<real, 1> 
       %q = load %a[%r]
       store %a[%k], (mul (sin %p), %q)
     }
-    %s = for %j in 0..5 carry(%t = 0.0) {
-      %v = load %a[%j]
+    %s = for %j_2 in 0..5 carry(%t = 0.0:real) {
+      %v = load %a[%j_2]
       %t2 = add %t, (mul %v, %v)
       yield %t2
     }
@@ -137,7 +141,7 @@ kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
       %v = load %a[%r]
       %c = gt %v, 0.5
       if %c {
-        store %a[add %r, 1], (mul %v, (load %a[add %r, 1]))
+        store %a[(add %r, 1)], (mul %v, (load %a[(add %r, 1)]))
       } else {
         for %k in 0..%r {
           %w = load %a[%k]
@@ -148,7 +152,7 @@ kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
     %k0 = rem %i, 4
     %z = load %a[%k0]
     store %a[%k0], (exp %z)
-    %s = for %j in 0..4 carry(%t = 1.0) { %v = load %a[%j]  %t2 = mul %t, %v  yield %t2 }
+    %s = for %j_2 in 0..4 carry(%t = 1.0:real) { %v_2 = load %a[%j_2]  %t2 = mul %t, %v_2  yield %t2 }
     store %y[%i], %s
   }
 })",
@@ -164,30 +168,30 @@ kernel @k(%m: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
       for %j in 0..3 {
         %k = add (mul %i, 3), %j
         %d = eq %i, %j
-        %s = select %d, 4.0, 0.0
+        %s = select %d, 4.0:real, 0.0
         store %a[%k], (add %s, (load %m[%b, %k]))
       }
     }
-    for %i in 0..3 {
-      %i1 = add %i, 1
-      for %j in 0..%i1 {
-        %ij = add (mul %i, 3), %j
+    for %i_2 in 0..3 {
+      %i1 = add %i_2, 1
+      for %j_2 in 0..%i1 {
+        %ij = add (mul %i_2, 3), %j_2
         %s0 = load %a[%ij]
-        %s = for %k in 0..%j carry(%t = %s0) {
-          %p = load %a[add (mul %i, 3), %k]
-          %q = load %a[add (mul %j, 3), %k]
+        %s_2 = for %k_2 in 0..%j_2 carry(%t = %s0) {
+          %p = load %a[(add (mul %i_2, 3), %k_2)]
+          %q = load %a[(add (mul %j_2, 3), %k_2)]
           %t2 = sub %t, (mul %p, %q)
           yield %t2
         }
-        %d = eq %i, %j
-        if %d {
-          store %a[%ij], (sqrt %s)
+        %d_2 = eq %i_2, %j_2
+        if %d_2 {
+          store %a[%ij], (sqrt %s_2)
         } else {
-          store %a[%ij], (div %s, (load %a[mul %j, 4]))
+          store %a[%ij], (div %s_2, (load %a[(mul %j_2, 4)]))
         }
       }
     }
-    %r = for %i in 0..3 carry(%t = 0.0) { %t2 = add %t, (log (load %a[mul %i, 4]))  yield %t2 }
+    %r = for %i_3 in 0..3 carry(%t_2 = 0.0:real) { %t2_2 = add %t_2, (log (load %a[(mul %i_3, 4)]))  yield %t2_2 }
     store %y[%b], %r
   }
 })",
@@ -200,10 +204,10 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%y, 0) {
     %p = alloca array<i32, 4>
     for %j in 0..4 { store %p[%j], (rem (add (mul %j, 3), %i), 4) }
-    %r = for %j in 0..4 carry(%a = 1.0) {
-      %k = load %p[%j]
+    %r = for %j_2 in 0..4 carry(%a = 1.0:real) {
+      %k = load %p[%j_2]
       %v = load %x[%k]
-      %b = mul %a, (add %v, (cast %j to real))
+      %b = mul %a, (add %v, (cast %j_2 to real))
       yield %b
     }
     store %y[%i], %r
@@ -216,8 +220,8 @@ TEST_CASE("autodiff V8: values that cross tasks") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %s: buffer<real, 0> diff) {
   %n = shape %x, 0
-  %t = for %i in 0..%n carry(%a = 0.3) { %b = add (sin %a), (load %x[%i])  yield %b }
-  parallel %i in 0..%n { store %y[%i], (div (mul (load %x[%i]), %t), (add %t, 1.0)) }
+  %t = for %i in 0..%n carry(%a = 0.3:real) { %b = add (sin %a), (load %x[%i])  yield %b }
+  parallel %i_2 in 0..%n { store %y[%i_2], (div (mul (load %x[%i_2]), %t), (add %t, 1.0)) }
   store %s[], (mul %t, %t)
 })",
                    {{"x", Random({4})}, {"y", Zeros({4})}, {"s", Zeros({})}}, {.second = true});
@@ -250,7 +254,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %p: buffer<i32, 1>
 })")) == std::pair(0u, 1u));
   CHECK(plain_updates(Gradient(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
-  parallel %i in 1..shape(%y, 0) { store %y[%i], (mul (load %x[%i]), (load %x[sub %i, 1])) }
+  parallel %i in 1..shape(%y, 0) { store %y[%i], (mul (load %x[%i]), (load %x[(sub %i, 1)])) }
 })")) == std::pair(0u, 2u));
   CHECK(plain_updates(Gradient(R"(
 kernel @k(%x: buffer<real, 1> diff, %c: real diff, %y: buffer<real, 1> diff) {
