@@ -57,11 +57,14 @@ const Code* WhileBegin(Machine& m, const Code* c) {
   return c + 1;
 }
 
-template <bool bounded>
-const Code* WhileGuard(Machine& m, const Code* c) {
+const Code* WhileLimit(Machine& m, const Code* c) {
   const LoopInfo& loop = m.program->loops[c->info];
-  if (bounded && static_cast<int64_t>(m.cells[loop.counter]) >= static_cast<int64_t>(m.cells[loop.hi]))
-    return c + c->jump;
+  bool more = static_cast<int64_t>(m.cells[loop.counter]) < static_cast<int64_t>(m.cells[loop.hi]);
+  return more ? c + 1 : c + c->jump;
+}
+
+const Code* WhileCount(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
   ++m.cells[loop.counter];
   return m.Spend(loop.cost) ? c + 1 : OverBudget(m, c);
 }
@@ -240,8 +243,11 @@ Step ForNextStep() {
 Step WhileBeginStep() {
   return &WhileBegin;
 }
-Step WhileGuardStep(bool bounded) {
-  return bounded ? &WhileGuard<true> : &WhileGuard<false>;
+Step WhileLimitStep() {
+  return &WhileLimit;
+}
+Step WhileCountStep() {
+  return &WhileCount;
 }
 Step WhileNextStep() {
   return &Jump;

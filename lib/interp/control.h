@@ -15,8 +15,10 @@ Step ForBeginStep();
 Step ForNextStep();
 /// Sets the counter of a while.
 Step WhileBeginStep();
-/// After the test: jumps out where the bound of trips is reached; counts the trip.
-Step WhileGuardStep(bool bounded);
+/// Before the test: jumps out where the bound of trips is reached.
+Step WhileLimitStep();
+/// After the test: counts the trip.
+Step WhileCountStep();
 /// Jumps back to the test.
 Step WhileNextStep();
 Step WhileEndStep();

@@ -256,15 +256,17 @@ void FunctionLowering::LowerWhile(Inst inst) {
   MoveAll(operands.subspan(bounded ? 1 : 0), params);
   Emit(WhileBeginStep(), 0, 0, 0, 0, info);
   size_t head = Here();
+  // At the bound the loop ends before its test.
+  if (bounded) Emit(WhileLimitStep(), 0, 0, 0, 0, info);
   LowerBlock(test);
   size_t leave = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
-  size_t guard = Emit(WhileGuardStep(bounded), 0, 0, 0, 0, info);
+  Emit(WhileCountStep(), 0, 0, 0, 0, info);
   LowerBlock(body);
   MoveAll(function_.Operands(function_.Terminator(body)), params);
   size_t back = Emit(WhileNextStep());
   JumpTo(back, head);
   JumpTo(leave, Here());
-  JumpTo(guard, Here());
+  if (bounded) JumpTo(head, Here());
   Emit(WhileEndStep(), 0, 0, 0, 0, info);
   program_.loops[info].cost = static_cast<uint32_t>(back - head + 1);
   for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n]));
