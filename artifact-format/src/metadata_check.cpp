@@ -339,6 +339,11 @@ class Checker {
     }
     for (const TaskMeta& part : size->tasks) {
       if (!part.size_kernel.empty()) return Broken("size kernel '", size->name.view(), "' has a size kernel");
+      for (const EntryMeta& entry : task.entries) {
+        if (!HasEntry(part, entry.target)) {
+          return Broken("size kernel '", size->name.view(), "' has no code for target ", entry.target);
+        }
+      }
       for (const AdstackPlanMeta& plan : part.plans) {
         for (const StackMeta& stack : plan.stacks) {
           if (stack.id >= stacks) return Broken("size kernel '", size->name.view(), "' counts for no stack");
@@ -346,6 +351,13 @@ class Checker {
       }
     }
     return true;
+  }
+
+  static bool HasEntry(const TaskMeta& task, uint32_t target) {
+    for (const EntryMeta& entry : task.entries) {
+      if (entry.target == target) return true;
+    }
+    return false;
   }
 
   bool Plan(const KernelMeta& kernel, const AdstackPlanMeta& plan) {

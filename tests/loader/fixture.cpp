@@ -133,6 +133,24 @@ KernelMeta Collatz() {
   return kernel;
 }
 
+// Collatz again, with a kernel that counts what its stack takes.
+KernelMeta Counted() {
+  KernelMeta kernel = Collatz();
+  kernel.name = "counted";
+  kernel.tasks[0].size_kernel = "counted.size0";
+  return kernel;
+}
+
+KernelMeta CountedSize() {
+  KernelMeta kernel = Kernel("counted.size0");
+  kernel.role = KernelRole::kSize;
+  kernel.of = "counted";
+  kernel.params.push_back(Buffer("x", ScalarType::kU32, 1, Access::kRead));
+  kernel.params.push_back(Buffer("sizes", ScalarType::kI64, 1, Access::kReadWrite));
+  kernel.tasks.push_back(Task("counted_2Esize0", 0, {kernel.exprs.Shape(0, 0)}));
+  return kernel;
+}
+
 KernelMeta Check() {
   KernelMeta kernel = Kernel("check");
   kernel.params.push_back(Buffer("x", ScalarType::kF32, 2, Access::kRead));
@@ -174,7 +192,8 @@ Metadata MakeMetadata() {
   target.name = "cpu:other";
   target.arch = "riscv64";
   metadata.targets.push_back(target);
-  for (KernelMeta kernel : {Saxpy(), Tape(), Mean(), Compact(), Rows(), Collatz(), Check()}) {
+  for (KernelMeta kernel :
+       {Saxpy(), Tape(), Mean(), Compact(), Rows(), Collatz(), Counted(), CountedSize(), Check()}) {
     metadata.kernels.push_back(kernel);
   }
   FinishMetadata(&metadata);

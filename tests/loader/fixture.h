@@ -1,5 +1,5 @@
 #pragma once
-// A bundle made by hand, for tests of the loader: eight kernels over the image that fixture_kernels.c
+// A bundle made by hand, for tests of the loader: nine kernels over the image that fixture_kernels.c
 // compiles to.
 
 #include <cstdint>

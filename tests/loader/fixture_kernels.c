@@ -147,6 +147,21 @@ ENTRY(adc_collatz_t0) {
   }
 }
 
+/* The size kernel of a task like collatz: raises sizes[0] to the longest run.
+ * cells: x, x extent, sizes, sizes extent */
+ENTRY(adc_counted_2Esize0_t0) {
+  const uint32_t* x = (const uint32_t*)frame->cells[0];
+  int64_t* sizes = (int64_t*)frame->cells[2];
+  for (uint64_t i = begin; i < end; ++i) {
+    int64_t steps = 0;
+    for (uint32_t value = x[i]; value > 1; value = value % 2 ? 3 * value + 1 : value / 2) ++steps;
+    int64_t known = __atomic_load_n(sizes, __ATOMIC_RELAXED);
+    while (known < steps &&
+           !__atomic_compare_exchange_n(sizes, &known, steps, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+}
+
 /* check(x: buffer<f32, 2> read, m: mat<f32, 2, 2>, k: i8, u: u16, flag: i1, code: u32): every by-value form
  * at once; where flag is set reports `code` at the iteration |k|. cells: x, extents, m (4), k, u, flag, code
  */

@@ -300,3 +300,47 @@ TEST_CASE("stacks that never live at once share their bytes", "[loader]") {
   CHECK(plan.Stack(0, 1).offset == 160);
   CHECK(plan.Info().heap_bytes == 256);
 }
+
+TEST_CASE("a size kernel counts what no expression says", "[loader]") {
+  for (uint32_t workers : {1u, 3u}) {
+    Session session(workers);
+    std::vector<uint32_t> x = {1, 6, 27, 97};
+    Plan plan(session, "counted", {BufferArg("x", ADRT_TYPE_U32, x.data(), {4})});
+    REQUIRE(plan.status == ADRT_OK);
+    CHECK(plan.Info().resolved == 0);
+    INFO(plan.error.text);
+    REQUIRE(plan.Run() == ADRT_OK);
+    CHECK(x == std::vector<uint32_t>{0, 8, 111, 118});
+    CHECK(plan.Stack(0, 0).capacity == 118);
+    // Counted anew at each launch, since the buffer says something else by now.
+    REQUIRE(plan.Run() == ADRT_OK);
+    CHECK(plan.Stack(0, 0).capacity == 69);  // 111 takes the longest
+    // A cap replaces counting.
+    x = {1, 6, 27, 97};
+    REQUIRE(adrt_plan_with_cap(plan.plan, 64 * workers, &plan.error) == ADRT_OK);
+    CHECK(plan.Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
+  }
+}
+
+TEST_CASE("a size kernel that does not fit the kernel it sizes is refused", "[loader]") {
+  using adc::artifact::KernelMeta;
+  auto refused = [](void (*change)(KernelMeta& size)) {
+    adc::artifact::Metadata metadata = MakeMetadata();
+    for (KernelMeta& kernel : metadata.kernels) {
+      if (kernel.name == "counted.size0") change(kernel);
+    }
+    FinishMetadata(&metadata);
+    adc::artifact::Error error;
+    adc::artifact::String json;
+    bool written = WriteMetadata(metadata, &json, &error);
+    CHECK((written || error.message().find("counted.size0") != std::string_view::npos));
+    return !written;
+  };
+  CHECK_FALSE(refused([](KernelMeta&) {}));
+  CHECK(refused([](KernelMeta& size) { size.params.pop_back(); }));
+  CHECK(refused([](KernelMeta& size) { size.params[0].rank = 2; }));
+  CHECK(refused([](KernelMeta& size) { size.params[1].type = adc::artifact::ScalarType::kI32; }));
+  CHECK(refused([](KernelMeta& size) { size.role = adc::artifact::KernelRole::kJvp; }));
+  CHECK(refused([](KernelMeta& size) { size.tasks[0].entries.clear(); }));
+  CHECK(refused([](KernelMeta& size) { size.tasks[0].size_kernel = "counted.size0"; }));
+}

@@ -70,10 +70,10 @@ class Vector {
     T* memory = static_cast<T*>(Allocate(allocator_, grown * sizeof(T), alignof(T)));
     if (!memory) return false;
     for (size_t index = 0; index < size_; ++index) {
-      new (memory + index) T(std::move(data_[index]));
+      new (static_cast<void*>(memory + index)) T(std::move(data_[index]));
       data_[index].~T();
     }
-    if (data_) Release(allocator_, data_, capacity_ * sizeof(T), alignof(T));
+    if (data_) Release(allocator_, static_cast<void*>(data_), capacity_ * sizeof(T), alignof(T));
     data_ = memory;
     capacity_ = grown;
     return true;
@@ -81,18 +81,18 @@ class Vector {
   /// Adds a default element and returns it; null when refused.
   [[nodiscard]] T* TryAppend() {
     if (!TryReserve(size_ + 1)) return nullptr;
-    return new (data_ + size_++) T();
+    return new (static_cast<void*>(data_ + size_++)) T();
   }
   [[nodiscard]] bool TryPush(T item) {
     if (!TryReserve(size_ + 1)) return false;
-    new (data_ + size_++) T(std::move(item));
+    new (static_cast<void*>(data_ + size_++)) T(std::move(item));
     return true;
   }
   /// Makes the size `count`; new elements are value-initialised. False when refused.
   [[nodiscard]] bool TryResize(size_t count) {
     if (!TryReserve(count)) return false;
     while (size_ > count) data_[--size_].~T();
-    while (size_ < count) new (data_ + size_++) T();
+    while (size_ < count) new (static_cast<void*>(data_ + size_++)) T();
     return true;
   }
 
@@ -146,7 +146,7 @@ class Vector {
  private:
   void Reset() {
     clear();
-    if (data_) Release(allocator_, data_, capacity_ * sizeof(T), alignof(T));
+    if (data_) Release(allocator_, static_cast<void*>(data_), capacity_ * sizeof(T), alignof(T));
     data_ = nullptr;
     capacity_ = 0;
   }

@@ -3,6 +3,8 @@
 
 #include <adrt/adrt.h>
 
+#include <cstring>
+
 #include "artifact/error.h"
 
 namespace adrt {
@@ -44,10 +46,7 @@ template <class T>
 bool CopyDescriptor(const T* from, T* to) {
   constexpr uint32_t kLargest = 1u << 12;
   if (from->struct_size < sizeof(uint32_t) || from->struct_size > kLargest) return false;
-  uint32_t size = from->struct_size < sizeof(T) ? from->struct_size : static_cast<uint32_t>(sizeof(T));
-  const unsigned char* source = reinterpret_cast<const unsigned char*>(from);
-  unsigned char* destination = reinterpret_cast<unsigned char*>(to);
-  for (uint32_t index = 0; index < size; ++index) destination[index] = source[index];
+  std::memcpy(to, from, from->struct_size < sizeof(T) ? from->struct_size : sizeof(T));
   to->struct_size = sizeof(T);
   return true;
 }
@@ -57,9 +56,7 @@ template <class T>
 bool CopyReport(const T& from, T* to) {
   uint32_t size = to->struct_size;
   if (size < sizeof(uint32_t)) return false;
-  const unsigned char* source = reinterpret_cast<const unsigned char*>(&from);
-  unsigned char* destination = reinterpret_cast<unsigned char*>(to);
-  for (uint32_t index = 0; index < size && index < sizeof(T); ++index) destination[index] = source[index];
+  std::memcpy(to, &from, size < sizeof(T) ? size : sizeof(T));
   to->struct_size = size;
   return true;
 }

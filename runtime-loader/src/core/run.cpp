@@ -106,7 +106,7 @@ class Launcher {
       if (param.kind != adc::artifact::ParamKind::kScratch) continue;
       adrt::BoundParam& bound = plan_.params[index];
       bound.data = heap_ ? heap_ + offset : nullptr;
-      if (bound.bytes > 0) std::memset(bound.data, 0, bound.bytes);
+      if (bound.data && bound.bytes > 0) std::memset(bound.data, 0, bound.bytes);
       plan_.cells[param.cell] = reinterpret_cast<uintptr_t>(bound.data);
       offset += (bound.bytes + ADRT_HEAP_ALIGNMENT - 1) / ADRT_HEAP_ALIGNMENT * ADRT_HEAP_ALIGNMENT;
     }

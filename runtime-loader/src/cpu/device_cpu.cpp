@@ -142,15 +142,25 @@ constexpr const char* kArch = "aarch64";
 #endif
 constexpr DeviceKind kCpu = {"cpu", kArch, Judge, Load, Unload, Run, Destroy, Features};
 
+// A device without threads; null with the status set where the host is wrong or refuses memory.
+CpuDevice* MakeCpu(const adrt_host* host, uint32_t workers, adrt_status* status, adrt_error* error) {
+  Host made;
+  if (!MakeHost(host, &made, error)) {
+    *status = ADRT_ERROR_ARGUMENT;
+    return nullptr;
+  }
+  CpuDevice* cpu = New<CpuDevice>(made.allocator, made, &kCpu, workers);
+  *status = cpu ? ADRT_OK : OutOfMemory(error);
+  return cpu;
+}
+
 }  // namespace
 }  // namespace adrt
 
 adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,
                                  adrt_error* error) {
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: null argument");
-  adrt::Host made;
   adrt_cpu_jobs wanted = {};
-  if (!adrt::MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
   if (jobs && !adrt::CopyDescriptor(jobs, &wanted)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: struct_size is not set");
   }
@@ -158,9 +168,9 @@ adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* job
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: needs parallel_for and 1 to ",
                 adrt::kMaxWorkers, " workers");
   }
-  adrt::CpuDevice* cpu =
-      adrt::New<adrt::CpuDevice>(made.allocator, made, &adrt::kCpu, jobs ? wanted.worker_count : 1);
-  if (!cpu) return adrt::OutOfMemory(error);
+  adrt_status status = ADRT_OK;
+  adrt::CpuDevice* cpu = adrt::MakeCpu(host, jobs ? wanted.worker_count : 1, &status, error);
+  if (!cpu) return status;
   cpu->jobs = wanted;
   *device = cpu;
   return ADRT_OK;
@@ -173,22 +183,21 @@ adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, a
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cpu: at most ", adrt::kMaxWorkers, " workers");
   }
   if (worker_count == 0) {
+    constexpr long kMostByDefault = 256;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    worker_count = processors < 1 ? 1 : processors > 256 ? 256 : static_cast<uint32_t>(processors);
+    if (processors > kMostByDefault) processors = kMostByDefault;
+    worker_count = processors < 1 ? 1 : static_cast<uint32_t>(processors);
   }
-  adrt_device* wrapped = nullptr;
-  adrt_status status = adrt_device_wrap_cpu(host, nullptr, &wrapped, error);
-  if (status != ADRT_OK) return status;
-  adrt::CpuDevice* cpu = static_cast<adrt::CpuDevice*>(wrapped);
-  cpu->worker_count = worker_count;
+  adrt_status status = ADRT_OK;
+  adrt::CpuDevice* cpu = adrt::MakeCpu(host, worker_count, &status, error);
+  if (!cpu) return status;
   if (worker_count > 1) {
     adrt_error own = {};
     own.struct_size = sizeof own;
     adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
     cpu->pool = adrt::New<adrt::Pool>(cpu->host.allocator);
-    bool started = cpu->pool ? cpu->pool->Start(worker_count - 1, &cpu->host.allocator, details)
-                             : (adrt::OutOfMemory(details), false);
-    if (!started) {
+    if (!cpu->pool) adrt::OutOfMemory(details);
+    if (!cpu->pool || !cpu->pool->Start(worker_count - 1, &cpu->host.allocator, details)) {
       status = details->status;
       adrt_device_release(cpu);
       return status;

@@ -318,7 +318,7 @@ class ImageMapper {
       *address = reinterpret_cast<uintptr_t>(image_.base_) + symbol.st_value;
       return true;
     }
-    for (const adrt_import* import = adrt_math_imports; import->name; ++import) {
+    for (const adrt_import* import = adrt_math_import_table(); import->name; ++import) {
       if (name == import->name) {
         *address = reinterpret_cast<uintptr_t>(import->function);
         return true;

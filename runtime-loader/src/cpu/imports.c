@@ -4,9 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-const struct adrt_import adrt_math_imports[] = {
+static const struct adrt_import kImports[] = {
 #define ADC_MATH_IMPORT(symbol) {#symbol, (void (*)(void))symbol},
 #include "artifact/math_imports.def"
 #undef ADC_MATH_IMPORT
     {0, 0},
 };
+
+const struct adrt_import* adrt_math_import_table(void) {
+  return kImports;
+}

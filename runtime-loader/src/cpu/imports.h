@@ -11,8 +11,8 @@ struct adrt_import {
   void (*function)(void);
 };
 
-/* Ends with a null name. */
-extern const struct adrt_import adrt_math_imports[];
+/* The table; ends with a null name. */
+const struct adrt_import* adrt_math_import_table(void);
 
 #ifdef __cplusplus
 }
