@@ -168,8 +168,20 @@ NodeId SizeAlgebra::Mul(NodeId left, NodeId right) {
   if (pool_.IsConst(right, &factor)) {
     Sum sum;
     if (factor != 0 && Split(left, factor, &sum)) return Join(sum);
+    return pool_.Mul(left, right);
   }
-  return pool_.Mul(left, right);
+  // Constant factors stand outside, so that `-d * n` and `d * n` cancel.
+  int64_t common = 1;
+  NodeId whole_left = left, whole_right = right;
+  for (NodeId* side : {&left, &right}) {
+    Sum sum;
+    if (!Split(*side, 1, &sum) || sum.constant != 0 || sum.terms.size() != 1) continue;
+    if (__builtin_mul_overflow(common, sum.terms[0].factor, &common))
+      return pool_.Mul(whole_left, whole_right);
+    *side = sum.terms[0].atom;
+  }
+  NodeId product = pool_.Mul(left, right);
+  return common == 1 ? product : Mul(product, Const(common));
 }
 
 NodeId SizeAlgebra::Divide(SizeOp op, NodeId left, NodeId right) {
@@ -485,6 +497,8 @@ int64_t SizeAlgebra::PeriodOf(NodeId body, uint32_t level) const {
 NodeId SizeAlgebra::WhereNotEmpty(NodeId trips, NodeId value) {
   if (trips == kNoNode || value == kNoNode || value == trips) return value;
   if (RangeOf(trips).low > 0) return value;
+  int64_t gap = 0;
+  if (pool_.IsConst(Sub(value, trips), &gap) && gap == -1) return Clamp0(value);  // trips - 1, the last index
   NodeId inner = trips;  // a clamped count is positive exactly where what it clamps is
   while (pool_[inner].op == SizeOp::kClamp0 || pool_[inner].op == SizeOp::kCeilDiv)
     inner = pool_[inner].operands[0];

@@ -1,0 +1,220 @@
+// Plans of hand-written kernels: capacities, classes, groups, sharing, private tapes, addressing.
+
+#include "adstack_support.h"
+
+using namespace adc;
+using namespace adc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const char* const kRelax = R"(
+kernel @relax.grad(%x: buffer<f32, 1>, %loss: buffer<f32, 0>, %n: i32, %x.adj: buffer<f32, 1>, %loss.adj: buffer<f32, 0>) {
+  parallel %i in 0..shape(%x, 0) {
+    %s  = stack.new f32
+    %v0 = load %x[%i]
+    for %t in 0..%n carry(%a = %v0) {
+      stack.push %s, %a
+      %b = add (sin %a), 0.1
+      yield %b
+    }
+    %g0 = load %loss.adj[]
+    %g = for %t2 in 0..%n reversed carry(%ga = %g0) {
+      %p = stack.pop %s
+      yield (mul %ga, (cos %p))
+    }
+    add_to %x.adj[%i], %g
+  }
+}
+)";
+
+/// A parallel over 0..%n with the statements given; %a is something to push, i32 %n and %m, buffers %x and
+/// %e, %s of i32.
+std::string Kernel(const std::string& body) {
+  return "kernel @k(%x: buffer<f32, 1>, %e: buffer<i32, 1>, %s: buffer<i32, 1>, %n: i32, %m: i32, %out: "
+         "buffer<f32, 1>) {\n"
+         "  parallel %i in 0..%n {\n    %a = load %x[%i]\n" +
+         body + "  }\n}\n";
+}
+
+/// A loop that fills a stack and one that empties it.
+std::string Tape(const std::string& name, const std::string& bounds, const std::string& type = "f32") {
+  std::string value = type == "f32" ? "%a" : "%" + name + ".v";
+  std::string text = "%" + name + " = stack.new " + type + "\n";
+  if (type != "f32") text += value + " = cast %a to " + type + "\n";
+  text += "for %" + name + ".t in " + bounds + " { stack.push %" + name + ", " + value + " }\n";
+  text += "for %" + name + ".r in " + bounds + " reversed { %" + name + ".p = stack.pop %" + name + "\n";
+  text += type == "f32" ? "atomic add %out[%i], %" + name + ".p }\n"
+                        : "atomic add %out[%i], (cast %" + name + ".p to f32) }\n";
+  return text;
+}
+
+std::string CapacityOf(Planned& planned, size_t stack = 0) {
+  std::vector<std::string_view> names;
+  for (ir::Value param : planned.kernel->Params())
+    names.push_back(planned.module->Text((*planned.kernel)[param].name));
+  artifact::String text;
+  artifact::FormatSizeExpr(planned.plan.exprs, planned.plan.tasks[0].stacks[stack].capacity, names, &text);
+  return std::string(text.view());
+}
+
+artifact::SizeClass ClassOf(Planned& planned, size_t stack = 0) {
+  return planned.plan.exprs.ClassOf(planned.plan.tasks[0].stacks[stack].capacity);
+}
+
+}  // namespace
+
+TEST_CASE("relax keeps one value per step, in slots, in a row without a gate", "[adstack]") {
+  auto planned = PlanText(kRelax);
+  REQUIRE(planned->plan.tasks.size() == 1);
+  const adstack::TaskPlan& task = planned->plan.tasks[0];
+  REQUIRE(task.stacks.size() == 1);
+  CHECK(CapacityOf(*planned) == "max(n, 0)");
+  CHECK(ClassOf(*planned) == artifact::SizeClass::kS1);
+  CHECK(task.stacks[0].addressing == artifact::Addressing::kIndexed);
+  CHECK(task.groups.size() == 1);
+  CHECK_FALSE(task.groups[0].place.Valid());
+  CHECK_THAT(planned->PlanText(), Contains("task 0: parallel over [shape(x, 0)], class S1"));
+  CHECK_THAT(planned->PlanText(),
+             Contains("stack 0: f32 capacity [max(n, 0)], class S1, indexed, row of group 0"));
+  CHECK_THAT(planned->PlanText(), Contains("at test.ir:7:"));
+}
+
+TEST_CASE("capacities of common bounds", "[adstack]") {
+  auto capacity = [](const std::string& body) {
+    auto planned = PlanText(Kernel(body));
+    INFO(planned->PlanText());
+    REQUIRE(planned->plan.tasks[0].stacks.size() == 1);
+    return CapacityOf(*planned);
+  };
+  CHECK(capacity(Tape("s1", "0..(sub %n, %i)")) == "max(n, 0)");
+  CHECK(capacity(Tape("s1", "0..%i")) == "max((max(n, 0) - 1), 0)");
+  CHECK(capacity(Tape("s1", "%i..%n")) == "max(n, 0)");
+  CHECK(capacity(Tape("s1", "%i..(add %i, %m)")) == "max(m, 0)");
+  CHECK(capacity(Tape("s1", "0..shape(%x, 0)")) == "shape(x, 0)");
+  CHECK(capacity(Tape("s1", "0..%n step 4")) == "ceil_div(max(n, 0), 4)");
+  CHECK(capacity(Tape("s1", "0..(min %n, 1000)")) == "max(min(n, 1000), 0)");
+  // The longest row, not the largest end minus the smallest start.
+  CHECK(capacity("%lo = load %s[%i]\n%hi = load %e[%i]\n" + Tape("s1", "%lo..%hi")) ==
+        "max(i0 in 0..max(n, 0): max((e[i0] - s[i0]), 0))");
+  // Each row of an outer loop reuses the tape of the one before.
+  CHECK(capacity("for %j in 0..%m {\n" + Tape("s1", "0..%j") + "}\n") == "max((max(m, 0) - 1), 0)");
+  // A branch that is alike for all iterations counts.
+  CHECK(capacity("if (gt %m, 3) {\n" + Tape("s1", "0..%n") + "}\n") == "select((m > 3), max(n, 0), 0)");
+}
+
+TEST_CASE("constant tapes are private up to the limit", "[adstack]") {
+  auto planned = PlanText(Kernel(Tape("s1", "0..16") + Tape("s2", "0..100") + Tape("s3", "0..40")));
+  const adstack::TaskPlan& task = planned->plan.tasks[0];
+  INFO(planned->PlanText());
+  REQUIRE(task.stacks.size() == 3);
+  CHECK(task.stacks[0].storage == artifact::Storage::kRow);  // rows come first
+  CHECK(CapacityOf(*planned, 0) == "100");
+  CHECK(CapacityOf(*planned, 1) == "16");
+  CHECK(task.stacks[1].private_length == 16);
+  CHECK(CapacityOf(*planned, 2) == "40");
+  CHECK(task.groups.size() == 1);
+  adstack::PlanConfig config;
+  config.private_bytes = 0;
+  CHECK(PlanText(Kernel(Tape("s1", "0..16")), config)->plan.tasks[0].groups.size() == 1);
+}
+
+TEST_CASE("stacks share bytes when they never live together", "[adstack]") {
+  auto share = [](const std::string& body) {
+    auto planned = PlanText(Kernel(body));
+    INFO(planned->PlanText());
+    REQUIRE(planned->plan.tasks[0].stacks.size() == 2);
+    const adstack::PlannedStack& first = planned->plan.tasks[0].stacks[0];
+    const adstack::PlannedStack& second = planned->plan.tasks[0].stacks[1];
+    return first.share != artifact::kNoIndex && first.share == second.share && first.group == second.group;
+  };
+  CHECK(share(Tape("s1", "0..%n") + Tape("s2", "0..%m", "f64")));
+  CHECK(share("for %j in 0..3 {\n" + Tape("s1", "0..%n") + "}\n" + Tape("s2", "0..%m")));
+  CHECK_FALSE(
+      share("%s1 = stack.new f32\n%s2 = stack.new f32\n"
+            "for %t in 0..%n { stack.push %s1, %a\nstack.push %s2, %a }\n"
+            "for %u in 0..%n reversed { %p = stack.pop %s1\n%q = stack.pop %s2\natomic add %out[%i], (add "
+            "%p, %q) }\n"));
+  // One inside of the other's life.
+  CHECK_FALSE(share("%s1 = stack.new f32\nfor %t in 0..%n { stack.push %s1, %a }\n" + Tape("s2", "0..%m") +
+                    "for %u in 0..%n reversed { %p = stack.pop %s1\natomic add %out[%i], %p }\n"));
+}
+
+TEST_CASE("a group has the innermost branch around its stacks as its gate", "[adstack]") {
+  auto planned = PlanText(Kernel("%c = gt %a, 0.5\nif %c {\n for %j in 0..3 {\n" + Tape("s1", "0..%n") +
+                                 Tape("s2", "0..%n") + "}\n}\n" + Tape("s3", "0..%m")));
+  const adstack::TaskPlan& task = planned->plan.tasks[0];
+  INFO(planned->PlanText());
+  REQUIRE(task.groups.size() == 2);
+  CHECK(task.groups[0].place.Valid());
+  CHECK_FALSE(task.groups[1].place.Valid());
+  CHECK(task.stacks[0].group == 0);
+  CHECK(task.stacks[1].group == 0);
+  CHECK(task.stacks[2].group == 1);
+  CHECK_THAT(planned->PlanText(), Contains("group 0: gate  at test.ir:5:"));
+}
+
+TEST_CASE("while loops: max bounds them, nothing else does", "[adstack]") {
+  auto loop = [](const std::string& max) {
+    return Kernel("%s1 = stack.new f32\n%count, %last = while" + max +
+                  " carry(%k = 0, %v = %a) { continue_if (gt %v, 1.0) } do {\n stack.push %s1, %v at %k\n"
+                  " yield (add %k, 1), (mul %v, 0.5) }\n"
+                  "for %t in 0..%count reversed { %p = stack.pop %s1 at %t\natomic add %out[%i], %p }\n");
+  };
+  auto bounded = PlanText(loop(" max %m"));
+  CHECK(CapacityOf(*bounded) == "max(m, 0)");
+  CHECK(ClassOf(*bounded) == artifact::SizeClass::kS1);
+  CHECK(bounded->plan.tasks[0].stacks[0].accesses[0].guard.Valid());
+  auto open = PlanText(loop(""));
+  CHECK(open->plan.tasks[0].stacks[0].capacity == artifact::kNoNode);
+  CHECK(ClassOf(*open) == artifact::SizeClass::kS2);
+  CHECK_THAT(open->PlanText(), Contains("capacity [unknown before the launch], class S2"));
+  adstack::PlanConfig config;
+  config.forbid_s2 = true;
+  CHECK_THAT(PlanText(loop(""), config)->Messages(), Contains("E0504"));
+}
+
+TEST_CASE("counted stacks: what is emptied in every round counts once", "[adstack]") {
+  // Two pushes per step: no plain slot, so the stack counts.
+  std::string tape =
+      "%s1 = stack.new f32\n"
+      "for %j in 0..3 {\n"
+      "  for %t in 0..%n { stack.push %s1, %a\n stack.push %s1, %a }\n"
+      "  for %u in 0..%n reversed { %p = stack.pop %s1\n %q = stack.pop %s1\n atomic add %out[%i], (add %p, "
+      "%q) }\n"
+      "}\n";
+  auto planned = PlanText(Kernel(tape));
+  CHECK(planned->plan.tasks[0].stacks[0].addressing == artifact::Addressing::kCounted);
+  LaunchEnv five(*planned->kernel, [&] {
+    static interp::Arguments arguments;
+    arguments = interp::MakeArguments(*planned->module, *planned->kernel);
+    SetInteger(arguments, 3, 5);
+    return std::cref(arguments);
+  }());
+  CHECK(five.Evaluate(planned->plan.exprs, planned->plan.tasks[0].stacks[0].capacity).value == 10);
+}
+
+TEST_CASE("misuse of stacks is reported", "[adstack]") {
+  CHECK_THAT(
+      PlanText(
+          Kernel(
+              "%s1 = stack.new f32\nstack.push %s1, %a at 0\n%p = stack.pop %s1\natomic add %out[%i], %p\n"))
+          ->Messages(),
+      Contains("E0501"));
+}
+
+TEST_CASE("iterations must be known before the launch", "[adstack]") {
+  std::string text =
+      "kernel @k(%x: buffer<f32, 1>, %f: f32) {\n  %n = cast %f to i32\n"
+      "  parallel %i in 0..%n { store %x[%i], 1.0 }\n}\n";
+  CHECK_THAT(PlanText(text)->Messages(), Contains("E0503") && Contains("pass it as a scalar argument"));
+}
+
+TEST_CASE("what nothing pops, or nothing pushes, needs no stack", "[adstack]") {
+  auto planned = PlanText(
+      Kernel("%s1 = stack.new f32\nfor %t in 0..%n { stack.push %s1, %a at %t }\nstore %out[%i], %a\n"));
+  CHECK(planned->plan.tasks[0].stacks.empty());
+  CHECK(planned->plan.idle_stacks.size() == 1);
+  REQUIRE(adstack::LowerAdstacks(*planned->module, *planned->kernel, planned->plan, planned->diagnostics));
+  CHECK_THAT(planned->Text(), !Contains("stack."));
+}

@@ -1,0 +1,132 @@
+#pragma once
+// Helpers of the adstack tests: text to plan, a plan's capacities at a launch, a lowered kernel run over
+// rows.
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "adstack/lower.h"
+#include "adstack/plan.h"
+#include "interp/interpreter.h"
+#include "parse/parser.h"
+
+namespace adc::test {
+
+struct Planned {
+  diag::SourceManager sources;
+  diag::Diagnostics diagnostics{0};
+  std::unique_ptr<ir::Module> module;
+  ir::Function* kernel = nullptr;
+  adstack::AdstackPlan plan;
+
+  std::string Messages() { return diag::PrintDiagnostics(diagnostics, sources, false); }
+  std::string PlanText() { return adstack::PrintPlan(*module, *kernel, plan, sources); }
+  std::string Text() { return ir::Print(*module, *kernel); }
+};
+
+/// Parses `text` and plans its first kernel.
+inline std::unique_ptr<Planned> PlanText(const std::string& text, adstack::PlanConfig config = {}) {
+  auto planned = std::make_unique<Planned>();
+  planned->module = parse::ParseText("test.ir", text, {}, planned->sources, planned->diagnostics);
+  INFO(text << planned->Messages());
+  REQUIRE(planned->module);
+  REQUIRE_FALSE(planned->diagnostics.HasErrors());
+  for (const auto& function : planned->module->functions) {
+    if (function->IsKernel() && planned->kernel == nullptr) planned->kernel = function.get();
+  }
+  REQUIRE(planned->kernel);
+  planned->module->phase = ir::Phase::Differentiated;
+  planned->plan = adstack::PlanAdstacks(*planned->module, *planned->kernel, config, planned->diagnostics);
+  return planned;
+}
+
+/// What size expressions see of interpreter arguments.
+class LaunchEnv {
+ public:
+  LaunchEnv(const ir::Function& kernel, const interp::Arguments& arguments) : arguments_(arguments) {
+    params_.resize(kernel.params.size());
+    for (size_t n = 0; n < params_.size(); ++n) {
+      const interp::Argument& argument = arguments[n];
+      ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+      if (type.IsScalar() && !ir::IsFloat(type.scalar)) {
+        params_[n].has_scalar = true;
+        params_[n].scalar = static_cast<int64_t>(argument.bits[0]);
+      }
+      params_[n].extents = argument.tensor.extents.data();
+      params_[n].rank = static_cast<uint32_t>(argument.tensor.extents.size());
+    }
+    env_.params = params_;
+    env_.user = this;
+    env_.read = [](void* user, uint32_t param, std::span<const int64_t> indices, int64_t* value) {
+      const interp::Tensor& tensor = static_cast<LaunchEnv*>(user)->arguments_[param].tensor;
+      int64_t position = 0;
+      for (size_t axis = 0; axis < indices.size(); ++axis) {
+        if (indices[axis] < 0 || indices[axis] >= tensor.extents[axis]) return false;
+        position = position * tensor.extents[axis] + indices[axis];
+      }
+      *value = static_cast<int64_t>(tensor.Get(position));
+      return true;
+    };
+  }
+  artifact::EvalResult Evaluate(const artifact::SizeExprPool& pool, artifact::NodeId node) const {
+    return artifact::Evaluate(pool, node, env_);
+  }
+
+ private:
+  const interp::Arguments& arguments_;
+  std::vector<artifact::SizeParam> params_;
+  artifact::SizeEnv env_;
+};
+
+/// Rows as a loader lays them out: stacks in order, each aligned to its element, those that share at one
+/// place. `caps` replaces capacities by stack (-1: the plan's); unknown ones without a cap get `fallback`.
+inline std::vector<interp::RowTask> LayRows(const Planned& planned, const LaunchEnv& env,
+                                            std::vector<int64_t> caps = {}, int64_t fallback = 0) {
+  std::vector<interp::RowTask> tasks;
+  for (const adstack::TaskPlan& task : planned.plan.tasks) {
+    interp::RowTask rows;
+    rows.group_bytes.resize(task.groups.size());
+    std::vector<int64_t> bytes;
+    for (size_t n = 0; n < task.stacks.size(); ++n) {
+      int64_t capacity = fallback;
+      if (task.stacks[n].capacity != artifact::kNoNode) {
+        artifact::EvalResult value = env.Evaluate(planned.plan.exprs, task.stacks[n].capacity);
+        REQUIRE(value.ok());
+        capacity = value.value;
+      }
+      if (n < caps.size() && caps[n] >= 0) capacity = caps[n];
+      rows.stack_capacity.push_back(capacity);
+      rows.stack_offset.push_back(0);
+      bytes.push_back(capacity * ir::ByteSize(task.stacks[n].scalar));
+    }
+    for (size_t n = 0; n < task.stacks.size(); ++n) {
+      const adstack::PlannedStack& stack = task.stacks[n];
+      if (stack.storage == artifact::Storage::kPrivate) continue;
+      int64_t own = bytes[n], alignment = 8;
+      bool placed = false;
+      for (size_t other = 0; other < task.stacks.size() && stack.share != artifact::kNoIndex; ++other) {
+        if (task.stacks[other].share != stack.share || task.stacks[other].group != stack.group) continue;
+        if (other < n && !placed) {
+          rows.stack_offset[n] = rows.stack_offset[other];
+          placed = true;
+        }
+        own = std::max(own, bytes[other]);
+      }
+      if (placed) continue;
+      int64_t& cursor = rows.group_bytes[stack.group];
+      cursor = (cursor + alignment - 1) / alignment * alignment;
+      rows.stack_offset[n] = cursor;
+      cursor += own;
+    }
+    tasks.push_back(rows);
+  }
+  return tasks;
+}
+
+/// Bits of an integer argument.
+inline void SetInteger(interp::Arguments& arguments, size_t parameter, int64_t value) {
+  arguments[parameter].bits = {static_cast<uint64_t>(value)};
+}
+
+}  // namespace adc::test
