@@ -12,7 +12,7 @@ struct InlineConfig {
   uint32_t instruction_limit = 2'000'000;
   /// Deepest nesting of regions after inlining.
   uint32_t nesting_limit = 256;
-  FoldConfig fold;
+  FoldConfig fold = {};
 };
 
 /// Inlines every call but those kept. Functions that nothing needs any more leave the module: what stays are

@@ -6,7 +6,7 @@
 namespace adc::transform {
 
 struct MemoryToRegistersConfig {
-  FoldConfig fold;
+  FoldConfig fold = {};
 };
 
 /// Promotes every local array that is only loaded and stored, at constant indices inside its length, and is

@@ -6,7 +6,7 @@
 namespace adc::transform {
 
 struct ScalariseConfig {
-  FoldConfig fold;
+  FoldConfig fold = {};
 };
 
 /// Expands every operation on vectors and matrices. Components count row by row: component k of a matrix with

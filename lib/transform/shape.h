@@ -6,7 +6,7 @@
 namespace adc::transform {
 
 struct ShapeConfig {
-  FoldConfig fold;
+  FoldConfig fold = {};
   /// Limit of inlining and unrolling, in instructions of one kernel.
   uint32_t instruction_limit = 2'000'000;
   PassObserver observer;

@@ -7,7 +7,7 @@
 namespace adc::transform {
 
 struct SimplifyConfig {
-  FoldConfig fold;
+  FoldConfig fold = {};
   uint32_t rounds = 4;
 };
 

@@ -8,7 +8,7 @@ namespace adc::transform {
 struct UnrollConfig {
   /// Most instructions that one function may have afterwards, and most iterations that may be copied.
   uint32_t instruction_limit = 2'000'000;
-  FoldConfig fold;
+  FoldConfig fold = {};
 };
 
 /// Unrolls every `for ... unroll`. Bounds may be any arithmetic that folds to a constant, indices of outer

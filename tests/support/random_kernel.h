@@ -211,7 +211,7 @@ class RandomKernelWriter {
       case 3:
         return Define(v, "v",
                       "normalize (add (cross " + VectorValue() + ", " + VectorValue() +
-                          "), (vec.make 1.5, 2.5, -3.5))");
+                          "), (vec.make 1.5:" + t + ", 2.5, -3.5))");
       case 4:
         return Define(t, "f", "vec.get " + VectorValue() + ", (mod " + Pick("i32") + ", 3)");
       case 5:

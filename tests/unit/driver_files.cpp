@@ -8,7 +8,6 @@
 
 #include "driver/depfile.h"
 #include "driver/files.h"
-#include "driver/nearest.h"
 
 using namespace adc::driver;
 
@@ -85,19 +84,4 @@ TEST_CASE("reading what is not there says why") {
 TEST_CASE("a depfile quotes what make would misread") {
   std::string dependencies[] = {"a b.ir", "c#d$.ir"};
   CHECK(DepfileText("out file", dependencies) == "out\\ file: a\\ b.ir c\\#d$$.ir\n\nc\\#d$$.ir:\n");
-}
-
-TEST_CASE("edit distance counts letters and swaps") {
-  CHECK(EditDistance("", "abc") == 3);
-  CHECK(EditDistance("target", "target") == 0);
-  CHECK(EditDistance("targte", "target") == 1);
-  CHECK(EditDistance("kitten", "sitting") == 3);
-}
-
-TEST_CASE("the nearest name is found, and only when it is near") {
-  std::string_view names[] = {"--target", "--emit", "--derive"};
-  CHECK(Nearest("--emti", names) == "--emit");
-  CHECK(Nearest("--traget", names) == "--target");
-  CHECK(Nearest("--something", names).empty());
-  CHECK(Nearest(std::string(100000, '-'), names).empty());
 }

@@ -106,7 +106,7 @@ TEST_CASE("Cells that an unknown index names may be any") {
 
 TEST_CASE("A read is safe from earlier writes, other buffers, other branches and earlier tasks") {
   Subject subject(R"(
-    parallel %i in 0..%n { store %x[%i], 0.0 }
+    parallel %h in 0..%n { store %x[%h], 0.0 }
     parallel %i in 0..%n {
       store %y[%i], 1.0
       %a = load %y[%i]
@@ -134,7 +134,7 @@ TEST_CASE("Later iterations of a serial loop may overwrite, later tasks too") {
         store %m[%i, %t], (add %a, %b)
       }
     }
-    parallel %i in 0..%n { store %m[%i, 7], 1.0 })");
+    parallel %h in 0..%n { store %m[%h, 7], 1.0 })");
   // Own cell: overwritten later in the same iteration. Cell 0: by iteration 0 of the loop.
   CHECK(subject.facts.DistinctAcross(subject.loops[1], subject.loads[0], subject.writes[0]));
   CHECK_FALSE(subject.facts.DistinctAcross(subject.loops[1], subject.loads[1], subject.writes[0]));
@@ -180,8 +180,8 @@ TEST_CASE("An index of a loop over an extent is in range") {
       %c = load %y[%i]
       %l = alloca array<f32, 8>
       for %t in 0..7 { store %l[(add %t, 1)], %a }
-      for %t in 1..shape(%x, 0) { store %x[(sub %t, 1)], (add %b, %c) }
-      for %t in 0..8 { store %l[(add %t, 1)], %a }
+      for %u in 1..shape(%x, 0) { store %x[(sub %u, 1)], (add %b, %c) }
+      for %w in 0..8 { store %l[(add %w, 1)], %a }
     })");
   CHECK(subject.facts.AllInRange(subject.loads[0]));
   CHECK_FALSE(subject.facts.AllInRange(subject.loads[1]));
@@ -195,7 +195,7 @@ TEST_CASE("Polynomials print with the names of their atoms") {
   Subject subject("parallel %i in 0..%n { store %x[(add (mul (add %i, 2), %p), (sub %n, %n))], 1.0 }");
   ir::Value index = subject.kernel.Indices(subject.writes[0])[0];
   CHECK(analysis::Print(*subject.parsed->module, subject.kernel, subject.facts.forms().Of(index)) ==
-        "2*%p + %p*%i");
+        "%p*%i + 2*%p");
 }
 
 TEST_CASE("Constant trip counts") {

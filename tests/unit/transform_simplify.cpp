@@ -220,7 +220,7 @@ TEST_CASE("Decided branches and loops with no or one iteration are gone") {
         %c = lt 1, 2
         %v = if %c { yield (load %x[%i]) } else { yield 7.0 }
         %w = for %t in 0..1 carry(%a = %v) { yield (sin %a) }
-        %u = for %t in 5..5 carry(%a = %w) { yield (cos %a) }
+        %u = for %s in 5..5 carry(%b = %w) { yield (cos %b) }
         store %x[%i], %u
       }
     })");
@@ -289,9 +289,9 @@ TEST_CASE("Dead carried values, results and loops go; a while that may not end s
         %v = load %x[%i]
         %live, %dead = for %t in 0..%n carry(%a = %v, %b = %v) { yield (sin %a), (cos %b) }
         %p, %q = if (gt %v, 0.0) { yield %v, (exp %v) } else { yield 1.0, 2.0 }
-        %gone = for %t in 0..%n carry(%a = %v) { yield (tan %a) }
-        %stays = while carry(%a = %v) { continue_if (lt %a, 1.0) } do { yield (mul %a, 2.0) }
-        %bounded = while max 10 carry(%a = %v) { continue_if (lt %a, 1.0) } do { yield (add %a, 2.0) }
+        %gone = for %u in 0..%n carry(%c = %v) { yield (tan %c) }
+        %stays = while carry(%d = %v) { continue_if (lt %d, 1.0) } do { yield (mul %d, 2.0) }
+        %bounded = while max 10 carry(%e = %v) { continue_if (lt %e, 1.0) } do { yield (add %e, 2.0) }
         store %x[%i], (add %live, %p)
       }
     })");
@@ -334,7 +334,7 @@ TEST_CASE("Nothing is shared between tasks") {
   std::string text = Simplified(R"(
     kernel @k(%x: buffer<f32, 1>, %y: buffer<f32, 1>, %a: f32, %b: f32) {
       parallel %i in 0..shape(%x, 0) { store %x[%i], (mul %a, %b) }
-      parallel %i in 0..shape(%x, 0) { store %y[%i], (mul %a, %b) }
+      parallel %j in 0..shape(%x, 0) { store %y[%j], (mul %a, %b) }
     })");
   CHECK(Count(text, "mul %a, %b") == 2);
   CHECK(Count(text, "shape %x, 0") == 2);
