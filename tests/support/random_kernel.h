@@ -15,7 +15,7 @@ namespace adc::test {
 
 struct RandomKernelConfig {
   std::string scalar = "f64";  ///< float type: f32 or f64
-  uint32_t statements = 12;    ///< per block, at most
+  uint32_t statements = 6;     ///< per block, at most
   uint32_t depth = 3;          ///< nesting of control inside a task
   uint32_t tasks = 1;          ///< parallel tasks; with more than one, values cross between them
   bool differentiable = true;  ///< only what reverse mode accepts: no buffer is read after it is overwritten
@@ -349,7 +349,7 @@ class RandomKernelWriter {
   void SerialLoop() {
     const std::string& t = config_.scalar;
     std::string result = Fresh("s"), index = Fresh("t"), a = Fresh("a");
-    Open(result + " = for " + index + " in 0..%size carry(" + a + " = 0.0) {");
+    Open(result + " = for " + index + " in 0..%size carry(" + a + " = 0.0:" + t + ") {");
     Line("yield (add " + a + ", (sin (load %x[" + index + "])))");
     Close("}");
     Know(t, result);
