@@ -22,7 +22,13 @@ std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
 
 bool RunsAtLeastOnce(const Function& function, Inst loop) {
   Op op = function[loop].op;
-  if (op == Op::While || op == Op::ParallelOver) return true;
+  if (op == Op::ParallelOver) return true;
+  if (op == Op::While) {
+    // The bound is asked before the condition.
+    if ((function[loop].flags & ir::kFlagHasMax) == 0) return true;
+    std::optional<int64_t> max = function.IntegerConstant(function.Operand(loop, 0));
+    return max.has_value() && *max > 0;
+  }
   if (op == Op::For) {
     std::optional<uint64_t> trips = ConstantTrips(function, loop);
     return trips.has_value() && *trips > 0;

@@ -9,8 +9,9 @@ namespace adc::analysis {
 
 /// `ceil(max(0, hi - lo) / step)` of a `for` whose bounds and step are constants; empty otherwise.
 std::optional<uint64_t> ConstantTrips(const ir::Function& function, ir::Inst loop);
-/// True when the body of a `for`, `while` or `parallel` provably runs at least once (for a while: its
-/// condition region, which always does).
+/// True when the body of a `for` or `parallel` provably runs at least once. For a `while`: its condition
+/// region, which always does, but for a `max` of 0: a bounded while ends before it asks once more than `max`
+/// times.
 bool RunsAtLeastOnce(const ir::Function& function, ir::Inst loop);
 /// True when the instruction provably ends: everything but a `while` without `max`, and what holds one.
 bool ProvablyEnds(const ir::Function& function, ir::Inst inst);

@@ -414,7 +414,8 @@ class SimplifyRewriter final : public Rewriter {
     Value condition = from_.Operand(from_.Terminator(test), 0);
     Inst yield = from_.Terminator(body);
     auto param_of = [&](uint32_t n) { return from_[test].params[n]; };
-    if (from_.IsConstant(condition) && from_.ConstantOf(condition).bits == 0) {
+    bool never = from_.IsConstant(condition) && from_.ConstantOf(condition).bits == 0;
+    if (never && analysis::RunsAtLeastOnce(from_, inst)) {
       ++changes_;
       for (uint32_t n = 0; n < data.result_count; ++n) {
         if (!live_.IsLive(param_of(n))) continue;
