@@ -127,9 +127,9 @@ void NeededPlan::FindNeededArrays() {
       for (Inst write : writes[v.raw]) {
         for (Value operand : function_.Operands(write)) reach(operand);
         for (Inst around : structure.Enclosing(write)) {
-          uint32_t fixed = function_[around].operand_count - function_[around].result_count;
+          bool branch = function_[around].op == Op::If;
+          uint32_t fixed = branch ? 1 : function_[around].operand_count - function_[around].result_count;
           for (uint32_t n = 0; n < fixed; ++n) reach(function_.Operand(around, n));
-          if (function_[around].op == Op::If) reach(function_.Operand(around, 0));
           if (function_[around].op == Op::While)
             reach(function_.Operand(function_.Terminator(function_[around].regions[0]), 0));
         }
