@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   SizeEnv env;
   env.params = params;
   env.read = ReadData;
-  env.budget = 20000;
+  env.budget = 4000;
   for (NodeId id = 0; id < pool.size(); ++id) {
     EvalResult result = Evaluate(pool, id, env);
     if (result.ok() && pool.FreeLevels(id) != 0) std::abort();

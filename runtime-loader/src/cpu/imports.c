@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "cpu/imports.h"
 
 #include <math.h>
