@@ -69,6 +69,7 @@ class Compilation {
       finished = finished && Lower() && Generate() && MakeProduct();
     }
     passes_.End();
+    NameFiles(given_names_);
     bool errors = ReportDiagnostics(diagnostics_, sources_, options_);
     passes_.PrintTimes();
     if (unsupported_) return kExitUnsupported;
@@ -84,6 +85,8 @@ class Compilation {
   bool SimplifyDerived();
   bool Lower();
   bool Generate();
+  /// Gives the source files these names, in order.
+  void NameFiles(const std::vector<std::string>& names);
   codegen::CpuConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
   bool MakeBundle();
@@ -121,6 +124,7 @@ class Compilation {
   std::vector<PlannedKernel> planned_;
   std::vector<codegen::CpuCode> code_;  ///< one per target
   artifact::Metadata metadata_;
+  std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   bool unsupported_ = false;
   bool usage_ = false;
 };
@@ -176,8 +180,10 @@ bool Compilation::Read() {
     }
     return module_ != nullptr;
   });
-  for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files())
+  for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files()) {
     file->name = MapPrefix(options_, file->name);
+    given_names_.push_back(file->name);
+  }
   // After errors in the text the rules are still checked, so that one run reports all that is wrong.
   if (module_ != nullptr && diagnostics_.HasErrors() && !diagnostics_.Full())
     verify::Verify(*module_, diagnostics_);
@@ -352,7 +358,36 @@ std::vector<diag::Result<codegen::CpuCode>> EmitAll(const ir::Module& module,
   return results;
 }
 
+/// What a product calls a source file: its path from the folder of an input or of -I, or what
+/// --file-prefix-map makes of it. So the bytes do not depend on where the sources lie or where the compiler
+/// runs.
+std::string ProductName(const std::string& name, const std::vector<std::string>& inputs,
+                        const CompileOptions& options) {
+  for (const auto& [before, after] : options.prefix_map) {
+    if (!after.empty() && name.starts_with(after)) return name;
+  }
+  std::vector<std::string> folders;
+  for (const std::string& input : inputs) {
+    folders.push_back(MapPrefix(options, std::filesystem::path(input).parent_path().string()));
+    folders.push_back(std::filesystem::absolute(input).parent_path().string());
+  }
+  folders.insert(folders.end(), options.include_dirs.begin(), options.include_dirs.end());
+  for (const std::string& folder : folders) {
+    std::string head = folder.ends_with('/') || folder.empty() ? folder : folder + "/";
+    bool relative = !name.starts_with('/') || !head.empty();
+    if (relative && name.starts_with(head)) return name.substr(head.size());
+  }
+  return std::filesystem::path(name).filename().string();
+}
+
+void Compilation::NameFiles(const std::vector<std::string>& names) {
+  for (size_t at = 0; at < names.size(); ++at) sources_.Files()[at]->name = names[at];
+}
+
 bool Compilation::Generate() {
+  std::vector<std::string> names;
+  for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
+  NameFiles(names);
   metadata_ = BuildMetadata(*module_, planned_, targets_, sources_,
                             {.asserts = options_.keep_asserts, .accesses = options_.check_bounds});
   if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;

@@ -1,6 +1,6 @@
 #include "driver/targets.h"
 
-#include "driver/nearest.h"
+#include "support/nearest.h"
 
 namespace adc::driver {
 
@@ -36,7 +36,7 @@ diag::Result<target::Target> ResolveTarget(const std::string& name) {
                         "the targets are " + list);
     }
   }
-  std::string_view near = Nearest(name, names);
+  std::string_view near = NearestName(name, names);
   return diag::Fail(diag::ErrorId::E0703, {}, "unknown target '" + name + "'",
                     near.empty() ? "the targets are " + list : "did you mean '" + std::string(near) + "'?");
 }

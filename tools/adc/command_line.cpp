@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "driver/files.h"
-#include "driver/nearest.h"
 #include "driver/report.h"
+#include "support/nearest.h"
 
 namespace adc::tool {
 
@@ -141,7 +141,7 @@ CommandLine::Outcome CommandLine::Unknown(std::string_view word) const {
   std::string_view name = word.substr(0, word.find('='));
   std::vector<std::string_view> names;
   for (const Option& option : options_) names.push_back(option.name);
-  std::string_view near = driver::Nearest(name, names);
+  std::string_view near = NearestName(name, names);
   PrintError("unknown option '" + std::string(name) + "'",
              near.empty() ? "--help lists the options" : "did you mean '" + std::string(near) + "'?");
   return Outcome::Error;

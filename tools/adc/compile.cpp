@@ -6,8 +6,8 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/nearest.h"
 #include "driver/pass_runner.h"
+#include "support/nearest.h"
 
 namespace adc::tool {
 
@@ -27,7 +27,7 @@ std::string Choose(std::string_view word, std::initializer_list<std::pair<std::s
     known += (known.empty() ? "" : ", ") + std::string(name);
     names.push_back(name);
   }
-  std::string_view near = driver::Nearest(word, names);
+  std::string_view near = NearestName(word, names);
   return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'? (" + known + ")";
 }
 
@@ -79,7 +79,7 @@ std::string TakePass(std::string_view name, bool with_plans, std::string* pass) 
     }
     known += (known.empty() ? "" : " ") + std::string(candidate);
   }
-  std::string_view near = driver::Nearest(name, names);
+  std::string_view near = NearestName(name, names);
   return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
 }
 

@@ -3,7 +3,7 @@
 #include "command_line.h"
 #include "driver/compile.h"
 #include "driver/files.h"
-#include "driver/nearest.h"
+#include "support/nearest.h"
 
 namespace adc::tool {
 
@@ -121,7 +121,7 @@ int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kerne
   if (name.empty()) {
     PrintError("several kernels: say which with --kernel", "the bundle holds " + list);
   } else {
-    std::string_view near = driver::Nearest(name, names);
+    std::string_view near = NearestName(name, names);
     PrintError("no kernel '" + name + "' in the bundle",
                near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
   }

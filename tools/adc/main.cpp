@@ -8,8 +8,8 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/nearest.h"
 #include "driver/options.h"
+#include "support/nearest.h"
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string_view MisspelledCommand(const std::string& word) {
   if (!plain || stat(word.c_str(), &facts) == 0) return {};
   std::vector<std::string_view> names;
   for (const adc::tool::Command& command : adc::tool::kCommands) names.push_back(command.name);
-  return adc::driver::Nearest(word, names);
+  return adc::NearestName(word, names);
 }
 
 int Dispatch(const std::vector<std::string>& arguments) {

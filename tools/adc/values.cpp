@@ -9,9 +9,9 @@
 
 #include "command_line.h"
 #include "driver/files.h"
-#include "driver/nearest.h"
 #include "driver/options.h"
 #include "ir/number.h"
+#include "support/nearest.h"
 #include "support/npy.h"
 
 namespace adc::tool {
@@ -313,7 +313,7 @@ bool ParseArguments(const adrt_bundle* bundle, const Kernel& kernel, const ArgTe
     *rest = text.substr(equals + 1);
     const Param* param = kernel.Find(name);
     if (param != nullptr && param->IsGiven()) return param;
-    std::string_view near = driver::Nearest(name, names);
+    std::string_view near = NearestName(name, names);
     std::string list;
     for (std::string_view known : names) list += (list.empty() ? "" : ", ") + std::string(known);
     PrintError("kernel '" + std::string(kernel.report.name) + "' has no parameter '" + name + "'",
