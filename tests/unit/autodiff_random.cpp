@@ -1,9 +1,10 @@
-// Random kernels: reverse and forward mode against dual numbers, and against differences where kinks are left out.
+// Random kernels: reverse and forward mode against dual numbers, and against differences where kinks are left
+// out.
 
 #include <catch2/catch.hpp>
 
+#include "../support/random_kernel.h"
 #include "autodiff_harness.h"
-#include "support/random_kernel.h"
 
 using namespace adc;
 using namespace adc::testing;
