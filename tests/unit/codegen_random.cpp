@@ -1,0 +1,190 @@
+// Random kernels, and their gradients, as machine code and in the interpreter: the same numbers.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "../support/random_kernel.h"
+#include "adstack/lower.h"
+#include "autodiff/accumulate.h"
+#include "autodiff/reverse.h"
+#include "codegen_support.h"
+#include "interp/interpreter.h"
+#include "ir/number.h"
+#include "parse/parser.h"
+#include "transform/shape.h"
+
+namespace {
+
+using namespace adc;
+using namespace adc::codegen_tests;
+
+constexpr int64_t kExtent = 7;
+
+struct Source {
+  explicit Source(const std::string& text) {
+    module = parse::ParseText("random.ir", text, {}, sources, diagnostics);
+    Check("parse");
+  }
+  void Check(const char* step) {
+    INFO(step << "\n" << diag::PrintDiagnostics(diagnostics, sources, false));
+    REQUIRE(!diagnostics.HasErrors());
+    REQUIRE(module != nullptr);
+  }
+  void Shape() {
+    transform::ShapeForDifferentiation(*module, {}, diagnostics);
+    Check("shape");
+  }
+  diag::SourceManager sources;
+  diag::Diagnostics diagnostics;
+  std::unique_ptr<ir::Module> module;
+};
+
+/// Fills the arguments of the random kernel, or of one derived from it, with numbers from the seed.
+interp::Arguments Arguments(const ir::Module& module, const ir::Function& kernel, uint64_t seed) {
+  interp::Arguments arguments = interp::MakeArguments(module, kernel);
+  uint64_t state = seed * 77 + 5;
+  auto number = [&] {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
+  };
+  for (size_t n = 0; n < kernel.params.size(); ++n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (!type.IsBuffer()) {
+      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
+      continue;
+    }
+    bool scratch = kernel.params[n].role == ir::ParamRole::Scratch;
+    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
+    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount() && !scratch; ++k)
+      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
+  }
+  return arguments;
+}
+
+Launch LaunchOf(const ir::Function& kernel, interp::Arguments& arguments) {
+  Launch launch;
+  for (size_t n = 0; n < kernel.params.size(); ++n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (!type.IsBuffer()) {
+      for (uint64_t bits : arguments[n].bits) launch.cells.push_back(bits);
+      continue;
+    }
+    launch.cells.push_back(reinterpret_cast<uint64_t>(arguments[n].tensor.data.data()));
+    for (int64_t extent : arguments[n].tensor.extents) launch.cells.push_back(static_cast<uint64_t>(extent));
+  }
+  return launch;
+}
+
+/// Largest difference relative to the larger of 1 and the number.
+double Difference(const interp::Arguments& a, const interp::Arguments& b) {
+  double worst = 0;
+  for (size_t n = 0; n < a.list.size(); ++n) {
+    if (a[n].tensor.data.empty()) continue;
+    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
+      double x = a[n].tensor.Get(k), y = b[n].tensor.Get(k);
+      if (std::isnan(x) && std::isnan(y)) continue;
+      double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
+      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+    }
+  }
+  return worst;
+}
+
+/// A parallel task is cut at odd places; a serial one runs once.
+void RunTasks(const ir::Function& kernel, const codegen::CpuCode& code, size_t number,
+              const LoadedImage& image, Launch& launch, const std::vector<adstack::TaskPlan>& plans) {
+  (void)kernel;
+  for (size_t task = 0; task < code.symbols[number].size(); ++task) {
+    std::vector<unsigned char> heap;
+    launch.adstack.clear();
+    bool parallel = task < plans.size() && plans[task].kind == artifact::TaskKind::kParallel;
+    if (task < plans.size()) {
+      // Every stack gets 64 elements of 8 bytes; rows follow one another.
+      uint64_t stacks = 0;
+      for (const auto& stack : plans[task].stacks) stacks += stack.storage == artifact::Storage::kRow;
+      uint64_t stride = stacks * 512, groups = plans[task].groups.size();
+      for (uint64_t group = 0; group < groups; ++group)
+        launch.adstack.insert(launch.adstack.end(), {group * stride * 2, stride});
+      for (uint64_t stack = 0; stack < stacks; ++stack)
+        launch.adstack.insert(launch.adstack.end(), {stack * 512, 64});
+      heap.resize(groups * stride * 2 + 64);
+      launch.heap = heap.data() + (64 - reinterpret_cast<uintptr_t>(heap.data()) % 64) % 64;
+    }
+    auto entry = image.Entry(code.symbols[number][task]);
+    uint64_t total = parallel ? kExtent : 1;
+    for (uint64_t begin = 0; begin < total; begin += 3)
+      launch.Run(entry, begin, std::min(begin + 3, total), 1);
+  }
+}
+
+void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradient,
+               const target::Target& target, uint32_t optimise) {
+  std::string text = test::RandomKernel(seed, config);
+  Source source(text);
+  Source original(text);
+  source.Shape();
+  ir::Function* kernel = source.module->Find("random");
+  if (gradient) {
+    kernel = autodiff::DeriveReverse(*source.module, *kernel, {}, source.diagnostics);
+    source.Check("reverse");
+    REQUIRE(kernel != nullptr);
+    autodiff::DecideAccumulation(*source.module, *kernel);
+  }
+  // The oracle: the source as written, or the gradient before its adstacks become memory.
+  const ir::Module& oracle_module = gradient ? *source.module : *original.module;
+  const ir::Function& oracle = gradient ? *kernel : *original.module->Find("random");
+  interp::Arguments want = Arguments(oracle_module, oracle, seed);
+  interp::RunResult result = interp::Run(oracle_module, oracle, want);
+  INFO("seed " << seed << "\n" << text);
+  INFO(result.error.text);
+  REQUIRE(result.Ok());
+  interp::Arguments got = Arguments(*source.module, *kernel, seed);
+  adstack::AdstackPlan plan = adstack::PlanAdstacks(*source.module, *kernel, {}, source.diagnostics);
+  adstack::LowerAdstacks(*source.module, *kernel, plan, source.diagnostics);
+  source.Check("lower");
+  source.module->phase = ir::Phase::Lowered;
+  codegen::KernelToEmit what{kernel, {}};
+  for (const adstack::TaskPlan& task : plan.tasks) {
+    codegen::TaskRows rows{static_cast<uint32_t>(task.groups.size()), {}};
+    uint32_t position = 0;
+    for (const auto& stack : task.stacks)
+      rows.row_position.push_back(stack.storage == artifact::Storage::kRow ? position++ : ir::kNoAttr);
+    what.tasks.push_back(rows);
+  }
+  auto code = codegen::EmitCpu(*source.module, {&what, 1}, ConfigFor(target, optimise));
+  REQUIRE(code.Ok());
+  LoadedImage image(code->image);
+  INFO(image.Error());
+  REQUIRE(image.Ok());
+  REQUIRE(plan.tasks.size() == code->symbols[0].size());
+  Launch launch = LaunchOf(*kernel, got);
+  RunTasks(*kernel, *code, 0, image, launch, plan.tasks);
+  CHECK(launch.status[0] == 0);
+  // Sums over iterations are made in another order.
+  got.list.resize(want.list.size());
+  CHECK(Difference(want, got) < (config.scalar == "f32" ? 2e-5 : 1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("random kernels compute in machine code what the interpreter computes") {
+  std::vector<target::Target> targets = RunnableTargets();
+  for (uint64_t seed = 0; seed < 90; ++seed) {
+    test::RandomKernelConfig config;
+    config.scalar = seed % 3 == 0 ? "f32" : "f64";
+    config.vectors = seed % 2 == 0;
+    config.tasks = 1 + static_cast<uint32_t>(seed % 3);
+    config.differentiable = false;
+    CheckSeed(seed, config, false, targets[seed % targets.size()], static_cast<uint32_t>(seed % 4));
+  }
+}
+
+TEST_CASE("gradients of random kernels compute in machine code what the interpreter computes") {
+  std::vector<target::Target> targets = RunnableTargets();
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    test::RandomKernelConfig config;
+    config.scalar = seed % 3 == 0 ? "f32" : "f64";
+    config.vectors = seed % 2 == 0;
+    CheckSeed(seed, config, true, targets[seed % targets.size()], static_cast<uint32_t>(seed % 4));
+  }
+}
