@@ -67,21 +67,25 @@ struct DistanceGrid {
   std::vector<double> to_voxels;
 };
 
+/// The body sits a fraction of a voxel off the middle: where a symmetric body lies symmetric in its grid,
+/// distances are equal on both sides of its middle plane, and the normal there would be made of rounding
+/// errors.
 DistanceGrid MakeGrid(int64_t size, double half_width, Vec half, double radius) {
   DistanceGrid grid;
   grid.size = size;
   double middle = static_cast<double>(size - 1) / 2, per_metre = middle / half_width;
+  Vec origin{middle + 0.31, middle + 0.17, middle - 0.23};
   grid.voxel = 1 / per_metre;
   for (int64_t x = 0; x < size; ++x) {
     for (int64_t y = 0; y < size; ++y) {
       for (int64_t z = 0; z < size; ++z) {
-        Vec p{static_cast<double>(x) - middle, static_cast<double>(y) - middle,
-              static_cast<double>(z) - middle};
+        Vec p = Vec{static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)} - origin;
         grid.distances.push_back(RoundedBox(grid.voxel * p, half, radius));
       }
     }
   }
-  grid.to_voxels = {per_metre, 0, 0, middle, 0, per_metre, 0, middle, 0, 0, per_metre, middle, 0, 0, 0, 1};
+  grid.to_voxels = {per_metre, 0, 0,         origin.x, 0, per_metre, 0, origin.y,
+                    0,         0, per_metre, origin.z, 0, 0,         0, 1};
   return grid;
 }
 
