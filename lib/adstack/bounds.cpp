@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adstack/walk.h"
+#include "analysis/memory.h"
 #include "analysis/tasks.h"
 #include "ir/number.h"
 #include "support/check.h"
@@ -50,7 +51,7 @@ Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgeb
   ForEachInst(function, [&](Inst inst) {
     const ir::InstData& data = function_[inst];
     if (data.op == Op::StackPush) pushes_[function_.Operand(inst, 0)].push_back(inst);
-    if (data.op != Op::Store && !ir::IsAtomic(data.op)) return;
+    if (!analysis::WritesMemory(data.op)) return;
     const ir::ValueData& base = function_[function_.Operand(inst, 0)];
     if (base.kind != ValueKind::BlockParam || Block(base.owner) != function_.Body()) return;
     std::vector<bool>& written = written_[TaskOf(inst)];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adstack/trip_count.h"
+#include "analysis/memory.h"
 #include "analysis/tasks.h"
 #include "ir/clone.h"
 #include "transform/simplify.h"
@@ -96,8 +97,7 @@ class SizeKernelBuilder {
     Op op = data.op;
     builder_->SetSpan(data.span);
     if (op == Op::Assert || op == Op::Print) return;
-    bool writes = op == Op::Store || ir::IsAtomic(op);
-    if (writes && IsParameter(from_.Operand(inst, 0))) {
+    if (analysis::WritesMemory(op) && IsParameter(from_.Operand(inst, 0))) {
       // The result of an atomic is what other iterations left there: counting twice would not repeat it. Left
       // undefined here, it makes any use give up.
       return;

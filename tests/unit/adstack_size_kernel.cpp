@@ -1,0 +1,172 @@
+// Size kernels: what is left of a task when only its counts matter, and what they count.
+
+#include "adstack/size_kernel.h"
+#include "adstack_support.h"
+
+using namespace adc;
+using namespace adc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const char* const kHalving = R"(
+kernel @k(%x: buffer<f32, 1>, %out: buffer<f32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %s = stack.new f32
+    %v0 = load %x[%i]
+    %count, %last, %sum = while carry(%k = 0, %v = %v0, %w = 0.0) {
+      continue_if (gt %v, 1.0)
+    } do {
+      stack.push %s, %v at %k
+      yield (add %k, 1), (mul %v, 0.5), (add %w, (sin %v))
+    }
+    %g = for %t in 0..%count reversed carry(%h = 1.0) {
+      %p = stack.pop %s at %t
+      yield (mul %h, (cos %p))
+    }
+    add_to %out[%i], %g
+    store %x[%i], 0.0
+  }
+}
+)";
+
+/// A while whose body pushes, and whose reversed twin runs a second while from what it pops.
+const char* const kNested = R"(
+kernel @k(%x: buffer<f32, 1>, %out: buffer<f32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %s = stack.new f32
+    %v0 = load %x[%i]
+    %count, %last = while carry(%k = 0, %v = %v0) {
+      continue_if (gt %v, 1.0)
+    } do {
+      stack.push %s, %v at %k
+      yield (add %k, 1), (mul %v, 0.5)
+    }
+    for %t in 0..%count reversed {
+      %p = stack.pop %s at %t
+      %s2 = stack.new f32
+      %count2, %last2 = while carry(%k2 = 0, %v2 = %p) {
+        continue_if (lt %v2, 100.0)
+      } do {
+        stack.push %s2, %v2 at %k2
+        yield (add %k2, 1), (mul %v2, 3.0)
+      }
+      for %u in 0..%count2 reversed {
+        %q = stack.pop %s2 at %u
+        atomic add %out[%i], %q
+      }
+    }
+  }
+}
+)";
+
+/// Counts with the size kernel of task 0 as a launcher does: again, until nothing that it keeps grows.
+std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKernel& size,
+                           const interp::Arguments& arguments, int* rounds) {
+  size_t stacks = planned.plan.tasks[0].stacks.size();
+  interp::Arguments own = interp::MakeArguments(*planned.module, *size.function);
+  for (size_t n = 0; n < arguments.list.size(); ++n) own[n] = arguments[n];
+  own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks)});
+  std::vector<int64_t> known(stacks, 0);
+  for (*rounds = 1; *rounds < 20; ++*rounds) {
+    std::vector<interp::RowTask> rows;
+    bool again = false;
+    for (const adstack::TaskPlan& task : size.plan.tasks) {
+      interp::RowTask& row = rows.emplace_back();
+      row.group_bytes.resize(task.groups.size());
+      for (const adstack::PlannedStack& stack : task.stacks) {
+        int64_t& cursor = row.group_bytes[stack.group];
+        row.stack_offset.push_back(cursor);
+        row.stack_capacity.push_back(known[stack.id]);
+        cursor += known[stack.id] * 8;
+      }
+    }
+    interp::RunOptions options;
+    options.rows = rows;
+    interp::RunResult result = interp::Run(*planned.module, *size.function, own, options);
+    INFO(interp::Describe(result.error, planned.sources) << ir::Print(*planned.module, *size.function));
+    REQUIRE(result.Ok());
+    REQUIRE(result.status.code == 0);
+    for (const adstack::PlannedStack& stack :
+         size.plan.tasks.empty() ? std::vector<adstack::PlannedStack>() : size.plan.tasks[0].stacks)
+      again = again || own.list.back().tensor.Get(stack.id) > static_cast<double>(known[stack.id]);
+    for (size_t n = 0; n < stacks; ++n)
+      known[n] = static_cast<int64_t>(own.list.back().tensor.Get(static_cast<int64_t>(n)));
+    if (!again) break;
+  }
+  return known;
+}
+
+std::vector<int64_t> Need(const Planned& planned, interp::Arguments arguments) {
+  interp::RunResult result = interp::Run(*planned.module, *planned.kernel, arguments);
+  REQUIRE(result.Ok());
+  std::vector<int64_t> need;
+  for (const adstack::PlannedStack& stack : planned.plan.tasks[0].stacks) {
+    need.push_back(0);
+    for (const interp::StackStatistics& seen : result.stacks) {
+      if (planned.kernel->Result(seen.stack) == stack.stack)
+        need.back() = static_cast<int64_t>(seen.max_depth);
+    }
+  }
+  return need;
+}
+
+}  // namespace
+
+TEST_CASE("only the loop's condition is left in a size kernel", "[adstack]") {
+  auto planned = PlanText(kHalving);
+  std::vector<adstack::SizeKernel> sizes =
+      adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, planned->diagnostics);
+  REQUIRE(sizes.size() == 1);
+  CHECK(planned->plan.tasks[0].size_kernel == "k.size0");
+  CHECK(sizes[0].function->role == ir::KernelRole::Size);
+  REQUIRE(adstack::LowerAdstacks(*planned->module, *sizes[0].function, sizes[0].plan, planned->diagnostics));
+  std::string text = ir::Print(*planned->module, *sizes[0].function);
+  INFO(text);
+  CHECK_THAT(text, Contains("while") && Contains("atomic max %sizes[0"));
+  CHECK_THAT(text, !Contains("sin") && !Contains("cos") && !Contains("stack.") && !Contains("row.") &&
+                       !Contains("%out[") && !Contains("store"));
+
+  interp::Arguments arguments = interp::MakeArguments(*planned->module, *planned->kernel);
+  arguments[0].tensor =
+      interp::Tensor::Filled(ir::Scalar::F32, {4}, std::vector<double>{0.5, 100.0, 3.0, 1.5});
+  arguments[1].tensor = interp::Tensor::Zeros(ir::kF32, {4});
+  int rounds = 0;
+  CHECK(Count(*planned, sizes[0], arguments, &rounds) == Need(*planned, arguments));
+  CHECK(rounds == 1);
+}
+
+TEST_CASE("counts that depend on what was pushed settle level by level", "[adstack]") {
+  auto planned = PlanText(kNested);
+  REQUIRE(planned->plan.tasks[0].stacks.size() == 2);
+  std::vector<adstack::SizeKernel> sizes =
+      adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, planned->diagnostics);
+  REQUIRE(sizes.size() == 1);
+  REQUIRE(sizes[0].plan.tasks[0].stacks.size() == 1);  // the outer one is popped for the inner condition
+  CHECK(sizes[0].plan.tasks[0].stacks[0].id == 0);
+  REQUIRE(adstack::LowerAdstacks(*planned->module, *sizes[0].function, sizes[0].plan, planned->diagnostics));
+  interp::Arguments arguments = interp::MakeArguments(*planned->module, *planned->kernel);
+  arguments[0].tensor = interp::Tensor::Filled(ir::Scalar::F32, {3}, std::vector<double>{50.0, 7.0, 0.1});
+  arguments[1].tensor = interp::Tensor::Zeros(ir::kF32, {3});
+  int rounds = 0;
+  std::vector<int64_t> counted = Count(*planned, sizes[0], arguments, &rounds);
+  CHECK(counted == Need(*planned, arguments));
+  CHECK(rounds == 2);
+  CHECK(counted == std::vector<int64_t>{6, 4});
+}
+
+TEST_CASE("no size kernel where all is known, or where an atomic decides", "[adstack]") {
+  auto known = PlanText(
+      "kernel @k(%x: buffer<f32, 1>, %n: i32) {\n  parallel %i in 0..shape(%x, 0) {\n    %s = stack.new f32\n"
+      "    for %t in 0..%n { stack.push %s, 1.0 at %t }\n"
+      "    for %u in 0..%n reversed { %p = stack.pop %s at %u\n atomic add %x[%i], %p }\n  }\n}\n");
+  CHECK(adstack::AddSizeKernels(*known->module, *known->kernel, known->plan, known->diagnostics).empty());
+  CHECK(known->plan.tasks[0].size_kernel.empty());
+  auto atomic = PlanText(
+      "kernel @k(%x: buffer<f32, 1>, %c: buffer<i32, 0>) {\n  parallel %i in 0..shape(%x, 0) {\n"
+      "    %s = stack.new f32\n    %n = atomic add %c[], 1\n"
+      "    for %t in 0..%n { stack.push %s, 1.0 at %t }\n"
+      "    for %u in 0..%n reversed { %p = stack.pop %s at %u\n atomic add %x[%i], %p }\n  }\n}\n");
+  CHECK(atomic->plan.tasks[0].stacks[0].capacity == artifact::kNoNode);
+  CHECK(adstack::AddSizeKernels(*atomic->module, *atomic->kernel, atomic->plan, atomic->diagnostics).empty());
+}
