@@ -154,7 +154,7 @@ TEST_CASE("relax: gradient", "[samples]") {
   for (int k = 0; k < 17; ++k) x.push_back(0.1 * k - 0.6);
   program->Buffer("x", {17}, x);
   program->Zeros("loss", {});
-  program->Number("n", 64);
+  program->Number("n", 5);
   CheckSample(*program, {"relax.ir", "relax", "loss", {"x"}, {}});
 }
 
