@@ -165,18 +165,19 @@ bool Compilation::ChooseTargets() {
 bool Compilation::Read() {
   parse::ParseConfig config;
   config.include_dirs = options_.include_dirs;
+  for (const std::string& input : inputs_) {
+    if (input == "-") continue;
+    if (diag::Status readable = CheckReadable(input); !readable) Fail(readable.Failure());
+  }
+  if (diagnostics_.HasErrors()) return passes_.Fail();
   bool read = passes_.Observe("parse", [&] {
-    if (inputs_.size() == 1) {
-      module_ = parse::ParseFile(inputs_[0], config, sources_, diagnostics_, &product_->dependencies);
+    if (inputs_.size() == 1 && inputs_[0] == "-") {
+      diag::Result<std::string> text = ReadWhole("-");
+      if (!text) return Fail(text.Failure());
+      module_ = parse::ParseText("<stdin>", std::move(*text), config, sources_, diagnostics_,
+                                 &product_->dependencies);
     } else {
-      // Several inputs are one module that imports them all.
-      std::string imports;
-      for (const std::string& input : inputs_) {
-        std::string path = std::filesystem::absolute(input).string();
-        imports += "import \"" + path + "\"\n";
-      }
-      module_ =
-          parse::ParseText("<inputs>", imports, config, sources_, diagnostics_, &product_->dependencies);
+      module_ = parse::ParseFiles(inputs_, config, sources_, diagnostics_, &product_->dependencies);
     }
     return module_ != nullptr;
   });

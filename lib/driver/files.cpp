@@ -82,6 +82,16 @@ diag::Result<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
+diag::Status CheckReadable(const std::string& path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return CannotRead(path, errno);
+  struct stat facts = {};
+  int error = fstat(file, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
+  close(file);
+  if (error != 0) return CannotRead(path, error);
+  return diag::Unit{};
+}
+
 diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   if (path == "-") {
     int error = WriteAll(STDOUT_FILENO, bytes);
