@@ -45,7 +45,9 @@ class Promotion {
     for (Inst inst : structure_.Order()) {
       if (function.RegionCount(inst) == 0 || inst.raw >= stored_in_.Size()) continue;
       std::vector<uint32_t>& stored = stored_in_[inst];
-      std::sort(stored.begin(), stored.end());
+      std::sort(stored.begin(), stored.end(), [&](uint32_t a, uint32_t b) {
+        return std::pair(cells_[a].array, cells_[a].index) < std::pair(cells_[b].array, cells_[b].index);
+      });
       stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
     }
   }
@@ -55,7 +57,7 @@ class Promotion {
   const std::vector<Cell>& Cells() const { return cells_; }
   uint32_t CellOf(Inst access) const { return cell_of_.Get(access); }
   const std::vector<uint32_t>& CellsOfArray(Value array) const { return cells_of_array_.Get(array); }
-  /// Cells of arrays from outside of `control` that are stored inside of it, ascending.
+  /// Cells of arrays from outside of `control` that are stored inside of it, by array and index.
   const std::vector<uint32_t>& StoredIn(Inst control) const { return stored_in_.Get(control); }
 
  private:
