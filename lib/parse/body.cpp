@@ -40,6 +40,7 @@ void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   }
   Region region;
   region.kind = function_.IsKernel() ? Region::Kind::Kernel : Region::Kind::Function;
+  if (silent_ != 0) region.kind = Region::Kind::Orphan;  // who knows what it should end with
   region.block = function_.Body();
   region.expected = function_.result_types;
   region.header = function_.span;
@@ -282,6 +283,8 @@ void BodyParser::Define(const NameToken& name, Value value) {
                "'%" + std::string(shared_.module.Text(name.name)) + "' is defined twice")
         .AddNote(names_.Look(name.name).place, "it is defined here")
         .AddHelp("a name is defined once per function; choose another");
+    // From here on it means the new value, so that its uses are not mistakes as well.
+    names_.Define(name.name, value, names_.Look(name.name).place);
     return;
   }
   names_.Define(name.name, value, name.span);
@@ -357,16 +360,21 @@ void BodyParser::ReportUnknown(StringId name, diag::SourceSpan span) {
 // next one, or to the '}' of its region. Where it has a block of its own, the block is parsed for its own
 // mistakes, with nothing said of names that the lost header would have defined.
 void BodyParser::Recover() {
-  bool was_quiet = stream_.lexer().Quiet();
-  stream_.lexer().SetQuiet(true);
-  while (!stream_.Is(TokenKind::End) && !stream_.Is(TokenKind::RightBrace) &&
-         !stream_.Is(TokenKind::LeftBrace)) {
-    if (stream_.Now().first_on_line && (stream_.Is(TokenKind::ValueName) || stream_.Is(TokenKind::Word)))
-      break;
-    stream_.Advance();
+  for (;;) {
+    bool was_quiet = stream_.lexer().Quiet();
+    stream_.lexer().SetQuiet(true);
+    while (!stream_.Is(TokenKind::End) && !stream_.Is(TokenKind::RightBrace) &&
+           !stream_.Is(TokenKind::LeftBrace)) {
+      if (stream_.Now().first_on_line && (stream_.Is(TokenKind::ValueName) || stream_.Is(TokenKind::Word)))
+        break;
+      stream_.Advance();
+    }
+    stream_.lexer().SetQuiet(was_quiet);
+    if (!stream_.Is(TokenKind::LeftBrace)) return;
+    ParseOrphans();
+    // The rest of the line belongs to the lost statement as well.
+    if (stream_.Full() || stream_.Now().first_on_line) return;
   }
-  stream_.lexer().SetQuiet(was_quiet);
-  if (stream_.Is(TokenKind::LeftBrace)) ParseOrphans();
 }
 
 void BodyParser::ParseOrphans() {

@@ -250,7 +250,8 @@ bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan w
     } else {
       stream_
           .Error(ErrorId::E0116, branches[n].yield_span,
-                 "this branch yields " + count + " values, the 'if' has " + std::to_string(names.size()))
+                 "this branch yields " + count + (count == "1" ? " value" : " values") + ", the 'if' has " +
+                     std::to_string(names.size()))
           .AddNote(header, "of this 'if'");
     }
   }

@@ -12,6 +12,8 @@ using ItemKind = ir::Module::ItemKind;
 
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 class ItemParser {
  public:
   ItemParser(Shared& shared, const diag::SourceFile& file, bool imported, Gathered& gathered)
@@ -19,7 +21,8 @@ class ItemParser {
         file_(file),
         imported_(imported),
         gathered_(gathered),
-        stream_(shared, file, 0, static_cast<uint32_t>(file.text.size())) {}
+        stream_(shared, file, file.text.starts_with(kByteOrderMark) ? 3 : 0,
+                static_cast<uint32_t>(file.text.size())) {}
 
   void Parse() {
     while (!stream_.Full()) {

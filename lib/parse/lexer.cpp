@@ -67,7 +67,7 @@ void Lexer::SkipBlank(bool* first_on_line) {
 
 Token Lexer::Next() {
   Token token;
-  token.first_on_line = at_ == 0;
+  token.first_on_line = at_ == begin_;
   SkipBlank(&token.first_on_line);
   token.begin = at_;
   token.end = at_;

@@ -47,7 +47,7 @@ class Lexer {
  public:
   /// Reads `file.text` from offset `begin` up to `end`.
   Lexer(const diag::SourceFile& file, uint32_t begin, uint32_t end, diag::Diagnostics& diagnostics)
-      : text_(file.text), base_(file.base), at_(begin), end_(end), diagnostics_(diagnostics) {}
+      : text_(file.text), base_(file.base), begin_(begin), at_(begin), end_(end), diagnostics_(diagnostics) {}
 
   Token Next();
   /// Comments that stood on lines of their own before the token last read, since the last call.
@@ -79,6 +79,7 @@ class Lexer {
 
   std::string_view text_;
   uint32_t base_;
+  uint32_t begin_;
   uint32_t at_;
   uint32_t end_;
   diag::Diagnostics& diagnostics_;

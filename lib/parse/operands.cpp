@@ -20,7 +20,15 @@ bool BodyParser::ParseOperandList(std::vector<Operand>* operands) {
     operands->emplace_back();
     if (!ParseOperand(&operands->back())) return false;
   } while (stream_.Accept(TokenKind::Comma));
-  return true;
+  // On the same line no operand may follow without a comma: it would be taken for the next statement.
+  if (stream_.Now().first_on_line) return true;
+  bool operand = stream_.Is(TokenKind::Number) || stream_.Is(TokenKind::LeftParen);
+  if (stream_.Is(TokenKind::ValueName)) {
+    TokenKind next = stream_.PeekKind();
+    operand = next != TokenKind::Equals && next != TokenKind::Comma;
+  }
+  if (operand) stream_.Unexpected("','");
+  return !operand;
 }
 
 bool BodyParser::ParseOperand(Operand* operand, bool may_state_type) {
@@ -157,7 +165,11 @@ void BodyParser::Resolve(Operand& operand, Type wanted) {
     operand.value = kPoison;
     return;
   }
-  operand.value = function_.Constant(type, literal.bits, shared_.module.Intern(operand.literal));
+  // An integer that stands for a float prints as a float, so that its spelling tells its type wherever it is
+  // used.
+  bool keeps_spelling = !type.IsFloat() || ir::KindOfSpelling(operand.literal) == ir::LiteralKind::Float;
+  StringId spelling = keeps_spelling ? shared_.module.Intern(operand.literal) : StringId();
+  operand.value = function_.Constant(type, literal.bits, spelling);
 }
 
 void BodyParser::ResolveGroup(std::span<Operand* const> group) {

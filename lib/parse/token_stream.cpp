@@ -43,14 +43,19 @@ std::string Describe(const Token& token) {
 
 void TokenStream::Unexpected(std::string_view what, std::string help) {
   if (token_.kind == TokenKind::Bad) return;
-  Error(ErrorId::E0101, SpanNow(), "expected " + std::string(what) + ", found " + Describe(token_))
+  // What is missing at the end of a line is missing there, not where the next line begins.
+  bool behind = token_.first_on_line && previous_end_ != 0;
+  Error(ErrorId::E0101, behind ? SpanPrevious() : SpanNow(),
+        "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
       .AddHelp(std::move(help));
 }
 
 bool TokenStream::ExpectClosing(TokenKind kind, std::string_view what, diag::SourceSpan open) {
   if (Accept(kind)) return true;
   if (token_.kind == TokenKind::Bad) return false;
-  Error(ErrorId::E0118, SpanNow(), "expected " + std::string(what) + ", found " + Describe(token_))
+  bool behind = token_.first_on_line && previous_end_ != 0;
+  Error(ErrorId::E0118, behind ? SpanPrevious() : SpanNow(),
+        "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
       .AddNote(open, "the bracket is opened here");
   return false;
 }

@@ -35,6 +35,7 @@ class CallChecker {
     written_.resize(count);
     for (uint32_t n = 0; n < count; ++n) FindCalls(n);
     state_.assign(count, State::New);
+    reported_.assign(count, 0);
     for (uint32_t n = 0; n < count; ++n) {
       if (state_[n] == State::New) Walk(n);
     }
@@ -50,7 +51,8 @@ class CallChecker {
     auto add = [&](Inst inst) {
       if (function[inst].op != Op::Call) return;
       auto found = positions_.find(function[inst].symbol);
-      if (found != positions_.end()) calls_[n].push_back({found->second, inst});
+      bool calls_function = found != positions_.end() && !FunctionAt(found->second).IsKernel();
+      if (calls_function) calls_[n].push_back({found->second, inst});
     };
     for (Inst inst : bodies_[n]) add(inst);
     // Of a function whose text had errors, the table still says whom it calls.
@@ -77,7 +79,8 @@ class CallChecker {
       if (state_[call.callee] == State::New) {
         state_[call.callee] = State::Open;
         frames.push_back({call.callee, 0});
-      } else if (state_[call.callee] == State::Open) {
+      } else if (state_[call.callee] == State::Open && reported_[call.callee] == 0) {
+        reported_[call.callee] = 1;
         std::vector<std::pair<uint32_t, Inst>> cycle;
         size_t first = 0;
         while (frames[first].function != call.callee) ++first;
@@ -152,6 +155,7 @@ class CallChecker {
   std::vector<std::vector<Call>> calls_;
   std::vector<std::vector<unsigned char>> written_;
   std::vector<State> state_;
+  std::vector<unsigned char> reported_;  ///< functions whose cycle has been reported
 };
 
 }  // namespace
