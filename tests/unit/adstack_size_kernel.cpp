@@ -1,6 +1,5 @@
 // Size kernels: what is left of a task when only its counts matter, and what they count.
 
-#include "adstack/size_kernel.h"
 #include "adstack_support.h"
 
 using namespace adc;
@@ -59,43 +58,6 @@ kernel @k(%x: buffer<f32, 1>, %out: buffer<f32, 1>) {
   }
 }
 )";
-
-/// Counts with the size kernel of task 0 as a launcher does: again, until nothing that it keeps grows.
-std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKernel& size,
-                           const interp::Arguments& arguments, int* rounds) {
-  size_t stacks = planned.plan.tasks[0].stacks.size();
-  interp::Arguments own = interp::MakeArguments(*planned.module, *size.function);
-  for (size_t n = 0; n < arguments.list.size(); ++n) own[n] = arguments[n];
-  own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks)});
-  std::vector<int64_t> known(stacks, 0);
-  for (*rounds = 1; *rounds < 20; ++*rounds) {
-    std::vector<interp::RowTask> rows;
-    bool again = false;
-    for (const adstack::TaskPlan& task : size.plan.tasks) {
-      interp::RowTask& row = rows.emplace_back();
-      row.group_bytes.resize(task.groups.size());
-      for (const adstack::PlannedStack& stack : task.stacks) {
-        int64_t& cursor = row.group_bytes[stack.group];
-        row.stack_offset.push_back(cursor);
-        row.stack_capacity.push_back(known[stack.id]);
-        cursor += known[stack.id] * 8;
-      }
-    }
-    interp::RunOptions options;
-    options.rows = rows;
-    interp::RunResult result = interp::Run(*planned.module, *size.function, own, options);
-    INFO(interp::Describe(result.error, planned.sources) << ir::Print(*planned.module, *size.function));
-    REQUIRE(result.Ok());
-    REQUIRE(result.status.code == 0);
-    for (const adstack::PlannedStack& stack :
-         size.plan.tasks.empty() ? std::vector<adstack::PlannedStack>() : size.plan.tasks[0].stacks)
-      again = again || own.list.back().tensor.Get(stack.id) > static_cast<double>(known[stack.id]);
-    for (size_t n = 0; n < stacks; ++n)
-      known[n] = static_cast<int64_t>(own.list.back().tensor.Get(static_cast<int64_t>(n)));
-    if (!again) break;
-  }
-  return known;
-}
 
 std::vector<int64_t> Need(const Planned& planned, interp::Arguments arguments) {
   interp::RunResult result = interp::Run(*planned.module, *planned.kernel, arguments);

@@ -8,6 +8,7 @@
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
+#include "adstack/size_kernel.h"
 #include "interp/interpreter.h"
 #include "parse/parser.h"
 
@@ -127,6 +128,43 @@ inline std::vector<interp::RowTask> LayRows(const Planned& planned, const Launch
 /// Bits of an integer argument.
 inline void SetInteger(interp::Arguments& arguments, size_t parameter, int64_t value) {
   arguments[parameter].bits = {static_cast<uint64_t>(value)};
+}
+
+/// Counts with the size kernel of a task as a launcher does: again, until nothing that it keeps grows.
+inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKernel& size,
+                                  const interp::Arguments& arguments, int* rounds, size_t task_number = 0) {
+  size_t stacks = planned.plan.tasks[task_number].stacks.size();
+  interp::Arguments own = interp::MakeArguments(*planned.module, *size.function);
+  for (size_t n = 0; n < arguments.list.size(); ++n) own[n] = arguments[n];
+  own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks)});
+  std::vector<int64_t> known(stacks, 0);
+  for (*rounds = 1; *rounds < 20; ++*rounds) {
+    std::vector<interp::RowTask> rows;
+    bool again = false;
+    for (const adstack::TaskPlan& task : size.plan.tasks) {
+      interp::RowTask& row = rows.emplace_back();
+      row.group_bytes.resize(task.groups.size());
+      for (const adstack::PlannedStack& stack : task.stacks) {
+        int64_t& cursor = row.group_bytes[stack.group];
+        row.stack_offset.push_back(cursor);
+        row.stack_capacity.push_back(known[stack.id]);
+        cursor += known[stack.id] * 8;
+      }
+    }
+    interp::RunOptions options;
+    options.rows = rows;
+    interp::RunResult result = interp::Run(*planned.module, *size.function, own, options);
+    INFO(interp::Describe(result.error, planned.sources) << ir::Print(*planned.module, *size.function));
+    REQUIRE(result.Ok());
+    REQUIRE(result.status.code == 0);
+    for (const adstack::PlannedStack& stack :
+         size.plan.tasks.empty() ? std::vector<adstack::PlannedStack>() : size.plan.tasks[0].stacks)
+      again = again || own.list.back().tensor.Get(stack.id) > static_cast<double>(known[stack.id]);
+    for (size_t n = 0; n < stacks; ++n)
+      known[n] = static_cast<int64_t>(own.list.back().tensor.Get(static_cast<int64_t>(n)));
+    if (!again) break;
+  }
+  return known;
 }
 
 }  // namespace adc::test

@@ -1,0 +1,142 @@
+// Gradients of random kernels: lowered to rows of exactly the planned sizes they compute what they do with
+// abstract stacks, and capacities cover what is pushed.
+
+#include "../support/random_kernel.h"
+#include "adstack_support.h"
+#include "autodiff/reverse.h"
+#include "transform/shape.h"
+#include "transform/simplify.h"
+
+using namespace adc;
+using namespace adc::test;
+
+namespace {
+
+std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanConfig config) {
+  auto planned = std::make_unique<Planned>();
+  planned->module = parse::ParseText("test.ir", text, {}, planned->sources, planned->diagnostics);
+  INFO(text << planned->Messages());
+  REQUIRE(planned->module);
+  REQUIRE(transform::ShapeForDifferentiation(*planned->module, {}, planned->diagnostics));
+  ir::Function* primal = planned->module->functions.front().get();
+  planned->kernel = autodiff::DeriveReverse(*planned->module, *primal, {}, planned->diagnostics);
+  INFO(planned->Messages());
+  REQUIRE(planned->kernel);
+  planned->module->phase = ir::Phase::Differentiated;
+  StringId name = planned->kernel->name;
+  REQUIRE(transform::Simplify(*planned->module, {}, planned->diagnostics));
+  planned->kernel = planned->module->Find(name);
+  planned->plan = adstack::PlanAdstacks(*planned->module, *planned->kernel, config, planned->diagnostics);
+  REQUIRE_FALSE(planned->diagnostics.HasErrors());
+  return planned;
+}
+
+/// Arguments of the primal: buffers of four elements, then those of the gradient with ones as adjoints.
+interp::Arguments Launch(const Planned& planned, uint64_t seed) {
+  const ir::Function& kernel = *planned.kernel;
+  interp::Arguments arguments = interp::MakeArguments(*planned.module, kernel);
+  uint64_t state = seed * 77 + 5;
+  auto next = [&] {
+    return static_cast<double>((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 40);
+  };
+  for (size_t n = 0; n < kernel.params.size(); ++n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    bool is_float = ir::IsFloat(type.scalar);
+    if (type.IsBuffer()) {
+      std::vector<int64_t> extents(type.count, 4);
+      arguments[n].tensor = interp::Tensor::Zeros(type.Element(), extents);
+      if (kernel.params[n].role == ir::ParamRole::Scratch) continue;
+      for (int64_t k = 0; k < arguments[n].tensor.ScalarCount(); ++k)
+        arguments[n].tensor.Set(
+            k, is_float ? next() / 16777216.0 + 0.2 : static_cast<double>(static_cast<int>(next()) % 7));
+    } else if (is_float) {
+      arguments[n] = interp::NumberArgument(type, 0.75);
+    } else {
+      arguments[n].bits = {static_cast<uint64_t>(seed % 6)};
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "[adstack]") {
+  uint32_t with_stacks = 0, counted = 0, stacks = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    RandomKernelConfig kernel_config;
+    kernel_config.tasks = 1 + seed % 2;
+    std::string text = RandomKernel(seed, kernel_config);
+    adstack::PlanConfig config;
+    config.private_bytes = seed % 3 == 0 ? 256 : 0;
+    std::unique_ptr<Planned> abstract = PlannedGradient(text, config),
+                             lowered = PlannedGradient(text, config);
+    if (abstract->plan.StackTotal() == 0) continue;
+    ++with_stacks;
+    INFO("seed " << seed << "\n" << text << abstract->PlanText() << abstract->Text());
+    std::vector<adstack::SizeKernel> sizes =
+        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics);
+    REQUIRE(adstack::LowerAdstacks(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics));
+    for (adstack::SizeKernel& size : sizes)
+      REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
+
+    interp::Arguments arguments = Launch(*abstract, seed), in_rows = arguments;
+    LaunchEnv env(*lowered->kernel, in_rows);
+    interp::RunResult result = interp::Run(*abstract->module, *abstract->kernel, arguments);
+    INFO(interp::Describe(result.error, abstract->sources));
+    REQUIRE(result.Ok());
+
+    std::vector<interp::RowTask> rows = LayRows(*lowered, env);
+    size_t size_kernel = 0;
+    for (size_t task = 0; task < lowered->plan.tasks.size(); ++task) {
+      const adstack::TaskPlan& plan = lowered->plan.tasks[task];
+      if (plan.size_kernel.empty()) {
+        REQUIRE_FALSE(adstack::NeedsSizeKernel(plan));
+        continue;
+      }
+      // Counting must change nothing; scratch of earlier tasks is not filled here, so only first tasks are
+      // counted.
+      if (task > 0) {
+        ++size_kernel;
+        continue;
+      }
+      int rounds = 0;
+      std::vector<int64_t> counts = Count(*lowered, sizes[size_kernel++], in_rows, &rounds, task);
+      std::vector<int64_t> caps(plan.stacks.size(), -1);
+      for (size_t n = 0; n < plan.stacks.size(); ++n) {
+        if (plan.stacks[n].capacity == artifact::kNoNode) caps[n] = counts[n];
+        ++counted;
+      }
+      std::vector<interp::RowTask> again = LayRows(*lowered, env, caps);
+      rows[task] = again[task];
+    }
+    bool later_unknown = false;
+    for (size_t task = 0; task < abstract->plan.tasks.size(); ++task) {
+      const std::vector<adstack::PlannedStack>& planned_stacks = abstract->plan.tasks[task].stacks;
+      for (size_t n = 0; n < planned_stacks.size(); ++n) {
+        int64_t need = 0;
+        for (const interp::StackStatistics& seen : result.stacks) {
+          if (abstract->kernel->Result(seen.stack) == planned_stacks[n].stack)
+            need = static_cast<int64_t>(seen.max_depth);
+        }
+        bool unknown = planned_stacks[n].capacity == artifact::kNoNode;
+        later_unknown = later_unknown || (unknown && task > 0);
+        if (unknown && task > 0) continue;
+        INFO("task " << task << " stack " << n << " need " << need);
+        REQUIRE(rows[task].stack_capacity[n] >= need);
+        if (unknown) REQUIRE(rows[task].stack_capacity[n] == need);
+        ++stacks;
+      }
+    }
+    if (later_unknown) continue;
+    interp::RunOptions options;
+    options.rows = rows;
+    interp::RunResult row_result = interp::Run(*lowered->module, *lowered->kernel, in_rows, options);
+    INFO(lowered->Text() << interp::Describe(row_result.error, lowered->sources));
+    REQUIRE(row_result.Ok());
+    REQUIRE(row_result.status.code == 0);
+    for (size_t n = 0; n < arguments.list.size(); ++n) REQUIRE(arguments[n].tensor == in_rows[n].tensor);
+  }
+  CHECK(with_stacks > 60);
+  CHECK(counted > 5);
+  CHECK(stacks > 150);
+}
