@@ -72,6 +72,9 @@ class Checker {
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
   int Central(const Param& param, const std::vector<double>& direction, double expected, double* result,
               double* noise);
+  /// How far each component moves: its own size. A zero often means "absent" (a cell without mass), and
+  /// stays, unless there is nothing else.
+  std::vector<double> ScaleOf(const Param& param) const;
   int Compare(const Param& param, Row* row);
 
   const Kernel& primal_;
@@ -194,6 +197,18 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
   return driver::kExitOk;
 }
 
+std::vector<double> Checker::ScaleOf(const Param& param) const {
+  const ArgValue& value = inputs_.at(param.name);
+  std::vector<double> scale(Components(param, value));
+  bool all_zero = true;
+  for (uint64_t at = 0; at < scale.size(); ++at) {
+    scale[at] = std::fabs(ReadNumber(param.report.type, value.bytes.data(), at));
+    all_zero = all_zero && scale[at] == 0;
+  }
+  if (all_zero) std::fill(scale.begin(), scale.end(), 1.0);
+  return scale;
+}
+
 int Checker::Compare(const Param& param, Row* row) {
   const std::vector<double>& adjoint = adjoints_[param.name];
   bool is_f64 = param.report.type == ADRT_TYPE_F64;
@@ -206,8 +221,9 @@ int Checker::Compare(const Param& param, Row* row) {
                    std::to_string(settings_.directions));
     std::vector<double> direction(adjoint.size());
     double reverse = 0, size = 0;
+    std::vector<double> scale = ScaleOf(param);
     for (uint64_t at = 0; at < direction.size(); ++at) {
-      direction[at] = 2 * random_.Uniform() - 1;
+      direction[at] = (2 * random_.Uniform() - 1) * scale[at];
       reverse += adjoint[at] * direction[at];
       size += std::fabs(adjoint[at] * direction[at]);
     }
