@@ -234,6 +234,16 @@ bool Compilation::Derive() {
     });
   });
   if (!reverse) return false;
+  if (options_.derive.gradient_tangent) {
+    // The derivatives that functions name are called by the gradients now, and are differentiated through.
+    bool opened = passes_.Run("open-derivatives", *module_, [&] {
+      transform::InlineConfig inlining;
+      inlining.fold = Folding();
+      return transform::Inline(*module_, inlining, diagnostics_) &&
+             transform::Scalarise(*module_, {Folding()}, diagnostics_);
+    });
+    if (!opened) return false;
+  }
   std::vector<ir::Function*> forward_of;
   if (options_.derive.tangent) forward_of = primals;
   if (options_.derive.gradient_tangent) forward_of.insert(forward_of.end(), derived_.begin(), derived_.end());
