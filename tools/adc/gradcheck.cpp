@@ -236,10 +236,10 @@ int Checker::Compare(const Param& param, Row* row) {
       forward_error = std::fabs(forward - reverse) / std::max({size, std::fabs(forward), 1e-300});
     }
     if (int code = Central(param, direction, reverse, &central, &noise); code != driver::kExitOk) return code;
-    double central_error =
-        std::max(0.0, std::fabs(central - reverse) - noise) / std::max({size, std::fabs(central), 1e-300});
-    bool good =
-        !(forward_error > forward_limit) && central_error <= central_limit && !std::isnan(forward_error);
+    double central_size = std::max({size, std::fabs(central), 1e-300});
+    double central_error = std::fabs(central - reverse) / central_size;
+    bool good = !(forward_error > forward_limit) && !std::isnan(forward_error) &&
+                central_error <= central_limit + noise / central_size;
     bool worse =
         turn == 0 || (row->good && !good) || (row->good == good && central_error > row->central_error);
     if (worse)
@@ -313,14 +313,18 @@ int PrintRows(const adrt_bundle* bundle, const Kernel& kernel,
   std::printf("gradient of @%s\n%-20s %-22s %14s %14s %14s %9s %9s\n", kernel.report.name, "parameter",
               "type", "reverse", "forward", "central", "fwd err", "cd err");
   uint32_t bad = 0;
+  double worst_forward = -1, worst_central = 0;
   for (const auto& [param, row] : rows) {
     bad += !row.good;
+    worst_forward = std::max(worst_forward, row.forward_error);
+    worst_central = std::max(worst_central, row.central_error);
     std::printf("%-20s %-22s %14.7g %14.7g %14.7g %9s %9s  %s\n", param->name.c_str(),
                 param->TypeText(bundle).c_str(), row.reverse, row.forward, row.central,
                 ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
                 row.good ? "ok" : "DIFFERS");
   }
-  std::printf("%zu parameters, %u differ\n", rows.size(), bad);
+  std::printf("worst: forward %s, central %s\n%zu parameters, %u differ\n", ErrorText(worst_forward).c_str(),
+              ErrorText(worst_central).c_str(), rows.size(), bad);
   return bad == 0 ? driver::kExitOk : driver::kExitFailed;
 }
 
