@@ -1,12 +1,12 @@
 // A task becomes one function. A parallel task runs the flat range [begin, end) of its iterations, which is
 // cut into rows of the innermost axis so that the inner loop is a plain counted loop:
 //
-//   parallel %i, %j in 0..%n, 0..%m          position = begin
+//   parallel %i, %j in 0..%n, 0..%m          position = begin; i = begin / m; j = begin % m
 //                                            while position < end:
-//                                              i = position / m; j = position % m
 //                                              stop = min(m, j + (end - position))
+//                                              position += stop - j
 //                                              for j in j..stop: body
-//                                              position += number of iterations run
+//                                              i += 1; j = 0
 //
 // The prologue of the task (bounds, uniform values) runs once per call, sums into one cell are added once per
 // call.
@@ -127,35 +127,53 @@ class TaskEmitter {
   }
 
   void EmitRows(ir::Inst loop, const std::vector<Axis>& axes) {
+    // The first position splits into indices by division; from row to row they go on like an odometer. An
+    // axis without cells leaves nothing to run, and must not divide.
+    const Axis& inner = axes.back();
+    size_t outer_count = axes.size() - 1;
+    Value* one = builder_.getInt64(1);
+    Value* zero = builder_.getInt64(0);
+    Value* divisor = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, inner.extent, one);
+    Value* row = builder_.CreateUDiv(hooks_.Begin(), divisor);
+    Value* first_start = builder_.CreateURem(hooks_.Begin(), divisor);
+    std::vector<Value*> first_digits(outer_count);
+    for (size_t n = outer_count; n-- > 0;) {
+      Value* size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, axes[n].extent, one);
+      first_digits[n] = n == 0 ? row : builder_.CreateURem(row, size);
+      if (n != 0) row = builder_.CreateUDiv(row, size);
+    }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* rows = NewBlock("rows");
     llvm::BasicBlock* exit = NewBlock("rows_end");
     builder_.CreateBr(rows);
     builder_.SetInsertPoint(rows);
-    llvm::PHINode* position = builder_.CreatePHI(builder_.getInt64Ty(), 2, "position");
+    llvm::Type* word = builder_.getInt64Ty();
+    llvm::PHINode* position = builder_.CreatePHI(word, 2, "position");
+    llvm::PHINode* start = builder_.CreatePHI(word, 2, "start");
     position->addIncoming(hooks_.Begin(), before);
-    // The position of a row among all rows splits into the outer indices, innermost axis first. An axis
-    // without cells leaves nothing to run, and must not divide.
-    const Axis& inner = axes.back();
-    Value* one = builder_.getInt64(1);
-    Value* divisor = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, inner.extent, one);
-    Value* row = builder_.CreateUDiv(position, divisor);
-    Value* start = builder_.CreateURem(position, divisor);
-    for (size_t n = axes.size() - 1; n-- > 0;) {
-      const Axis& axis = axes[n];
-      Value* digit = row;
-      if (n != 0) {
-        Value* size = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, axis.extent, one);
-        digit = builder_.CreateURem(row, size);
-        row = builder_.CreateUDiv(row, size);
-      }
-      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit), axis.bounds);
+    start->addIncoming(first_start, before);
+    std::vector<llvm::PHINode*> digits;
+    for (size_t n = 0; n < outer_count; ++n) {
+      digits.push_back(builder_.CreatePHI(word, 2, "digit"));
+      digits[n]->addIncoming(first_digits[n], before);
     }
+    for (size_t n = 0; n < outer_count; ++n)
+      body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digits[n]),
+                                 axes[n].bounds);
     Value* wanted = builder_.CreateAdd(start, builder_.CreateSub(hooks_.End(), position));
     Value* stop = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, divisor, wanted);
     EmitRow(loop, inner, start, stop, builder_.CreateSub(position, start));
     Value* next = builder_.CreateAdd(position, builder_.CreateSub(stop, start));
-    position->addIncoming(next, builder_.GetInsertBlock());
+    Value* carry = one;
+    llvm::BasicBlock* latch = builder_.GetInsertBlock();
+    position->addIncoming(next, latch);
+    start->addIncoming(zero, latch);
+    for (size_t n = outer_count; n-- > 0;) {
+      Value* moved = builder_.CreateAdd(digits[n], carry);
+      Value* wraps = builder_.CreateICmpUGE(moved, axes[n].extent);
+      digits[n]->addIncoming(n == 0 ? moved : builder_.CreateSelect(wraps, zero, moved), latch);
+      carry = builder_.CreateZExt(wraps, word);
+    }
     builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.End()), rows, exit);
     builder_.SetInsertPoint(exit);
   }

@@ -26,7 +26,6 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
-#include "llvm/Transforms/Vectorize/SLPVectorizer.h"
 
 namespace adc::codegen {
 namespace {
@@ -89,7 +88,6 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise) {
   passes.addPass(InstCombinePass());
   if (optimise >= 2) {
     passes.addPass(LoopVectorizePass());
-    passes.addPass(SLPVectorizerPass());
     passes.addPass(EarlyCSEPass());
     passes.addPass(InstCombinePass());
     passes.addPass(LoopUnrollPass(LoopUnrollOptions(static_cast<int>(optimise))));
