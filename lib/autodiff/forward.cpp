@@ -48,7 +48,11 @@ ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Dia
 }
 
 bool ForwardEmitter::Run() {
-  for (const analysis::Task& task : analysis::TasksOf(primal_)) EmitTask(task);
+  for (const analysis::Task& task : analysis::TasksOf(primal_)) {
+    if (failed_) break;
+    EmitTask(task);
+    if (task.kind == analysis::TaskKind::Parallel) EmitWinners(task);
+  }
   builder_.SetBlock(built_.Body());
   builder_.SetSpan({});
   builder_.Terminate(Op::Return, {});
@@ -59,6 +63,39 @@ void ForwardEmitter::EmitTask(const analysis::Task& task) {
   LoadParameterTangents();
   const std::vector<Inst>& body = primal_[primal_.Body()].insts;
   for (uint32_t n = task.first; n < task.last && !failed_; ++n) EmitInst(body[n]);
+}
+
+void ForwardEmitter::EmitWinners(const analysis::Task& task) {
+  analysis::Structure structure(primal_);
+  analysis::MemoryClasses memory(structure);
+  analysis::Uses uses(primal_);
+  bool any = false;
+  for (Inst inst : structure.Order()) {
+    Op op = primal_[inst].op;
+    if (!structure.Contains(task.parallel, inst) || (op != Op::AtomicMin && op != Op::AtomicMax)) continue;
+    Value base = primal_.Operand(inst, 0);
+    any = any || (!primal_.TypeOf(base).IsArray() && activity_.VariedMemory(base, primal_[inst].attr));
+  }
+  if (!any || failed_) return;
+  for (Inst inst : structure.Order()) {
+    const ir::InstData& data = primal_[inst];
+    if (!structure.Contains(task.parallel, inst) || !ir::IsAccess(data.op)) continue;
+    if (primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) continue;
+    uint32_t memory_class = memory.ClassOf(inst);
+    bool again = data.op == Op::Load && memory_class != analysis::kNoClass &&
+                 memory.IsWrittenIn(memory_class, task.parallel);
+    bool result = ir::IsAtomic(data.op) && data.result_count > 0 && uses.IsUsed(primal_.Result(inst));
+    if (!again && !result) continue;
+    Refuse(
+        diag::ErrorId::E0403, inst,
+        "the tangent of an 'atomic min' or 'atomic max' in this loop needs the loop to run twice, and this "
+        "would not be the same the second time",
+        "take the minimum or maximum in a loop of its own");
+    return;
+  }
+  winners_ = true;
+  EmitTask(task);
+  winners_ = false;
 }
 
 void ForwardEmitter::LoadParameterTangents() {
@@ -106,6 +143,8 @@ void ForwardEmitter::EmitInst(Inst inst) {
     twins_[array] = twin;
   } else if (data.op == Op::Call) {
     EmitCall(inst);
+  } else if (winners_ && (data.op == Op::Print || data.op == Op::Assert)) {
+    return;
   } else {
     ClonePlain(inst);
     if (data.result_count != 1 || !activity_.Varied(primal_.Result(inst))) return;

@@ -18,6 +18,8 @@ class ForwardEmitter {
 
  private:
   void EmitTask(const analysis::Task& task);
+  void EmitWinners(const analysis::Task& task);
+  void EmitWinner(ir::Inst inst, ir::Value memory, std::span<const ir::Value> indices);
   void LoadParameterTangents();
   void EmitBlock(ir::Block block);
   void EmitInst(ir::Inst inst);
@@ -59,6 +61,7 @@ class ForwardEmitter {
   SideTable<ir::Value, ir::Value> twins_;  ///< array or stack -> that of its tangents
   SideTable<ir::Value, uint32_t> parameter_number_;
   bool in_parallel_ = false;
+  bool winners_ = false;  ///< the task is emitted again, for the tangents of its minima and maxima
   bool failed_ = false;
 };
 

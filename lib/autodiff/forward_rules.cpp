@@ -151,6 +151,9 @@ void ForwardEmitter::EmitAccess(Inst inst) {
   const ir::InstData data = primal_[inst];
   Value base = primal_.Operand(inst, 0);
   bool varied = activity_.VariedMemory(base, data.attr);
+  bool effect = data.op != Op::Load && !primal_.TypeOf(base).IsArray();
+  bool extremum = data.op == Op::AtomicMin || data.op == Op::AtomicMax;
+  if (winners_ && effect && !(varied && extremum)) return;
   if (!varied) {
     ClonePlain(inst);
     return;
@@ -159,8 +162,11 @@ void ForwardEmitter::EmitAccess(Inst inst) {
       primal_.TypeOf(base).IsArray() ? twins_.Get(base) : companions_[parameter_number_.Get(base) - 1];
   ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
-  if (data.op == Op::AtomicMin || data.op == Op::AtomicMax) {
-    EmitExtremum(inst, memory, indices);
+  if (extremum) {
+    if (winners_ && effect)
+      EmitWinner(inst, memory, indices);
+    else
+      EmitExtremum(inst, memory, indices);
     return;
   }
   Inst copy = ClonePlain(inst);
@@ -196,10 +202,7 @@ void ForwardEmitter::EmitAccess(Inst inst) {
 void ForwardEmitter::EmitExtremum(Inst inst, Value memory, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) {
-    Refuse(diag::ErrorId::E0403, inst,
-           "forward mode of '" + std::string(ir::InfoOf(data.op).spelling) +
-               "' in a parallel loop: value and tangent cannot be replaced in one step",
-           "use the gradient, or a serial loop");
+    ClonePlain(inst);  // the tangent follows when every iteration has run
     return;
   }
   Inst copy = ClonePlain(inst);
@@ -214,6 +217,21 @@ void ForwardEmitter::EmitExtremum(Inst inst, Value memory, std::span<const Value
   builder_.SetBlock(built_[branch].regions[0]);
   Value tangent = TangentOrZero(v);
   builder_.Access(Op::Store, memory, indices, {&tangent, 1}, data.attr, data.component);
+  builder_.Yield({});
+  builder_.SetBlock(built_[branch].regions[1]);
+  builder_.Yield({});
+  builder_.SetBlock(outer);
+}
+
+void ForwardEmitter::EmitWinner(Inst inst, Value memory, std::span<const Value> indices) {
+  const ir::InstData data = primal_[inst];
+  Value v = primal_.AccessValues(inst)[0];
+  Value final_value = builder_.Load(At(primal_.Operand(inst, 0)), indices, data.attr, data.component);
+  Inst branch = builder_.If(builder_.Make(Op::Eq, {At(v), final_value}), {});
+  ir::Block outer = builder_.block();
+  builder_.SetBlock(built_[branch].regions[0]);
+  Value tangent = TangentOrZero(v);
+  builder_.Access(Op::AtomicExchange, memory, indices, {&tangent, 1}, data.attr, data.component);
   builder_.Yield({});
   builder_.SetBlock(built_[branch].regions[1]);
   builder_.Yield({});

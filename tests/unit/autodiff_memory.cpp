@@ -92,6 +92,11 @@ kernel @k(%x: buffer<real, 1> diff, %lo: buffer<real, 0> diff, %hi: buffer<real,
   CHECK(g[1] + g[3] == Approx(4));
   CHECK(g[2] == 0);
   CHECK(AdjointOf(text, inputs, "x", "hi") == std::vector<double>{0, 0, 1, 0});
+  // Without ties the winner is one, for every order of iterations and in forward mode.
+  CheckDerivatives(text,
+                   {{"x", Given({4}, {3, 2.5, 5, 2})}, {"lo", Given({}, {100})}, {"hi", Given({}, {-1})}});
+  CheckDerivatives(text,
+                   {{"x", Given({4}, {3, 2.5, 5, 2})}, {"lo", Given({}, {0.5})}, {"hi", Given({}, {9})}});
 }
 
 TEST_CASE("autodiff: atomics without a derivative are refused") {
