@@ -50,6 +50,8 @@ class SizeKernelBuilder {
     const std::vector<Inst>& body = from_[from_.Body()].insts;
     for (uint32_t place = task.first; place < task.last; ++place) Copy(body[place]);
     if (!repeatable_) return nullptr;
+    builder.SetBlock(made_->Body());
+    builder.Terminate(Op::Return, {});
     StringId made_name = made_->name;
     module_.AddFunction(made_->kind, made_name);
     module_.Replace(std::move(made_));
