@@ -3,6 +3,7 @@
 
 #include "../support/random_kernel.h"
 #include "adstack_support.h"
+#include "analysis/tasks.h"
 #include "autodiff/reverse.h"
 #include "transform/shape.h"
 #include "transform/simplify.h"
@@ -78,6 +79,14 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     REQUIRE(adstack::LowerAdstacks(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics));
     for (adstack::SizeKernel& size : sizes)
       REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
+
+    // What the pipeline does next may not change what runs, nor how many tasks there are.
+    REQUIRE(transform::Simplify(*lowered->module, {}, lowered->diagnostics));
+    lowered->kernel = lowered->module->Find(abstract->module->Text(abstract->kernel->name));
+    for (adstack::SizeKernel& size : sizes) {
+      REQUIRE(analysis::TasksOf(*size.function).size() == size.plan.tasks.size());
+    }
+    REQUIRE(analysis::TasksOf(*lowered->kernel).size() == lowered->plan.tasks.size());
 
     interp::Arguments arguments = Launch(*abstract, seed), in_rows = arguments;
     LaunchEnv env(*lowered->kernel, in_rows);
