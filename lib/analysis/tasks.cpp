@@ -5,7 +5,6 @@
 namespace adc::analysis {
 namespace {
 
-using ir::Effect;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
