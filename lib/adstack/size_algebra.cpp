@@ -562,7 +562,7 @@ NodeId SizeAlgebra::SumBelow(uint32_t level, NodeId count, NodeId body) {
   return pool_.SumOver(own, Const(0), count, body);
 }
 
-void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::vector<NodeId*> roots) {
+void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::span<NodeId* const> roots) {
   std::vector<NodeId> map(from.size(), kNoNode);
   std::vector<NodeId> pending;
   for (NodeId* root : roots) {

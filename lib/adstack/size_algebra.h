@@ -2,6 +2,7 @@
 // Algebra on size expressions: sums in a normal form, direction of growth, and taking the maximum over a
 // loop.
 
+#include <span>
 #include <vector>
 
 #include "artifact/size_expr.h"
@@ -95,6 +96,6 @@ class SizeAlgebra {
 };
 
 /// Copies what `roots` reach into `to`, in an order that depends on the roots alone, and rewrites the roots.
-void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::vector<NodeId*> roots);
+void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::span<NodeId* const> roots);
 
 }  // namespace adc::adstack

@@ -1,6 +1,7 @@
 #include "adstack/size_kernel.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "adstack/trip_count.h"
 #include "analysis/memory.h"
@@ -44,14 +45,13 @@ class SizeKernelBuilder {
     sizes_ = made_->AddParameter(Type::Buffer(kI64, 1), module_.Intern(FreshName()), {});
     for (uint32_t number = 0; number < plan_.stacks.size(); ++number) Enter(number);
 
-    ir::Builder builder(module_, *made_, made_->Body());
-    builder_ = &builder;
+    builder_.emplace(module_, *made_, made_->Body());
     analysis::Task task = analysis::TasksOf(from_)[task_];
     const std::vector<Inst>& body = from_[from_.Body()].insts;
     for (uint32_t place = task.first; place < task.last; ++place) Copy(body[place]);
     if (!repeatable_) return nullptr;
-    builder.SetBlock(made_->Body());
-    builder.Terminate(Op::Return, {});
+    builder_->SetBlock(made_->Body());
+    builder_->Terminate(Op::Return, {});
     StringId made_name = made_->name;
     module_.AddFunction(made_->kind, made_name);
     module_.Replace(std::move(made_));
@@ -210,7 +210,7 @@ class SizeKernelBuilder {
   const TaskPlan& plan_;
   uint32_t task_;
   std::unique_ptr<Function> made_;
-  ir::Builder* builder_ = nullptr;
+  std::optional<ir::Builder> builder_;
   ir::ValueMap map_;
   Value sizes_;
   bool repeatable_ = true;

@@ -168,7 +168,8 @@ TEST_CASE("a compact pool keeps what its roots mean", "[adstack]") {
   NodeId index[] = {pool.Index(3)};
   NodeId root = pool.MaxOver(3, algebra.Const(0), pool.Shape(2, 0), pool.Read(2, index));
   NodeId unknown = kNoNode, copy = root;
-  CompactPool(pool, small, {&copy, &unknown});
+  NodeId* roots[] = {&copy, &unknown};
+  CompactPool(pool, small, roots);
   CHECK(small.size() < pool.size());
   CHECK(waste != root);
   CHECK(unknown == kNoNode);
