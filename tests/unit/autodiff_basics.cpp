@@ -191,19 +191,55 @@ kernel @k(%m: buffer<mat<real, 3, 3>, 1> diff, %v: buffer<vec<real, 3>, 1> diff,
 }
 
 TEST_CASE("autodiff: layouts") {
-  // Fields with diff have adjoints in a second buffer of the same layout.
+  // Fields with diff have adjoints in a second buffer of the same layout, at the same offsets.
   const char* text = R"(
-layout @grid { dense[4, 4] { mass: real diff  vel: vec<real, 3> diff  flags: u32 } }
+layout @grid { dense[4, 4] { mass: real diff  vel: vec<real, 3> diff  flags: u32  sum: real diff } }
 kernel @k(%g: @grid, %y: buffer<real, 0> diff) {
   parallel %i, %j over %g::mass {
     %m = load %g::mass[%i, %j]
     %v = load %g::vel[%i, %j]
     atomic add %y[], (mul (norm %v), (sin %m))
+    store %g::sum[%i, %j], (add %m, (vec.get %v, 1))
   }
 })";
-  Compiled gradient = Gradient(text);
+  Compiled gradient = Gradient(text, "f64");
   REQUIRE(gradient.derived != nullptr);
-  CHECK(CountOps(gradient, ir::Op::AddTo) == 4);
+  const ir::Module& module = *gradient.module;
+  const ir::Layout& layout = module.layouts[0];
+  interp::Arguments arguments = interp::MakeArguments(module, *gradient.derived);
+  uint32_t adjoint = interp::CompanionIndex(*gradient.derived, ir::ParamRole::Adjoint, 0);
+  uint32_t seed = interp::CompanionIndex(*gradient.derived, ir::ParamRole::Adjoint, 1);
+  REQUIRE(adjoint != ir::kNoAttr);
+  REQUIRE(gradient.derived->TypeOf(gradient.derived->Params()[adjoint]).IsLayout());
+  auto cell = [&](uint32_t argument, uint32_t field, int64_t i, int64_t j, uint32_t component) -> double& {
+    int64_t indices[] = {i, j};
+    uint64_t offset = interp::LayoutOffset(layout.fields[field], indices, component);
+    return arguments[argument].tensor.As<double>()[offset / sizeof(double)];
+  };
+  arguments[seed].tensor.Set(0, 2.0);
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 4; ++j) {
+      cell(0, 0, i, j, 0) = 0.1 * static_cast<double>(i + 4 * j);
+      for (uint32_t c = 0; c < 3; ++c) cell(0, 1, i, j, c) = 0.5 + 0.1 * static_cast<double>(c + i);
+      cell(adjoint, 0, i, j, 0) = 10.0;
+      cell(adjoint, 3, i, j, 0) = 3.0;
+    }
+  }
+  interp::RunResult result = interp::Run(module, *gradient.derived, arguments);
+  INFO(interp::Describe(result.error, *gradient.sources));
+  REQUIRE(result.Ok());
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 4; ++j) {
+      double m = cell(0, 0, i, j, 0), norm = 0;
+      for (uint32_t c = 0; c < 3; ++c) norm += cell(0, 1, i, j, c) * cell(0, 1, i, j, c);
+      norm = std::sqrt(norm);
+      CHECK(cell(adjoint, 0, i, j, 0) == Approx(10.0 + 3.0 + 2.0 * norm * std::cos(m)));
+      for (uint32_t c = 0; c < 3; ++c)
+        CHECK(cell(adjoint, 1, i, j, c) ==
+              Approx((c == 1 ? 3.0 : 0.0) + 2.0 * std::sin(m) * cell(0, 1, i, j, c) / norm).margin(1e-12));
+      CHECK(cell(adjoint, 3, i, j, 0) == 0.0);
+    }
+  }
 }
 
 TEST_CASE("autodiff: functions are inlined, derivatives of their own are called") {
