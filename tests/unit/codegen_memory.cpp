@@ -542,3 +542,64 @@ TEST_CASE("tasks hand on values through scratch memory") {
   launch.Run(compiled.Entry(0, 1), 0, 4);
   CHECK(output == std::vector<double>{0.1, 0.2, 0.3, 0.4});
 }
+
+TEST_CASE("sums that many iterations share are gathered per worker, whatever fights for a slot") {
+  // parallel %i, %b in 0..%n, 0..%m { for %t in 0..%k { atomic add %x[%b, %t], v; atomic sub %y[%t], v } }
+  for (Scalar scalar : {Scalar::F32, Scalar::F64, Scalar::I32, Scalar::U64, Scalar::I16}) {
+    Kernels kernels;
+    ir::Function& kernel = kernels.Add("gather");
+    ir::Type element = ir::Type::Of(scalar);
+    ir::Value x = kernels.Param(kernel, ir::Type::Buffer(element, 2), "x");
+    ir::Value y = kernels.Param(kernel, ir::Type::Buffer(element, 1), "y");
+    ir::Value count = kernels.Param(kernel, ir::kI32, "n");
+    ir::Value width = kernels.Param(kernel, ir::kI32, "m");
+    ir::Value length = kernels.Param(kernel, ir::kI32, "k");
+    ir::Builder b(kernels.module, kernel, kernel.Body());
+    ir::Value bounds[] = {b.I32(0), count, b.I32(0), width};
+    ir::Inst loop = b.Parallel(bounds, 0);
+    ir::Block body = kernel[loop].regions[0];
+    b.SetBlock(body);
+    std::vector<ir::Value> index = kernel[body].params;
+    ir::Inst inner = b.For(b.I32(0), length, b.I32(1), {});
+    ir::Block inner_body = kernel[inner].regions[0];
+    b.SetBlock(inner_body);
+    ir::Value step = kernel[inner_body].params[0];
+    ir::Value number = b.Make(Op::Mod, {b.Make(Op::Add, {index[0], step}), b.I32(3)});
+    ir::Value value = b.Cast(number, element);
+    ir::Value place[] = {index[1], step};
+    b.Access(Op::AtomicAdd, x, place, {&value, 1});
+    b.Access(Op::AtomicSub, y, {&step, 1}, {&value, 1});
+    b.Yield({});
+    b.SetBlock(body);
+    b.Yield({});
+    codegen::CpuConfig config = ConfigFor(Best());
+    config.want_llvm_text = true;
+    Compiled compiled(kernels, config);
+    CHECK(compiled.code.llvm_text.find("adc.settle") != std::string::npos);
+    // Few cells, more cells than a table has slots, and none.
+    for (int32_t k : {2, 300, 0}) {
+      constexpr int32_t kN = 40, kM = 3;
+      auto cells = static_cast<size_t>(std::max(k, 1));
+      uint32_t bytes = ir::ByteSize(scalar);
+      std::vector<unsigned char> sums(kM * cells * bytes), negated(cells * bytes);
+      Launch launch;
+      launch.Buffer(sums.data(), {kM, k}).Buffer(negated.data(), {k}).Scalar(kN).Scalar(kM).Scalar(k);
+      RunOnTwoThreads(launch, compiled.Entry(), kN * kM);
+      auto read = [&](const std::vector<unsigned char>& memory, size_t n) {
+        uint64_t bits = 0;
+        std::memcpy(&bits, memory.data() + n * bytes, bytes);
+        if (ir::IsFloat(scalar)) return ir::FloatFromBits(scalar, bits);
+        return static_cast<double>(static_cast<int64_t>(ir::WrapInteger(scalar, bits)));
+      };
+      bool right = true;
+      for (int32_t t = 0; t < k; ++t) {
+        double want = 0;
+        for (int32_t i = 0; i < kN; ++i) want += (i + t) % 3;
+        for (int32_t m = 0; m < kM; ++m) right = right && read(sums, static_cast<size_t>(m * k + t)) == want;
+        right = right && read(negated, static_cast<size_t>(t)) == -kM * want;
+      }
+      INFO(ir::Spelling(scalar) << " " << k);
+      CHECK(right);
+    }
+  }
+}

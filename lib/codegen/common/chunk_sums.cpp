@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "codegen/common/axis_use.h"
+
 namespace adc::codegen {
 namespace {
 
@@ -17,6 +19,9 @@ struct PlaceUse {
   bool mixed = false;
 };
 
+/// Tables of gathered sums that one task may have.
+constexpr size_t kMaxTables = 12;
+
 struct Accumulation {
   ir::Inst inst;
   Place place;
@@ -26,7 +31,7 @@ struct Accumulation {
 class Finder {
  public:
   Finder(const ir::Function& kernel, uint32_t first, ir::Inst loop)
-      : kernel_(kernel), first_(first), loop_(loop) {
+      : kernel_(kernel), first_(first), loop_(loop), axes_(kernel, loop) {
     MarkUses(kernel[loop].regions[0]);
   }
 
@@ -39,7 +44,11 @@ class Finder {
     ChunkSums sums;
     std::map<std::vector<uint32_t>, uint32_t> known;
     for (const Accumulation& a : accumulations_) {
-      if (uses_[a.place].mixed || !IsUniform(a.inst)) continue;
+      if (uses_[a.place].mixed) continue;
+      if (!IsUniform(a.inst)) {
+        if (IsGathered(a.inst)) Gather(a, sums);
+        continue;
+      }
       const ir::InstData& data = kernel_[a.inst];
       std::vector<uint32_t> key{data.attr, data.component};
       for (ir::Value v : kernel_.Operands(a.inst).first(1u + data.index_count)) key.push_back(v.raw);
@@ -90,6 +99,31 @@ class Finder {
     return place;
   }
 
+  /// Sums whose cell misses an axis of the loop: many iterations meet there.
+  bool IsGathered(ir::Inst inst) const {
+    if (ReductionOf(kernel_[inst].op) != Reduction::Add) return false;
+    // Sums of f16 are rounded to f16 at every step, in memory as anywhere.
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+    if (scalar == ir::Scalar::I1 || scalar == ir::Scalar::F16) return false;
+    uint32_t used = 0;
+    for (ir::Value index : kernel_.Indices(inst)) used |= axes_.Of(index);
+    return used != axes_.All();
+  }
+
+  void Gather(const Accumulation& a, ChunkSums& sums) {
+    auto [place, fresh] = tables_.try_emplace(a.place, static_cast<uint32_t>(sums.gathered.size()));
+    if (fresh && sums.gathered.size() == kMaxTables) {
+      tables_.erase(place);
+      return;
+    }
+    // Parameters that say `alias` share one place, and may differ in type.
+    if (fresh) sums.gathered.push_back(a.inst);
+    ir::Inst first = sums.gathered[place->second];
+    if (kernel_.TypeOf(kernel_.AccessValues(first)[0]) != kernel_.TypeOf(kernel_.AccessValues(a.inst)[0]))
+      return;
+    sums.gathered_of.Set(a.inst) = place->second;
+  }
+
   bool IsUniform(ir::Inst inst) const {
     for (ir::Value index : kernel_.Indices(inst)) {
       if (inside_.Has(kernel_.DefiningBlock(index))) return false;
@@ -100,6 +134,8 @@ class Finder {
   const ir::Function& kernel_;
   uint32_t first_;
   ir::Inst loop_;
+  AxisUse axes_;
+  std::map<Place, uint32_t> tables_;
   IndexSet<ir::Value> used_;
   IndexSet<ir::Block> inside_;
   std::map<Place, PlaceUse> uses_;

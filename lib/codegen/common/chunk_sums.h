@@ -8,6 +8,13 @@
 // difference: inside the task, the buffer is touched by accumulations of the same kind alone, and none of
 // them uses the old value. The same holds for minima, maxima and bitwise reductions.
 //
+// Where the cell changes, but not with every index of the loop, many iterations still meet in one cell:
+//
+//   parallel %i, %b in 0..%n, 0..2 { ...  add_to %pose.adj[%b], %v }
+//
+// Such sums are *gathered*: a worker keeps the cells that it met last with what it owes them in a small table
+// of its own, one per buffer or field, and pays when another cell needs the place or the call ends.
+//
 // Requires: a task of a lowered kernel. Guarantees: the address of a sum is made of values from outside the
 // parallel loop. Breaks: nothing, it only looks.
 
@@ -29,6 +36,8 @@ struct ChunkSum {
 struct ChunkSums {
   std::vector<ChunkSum> sums;
   SideTable<ir::Inst, uint32_t> sum_of{0, ir::kNoAttr};  ///< accumulation -> position in `sums`
+  std::vector<ir::Inst> gathered;  ///< one accumulation per place whose sums are gathered
+  SideTable<ir::Inst, uint32_t> gathered_of{0, ir::kNoAttr};  ///< accumulation -> position in `gathered`
 };
 
 /// The kind of reduction that an accumulating access makes; empty for other operations.

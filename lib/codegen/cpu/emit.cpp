@@ -83,7 +83,7 @@ class TaskEmitter {
     std::vector<Axis> axes = AxesOf(task.parallel);
     ChunkSums sums;
     if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
-    body_.BeginSums(sums);
+    body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
     if (axes.size() <= 1) {
       // A field outside of every `dense` has one cell and no index.
@@ -92,7 +92,8 @@ class TaskEmitter {
     } else {
       EmitRows(task.parallel, axes);
     }
-    body_.EndSums();
+    body_.memory().SetInLoop(false);
+    body_.sums().End();
     builder_.CreateRetVoid();
   }
 

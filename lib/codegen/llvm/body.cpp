@@ -21,7 +21,8 @@ BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, l
       lines_(lines),
       scalars_(builder, hooks, config.float_mode),
       values_(module, kernel, builder, hooks, scalars_),
-      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_) {}
+      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_),
+      sums_(kernel, builder, hooks, scalars_, values_, memory_, aliases) {}
 
 llvm::BasicBlock* BodyEmitter::NewBlock(const char* name) {
   return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
@@ -158,11 +159,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case Op::AtomicOr:
     case Op::AtomicXor:
     case Op::AddTo:
-      if (chunk_sums_ != nullptr && chunk_sums_->sum_of.Get(inst) != ir::kNoAttr) {
-        Accumulate(inst, sums_[chunk_sums_->sum_of.Get(inst)]);
-        return;
-      }
-      memory_.EmitAccess(inst);
+      if (!sums_.Accumulate(inst)) memory_.EmitAccess(inst);
       return;
     case Op::Alloca:
       memory_.EmitAlloca(inst);
@@ -394,130 +391,6 @@ void BodyEmitter::EmitAssert(ir::Inst inst) {
   hooks_.Raise(StatusCode::Assertion, checks_.number_of[inst], nullptr);
   builder_.CreateBr(held);
   builder_.SetInsertPoint(held);
-}
-
-namespace {
-
-/// What a sum starts from: it leaves a cell as it is, to the bit.
-llvm::Constant* StartOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
-  bool is_signed = ir::IsSigned(scalar);
-  uint32_t width = ir::BitWidth(scalar);
-  switch (reduction) {
-    case Reduction::Add:
-      return ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type) : llvm::ConstantInt::get(type, 0);
-    case Reduction::Min:
-      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type);
-      return llvm::ConstantInt::get(
-          type, is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width));
-    case Reduction::Max:
-      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type, true);
-      return llvm::ConstantInt::get(
-          type, is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getMinValue(width));
-    case Reduction::And:
-      return llvm::Constant::getAllOnesValue(type);
-    case Reduction::Or:
-    case Reduction::Xor:
-      return llvm::ConstantInt::get(type, 0);
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-Op AtomicOf(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::Add:
-      return Op::AtomicAdd;
-    case Reduction::Min:
-      return Op::AtomicMin;
-    case Reduction::Max:
-      return Op::AtomicMax;
-    case Reduction::And:
-      return Op::AtomicAnd;
-    case Reduction::Or:
-      return Op::AtomicOr;
-    case Reduction::Xor:
-      return Op::AtomicXor;
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-}  // namespace
-
-void BodyEmitter::BeginSums(const ChunkSums& sums) {
-  chunk_sums_ = &sums;
-  for (const ChunkSum& sum : sums.sums) {
-    ir::Type type = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]);
-    Sum state{&sum, hooks_.Local(scalars_.RegisterType(type.scalar), "sum"), nullptr};
-    builder_.CreateStore(StartOf(sum.reduction, type.scalar, state.total->getAllocatedType()), state.total);
-    // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
-    // the bit.
-    bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
-    if (sum.conditional && !harmless) {
-      state.touched = hooks_.Local(builder_.getInt1Ty(), "touched");
-      builder_.CreateStore(builder_.getFalse(), state.touched);
-    }
-    sums_.push_back(state);
-  }
-}
-
-void BodyEmitter::Accumulate(ir::Inst inst, const Sum& sum) {
-  Value* value = values_.Get(kernel_.AccessValues(inst)[0]);
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
-  Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
-  Value* total = nullptr;
-  {
-    // The order of a sum over parallel iterations is nobody's to rely on: it may be split over vector lanes.
-    llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-    llvm::FastMathFlags flags = builder_.getFastMathFlags();
-    flags.setAllowReassoc(true);
-    builder_.setFastMathFlags(flags);
-    bool truth = scalar == Scalar::I1;
-    bool subtract = kernel_[inst].op == Op::AtomicSub;
-    switch (sum.what->reduction) {
-      case Reduction::Add:
-        total = truth ? builder_.CreateXor(old, value)
-                      : scalars_.Emit(subtract ? Op::Sub : Op::Add, scalar, scalar, {old, value});
-        break;
-      case Reduction::Min:
-        total = truth ? builder_.CreateAnd(old, value) : scalars_.Emit(Op::Min, scalar, scalar, {old, value});
-        break;
-      case Reduction::Max:
-        total = truth ? builder_.CreateOr(old, value) : scalars_.Emit(Op::Max, scalar, scalar, {old, value});
-        break;
-      case Reduction::And:
-        total = builder_.CreateAnd(old, value);
-        break;
-      case Reduction::Or:
-        total = builder_.CreateOr(old, value);
-        break;
-      case Reduction::Xor:
-        total = builder_.CreateXor(old, value);
-        break;
-    }
-  }
-  builder_.CreateStore(total, sum.total);
-  if (sum.touched != nullptr) builder_.CreateStore(builder_.getTrue(), sum.touched);
-}
-
-void BodyEmitter::EndSums() {
-  memory_.SetInLoop(false);
-  for (const Sum& sum : sums_) {
-    SetPlace(sum.what->first);
-    llvm::BasicBlock* skip = nullptr;
-    if (sum.touched != nullptr) {
-      llvm::BasicBlock* update = NewBlock("sum_update");
-      skip = NewBlock("sum_done");
-      builder_.CreateCondBr(builder_.CreateLoad(builder_.getInt1Ty(), sum.touched), update, skip);
-      builder_.SetInsertPoint(update);
-    }
-    memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction),
-                       builder_.CreateLoad(sum.total->getAllocatedType(), sum.total));
-    if (skip != nullptr) {
-      builder_.CreateBr(skip);
-      builder_.SetInsertPoint(skip);
-    }
-  }
-  sums_.clear();
-  chunk_sums_ = nullptr;
 }
 
 }  // namespace adc::codegen

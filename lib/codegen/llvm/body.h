@@ -9,9 +9,9 @@
 // Requires: a lowered kernel that CanGenerate has let pass. Guarantees: whatever the target's hooks give is
 // asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
 
-#include "codegen/common/chunk_sums.h"
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
+#include "codegen/llvm/sums.h"
 
 namespace adc::codegen {
 
@@ -23,24 +23,14 @@ class BodyEmitter {
 
   ValueTable& values() { return values_; }
   MemoryEmitter& memory() { return memory_; }
+  SumEmitter& sums() { return sums_; }
 
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
   void EmitBlock(ir::Block block);
 
-  /// Sums of the parallel loop that is about to be emitted, begun here and finished by EndSums.
-  void BeginSums(const ChunkSums& sums);
-  /// Adds each sum to its cell.
-  void EndSums();
-
  private:
-  struct Sum {
-    const ChunkSum* what = nullptr;
-    llvm::AllocaInst* total = nullptr;
-    llvm::AllocaInst* touched = nullptr;  ///< null where the cell may always be touched
-  };
-
   void EmitInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void EmitWhile(ir::Inst inst);
@@ -48,7 +38,6 @@ class BodyEmitter {
   void EmitAssert(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
   void EmitSinCos(ir::Inst inst);
-  void Accumulate(ir::Inst inst, const Sum& sum);
   /// The values that a block's terminator gives.
   llvm::SmallVector<llvm::Value*> Yielded(ir::Block block);
   llvm::BasicBlock* NewBlock(const char* name);
@@ -65,8 +54,7 @@ class BodyEmitter {
   ScalarEmitter scalars_;
   ValueTable values_;
   MemoryEmitter memory_;
-  const ChunkSums* chunk_sums_ = nullptr;
-  std::vector<Sum> sums_;
+  SumEmitter sums_;
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
 };

@@ -35,6 +35,8 @@ class MemoryEmitter {
   void EmitAccess(ir::Inst inst);
   /// The atomic update that ends a sum over a chunk: `value` in register form goes to the cell of `access`.
   void EmitAtomic(ir::Inst access, ir::Op op, llvm::Value* value);
+  /// The address of the cell of `access`.
+  llvm::Value* AddressOf(ir::Inst access) { return CellOf(access).address; }
   void EmitRowAccess(ir::Inst inst);
 
  private:
