@@ -11,6 +11,8 @@
 
 #include "autodiff/clobber.h"
 
+#include <map>
+
 #include "analysis/access.h"
 
 namespace adc::autodiff {
@@ -61,6 +63,9 @@ class ReverseCheck {
     ok_ = false;
     return diagnostics_.Error(id, kernel_[inst].span, std::move(text));
   }
+  /// The writes that could touch the cell of `load`: all of its class, less those that differ from it in a
+  /// constant index or in the component, which never do.
+  std::span<const Inst> Candidates(Inst load, uint32_t memory_class);
   void CheckLoad(Inst load);
   void CheckAtomic(Inst atomic);
   void CheckCondition(Inst loop);
@@ -74,8 +79,45 @@ class ReverseCheck {
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
   IndexSet<Value> writeonce_;
+  /// Writes of one class by a constant index that every one of them has, and by component.
+  struct WriteBuckets {
+    uint32_t axis = ir::kNoAttr;  ///< the place of that index; kNoAttr: the class is not divided
+    std::map<std::pair<int64_t, uint32_t>, std::vector<Inst>> writes;
+  };
+  std::map<uint32_t, WriteBuckets> buckets_;
   bool ok_ = true;
 };
+
+std::span<const Inst> ReverseCheck::Candidates(Inst load, uint32_t memory_class) {
+  std::span<const Inst> all = facts_.memory().Writes(memory_class);
+  auto [entry, fresh] = buckets_.try_emplace(memory_class);
+  WriteBuckets& buckets = entry->second;
+  if (fresh) {
+    Inst first = all.front();
+    // Buffers that may overlap have no indices in common.
+    Value base = ir::IsAccess(kernel_[first].op) ? kernel_.Operand(first, 0) : Value();
+    uint32_t axes = base.Valid() ? kernel_[first].index_count : 0;
+    for (uint32_t axis = 0; axis < axes && buckets.axis == ir::kNoAttr; ++axis) {
+      bool constant = true;
+      for (Inst write : all) {
+        constant = constant && ir::IsAccess(kernel_[write].op) && kernel_.Operand(write, 0) == base &&
+                   kernel_.IntegerConstant(kernel_.Indices(write)[axis]).has_value();
+      }
+      if (constant) buckets.axis = axis;
+    }
+    if (buckets.axis != ir::kNoAttr) {
+      for (Inst write : all) {
+        int64_t index = *kernel_.IntegerConstant(kernel_.Indices(write)[buckets.axis]);
+        buckets.writes[{index, kernel_[write].component}].push_back(write);
+      }
+    }
+  }
+  if (buckets.axis == ir::kNoAttr || kernel_.Operand(load, 0) != kernel_.Operand(all.front(), 0)) return all;
+  std::optional<int64_t> index = kernel_.IntegerConstant(kernel_.Indices(load)[buckets.axis]);
+  if (!index) return all;
+  auto found = buckets.writes.find({*index, kernel_[load].component});
+  return found == buckets.writes.end() ? std::span<const Inst>() : found->second;
+}
 
 void ReverseCheck::CheckLoad(Inst load) {
   Value base = kernel_.Operand(load, 0);
@@ -87,7 +129,7 @@ void ReverseCheck::CheckLoad(Inst load) {
   if (!facts_.memory().IsWritten(memory_class)) return;
   std::string value = NameOf(kernel_.Result(load));
   std::string buffer = NameOf(base);
-  for (Inst write : facts_.memory().Writes(memory_class)) {
+  for (Inst write : Candidates(load, memory_class)) {
     if (repeated && facts_.MayOverwriteLater(load, write)) {
       Error(ErrorId::E0401, load,
             "the gradient needs " + value + " as it is read here, but " + buffer +
