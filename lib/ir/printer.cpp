@@ -73,6 +73,8 @@ class FunctionPrinter {
       : module_(module), function_(function), out_(out) {}
 
   void Print() {
+    printed_.assign(function_.BlockCount(), 0);
+    printed_[function_.Body().raw] = 1;
     CollectUses();
     AssignNames();
     IndexComments();
@@ -93,7 +95,9 @@ class FunctionPrinter {
       Block block;
       size_t next;
     };
+    std::vector<unsigned char> met(function_.BlockCount(), 0);
     std::vector<Place> stack{{function_.Body(), 0}};
+    met[function_.Body().raw] = 1;
     visit.Enter(function_.Body());
     while (!stack.empty()) {
       Place& top = stack.back();
@@ -107,10 +111,11 @@ class FunctionPrinter {
       visit.Visit(inst);
       const InstData& data = function_[inst];
       for (int region = 1; region >= 0; --region) {
-        if (Known(data.regions[region])) stack.push_back({data.regions[region], 0});
-      }
-      for (Block region : data.regions) {
-        if (Known(region)) visit.Enter(region);
+        Block block = data.regions[region];
+        if (!Known(block) || met[block.raw] != 0) continue;
+        met[block.raw] = 1;
+        stack.push_back({block, 0});
+        visit.Enter(block);
       }
     }
   }
@@ -380,7 +385,8 @@ class FunctionPrinter {
   void PrintBranchValue(const InstData& owner, Block block, uint32_t position, Value v) {
     bool first = block == owner.regions[0];
     Block other = owner.regions[first ? 1 : 0];
-    Inst end = Known(other) ? function_.Terminator(other) : Inst();
+    bool ends = Known(other) && !function_[other].insts.empty() && Known(function_[other].insts.back());
+    Inst end = ends ? function_.Terminator(other) : Inst();
     if (!end.Valid() || position >= function_[end].operand_count) return Alone(v);
     Value opposite = function_.Operand(end, position);
     Value pair[] = {v, opposite};
@@ -617,7 +623,10 @@ class FunctionPrinter {
   void PrintRegion(Block block, const InstData& owner) {
     out_ += "{\n";
     ++depth_;
-    if (Known(block)) PrintBlock(block, &owner);
+    if (Known(block) && printed_[block.raw] == 0) {
+      printed_[block.raw] = 1;
+      PrintBlock(block, &owner);
+    }
     --depth_;
     Indent();
     out_ += '}';
@@ -756,6 +765,7 @@ class FunctionPrinter {
   std::string& out_;
   uint32_t depth_ = 0;
   std::vector<unsigned char> used_;
+  std::vector<unsigned char> printed_;  ///< blocks, so that a region that is its own descendant prints once
   std::vector<std::string_view> shown_;
   std::deque<std::string> generated_;
   std::unordered_map<std::string_view, NameState> names_;

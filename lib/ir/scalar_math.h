@@ -128,7 +128,9 @@ inline T IntegerQuotient(Op op, T a, T b) {
 
 template <class T>
 inline T IntegerBinary(Op op, T a, T b) {
-  auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  // The low bits of a result follow from the low bits of the operands.
+  using U = std::make_unsigned_t<T>;
+  uint64_t x = static_cast<U>(a), y = static_cast<U>(b);
   constexpr uint64_t kMask = sizeof(T) * 8 - 1;
   if (op == Op::Add) return static_cast<T>(x + y);
   if (op == Op::Sub) return static_cast<T>(x - y);
@@ -262,7 +264,7 @@ inline To ScalarCast(From value) {
   } else if constexpr (kIsFloatType<From> && !kIsFloatType<To>) {
     // 2^digits is the first number above the range, and is exact in every float format.
     const From above = std::ldexp(From(1), std::numeric_limits<To>::digits);
-    if (value != value) return 0;
+    if (std::isnan(value)) return 0;
     if (value >= above) return std::numeric_limits<To>::max();
     if (value <= (std::is_signed_v<To> ? -above : From(0))) return std::numeric_limits<To>::min();
     return static_cast<To>(value);

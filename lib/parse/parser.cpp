@@ -71,9 +71,9 @@ class Compilation {
   }
 
   bool IsRead(const std::string& path) const { return read_.contains(FileKey(path)); }
-  void MarkRead(const std::string& path) {
+  void MarkRead(const std::string& path, bool dependency = true) {
     read_.insert(FileKey(path));
-    if (dependencies_ != nullptr) dependencies_->push_back(path);
+    if (dependency && dependencies_ != nullptr) dependencies_->push_back(path);
   }
 
   std::unique_ptr<ir::Module> Finish() {
@@ -141,6 +141,7 @@ std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const 
                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                       std::vector<std::string>* dependencies) {
   Compilation compilation(config, sources, diagnostics, dependencies);
+  compilation.MarkRead(name, /*dependency=*/false);
   if (!compilation.AddText(std::move(name), std::move(text), /*imported=*/false, {})) return nullptr;
   return compilation.Finish();
 }

@@ -1,5 +1,5 @@
-// Any bytes through parser, verifier and printers. Text that is found good must print, and what prints must read back to
-// the same text; text that is not must be told why.
+// Any bytes through parser, verifier and printers. Text that is found good must print, and what prints must
+// read back to the same text; text that is not must be told why.
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string printed = ir::Print(*reading.module);
   Reading again(printed);
   if (again.diagnostics.HasErrors())
-    Fail("what prints does not parse", printed + diag::PrintDiagnostics(again.diagnostics, again.sources, false));
+    Fail("what prints does not parse",
+         printed + diag::PrintDiagnostics(again.diagnostics, again.sources, false));
   if (ir::Print(*again.module) != printed) Fail("what prints prints otherwise the next time", printed);
   return 0;
 }
