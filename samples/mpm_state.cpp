@@ -214,7 +214,8 @@ Bodies MakeBodies(const MpmStateConfig& config) {
   b.distances = block.distances;
   const double kinds[] = {1, 0, 2};
   for (uint32_t g = 0; g < config.geoms; ++g) {
-    double kind = kinds[g % 3], shift = 0.002 * (g / 3);
+    uint32_t round = g / 3;
+    double kind = kinds[g % 3], shift = 0.002 * round;
     b.kind.push_back(kind);
     b.link.push_back(g);
     // Every fourth geom stands in the scene without touching.

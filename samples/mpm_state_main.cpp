@@ -54,7 +54,9 @@ int main(int argc, char** argv) {
     std::string option = argv[n];
     double value = 0;
     auto number = [&](double low, double high) {
-      return n + 1 < argc && ReadNumber(argv[++n], low, high, &value);
+      if (n + 1 >= argc) return false;
+      ++n;
+      return ReadNumber(argv[n], low, high, &value);
     };
     bool good = true;
     if (option == "--f64") {

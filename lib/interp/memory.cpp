@@ -147,7 +147,7 @@ const Code* Load(Machine& m, const Code* c) {
   Located at = Locate<place>(m, info);
   if (!at.Ok()) return Outside(m, c, info, at);
   for (uint32_t k = 0; k < info.count; ++k) m.cells[c->dst + k] = Read<T, place>(at, k);
-  if (m.tangents != nullptr) {
+  if (m.tangents != nullptr && at.tangent != nullptr) {
     for (uint32_t k = 0; k < info.count; ++k)
       m.tangents[c->dst + k] = ir::kIsFloatType<T> ? at.tangent[size_t{k} * at.tangent_step] : 0.0;
   }
@@ -160,7 +160,7 @@ const Code* Store(Machine& m, const Code* c) {
   Located at = Locate<place>(m, info);
   if (!at.Ok()) return Outside(m, c, info, at);
   for (uint32_t k = 0; k < info.count; ++k) Write<T, place>(at, k, m.cells[c->a + k]);
-  if (m.tangents != nullptr && ir::kIsFloatType<T>) {
+  if (m.tangents != nullptr && at.tangent != nullptr && ir::kIsFloatType<T>) {
     for (uint32_t k = 0; k < info.count; ++k) at.tangent[size_t{k} * at.tangent_step] = m.tangents[c->a + k];
   }
   return c + 1;
@@ -203,7 +203,7 @@ const Code* Update(Machine& m, const Code* c) {
     }
     if (replaced) Write<T, place>(at, k, ir::ToBits(updated));
     if (has_result) m.cells[c->dst + k] = old_bits;
-    if (m.tangents == nullptr) continue;
+    if (m.tangents == nullptr || at.tangent == nullptr) continue;
     if constexpr (ir::kIsFloatType<T>) {
       double& slot = at.tangent[size_t{k} * at.tangent_step];
       double before = slot, given = m.tangents[c->a + k];
