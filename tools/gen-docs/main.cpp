@@ -1,0 +1,262 @@
+// Writes what the documentation takes from the source: the table of operations in docs/ir.md, between its
+// markers, and docs/errors.md, whole.
+//   adc_gen_docs [--check] DOCS-FOLDER      with --check nothing is written; status 1 where something is not
+//   current
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "diag/errors.h"
+#include "ir/op.h"
+
+using namespace adc;
+
+namespace {
+
+constexpr std::string_view kBegin =
+    "<!-- operations: generated from lib/ir/ops.def by scripts/gen-docs -->\n";
+constexpr std::string_view kEnd = "<!-- operations: end -->\n";
+
+/// Table cells cannot hold a bare '|'.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+const char* FormText(ir::OpForm form) {
+  switch (form) {
+    case ir::OpForm::Nullary:
+      return "`%r = op type`";
+    case ir::OpForm::Unary:
+      return "`%r = op a`";
+    case ir::OpForm::Binary:
+      return "`%r = op a, b`";
+    case ir::OpForm::Ternary:
+      return "`%r = op a, b, c`";
+    case ir::OpForm::Variadic:
+      return "`%r = op a, ...`";
+    case ir::OpForm::Convert:
+      return "`%r = op a to type`";
+    case ir::OpForm::ShapeForm:
+      return "`%r = op %x, axis`";
+    case ir::OpForm::Access:
+      return "`op %x[...], ...`";
+    case ir::OpForm::AllocaForm:
+    case ir::OpForm::StackNewForm:
+      return "`%r = op type`";
+    case ir::OpForm::CallForm:
+      return "`%r, ... = op @f(a, ...)`";
+    case ir::OpForm::Control:
+      return "section 5";
+    case ir::OpForm::Terminator:
+      return "`op a, ...`";
+    case ir::OpForm::AssertForm:
+    case ir::OpForm::PrintForm:
+      return "section 5";
+    case ir::OpForm::StackForm:
+    case ir::OpForm::RowForm:
+    case ir::OpForm::RowAccess:
+    case ir::OpForm::StatusForm:
+      return "section 8";
+  }
+  return "";
+}
+
+const char* RuleText(ir::TypeRule rule) {
+  switch (rule) {
+    case ir::TypeRule::SameNumber:
+      return "numbers of one type";
+    case ir::TypeRule::SameNumberScale:
+      return "numbers of one type, or one of them the scalar";
+    case ir::TypeRule::SameFloat:
+      return "floats of one type";
+    case ir::TypeRule::SameInteger:
+      return "integers of one type";
+    case ir::TypeRule::SameBits:
+      return "integers or i1 of one type";
+    case ir::TypeRule::SameAny:
+      return "any";
+    case ir::TypeRule::Compare:
+      return "two of one type, gives i1";
+    case ir::TypeRule::CompareOrder:
+      return "numbers of one type, gives i1";
+    case ir::TypeRule::SelectRule:
+      return "i1, two of one type";
+    case ir::TypeRule::CastRule:
+      return "any shape to the same shape";
+    case ir::TypeRule::BitcastRule:
+      return "any to the same shape and width";
+    case ir::TypeRule::VecMakeRule:
+      return "2 to 16 scalars";
+    case ir::TypeRule::VecGetRule:
+      return "vector, index";
+    case ir::TypeRule::VecSetRule:
+      return "vector, index, scalar";
+    case ir::TypeRule::DotRule:
+      return "two vectors, gives the scalar";
+    case ir::TypeRule::CrossRule:
+      return "two 3-vectors";
+    case ir::TypeRule::NormRule:
+      return "float vector, gives the scalar";
+    case ir::TypeRule::NormalizeRule:
+      return "float vector";
+    case ir::TypeRule::MatMakeRule:
+      return "scalars, or rows";
+    case ir::TypeRule::MatGetRule:
+      return "matrix, row, column";
+    case ir::TypeRule::MatMulRule:
+      return "float matrices or vectors that fit";
+    case ir::TypeRule::TransposeRule:
+      return "matrix";
+    case ir::TypeRule::DetRule:
+      return "square float matrix to 4 by 4, gives the scalar";
+    case ir::TypeRule::InverseRule:
+      return "square float matrix to 4 by 4";
+    case ir::TypeRule::OuterRule:
+      return "two vectors, gives a matrix";
+    case ir::TypeRule::IdentityRule:
+      return "gives a square matrix";
+    case ir::TypeRule::ShapeRule:
+      return "buffer, gives i32 or i64";
+    case ir::TypeRule::LoadRule:
+      return "gives the element";
+    case ir::TypeRule::StoreRule:
+      return "the element";
+    case ir::TypeRule::AtomicRule:
+      return "numbers";
+    case ir::TypeRule::AtomicIntegerRule:
+      return "integers";
+    case ir::TypeRule::AtomicCompareRule:
+      return "scalars: expected, new";
+    case ir::TypeRule::AllocaRule:
+      return "gives an array";
+    case ir::TypeRule::ControlRule:
+    case ir::TypeRule::TerminatorRule:
+      return "section 5";
+    case ir::TypeRule::CallRule:
+      return "as the function";
+    case ir::TypeRule::AssertRule:
+      return "i1, text";
+    case ir::TypeRule::PrintRule:
+      return "text, values";
+    case ir::TypeRule::StackNewRule:
+      return "gives a stack";
+    case ir::TypeRule::StackPushRule:
+      return "stack, scalar";
+    case ir::TypeRule::StackPopRule:
+      return "stack, gives the scalar";
+    case ir::TypeRule::RowClaimRule:
+      return "gives i64";
+    case ir::TypeRule::RowLoadRule:
+      return "i64, i64, gives a scalar";
+    case ir::TypeRule::RowStoreRule:
+      return "i64, i64, scalar";
+    case ir::TypeRule::StatusRule:
+      return "numbers, i64";
+  }
+  return "";
+}
+
+const char* DerivativeText(ir::Derivative derivative) {
+  switch (derivative) {
+    case ir::Derivative::None:
+      return "";
+    case ir::Derivative::Zero:
+      return "zero";
+    case ir::Derivative::Linear:
+      return "linear";
+    case ir::Derivative::NeedsOperands:
+      return "reads operands";
+    case ir::Derivative::NeedsResult:
+      return "reads the result";
+    case ir::Derivative::NeedsBoth:
+      return "reads operands or result";
+    case ir::Derivative::Memory:
+      return "of memory";
+    case ir::Derivative::Control:
+      return "of structure";
+    case ir::Derivative::NotDifferentiable:
+      return "none: refused where it is needed";
+  }
+  return "";
+}
+
+std::string Operations() {
+  std::string out = "| operation | form | operands | meaning | derivative |\n|---|---|---|---|---|\n";
+  for (uint32_t position = 0; position < ir::kOpCount; ++position) {
+    const ir::OpInfo& info = ir::InfoOf(static_cast<ir::Op>(position));
+    out += "| `" + std::string(info.spelling) + "` | " + FormText(info.form) + " | " + RuleText(info.rule) +
+           " | " + Cell(info.doc) + " | " + DerivativeText(info.derivative) + " |\n";
+  }
+  return out;
+}
+
+std::string Errors() {
+  std::string out =
+      "# Messages\n\n"
+      "Every message of `adc` carries the id of its kind, `[E0107]`; the ids stay what they are. `E` marks "
+      "errors, `W` "
+      "warnings.\n"
+      "This page is generated from `lib/diag/errors/` by `scripts/gen-docs`.\n";
+  for (uint32_t position = 0; position < diag::ErrorCount(); ++position) {
+    const diag::ErrorInfo& info = diag::InfoAt(position);
+    out += "\n## " + std::string(info.id) + ": " + std::string(info.title) + "\n\n" +
+           std::string(info.explanation) + "\n";
+  }
+  return out;
+}
+
+bool Read(const std::string& path, std::string* text) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    std::fprintf(stderr, "adc_gen_docs: cannot read %s\n", path.c_str());
+    return false;
+  }
+  *text = {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return true;
+}
+
+bool Update(const std::string& path, const std::string& have, const std::string& want, bool check) {
+  if (have == want) return true;
+  if (check) {
+    std::fprintf(stderr, "adc_gen_docs: %s is not current; run scripts/gen-docs\n", path.c_str());
+    return false;
+  }
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream << want;
+  stream.close();
+  if (stream) return true;
+  std::fprintf(stderr, "adc_gen_docs: cannot write %s\n", path.c_str());
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool check = argc == 3 && std::string_view(argv[1]) == "--check";
+  if (argc != 2 && !check) {
+    std::fprintf(stderr, "usage: adc_gen_docs [--check] DOCS-FOLDER\n");
+    return 2;
+  }
+  std::string folder = argv[argc - 1];
+  std::string specification;
+  if (!Read(folder + "/ir.md", &specification)) return 1;
+  size_t begin = specification.find(kBegin);
+  size_t end = specification.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) {
+    std::fprintf(stderr, "adc_gen_docs: %s/ir.md has lost the markers of its table\n", folder.c_str());
+    return 1;
+  }
+  begin += kBegin.size();
+  std::string updated = specification.substr(0, begin) + Operations() + specification.substr(end);
+  std::string errors;
+  if (std::ifstream(folder + "/errors.md") && !Read(folder + "/errors.md", &errors)) return 1;
+  bool good = Update(folder + "/ir.md", specification, updated, check);
+  return Update(folder + "/errors.md", errors, Errors(), check) && good ? 0 : 1;
+}
