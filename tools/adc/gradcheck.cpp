@@ -36,6 +36,68 @@ struct Settings {
   double tolerance_central = 0;
 };
 
+/// Where one float of an argument lies. A companion has its floats where its primal has them.
+struct Place {
+  uint32_t type;
+  uint64_t offset;  ///< bytes
+};
+
+double Read(const ArgValue& value, const Place& place) {
+  return ReadNumber(place.type, value.bytes.data() + place.offset, 0);
+}
+void Write(ArgValue& value, const Place& place, double number) {
+  WriteNumber(place.type, value.bytes.data() + place.offset, 0, number);
+}
+
+/// Every component of a field in every cell: the digits of all levels and axes count like one odometer.
+void AddFieldPlaces(const adrt_field_report& field, std::vector<Place>* places) {
+  std::vector<std::pair<int64_t, int64_t>> axes;  // extent and stride
+  for (uint32_t level = 0; level < field.level_count; ++level) {
+    for (uint32_t axis = 0; axis < field.axis_count[level]; ++axis) {
+      axes.emplace_back(field.extents[level][axis], field.strides[level][axis]);
+    }
+  }
+  std::vector<int64_t> digits(axes.size());
+  for (const auto& [extent, stride] : axes) {
+    if (extent == 0) return;
+  }
+  uint64_t bytes = adrt_type_size(field.type);
+  for (;;) {
+    uint64_t offset = field.offset;
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+      offset += static_cast<uint64_t>(digits[axis] * axes[axis].second);
+    }
+    for (uint32_t component = 0; component < field.rows * field.columns; ++component) {
+      places->push_back({field.type, offset + component * bytes});
+    }
+    size_t axis = axes.size();
+    while (axis > 0 && ++digits[axis - 1] == axes[axis - 1].first) digits[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+/// The floats of an argument; of a layout those of fields that are `diff`, or of all float fields.
+std::vector<Place> PlacesOf(const adrt_bundle* bundle, const Param& param, const ArgValue& value,
+                            bool diff_only) {
+  std::vector<Place> places;
+  if (!param.IsLayout()) {
+    uint64_t bytes = adrt_type_size(param.report.type);
+    for (uint64_t at = 0; param.IsFloat() && at < value.bytes.size() / bytes; ++at) {
+      places.push_back({param.report.type, at * bytes});
+    }
+    return places;
+  }
+  auto layout = Sized<adrt_layout_report>();
+  adrt_bundle_layout(bundle, param.report.layout, &layout, nullptr);
+  for (uint32_t index = 0; index < layout.field_count; ++index) {
+    auto field = Sized<adrt_field_report>();
+    adrt_bundle_field(bundle, param.report.layout, index, &field, nullptr);
+    bool is_float = field.type >= ADRT_TYPE_F16;
+    if (is_float && (field.diff != 0 || !diff_only)) AddFieldPlaces(field, &places);
+  }
+  return places;
+}
+
 /// The worst of the comparisons of one parameter.
 struct Row {
   double reverse = 0, forward = 0, central = 0;
@@ -45,9 +107,10 @@ struct Row {
 
 class Checker {
  public:
-  Checker(const Kernel& primal, const Kernel& gradient, const Kernel* tangent, const Settings& settings,
-          Machine& machine, Values inputs)
-      : primal_(primal),
+  Checker(const adrt_bundle* bundle, const Kernel& primal, const Kernel& gradient, const Kernel* tangent,
+          const Settings& settings, Machine& machine, Values inputs)
+      : bundle_(bundle),
+        primal_(primal),
         gradient_(gradient),
         tangent_(tangent),
         settings_(settings),
@@ -60,23 +123,23 @@ class Checker {
 
  private:
   bool Differentiable(const Param& param) const {
-    return param.report.diff != 0 && param.IsFloat() && !param.IsLayout();
+    return param.IsLayout() ? !Places(param).empty() : param.report.diff != 0 && param.IsFloat();
   }
-  /// Number of components of a value of `param`.
-  uint64_t Components(const Param& param, const ArgValue& value) const {
-    return value.bytes.size() / adrt_type_size(param.report.type);
-  }
+  const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
   const Param* Companion(const Kernel& kernel, const Param& param) const;
   int Loss(const Values& values, double* loss, double* magnitude);
   int Reverse();
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
   int Central(const Param& param, const std::vector<double>& direction, double expected, double* result,
               double* noise);
+  /// The least precise type among the floats of the kernel that the comparison runs through.
+  uint32_t Coarsest(const Param& param) const;
   /// How far each component moves: its own size. A zero often means "absent" (a cell without mass), and
   /// stays, unless there is nothing else.
   std::vector<double> ScaleOf(const Param& param) const;
   int Compare(const Param& param, Row* row);
 
+  const adrt_bundle* bundle_;
   const Kernel& primal_;
   const Kernel& gradient_;
   const Kernel* tangent_;
@@ -84,6 +147,7 @@ class Checker {
   Machine& machine_;
   Values inputs_;
   Random random_;
+  std::map<std::string, std::vector<Place>> places_;  ///< by parameter: its differentiable floats
   driver::Progress progress_;
   std::map<std::string, std::vector<double>> weights_;   ///< by parameter, of what the kernel writes
   std::map<std::string, std::vector<double>> adjoints_;  ///< by parameter, after the reverse run
@@ -105,7 +169,7 @@ int Checker::Loss(const Values& values, double* loss, double* magnitude) {
   for (const auto& [name, weights] : weights_) {
     const Param* param = primal_.Find(name);
     for (uint64_t at = 0; at < weights.size(); ++at) {
-      double term = weights[at] * ReadNumber(param->report.type, after[name].bytes.data(), at);
+      double term = weights[at] * Read(after[name], Places(*param)[at]);
       *loss += term;
       *magnitude += std::fabs(term);
     }
@@ -121,7 +185,7 @@ int Checker::Reverse() {
     const Param* adjoint = Companion(gradient_, *primal_.Find(name));
     if (adjoint == nullptr) continue;
     for (uint64_t at = 0; at < weights.size(); ++at) {
-      WriteNumber(adjoint->report.type, values[adjoint->name].bytes.data(), at, weights[at]);
+      Write(values[adjoint->name], places_[name][at], weights[at]);
     }
   }
   if (int code = machine_.Launch(gradient_, values, settings_.launch); code != driver::kExitOk) return code;
@@ -130,9 +194,7 @@ int Checker::Reverse() {
     if (adjoint == nullptr) continue;
     const ArgValue& value = values[adjoint->name];
     std::vector<double>& numbers = adjoints_[param.name];
-    for (uint64_t at = 0; at < Components(*adjoint, value); ++at) {
-      numbers.push_back(ReadNumber(adjoint->report.type, value.bytes.data(), at));
-    }
+    for (const Place& place : Places(param)) numbers.push_back(Read(value, place));
   }
   return driver::kExitOk;
 }
@@ -143,7 +205,7 @@ int Checker::Forward(const Param& param, const std::vector<double>& direction, d
   const Param* own = Companion(*tangent_, param);
   if (own == nullptr) return driver::kExitOk;
   for (uint64_t at = 0; at < direction.size(); ++at) {
-    WriteNumber(own->report.type, values[own->name].bytes.data(), at, direction[at]);
+    Write(values[own->name], Places(param)[at], direction[at]);
   }
   if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != driver::kExitOk) return code;
   *result = 0;
@@ -151,7 +213,7 @@ int Checker::Forward(const Param& param, const std::vector<double>& direction, d
     const Param* tangent = Companion(*tangent_, *primal_.Find(name));
     if (tangent == nullptr) continue;
     for (uint64_t at = 0; at < weights.size(); ++at) {
-      *result += weights[at] * ReadNumber(tangent->report.type, values[tangent->name].bytes.data(), at);
+      *result += weights[at] * Read(values[tangent->name], places_[name][at]);
     }
   }
   return driver::kExitOk;
@@ -166,7 +228,7 @@ double Epsilon(uint32_t type) {
 int Checker::Central(const Param& param, const std::vector<double>& direction, double expected,
                      double* result, double* noise) {
   const std::vector<double>& adjoint = adjoints_[param.name];
-  double epsilon = Epsilon(param.report.type);
+  double epsilon = Epsilon(Coarsest(param));
   double best = HUGE_VAL;
   for (double scale : {1.0, 0.125, 8.0}) {
     double step = std::cbrt(epsilon) * scale;
@@ -177,11 +239,12 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
     for (int side = 0; side < 2; ++side) {
       double sign = side == 0 ? 1 : -1;
       Values values = inputs_;
-      uint8_t* bytes = values[param.name].bytes.data();
+      ArgValue& value = values[param.name];
       for (uint64_t at = 0; at < direction.size(); ++at) {
-        double before = ReadNumber(param.report.type, bytes, at);
-        WriteNumber(param.report.type, bytes, at, before + sign * step * direction[at]);
-        predicted += sign * adjoint[at] * (ReadNumber(param.report.type, bytes, at) - before);
+        const Place& place = Places(param)[at];
+        double before = Read(value, place);
+        Write(value, place, before + sign * step * direction[at]);
+        predicted += adjoint[at] * (Read(value, place) - before) * sign;
       }
       if (int code = Loss(values, &losses[side], &magnitude); code != driver::kExitOk) return code;
     }
@@ -197,12 +260,21 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
   return driver::kExitOk;
 }
 
+uint32_t Checker::Coarsest(const Param& param) const {
+  uint32_t type = ADRT_TYPE_F64;
+  for (const Place& place : Places(param)) type = std::min(type, place.type);
+  for (const auto& [name, weights] : weights_) {
+    for (const Place& place : places_.at(name)) type = std::min(type, place.type);
+  }
+  return type;
+}
+
 std::vector<double> Checker::ScaleOf(const Param& param) const {
   const ArgValue& value = inputs_.at(param.name);
-  std::vector<double> scale(Components(param, value));
+  std::vector<double> scale(Places(param).size());
   bool all_zero = true;
   for (uint64_t at = 0; at < scale.size(); ++at) {
-    scale[at] = std::fabs(ReadNumber(param.report.type, value.bytes.data(), at));
+    scale[at] = std::fabs(Read(value, Places(param)[at]));
     all_zero = all_zero && scale[at] == 0;
   }
   if (all_zero) std::fill(scale.begin(), scale.end(), 1.0);
@@ -211,7 +283,7 @@ std::vector<double> Checker::ScaleOf(const Param& param) const {
 
 int Checker::Compare(const Param& param, Row* row) {
   const std::vector<double>& adjoint = adjoints_[param.name];
-  bool is_f64 = param.report.type == ADRT_TYPE_F64;
+  bool is_f64 = Coarsest(param) == ADRT_TYPE_F64;
   double forward_limit = settings_.tolerance_forward > 0 ? settings_.tolerance_forward
                          : is_f64                        ? 1e-10
                                                          : 1e-3;
@@ -251,9 +323,10 @@ int Checker::Compare(const Param& param, Row* row) {
 
 int Checker::Run(std::vector<std::pair<const Param*, Row>>* rows) {
   for (const Param& param : primal_.params) {
-    if (!Differentiable(param) || !param.IsBuffer() || param.report.access == ADRT_ACCESS_READ) continue;
+    places_[param.name] = PlacesOf(bundle_, param, inputs_[param.name], true);
+    if (!Differentiable(param) || param.IsScalar() || param.report.access == ADRT_ACCESS_READ) continue;
     std::vector<double>& weights = weights_[param.name];
-    weights.resize(Components(param, inputs_[param.name]));
+    weights.resize(Places(param).size());
     // The weights are values of the parameter's type, so that seeding the adjoint rounds nothing.
     for (double& weight : weights)
       weight = static_cast<float>(std::floor(random_.Uniform() * 1024) / 512 - 1);
@@ -283,19 +356,18 @@ std::string ErrorText(double error) {
 
 /// Random values in [0.1, 0.9] for float parameters without one; kernels keep integers and undefined shapes
 /// to the caller.
-bool FillInputs(const Kernel& kernel, uint64_t seed,
+bool FillInputs(const adrt_bundle* bundle, const Kernel& kernel, uint64_t seed,
                 const std::map<std::string, std::vector<int64_t>>& shapes, Values* values) {
   Random random(seed ^ 0x5DEECE66Dull);
   for (const Param& param : kernel.params) {
     if (!param.IsGiven() || values->contains(param.name)) continue;
     auto shape = shapes.find(param.name);
     bool known = param.IsBuffer() ? shape != shapes.end() || param.report.rank == 0 : param.IsScalar();
-    if (!known || !param.IsFloat() || param.IsLayout()) continue;
+    if (!param.IsLayout() && (!known || !param.IsFloat())) continue;
     ArgValue value = ZeroValue(param, shape == shapes.end() ? std::vector<int64_t>() : shape->second);
     bool only_written = param.report.access == ADRT_ACCESS_WRITE;
-    uint64_t count = value.bytes.size() / adrt_type_size(param.report.type);
-    for (uint64_t at = 0; at < count && !only_written; ++at) {
-      WriteNumber(param.report.type, value.bytes.data(), at, 0.1 + 0.8 * random.Uniform());
+    for (const Place& place : PlacesOf(bundle, param, value, false)) {
+      if (!only_written) Write(value, place, 0.1 + 0.8 * random.Uniform());
     }
     values->emplace(param.name, std::move(value));
   }
@@ -394,11 +466,12 @@ int Gradcheck(const std::vector<std::string>& words) {
   Values inputs;
   std::map<std::string, std::vector<int64_t>> shapes;
   if (!ParseArguments(bundle.get(), primal, texts, &inputs, &shapes)) return driver::kExitUsage;
-  if (!FillInputs(primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
+  if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
   settings.launch.workers = static_cast<uint32_t>(workers);
   Machine machine;
   if (int code = machine.Open(bundle, settings.launch.workers); code != driver::kExitOk) return code;
-  Checker checker(primal, gradient, has_tangent ? &tangent : nullptr, settings, machine, std::move(inputs));
+  Checker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
+                  std::move(inputs));
   std::vector<std::pair<const Param*, Row>> rows;
   if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
   return PrintRows(bundle.get(), primal, rows);
