@@ -117,6 +117,26 @@ TEST_CASE("neighbours do not share memory, and readers may", "[loader]") {
   CHECK(Plan(aliasing, "saxpy", saxpy.args).status == ADRT_OK);
 }
 
+TEST_CASE("a companion has its primal's shape", "[loader]") {
+  adc::artifact::Metadata metadata = MakeMetadata();
+  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name != "saxpy") continue;
+    kernel.params[1].role = adc::artifact::ParamRole::kAdjoint;
+    kernel.params[1].primal = 0;
+  }
+  FinishMetadata(&metadata);
+  Session session(1, MakeBundle(metadata, ReadImage()));
+  Saxpy saxpy;
+  CHECK(Plan(session, "saxpy", saxpy.args).status == ADRT_OK);
+  for (int64_t extent : {7, 0}) {
+    saxpy.args[1].extents[0] = extent;
+    Plan plan(session, "saxpy", saxpy.args);
+    CHECK(plan.status == ADRT_ERROR_ARGUMENT);
+    CHECK(plan.error.Says("'y'"));
+    CHECK(plan.error.Says("'x' is 8"));
+  }
+}
+
 TEST_CASE("a buffer of no bytes may be null", "[loader]") {
   Session session;
   Saxpy saxpy;

@@ -319,6 +319,19 @@ TEST_CASE("a size kernel counts what no expression says", "[loader]") {
     x = {1, 6, 27, 97};
     REQUIRE(adrt_plan_with_cap(plan.plan, 64 * workers, &plan.error) == ADRT_OK);
     CHECK(plan.Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
+    // What a capped launch takes is known before it, and the caller's memory is enough for it.
+    CHECK(plan.Info().resolved == 1);
+    CHECK(plan.Info().heap_bytes == 64 * workers);
+    alignas(64) unsigned char memory[3 * 512];
+    adrt_run_desc desc = RunDesc();
+    desc.memory = memory;
+    desc.memory_size = 64 * workers - 1;
+    CHECK(plan.Run(&desc) == ADRT_ERROR_HEAP_TOO_SMALL);
+    REQUIRE(adrt_plan_with_cap(plan.plan, 512 * workers, &plan.error) == ADRT_OK);
+    x = {1, 6, 27, 97};
+    desc.memory_size = 512 * workers;
+    CHECK(plan.Run(&desc) == ADRT_OK);
+    CHECK(x == std::vector<uint32_t>{0, 8, 111, 118});
   }
 }
 

@@ -66,7 +66,7 @@ class Binder {
         return Bad(index, "is missing");
       }
     }
-    return CheckAliasing();
+    return CheckCompanions() && CheckAliasing();
   }
 
  private:
@@ -227,6 +227,24 @@ class Binder {
     }
     plan_.size_params[index].has_scalar = plan_.params[index].has_integer;
     plan_.size_params[index].scalar = plan_.params[index].integer;
+    return true;
+  }
+
+  // A derived kernel indexes an adjoint or a tangent as it does the primal.
+  bool CheckCompanions() {
+    for (uint32_t index = 0; index < meta_.params.size(); ++index) {
+      const ParamMeta& param = meta_.params[index];
+      if (param.kind != ParamKind::kBuffer || param.primal >= meta_.params.size()) continue;
+      const ParamMeta& primal = meta_.params[param.primal];
+      if (primal.kind != ParamKind::kBuffer || primal.rank != param.rank) continue;
+      for (uint32_t axis = 0; axis < param.rank; ++axis) {
+        int64_t expected = plan_.params[param.primal].extents[axis],
+                given = plan_.params[index].extents[axis];
+        if (given == expected) continue;
+        return Bad(index, "extent of axis ", axis, " is ", given, ", and that of '", primal.name.view(),
+                   "' is ", expected, ": they have one shape");
+      }
+    }
     return true;
   }
 

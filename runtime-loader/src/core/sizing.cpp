@@ -91,6 +91,7 @@ class TaskSizer {
         error_(error) {}
 
   bool Run() {
+    sizes_.late = IsLate();
     sizes_.resolved = false;
     bool open = false;
     if (!Iterations(&open)) return false;
@@ -119,6 +120,21 @@ class TaskSizer {
   [[gnu::always_inline]] bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
     Bad(ADRT_ERROR_HEAP_TOO_SMALL, parts...);
     if (error_ && error_->struct_size >= sizeof(adrt_error)) error_->needed_bytes = needed;
+    return false;
+  }
+
+  // Whether the sizes read something that the kernel itself may write, or are counted when the task's turn
+  // comes. A cap takes the place of every capacity that would be read or counted, but not of extents.
+  bool IsLate() const {
+    bool reads_extents = false;
+    for (NodeId extent : meta_.extents) {
+      if (plan_.meta().exprs.ClassOf(extent) == SizeClass::kS2) reads_extents = true;
+    }
+    if (plan_.cap > 0 && !reads_extents) return false;
+    if (!meta_.size_kernel.empty()) return true;
+    for (uint32_t param : meta_.size_reads) {
+      if (plan_.meta().params[param].access != artifact::Access::kRead) return true;
+    }
     return false;
   }
 
@@ -374,15 +390,6 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-// Whether a task's sizes read something that the kernel itself may write, or are counted when its turn comes.
-bool IsLate(const artifact::KernelMeta& meta, const artifact::TaskMeta& task) {
-  if (!task.size_kernel.empty()) return true;
-  for (uint32_t param : task.size_reads) {
-    if (meta.params[param].access != artifact::Access::kRead) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
@@ -404,7 +411,6 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
   if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
   for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
     TaskPlan& sizes = plan.tasks[task];
-    sizes.late = IsLate(meta, meta.tasks[task]);
     sizes.groups.Bind(allocator);
     sizes.stacks.Bind(allocator);
     sizes.cells.Bind(allocator);
