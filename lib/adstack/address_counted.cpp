@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "adstack/walk.h"
+#include "analysis/loops.h"
 
 namespace adc::adstack {
 namespace {
@@ -33,11 +34,8 @@ Value InsertBefore(ir::Module& module, Function& function, Inst place, Emit&& em
 Value IterationNumber(ir::Module& module, Function& function, Inst loop, Inst access) {
   Value index = function[function[loop].regions[0]].params[0];
   Value low = function.Operand(loop, 0), step = function.Operand(loop, 2);
-  bool from_zero = function.IntegerConstant(low) == 0, by_one = function.IntegerConstant(step) == 1;
-  if (from_zero && by_one) return index;
   return InsertBefore(module, function, access, [&](ir::Builder& builder) {
-    Value number = from_zero ? index : builder.Make(Op::Sub, {index, low});
-    return by_one ? number : builder.Make(Op::Div, {number, step});
+    return analysis::IterationNumber(builder, index, low, step);
   });
 }
 

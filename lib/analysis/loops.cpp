@@ -20,6 +20,31 @@ std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   return distance / stride + (distance % stride != 0 ? 1 : 0);
 }
 
+ir::Value IterationNumber(ir::Builder& builder, ir::Value index, ir::Value low, ir::Value step) {
+  const Function& function = builder.function();
+  std::optional<int64_t> low_constant = function.IntegerConstant(low);
+  std::optional<int64_t> step_constant = function.IntegerConstant(step);
+  bool by_one = step_constant == 1;
+  if (low_constant >= 0) {
+    ir::Value number = *low_constant == 0 ? index : builder.Make(Op::Sub, {index, low});
+    return by_one ? number : builder.Make(Op::Div, {number, step});
+  }
+  auto wide = [&](ir::Value v) {
+    std::optional<int64_t> constant = function.IntegerConstant(v);
+    return constant ? builder.I64(*constant) : builder.Cast(v, ir::kI64);
+  };
+  bool is_narrow = function.TypeOf(index) == ir::kI32;
+  ir::Value distance =
+      is_narrow ? builder.Make(Op::Sub, {wide(index), wide(low)}) : builder.Make(Op::Sub, {index, low});
+  if (by_one) return distance;
+  if (is_narrow) return builder.Make(Op::Div, {distance, wide(step)});
+  // The distance of two i64 fits an u64.
+  constexpr ir::Type kUnsigned = ir::Type::Of(ir::Scalar::U64);
+  ir::Value stride = builder.Int(kUnsigned, *step_constant);
+  ir::Value number = builder.Make(Op::Div, {builder.Bitcast(distance, kUnsigned), stride});
+  return builder.Bitcast(number, ir::kI64);
+}
+
 bool RunsAtLeastOnce(const Function& function, Inst loop) {
   Op op = function[loop].op;
   if (op == Op::ParallelOver) return true;

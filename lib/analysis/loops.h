@@ -3,12 +3,16 @@
 
 #include <optional>
 
+#include "ir/builder.h"
 #include "ir/function.h"
 
 namespace adc::analysis {
 
 /// `ceil(max(0, hi - lo) / step)` of a `for` whose bounds and step are constants; empty otherwise.
 std::optional<uint64_t> ConstantTrips(const ir::Function& function, ir::Inst loop);
+/// Builds the number of the iteration of a `for` that has this index, 0 for the one at `low`: an i32 or i64
+/// that is right for any bounds, also where `index - low` leaves the index's type.
+ir::Value IterationNumber(ir::Builder& builder, ir::Value index, ir::Value low, ir::Value step);
 /// True when the body of a `for` or `parallel` provably runs at least once. For a `while`: its condition
 /// region, which always does, but for a `max` of 0: a bounded while ends before it asks once more than `max`
 /// times.

@@ -164,6 +164,7 @@ void Activity::SpreadUseful() {
     Value v = work.back();
     work.pop_back();
     if (function_.TypeOf(v).IsArray()) {
+      if (!function_.DefiningInst(v).Valid()) continue;  // a constant array: nothing is stored into it
       for (Value source : array_slot(v)) mark(source);
       continue;
     }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
 #include "autodiff/reverse_emitter.h"
 #include "ir/clone.h"
 #include "support/check.h"
@@ -301,8 +302,8 @@ void ReverseEmitter::MakeTape(Inst loop) {
 
 Value ReverseEmitter::IterationSlot(Inst loop, Value index) {
   if (primal_[loop].op == Op::While) return index;
-  Value offset = builder_.Make(Op::Sub, {index, At(primal_.Operand(loop, 0))});
-  return builder_.Make(Op::Div, {offset, At(primal_.Operand(loop, 2))});
+  return analysis::IterationNumber(builder_, index, At(primal_.Operand(loop, 0)),
+                                   At(primal_.Operand(loop, 2)));
 }
 
 void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {

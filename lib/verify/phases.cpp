@@ -20,6 +20,17 @@ bool IsStackOp(Op op) {
   return op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
 }
 
+/// Calls of a function with derivatives of its own are kept until those are opened, and in derived kernels so
+/// are calls of what it names.
+bool IsKept(const ir::Module& module, const ir::Function* callee) {
+  if (callee == nullptr) return false;
+  if (callee->vjp.Valid() || callee->jvp.Valid()) return true;
+  for (const auto& function : module.functions) {
+    if (function->vjp == callee->name || function->jvp == callee->name) return true;
+  }
+  return false;
+}
+
 /// Makes or takes apart a vector, or passes one to a function that is kept.
 bool MayTouchVectors(Op op) {
   return op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call;
@@ -38,9 +49,7 @@ void CheckPhase(Context& context, const ir::Function& kernel, std::span<const In
       continue;
     }
     if (data.op == Op::Call) {
-      const ir::Function* callee = context.module.Find(data.symbol);
-      bool kept = callee != nullptr && (callee->vjp.Valid() || callee->jvp.Valid());
-      if (!kept && phase == Phase::Scalar)
+      if (phase == Phase::Scalar && !IsKept(context.module, context.module.Find(data.symbol)))
         context.Error(ErrorId::E0207, data.span,
                       "a call of " + context.Symbol(data.symbol) + " is left after inlining");
       continue;

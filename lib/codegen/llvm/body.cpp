@@ -255,7 +255,8 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   // Counters of 32-bit loops never leave 64 bits. A 64-bit loop with a longer step counts to the last index,
   // which it reaches exactly, instead of stepping over the bound.
   bool is_narrow = kernel_.TypeOf(low_value).Is(Scalar::I32);
-  bool exact = reversed || (!is_narrow && step != 1);
+  bool may_overstep = !is_narrow && step != 1;
+  bool exact = reversed || may_overstep;
   Value* last = nullptr;
   Value* one = builder_.getInt64(1);
   if (exact) {
@@ -286,11 +287,11 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);
   SetPlace(inst);
-  Value* next =
-      reversed ? builder_.CreateNSWSub(counter, step_value) : builder_.CreateNSWAdd(counter, step_value);
-  Value* more = reversed ? builder_.CreateICmpSGT(counter, low)
-                : exact  ? builder_.CreateICmpNE(counter, last)
-                         : builder_.CreateICmpSLT(next, high);
+  Value* next = reversed ? builder_.CreateSub(counter, step_value, "", false, !may_overstep)
+                         : builder_.CreateAdd(counter, step_value, "", false, !may_overstep);
+  Value* more = may_overstep ? builder_.CreateICmpNE(counter, reversed ? low : last)
+                : reversed   ? builder_.CreateICmpSGT(counter, low)
+                             : builder_.CreateICmpSLT(next, high);
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   counter->addIncoming(next, latch);
   for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
