@@ -47,6 +47,13 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
       std::string companion_name(module.Text(kernel[param].name));
       companion_name += '.';
       companion_name += companion;
+      // A parameter of the user's may have this name already.
+      auto taken = [&] {
+        for (Value other : kernel.Params())
+          if (module.Text(kernel[other].name) == companion_name) return true;
+        return false;
+      };
+      while (taken()) companion_name += '_';
       ParamInfo info;
       info.alias = source.alias;
       info.role = scratch ? ParamRole::Scratch : role;
