@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -34,6 +35,7 @@
 #include "driver/report.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
+#include "transform/check_writes.h"
 #include "transform/inline.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
@@ -268,12 +270,16 @@ bool Compilation::SimplifyDerived() {
            transform::MemoryToRegisters(*module_, {Folding()}, diagnostics_) &&
            transform::Simplify(*module_, {Folding()}, diagnostics_);
   });
-  return clean && passes_.Run("accumulate", *module_, [&] {
+  bool decided = clean && passes_.Run("accumulate", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       autodiff::DecideAccumulation(*module_, *kernel);
     }
     return true;
   });
+  if (!decided || !options_.check_writes) return decided;
+  // Derivatives exist by now, so that none is made from the checks.
+  return passes_.Run("check-writes", *module_,
+                     [&] { return transform::CheckWrites(*module_, diagnostics_); });
 }
 
 bool Compilation::Lower() {
@@ -400,7 +406,7 @@ bool Compilation::Generate() {
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
   metadata_ = BuildMetadata(*module_, planned_, targets_, sources_,
-                            {.asserts = options_.keep_asserts, .accesses = options_.check_bounds});
+                            {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
   if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
   std::vector<codegen::KernelToEmit> kernels;
   for (const PlannedKernel& planned : planned_) kernels.push_back({planned.kernel, RowsOf(planned.plan)});
@@ -486,9 +492,29 @@ bool Compilation::MakeProduct() {
   ADC_UNREACHABLE("a kind of output without a way to make it");
 }
 
-/// The file that stands at `path` after a depfile was asked for without a name.
+/// The name of the depfile of `output`.
 std::string DepfileName(const CompileOptions& options, const std::string& output) {
   return options.depfile.empty() ? output + ".d" : options.depfile;
+}
+
+void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
+  diag::Diagnostics diagnostics;
+  diagnostics.Error(failure.id, {}, failure.text).AddHelp(failure.help);
+  ReportDiagnostics(diagnostics, diag::SourceManager(), options);
+}
+
+/// That no output would replace a file that was read.
+diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
+  for (const std::string& output : outputs) {
+    for (const std::string& source : read) {
+      std::error_code missing;
+      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
+      return diag::Fail(ErrorId::E0705, {},
+                        "the output '" + output + "' would replace the input '" + source + "'",
+                        "name another file");
+    }
+  }
+  return diag::Unit{};
 }
 
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
@@ -496,15 +522,23 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
   Product product;
   ExitCode code = CompileInputs(inputs, options, &product);
   if (code != kExitOk) return code;
+  if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
+  bool depfile = options.write_depfile || !options.depfile.empty();
+  // What goes to standard output is made for the bundle, as far as a build system is concerned.
+  std::string made = output == "-" ? DefaultOutput(inputs[0], Emit::Bundle) : output;
+  std::vector<std::string> outputs = {output};
+  if (depfile) outputs.push_back(DepfileName(options, made));
+  if (diag::Status safe = KeepSources(outputs, product.dependencies); !safe) {
+    ReportOne(safe.Failure(), options);
+    return kExitUsage;
+  }
   diag::Status written = WriteWhole(output, product.bytes);
-  if (written && (options.write_depfile || !options.depfile.empty())) {
-    std::string target = options.depfile_target.empty() ? output : options.depfile_target;
-    written = WriteWhole(DepfileName(options, output), DepfileText(target, product.dependencies));
+  if (written && depfile) {
+    std::string target = options.depfile_target.empty() ? made : options.depfile_target;
+    written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
   }
   if (written) return kExitOk;
-  diag::Diagnostics diagnostics;
-  diagnostics.Error(written.Failure().id, {}, written.Failure().text).AddHelp(written.Failure().help);
-  ReportDiagnostics(diagnostics, diag::SourceManager(), options);
+  ReportOne(written.Failure(), options);
   return kExitFailed;
 }
 
@@ -552,6 +586,18 @@ ExitCode CompileToFiles(const CompileOptions& options) {
     std::string output =
         options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;
     return WriteOutputs(options.inputs, options, output);
+  }
+  std::map<std::string, std::string> written_for;
+  for (const std::string& input : options.inputs) {
+    std::string output = DefaultOutput(input, options.emit);
+    auto [first, is_new] = written_for.emplace(output, input);
+    if (is_new || output == "-") continue;
+    ReportOne(
+        diag::Fail(ErrorId::E0705, {},
+                   "'" + first->second + "' and '" + input + "' would both be written to '" + output + "'",
+                   "compile one at a time with -o, or both into one file with -o"),
+        options);
+    return kExitUsage;
   }
   ExitCode worst = kExitOk;
   for (const std::string& input : options.inputs) {

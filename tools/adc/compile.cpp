@@ -121,6 +121,10 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
       });
   line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
             &options.check_bounds);
+  line.Flag("--check-writes",
+            "check the promise of `writeonce`: kernels (not their derivatives) report the first\n"
+            "element that is written twice, or read before it is written",
+            &options.check_writes);
   line.Flag("--asserts", "compile `assert` statements in", &options.keep_asserts);
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
@@ -181,7 +185,7 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
              [&options](std::string_view word) {
                return TakePass(word, true, &options.watch.dumps.emplace_back());
              });
-  line.Value("--stop-after", "PASS", "run no pass after PASS",
+  line.Value("--stop-after", "PASS", "run no pass after PASS; writes nothing but for --emit=ir",
              [&options](std::string_view word) { return TakePass(word, false, &options.watch.stop_after); });
   line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);

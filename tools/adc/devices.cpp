@@ -38,6 +38,7 @@ std::string WhyNot(const target::Target& target, const adrt_device_report& devic
 int Devices(const std::vector<std::string>& words) {
   std::vector<std::string> none;
   CommandLine line("adc devices", "Shows what this machine offers and which targets would run on it.");
+  line.Example("adc devices", "the processor, its features, the targets that it runs");
   line.Positional("argument", 0, 0, &none);
   switch (line.Parse(words)) {
     case CommandLine::Outcome::Done:

@@ -91,6 +91,7 @@ int Diff(const std::vector<std::string>& words) {
       "adc diff first.adcb second.adcb",
       "Says what differs between two bundles: targets, kernels, tasks, stacks, then the content of\n"
       "sections, uncompressed. Exit code 7 where something does, 0 where nothing does.");
+  line.Example("adc diff golden.adcb relax.adcb", "nothing and exit code 0 where they hold the same");
   line.Positional("bundle", 2, 2, &files);
   switch (line.Parse(words)) {
     case CommandLine::Outcome::Done:

@@ -132,6 +132,8 @@ int Inspect(const std::vector<std::string>& words) {
   CommandLine line("adc inspect [options] bundle.adcb",
                    "Shows sections, kernels, tasks and the adstack plan of a bundle.");
   line.Flag("--json", "print the metadata as it lies in the bundle", &json);
+  line.Example("adc inspect relax.adcb", "sections, kernels, tasks, stacks");
+  line.Example("adc inspect --json relax.adcb", "the same for programs");
   line.Positional("bundle", 1, 1, &files);
   switch (line.Parse(words)) {
     case CommandLine::Outcome::Done:

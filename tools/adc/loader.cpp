@@ -8,8 +8,10 @@
 namespace adc::tool {
 
 int ReportFailure(const std::string& what, adrt_status status, const adrt_error& error) {
-  std::string text = what + ": " + adrt_status_text(status);
-  if (error.text[0] != 0) text += ": " + std::string(error.text);
+  std::string_view kind = adrt_status_text(status), details = error.text;
+  std::string text = what + ": ";
+  if (!details.starts_with(kind)) text += std::string(kind) + (details.empty() ? "" : ": ");
+  text += details;
   PrintError(text);
   if (status == ADRT_ERROR_UNSUPPORTED || status == ADRT_ERROR_NO_TARGET ||
       status == ADRT_ERROR_DEVICE_FEATURE) {
@@ -80,6 +82,7 @@ int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bund
     compile.derive.tangent = options.derive_tangents;
     compile.include_dirs = options.include_dirs;
     compile.check_bounds = options.check_bounds;
+    compile.check_writes = options.check_writes;
     driver::Product product;
     driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
     if (code != driver::kExitOk) return code;

@@ -15,6 +15,7 @@ int Verify(const std::vector<std::string>& words) {
       "adc verify bundle.adcb...",
       "Checks bundles as the loader does before it takes them: form, hashes, metadata, payloads.\n"
       "None of their code is run. Exit code 3 where one is bad.");
+  line.Example("adc verify *.adcb", "one line for each; exit code 3 where one is bad");
   line.Positional("bundle", 1, SIZE_MAX, &files);
   switch (line.Parse(words)) {
     case CommandLine::Outcome::Done:
