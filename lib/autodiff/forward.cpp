@@ -362,7 +362,7 @@ Function* DeriveForward(Module& module, Function& primal, const ForwardConfig&,
   std::string name(module.Text(primal.name));
   if (module.Find(name + ".jvp") != nullptr) {
     diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + ".jvp' is there already")
-        .AddHelp("rename it; the derived kernel gets this name");
+        .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }
   DiffParameters parameters = ForwardParameters(module, primal);

@@ -269,7 +269,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   }
   if (module.Find(name + ".grad") != nullptr) {
     diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + ".grad' is there already")
-        .AddHelp("rename it; the derived kernel gets this name");
+        .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }
   if (primal.grad.Valid()) return CopyUserGradient(module, primal, diagnostics);

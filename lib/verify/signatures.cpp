@@ -88,15 +88,15 @@ class SignatureChecker {
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": scratch is a buffer");
   }
 
-  /// The names that derived kernels give to what they add have to be free.
+  /// The names that derived kernels give to the parameters they add have to be free. That a kernel of a
+  /// derived name stands beside its primal is no error: printed modules do, and only deriving it again is
+  /// (E0408).
   void CheckCompanions() {
     if (!function_.IsKernel() || function_.role != ir::KernelRole::Primal) return;
     std::unordered_map<std::string_view, uint32_t> by_name;
     for (uint32_t n = 0; n < function_.params.size(); ++n) by_name.emplace(module_.Text(NameOf(n)), n);
-    bool any_diff = false;
     for (uint32_t n = 0; n < function_.params.size(); ++n) {
       if (!function_.params[n].diff && !HasDiffField(module_, TypeOf(n))) continue;
-      any_diff = true;
       for (const char* suffix : {".adj", ".tan"}) {
         std::string companion = std::string(module_.Text(NameOf(n))) + suffix;
         auto found = by_name.find(companion);
@@ -108,19 +108,6 @@ class SignatureChecker {
             .AddNote(SpanOf(n), "this parameter is 'diff'")
             .AddHelp("rename the parameter");
       }
-    }
-    if (!any_diff) return;
-    for (const char* suffix : {".grad", ".jvp"}) {
-      StringId name = module_.strings.Find(std::string(module_.Text(function_.name)) + suffix);
-      const Function* taken = name.Valid() ? module_.Find(name) : nullptr;
-      if (taken == nullptr || taken->role != ir::KernelRole::Primal || taken->derived_from == function_.name)
-        continue;
-      context_
-          .Error(ErrorId::E0205, taken->span,
-                 context_.Symbol(taken->name) + " is what the derived kernel of " +
-                     context_.Symbol(function_.name) + " is called")
-          .AddNote(function_.span, "the primal is defined here")
-          .AddHelp("rename one of the two");
     }
   }
 
