@@ -390,8 +390,10 @@ int PrintRows(const adrt_bundle* bundle, const Kernel& kernel,
     bad += !row.good;
     worst_forward = std::max(worst_forward, row.forward_error);
     worst_central = std::max(worst_central, row.central_error);
-    std::printf("%-20s %-22s %14.7g %14.7g %14.7g %9s %9s  %s\n", param->name.c_str(),
-                param->TypeText(bundle).c_str(), row.reverse, row.forward, row.central,
+    char forward[32] = "-";  // where nothing was compared
+    if (row.forward_error >= 0) std::snprintf(forward, sizeof forward, "%.7g", row.forward);
+    std::printf("%-20s %-22s %14.7g %14s %14.7g %9s %9s  %s\n", param->name.c_str(),
+                param->TypeText(bundle).c_str(), row.reverse, forward, row.central,
                 ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
                 row.good ? "ok" : "DIFFERS");
   }
@@ -457,10 +459,17 @@ int Gradcheck(const std::vector<std::string>& words) {
   Kernel primal, gradient, tangent;
   if (int code = FindKernel(bundle.get(), kernel_name, &primal); code != driver::kExitOk) return code;
   std::string name = primal.report.name;
-  if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != driver::kExitOk) return code;
-  bool has_tangent = false;
-  for (const Kernel& kernel : AllKernels(bundle.get()))
+  bool has_gradient = false, has_tangent = false;
+  for (const Kernel& kernel : AllKernels(bundle.get())) {
+    has_gradient = has_gradient || kernel.report.name == name + ".grad";
     has_tangent = has_tangent || kernel.report.name == name + ".jvp";
+  }
+  if (!has_gradient) {
+    PrintError("kernel '" + name + "' has no gradient here",
+               "one is derived where a parameter is 'diff', unless --derive says otherwise");
+    return driver::kExitUsage;
+  }
+  if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != driver::kExitOk) return code;
   if (has_tangent) FindKernel(bundle.get(), name + ".jvp", &tangent);
 
   Values inputs;
