@@ -32,8 +32,8 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   const adc::artifact::Metadata& metadata = bundle->metadata;
   if (target >= metadata.targets.size()) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: the bundle has ", uint64_t{metadata.targets.size()},
-                " targets, not ", target);
+    return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: no target ", target, ": the bundle has ",
+                uint64_t{metadata.targets.size()});
   }
   if (!Trusted(*bundle)) {
     return Fail(error, ADRT_ERROR_UNTRUSTED,
