@@ -405,8 +405,9 @@ bool Compilation::Generate() {
   std::vector<std::string> names;
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
-  metadata_ = BuildMetadata(*module_, planned_, targets_, sources_,
-                            {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
+  metadata_ = BuildMetadata(
+      *module_, planned_, targets_, sources_,
+      {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
   if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
   std::vector<codegen::KernelToEmit> kernels;
   for (const PlannedKernel& planned : planned_) kernels.push_back({planned.kernel, RowsOf(planned.plan)});

@@ -133,6 +133,7 @@ artifact::Access AccessOf(const ParamUse& use) {
 /// The plain parameter that a companion belongs to: the tangent of an adjoint belongs to the adjoint's
 /// primal.
 uint32_t PlainPrimal(const ir::Function& kernel, uint32_t position) {
+  if (kernel.params[position].role == ir::ParamRole::Scratch) return artifact::kNoIndex;
   uint32_t primal = kernel.params[position].companion_of;
   while (primal != ir::kNoAttr && kernel.params[primal].companion_of != ir::kNoAttr) {
     primal = kernel.params[primal].companion_of;
@@ -170,6 +171,22 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
   return param;
 }
 
+/// Extents of scratch that has the shape of another parameter, or of a layout's field.
+void AddScratchExtents(const ir::Module& module, const ir::Function& kernel, uint32_t position,
+                       artifact::KernelMeta* meta) {
+  const ir::ParamInfo& info = kernel.params[position];
+  if (info.role != ir::ParamRole::Scratch || info.companion_of == ir::kNoAttr) return;
+  ir::Type of = kernel.TypeOf(kernel.Params()[info.companion_of]);
+  artifact::ParamMeta& param = meta->params[position];
+  for (uint32_t axis = 0; axis < param.rank; ++axis) {
+    artifact::NodeId extent =
+        of.IsLayout()
+            ? meta->exprs.Const(module.layouts[of.count].fields[info.companion_field].axes[axis].extent)
+            : meta->exprs.Shape(info.companion_of, axis);
+    param.extents.push_back(extent);
+  }
+}
+
 artifact::LayoutMeta LayoutMetaOf(const ir::Module& module, const ir::Layout& layout) {
   artifact::LayoutMeta meta;
   meta.name = module.Text(layout.name);
@@ -205,6 +222,18 @@ artifact::TargetMeta TargetMetaOf(const target::Target& target) {
   return meta;
 }
 
+/// What a user would call the memory behind an access: flags go by the name of what they stand for.
+std::string_view AccessedName(const ir::Module& module, const ir::Function& kernel, ir::Inst access) {
+  if (kernel[access].op == ir::Op::Assert) return module.Text(kernel[access].symbol);
+  const ir::ValueData& base = kernel[kernel.Operand(access, 0)];
+  bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == kernel.Body();
+  if (is_parameter && kernel.params[base.number].role == ir::ParamRole::Scratch) {
+    uint32_t of = kernel.params[base.number].companion_of;
+    if (of != ir::kNoAttr) return module.Text(kernel[kernel.Params()[of]].name);
+  }
+  return module.Text(base.name);
+}
+
 void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag::SourceManager& sources,
                const MetadataConfig& config, artifact::KernelMeta* meta) {
   codegen::KernelChecks checks = codegen::NumberChecks(kernel);
@@ -218,7 +247,7 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
   for (ir::Inst inst : checks.accesses) {
     artifact::CheckMeta& row = meta->accesses.emplace_back();
     row.place = std::string_view(sources.Describe(kernel[inst].span));
-    row.text = module.Text(kernel[kernel.Operand(inst, 0)].name);
+    row.text = AccessedName(module, kernel, inst);
   }
 }
 
@@ -255,6 +284,9 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
     meta.params.push_back(ParamMetaOf(module, kernel, position, uses[position]));
   }
   meta.exprs = planned.plan.exprs;
+  for (uint32_t position = 0; position < kernel.params.size(); ++position) {
+    AddScratchExtents(module, kernel, position, &meta);
+  }
   for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
     meta.tasks.push_back(TaskMetaOf(module, planned, number, targets, sources));
   }

@@ -43,6 +43,7 @@ struct CompileOptions {
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;
+  bool check_writes = false;  ///< primal kernels check the promise of `writeonce`
   bool keep_asserts = false;  ///< `assert` is compiled in
   bool debug_info = false;
   std::vector<std::string> include_dirs;

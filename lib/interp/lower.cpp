@@ -376,6 +376,8 @@ void FunctionLowering::LowerReport(Inst inst) {
   if (data.op == Op::Assert) {
     report.number = asserts_++;
     report.pieces.emplace_back(text);
+    if ((data.flags & ir::kFlagPromise) != 0)
+      report.pieces.back() += " is writeonce, and an element was written twice or read before it was written";
     Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
     report.task = data.attr;

@@ -70,6 +70,7 @@ enum InstFlag : uint8_t {
   kFlagHasSlot = 8,      ///< stack.*: the last operand is a slot
   kFlagPlain = 16,       ///< add_to: iterations cannot collide, no atomic needed
   kFlagCheckpoint = 32,  ///< for: checkpoint attribute
+  kFlagPromise = 64,     ///< assert: that `writeonce` is kept; the text names the parameter
 };
 
 struct InstData {
@@ -103,7 +104,9 @@ struct ParamInfo {
   bool alias = false;
   bool writeonce = false;
   ParamRole role = ParamRole::Plain;
-  uint32_t companion_of = kNoAttr;  ///< adjoint or tangent: position of the primal parameter
+  /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
+  uint32_t companion_of = kNoAttr;
+  uint32_t companion_field = kNoAttr;  ///< scratch with the shape of a layout's field: the field
   diag::SourceSpan span = {};
 };
 

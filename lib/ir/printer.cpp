@@ -461,7 +461,7 @@ class FunctionPrinter {
           out_ += ' ';
           Asked(v, kI1);
         }
-        out_ += ", ";
+        out_ += (data.flags & kFlagPromise) != 0 ? ", writeonce " : ", ";
         AppendQuoted(out_, module_.Text(data.symbol));
         return;
       case OpForm::PrintForm:

@@ -370,6 +370,7 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
 bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
   Operand condition;
   if (!ParseOperand(&condition) || !stream_.Expect(TokenKind::Comma, "','")) return false;
+  bool promise = stream_.AcceptWord("writeonce");
   if (!stream_.Is(TokenKind::String)) {
     stream_.Unexpected("a string: what to say when the condition fails");
     return false;
@@ -378,7 +379,10 @@ bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
   stream_.Advance();
   Resolve(condition, ir::kI1);
   *made = Create(Op::Assert, {&condition, 1}, {}, word);
-  if (!made->poison) function_[made->inst].symbol = text;
+  if (!made->poison) {
+    function_[made->inst].symbol = text;
+    if (promise) function_[made->inst].flags = ir::kFlagPromise;
+  }
   Check(made, {&condition, 1});
   return true;
 }

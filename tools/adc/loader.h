@@ -85,6 +85,7 @@ struct OpenOptions {
   bool derive_tangents = false;  ///< for .ir files: derive k.jvp too
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;
+  bool check_writes = false;
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
 

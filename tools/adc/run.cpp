@@ -83,6 +83,8 @@ int Run(const std::vector<std::string>& words) {
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
+  line.Flag("--check-writes", "for an .ir file: report elements that break the promise of `writeonce`",
+            &open.check_writes);
   line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
   line.Example(
       "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",

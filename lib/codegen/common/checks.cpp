@@ -6,10 +6,11 @@ namespace {
 void Walk(const ir::Function& kernel, ir::Block block, KernelChecks& checks) {
   for (ir::Inst inst : kernel[block].insts) {
     ir::Op op = kernel[inst].op;
-    if (op == ir::Op::Assert) {
+    bool promise = (kernel[inst].flags & ir::kFlagPromise) != 0;
+    if (op == ir::Op::Assert && !promise) {
       checks.number_of.Set(inst) = static_cast<uint32_t>(checks.asserts.size());
       checks.asserts.push_back(inst);
-    } else if (ir::IsAccess(op)) {
+    } else if (op == ir::Op::Assert || ir::IsAccess(op)) {
       checks.number_of.Set(inst) = static_cast<uint32_t>(checks.accesses.size());
       checks.accesses.push_back(inst);
     }

@@ -174,7 +174,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
       EmitIf(inst);
       return;
     case Op::Assert:
-      if (config_.assertions) EmitAssert(inst);
+      if (config_.assertions || (data.flags & ir::kFlagPromise) != 0) EmitAssert(inst);
       return;
     case Op::Print:
       return;
@@ -389,7 +389,8 @@ void BodyEmitter::EmitAssert(ir::Inst inst) {
   llvm::BasicBlock* held = NewBlock("assert_held");
   builder_.CreateCondBr(values_.Get(kernel_.Operand(inst, 0)), held, failed);
   builder_.SetInsertPoint(failed);
-  hooks_.Raise(StatusCode::Assertion, checks_.number_of[inst], nullptr);
+  bool promise = (kernel_[inst].flags & ir::kFlagPromise) != 0;
+  hooks_.Raise(promise ? StatusCode::WritePromise : StatusCode::Assertion, checks_.number_of[inst], nullptr);
   builder_.CreateBr(held);
   builder_.SetInsertPoint(held);
 }

@@ -12,7 +12,12 @@
 namespace adc::codegen {
 
 /// Codes of the status block, common to all targets.
-enum class StatusCode : uint32_t { AdstackOverflow = 1, Assertion = 2, IndexOutOfBounds = 3 };
+enum class StatusCode : uint32_t {
+  AdstackOverflow = 1,
+  Assertion = 2,
+  IndexOutOfBounds = 3,
+  WritePromise = 4,
+};
 
 class TargetHooks {
  public:
