@@ -66,9 +66,9 @@ class Compilation {
       bool stopped = passes_.Stopped() && !passes_.Failed();
       if (finished && !options_.watch.stop_after.empty()) finished = Lower();
       if (finished || stopped) TakeText(ir::Print(*module_));
-      finished = finished || stopped;
-    } else {
-      finished = finished && Lower() && Generate() && MakeProduct();
+    } else if (finished) {
+      // What fails has told the diagnostics, or the product's own failure.
+      (void)(Lower() && Generate() && MakeProduct());
     }
     passes_.End();
     NameFiles(given_names_);
@@ -557,7 +557,7 @@ std::string MapPrefix(const CompileOptions& options, std::string name) {
 }
 
 std::string DefaultOutput(const std::string& input, Emit emit) {
-  const char* extension = "";
+  const char* extension;
   switch (emit) {
     case Emit::Bundle:
       extension = ".adcb";
