@@ -35,6 +35,7 @@
 #include "driver/report.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
+#include "support/check.h"
 #include "transform/check_writes.h"
 #include "transform/inline.h"
 #include "transform/memory_to_registers.h"
@@ -89,7 +90,7 @@ class Compilation {
   bool Generate();
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
-  codegen::CpuConfig ConfigFor(const target::Target& target) const;
+  codegen::CodeConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
   bool MakeBundle();
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
@@ -124,7 +125,7 @@ class Compilation {
   std::unique_ptr<ir::Module> module_;
   std::vector<ir::Function*> derived_;
   std::vector<PlannedKernel> planned_;
-  std::vector<codegen::CpuCode> code_;  ///< one per target
+  std::vector<codegen::TargetCode> code_;  ///< one per target
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   bool unsupported_ = false;
@@ -315,6 +316,7 @@ std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
   for (const adstack::TaskPlan& task : plan.tasks) {
     codegen::TaskRows rows;
     rows.groups = static_cast<uint32_t>(task.groups.size());
+    for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.place.Valid());
     uint32_t position = 0;
     for (const adstack::PlannedStack& stack : task.stacks) {
       bool in_row = stack.storage == artifact::Storage::kRow;
@@ -337,8 +339,8 @@ codegen::FloatMode FloatModeOf(FloatMode mode) {
   ADC_UNREACHABLE("a float mode without a meaning");
 }
 
-codegen::CpuConfig Compilation::ConfigFor(const target::Target& target) const {
-  codegen::CpuConfig config;
+codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
+  codegen::CodeConfig config;
   config.target = target;
   config.optimise = options_.optimisation;
   config.float_mode = FloatModeOf(options_.float_mode);
@@ -355,10 +357,10 @@ codegen::CpuConfig Compilation::ConfigFor(const target::Target& target) const {
 
 /// Code for each configuration, at once where the machine has processors for it. The result does not depend
 /// on how many ran at once.
-std::vector<diag::Result<codegen::CpuCode>> EmitAll(const ir::Module& module,
-                                                    std::span<const codegen::KernelToEmit> kernels,
-                                                    std::span<const codegen::CpuConfig> configs) {
-  std::vector<std::optional<diag::Result<codegen::CpuCode>>> slots(configs.size());
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
+                                                       std::span<const codegen::KernelToEmit> kernels,
+                                                       std::span<const codegen::CodeConfig> configs) {
+  std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(configs.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t at = next++; at < configs.size(); at = next++) {
@@ -370,7 +372,7 @@ std::vector<diag::Result<codegen::CpuCode>> EmitAll(const ir::Module& module,
   for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  std::vector<diag::Result<codegen::CpuCode>> results;
+  std::vector<diag::Result<codegen::TargetCode>> results;
   for (auto& slot : slots) results.push_back(std::move(*slot));
   return results;
 }
@@ -410,12 +412,15 @@ bool Compilation::Generate() {
       {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
   if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
   std::vector<codegen::KernelToEmit> kernels;
-  for (const PlannedKernel& planned : planned_) kernels.push_back({planned.kernel, RowsOf(planned.plan)});
-  std::vector<codegen::CpuConfig> configs;
+  for (const PlannedKernel& planned : planned_) {
+    codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
+    for (const adstack::TaskPlan& task : planned.plan.tasks) kernel.block_size.push_back(task.block_size);
+  }
+  std::vector<codegen::CodeConfig> configs;
   for (const target::Target& target : targets_) configs.push_back(ConfigFor(target));
   bool made = passes_.Observe("codegen", [&] {
     bool good = true;
-    for (diag::Result<codegen::CpuCode>& code : EmitAll(*module_, kernels, configs)) {
+    for (diag::Result<codegen::TargetCode>& code : EmitAll(*module_, kernels, configs)) {
       if (!code) {
         good = Fail(code.Failure());
         continue;
@@ -439,6 +444,21 @@ diag::Diagnostic CannotBundle(const artifact::Error& error) {
   return diag::Fail(ErrorId::E0706, {}, "the bundle cannot be made: " + std::string(error.message()));
 }
 
+uint32_t SectionOf(codegen::PayloadKind kind) {
+  switch (kind) {
+    case codegen::PayloadKind::Object:
+      return artifact::section::kObject;
+    case codegen::PayloadKind::Image:
+      return artifact::section::kImage;
+    case codegen::PayloadKind::Ptx:
+    case codegen::PayloadKind::Hsaco:
+    case codegen::PayloadKind::Spirv:
+    case codegen::PayloadKind::Msl:
+      break;
+  }
+  ADC_UNREACHABLE("code for a device without a section");
+}
+
 bool Compilation::MakeBundle() {
   artifact::String json;
   artifact::Error error;
@@ -460,8 +480,8 @@ bool Compilation::MakeBundle() {
   add(artifact::section::kMeta, artifact::kNoTarget,
       {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
   for (uint32_t target = 0; target < code_.size(); ++target) {
-    add(artifact::section::kObject, target, code_[target].object);
-    add(artifact::section::kImage, target, code_[target].image);
+    for (const codegen::Payload& payload : code_[target].payloads)
+      add(SectionOf(payload.kind), target, payload.bytes);
   }
   artifact::Vector<uint8_t> file;
   if (!artifact::WriteBundle(sections, &file, &error)) return Fail(CannotBundle(error));
@@ -479,7 +499,7 @@ bool Compilation::MakeProduct() {
     case Emit::Json:
       return passes_.Observe("bundle", [&] { return MakeBundle(); });
     case Emit::Object:
-      product_->bytes = std::move(code_[0].object);
+      product_->bytes = code_[0].Find(codegen::PayloadKind::Object)->bytes;
       return true;
     case Emit::Llvm:
       TakeText(code_[0].llvm_text);

@@ -214,11 +214,11 @@ artifact::LayoutMeta LayoutMetaOf(const ir::Module& module, const ir::Layout& la
 
 artifact::TargetMeta TargetMetaOf(const target::Target& target) {
   artifact::TargetMeta meta;
-  meta.name = target.name;
-  meta.kind = "cpu";
-  meta.arch = target.ArchName();
-  meta.abi = "elf";
-  if (target.level != 0) meta.features = artifact::X86LevelFeatures(target.level);
+  meta.name = std::string_view(target.name);
+  meta.kind = target.KindName();
+  meta.arch = std::string_view(target.ArchName());
+  meta.abi = target.AbiName();
+  if (target.arch == target::Arch::X86_64) meta.features = artifact::X86LevelFeatures(target.level);
   return meta;
 }
 

@@ -23,10 +23,12 @@ std::string HostTarget() {
 }
 
 diag::Result<target::Target> ResolveTarget(const std::string& name) {
-  if (std::optional<target::Target> found = target::FindTarget(name)) return *found;
+  std::optional<target::Target> known = target::FindTarget(name);
+  if (known && known->IsCpu()) return *known;
   std::vector<std::string_view> names;
   std::string list;
   for (const target::Target& target : target::AllTargets()) {
+    if (!target.IsCpu()) continue;
     names.push_back(target.name);
     list += (list.empty() ? "" : ", ") + std::string(target.name);
   }

@@ -12,8 +12,9 @@
 
 namespace adc::target {
 
-enum class Kind : uint8_t { Cpu };
-enum class Arch : uint8_t { X86_64, AArch64 };
+/// The kinds of device that bundles hold code for. One back end and one part of the loader each.
+enum class Kind : uint8_t { Cpu, Cuda, Hip, Vulkan, Metal };
+enum class Arch : uint8_t { X86_64, AArch64, Nvptx, Amdgcn, Spirv, Msl };
 
 /// Numbers of LLVM's address spaces for the kinds of memory that kernels touch.
 struct AddressSpaces {
@@ -23,24 +24,35 @@ struct AddressSpaces {
 };
 
 struct Target {
-  std::string_view name;  ///< "cpu:x86-64-v3"
+  std::string name;  ///< "cpu:x86-64-v3", "cuda:sm_80"
   Kind kind = Kind::Cpu;
   Arch arch = Arch::X86_64;
-  std::string_view triple;     ///< as LLVM names it
-  std::string_view processor;  ///< as LLVM names it
-  std::string_view features;   ///< as LLVM lists them
-  uint32_t level = 0;          ///< x86-64 micro-architecture level, 1 to 4; 0 elsewhere
+  std::string_view triple;  ///< as LLVM names it; empty where LLVM writes no code for it
+  std::string processor;    ///< as LLVM names it: "x86-64-v3", "sm_80", "gfx1100"
+  std::string features;     ///< as LLVM lists them: "+ptx70"
+  /// x86-64: micro-architecture level, 1 to 4. NVIDIA: number of the sm. Vulkan, Metal: version times ten
+  /// (12, 24). 0 elsewhere.
+  uint32_t level = 0;
   bool half_conversion = false;
   bool round_to_even = false;
   uint32_t row_lanes = 1;               ///< rows of an adstack heap lie interleaved in blocks of this many
+  uint32_t wave = 1;                    ///< threads that run in step; 32 where the device decides
+  uint32_t block_size = 0;              ///< threads of a block where the kernel does not say; 0 on a CPU
+  bool f64 = true;                      ///< has 64-bit floats
   uint32_t private_bytes = 256u << 10;  ///< limit on the local arrays of one task
   bool prints = false;                  ///< `print` is compiled
   AddressSpaces spaces = {};
 
-  std::string_view ArchName() const;  ///< "x86-64", "aarch64"
+  std::string_view KindName() const;  ///< "cpu", "cuda", "hip", "vulkan", "metal"
+  std::string ArchName() const;       ///< "x86-64", "aarch64", "sm_80", "gfx1100", "1.2"
+  std::string_view AbiName() const;   ///< "elf", "ptx", "hsaco", "spirv", "msl"
+  bool IsCpu() const { return kind == Kind::Cpu; }
 };
 
-/// The target named `text`: a full name, "cpu" for the baseline, or "cpu:v3" for "cpu:x86-64-v3".
+/// The target named `text`: a full name, or a short one: "cpu" for the baseline, "cpu:v3" for
+/// "cpu:x86-64-v3", a kind alone ("cuda") for its default. A name of an NVIDIA target may end in the version
+/// of PTX
+/// ("cuda:sm_80:ptx75"), from the smallest that the processor needs to 8.5.
 std::optional<Target> FindTarget(std::string_view text);
 /// Every target, in the order of the table.
 const std::vector<Target>& AllTargets();

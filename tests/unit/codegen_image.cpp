@@ -37,7 +37,7 @@ T At(const std::vector<uint8_t>& bytes, uint64_t offset) {
   return value;
 }
 
-codegen::CpuCode Compile(const Kernels& kernels, const codegen::CpuConfig& config) {
+codegen::TargetCode Compile(const Kernels& kernels, const codegen::CodeConfig& config) {
   auto code = codegen::EmitCpu(kernels.module, kernels.All(), config);
   REQUIRE(code.Ok());
   return std::move(*code);
@@ -71,30 +71,32 @@ std::set<std::string> Imports(const std::vector<uint8_t>& image) {
 
 TEST_CASE("an image holds the segments that the loader maps and nothing else") {
   for (const target::Target& target : target::AllTargets()) {
+    if (!target.IsCpu()) continue;
     Kernels kernels;
     AddSineKernel(kernels, "wave.grad");
-    codegen::CpuCode code = Compile(kernels, ConfigFor(target));
-    auto header = At<Elf64_Ehdr>(code.image, 0);
+    codegen::TargetCode code = Compile(kernels, ConfigFor(target));
+    auto header = At<Elf64_Ehdr>(ImageOf(code), 0);
     INFO(target.name);
     CHECK(header.e_type == ET_DYN);
     CHECK(header.e_machine == (target.arch == target::Arch::X86_64 ? EM_X86_64 : EM_AARCH64));
     std::set<uint32_t> allowed = {PT_LOAD, PT_DYNAMIC, PT_PHDR};
     for (uint16_t n = 0; n < header.e_phnum; ++n) {
-      auto segment = At<Elf64_Phdr>(code.image, header.e_phoff + n * sizeof(Elf64_Phdr));
+      auto segment = At<Elf64_Phdr>(ImageOf(code), header.e_phoff + n * sizeof(Elf64_Phdr));
       CHECK(allowed.count(segment.p_type) == 1);
       CHECK((segment.p_flags & (PF_W | PF_X)) != (PF_W | PF_X));
       if (segment.p_type != PT_DYNAMIC) continue;
       for (uint64_t at = segment.p_offset; at < segment.p_offset + segment.p_filesz;
            at += sizeof(Elf64_Dyn)) {
-        auto entry = At<Elf64_Dyn>(code.image, at);
+        auto entry = At<Elf64_Dyn>(ImageOf(code), at);
         CHECK(entry.d_tag != DT_NEEDED);
         CHECK(entry.d_tag != DT_INIT_ARRAY);
         CHECK(entry.d_tag != DT_INIT);
       }
     }
-    CHECK(Imports(code.image) == std::set<std::string>{"sincosf"});
-    CHECK(code.symbols == std::vector<std::vector<std::string>>{{"adc_wave_2Egrad_t0"}});
-    auto object = At<Elf64_Ehdr>(code.object, 0);
+    CHECK(Imports(ImageOf(code)) == std::set<std::string>{"sincosf"});
+    REQUIRE((code.entries.size() == 1 && code.entries[0].size() == 1));
+    CHECK(code.entries[0][0].symbol == "adc_wave_2Egrad_t0");
+    auto object = At<Elf64_Ehdr>(code.Find(codegen::PayloadKind::Object)->bytes, 0);
     CHECK(object.e_type == ET_REL);
     CHECK(object.e_machine == header.e_machine);
   }
@@ -108,9 +110,9 @@ TEST_CASE("the same module gives the same bytes, wherever the linker works") {
     Kernels kernels;
     AddSineKernel(kernels, "wave");
     AddSineKernel(kernels, "wave.grad");
-    codegen::CpuCode code = Compile(kernels, ConfigFor(target));
-    if (first.empty()) first = code.image;
-    CHECK(first == code.image);
+    codegen::TargetCode code = Compile(kernels, ConfigFor(target));
+    if (first.empty()) first = ImageOf(code);
+    CHECK(first == ImageOf(code));
   }
   unsetenv("TMPDIR");
 }
@@ -153,12 +155,12 @@ TEST_CASE("line tables name the source file") {
   AddSineKernel(kernels, "wave");
   ir::Function& kernel = *kernels.module.functions[0];
   for (uint32_t n = 0; n < kernel.InstCount(); ++n) kernel[ir::Inst(n)].span = {base + 7, base + 9};
-  codegen::CpuConfig config = ConfigFor(*target::FindTarget("cpu"));
+  codegen::CodeConfig config = ConfigFor(*target::FindTarget("cpu"));
   config.debug_lines = true;
   config.sources = &sources;
   config.want_llvm_text = true;
-  codegen::CpuCode code = Compile(kernels, config);
-  std::string bytes(code.image.begin(), code.image.end());
+  codegen::TargetCode code = Compile(kernels, config);
+  std::string bytes(ImageOf(code).begin(), ImageOf(code).end());
   CHECK(bytes.find("folder/wave.ir") != std::string::npos);
   CHECK(bytes.find(".debug_line") != std::string::npos);
   CHECK(code.llvm_text.find("DILocation(line: 2") != std::string::npos);
@@ -167,6 +169,6 @@ TEST_CASE("line tables name the source file") {
 TEST_CASE("entry symbols hold letters, digits and underscores alone") {
   Kernels kernels;
   AddSineKernel(kernels, "a.b_c.grad");
-  codegen::CpuCode code = Compile(kernels, ConfigFor(*target::FindTarget("cpu")));
-  CHECK(code.symbols[0][0] == "adc_a_2Eb_c_2Egrad_t0");
+  codegen::TargetCode code = Compile(kernels, ConfigFor(*target::FindTarget("cpu")));
+  CHECK(code.entries[0][0].symbol == "adc_a_2Eb_c_2Egrad_t0");
 }

@@ -14,15 +14,15 @@ using namespace adc::codegen_tests;
 using ir::Op;
 
 struct Compiled {
-  explicit Compiled(const Kernels& kernels, codegen::CpuConfig config)
-      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(code.image) {
+  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config)
+      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(ImageOf(code)) {
     INFO(image.Error());
     REQUIRE(image.Ok());
   }
   adrt_cpu_entry Entry(size_t kernel = 0, size_t task = 0) const {
-    return image.Entry(code.symbols[kernel][task]);
+    return image.Entry(code.entries[kernel][task].symbol);
   }
-  codegen::CpuCode code;
+  codegen::TargetCode code;
   LoadedImage image;
 };
 

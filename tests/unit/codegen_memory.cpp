@@ -16,15 +16,15 @@ using ir::Op;
 using ir::Scalar;
 
 struct Compiled {
-  explicit Compiled(const Kernels& kernels, codegen::CpuConfig config)
-      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(code.image) {
+  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config)
+      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(ImageOf(code)) {
     INFO(image.Error());
     REQUIRE(image.Ok());
   }
   adrt_cpu_entry Entry(size_t kernel = 0, size_t task = 0) const {
-    return image.Entry(code.symbols[kernel][task]);
+    return image.Entry(code.entries[kernel][task].symbol);
   }
-  codegen::CpuCode code;
+  codegen::TargetCode code;
   LoadedImage image;
 };
 
@@ -69,7 +69,7 @@ TEST_CASE("a field of nested levels lies where its layout says") {
   b.Access(Op::Store, grid, index, {&second, 1}, 0, 1);
   b.Yield({});
   for (bool check_bounds : {false, true}) {
-    codegen::CpuConfig config = ConfigFor(Best());
+    codegen::CodeConfig config = ConfigFor(Best());
     config.check_bounds = check_bounds;
     Compiled compiled(kernels, config);
     std::vector<unsigned char> memory(layout.byte_size, 0x5A);
@@ -291,7 +291,7 @@ TEST_CASE("a sum of every iteration touches its cell once per call, and not at a
   b.Yield({});
   b.SetBlock(outer);
   b.Yield({});
-  codegen::CpuConfig config = ConfigFor(*target::FindTarget("cpu"));
+  codegen::CodeConfig config = ConfigFor(*target::FindTarget("cpu"));
   config.want_llvm_text = true;
   Compiled compiled(kernels, config);
   size_t atomics = 0;
@@ -329,7 +329,7 @@ TEST_CASE("an index out of range is left out and reported when asked for") {
   ir::Value value = b.Make(Op::Add, {b.Load(x, from), b.Float(ir::kF32, 1)});
   b.Access(Op::Store, y, index, {&value, 1});
   b.Yield({});
-  codegen::CpuConfig config = ConfigFor(Best());
+  codegen::CodeConfig config = ConfigFor(Best());
   config.check_bounds = true;
   Compiled compiled(kernels, config);
   std::vector<float> input = {1, 2, 3, 4, 5, 6}, output(6, 0);
@@ -362,7 +362,7 @@ TEST_CASE("assertions report in debug builds and vanish in others") {
   }
   b.Yield({});
   for (bool assertions : {false, true}) {
-    codegen::CpuConfig config = ConfigFor(Best());
+    codegen::CodeConfig config = ConfigFor(Best());
     config.assertions = assertions;
     Compiled compiled(kernels, config);
     Launch launch;
@@ -411,11 +411,11 @@ TEST_CASE("rows lie where the adstack cells say") {
   b.Yield({});
   b.SetBlock(outer);
   b.Yield({});
-  codegen::TaskRows rows{2, {0, 1, 2}};
+  codegen::TaskRows rows{.groups = 2, .row_position = {0, 1, 2}};
   codegen::KernelToEmit what{&kernel, {rows}};
   auto code = codegen::EmitCpu(kernels.module, {&what, 1}, ConfigFor(Best()));
   REQUIRE(code.Ok());
-  LoadedImage image(code->image);
+  LoadedImage image(ImageOf(*code));
   REQUIRE(image.Ok());
   alignas(64) unsigned char heap[1024] = {};
   std::vector<float> values = {1, 2, 3, 4, 5};
@@ -423,7 +423,7 @@ TEST_CASE("rows lie where the adstack cells say") {
   launch.Buffer(values.data(), {5}).Scalar(int32_t{5});
   launch.heap = heap;
   launch.adstack = {0, 64, 256, 128, 0, 1, 4, 1, 16, 4};
-  launch.Run(image.Entry(code->symbols[0][0]), 0, 5, 3);
+  launch.Run(image.Entry(code->entries[0][0].symbol), 0, 5, 3);
   CHECK(values == std::vector<float>{2, 4, 6, 8, 5});
   float tape[4];
   std::memcpy(tape, heap + 256 + 3 * 128 + 16, sizeof tape);
@@ -487,7 +487,7 @@ TEST_CASE("parameters that say alias may share memory, others need not be read a
     ir::Value value = b.Make(Op::Add, {b.Load(x, {&index, 1}), b.Float(ir::kF32, 1)});
     b.Access(Op::Store, y, {&next, 1}, {&value, 1});
     b.Yield({});
-    codegen::CpuConfig config = ConfigFor(Best());
+    codegen::CodeConfig config = ConfigFor(Best());
     config.want_llvm_text = true;
     Compiled compiled(kernels, config);
     std::vector<float> one(41, 0), two(41, 0);
@@ -532,7 +532,7 @@ TEST_CASE("tasks hand on values through scratch memory") {
   b.Access(Op::Store, y, {&at, 1}, {&share, 1});
   b.Yield({});
   Compiled compiled(kernels, ConfigFor(Best()));
-  REQUIRE(compiled.code.symbols[0].size() == 2);
+  REQUIRE(compiled.code.entries[0].size() == 2);
   std::vector<double> input = {1, 2, 3, 4}, output(4, 0);
   double cell = 0;
   Launch launch;
@@ -572,7 +572,7 @@ TEST_CASE("sums that many iterations share are gathered per worker, whatever fig
     b.Yield({});
     b.SetBlock(body);
     b.Yield({});
-    codegen::CpuConfig config = ConfigFor(Best());
+    codegen::CodeConfig config = ConfigFor(Best());
     config.want_llvm_text = true;
     Compiled compiled(kernels, config);
     CHECK(compiled.code.llvm_text.find("adc.settle") != std::string::npos);

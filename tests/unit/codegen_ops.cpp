@@ -162,7 +162,7 @@ void CheckAll(const target::Target& target, uint32_t optimise) {
   for (const Case& c : cases) BuildKernel(kernels, c);
   auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(target, optimise));
   REQUIRE(code.Ok());
-  LoadedImage image(code->image);
+  LoadedImage image(ImageOf(*code));
   INFO(image.Error());
   REQUIRE(image.Ok());
   size_t wrong = 0;
@@ -178,7 +178,7 @@ void CheckAll(const target::Target& target, uint32_t optimise) {
       inputs.push_back(Pack(c.operand_types[k].scalar, c.operands[k]));
     for (auto& input : inputs) launch.Buffer(input.data(), {extent});
     launch.Scalar(static_cast<int32_t>(count));
-    launch.Run(image.Entry(code->symbols[number][0]), 0, count);
+    launch.Run(image.Entry(code->entries[number][0].symbol), 0, count);
     for (size_t n = 0; n < count; ++n) {
       std::vector<uint64_t> operands;
       for (const auto& list : c.operands) operands.push_back(list[n]);

@@ -91,10 +91,10 @@ double Difference(const interp::Arguments& a, const interp::Arguments& b) {
 }
 
 /// A parallel task is cut at odd places; a serial one runs once.
-void RunTasks(const ir::Function& kernel, const codegen::CpuCode& code, size_t number,
+void RunTasks(const ir::Function& kernel, const codegen::TargetCode& code, size_t number,
               const LoadedImage& image, Launch& launch, const std::vector<adstack::TaskPlan>& plans) {
   (void)kernel;
-  for (size_t task = 0; task < code.symbols[number].size(); ++task) {
+  for (size_t task = 0; task < code.entries[number].size(); ++task) {
     std::vector<unsigned char> heap;
     launch.adstack.clear();
     bool parallel = task < plans.size() && plans[task].kind == artifact::TaskKind::kParallel;
@@ -110,7 +110,7 @@ void RunTasks(const ir::Function& kernel, const codegen::CpuCode& code, size_t n
       heap.resize(groups * stride * 2 + 64);
       launch.heap = heap.data() + (64 - reinterpret_cast<uintptr_t>(heap.data()) % 64) % 64;
     }
-    auto entry = image.Entry(code.symbols[number][task]);
+    auto entry = image.Entry(code.entries[number][task].symbol);
     uint64_t total = parallel ? kExtent : 1;
     for (uint64_t begin = 0; begin < total; begin += 3)
       launch.Run(entry, begin, std::min(begin + 3, total), 1);
@@ -145,7 +145,7 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
   source.module->phase = ir::Phase::Lowered;
   codegen::KernelToEmit what{kernel, {}};
   for (const adstack::TaskPlan& task : plan.tasks) {
-    codegen::TaskRows rows{static_cast<uint32_t>(task.groups.size()), {}};
+    codegen::TaskRows rows{.groups = static_cast<uint32_t>(task.groups.size())};
     uint32_t position = 0;
     for (const auto& stack : task.stacks)
       rows.row_position.push_back(stack.storage == artifact::Storage::kRow ? position++ : ir::kNoAttr);
@@ -153,10 +153,10 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
   }
   auto code = codegen::EmitCpu(*source.module, {&what, 1}, ConfigFor(target, optimise));
   REQUIRE(code.Ok());
-  LoadedImage image(code->image);
+  LoadedImage image(ImageOf(*code));
   INFO(image.Error());
   REQUIRE(image.Ok());
-  REQUIRE(plan.tasks.size() == code->symbols[0].size());
+  REQUIRE(plan.tasks.size() == code->entries[0].size());
   Launch launch = LaunchOf(*kernel, got);
   RunTasks(*kernel, *code, 0, image, launch, plan.tasks);
   CHECK(launch.status[0] == 0);

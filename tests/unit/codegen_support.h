@@ -32,13 +32,18 @@ inline std::vector<target::Target> RunnableTargets() {
   return targets;
 }
 
-inline codegen::CpuConfig ConfigFor(const target::Target& t, uint32_t optimise = 2,
-                                    codegen::FloatMode mode = codegen::FloatMode::Strict) {
-  codegen::CpuConfig config;
+inline codegen::CodeConfig ConfigFor(const target::Target& t, uint32_t optimise = 2,
+                                     codegen::FloatMode mode = codegen::FloatMode::Strict) {
+  codegen::CodeConfig config;
   config.target = t;
   config.optimise = optimise;
   config.float_mode = mode;
   return config;
+}
+
+/// The bytes of the shared image of a CPU's code.
+inline const std::vector<uint8_t>& ImageOf(const codegen::TargetCode& code) {
+  return code.Find(codegen::PayloadKind::Image)->bytes;
 }
 
 /// An image in this process, mapped by the system's loader.

@@ -58,6 +58,7 @@ int Devices(const std::vector<std::string>& words) {
   std::printf("cpu: %s, %u workers, features: %s\n\ntargets:\n", report.arch, report.worker_count,
               report.features);
   for (const target::Target& target : target::AllTargets()) {
+    if (!target.IsCpu()) continue;
     std::string why_not = WhyNot(target, report);
     std::printf("  %-18s %s\n", std::string(target.name).c_str(),
                 why_not.empty() ? "runs here" : ("does not run here: " + why_not).c_str());

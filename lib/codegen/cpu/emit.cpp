@@ -13,8 +13,6 @@
 
 #include "codegen/cpu/emit.h"
 
-#include <chrono>
-
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "codegen/common/can_generate.h"
@@ -35,21 +33,6 @@ constexpr const char* kImports[] = {
 #define ADC_MATH_IMPORT(symbol) #symbol,
 #include "artifact/math_imports.def"
 #undef ADC_MATH_IMPORT
-};
-
-class Stopwatch {
- public:
-  explicit Stopwatch(std::vector<StepTime>& steps) : steps_(steps) {}
-  /// Ends a step that began when the last one ended.
-  void Lap(const char* name) {
-    auto now = std::chrono::steady_clock::now();
-    steps_.push_back({name, std::chrono::duration<double>(now - start_).count()});
-    start_ = now;
-  }
-
- private:
-  std::vector<StepTime>& steps_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 /// One axis of a parallel loop, in 64 bits.
@@ -224,21 +207,21 @@ class TaskEmitter {
   DebugLines* lines_;
 };
 
-std::vector<std::string> EmitKernel(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
-                                    const CpuConfig& config, DebugLines* lines) {
+std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
+                                  const CodeConfig& config, DebugLines* lines) {
   const ir::Function& kernel = *what.kernel;
   std::string name(module.Text(kernel.name));
   KernelChecks checks = NumberChecks(kernel);
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
-  std::vector<std::string> symbols;
-  BodyConfig body_config{config.float_mode, config.check_bounds, config.assertions};
+  std::vector<EntryCode> entries;
+  BodyConfig body_config = config.Body();
   for (uint32_t number = 0; number < tasks.size(); ++number) {
     const analysis::Task& task = tasks[number];
-    symbols.push_back(EntrySymbol(name, number));
+    entries.emplace_back().symbol = EntrySymbol(name, number);
     llvm::IRBuilder<> builder(output.getContext());
     AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
     const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
-    CpuTask hooks(output, builder, kernel, config, rows, aliases, symbols.back(), number);
+    CpuTask hooks(output, builder, kernel, config, rows, aliases, entries.back().symbol, number);
     if (lines != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
       lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
@@ -252,7 +235,7 @@ std::vector<std::string> EmitKernel(llvm::Module& output, const ir::Module& modu
       emitter.EmitSerial(task);
     }
   }
-  return symbols;
+  return entries;
 }
 
 /// Internal check: an image that imports anything else would be refused by every loader.
@@ -266,11 +249,11 @@ void CheckImports(std::span<const uint8_t> object) {
 
 }  // namespace
 
-diag::Result<CpuCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
-                              const CpuConfig& config) {
+diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                                 const CodeConfig& config) {
   ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
   ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
-  CpuCode code;
+  TargetCode code;
   for (const KernelToEmit& what : kernels) {
     diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
     if (!possible) return possible.Failure();
@@ -289,7 +272,7 @@ diag::Result<CpuCode> EmitCpu(const ir::Module& module, std::span<const KernelTo
     lines = std::make_unique<DebugLines>(output, *config.sources, config.directory, config.producer,
                                          config.optimise != 0);
   for (const KernelToEmit& what : kernels)
-    code.symbols.push_back(EmitKernel(output, module, what, config, lines.get()));
+    code.entries.push_back(EmitKernel(output, module, what, config, lines.get()));
   if (lines) lines->Finish();
   std::string problem;
   llvm::raw_string_ostream problem_stream(problem);
@@ -305,13 +288,14 @@ diag::Result<CpuCode> EmitCpu(const ir::Module& module, std::span<const KernelTo
   if (!config.want_object && !config.want_image) return code;
   diag::Result<std::vector<uint8_t>> object = MakeObject(output, *machine, kImports);
   if (!object) return object.Failure();
-  code.object = std::move(*object);
-  CheckImports(code.object);
+  CheckImports(*object);
   watch.Lap("select");
+  const std::vector<uint8_t>& linked =
+      code.payloads.emplace_back(PayloadKind::Object, std::move(*object)).bytes;
   if (!config.want_image) return code;
-  diag::Result<std::vector<uint8_t>> image = LinkImage(code.object, config.target, config.debug_lines);
+  diag::Result<std::vector<uint8_t>> image = LinkImage(linked, config.target, config.debug_lines);
   if (!image) return image.Failure();
-  code.image = std::move(*image);
+  code.payloads.emplace_back(PayloadKind::Image, std::move(*image));
   watch.Lap("link");
   return code;
 }

@@ -24,7 +24,7 @@ std::vector<uint32_t> ParameterCells(const ir::Function& kernel) {
 }
 
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-                 const CpuConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+                 const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
                  const std::string& symbol, uint32_t task)
     : module_(module),
       builder_(builder),

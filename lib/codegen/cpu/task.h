@@ -16,7 +16,7 @@ class CpuTask final : public TargetHooks {
  public:
   /// Makes the entry function `symbol` and leaves `builder` in its first working block.
   CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-          const CpuConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+          const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
           const std::string& symbol, uint32_t task);
 
   llvm::Function* Entry() const { return entry_; }
@@ -52,7 +52,7 @@ class CpuTask final : public TargetHooks {
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   const ir::Function& kernel_;
-  const CpuConfig& config_;
+  const CodeConfig& config_;
   const TaskRows* rows_;
   const AliasScopes& aliases_;
   uint32_t task_;

@@ -1,0 +1,43 @@
+#pragma once
+/* How compiled code for devices is called: the contract between the code generators, the metadata and the
+ * loader. C11.
+ *
+ * A launch of a task has a list of 64-bit little-endian words:
+ *   the parameter cells, as artifact/cpu_abi.h has them (addresses are device addresses)
+ *   the adstack words of the task:
+ *     per claim group   byte offset of its rows in the heap, bytes of one row (the stride), number of rows,
+ *                       byte offset of its claim counter in the heap
+ *     then per stack that lives in a row, in stack order: byte offset inside its row, capacity in elements
+ *   heap address, status address, number of iterations, number of threads that take part
+ *
+ * CUDA and HIP: every word is a kernel parameter, in order, without gaps.
+ * Vulkan: the words lie in device memory; the push constants are their device address. Near entries reach
+ *   buffers and layouts through descriptors of set 0, far entries through the addresses among the words;
+ *   scratch, heap and status are reached through their addresses by both.
+ * Metal: words, heap, status and parameters are buffer bindings.
+ *
+ * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
+ * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial task
+ * is run by thread 0. A launch without iterations is not made.
+ *
+ * Rows of a heap lie interleaved in blocks of W (AdstackPlanMeta::lanes). With stride the bytes of one row,
+ * an element of s bytes at byte o of row r, o a multiple of s, lies at heap + group offset + (r / W) * stride
+ * * W + o * W + (r % W) * s
+ *
+ * A group without a gate gives row t to thread t. In one with a gate a thread takes the next row from the
+ * group's counter when it first comes to the claim, and keeps it; the counter is zero before the launch.
+ * Where no row is left the thread reports ADRT_GPU_ROWS_EXHAUSTED and shares the last row.
+ *
+ * The status block is that of artifact/cpu_abi.h. */
+
+enum {
+  ADRT_GPU_GROUP_WORDS = 4, /* per claim group */
+  ADRT_GPU_STACK_WORDS = 2, /* per stack in a row */
+  ADRT_GPU_TAIL_WORDS = 4,  /* heap, status, iterations, threads */
+
+  ADRT_GPU_STRIDE_ALIGNMENT = 8,  /* of the bytes of a row */
+  ADRT_GPU_GROUP_ALIGNMENT = 256, /* of heaps and of group offsets */
+  ADRT_GPU_MAX_WORDS = 511,       /* 4 KiB of kernel parameters less one word */
+
+  ADRT_GPU_ROWS_EXHAUSTED = 5 /* a status code beside those of the CPU; index is the claim group */
+};

@@ -1,0 +1,132 @@
+#pragma once
+// What goes into a back end and what comes out of it, whatever the target.
+//
+//   Result<TargetCode> EmitX(const ir::Module&, std::span<const KernelToEmit>, const CodeConfig&)
+//
+// Requires of every back end: a module in phase Lowered. Guarantees: the same bytes for the same module and
+// configuration, whatever the folder, the number of threads or the run; one entry point per task, all kernels
+// of a target in one module. Breaks: nothing, the module is only read. Fails where something cannot be
+// generated for the target, with its place and the remedy.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/common/config.h"
+#include "diag/result.h"
+#include "diag/source.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace adc::codegen {
+
+/// Where the adstacks of one task lie among its adstack cells (artifact/cpu_abi.h) or words
+/// (artifact/gpu_abi.h).
+struct TaskRows {
+  uint32_t groups = 0;  ///< number of claim groups
+  /// Per group: a thread takes a row when it first comes to its claim, and none where it never does. Matters
+  /// on devices alone; a CPU's worker owns one row of every group.
+  std::vector<bool> gated = {};
+  /// Per stack number: its position among the stacks that have a row; ir::kNoAttr for one held in private
+  /// memory.
+  std::vector<uint32_t> row_position = {};
+};
+
+struct KernelToEmit {
+  const ir::Function* kernel = nullptr;
+  std::vector<TaskRows> tasks = {};  ///< one per task, or none where no task has a row
+  std::vector<uint32_t> block_size =
+      {};  ///< per task: what its `parallel` asks for; 0 or missing: the target's
+};
+
+struct CodeConfig {
+  target::Target target;
+  uint32_t optimise = 2;  ///< 0 to 3
+  FloatMode float_mode = FloatMode::Contract;
+  bool check_bounds = false;
+  bool assertions = false;                       ///< a debug build of the artifact: `assert` is compiled
+  bool debug_lines = false;                      ///< line tables that name the .ir files
+  const diag::SourceManager* sources = nullptr;  ///< needed for debug_lines
+  std::string directory = ".";  ///< written into the line tables as the folder of compilation
+  std::string producer = "adc";
+  std::string libdevice;  ///< NVIDIA: file of a math library in bitcode; empty: the one that comes with LLVM
+  bool want_object = true;  ///< CPU
+  bool want_image = true;   ///< CPU; implies the object
+  bool want_llvm_text = false;
+
+  BodyConfig Body() const { return {float_mode, check_bounds, assertions}; }
+};
+
+struct StepTime {
+  std::string name;  ///< "emit", "optimise", "select", "link"
+  double seconds = 0;
+};
+
+/// Measures the steps of a back end.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<StepTime>& steps) : steps_(steps) {}
+  /// Ends a step that began when the last one ended.
+  void Lap(const char* name) {
+    auto now = std::chrono::steady_clock::now();
+    steps_.push_back({name, std::chrono::duration<double>(now - start_).count()});
+    start_ = now;
+  }
+
+ private:
+  std::vector<StepTime>& steps_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+enum class PayloadKind : uint8_t {
+  Object,  ///< relocatable object, for linking
+  Image,   ///< position-independent shared image of the same code
+  Ptx,
+  Hsaco,
+  Spirv,
+  Msl,
+};
+
+struct Payload {
+  PayloadKind kind = PayloadKind::Object;
+  std::vector<uint8_t> bytes;
+};
+
+/// What lies behind a binding of an entry (artifact/gpu_abi.h).
+enum class BindingOf : uint8_t { Param, Words, Heap, Status };
+
+/// A descriptor of set 0 (Vulkan), or a buffer index (Metal).
+struct Binding {
+  uint32_t number = 0;
+  BindingOf of = BindingOf::Param;
+  uint32_t param = 0;                   ///< of == Param: which one
+  ir::Scalar scalar = ir::Scalar::U32;  ///< type of the elements that the code sees through it
+};
+
+/// The code of one task.
+struct EntryCode {
+  std::string symbol;
+  std::string far_symbol;     ///< Vulkan: the same with every buffer at a device address; empty where none
+  uint32_t block_size = 0;    ///< threads of a block; 0 on a CPU
+  uint32_t shared_bytes = 0;  ///< memory shared by a block
+  std::vector<Binding> bindings;
+};
+
+struct TargetCode {
+  std::vector<Payload> payloads;
+  std::string llvm_text;                        ///< after the optimiser, where it was wanted
+  std::vector<std::vector<EntryCode>> entries;  ///< of each task of each kernel
+  std::vector<std::string> features;  ///< what the device must have beyond what the target says, sorted
+  std::vector<StepTime> steps;
+  std::vector<diag::Diagnostic> warnings;
+
+  const Payload* Find(PayloadKind kind) const {
+    for (const Payload& payload : payloads) {
+      if (payload.kind == kind) return &payload;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace adc::codegen
