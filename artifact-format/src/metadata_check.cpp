@@ -1,6 +1,7 @@
 #include "artifact/metadata.h"
 #include "json.h"
 #include "metadata_rules.h"
+#include "names.h"
 
 // The rules between the parts of the metadata. The writer checks before it writes and the reader after it has
 // read, so everything downstream may index without asking again.
@@ -12,6 +13,7 @@ constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxTextBytes = 4096;
 constexpr uint32_t kMaxLanes = 128;
 constexpr int64_t kMaxLayoutBytes = int64_t{1} << 48;
+constexpr uint32_t kMaxBlock = 65536, kMaxBinding = 65535;
 
 bool IsFloat(ScalarType type) {
   return type >= ScalarType::kF16;
@@ -19,6 +21,16 @@ bool IsFloat(ScalarType type) {
 
 bool IsPowerOfTwo(uint64_t value) {
   return value != 0 && (value & (value - 1)) == 0;
+}
+
+/// The form of code that targets of a kind have; empty for kinds that this reader does not know.
+std::string_view AbiOf(std::string_view kind) {
+  constexpr std::string_view kAbis[][2] = {
+      {"cpu", "elf"}, {"cuda", "ptx"}, {"hip", "hsaco"}, {"vulkan", "spirv"}, {"metal", "msl"}};
+  for (const auto& [name, abi] : kAbis) {
+    if (name == kind) return abi;
+  }
+  return {};
 }
 
 class Checker {
@@ -75,27 +87,14 @@ class Checker {
     }
     return true;
   }
-  // Names in a list are unique: sorts views of them with a heap, so that a hostile list costs n log n.
+  // Names in a list are unique.
   template <class List>
   bool Unique(std::string_view what, const List& list) {
     Vector<std::string_view> names(metadata_.kernels.allocator());
     for (const auto& item : list) {
       if (!names.TryPush(item.name.view())) return NoMemory();
     }
-    auto sift = [&](size_t root, size_t end) {
-      while (2 * root + 1 < end) {
-        size_t child = 2 * root + 1;
-        if (child + 1 < end && names[child] < names[child + 1]) ++child;
-        if (!(names[root] < names[child])) return;
-        std::swap(names[root], names[child]);
-        root = child;
-      }
-    };
-    for (size_t root = names.size() / 2; root-- > 0;) sift(root, names.size());
-    for (size_t end = names.size(); end-- > 1;) {
-      std::swap(names[0], names[end]);
-      sift(0, end);
-    }
+    SortNames(&names);
     for (size_t index = 1; index < names.size(); ++index) {
       if (names[index - 1] == names[index]) {
         return Fail(error_, Code::kMalformed, Rule::kH7, "two ", what, " are named '", names[index], "'");
@@ -109,6 +108,10 @@ class Checker {
       if (!Name("target", target.name, false) || !Name("target kind", target.kind, false) ||
           !Name("target architecture", target.arch, true) || !Name("target abi", target.abi, true)) {
         return false;
+      }
+      std::string_view abi = AbiOf(target.kind);
+      if (!abi.empty() && !target.abi.empty() && target.abi != abi) {
+        return Broken("code of target '", target.name.view(), "' cannot be '", target.abi.view(), "'");
       }
       const String* last = nullptr;
       for (const String& feature : target.features) {
@@ -312,7 +315,7 @@ class Checker {
     Vector<uint32_t> reads(metadata_.kernels.allocator());
     if (!TaskSizeReads(kernel, task, &reads)) return NoMemory();
     if (!(reads == task.size_reads)) return Broken("a task's list of parameters read by sizing is wrong");
-    return Entries(task);
+    return Entries(kernel, task);
   }
 
   // The launcher binds a size kernel by position and lets it write one count per stack: both must fit.
@@ -383,18 +386,49 @@ class Checker {
     return true;
   }
 
-  bool Entries(const TaskMeta& task) {
+  bool Entries(const KernelMeta& kernel, const TaskMeta& task) {
     const EntryMeta* last = nullptr;
     for (const EntryMeta& entry : task.entries) {
       if (entry.target >= metadata_.targets.size() || (last && entry.target <= last->target)) {
         return Broken("the entries of a task do not name targets in ascending order");
       }
       last = &entry;
-      if (!Name("symbol", entry.symbol, false)) return false;
+      if (!Name("symbol", entry.symbol, false) || !Name("far symbol", entry.far_symbol, true)) return false;
+      if (entry.block_size > kMaxBlock)
+        return Broken("an entry has blocks of ", entry.block_size, " threads");
+      if (!Bindings(kernel, entry)) return false;
       if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");
       if (entry.plan != kNoIndex && metadata_.targets[entry.target].kind == "cpu" &&
           task.plans[entry.plan].lanes != 1) {
         return Broken("a plan for a CPU has more than one lane");
+      }
+    }
+    return true;
+  }
+
+  bool Bindings(const KernelMeta& kernel, const EntryMeta& entry) {
+    std::string_view target = metadata_.targets[entry.target].kind;
+    if (!entry.bindings.empty() && target != "vulkan" && target != "metal") {
+      return Broken("an entry has bindings on a target of kind '", target, "', which has none");
+    }
+    if (!entry.far_symbol.empty() && target != "vulkan") {
+      return Broken("an entry has a far symbol on a target of kind '", target, "'");
+    }
+    if (!entry.far_symbol.empty() && entry.far_symbol == entry.symbol.view()) {
+      return Broken("an entry's far symbol is its symbol");
+    }
+    const BindingMeta* last = nullptr;
+    for (const BindingMeta& binding : entry.bindings) {
+      if (binding.number > kMaxBinding || (last && binding.number <= last->number)) {
+        return Broken("the bindings of an entry are not numbered upwards");
+      }
+      last = &binding;
+      bool of_param = binding.of == BindingOf::kParam;
+      if (of_param != (binding.param != kNoIndex) || (of_param && binding.param >= kernel.params.size())) {
+        return Broken("binding ", binding.number, " names no parameter");
+      }
+      if (of_param && kernel.params[binding.param].kind == ParamKind::kScalar) {
+        return Broken("binding ", binding.number, " holds a by-value parameter, which has no memory");
       }
     }
     return true;

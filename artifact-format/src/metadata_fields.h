@@ -1,7 +1,8 @@
 #pragma once
 // What a bundle's metadata looks like as JSON: every object's fields, in the ascending order that canonical
 // JSON has them, once, for the writer and the reader (`V`). `M` is the structure, const for the writer. The
-// schema in metadata.schema.json says the same to other tools; a test compares the two.
+// schema in metadata.schema.json says the same to other tools; a test compares the two. `v.Since(n)`: whether
+// the bundle is of minor version n or later, and so has the fields that came with it.
 
 #include "artifact/metadata.h"
 
@@ -12,6 +13,7 @@ inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
 inline constexpr std::string_view kParamRoles[] = {"plain", "adjoint", "tangent", "scratch"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
+inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};
 inline constexpr std::string_view kTaskKinds[] = {"serial", "parallel"};
 inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size"};
 inline constexpr std::string_view kSizeClasses[] = {"S0", "S1", "S2"};
@@ -68,8 +70,17 @@ bool PlanFields(V& v, M& plan) {
 }
 
 template <class V, class M>
+bool BindingFields(V& v, M& binding) {
+  return v.Number("number", binding.number) && v.Enum("of", binding.of, kBindingsOf) &&
+         v.Index("param", binding.param) && v.Enum("type", binding.type, kScalarTypes);
+}
+
+template <class V, class M>
 bool EntryFields(V& v, M& entry) {
-  return v.Number("block_size", entry.block_size) && v.Index("plan", entry.plan) &&
+  return (!v.Since(1) || v.List("bindings", entry.bindings,
+                                [](V& w, auto& binding) { return BindingFields(w, binding); })) &&
+         v.Number("block_size", entry.block_size) &&
+         (!v.Since(1) || v.Text("far_symbol", entry.far_symbol)) && v.Index("plan", entry.plan) &&
          v.Number("shared_bytes", entry.shared_bytes) && v.Text("symbol", entry.symbol) &&
          v.Number("target", entry.target);
 }

@@ -11,6 +11,8 @@ class MetaWriter {
  public:
   explicit MetaWriter(String* text) : json_(text) {}
 
+  bool Since(uint32_t) const { return true; }
+
   template <class M, class Fields>
   bool Object(M& value, Fields fields) {
     json_.BeginObject();
@@ -148,8 +150,10 @@ class MetaWriter {
 // newer than this reader's, keys that it does not know are skipped.
 class MetaReader {
  public:
-  MetaReader(std::string_view json, bool skip_unknown, const Allocator* allocator, Error* error)
-      : json_(json, error), skip_unknown_(skip_unknown), allocator_(allocator) {}
+  MetaReader(std::string_view json, uint32_t minor, const Allocator* allocator, Error* error)
+      : json_(json, error), minor_(minor), skip_unknown_(minor > kFormatMinor), allocator_(allocator) {}
+
+  bool Since(uint32_t minor) const { return minor_ >= minor; }
 
   template <class M, class Fields>
   bool Object(M& value, Fields fields) {
@@ -327,6 +331,7 @@ class MetaReader {
   }
 
   JsonReader json_;
+  uint32_t minor_;
   bool skip_unknown_;
   const Allocator* allocator_;
   String word_;
@@ -351,7 +356,7 @@ bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, c
     return Fail(error, Code::kOverLimit, Rule::kH8, "metadata of ", uint64_t{json.size()},
                 " bytes is over the limit of ", limits.metadata_bytes);
   }
-  MetaReader reader(json, minor > kFormatMinor, allocator, error);
+  MetaReader reader(json, minor, allocator, error);
   auto fields = [](MetaReader& v, Metadata& value) { return MetadataFields(v, value); };
   return reader.Object(*metadata, fields) && reader.Finished() && CheckMetadata(*metadata, limits, error);
 }

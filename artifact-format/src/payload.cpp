@@ -1,14 +1,13 @@
 #include "payload.h"
 
 #include "bundle_layout.h"
-#include "json.h"
+#include "payload_forms.h"
 
 namespace adc::artifact {
 namespace {
 
 constexpr uint16_t kElfRelocatable = 1, kElfShared = 3;
-constexpr uint16_t kElfX86 = 62, kElfAarch64 = 183, kElfAmdgpu = 224;
-constexpr uint32_t kSpirvMagic = 0x07230203;
+constexpr uint16_t kElfX86 = 62, kElfAarch64 = 183;
 
 // ELF64, little-endian, version 1, of the given type and machine.
 bool IsElf(std::span<const uint8_t> bytes, uint16_t type, uint16_t machine) {
@@ -17,49 +16,69 @@ bool IsElf(std::span<const uint8_t> bytes, uint16_t type, uint16_t machine) {
   return Load<uint16_t>(bytes.data() + 16) == type && Load<uint16_t>(bytes.data() + 18) == machine;
 }
 
-bool IsText(std::span<const uint8_t> bytes) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (!text.empty()) {
-    size_t length = Utf8Length(text);
-    if (length == 0 || text[0] == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
-bool Contains(std::span<const uint8_t> bytes, std::string_view word) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text.find(word) != std::string_view::npos;
-}
-
 uint16_t CpuMachine(std::string_view arch) {
   return arch == "aarch64" ? kElfAarch64 : arch == "x86-64" ? kElfX86 : 0;
 }
 
-bool IsPayload(uint32_t kind, std::span<const uint8_t> bytes, const TargetMeta& target) {
+/// The kind of target that a kind of section holds code for.
+std::string_view TargetKindOf(uint32_t kind) {
   switch (kind) {
     case section::kObject:
-      return target.kind == "cpu" && IsElf(bytes, kElfRelocatable, CpuMachine(target.arch));
     case section::kImage:
-      return target.kind == "cpu" && IsElf(bytes, kElfShared, CpuMachine(target.arch));
-    case section::kHsaco:
-      return target.kind == "hip" && IsElf(bytes, kElfShared, kElfAmdgpu);
+      return "cpu";
     case section::kPtx:
-      return target.kind == "cuda" && IsText(bytes) && Contains(bytes, ".version") &&
-             Contains(bytes, ".target");
+      return "cuda";
+    case section::kHsaco:
+      return "hip";
     case section::kSpirv:
-      return target.kind == "vulkan" && bytes.size() >= 20 && bytes.size() % 4 == 0 &&
-             Load<uint32_t>(bytes.data()) == kSpirvMagic;
+      return "vulkan";
     case section::kMsl:
-      return target.kind == "metal" && IsText(bytes);
+      return "metal";
     default:
-      return true;
+      return {};
   }
 }
 
-bool IsTargetPayload(uint32_t kind) {
-  return kind == section::kObject || kind == section::kImage || kind == section::kHsaco ||
-         kind == section::kPtx || kind == section::kSpirv || kind == section::kMsl;
+/// Entry points that the metadata states for a target.
+bool EntriesOf(const Metadata& metadata, uint32_t target, WantedNames* names) {
+  for (const KernelMeta& kernel : metadata.kernels) {
+    for (const TaskMeta& task : kernel.tasks) {
+      for (const EntryMeta& entry : task.entries) {
+        if (entry.target != target) continue;
+        if (!names->TryAdd(entry.symbol)) return false;
+        if (!entry.far_symbol.empty() && !names->TryAdd(entry.far_symbol)) return false;
+      }
+    }
+  }
+  return names->TrySeal();
+}
+
+/// Code for the target that the section names, and of its kind.
+bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata, Error* error) {
+  const TargetMeta& target = metadata.targets[item.target];
+  char kind[5];
+  SectionKindName(item.kind, kind);
+  auto not_for_it = [&] {
+    return Fail(error, Code::kMalformed, Rule::kH10, "section ", std::string_view(kind, 4),
+                " does not hold code for target '", target.name.view(), "'");
+  };
+  if (target.kind != TargetKindOf(item.kind)) return not_for_it();
+  if (target.kind == "cpu") {
+    uint16_t type = item.kind == section::kObject ? kElfRelocatable : kElfShared;
+    return IsElf(bytes, type, CpuMachine(target.arch)) || not_for_it();
+  }
+  WantedNames names(metadata.kernels.allocator());
+  if (!EntriesOf(metadata, item.target, &names)) {
+    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the names of entry points");
+  }
+  bool good = item.kind == section::kSpirv   ? CheckSpirv(bytes, target, &names, error)
+              : item.kind == section::kHsaco ? CheckHsaco(bytes, target, &names, error)
+              : item.kind == section::kMsl   ? CheckMsl(bytes, &names, error)
+                                             : CheckPtx(bytes, target, &names, error);
+  std::string_view missing;
+  if (!good || names.Complete(&missing)) return good;
+  return Fail(error, Code::kMalformed, Rule::kH10, "code for target '", target.name.view(),
+              "' has no entry point '", missing, "'");
 }
 
 }  // namespace
@@ -73,15 +92,13 @@ bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Met
     return Fail(error, Code::kMalformed, Rule::kH10, "section ", kind, " names target ", item.target, " of ",
                 uint64_t{metadata.targets.size()});
   }
-  if (IsTargetPayload(item.kind)) {
+  if (!TargetKindOf(item.kind).empty()) {
     if (item.target == kNoTarget) {
       return Fail(error, Code::kMalformed, Rule::kH10, "section ", kind, " belongs to no target");
     }
-    if (!IsPayload(item.kind, bytes, metadata.targets[item.target])) {
-      return Fail(error, Code::kMalformed, Rule::kH10, "section ", kind, " does not hold code for target '",
-                  metadata.targets[item.target].name.view(), "'");
-    }
-  } else if (item.known && item.target != kNoTarget && item.kind != section::kDebugInfo) {
+    return CheckCode(item, bytes, metadata, error);
+  }
+  if (item.known && item.target != kNoTarget && item.kind != section::kDebugInfo) {
     return Fail(error, Code::kMalformed, Rule::kH3, "section ", kind, " belongs to no target, yet names one");
   }
   return true;

@@ -8,8 +8,9 @@
 
 namespace adc::artifact {
 
-/// Checks one section against the metadata: its target exists, and the bytes begin as the kind demands. The
-/// code itself is not looked at; whoever loads it does that.
+/// Checks one section against the metadata: its target exists, the bytes have the form that the kind demands,
+/// and code for devices has the entry points that the metadata states. A CPU's image is checked by whoever
+/// maps it.
 bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata,
                   Error* error);
 

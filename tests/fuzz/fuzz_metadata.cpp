@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "artifact/bundle.h"
 #include "artifact/metadata.h"
 #include "fixture.h"
 #include "seeds.h"
@@ -11,7 +12,7 @@ using namespace adc::artifact;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (uint32_t minor : {0u, 1u}) {
+  for (uint32_t minor : {0u, uint32_t{kFormatMinor}, kFormatMinor + 1u}) {
     Metadata metadata;
     Error error;
     if (!ReadMetadata(text, minor, Limits{}, nullptr, &metadata, &error)) {
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       continue;
     }
     String again;
-    if (!WriteMetadata(metadata, &again, &error) || (minor == 0 && again.view() != text)) {
+    if (!WriteMetadata(metadata, &again, &error) || (minor == kFormatMinor && again.view() != text)) {
       std::fprintf(stderr, "fuzz_metadata: accepted text does not come back: %s\n", error.text);
       std::abort();
     }
@@ -28,16 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> FuzzSeeds() {
-  Metadata metadata = fixture::MakeMetadata();
-  LayoutMeta layout;
-  layout.name = "grid";
-  layout.size = 64;
-  layout.alignment = 4;
-  FieldMeta field;
-  field.name = "m";
-  field.levels = {{{4}, {16}}};
-  layout.fields = {field};
-  metadata.layouts = {layout};
+  Metadata metadata = fixture::MakeFullMetadata();
   String json;
   Error error;
   if (!WriteMetadata(metadata, &json, &error)) std::abort();

@@ -200,6 +200,37 @@ Metadata MakeMetadata() {
   return metadata;
 }
 
+Metadata MakeFullMetadata() {
+  Metadata metadata = MakeMetadata();
+  FieldMeta field;
+  field.name = "mass";
+  field.levels = {{{4, 4}, {64, 16}}};
+  LayoutMeta layout;
+  layout.name = "grid";
+  layout.size = 256;
+  layout.alignment = 4;
+  layout.fields = {field};
+  metadata.layouts = {layout};
+  TargetMeta target;
+  target.name = "vulkan:1.2";
+  target.kind = "vulkan";
+  target.arch = "1.2";
+  target.abi = "spirv";
+  target.features = {String("bufferDeviceAddress"), String("shaderInt64")};
+  metadata.targets.push_back(target);
+  EntryMeta entry;
+  entry.target = 2;
+  entry.symbol = "adc_check_t0";
+  entry.far_symbol = "adc_check_t0_far";
+  entry.block_size = 128;
+  entry.bindings = {{0, BindingOf::kParam, 0, ScalarType::kF32},
+                    {1, BindingOf::kStatus, kNoIndex, ScalarType::kU32}};
+  for (KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name == "check") kernel.tasks[0].entries.push_back(entry);
+  }
+  return metadata;
+}
+
 std::vector<uint8_t> MakeBundle(const Metadata& metadata, const std::vector<uint8_t>& image) {
   Error error;
   String json;

@@ -18,6 +18,9 @@ std::vector<uint8_t> ReadImage();
 /// object only, "cpu:other".
 adc::artifact::Metadata MakeMetadata();
 
+/// The same with a layout and with a kernel's code for Vulkan: one of everything that metadata can say.
+adc::artifact::Metadata MakeFullMetadata();
+
 /// A bundle of `metadata` with `image` as the code of target 0.
 std::vector<uint8_t> MakeBundle(const adc::artifact::Metadata& metadata, const std::vector<uint8_t>& image);
 

@@ -24,16 +24,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::vector<uint8_t> bundle = fixture::MakeBundle();
-  adc::artifact::Metadata metadata = fixture::MakeMetadata();
-  adc::artifact::FieldMeta field;
-  field.name = "mass";
-  field.levels = {{{4, 4}, {64, 16}}};
-  adc::artifact::LayoutMeta layout;
-  layout.name = "grid";
-  layout.size = 256;
-  layout.alignment = 4;
-  layout.fields = {field};
-  metadata.layouts = {layout};
+  adc::artifact::Metadata metadata = fixture::MakeFullMetadata();
   adc::artifact::String json;
   adc::artifact::Error error;
   if (!WriteMetadata(metadata, &json, &error)) {

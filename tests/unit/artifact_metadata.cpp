@@ -9,7 +9,8 @@ using namespace adc::artifact;
 
 namespace {
 
-// One of everything: a layout, a scratch buffer, every kind of expression, shared stacks, two targets.
+// One of everything: a layout, a scratch buffer, every kind of expression, shared stacks, bindings, three
+// targets.
 Metadata Sample() {
   Metadata metadata;
   metadata.producer = "adc test";
@@ -23,7 +24,12 @@ Metadata Sample() {
   TargetMeta cuda;
   cuda.name = "cuda:sm_80";
   cuda.kind = "cuda";
-  metadata.targets = {cpu, cuda};
+  TargetMeta vulkan;
+  vulkan.name = "vulkan:1.2";
+  vulkan.kind = "vulkan";
+  vulkan.arch = "1.2";
+  vulkan.abi = "spirv";
+  metadata.targets = {cpu, cuda, vulkan};
 
   LayoutMeta grid;
   grid.name = "grid";
@@ -112,6 +118,15 @@ Metadata Sample() {
   parallel.entries[1].target = 1;
   parallel.entries[1].block_size = 128;
   parallel.entries[1].shared_bytes = 1024;
+  parallel.entries.push_back(parallel.entries[0]);
+  parallel.entries[2].target = 2;
+  parallel.entries[2].far_symbol = "adc_k_t1_far";
+  parallel.entries[2].bindings = {{0, BindingOf::kParam, 0, ScalarType::kF32},
+                                  {1, BindingOf::kParam, 2, ScalarType::kF32},
+                                  {2, BindingOf::kParam, 2, ScalarType::kI32},
+                                  {4, BindingOf::kHeap, kNoIndex, ScalarType::kF64},
+                                  {5, BindingOf::kWords, kNoIndex, ScalarType::kU64},
+                                  {7, BindingOf::kStatus, kNoIndex, ScalarType::kU32}};
   kernel.tasks = {serial, parallel};
   kernel.asserts = {{"a.ir:9:1", "tab\there, \x01 and \xC3\xA9"}};
   kernel.accesses = {{"a.ir:10:1", "x"}};
@@ -144,7 +159,7 @@ std::string Json(const Metadata& metadata) {
   return std::string(json.view());
 }
 
-Error ReadError(const std::string& json, uint32_t minor = 0) {
+Error ReadError(const std::string& json, uint32_t minor = kFormatMinor) {
   Metadata metadata;
   Error error;
   bool read = ReadMetadata(json, minor, Limits{}, nullptr, &metadata, &error);
@@ -165,7 +180,7 @@ TEST_CASE("metadata comes back as it was written, byte for byte", "[metadata]") 
   std::string json = Json(Sample());
   Metadata read;
   Error error;
-  REQUIRE(ReadMetadata(json, 0, Limits{}, nullptr, &read, &error));
+  REQUIRE(ReadMetadata(json, kFormatMinor, Limits{}, nullptr, &read, &error));
   CHECK(Json(read) == json);
   // Kernels are in the order of their names, whatever order they were given in.
   CHECK(read.kernels[0].name == "k");
@@ -195,6 +210,8 @@ TEST_CASE("the interface hash sees what callers give and nothing else", "[metada
   CHECK_FALSE(
       changed([](Metadata& m) { m.kernels[0].params[4].rank = 0, m.kernels[0].params[4].extents.clear(); }));
   CHECK_FALSE(changed([](Metadata& m) { m.kernels[0].tasks.clear(); }));
+  CHECK_FALSE(changed([](Metadata& m) { m.kernels[0].tasks[1].entries[2].bindings.clear(); }));
+  CHECK_FALSE(changed([](Metadata& m) { m.kernels[0].tasks[1].entries[2].far_symbol = ""; }));
 }
 
 TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
@@ -256,10 +273,28 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
       {"three lanes", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 3; }, "lanes"},
       {"lanes on a CPU", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 32; }, "CPU"},
       {"entry without plan", [](Metadata& m) { m.kernels[0].tasks[1].entries[0].plan = 1; }, "plan"},
-      {"entry for no target", [](Metadata& m) { m.kernels[0].tasks[1].entries[1].target = 2; }, "targets"},
+      {"entry for no target", [](Metadata& m) { m.kernels[0].tasks[1].entries[2].target = 3; }, "targets"},
       {"entries out of order",
        [](Metadata& m) { std::swap(m.kernels[0].tasks[1].entries[0], m.kernels[0].tasks[1].entries[1]); },
        "ascending"},
+      {"code of another form", [](Metadata& m) { m.targets[2].abi = "ptx"; }, "cannot be 'ptx'"},
+      {"binding of no parameter", [](Metadata& m) { m.kernels[0].tasks[1].entries[2].bindings[0].param = 5; },
+       "names no parameter"},
+      {"heap of a parameter", [](Metadata& m) { m.kernels[0].tasks[1].entries[2].bindings[3].param = 0; },
+       "names no parameter"},
+      {"binding of a scalar", [](Metadata& m) { m.kernels[0].tasks[1].entries[2].bindings[0].param = 1; },
+       "by-value"},
+      {"two bindings of a number",
+       [](Metadata& m) { m.kernels[0].tasks[1].entries[2].bindings[1].number = 0; }, "upwards"},
+      {"binding on CUDA",
+       [](Metadata& m) {
+         m.kernels[0].tasks[1].entries[1].bindings = m.kernels[0].tasks[1].entries[2].bindings;
+       },
+       "'cuda'"},
+      {"far symbol on a CPU", [](Metadata& m) { m.kernels[0].tasks[1].entries[0].far_symbol = "far"; },
+       "far symbol"},
+      {"far symbol that is near",
+       [](Metadata& m) { m.kernels[0].tasks[1].entries[2].far_symbol = "adc_k_t1"; }, "far symbol"},
       {"field outside", [](Metadata& m) { m.layouts[0].fields[0].levels[0].strides[0] = 1024; }, "inside"},
       {"field that wraps", [](Metadata& m) { m.layouts[0].fields[0].levels[0].strides[0] = INT64_MAX; },
        "inside"},
@@ -359,13 +394,35 @@ TEST_CASE("a newer minor version may add keys, in order and once", "[metadata]")
   CHECK(error.message().find("deeper than 32") != std::string_view::npos);
 }
 
+TEST_CASE("metadata of an earlier minor version is read without what came later", "[metadata]") {
+  Metadata old = Sample();
+  for (KernelMeta& kernel : old.kernels) {
+    for (EntryMeta& entry : kernel.tasks[1].entries) {
+      entry.bindings.clear();
+      entry.far_symbol = "";
+    }
+  }
+  std::string json = Json(old), first = json;
+  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\","}) {
+    for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
+      first.erase(at, later.size());
+  }
+  REQUIRE(first != json);
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(first, 0, Limits{}, nullptr, &read, &error));
+  CHECK(Json(read) == json);
+  CHECK(ReadError(json, 0).code == Code::kMalformed);
+  CHECK(ReadError(first, 1).code == Code::kMalformed);
+}
+
 TEST_CASE("metadata cut anywhere is refused", "[metadata]") {
   std::string json = Json(Sample());
   int accepted = 0;
   for (size_t length = 0; length < json.size(); ++length) {
     Metadata metadata;
     Error error;
-    accepted += ReadMetadata({json.data(), length}, 0, Limits{}, nullptr, &metadata, &error);
+    accepted += ReadMetadata({json.data(), length}, kFormatMinor, Limits{}, nullptr, &metadata, &error);
   }
   CHECK(accepted == 0);
 }
@@ -377,7 +434,7 @@ TEST_CASE("limits on metadata hold", "[metadata]") {
     lower(limits);
     Metadata metadata;
     Error error;
-    CHECK_FALSE(ReadMetadata(json, 0, limits, nullptr, &metadata, &error));
+    CHECK_FALSE(ReadMetadata(json, kFormatMinor, limits, nullptr, &metadata, &error));
     return error.code;
   };
   CHECK(code([](Limits& limits) { limits.metadata_bytes = 100; }) == Code::kOverLimit);

@@ -111,19 +111,41 @@ struct StackMeta {
 };
 
 /// How one task keeps forward values. The stride of a group's row is the sum of its stacks' bytes, in stack
-/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 4 elsewhere.
+/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 8 elsewhere.
 struct AdstackPlanMeta {
   uint32_t lanes = 1;  ///< rows lie interleaved in blocks of this many; 1 on a CPU
   Vector<GroupMeta> groups;
   Vector<StackMeta> stacks;
 };
 
+/// What a binding of an entry holds (artifact/gpu_abi.h).
+enum class BindingOf : uint8_t {
+  kParam,   ///< the memory of a parameter
+  kWords,   ///< the words of the launch
+  kHeap,    ///< the adstack heap
+  kStatus,  ///< the status block
+};
+
+/// A numbered slot through which code reaches memory: Vulkan's descriptors of set 0, Metal's [[buffer(n)]].
+/// Several bindings may hold the same memory, one for each element type that the code sees it as.
+struct BindingMeta {
+  uint32_t number = 0;
+  BindingOf of = BindingOf::kParam;
+  uint32_t param = kNoIndex;           ///< kParam: index in KernelMeta::params
+  ScalarType type = ScalarType::kF32;  ///< of what the code sees behind it
+};
+
 /// A task's code on one target.
 struct EntryMeta {
   uint32_t target = 0;
   String symbol;
+  /// The same code with device addresses in place of bindings, for buffers beyond what a binding reaches;
+  /// empty where there is none.
+  String far_symbol;
+  Vector<BindingMeta>
+      bindings;               ///< of `symbol`, by ascending number; none where the target has no such slots
   uint32_t plan = kNoIndex;   ///< index in TaskMeta::plans; kNoIndex where the task has no stacks
-  uint32_t block_size = 0;    ///< iterations that go together; 0: the launcher's choice
+  uint32_t block_size = 0;    ///< threads of a block, iterations that go together; 0: the launcher's choice
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
 };
 
@@ -164,11 +186,12 @@ struct KernelMeta {
 };
 
 struct TargetMeta {
-  String name;              ///< "cpu:x86-64-v3"
-  String kind;              ///< "cpu"
-  String arch;              ///< "x86-64", "aarch64"
-  String abi;               ///< "elf"
-  Vector<String> features;  ///< what the device must have, sorted (artifact/cpu_features.h)
+  String name;  ///< "cpu:x86-64-v3"
+  String kind;  ///< "cpu", "cuda", "hip", "vulkan", "metal"
+  String arch;  ///< "x86-64", "sm_80", "gfx1100"; the version of the interface for Vulkan and Metal
+  String abi;   ///< form of the code: "elf", "ptx", "hsaco", "spirv", "msl"
+  /// What the device must have, sorted: artifact/cpu_features.h for a CPU, Vulkan's names of its features.
+  Vector<String> features;
 };
 
 struct Metadata {

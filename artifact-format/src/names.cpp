@@ -1,0 +1,55 @@
+#include "names.h"
+
+namespace adc::artifact {
+
+void SortNames(Vector<std::string_view>* list) {
+  Vector<std::string_view>& names = *list;
+  auto sift = [&](size_t root, size_t end) {
+    while (2 * root + 1 < end) {
+      size_t child = 2 * root + 1;
+      if (child + 1 < end && names[child] < names[child + 1]) ++child;
+      if (!(names[root] < names[child])) return;
+      std::swap(names[root], names[child]);
+      root = child;
+    }
+  };
+  for (size_t root = names.size() / 2; root-- > 0;) sift(root, names.size());
+  for (size_t end = names.size(); end-- > 1;) {
+    std::swap(names[0], names[end]);
+    sift(0, end);
+  }
+}
+
+bool WantedNames::TrySeal() {
+  SortNames(&names_);
+  size_t kept = 0;
+  for (size_t index = 0; index < names_.size(); ++index) {
+    if (kept == 0 || names_[kept - 1] != names_[index]) names_[kept++] = names_[index];
+  }
+  while (names_.size() > kept) names_.pop_back();
+  return found_.TryResize(kept);
+}
+
+void WantedNames::Found(std::string_view name) {
+  size_t low = 0, high = names_.size();
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (names_[middle] < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < names_.size() && names_[low] == name) found_[low] = 1;
+}
+
+bool WantedNames::Complete(std::string_view* missing) const {
+  for (size_t index = 0; index < names_.size(); ++index) {
+    if (found_[index]) continue;
+    *missing = names_[index];
+    return false;
+  }
+  return true;
+}
+
+}  // namespace adc::artifact
