@@ -1,0 +1,98 @@
+#include "codegen/msl/join.h"
+
+#include <vector>
+
+// SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
+// functions that its entry reaches. Names derive from SPIR-V ids, so a declaration that two entries share is
+// the same text in both, character by character, and is kept once. One case differs: a local name steps aside
+// for a resource of the same name ("x" becomes "x_1"), and which resources there are depends on the entry. Then
+// a helper comes in two spellings; the second gets a name of its own in the text that brought it.
+
+namespace adc::codegen {
+namespace {
+
+bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view NextLine(std::string_view& rest) {
+  size_t end = rest.find('\n');
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return line;
+}
+
+bool IsPreamble(std::string_view line) {
+  return line.empty() || line.starts_with("#pragma") || line.starts_with("#include") ||
+         line.starts_with("using namespace");
+}
+
+/// The declarations of a text, in order, each with its newline at the end.
+std::vector<std::string> SplitDeclarations(std::string_view text) {
+  std::vector<std::string> declarations;
+  std::string current;
+  bool open = false;  // a brace in the first column is open
+  while (!text.empty()) {
+    std::string_view line = NextLine(text);
+    if (current.empty() && IsPreamble(line)) continue;
+    current.append(line).push_back('\n');
+    if (line == "{") open = true;
+    if (line == "}" || line == "};" || (!open && line.ends_with(";"))) {
+      declarations.push_back(std::move(current));
+      current.clear();
+      open = false;
+    }
+  }
+  if (!current.empty()) declarations.push_back(std::move(current));
+  return declarations;
+}
+
+std::string_view LastWordBefore(std::string_view text, size_t end) {
+  while (end > 0 && !IsWordCharacter(text[end - 1])) --end;
+  size_t begin = end;
+  while (begin > 0 && IsWordCharacter(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
+
+/// The name that a declaration introduces.
+std::string_view DeclaredName(std::string_view declaration) {
+  static constexpr std::string_view kInline = "static inline __attribute__((always_inline))\n";
+  if (declaration.starts_with(kInline)) declaration.remove_prefix(kInline.size());
+  if (declaration.starts_with("struct")) return LastWordBefore(declaration, declaration.find('\n'));
+  return LastWordBefore(declaration, declaration.find_first_of("([=;"));
+}
+
+void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+    size_t end = at + word.size();
+    bool whole = (at == 0 || !IsWordCharacter(text[at - 1])) && (end == text.size() || !IsWordCharacter(text[end]));
+    if (whole) text.replace(at, word.size(), replacement);
+    at += whole ? replacement.size() : word.size();
+  }
+}
+
+}  // namespace
+
+void MslJoiner::Add(std::string_view text, std::string_view translated_name, std::string_view symbol) {
+  std::vector<std::string> declarations = SplitDeclarations(text);
+  for (size_t n = 0; n < declarations.size(); ++n) {
+    std::string name(DeclaredName(declarations[n]));
+    if (name == translated_name) {
+      ReplaceWord(declarations[n], name, symbol);
+    } else if (written_.contains(declarations[n])) {
+      continue;
+    } else if (uint32_t others = names_[name]++; others > 0 && !name.starts_with("spv")) {
+      std::string own_name = name + "_v" + std::to_string(others);
+      for (size_t user = n; user < declarations.size(); ++user) ReplaceWord(declarations[user], name, own_name);
+    }
+    declarations_ += '\n';
+    declarations_ += declarations[n];
+    written_.insert(std::move(declarations[n]));
+  }
+}
+
+std::string MslJoiner::Finish() const {
+  return "#include <metal_stdlib>\nusing namespace metal;\n" + declarations_;
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,29 @@
+#pragma once
+// Joins Metal texts of single entry points into one.
+//
+// Requires: texts as SPIRV-Cross lays them out: directives and `using` lines first, then declarations, each
+// ending with a line that is `}`, `};` or ends with `;` in the first column's depth. Guarantees: a declaration
+// that several texts share is written once; two that share a name and differ are told apart.
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace adc::codegen {
+
+class MslJoiner {
+ public:
+  /// Appends the declarations of `text` that are new; `translated_name` is what its kernel is called in it,
+  /// `symbol` what the kernel is to be called.
+  void Add(std::string_view text, std::string_view translated_name, std::string_view symbol);
+  /// The joined text with its preamble.
+  std::string Finish() const;
+
+ private:
+  std::set<std::string> written_;
+  std::unordered_map<std::string, uint32_t> names_;  ///< declared name: how many declarations carry it
+  std::string declarations_;
+};
+
+}  // namespace adc::codegen
