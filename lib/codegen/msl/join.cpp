@@ -5,8 +5,8 @@
 // SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
 // functions that its entry reaches. Names derive from SPIR-V ids, so a declaration that two entries share is
 // the same text in both, character by character, and is kept once. One case differs: a local name steps aside
-// for a resource of the same name ("x" becomes "x_1"), and which resources there are depends on the entry. Then
-// a helper comes in two spellings; the second gets a name of its own in the text that brought it.
+// for a resource of the same name ("x" becomes "x_1"), and which resources there are depends on the entry.
+// Then a helper comes in two spellings; the second gets a name of its own in the text that brought it.
 
 namespace adc::codegen {
 namespace {
@@ -65,7 +65,8 @@ std::string_view DeclaredName(std::string_view declaration) {
 void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
     size_t end = at + word.size();
-    bool whole = (at == 0 || !IsWordCharacter(text[at - 1])) && (end == text.size() || !IsWordCharacter(text[end]));
+    bool whole =
+        (at == 0 || !IsWordCharacter(text[at - 1])) && (end == text.size() || !IsWordCharacter(text[end]));
     if (whole) text.replace(at, word.size(), replacement);
     at += whole ? replacement.size() : word.size();
   }
@@ -83,7 +84,8 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
       continue;
     } else if (uint32_t others = names_[name]++; others > 0 && !name.starts_with("spv")) {
       std::string own_name = name + "_v" + std::to_string(others);
-      for (size_t user = n; user < declarations.size(); ++user) ReplaceWord(declarations[user], name, own_name);
+      for (size_t user = n; user < declarations.size(); ++user)
+        ReplaceWord(declarations[user], name, own_name);
     }
     declarations_ += '\n';
     declarations_ += declarations[n];

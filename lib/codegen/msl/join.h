@@ -2,8 +2,8 @@
 // Joins Metal texts of single entry points into one.
 //
 // Requires: texts as SPIRV-Cross lays them out: directives and `using` lines first, then declarations, each
-// ending with a line that is `}`, `};` or ends with `;` in the first column's depth. Guarantees: a declaration
-// that several texts share is written once; two that share a name and differ are told apart.
+// ending with a line that is `}`, `};` or ends with `;` in the first column's depth. Guarantees: a
+// declaration that several texts share is written once; two that share a name and differ are told apart.
 
 #include <set>
 #include <string>

@@ -42,18 +42,21 @@ class Translator {
         Done(spvc_context_parse_spirv(context, words_.data(), words_.size(), &module)) &&
         Done(spvc_context_create_compiler(context, SPVC_BACKEND_MSL, module, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP,
                                           &compiler)) &&
-        // Entry names lose doubled underscores on their way through SPIRV-Cross: the entry gets a plain name here
-        // and its own back afterwards.
+        // Entry names lose doubled underscores on their way through SPIRV-Cross: the entry gets a plain name
+        // here and its own back afterwards.
         Done(spvc_compiler_rename_entry_point(compiler, symbol.c_str(), name, SpvExecutionModelGLCompute)) &&
         Done(spvc_compiler_set_entry_point(compiler, name, SpvExecutionModelGLCompute)) &&
         Done(spvc_compiler_create_compiler_options(compiler, &options)) &&
-        Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION,
-                                            SPVC_MAKE_MSL_VERSION(target_.level / 10, target_.level % 10, 0))) &&
-        Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_PLATFORM, SPVC_MSL_PLATFORM_MACOS)) &&
+        Done(spvc_compiler_options_set_uint(
+            options, SPVC_COMPILER_OPTION_MSL_VERSION,
+            SPVC_MAKE_MSL_VERSION(target_.level / 10, target_.level % 10, 0))) &&
+        Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_PLATFORM,
+                                            SPVC_MSL_PLATFORM_MACOS)) &&
         Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ENABLE_DECORATION_BINDING,
                                             SPVC_TRUE)) &&
         // Thread-local arrays stay plain arrays: no wrapper template.
-        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_FORCE_NATIVE_ARRAYS, SPVC_TRUE)) &&
+        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_FORCE_NATIVE_ARRAYS,
+                                            SPVC_TRUE)) &&
         Done(spvc_compiler_install_compiler_options(compiler, options)) &&
         Done(spvc_compiler_compile(compiler, &text));
     return good ? text : nullptr;

@@ -1,11 +1,12 @@
 #pragma once
 // Metal source from SPIR-V: one text for all entries of a target.
 //
-// What it does: has SPIRV-Cross write each entry point of a SPIR-V module as Metal Shading Language, and joins
-// the texts so that what they share (preamble, struct types, helper functions) stands there once.
+// What it does: has SPIRV-Cross write each entry point of a SPIR-V module as Metal Shading Language, and
+// joins the texts so that what they share (preamble, struct types, helper functions) stands there once.
 //
 // Requires: a module that the SPIR-V printer made for Metal: memory is reached through storage buffers of
-// descriptor set 0 alone, there is no 64-bit float and no float atomic. Guarantees: binding n of the SPIR-V is
+// descriptor set 0 alone, there is no 64-bit float and no float atomic. Guarantees: binding n of the SPIR-V
+// is
 // [[buffer(n)]] of the entry, an entry is called exactly as its symbol says, equal input gives equal text.
 
 #include <cstdint>
