@@ -111,7 +111,8 @@ struct StackMeta {
 };
 
 /// How one task keeps forward values. The stride of a group's row is the sum of its stacks' bytes, in stack
-/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 8 elsewhere.
+/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 8 elsewhere
+/// (artifact/adstack_layout.h).
 struct AdstackPlanMeta {
   uint32_t lanes = 1;  ///< rows lie interleaved in blocks of this many; 1 on a CPU
   Vector<GroupMeta> groups;

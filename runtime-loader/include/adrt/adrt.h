@@ -167,10 +167,11 @@ void adrt_device_release(adrt_device* device);
 
 typedef struct adrt_device_report {
   uint32_t struct_size;
-  uint32_t worker_count;
-  char kind[16];      /* "cpu" */
-  char arch[16];      /* "x86-64" */
-  char features[256]; /* those that bundles may ask for, with spaces between */
+  uint32_t worker_count; /* CPU: jobs at once; GPU: threads that it runs at once */
+  char kind[16];         /* "cpu", "cuda", "hip", "vulkan", "metal" */
+  char arch[16];         /* "x86-64", "sm_90" */
+  char features[256];    /* those that bundles may ask for, with spaces between */
+  char name[64];         /* what the hardware calls itself; may be empty */
   uint64_t reserved[2];
 } adrt_device_report;
 
@@ -208,6 +209,25 @@ uint32_t adrt_module_target(const adrt_module* module);
 /* Any thread. */
 void adrt_module_retain(adrt_module* module);
 void adrt_module_release(adrt_module* module);
+
+/* ---------------------------------------------------------------------------------------------- memory */
+
+/* Memory of a device, for tools and first steps: an engine has its own. On a CPU it is plain memory. Content
+ * is undefined at first. */
+typedef struct adrt_memory adrt_memory;
+/* Any thread. */
+adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory** memory, adrt_error* error);
+void adrt_memory_retain(adrt_memory* memory);
+void adrt_memory_release(adrt_memory* memory);
+/* What adrt_arg.data takes: a CPU's address; the device address of CUDA and HIP; a pointer to an
+ * adrt_vk_buffer or an adrt_metal_buffer that lives as long as the memory. Any thread. */
+void* adrt_memory_data(const adrt_memory* memory);
+uint64_t adrt_memory_bytes(const adrt_memory* memory);
+/* Copy, and wait. Any thread; launches that use the same bytes must be done. */
+adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* from, uint64_t bytes,
+                              adrt_error* error);
+adrt_status adrt_memory_read(const adrt_memory* memory, uint64_t offset, void* to, uint64_t bytes,
+                             adrt_error* error);
 
 /* ----------------------------------------------------------------------------------------------- types */
 
@@ -249,8 +269,8 @@ typedef struct adrt_arg {
   uint32_t columns;
   uint32_t rank; /* buffer: number of axes */
   uint32_t reserved0;
-  void*
-      data; /* buffer, layout: memory of the device; scalar: the value in host memory, copied by adrt_plan */
+  void* data; /* buffer, layout: memory of the device as adrt_memory_data names it; scalar: the value in host
+                 memory. What it points to is copied by adrt_plan */
   int64_t extents[8]; /* buffer: elements along each axis */
   uint64_t size;      /* layout: bytes; others: 0, or bytes of `data` to be checked against the extents */
   uint64_t
@@ -280,8 +300,27 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
                       adrt_error* error);
 void adrt_plan_release(adrt_launch_plan* plan);
 
+/* What sizing reads of a device's buffers: piece `index` of the readback that adrt_plan_resolve takes. Pieces
+ * are whole buffers, in the order of the parameters. */
+typedef struct adrt_readback_report {
+  uint32_t struct_size;
+  uint32_t count;       /* pieces; 0 on a CPU, and where nothing is read before the launch */
+  uint64_t total_bytes; /* of the readback */
+  uint64_t offset;      /* where the piece begins in it, a multiple of 16 */
+  uint64_t bytes;       /* to copy there, from the start of the parameter's buffer */
+  uint32_t param;       /* the parameter */
+  uint32_t reserved0;
+  const char* name; /* its name, lives as long as the bundle; null where count is 0 */
+  uint64_t reserved[2];
+} adrt_readback_report;
+
+/* One thread at a time. */
+adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
+                               adrt_error* error);
+
 /* Settles sizes of class S2. On a CPU, where buffers lie in host memory, readback is null and they are read
- * now; sizes that depend on what the kernel itself writes are left to adrt_run. One thread at a time. */
+ * now. Elsewhere it holds what adrt_plan_readback lists, and is copied. Sizes that depend on what the kernel
+ * itself writes are left to adrt_run. One thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 
@@ -314,11 +353,13 @@ typedef struct adrt_task_report {
   uint32_t lanes;
   int64_t extents[8];
   uint64_t iterations;
-  uint64_t chunks;     /* pieces that the iterations are dealt in */
-  uint64_t rows;       /* rows of each claim group */
-  uint64_t row_bytes;  /* over all claim groups */
-  uint64_t heap_bytes; /* rows * row_bytes; tasks use the same memory one after the other */
-  const char* place;   /* source place, lives as long as the bundle */
+  uint64_t chunks;    /* pieces that the iterations are dealt in; GPU: threads */
+  uint64_t threads;   /* CPU: jobs, GPU: threads, at most this many at once */
+  uint64_t rows;      /* rows of each claim group: threads up to whole blocks of lanes */
+  uint64_t row_bytes; /* over all claim groups */
+  uint64_t
+      heap_bytes;    /* rows * row_bytes and claim counters; tasks use the same memory one after the other */
+  const char* place; /* source place, lives as long as the bundle */
   uint64_t reserved[4];
 } adrt_task_report;
 
@@ -348,24 +389,26 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
 
 /* ------------------------------------------------------------------------------------------------- run */
 
-/* Memory that launches reuse: grows by doubling, by exactly what is needed where the doubled size is refused.
- */
+/* Memory that launches of adrt_run reuse: grows by doubling, by exactly what is needed where the doubled size
+ * is refused. */
 typedef struct adrt_heap adrt_heap;
-/* Any thread; the heap itself serves one launch at a time. */
+/* Host memory, for launches on a CPU. Any thread; the heap itself serves one launch at a time. */
 adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error* error);
+/* Memory of the device, for its launches. Any thread; the heap itself serves one launch at a time. */
+adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_error* error);
 void adrt_heap_retain(adrt_heap* heap);
 void adrt_heap_release(adrt_heap* heap);
 uint64_t adrt_heap_bytes(const adrt_heap* heap);
 
-enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 };
+enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 }; /* of a CPU's; adrt_plan_report says the plan's */
 
 typedef struct adrt_run_desc {
   uint32_t struct_size;
   uint32_t reserved0;
-  adrt_heap* heap;      /* where the launch's memory comes from; null: `memory`, or a passing allocation */
-  void* memory;         /* caller's memory, ADRT_HEAP_ALIGNMENT aligned */
+  adrt_heap* heap; /* where the launch's memory comes from; null: `memory`, or a passing allocation */
+  void* memory;    /* caller's memory of the device, as adrt_arg.data names it, aligned as the plan says */
   uint64_t memory_size; /* at least the plan's heap_bytes */
-  void* status; /* ADRT_STATUS_BYTES for the launch's status block, 4-byte aligned; null: a private one */
+  void* status; /* ADRT_STATUS_BYTES of host memory that get the status block, 4-byte aligned; null: none */
   uint64_t reserved[4];
 } adrt_run_desc;
 

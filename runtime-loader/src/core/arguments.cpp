@@ -141,15 +141,29 @@ class Binder {
     return true;
   }
 
-  bool CheckAddress(const adrt_arg& arg, uint32_t index, uint64_t bytes, uint64_t alignment) {
-    uint64_t address = reinterpret_cast<uintptr_t>(arg.data);
-    // Sizes can be asked for without memory; a launch cannot.
-    if (!arg.data && bytes > 0 && plan_.module)
-      return Bad(index, "is null and should hold ", bytes, " bytes");
-    if (address % alignment != 0) return Bad(index, "its address is not a multiple of ", alignment);
-    if (address > uint64_t{PTRDIFF_MAX} || bytes > uint64_t{PTRDIFF_MAX} - address) {
+  // What the device sees at arg.data. Sizes can be asked for without memory; a launch cannot.
+  bool FindPlace(const adrt_arg& arg, uint32_t index, uint64_t bytes, uint64_t alignment) {
+    Place& place = plan_.params[index].place;
+    if (!arg.data) {
+      if (bytes > 0 && plan_.module) return Bad(index, "is null and should hold ", bytes, " bytes");
+      return true;
+    }
+    place = Place::Host(arg.data, UINT64_MAX);
+    if (plan_.module) {
+      char text[160] = {};
+      artifact::TextWriter reason(text, sizeof text);
+      const adrt_device& device = *plan_.module->device;
+      if (!device.kind->bind(device, arg.data, &place, reason)) return Bad(index, "its memory ", text);
+    } else if (plan_.rules.is_gpu) {
+      place = {};  // only a device knows what it names
+      return true;
+    }
+    if (place.position() % alignment != 0) return Bad(index, "its address is not a multiple of ", alignment);
+    if (place.bytes < bytes) return Bad(index, "needs ", bytes, " bytes, and its memory has ", place.bytes);
+    if (place.position() > uint64_t{PTRDIFF_MAX} || bytes > uint64_t{PTRDIFF_MAX} - place.position()) {
       return Bad(index, "its ", bytes, " bytes reach past the end of the address space");
     }
+    if (ReadsInPlace(plan_)) plan_.params[index].content = place.host();
     return true;
   }
 
@@ -178,13 +192,12 @@ class Binder {
     if (arg.size != 0 && arg.size < bytes) {
       return Bad(index, "needs ", bytes, " bytes for its extents, given ", arg.size);
     }
-    if (!CheckAddress(arg, index, bytes, artifact::ScalarTypeSize(param.type))) return false;
-    bound.data = static_cast<unsigned char*>(arg.data);
+    if (!FindPlace(arg, index, bytes, artifact::ScalarTypeSize(param.type))) return false;
     bound.bytes = bytes;
     plan_.size_params[index].extents = bound.extents;
     plan_.size_params[index].rank = param.rank;
     uint64_t* cell = &plan_.cells[param.cell];
-    *cell++ = reinterpret_cast<uintptr_t>(arg.data);
+    *cell++ = bound.place.address;
     for (uint32_t axis = 0; axis < param.rank; ++axis) *cell++ = static_cast<uint64_t>(arg.extents[axis]);
     return true;
   }
@@ -195,10 +208,9 @@ class Binder {
     uint64_t bytes = static_cast<uint64_t>(layout.size);
     if (arg.size < bytes)
       return Bad(index, "layout '", layout.name.view(), "' takes ", bytes, " bytes, given ", arg.size);
-    if (!CheckAddress(arg, index, bytes, layout.alignment)) return false;
-    plan_.params[index].data = static_cast<unsigned char*>(arg.data);
+    if (!FindPlace(arg, index, bytes, layout.alignment)) return false;
     plan_.params[index].bytes = bytes;
-    plan_.cells[param.cell] = reinterpret_cast<uintptr_t>(arg.data);
+    plan_.cells[param.cell] = plan_.params[index].place.address;
     return true;
   }
 
@@ -248,17 +260,23 @@ class Binder {
     return true;
   }
 
+  // Two buffers of one device may lie in the same memory, so addresses count where there are any.
+  static bool Overlap(const BoundParam& a, const BoundParam& b) {
+    bool addressed = a.place.address != 0 && b.place.address != 0;
+    if (!addressed && a.place.buffer != b.place.buffer) return false;
+    uint64_t a_begin = addressed ? a.place.address : a.place.offset,
+             b_begin = addressed ? b.place.address : b.place.offset;
+    return a_begin < b_begin + b.bytes && b_begin < a_begin + a.bytes;
+  }
+
   // Memory that two parameters share must be read only by both, or declared shared by both.
   bool CheckAliasing() {
     for (uint32_t right = 1; right < meta_.params.size(); ++right) {
       const BoundParam& b = plan_.params[right];
-      if (b.bytes == 0 || !b.data) continue;
+      if (b.bytes == 0 || !b.place.given()) continue;
       for (uint32_t left = 0; left < right; ++left) {
         const BoundParam& a = plan_.params[left];
-        if (a.bytes == 0 || !a.data) continue;
-        uintptr_t a_begin = reinterpret_cast<uintptr_t>(a.data),
-                  b_begin = reinterpret_cast<uintptr_t>(b.data);
-        if (a_begin >= b_begin + b.bytes || b_begin >= a_begin + a.bytes) continue;
+        if (a.bytes == 0 || !a.place.given() || !Overlap(a, b)) continue;
         const ParamMeta &a_meta = meta_.params[left], &b_meta = meta_.params[right];
         bool both_read = a_meta.access == artifact::Access::kRead && b_meta.access == artifact::Access::kRead;
         if (both_read || (a_meta.alias && b_meta.alias)) continue;

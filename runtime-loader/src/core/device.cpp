@@ -37,7 +37,7 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
     return false;
   }
   if (!device.kind->judge(device, meta, rank, reason)) return false;
-  if (!index.Find(artifact::section::kImage, target)) {
+  if (!index.Find(device.kind->payload, target)) {
     reason << "the bundle holds no loadable image for it";
     return false;
   }
@@ -59,7 +59,8 @@ adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* repo
   adrt_device_report made = {};
   made.worker_count = device->worker_count;
   adrt::artifact::TextWriter(made.kind, sizeof made.kind) << device->kind->name;
-  adrt::artifact::TextWriter(made.arch, sizeof made.arch) << device->kind->arch;
+  adrt::artifact::TextWriter(made.arch, sizeof made.arch) << device->arch;
+  adrt::artifact::TextWriter(made.name, sizeof made.name) << device->label;
   adrt::artifact::TextWriter features(made.features, sizeof made.features);
   device->kind->features(*device, features);
   if (!adrt::CopyReport(made, report))

@@ -52,24 +52,84 @@ class Count {
   std::atomic<uint32_t> count_{1};
 };
 
+/// A stretch of a device's memory. A kind without device addresses has only buffer and offset, a kind with
+/// plain addresses only these; Vulkan has both.
+struct Place {
+  uint64_t buffer = 0;   ///< VkBuffer, id<MTLBuffer>; else 0
+  uint64_t offset = 0;   ///< bytes into `buffer`
+  uint64_t bytes = 0;    ///< from here on
+  uint64_t address = 0;  ///< as the device's code sees it; 0 where code cannot hold addresses
+
+  bool given() const { return buffer != 0 || address != 0; }
+  /// What to align: the address, or what stands for it.
+  uint64_t position() const { return address != 0 ? address : offset; }
+  /// `size` bytes from `from` on; the caller knows that they are there.
+  Place Part(uint64_t from, uint64_t size) const {
+    return {buffer, offset + from, size, address != 0 ? address + from : 0};
+  }
+  /// Host memory at `memory`.
+  static Place Host(const void* memory, uint64_t size) {
+    return {0, 0, size, reinterpret_cast<uintptr_t>(memory)};
+  }
+  /// Only where the kind's memory is host memory.
+  unsigned char* host() const { return reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(address)); }
+};
+
+/// Memory that was taken from a device.
+struct Memory {
+  Place place;
+  void* own = nullptr;  ///< the kind's own: what `release` needs beside the place
+
+  bool given() const { return place.given(); }
+};
+
 struct LaunchTask;
 
-/// What one kind of device can do. A new kind adds a table and its own wrap and open functions.
+/// What one kind of device can do. A new kind adds a table and its own wrap, open and record functions; core
+/// code never asks which kind it has. Functions that take an adrt_error get one that is not null, and fill it
+/// where they return false. Any of them may be called from several threads at once.
 struct DeviceKind {
-  const char* name;
-  const char* arch;
-  /// Whether the device can run a target. False: `reason` says why not. Features that the device has are
-  /// ordered by `rank`: of two usable targets the higher rank is the better one.
+  const char* name;  ///< as TargetMeta::kind
+  uint32_t payload;  ///< kind of the section that holds its code
+  bool host_memory;  ///< its memory is the host's: Place::host may be used
+
+  /// Whether the device can run a target. False: `reason` says why not. Of two usable targets the one of
+  /// higher `rank` is the better one.
   bool (*judge)(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
                 artifact::TextWriter& reason);
-  /// Makes the device's part of a module from the target's section: checks and loads the code.
+  /// Makes the device's part of a module from the target's section: checks and loads the code, fills
+  /// `entries`. Nothing is left behind where it fails.
   bool (*load)(adrt_module& module, adrt_error* error);
   void (*unload)(adrt_module& module);
-  /// Runs one task and waits. The status block may hold a report afterwards.
-  bool (*run)(adrt_device& device, const LaunchTask& task, adrt_error* error);
   void (*destroy)(adrt_device& device);
   /// Features, with spaces between.
   void (*features)(const adrt_device& device, artifact::TextWriter& text);
+
+  /// What adrt_arg.data or adrt_run_desc.memory names; `bytes` of the place is what is known to be there, or
+  /// UINT64_MAX. Null data never gets here. False: `reason` says what was expected.
+  bool (*bind)(const adrt_device& device, const void* data, Place* place, artifact::TextWriter& reason);
+  /// The inverse: what the caller puts into adrt_arg.data for this memory, valid as long as it is.
+  void* (*data)(const Memory& memory);
+  /// At least `bytes` (not 0), aligned to 256 where the device is no CPU. Content is undefined.
+  bool (*allocate)(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* error);
+  void (*release)(adrt_device& device, Memory& memory);
+  /// Copies between host and device memory, and waits. What a finished queue wrote is seen.
+  bool (*write)(adrt_device& device, const Place& to, const void* from, uint64_t bytes, adrt_error* error);
+  bool (*read)(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error);
+
+  /// A queue of the device's own, for adrt_run. On a CPU, where recording is running, there is none.
+  bool (*begin)(adrt_device& device, void** queue, adrt_error* error);
+  /// Submits what was recorded and waits; the queue is gone afterwards, also where it fails.
+  bool (*finish)(adrt_device& device, void* queue, adrt_error* error);
+  /// Drops a queue after a failure. What was recorded may or may not run, but not any more on return.
+  void (*drop)(adrt_device& device, void* queue);
+  /// Records zero-filling; place.bytes is a multiple of 4 and not 0.
+  bool (*clear)(adrt_device& device, void* queue, const Place& place, adrt_error* error);
+  /// Records one task. Neither submits nor waits nor allocates.
+  bool (*launch)(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
+  /// What was recorded before is done, and its memory seen, when what is recorded afterwards begins. Null
+  /// where a queue keeps order by itself.
+  bool (*barrier)(adrt_device& device, void* queue, adrt_error* error);
 };
 
 }  // namespace adrt
@@ -100,7 +160,10 @@ struct adrt_device {
   adrt::Count count;
   adrt::Host host;
   const adrt::DeviceKind* kind;
-  uint32_t worker_count;
+  uint32_t worker_count;              ///< CPU: jobs; GPU: threads that it runs at once. Limits rows
+  uint64_t most_blocks = UINT32_MAX;  ///< GPU: blocks of one launch
+  char arch[16] = {};                 ///< "x86-64", "sm_90"
+  char label[64] = {};                ///< the name of the hardware, for people; may be empty
 };
 
 struct adrt_module {
@@ -114,4 +177,6 @@ struct adrt_module {
   void* code = nullptr;               ///< the kind's own
   adrt::Vector<uint32_t> task_begin;  ///< per kernel: where its tasks begin in `entries`
   adrt::Vector<void*> entries;        ///< per task; null where the target has no code for it
+  /// Per task: how many threads of it the device runs at once; 0: the device's worker_count.
+  adrt::Vector<uint32_t> entry_threads;
 };

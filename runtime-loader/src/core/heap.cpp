@@ -5,21 +5,48 @@
 
 namespace adrt {
 
-void* GrowHeap(adrt_heap& heap, uint64_t bytes) {
-  if (bytes <= heap.size) return heap.memory;
-  const artifact::Allocator* allocator = &heap.host.allocator;
-  uint64_t doubled = heap.size > UINT64_MAX / 2 ? bytes : heap.size * 2;
-  artifact::Release(allocator, heap.memory, heap.size, ADRT_HEAP_ALIGNMENT);
-  heap.memory = nullptr;
-  heap.size = 0;
-  uint64_t wanted = doubled > bytes ? doubled : bytes;
-  heap.memory = artifact::Allocate(allocator, wanted, ADRT_HEAP_ALIGNMENT);
-  if (!heap.memory && wanted > bytes) {
-    wanted = bytes;
-    heap.memory = artifact::Allocate(allocator, wanted, ADRT_HEAP_ALIGNMENT);
+bool TakeHost(const artifact::Allocator& allocator, uint64_t bytes, Memory* memory, adrt_error* error) {
+  void* taken = artifact::Allocate(&allocator, bytes, ADRT_HEAP_ALIGNMENT);
+  if (!taken) {
+    Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused ", bytes, " bytes");
+    if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
+    return false;
   }
-  if (heap.memory) heap.size = wanted;
-  return heap.memory;
+  memory->place = Place::Host(taken, bytes);
+  return true;
+}
+
+void ReleaseHost(const artifact::Allocator& allocator, Memory& memory) {
+  artifact::Release(&allocator, memory.place.host(), memory.place.bytes, ADRT_HEAP_ALIGNMENT);
+  memory = {};
+}
+
+namespace {
+
+bool TakeFor(adrt_heap& heap, uint64_t bytes, adrt_error* error) {
+  if (!heap.device) return TakeHost(heap.host.allocator, bytes, &heap.memory, error);
+  return heap.device->kind->allocate(*heap.device, bytes, &heap.memory, error);
+}
+
+void Empty(adrt_heap& heap) {
+  if (!heap.memory.given()) return;
+  if (heap.device) {
+    heap.device->kind->release(*heap.device, heap.memory);
+  } else {
+    ReleaseHost(heap.host.allocator, heap.memory);
+  }
+  heap.memory = {};
+}
+
+}  // namespace
+
+bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error) {
+  uint64_t size = heap.memory.place.bytes;
+  if (bytes <= size && heap.memory.given()) return true;
+  Empty(heap);
+  uint64_t doubled = size > UINT64_MAX / 2 ? bytes : size * 2;
+  if (doubled > bytes && TakeFor(heap, doubled, error)) return true;
+  return TakeFor(heap, bytes, error);
 }
 
 }  // namespace adrt
@@ -34,16 +61,28 @@ adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error
   return ADRT_OK;
 }
 
+adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_error* error) {
+  if (!device || !heap) return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "heap_create_on: null argument");
+  adrt_heap* created = adrt::New<adrt_heap>(device->host.allocator, device->host);
+  if (!created) return adrt::OutOfMemory(error);
+  adrt_device_retain(device);
+  created->device = device;
+  *heap = created;
+  return ADRT_OK;
+}
+
 void adrt_heap_retain(adrt_heap* heap) {
   if (heap) heap->count.Retain();
 }
 
 void adrt_heap_release(adrt_heap* heap) {
   if (!heap || !heap->count.Release()) return;
-  adrt::artifact::Release(&heap->host.allocator, heap->memory, heap->size, ADRT_HEAP_ALIGNMENT);
+  adrt::Empty(*heap);
+  adrt_device* device = heap->device;
   adrt::Delete(heap->host.allocator, heap);
+  adrt_device_release(device);
 }
 
 uint64_t adrt_heap_bytes(const adrt_heap* heap) {
-  return heap ? heap->size : 0;
+  return heap ? heap->memory.place.bytes : 0;
 }

@@ -2,10 +2,12 @@
 // What a plan knows about a launch: the arguments as the code wants them, and per task how many iterations
 // there are and where its adstacks lie in the heap.
 //
-// The heap: [scratch parameters | rows of the running task]. Tasks run one after the other, so their rows use
-// the same bytes. A task's part is [group 0: rows * stride | group 1: ... ]; strides are multiples of 64
-// bytes, so that two workers never write one cache line.
+// The heap: [scratch parameters | words of each task, on devices that read them from memory | claim counters
+// and rows of the running task]. Tasks run one after the other, so their rows use the same bytes. How rows
+// lie is the business of artifact/adstack_layout.h; on a CPU strides are multiples of 64 bytes, so that two
+// workers never write one cache line.
 
+#include "artifact/adstack_layout.h"
 #include "core/handles.h"
 
 namespace adrt {
@@ -13,23 +15,20 @@ namespace adrt {
 /// One parameter of the kernel as bound by the caller.
 struct BoundParam {
   bool given = false;
-  unsigned char* data = nullptr;
+  Place place;  ///< buffers, layouts; scratch once a launch has its heap
   uint64_t bytes = 0;
+  /// The content as the host reads it for sizes: the memory itself on a CPU, else a copy, or null.
+  const unsigned char* content = nullptr;
   int64_t extents[8] = {};
   bool has_integer = false;  ///< an integer scalar that fits int64
   int64_t integer = 0;
   uint64_t content_version = 0;
 };
 
-struct GroupPlan {
-  uint64_t offset = 0;  ///< from the start of the task's part
-  uint64_t stride = 0;  ///< bytes from row to row
-};
-
-struct StackPlan {
-  uint64_t capacity = 0;
-  uint64_t offset = 0;  ///< inside its row
-  bool open = false;    ///< capacity not settled
+/// A buffer that sizing reads, copied to the host.
+struct Mirror {
+  Vector<unsigned char> bytes;
+  uint64_t epoch = 0;  ///< when it was copied, 0: never
 };
 
 /// Everything about one task that a launch needs.
@@ -39,26 +38,38 @@ struct TaskPlan {
   bool capped = false;    ///< S2 stacks got what the cap leaves instead of being read
   int64_t extents[8] = {};
   uint64_t total = 0;
-  uint64_t rows = 0;
+  uint64_t threads = 0;     ///< at most this many at once; CPU: jobs
+  uint64_t rows = 0;        ///< of each claim group: threads up to whole blocks of lanes
   uint64_t row_bytes = 0;   ///< over all groups
-  uint64_t heap_bytes = 0;  ///< rows * row_bytes
-  Vector<GroupPlan> groups;
-  Vector<StackPlan> stacks;
-  Vector<uint64_t> cells;  ///< the task's adstack cells, offsets from the start of the heap
+  uint64_t heap_bytes = 0;  ///< claim counters and rows
+  uint64_t counters = 0;    ///< where the claim counters begin in the heap
+  uint64_t counter_bytes = 0;
+  Vector<artifact::GroupPlace> groups;
+  Vector<artifact::StackPlace> stacks;
+  Vector<bool> open;          ///< per stack: its capacity is not settled
+  Vector<uint64_t> words;     ///< GPU: what a launch passes (artifact/gpu_abi.h); CPU: the adstack cells
+  uint64_t words_offset = 0;  ///< where they go in the heap, if there
   /// What a size kernel has counted, by StackMeta::id: capacities of the stacks that no expression sizes.
   const Vector<int64_t>* counts = nullptr;
 };
 
-/// One task as a device runs it.
+/// One task as a device runs it. Everything lives for the call; the places live for the launch.
 struct LaunchTask {
-  void* entry = nullptr;
-  uint64_t total = 0;
-  uint64_t jobs = 0;   ///< at most this many at once, each with its own row
-  uint64_t chunk = 0;  ///< iterations dealt at once
-  const uint64_t* cells = nullptr;
-  const uint64_t* adstack = nullptr;
-  unsigned char* heap = nullptr;
-  uint32_t* status = nullptr;
+  const artifact::KernelMeta* kernel = nullptr;
+  const artifact::EntryMeta* meta = nullptr;
+  void* entry = nullptr;  ///< what `load` put into adrt_module::entries
+  uint64_t total = 0;     ///< iterations, not 0
+  uint64_t threads = 0;   ///< GPU: threads that take part, CPU: jobs at once; each has its own row
+  uint64_t blocks = 0;    ///< GPU: blocks of `block_size` threads that hold them
+  uint32_t block_size = 0;
+  uint64_t chunk = 0;  ///< CPU: iterations dealt at once
+  /// CPU: the adstack cells. GPU: all words of the launch, as artifact/gpu_abi.h lists them.
+  std::span<const uint64_t> words;
+  std::span<const uint64_t> cells;     ///< the kernel's arguments
+  std::span<const BoundParam> params;  ///< the same by parameter, scratch included
+  Place heap;                          ///< what offsets in the words count from
+  Place status;                        ///< ADRT_STATUS_BYTES
+  Place words_place;                   ///< where the words belong, on devices that read them from memory
 };
 
 }  // namespace adrt
@@ -82,7 +93,13 @@ struct adrt_launch_plan {
   adrt::Vector<uint64_t> cells;          ///< addresses of scratch are offsets until the launch
   adrt::Vector<uint64_t> scratch_sizes;  ///< per parameter, bytes; 0 for others
   uint64_t scratch_bytes = 0;
+  uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
+  bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
+  adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
   adrt::Vector<adrt::TaskPlan> tasks;
+  adrt::Vector<adrt::Mirror> mirrors;  ///< per parameter, empty where nothing was copied
+  uint64_t epoch = 0;                  ///< counts the times at which buffers may have changed
+  adrt::Memory run_status;             ///< adrt_run's own status block, where that is no host memory
 };
 
 namespace adrt {
@@ -100,22 +117,43 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
 /// Whether running the task's size kernel says what is open.
 bool IsCounted(const adrt_launch_plan& plan, uint32_t task);
 /// Counts the open stacks of a task by running its size kernel until nothing grows, then settles the task.
-/// The task's scratch must be in place.
+/// The task's scratch must be in place, and what it reads written.
 bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, adrt_error* error);
 
-/// Runs one settled task in `heap`.
-bool LaunchOnDevice(const adrt_launch_plan& plan, uint32_t task, unsigned char* heap, uint32_t* status,
-                    adrt_error* error);
-
-/// Settles one task, with buffer reads where `may_read`. Leaves it open, without an error, where that is not
-/// enough.
+/// Settles one task, with the contents that BoundParam::content gives where `may_read`. Leaves it open,
+/// without an error, where that is not enough.
 bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
-
+/// Makes the contents that the task's sizes read visible to the host, then settles it.
+bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// Sizes every task again, with contents where `may_read`; late tasks stay open.
+bool SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error);
 /// Whether a task's sizes must be read again at each launch.
 bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task);
+/// Whether host code may look into the plan's buffers.
+bool ReadsInPlace(const adrt_launch_plan& plan);
 
-/// The part of the heap that all tasks settled before the launch need, scratch included.
+/// The part of the heap that all tasks settled before the launch need, scratch and words included.
 uint64_t HeapBytes(const adrt_launch_plan& plan);
+/// What the heap must be aligned to.
+uint64_t HeapAlignment(const adrt_launch_plan& plan);
+
+/// Where a launch puts things.
+struct LaunchPlaces {
+  Place base;    ///< the heap: scratch, words, rows
+  Place rows;    ///< of late tasks: memory of their own
+  Place status;  ///< ADRT_STATUS_BYTES
+};
+/// Gives scratch its place in the heap. Buffers on which the kernel's size kernels run are found through it.
+void PlaceScratch(adrt_launch_plan& plan, const Place& heap);
+/// Records that scratch and the status block begin as zeros.
+bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places, adrt_error* error);
+/// Records one settled task, with what must be cleared before and the barriers around it.
+bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
+                adrt_error* error);
+/// Records a whole launch into the caller's queue: what every adrt_record_* function does. The plan must be
+/// settled and the heap large enough.
+bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
+                  adrt_error* error);
 
 /// The plan of the task's adstacks on this target; null where it has none.
 const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task);

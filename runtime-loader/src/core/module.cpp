@@ -1,3 +1,4 @@
+#include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
 #include "core/targets.h"
@@ -17,15 +18,44 @@ bool Trusted(const adrt_bundle& bundle) {
 bool MakeEntryTable(adrt_module& module) {
   module.task_begin.Bind(&module.host.allocator);
   module.entries.Bind(&module.host.allocator);
+  module.entry_threads.Bind(&module.host.allocator);
   uint32_t count = 0;
   for (const adc::artifact::KernelMeta& kernel : module.bundle->metadata.kernels) {
     if (!module.task_begin.TryPush(count)) return false;
     count += static_cast<uint32_t>(kernel.tasks.size());
   }
-  return module.entries.TryResize(count);
+  return module.entries.TryResize(count) && module.entry_threads.TryResize(count);
 }
 
 }  // namespace
+
+bool adrt::ReadCode(const adrt_module& module, Vector<uint8_t>* bytes, uint32_t* section, adrt_error* error) {
+  const adrt_bundle& bundle = *module.bundle;
+  const artifact::Section* found = bundle.index.Find(module.device->kind->payload, module.target);
+  artifact::Error reason;
+  *section = static_cast<uint32_t>(found - bundle.index.sections.begin());
+  if (artifact::ReadSection(bundle.file, bundle.index, *section, bundle.host.limits, bytes, &reason)) {
+    return true;
+  }
+  return FromArtifact(reason, error) == ADRT_OK;
+}
+
+bool adrt::NextEntry(const adrt_module& module, EntryWalk* walk) {
+  const Vector<artifact::KernelMeta>& kernels = module.bundle->metadata.kernels;
+  for (; walk->kernel < kernels.size(); ++walk->kernel, walk->next_task = 0) {
+    while (walk->next_task < kernels[walk->kernel].tasks.size()) {
+      walk->task = walk->next_task++;
+      for (const artifact::EntryMeta& entry : kernels[walk->kernel].tasks[walk->task].entries) {
+        if (entry.target != module.target) continue;
+        walk->meta = &entry;
+        walk->kernel_meta = &kernels[walk->kernel];
+        walk->slot = module.task_begin[walk->kernel] + walk->task;
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                     adrt_module** module, adrt_error* error) {

@@ -8,7 +8,7 @@ using adrt::Fail;
 
 namespace {
 
-constexpr uint32_t kMaxWorkers = 1u << 16;
+constexpr uint32_t kMaxWorkers = 1u << 24;
 
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
@@ -46,6 +46,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   uint32_t most = wanted.module ? wanted.module->device->worker_count : kMaxWorkers;
   made->workers = wanted.workers ? wanted.workers : wanted.module ? most : 1;
   if (made->workers > most) made->workers = most;
+  made->rules = adc::artifact::RowRulesOf(made->bundle->metadata.targets[made->target].kind.view(), 1);
   made->heap_budget = wanted.heap_budget;
   made->size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kDefaultSizeBudget;
   adrt_bundle_retain(made->bundle);
@@ -66,48 +67,33 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
 void adrt_plan_release(adrt_launch_plan* plan) {
   if (!plan) return;
   adrt_module* module = plan->module;
+  if (plan->run_status.given()) module->device->kind->release(*module->device, plan->run_status);
   adrt_bundle* bundle = plan->bundle;
   adrt::Delete(plan->host.allocator, plan);
   adrt_module_release(module);
   adrt_bundle_release(bundle);
 }
 
-namespace {
-
-// Sizes every task again, with or without looking into buffers.
-adrt_status SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
-  adrt_error own = {};
-  own.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+bool adrt::SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     bool read_now = may_read && !plan.tasks[task].late;
-    if (!adrt::SizeTask(plan, task, read_now, details)) return details->status;
+    if (!SizeTask(plan, task, read_now, error)) return false;
   }
-  return ADRT_OK;
-}
-
-}  // namespace
-
-adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
-                              adrt_error* error) {
-  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
-  if (readback || readback_size > 0) {
-    return Fail(error, ADRT_ERROR_ARGUMENT,
-                "plan_resolve: a CPU's buffers are read in place, there is no readback");
-  }
-  return SizeAgain(*plan, true, error);
+  return true;
 }
 
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error) {
   if (!plan || max_bytes == 0)
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
+  adrt_error own = {}, passed = {};
+  own.struct_size = passed.struct_size = sizeof own;
+  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
   uint64_t before = plan->cap;
   plan->cap = max_bytes;
-  adrt_status status = SizeAgain(*plan, false, error);
-  if (status == ADRT_OK) return ADRT_OK;
+  if (adrt::SizeAgain(*plan, false, details)) return ADRT_OK;
   plan->cap = before;
-  SizeAgain(*plan, false, nullptr);
-  return status;
+  adrt::SizeAgain(*plan, false, &passed);
+  return details->status;
 }
 
 adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error) {
@@ -121,7 +107,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   }
   made.task_count = static_cast<uint32_t>(plan->tasks.size());
   made.heap_bytes = adrt::HeapBytes(*plan);
-  made.heap_alignment = ADRT_HEAP_ALIGNMENT;
+  made.heap_alignment = adrt::HeapAlignment(*plan);
   made.status_bytes = ADRT_STATUS_BYTES;
   made.scratch_bytes = plan->scratch_bytes;
   made.workers = plan->workers;
@@ -151,6 +137,8 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
   made.iterations = sizes.total;
   uint64_t chunk = adrt::ChunkOf(*plan, task);
   made.chunks = sizes.total / chunk + (sizes.total % chunk != 0 ? 1 : 0);
+  if (plan->rules.is_gpu) made.chunks = sizes.threads;
+  made.threads = sizes.threads;
   made.rows = adstack ? sizes.rows : 0;
   made.row_bytes = sizes.row_bytes;
   made.heap_bytes = sizes.heap_bytes;
@@ -167,7 +155,7 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
   }
   const adc::artifact::AdstackPlanMeta& adstack = *adrt::AdstackPlanOf(*plan, task);
   const adc::artifact::StackMeta& meta = adstack.stacks[stack];
-  const adrt::StackPlan& sizes = plan->tasks[task].stacks[stack];
+  const adc::artifact::StackPlace& sizes = plan->tasks[task].stacks[stack];
   adrt_stack_report made = {};
   made.type = static_cast<uint32_t>(meta.type) + 1;
   made.group = meta.group;

@@ -1,12 +1,13 @@
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
+#include "artifact/gpu_abi.h"
 #include "core/errors.h"
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/launch.h"
 
-// The simple way to run: settle sizes, take memory, launch task after task, read the status block.
+// The simple way to run: settle sizes, take memory, record task after task, wait, read the status block.
 
 using adrt::Fail;
 
@@ -15,51 +16,34 @@ static_assert(int{ADRT_HEAP_ALIGNMENT} == int{ADRT_CPU_ROW_ALIGNMENT});
 
 namespace {
 
-// Memory of one launch that goes when the launch ends.
-class PassingMemory {
- public:
-  explicit PassingMemory(const adc::artifact::Allocator& allocator) : allocator_(&allocator) {}
-  PassingMemory(const PassingMemory&) = delete;
-  PassingMemory& operator=(const PassingMemory&) = delete;
-  ~PassingMemory() { Drop(); }
-
-  void* Take(uint64_t bytes) {
-    Drop();
-    memory_ = adc::artifact::Allocate(allocator_, bytes, ADRT_HEAP_ALIGNMENT);
-    size_ = memory_ ? bytes : 0;
-    return memory_;
-  }
-
- private:
-  void Drop() {
-    adc::artifact::Release(allocator_, memory_, size_, ADRT_HEAP_ALIGNMENT);
-    memory_ = nullptr;
-  }
-
-  const adc::artifact::Allocator* allocator_;
-  void* memory_ = nullptr;
-  uint64_t size_ = 0;
-};
-
 class Launcher {
  public:
   Launcher(adrt_launch_plan& plan, const adrt_run_desc& desc, adrt_error* error)
-      : plan_(plan), desc_(desc), error_(error), passing_(plan.host.allocator), late_(plan.host.allocator) {}
+      : plan_(plan),
+        desc_(desc),
+        error_(error),
+        device_(*plan.module->device),
+        passing_(device_),
+        late_(device_),
+        queue_(device_) {}
 
   bool Run() {
+    ++plan_.epoch;
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (plan_.tasks[task].late) continue;
       bool stale = !plan_.tasks[task].resolved || adrt::MustReadAgain(plan_, task);
-      if (stale && !adrt::SizeTask(plan_, task, true, error_)) return false;
+      if (stale && !adrt::ReadAndSizeTask(plan_, task, error_)) return false;
     }
-    if (!TakeHeap()) return false;
-    PlaceScratch();
+    if (!TakeHeap() || !TakeStatus()) return false;
+    if (!queue_.Begin(error_) || !adrt::RecordStart(plan_, queue_.handle(), places_, error_)) return false;
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (!RunTask(task)) return false;
       // After an overflow the values are wrong: later tasks would only compute from them.
-      if (status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
+      if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
     }
-    return true;
+    if (!queue_.Finish(error_)) return false;
+    return device_.kind->host_memory ||
+           device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
   }
 
   const uint32_t* status() const { return status_; }
@@ -71,73 +55,92 @@ class Launcher {
     error_->needed_bytes = needed;
     return false;
   }
-  bool Refused(uint64_t bytes) {
-    Fail(error_, ADRT_ERROR_OUT_OF_HOST_MEMORY, "kernel '", plan_.meta().name.view(),
-         "': the host's allocator refused a heap of ", bytes, " bytes");
-    error_->needed_bytes = bytes;
-    return false;
-  }
 
   bool TakeHeap() {
     uint64_t bytes = adrt::HeapBytes(plan_);
     if (plan_.heap_budget > 0 && bytes > plan_.heap_budget) return TooSmall(bytes, plan_.heap_budget);
     if (bytes == 0) return true;
-    if (desc_.heap) {
-      heap_ = static_cast<unsigned char*>(adrt::GrowHeap(*desc_.heap, bytes));
-      return heap_ || Refused(bytes);
-    }
-    if (desc_.memory) {
-      if (desc_.memory_size < bytes) return TooSmall(bytes, desc_.memory_size);
-      if (reinterpret_cast<uintptr_t>(desc_.memory) % ADRT_HEAP_ALIGNMENT != 0) {
-        return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT, "run: memory is not aligned to ",
-                            int32_t{ADRT_HEAP_ALIGNMENT}, " bytes");
-      }
-      heap_ = static_cast<unsigned char*>(desc_.memory);
-      return true;
-    }
-    heap_ = static_cast<unsigned char*>(passing_.Take(bytes));
-    return heap_ || Refused(bytes);
+    if (desc_.heap) return GrowGiven(*desc_.heap, bytes);
+    if (desc_.memory) return BindGiven(bytes);
+    if (!passing_.Take(bytes, error_)) return false;
+    places_.base = passing_.place();
+    return true;
   }
 
-  void PlaceScratch() {
-    uint64_t offset = 0;
-    for (uint32_t index = 0; index < plan_.params.size(); ++index) {
-      const adc::artifact::ParamMeta& param = plan_.meta().params[index];
-      if (param.kind != adc::artifact::ParamKind::kScratch) continue;
-      adrt::BoundParam& bound = plan_.params[index];
-      bound.data = heap_ ? heap_ + offset : nullptr;
-      if (bound.data && bound.bytes > 0) std::memset(bound.data, 0, bound.bytes);
-      plan_.cells[param.cell] = reinterpret_cast<uintptr_t>(bound.data);
-      offset += (bound.bytes + ADRT_HEAP_ALIGNMENT - 1) / ADRT_HEAP_ALIGNMENT * ADRT_HEAP_ALIGNMENT;
+  bool GrowGiven(adrt_heap& heap, uint64_t bytes) {
+    bool fits =
+        heap.device ? heap.device == &device_ || (heap.device->kind->host_memory && InHost()) : InHost();
+    if (!fits) {
+      return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT,
+                          "run: the heap is not of the plan's device: make one with adrt_heap_create_on");
     }
+    if (!adrt::GrowHeap(heap, bytes, error_)) return false;
+    places_.base = heap.memory.place;
+    return true;
+  }
+
+  bool BindGiven(uint64_t bytes) {
+    char text[160] = {};
+    adc::artifact::TextWriter reason(text, sizeof text);
+    if (desc_.memory_size < bytes) return TooSmall(bytes, desc_.memory_size);
+    if (!device_.kind->bind(device_, desc_.memory, &places_.base, reason)) {
+      return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT, "run: memory ", text);
+    }
+    if (places_.base.bytes < bytes) return TooSmall(bytes, places_.base.bytes);
+    if (places_.base.position() % adrt::HeapAlignment(plan_) != 0) {
+      return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT, "run: memory is not aligned to ",
+                          adrt::HeapAlignment(plan_), " bytes");
+    }
+    return true;
+  }
+
+  bool InHost() const { return device_.kind->host_memory; }
+
+  // On a device whose memory is not the host's the plan keeps a block for its launches.
+  bool TakeStatus() {
+    if (InHost()) {
+      places_.status = adrt::Place::Host(status_, sizeof status_);
+      return true;
+    }
+    adrt::Memory& own = plan_.run_status;
+    if (!own.given() && !device_.kind->allocate(device_, ADRT_STATUS_BYTES, &own, error_)) return false;
+    places_.status = own.place.Part(0, ADRT_STATUS_BYTES);
+    return true;
   }
 
   bool RunTask(uint32_t task) {
-    adrt::TaskPlan& sizes = plan_.tasks[task];
-    unsigned char* heap = heap_;
-    if (sizes.late) {
-      adrt::Vector<int64_t> counts(&plan_.host.allocator);
-      bool counted = adrt::IsCounted(plan_, task);
-      if (counted && !adrt::CountTask(plan_, task, counts, error_)) return false;
-      if (!counted && !adrt::SizeTask(plan_, task, true, error_)) return false;
-      // Scratch is in use by now, so the rows of such a task cannot move into a larger heap: they get their
-      // own.
-      heap = nullptr;
-      if (sizes.heap_bytes > 0) {
-        heap = static_cast<unsigned char*>(late_.Take(sizes.heap_bytes));
-        if (!heap) return Refused(sizes.heap_bytes);
-      }
+    return (!plan_.tasks[task].late || SettleLate(task)) &&
+           adrt::RecordTask(plan_, task, queue_.handle(), places_, error_);
+  }
+
+  // The sizes of a late task read what earlier ones write, so these must be done; afterwards nothing is under
+  // way that still uses the rows of the late task before.
+  bool SettleLate(uint32_t task) {
+    if (!queue_.Finish(error_)) return false;
+    ++plan_.epoch;
+    adrt::Vector<int64_t> counts(&plan_.host.allocator);
+    bool counted = adrt::IsCounted(plan_, task);
+    if (counted && !adrt::CountTask(plan_, task, counts, error_)) return false;
+    if (!counted && !adrt::ReadAndSizeTask(plan_, task, error_)) return false;
+    // Scratch is in use by now, so the rows of such a task cannot move into a larger heap: they get their
+    // own.
+    places_.rows = {};
+    if (plan_.tasks[task].heap_bytes > 0) {
+      if (!late_.Take(plan_.tasks[task].heap_bytes, error_)) return false;
+      places_.rows = late_.place();
     }
-    if (sizes.total == 0) return true;
-    return adrt::LaunchOnDevice(plan_, task, heap, status_, error_);
+    return queue_.Begin(error_);
   }
 
   adrt_launch_plan& plan_;
   const adrt_run_desc& desc_;
   adrt_error* error_;
-  PassingMemory passing_;
-  PassingMemory late_;
-  unsigned char* heap_ = nullptr;
+  adrt_device& device_;
+  // The queue goes first when a launch fails: nothing is under way when the memory goes.
+  adrt::PassingMemory passing_;
+  adrt::PassingMemory late_;
+  adrt::OwnQueue queue_;
+  adrt::LaunchPlaces places_;
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
 };
 
@@ -174,7 +177,7 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
            index = words[ADRT_CPU_STATUS_INDEX];
   if (code == ADRT_CPU_OK) return ADRT_OK;
   const adc::artifact::KernelMeta& meta = plan->meta();
-  if (code > ADRT_CPU_WRITE_PROMISE_BROKEN || task >= meta.tasks.size()) {
+  if (code > ADRT_GPU_ROWS_EXHAUSTED || task >= meta.tasks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
                 "'");
   }
@@ -189,6 +192,14 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
     return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task,
                 ", iteration ", iteration, ": the adstack at ", place, " would have needed ",
                 Pair(words + ADRT_CPU_STATUS_NEEDED), " elements and has ", capacity, remedy);
+  }
+  if (code == ADRT_GPU_ROWS_EXHAUSTED) {
+    const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(*plan, task);
+    std::string_view gate =
+        adstack && index < adstack->groups.size() ? adstack->groups[index].gate.view() : "?";
+    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task,
+                ", iteration ", iteration, ": more threads pass the gate at ", gate, " than its ",
+                plan->tasks[task].rows, " rows: raise the launch's heap");
   }
   const adrt::Vector<adc::artifact::CheckMeta>& table =
       code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;

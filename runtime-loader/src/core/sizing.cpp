@@ -1,10 +1,12 @@
 #include <cstring>
 
+#include "artifact/gpu_abi.h"
 #include "core/errors.h"
 #include "core/launch.h"
 
 // From arguments to bytes. A task is settled in one go: its extents give the iterations, these and the
-// workers give the rows, the capacities of its stacks give the bytes of a row, the budget may lower the rows.
+// workers give the threads and their rows, the capacities of its stacks give the bytes of a row, the budget
+// may lower the rows. Where things lie is artifact/adstack_layout.h's.
 // What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
 //
 // With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
@@ -15,8 +17,6 @@ namespace {
 
 using artifact::NodeId;
 using artifact::SizeClass;
-
-constexpr uint64_t kAlignment = 64;
 
 bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
   if (__builtin_add_overflow(value, alignment - 1, result)) return false;
@@ -32,18 +32,18 @@ int64_t LoadInteger(const unsigned char* place, bool* fits) {
   return static_cast<int64_t>(value);
 }
 
-// One element of an integer buffer in host memory.
+// One element of an integer buffer.
 bool ReadElement(void* user, uint32_t param, std::span<const int64_t> indices, int64_t* value) {
   const adrt_launch_plan& plan = *static_cast<const adrt_launch_plan*>(user);
   const BoundParam& bound = plan.params[param];
   const artifact::ParamMeta& meta = plan.meta().params[param];
-  if (!bound.data || indices.size() != meta.rank) return false;
+  if (!bound.content || indices.size() != meta.rank) return false;
   uint64_t position = 0;
   for (uint32_t axis = 0; axis < meta.rank; ++axis) {
     if (indices[axis] < 0 || indices[axis] >= bound.extents[axis]) return false;
     position = position * static_cast<uint64_t>(bound.extents[axis]) + static_cast<uint64_t>(indices[axis]);
   }
-  const unsigned char* place = bound.data + position * artifact::ElementSize(meta);
+  const unsigned char* place = bound.content + position * artifact::ElementSize(meta);
   bool fits = true;
   switch (meta.type) {
     case artifact::ScalarType::kI8:
@@ -88,7 +88,10 @@ class TaskSizer {
         meta_(plan.meta().tasks[task]),
         sizes_(plan.tasks[task]),
         adstack_(AdstackPlanOf(plan, task)),
-        error_(error) {}
+        rules_(plan.rules),
+        error_(error) {
+    if (adstack_ && adstack_->lanes > 0) rules_.lanes = adstack_->lanes;
+  }
 
   bool Run() {
     sizes_.late = IsLate();
@@ -96,10 +99,12 @@ class TaskSizer {
     bool open = false;
     if (!Iterations(&open)) return false;
     if (open) return true;
-    sizes_.rows = sizes_.total < plan_.workers ? sizes_.total : plan_.workers;
-    sizes_.row_bytes = sizes_.heap_bytes = 0;
-    if (adstack_ && !Stacks(&open)) return false;
+    sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
+    sizes_.threads = Limit() < sizes_.total ? Limit() : sizes_.total;
+    if (!artifact::RoundRows(sizes_.threads, rules_, &sizes_.rows)) return TooLarge();
+    if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
+    if (sizes_.threads > sizes_.rows) sizes_.threads = sizes_.rows;
     sizes_.resolved = true;
     return true;
   }
@@ -136,6 +141,18 @@ class TaskSizer {
       if (plan_.meta().params[param].access != artifact::Access::kRead) return true;
     }
     return false;
+  }
+
+  // Threads that run at once. Where no thread has a row a GPU takes as many as there are iterations.
+  uint64_t Limit() const {
+    bool has_rows = adstack_ && !adstack_->groups.empty();
+    if (rules_.is_gpu && !has_rows) return UINT64_MAX - rules_.lanes;
+    uint32_t own = 0;
+    if (plan_.module) {
+      const adrt_module& module = *plan_.module;
+      own = module.entry_threads[module.task_begin[plan_.kernel->index] + number_];
+    }
+    return own > 0 && own < plan_.workers ? own : plan_.workers;
   }
 
   // A size that is settled, or *open where it would take a read that is not allowed now.
@@ -201,19 +218,20 @@ class TaskSizer {
     return true;
   }
 
-  bool Stacks(bool* open) {
+  bool Capacities(bool* open) {
     uint32_t open_count = 0;
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       const artifact::StackMeta& stack = adstack_->stacks[index];
-      StackPlan& planned = sizes_.stacks[index];
+      artifact::StackPlace& planned = sizes_.stacks[index];
       planned = {};
+      sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
       if (stack.capacity == artifact::kNoNode && sizes_.counts && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
       if (is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode)) {
-        planned.open = true;
+        sizes_.open[index] = true;
         ++open_count;
         continue;
       }
@@ -233,80 +251,57 @@ class TaskSizer {
       }
       if (!ShareCap(open_count) || !LayOut()) return false;
     }
-    return FitBudget() && Place();
+    return FitBudget() && Settle();
   }
 
   bool NeedsCap() {
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
-      if (!sizes_.stacks[index].open) continue;
+      if (!sizes_.open[index]) continue;
       return Bad(ADRT_ERROR_NEEDS_DEVICE_DATA, "the adstack at ", adstack_->stacks[index].place.view(),
                  " has a size that only running tells: give a bound with adrt_plan_with_cap");
     }
     return true;
   }
 
-  bool Bytes(uint32_t index, uint64_t* bytes) {
-    uint64_t element = artifact::ScalarTypeSize(adstack_->stacks[index].type);
-    return !__builtin_mul_overflow(sizes_.stacks[index].capacity, element, bytes) || TooLarge();
-  }
-
-  // Offsets inside rows, in stack order; stacks that share are placed with the first of them.
   bool LayOut() {
-    for (GroupPlan& group : sizes_.groups) group.stride = 0;
-    const Vector<artifact::StackMeta>& stacks = adstack_->stacks;
-    for (uint32_t index = 0; index < stacks.size(); ++index) {
-      if (stacks[index].storage != artifact::Storage::kRow) continue;
-      uint64_t bytes = 0, alignment = artifact::ScalarTypeSize(stacks[index].type);
-      if (!Bytes(index, &bytes)) return false;
-      if (stacks[index].share != artifact::kNoIndex) {
-        bool placed = false;
-        for (uint32_t other = 0; other < stacks.size() && !placed; ++other) {
-          bool shares = stacks[other].share == stacks[index].share &&
-                        stacks[other].group == stacks[index].group &&
-                        stacks[other].storage == artifact::Storage::kRow;
-          if (!shares) continue;
-          if (other < index) {
-            sizes_.stacks[index].offset = sizes_.stacks[other].offset;
-            placed = true;
-            continue;
-          }
-          uint64_t other_bytes = 0, other_alignment = artifact::ScalarTypeSize(stacks[other].type);
-          if (!Bytes(other, &other_bytes)) return false;
-          if (other_bytes > bytes) bytes = other_bytes;
-          if (other_alignment > alignment) alignment = other_alignment;
-        }
-        if (placed) continue;
-      }
-      uint64_t& cursor = sizes_.groups[stacks[index].group].stride;
-      if (!AlignUp(cursor, alignment, &cursor)) return TooLarge();
-      sizes_.stacks[index].offset = cursor;
-      if (__builtin_add_overflow(cursor, bytes, &cursor)) return TooLarge();
-    }
-    sizes_.row_bytes = 0;
-    for (GroupPlan& group : sizes_.groups) {
-      if (!AlignUp(group.stride, kAlignment, &group.stride) ||
-          __builtin_add_overflow(sizes_.row_bytes, group.stride, &sizes_.row_bytes)) {
-        return TooLarge();
-      }
-    }
-    return true;
+    return artifact::PlaceStacks(*adstack_, rules_, Stacks(), Groups(), &sizes_.row_bytes) || TooLarge();
   }
+  std::span<artifact::StackPlace> Stacks() { return {sizes_.stacks.data(), sizes_.stacks.size()}; }
+  std::span<artifact::GroupPlace> Groups() { return {sizes_.groups.data(), sizes_.groups.size()}; }
 
-  uint64_t Base() const { return sizes_.late ? 0 : plan_.scratch_bytes; }
+  uint64_t Base() const { return sizes_.late || plan_.own_rows ? 0 : plan_.base_bytes; }
+  // What the task takes before its first row.
+  uint64_t Fixed() const { return Base() + artifact::CounterBytes(*adstack_, rules_); }
+
+  // Rows that `available` bytes hold, whole blocks; at most as many as there are.
+  void LowerRows(uint64_t available, uint64_t row_bytes) {
+    uint64_t fit = available / row_bytes;
+    fit -= fit % rules_.lanes;
+    if (fit < sizes_.rows) sizes_.rows = fit;
+  }
+  // Bytes of a heap with one block of rows.
+  bool OneBlock(uint64_t row_bytes, uint64_t* bytes) {
+    return (!__builtin_mul_overflow(row_bytes, uint64_t{rules_.lanes}, bytes) &&
+            !__builtin_add_overflow(*bytes, Fixed(), bytes)) ||
+           TooLarge();
+  }
 
   // Divides what the cap leaves; a row needs at least 64 bytes per open stack.
   bool ShareCap(uint32_t open_count) {
+    constexpr uint64_t kUnit = 64;
     uint64_t smallest = 0;
-    if (__builtin_add_overflow(sizes_.row_bytes, kAlignment * open_count, &smallest)) return TooLarge();
-    uint64_t available = plan_.cap > Base() ? plan_.cap - Base() : 0;
-    if (available / smallest < sizes_.rows) sizes_.rows = available / smallest;
+    if (__builtin_add_overflow(sizes_.row_bytes, kUnit * open_count, &smallest)) return TooLarge();
+    uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
+    LowerRows(available, smallest);
     if (sizes_.rows == 0) {
-      return HeapTooSmall(Base() + smallest, "a cap of ", plan_.cap, " bytes is too small, ",
-                          Base() + smallest, " would do for a start");
+      uint64_t needed = 0;
+      if (!OneBlock(smallest, &needed)) return false;
+      return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, ", needed,
+                          " would do for a start");
     }
-    uint64_t share = (available / sizes_.rows - sizes_.row_bytes) / open_count & ~(kAlignment - 1);
+    uint64_t share = (available / sizes_.rows - sizes_.row_bytes) / open_count & ~(kUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
-      if (!sizes_.stacks[index].open) continue;
+      if (!sizes_.open[index]) continue;
       sizes_.stacks[index].capacity = share / artifact::ScalarTypeSize(adstack_->stacks[index].type);
     }
     return true;
@@ -314,36 +309,25 @@ class TaskSizer {
 
   bool FitBudget() {
     if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.rows == 0) return true;
-    uint64_t available = plan_.heap_budget > Base() ? plan_.heap_budget - Base() : 0;
-    if (available / sizes_.row_bytes < sizes_.rows) sizes_.rows = available / sizes_.row_bytes;
+    LowerRows(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0, sizes_.row_bytes);
     if (sizes_.rows > 0) return true;
     uint64_t needed = 0;
-    if (__builtin_add_overflow(Base(), sizes_.row_bytes, &needed)) return TooLarge();
+    if (!OneBlock(sizes_.row_bytes, &needed)) return false;
     return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
                         " would do");
   }
 
-  // Offsets in the heap, and the cells that the code reads them from.
-  bool Place() {
-    uint64_t cursor = Base();
-    uint64_t* cell = sizes_.cells.data();
-    for (GroupPlan& group : sizes_.groups) {
-      uint64_t bytes = 0;
-      group.offset = cursor;
-      if (__builtin_mul_overflow(group.stride, sizes_.rows, &bytes) ||
-          __builtin_add_overflow(cursor, bytes, &cursor)) {
-        return TooLarge();
-      }
-      *cell++ = group.offset;
-      *cell++ = group.stride;
-    }
-    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
-      if (adstack_->stacks[index].storage != artifact::Storage::kRow) continue;
-      *cell++ = sizes_.stacks[index].offset;
-      *cell++ = sizes_.stacks[index].capacity;
-    }
-    sizes_.heap_bytes = cursor - Base();
-    return cursor <= uint64_t{PTRDIFF_MAX} || TooLarge();
+  // Offsets in the heap, and the words that the code reads them from.
+  bool Settle() {
+    uint64_t end = 0;
+    sizes_.counters = Base();
+    sizes_.counter_bytes = artifact::CounterBytes(*adstack_, rules_);
+    if (!artifact::PlaceRows(*adstack_, rules_, Base(), sizes_.rows, Groups(), &end)) return TooLarge();
+    sizes_.heap_bytes = end - Base();
+    size_t first = rules_.is_gpu ? plan_.cells.size() : 0;
+    artifact::WriteAdstackWords(*adstack_, rules_, sizes_.rows, Stacks(), Groups(),
+                                sizes_.words.data() + first);
+    return true;
   }
 
   adrt_launch_plan& plan_;
@@ -352,6 +336,7 @@ class TaskSizer {
   const artifact::TaskMeta& meta_;
   TaskPlan& sizes_;
   const artifact::AdstackPlanMeta* adstack_;
+  artifact::RowRules rules_;
   adrt_error* error_;
 };
 
@@ -381,13 +366,26 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
       plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
     }
     plan.params[index].bytes = bytes;
-    if (__builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, kAlignment, &cursor)) {
+    if (__builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, plan.rules.offset_unit, &cursor) ||
+        cursor > uint64_t{PTRDIFF_MAX}) {
       return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
                     "': scratch does not fit 64 bits");
     }
   }
   plan.scratch_bytes = cursor;
   return true;
+}
+
+// Where the target's code reads a launch's words from memory they lie behind scratch, each task's apart, so
+// that recording one task does not overwrite another's.
+void LayOutWords(adrt_launch_plan& plan) {
+  plan.base_bytes = plan.scratch_bytes;
+  if (!plan.rules.words_in_heap) return;
+  for (TaskPlan& task : plan.tasks) {
+    task.words_offset = plan.base_bytes;
+    // Far from overflowing: scratch is within half of the address space, and the words are in memory.
+    AlignUp(plan.base_bytes + task.words.size() * sizeof(uint64_t), plan.rules.offset_unit, &plan.base_bytes);
+  }
 }
 
 }  // namespace
@@ -413,15 +411,20 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
     TaskPlan& sizes = plan.tasks[task];
     sizes.groups.Bind(allocator);
     sizes.stacks.Bind(allocator);
-    sizes.cells.Bind(allocator);
+    sizes.open.Bind(allocator);
+    sizes.words.Bind(allocator);
+    size_t words = plan.rules.is_gpu ? plan.cells.size() + ADRT_GPU_TAIL_WORDS : 0;
     if (const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task)) {
       size_t groups = adstack->groups.size(), stacks = adstack->stacks.size();
+      words += artifact::AdstackWordCount(*adstack, plan.rules);
       if (!sizes.groups.TryResize(groups) || !sizes.stacks.TryResize(stacks) ||
-          !sizes.cells.TryResize(2 * (groups + stacks))) {
+          !sizes.open.TryResize(stacks)) {
         return OutOfMemory(error) == ADRT_OK;
       }
     }
+    if (!sizes.words.TryResize(words)) return OutOfMemory(error) == ADRT_OK;
   }
+  LayOutWords(plan);
   return true;
 }
 
@@ -445,19 +448,27 @@ bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
   return false;
 }
 
+bool ReadsInPlace(const adrt_launch_plan& plan) {
+  return !plan.rules.is_gpu;
+}
+
 uint64_t HeapBytes(const adrt_launch_plan& plan) {
   uint64_t largest = 0;
   for (const TaskPlan& task : plan.tasks) {
     if (!task.late && task.heap_bytes > largest) largest = task.heap_bytes;
   }
-  return plan.scratch_bytes + largest;
+  return plan.base_bytes + largest;
+}
+
+uint64_t HeapAlignment(const adrt_launch_plan& plan) {
+  return plan.rules.offset_unit;
 }
 
 uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
   // Eight pieces per worker even out iterations of unequal length; more would only cost.
   constexpr uint64_t kPiecesPerWorker = 8;
   const TaskPlan& sizes = plan.tasks[task];
-  uint64_t pieces = sizes.rows * kPiecesPerWorker;
+  uint64_t pieces = sizes.threads * kPiecesPerWorker;
   uint64_t chunk = pieces > 0 ? sizes.total / pieces : 0;
   const artifact::EntryMeta* entry = EntryOf(plan, task);
   uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;

@@ -1,8 +1,12 @@
 #include <unistd.h>
 
+#include <cstring>
+
 #include "artifact/cpu_abi.h"
 #include "artifact/cpu_features.h"
+#include "core/code.h"
 #include "core/errors.h"
+#include "core/heap.h"
 #include "core/host.h"
 #include "core/launch.h"
 #include "cpu/features.h"
@@ -45,37 +49,23 @@ void Features(const adrt_device& device, artifact::TextWriter& text) {
 
 // Every entry that the metadata promises must be there, so that a launch cannot find it missing.
 bool FindEntries(adrt_module& module, const Image& image, adrt_error* error) {
-  const artifact::Metadata& metadata = module.bundle->metadata;
-  uint32_t at = 0;
-  for (const artifact::KernelMeta& kernel : metadata.kernels) {
-    for (const artifact::TaskMeta& task : kernel.tasks) {
-      for (const artifact::EntryMeta& entry : task.entries) {
-        if (entry.target != module.target) continue;
-        module.entries[at] = image.Find(entry.symbol);
-        if (!module.entries[at]) {
-          Fail(error, ADRT_ERROR_MALFORMED, "the image of target '",
-               metadata.targets[module.target].name.view(), "' has no function '", entry.symbol.view(),
-               "' for kernel '", kernel.name.view(), "'");
-          error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
-          return false;
-        }
-      }
-      ++at;
-    }
+  for (EntryWalk walk; NextEntry(module, &walk);) {
+    module.entries[walk.slot] = image.Find(walk.meta->symbol);
+    if (module.entries[walk.slot]) continue;
+    Fail(error, ADRT_ERROR_MALFORMED, "the image of target '",
+         module.bundle->metadata.targets[module.target].name.view(), "' has no function '",
+         walk.meta->symbol.view(), "' for kernel '", walk.kernel_meta->name.view(), "'");
+    error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
+    return false;
   }
   return true;
 }
 
 bool Load(adrt_module& module, adrt_error* error) {
   const artifact::Allocator* allocator = &module.host.allocator;
-  const adrt_bundle& bundle = *module.bundle;
-  const artifact::Section* section = bundle.index.Find(artifact::section::kImage, module.target);
   Vector<uint8_t> bytes(allocator);
-  artifact::Error reason;
-  uint32_t number = static_cast<uint32_t>(section - bundle.index.sections.begin());
-  if (!artifact::ReadSection(bundle.file, bundle.index, number, bundle.host.limits, &bytes, &reason)) {
-    return FromArtifact(reason, error) == ADRT_OK;
-  }
+  uint32_t number = 0;
+  if (!ReadCode(module, &bytes, &number, error)) return false;
   Image* image = New<Image>(*allocator);
   if (!image) return OutOfMemory(error) == ADRT_OK;
   if (!image->Map({bytes.data(), bytes.size()}, error) || !FindEntries(module, *image, error)) {
@@ -105,7 +95,8 @@ __attribute__((no_sanitize("function")))
 void RunJob(void* context, uint32_t index) {
   Deal& deal = *static_cast<Deal*>(context);
   const LaunchTask& task = *deal.task;
-  adrt_cpu_frame frame = {task.cells, task.adstack, task.heap, task.status, index};
+  adrt_cpu_frame frame = {task.cells.data(), task.words.data(), task.heap.host(),
+                          reinterpret_cast<uint32_t*>(task.status.host()), index};
   adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(task.entry);
   while (true) {
     uint64_t begin = deal.next.fetch_add(task.chunk, std::memory_order_relaxed);
@@ -115,10 +106,10 @@ void RunJob(void* context, uint32_t index) {
   }
 }
 
-bool Run(adrt_device& device, const LaunchTask& task, adrt_error*) {
+bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error*) {
   CpuDevice& cpu = static_cast<CpuDevice&>(device);
   Deal deal{&task};
-  uint32_t jobs = static_cast<uint32_t>(task.jobs);
+  uint32_t jobs = static_cast<uint32_t>(task.threads);
   if (jobs > 1 && cpu.jobs.parallel_for) {
     cpu.jobs.parallel_for(cpu.jobs.user, jobs, RunJob, &deal);
   } else if (jobs > 1 && cpu.pool) {
@@ -135,12 +126,54 @@ void Destroy(adrt_device& device) {
   Delete(cpu->host.allocator, cpu);
 }
 
+bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter&) {
+  *place = Place::Host(data, UINT64_MAX);
+  return true;
+}
+
+bool Write(adrt_device&, const Place& to, const void* from, uint64_t bytes, adrt_error*) {
+  std::memcpy(to.host(), from, bytes);
+  return true;
+}
+
+bool Read(adrt_device&, const Place& from, void* to, uint64_t bytes, adrt_error*) {
+  std::memcpy(to, from.host(), bytes);
+  return true;
+}
+
+bool Clear(adrt_device&, void*, const Place& place, adrt_error*) {
+  std::memset(place.host(), 0, place.bytes);
+  return true;
+}
+
 #if defined(__x86_64__)
 constexpr const char* kArch = "x86-64";
 #else
 constexpr const char* kArch = "aarch64";
 #endif
-constexpr DeviceKind kCpu = {"cpu", kArch, Judge, Load, Unload, Run, Destroy, Features};
+constexpr DeviceKind kCpu = {
+    .name = "cpu",
+    .payload = artifact::section::kImage,
+    .host_memory = true,
+    .judge = Judge,
+    .load = Load,
+    .unload = Unload,
+    .destroy = Destroy,
+    .features = Features,
+    .bind = Bind,
+    .data = [](const Memory& memory) -> void* { return memory.place.host(); },
+    .allocate = [](adrt_device& device, uint64_t bytes, Memory* memory,
+                   adrt_error* error) { return TakeHost(device.host.allocator, bytes, memory, error); },
+    .release = [](adrt_device& device, Memory& memory) { ReleaseHost(device.host.allocator, memory); },
+    .write = Write,
+    .read = Read,
+    .begin = [](adrt_device&, void**, adrt_error*) { return true; },
+    .finish = [](adrt_device&, void*, adrt_error*) { return true; },
+    .drop = [](adrt_device&, void*) {},
+    .clear = Clear,
+    .launch = Launch,
+    .barrier = nullptr,
+};
 
 // A device without threads; null with the status set where the host is wrong or refuses memory.
 CpuDevice* MakeCpu(const adrt_host* host, uint32_t workers, adrt_status* status, adrt_error* error) {
@@ -151,6 +184,7 @@ CpuDevice* MakeCpu(const adrt_host* host, uint32_t workers, adrt_status* status,
   }
   CpuDevice* cpu = New<CpuDevice>(made.allocator, made, &kCpu, workers);
   *status = cpu ? ADRT_OK : OutOfMemory(error);
+  if (cpu) artifact::TextWriter(cpu->arch, sizeof cpu->arch) << kArch;
   return cpu;
 }
 

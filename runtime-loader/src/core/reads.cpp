@@ -1,0 +1,145 @@
+#include <cstring>
+
+#include "core/errors.h"
+#include "core/launch.h"
+
+// What sizes read from buffers. On a CPU the code that evaluates them looks into the buffers themselves. Of a
+// device's memory it sees copies: those that adrt_run makes, of exactly the buffers that the metadata names
+// in size_reads, or those that the caller hands to adrt_plan_resolve: the same buffers one after the other.
+
+using adrt::Fail;
+
+namespace adrt {
+namespace {
+
+constexpr uint64_t kPieceAlignment = 16;
+
+bool MakeMirrors(adrt_launch_plan& plan, adrt_error* error) {
+  if (plan.mirrors.size() == plan.params.size()) return true;
+  plan.mirrors.Bind(&plan.host.allocator);
+  if (!plan.mirrors.TryResize(plan.params.size())) return OutOfMemory(error) == ADRT_OK;
+  for (Mirror& mirror : plan.mirrors) mirror.bytes.Bind(&plan.host.allocator);
+  return true;
+}
+
+// Room for a copy of one parameter; null when refused.
+Mirror* RoomFor(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
+  if (!MakeMirrors(plan, error)) return nullptr;
+  Mirror& mirror = plan.mirrors[param];
+  if (!mirror.bytes.TryResize(plan.params[param].bytes)) {
+    OutOfMemory(error);
+    return nullptr;
+  }
+  plan.params[param].content = mirror.bytes.data();
+  return &mirror;
+}
+
+bool CopyFromDevice(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
+  BoundParam& bound = plan.params[param];
+  Mirror* mirror = RoomFor(plan, param, error);
+  if (!mirror) return false;
+  if (mirror->epoch == plan.epoch) return true;
+  adrt_device& device = *plan.module->device;
+  if (bound.bytes > 0 && !device.kind->read(device, bound.place, mirror->bytes.data(), bound.bytes, error)) {
+    bound.content = nullptr;
+    return false;
+  }
+  mirror->epoch = plan.epoch;
+  return true;
+}
+
+// Whether the readback holds the parameter: a task that is settled before the launch reads it.
+bool IsReadBack(const adrt_launch_plan& plan, uint32_t param) {
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (plan.tasks[task].late) continue;
+    for (uint32_t read : plan.meta().tasks[task].size_reads) {
+      if (read == param) return true;
+    }
+  }
+  return false;
+}
+
+// Visits the pieces of the readback in order; gives its bytes.
+template <class Visit>
+uint64_t EachPiece(const adrt_launch_plan& plan, const Visit& visit) {
+  uint64_t offset = 0;
+  for (uint32_t param = 0; param < plan.params.size(); ++param) {
+    if (!IsReadBack(plan, param)) continue;
+    visit(param, offset);
+    offset += (plan.params[param].bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+  }
+  return offset;
+}
+
+bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t size, adrt_error* error) {
+  uint64_t expected = EachPiece(plan, [](uint32_t, uint64_t) {});
+  if (size < expected || (!bytes && expected > 0)) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "plan_resolve: the readback takes ", expected, " bytes, given ",
+                  uint64_t{bytes ? size : 0}, ": adrt_plan_readback says what they hold");
+  }
+  ++plan.epoch;
+  bool done = true;
+  EachPiece(plan, [&](uint32_t param, uint64_t offset) {
+    Mirror* mirror = done ? RoomFor(plan, param, error) : nullptr;
+    done = mirror != nullptr;
+    if (!done || mirror->bytes.empty()) return;
+    std::memcpy(mirror->bytes.data(), bytes + offset, mirror->bytes.size());
+    mirror->epoch = plan.epoch;
+  });
+  return done;
+}
+
+}  // namespace
+
+bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  if (!ReadsInPlace(plan)) {
+    for (uint32_t param : plan.meta().tasks[task].size_reads) {
+      if (!CopyFromDevice(plan, param, error)) return false;
+    }
+  }
+  return SizeTask(plan, task, true, error);
+}
+
+}  // namespace adrt
+
+adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
+                               adrt_error* error) {
+  if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_readback: null argument");
+  adrt_readback_report made = {};
+  bool found = false;
+  if (!adrt::ReadsInPlace(*plan)) {
+    made.total_bytes = adrt::EachPiece(*plan, [&](uint32_t param, uint64_t offset) {
+      if (made.count++ != index) return;
+      found = true;
+      made.param = param;
+      made.offset = offset;
+      made.bytes = plan->params[param].bytes;
+      made.name = plan->meta().params[param].name.c_str();
+    });
+  }
+  // The first report of an empty readback says that it is empty.
+  if (!found && !(index == 0 && made.count == 0)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_readback: no piece ", index, ": there are ", made.count);
+  }
+  if (!adrt::CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_readback: struct_size is not set");
+  return ADRT_OK;
+}
+
+adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
+                              adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  if (adrt::ReadsInPlace(*plan)) {
+    if (readback || readback_size > 0) {
+      return Fail(error, ADRT_ERROR_ARGUMENT,
+                  "plan_resolve: a CPU's buffers are read in place, there is no readback");
+    }
+  } else if (!adrt::TakeReadback(*plan, static_cast<const unsigned char*>(readback), readback_size,
+                                 details)) {
+    return details->status;
+  }
+  return adrt::SizeAgain(*plan, true, details) ? ADRT_OK : details->status;
+}
