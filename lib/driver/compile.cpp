@@ -7,17 +7,14 @@
 //        -> reverse / forward                       derived kernels beside their primals
 //        -> simplify -> plan adstacks               beyond this point every adstack has a capacity and a row
 //        -> lower adstacks                          plain loads, stores, atomics
-//        -> per target: emit, optimise, link        object and image
+//        -> per target: emit, optimise, link        object and image, PTX, code object, SPIR-V, MSL
 //        -> bundle                                  metadata and payloads
 
 #include "driver/compile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <thread>
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
@@ -26,9 +23,9 @@
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
-#include "codegen/cpu/emit.h"
 #include "driver/depfile.h"
 #include "driver/files.h"
+#include "driver/generate.h"
 #include "driver/header.h"
 #include "driver/metadata.h"
 #include "driver/pass_runner.h"
@@ -61,7 +58,7 @@ class Compilation {
         passes_(options.watch, diagnostics_, PrintToStandardError) {}
 
   ExitCode Run() {
-    bool finished = ChooseTargets() && Read() && Shape() && Derive();
+    bool finished = TakeTargets() && Read() && Shape() && Derive();
     if (options_.emit == Emit::Ir) {
       // The module is what was asked for, however far --stop-after let it come.
       bool stopped = passes_.Stopped() && !passes_.Failed();
@@ -81,18 +78,22 @@ class Compilation {
   }
 
  private:
-  bool ChooseTargets();
+  bool TakeTargets();
   bool Read();
   bool Shape();
   bool Derive();
   bool SimplifyDerived();
   bool Lower();
   bool Generate();
+  bool GenerateCode();
+  bool LeaveOut(const target::Target& target, const diag::Diagnostic& failure,
+                std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
   bool MakeBundle();
+  bool TakePayload(codegen::PayloadKind kind);
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
   std::vector<ir::Function*> Kernels() const;
   transform::FoldConfig Folding() const {
@@ -125,7 +126,7 @@ class Compilation {
   std::unique_ptr<ir::Module> module_;
   std::vector<ir::Function*> derived_;
   std::vector<PlannedKernel> planned_;
-  std::vector<codegen::TargetCode> code_;  ///< one per target
+  std::vector<MadeTarget> made_;  ///< those of the targets whose code there is
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   bool unsupported_ = false;
@@ -140,29 +141,17 @@ std::vector<ir::Function*> Compilation::Kernels() const {
   return kernels;
 }
 
-bool Compilation::ChooseTargets() {
-  bool one = options_.emit == Emit::Object || options_.emit == Emit::Llvm;
-  std::vector<std::string> names = options_.targets;
-  if (names.empty()) names = one ? std::vector<std::string>{DefaultTargets()[0]} : DefaultTargets();
-  for (const std::string& name : names) {
-    diag::Result<target::Target> found = ResolveTarget(name);
-    if (!found) {
-      unsupported_ = found.Failure().id == ErrorId::E0704;
-      usage_ = !unsupported_;
-      return Fail(found.Failure());
-    }
-    bool repeated = false;
-    for (const target::Target& taken : targets_) repeated = repeated || taken.name == found->name;
-    if (!repeated) targets_.push_back(*found);
+bool Compilation::TakeTargets() {
+  diag::Result<std::vector<target::Target>> chosen = ChooseTargets(options_);
+  if (!chosen) {
+    unsupported_ = chosen.Failure().id == ErrorId::E0704;
+    usage_ = !unsupported_;
+    return Fail(chosen.Failure());
   }
-  if (one && targets_.size() != 1) {
-    usage_ = true;
-    return Fail(diag::Fail(ErrorId::E0705, {},
-                           "this kind of output holds the code of one target, and " +
-                               std::to_string(targets_.size()) + " are given",
-                           "give one --target, or emit a bundle"));
-  }
-  return true;
+  targets_ = std::move(*chosen);
+  if (options_.libdevice.empty()) return true;
+  diag::Status readable = CheckReadable(options_.libdevice);
+  return readable || Fail(readable.Failure());
 }
 
 bool Compilation::Read() {
@@ -349,32 +338,11 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.debug_lines = options_.debug_info;
   config.sources = &sources_;
   config.producer = ProducerName();
-  config.want_object = options_.emit != Emit::Llvm;
+  config.libdevice = options_.libdevice;
+  config.want_object = options_.emit != Emit::Llvm && options_.emit != Emit::Json;
   config.want_image = options_.emit == Emit::Bundle;
   config.want_llvm_text = options_.emit == Emit::Llvm;
   return config;
-}
-
-/// Code for each configuration, at once where the machine has processors for it. The result does not depend
-/// on how many ran at once.
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
-                                                       std::span<const codegen::KernelToEmit> kernels,
-                                                       std::span<const codegen::CodeConfig> configs) {
-  std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(configs.size());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t at = next++; at < configs.size(); at = next++) {
-      slots[at] = codegen::EmitCpu(module, kernels, configs[at]);
-    }
-  };
-  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), configs.size());
-  std::vector<std::thread> threads;
-  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  std::vector<diag::Result<codegen::TargetCode>> results;
-  for (auto& slot : slots) results.push_back(std::move(*slot));
-  return results;
 }
 
 /// What a product calls a source file: its path from the folder of an input or of -I, or what
@@ -407,35 +375,72 @@ bool Compilation::Generate() {
   std::vector<std::string> names;
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
+  if (options_.emit == Emit::Header) {
+    for (const target::Target& target : targets_) made_.push_back({target, {}});
+  } else if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) {
+    return false;
+  }
   metadata_ = BuildMetadata(
-      *module_, planned_, targets_, sources_,
+      *module_, planned_, made_, sources_,
       {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
-  if (options_.emit == Emit::Json || options_.emit == Emit::Header) return true;
+  for (const auto& [target, code] : made_) {
+    for (const codegen::StepTime& step : code.steps) {
+      passes_.AddTime("  " + step.name + " " + target.name, step.seconds);
+    }
+  }
+  return true;
+}
+
+/// A block that a device can run, near what a kernel or the command line asks for; 0 where nobody asks.
+uint32_t DeviceBlock(uint32_t asked) {
+  constexpr uint32_t kLanes = 32, kMost = 1024;
+  return std::min(kMost, (asked + kLanes - 1) / kLanes * kLanes);
+}
+
+bool Compilation::GenerateCode() {
   std::vector<codegen::KernelToEmit> kernels;
   for (const PlannedKernel& planned : planned_) {
     codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
-    for (const adstack::TaskPlan& task : planned.plan.tasks) kernel.block_size.push_back(task.block_size);
+    for (const adstack::TaskPlan& task : planned.plan.tasks) {
+      kernel.block_size.push_back(DeviceBlock(task.block_size != 0 ? task.block_size : options_.block_size));
+    }
   }
   std::vector<codegen::CodeConfig> configs;
   for (const target::Target& target : targets_) configs.push_back(ConfigFor(target));
-  bool made = passes_.Observe("codegen", [&] {
-    bool good = true;
-    for (diag::Result<codegen::TargetCode>& code : EmitAll(*module_, kernels, configs)) {
-      if (!code) {
-        good = Fail(code.Failure());
-        continue;
-      }
-      for (const diag::Diagnostic& warning : code->warnings) AddOnce(warning);
-      code_.push_back(std::move(*code));
-    }
-    return good;
-  });
-  for (size_t target = 0; made && target < code_.size(); ++target) {
-    for (const codegen::StepTime& step : code_[target].steps) {
-      passes_.AddTime("  " + step.name + " " + std::string(targets_[target].name), step.seconds);
-    }
+  std::vector<diag::Result<codegen::TargetCode>> results = EmitAll(*module_, kernels, configs);
+  for (size_t at = 0; at < results.size(); ++at) {
+    if (!results[at]) continue;
+    for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning);
+    made_.push_back({targets_[at], std::move(*results[at])});
   }
-  return made;
+  bool good = true;
+  for (size_t at = 0; at < results.size(); ++at) {
+    if (!results[at]) good = LeaveOut(targets_[at], results[at].Failure(), kernels) && good;
+  }
+  return good;
+}
+
+/// What becomes of a target whose back end failed. Where others are written and this one may be missing,
+/// because nobody asked for it or because of --keep-going, that is said and the compilation goes on.
+bool Compilation::LeaveOut(const target::Target& target, const diag::Diagnostic& failure,
+                           std::span<const codegen::KernelToEmit> kernels) {
+  diag::Diagnostic told = failure;
+  if (!IsInexpressible(failure.id)) return Fail(told);
+  std::vector<std::string> able;
+  for (const MadeTarget& made : made_) able.push_back(made.target.name);
+  if (able.empty()) able = TargetsThatCan(*module_, kernels, target.kind);
+  std::string list;
+  for (const std::string& name : able) list += (list.empty() ? "" : ", ") + name;
+  if (!list.empty()) told.AddNote({}, "targets that can: " + list);
+  bool goes_on = !made_.empty() && (options_.targets.empty() || options_.keep_going);
+  if (!goes_on) {
+    if (!made_.empty() && told.help.empty()) told.AddHelp("--keep-going writes the other targets");
+    return Fail(told);
+  }
+  told.severity = options_.targets.empty() ? diag::Severity::Remark : diag::Severity::Warning;
+  told.AddNote({}, "what is written has no code for " + target.name);
+  Fail(told);
+  return true;
 }
 
 /// Turns an error of the artifact format, which only a kernel beyond the format's limits can cause, into one
@@ -451,12 +456,15 @@ uint32_t SectionOf(codegen::PayloadKind kind) {
     case codegen::PayloadKind::Image:
       return artifact::section::kImage;
     case codegen::PayloadKind::Ptx:
+      return artifact::section::kPtx;
     case codegen::PayloadKind::Hsaco:
+      return artifact::section::kHsaco;
     case codegen::PayloadKind::Spirv:
+      return artifact::section::kSpirv;
     case codegen::PayloadKind::Msl:
-      break;
+      return artifact::section::kMsl;
   }
-  ADC_UNREACHABLE("code for a device without a section");
+  ADC_UNREACHABLE("a payload without a section");
 }
 
 bool Compilation::MakeBundle() {
@@ -479,13 +487,20 @@ bool Compilation::MakeBundle() {
   };
   add(artifact::section::kMeta, artifact::kNoTarget,
       {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
-  for (uint32_t target = 0; target < code_.size(); ++target) {
-    for (const codegen::Payload& payload : code_[target].payloads)
+  for (uint32_t target = 0; target < made_.size(); ++target) {
+    for (const codegen::Payload& payload : made_[target].code.payloads)
       add(SectionOf(payload.kind), target, payload.bytes);
   }
   artifact::Vector<uint8_t> file;
   if (!artifact::WriteBundle(sections, &file, &error)) return Fail(CannotBundle(error));
   product_->bytes.assign(file.begin(), file.end());
+  return true;
+}
+
+bool Compilation::TakePayload(codegen::PayloadKind kind) {
+  const codegen::Payload* payload = made_[0].code.Find(kind);
+  ADC_CHECK(payload != nullptr, "a back end made another form of code than its target's");
+  product_->bytes = payload->bytes;
   return true;
 }
 
@@ -499,10 +514,17 @@ bool Compilation::MakeProduct() {
     case Emit::Json:
       return passes_.Observe("bundle", [&] { return MakeBundle(); });
     case Emit::Object:
-      product_->bytes = code_[0].Find(codegen::PayloadKind::Object)->bytes;
-      return true;
+      return TakePayload(codegen::PayloadKind::Object);
+    case Emit::Ptx:
+      return TakePayload(codegen::PayloadKind::Ptx);
+    case Emit::Hsaco:
+      return TakePayload(codegen::PayloadKind::Hsaco);
+    case Emit::Spirv:
+      return TakePayload(codegen::PayloadKind::Spirv);
+    case Emit::Msl:
+      return TakePayload(codegen::PayloadKind::Msl);
     case Emit::Llvm:
-      TakeText(code_[0].llvm_text);
+      TakeText(made_[0].code.llvm_text);
       return true;
     case Emit::Header:
       TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string()));
@@ -584,6 +606,18 @@ std::string DefaultOutput(const std::string& input, Emit emit) {
       break;
     case Emit::Object:
       extension = ".o";
+      break;
+    case Emit::Ptx:
+      extension = ".ptx";
+      break;
+    case Emit::Hsaco:
+      extension = ".hsaco";
+      break;
+    case Emit::Spirv:
+      extension = ".spv";
+      break;
+    case Emit::Msl:
+      extension = ".metal";
       break;
     case Emit::Header:
       extension = ".h";

@@ -112,6 +112,7 @@ std::string HeaderText(const artifact::Metadata& metadata, std::string_view guar
     WriteKernel(metadata, kernel, kernels, &text);
     for (const artifact::TaskMeta& task : kernel.tasks) {
       for (const artifact::EntryMeta& entry : task.entries) {
+        if (metadata.targets[entry.target].kind != "cpu") continue;
         std::string symbol(entry.symbol.view());
         if (!declared.insert(symbol).second) continue;
         entries += "void " + symbol + "(const struct adrt_cpu_frame* frame, uint64_t begin, uint64_t end);\n";

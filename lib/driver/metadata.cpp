@@ -1,6 +1,7 @@
 #include "driver/metadata.h"
 
 #include <algorithm>
+#include <set>
 
 #include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
@@ -212,14 +213,41 @@ artifact::LayoutMeta LayoutMetaOf(const ir::Module& module, const ir::Layout& la
   return meta;
 }
 
-artifact::TargetMeta TargetMetaOf(const target::Target& target) {
+artifact::TargetMeta TargetMetaOf(const MadeTarget& made) {
+  const target::Target& target = made.target;
   artifact::TargetMeta meta;
   meta.name = std::string_view(target.name);
   meta.kind = target.KindName();
   meta.arch = std::string_view(target.ArchName());
   meta.abi = target.AbiName();
-  if (target.arch == target::Arch::X86_64) meta.features = artifact::X86LevelFeatures(target.level);
+  std::set<std::string_view> features(made.code.features.begin(), made.code.features.end());
+  artifact::Vector<artifact::String> level;
+  if (target.arch == target::Arch::X86_64) level = artifact::X86LevelFeatures(target.level);
+  for (const artifact::String& feature : level) features.insert(feature);
+  for (std::string_view feature : features) meta.features.push_back(feature);
   return meta;
+}
+
+artifact::BindingMeta BindingMetaOf(const codegen::Binding& binding) {
+  artifact::BindingMeta meta;
+  meta.number = binding.number;
+  meta.type = ScalarOf(binding.scalar);
+  switch (binding.of) {
+    case codegen::BindingOf::Param:
+      meta.of = artifact::BindingOf::kParam;
+      meta.param = binding.param;
+      return meta;
+    case codegen::BindingOf::Words:
+      meta.of = artifact::BindingOf::kWords;
+      return meta;
+    case codegen::BindingOf::Heap:
+      meta.of = artifact::BindingOf::kHeap;
+      return meta;
+    case codegen::BindingOf::Status:
+      meta.of = artifact::BindingOf::kStatus;
+      return meta;
+  }
+  ADC_UNREACHABLE("a binding without a place in the metadata");
 }
 
 /// What a user would call the memory behind an access: flags go by the name of what they stand for.
@@ -251,27 +279,53 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
   }
 }
 
-artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, uint32_t number,
-                              std::span<const target::Target> targets, const diag::SourceManager& sources) {
+/// The index of the plan for code with `lanes`; targets of one width share it. Without rows in the heap the
+/// width does not matter.
+uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task, uint32_t lanes,
+                 const diag::SourceManager& sources, artifact::TaskMeta* meta) {
+  if (task.stacks.empty()) return artifact::kNoIndex;
+  if (task.groups.empty()) lanes = 1;
+  for (uint32_t index = 0; index < meta->plans.size(); ++index) {
+    if (meta->plans[index].lanes == lanes) return index;
+  }
+  artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
+  made.lanes = lanes;
+  meta->plans.push_back(made);
+  return static_cast<uint32_t>(meta->plans.size() - 1);
+}
+
+/// `kernel` is the kernel's position in what the back ends were given.
+artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t kernel,
+                              uint32_t number, std::span<const MadeTarget> targets,
+                              const diag::SourceManager& sources) {
   const adstack::TaskPlan& plan = planned.plan.tasks[number];
   artifact::TaskMeta task;
   task.kind = plan.kind;
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
   task.size_kernel = std::string_view(plan.size_kernel);
-  if (!plan.stacks.empty()) task.plans.push_back(adstack::PlanMeta(planned.plan, plan, sources));
   for (uint32_t index = 0; index < targets.size(); ++index) {
+    const auto& [target, code] = targets[index];
     artifact::EntryMeta& entry = task.entries.emplace_back();
     entry.target = index;
-    entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));
-    entry.plan = plan.stacks.empty() ? artifact::kNoIndex : 0;
+    entry.plan = PlanFor(planned.plan, plan, target.row_lanes, sources, &task);
     entry.block_size = plan.block_size;
+    if (code.entries.empty()) {
+      entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));
+      continue;
+    }
+    const codegen::EntryCode& made = code.entries[kernel][number];
+    entry.symbol = std::string_view(made.symbol);
+    entry.far_symbol = std::string_view(made.far_symbol);
+    if (!target.IsCpu()) entry.block_size = made.block_size;
+    entry.shared_bytes = made.shared_bytes;
+    for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));
   }
   return task;
 }
 
-artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel& planned,
-                                  std::span<const target::Target> targets, const diag::SourceManager& sources,
+artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t index,
+                                  std::span<const MadeTarget> targets, const diag::SourceManager& sources,
                                   const MetadataConfig& config) {
   const ir::Function& kernel = *planned.kernel;
   artifact::KernelMeta meta;
@@ -288,7 +342,7 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
     AddScratchExtents(module, kernel, position, &meta);
   }
   for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
-    meta.tasks.push_back(TaskMetaOf(module, planned, number, targets, sources));
+    meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources));
   }
   AddChecks(module, kernel, sources, config, &meta);
   return meta;
@@ -297,14 +351,14 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
 }  // namespace
 
 artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const PlannedKernel> kernels,
-                                 std::span<const target::Target> targets, const diag::SourceManager& sources,
+                                 std::span<const MadeTarget> targets, const diag::SourceManager& sources,
                                  const MetadataConfig& config) {
   artifact::Metadata metadata;
   metadata.producer = std::string_view(ProducerName());
   for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
     metadata.sources.push_back(std::string_view(file->name));
   }
-  for (const target::Target& target : targets) metadata.targets.push_back(TargetMetaOf(target));
+  for (const MadeTarget& made : targets) metadata.targets.push_back(TargetMetaOf(made));
   for (const ir::Layout& layout : module.layouts) metadata.layouts.push_back(LayoutMetaOf(module, layout));
   std::vector<const PlannedKernel*> sorted;
   for (const PlannedKernel& planned : kernels) sorted.push_back(&planned);
@@ -312,7 +366,8 @@ artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const Plann
     return module.Text(left->kernel->name) < module.Text(right->kernel->name);
   });
   for (const PlannedKernel* planned : sorted) {
-    metadata.kernels.push_back(KernelMetaOf(module, *planned, targets, sources, config));
+    auto index = static_cast<size_t>(planned - kernels.data());
+    metadata.kernels.push_back(KernelMetaOf(module, *planned, index, targets, sources, config));
   }
   artifact::FinishMetadata(&metadata);
   return metadata;

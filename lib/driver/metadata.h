@@ -7,6 +7,7 @@
 
 #include "adstack/plan.h"
 #include "artifact/metadata.h"
+#include "codegen/common/code.h"
 #include "diag/source.h"
 #include "ir/module.h"
 #include "target/target.h"
@@ -19,16 +20,22 @@ struct PlannedKernel {
   adstack::AdstackPlan plan;
 };
 
+/// A target and its code.
+struct MadeTarget {
+  target::Target target;
+  codegen::TargetCode code;  ///< entries are empty where none was made: names follow from the kernels then
+};
+
 /// Which places the status block can name: those of what the code checks.
 struct MetadataConfig {
   bool asserts = false;
   bool accesses = false;
 };
 
-/// The metadata of `kernels` for `targets`, complete: entry symbols, cells and hashes included. `sources`
-/// names the source files and turns spans into places.
+/// The metadata of `kernels` for `targets`, complete: entries, cells and hashes included. The code's entries
+/// are those of `kernels`, in their order. `sources` names the source files and turns spans into places.
 artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const PlannedKernel> kernels,
-                                 std::span<const target::Target> targets, const diag::SourceManager& sources,
+                                 std::span<const MadeTarget> targets, const diag::SourceManager& sources,
                                  const MetadataConfig& config);
 
 }  // namespace adc::driver

@@ -10,7 +10,11 @@ namespace adc::driver {
 
 enum class Emit : uint8_t {
   Bundle,  ///< metadata and code of every target, one file
-  Object,  ///< the relocatable object of one target
+  Object,  ///< the relocatable object of one CPU target
+  Ptx,     ///< the code of one CUDA target
+  Hsaco,   ///< the code object of one HIP target
+  Spirv,   ///< the module of one Vulkan target
+  Msl,     ///< the source text of one Metal target
   Ir,      ///< the module as text, derived kernels included, adstacks still abstract
   Llvm,    ///< LLVM's text of one target
   Json,    ///< the metadata
@@ -39,6 +43,10 @@ struct CompileOptions {
   std::string output;  ///< empty: named after the input; "-": standard output
   Emit emit = Emit::Bundle;
   std::vector<std::string> targets;  ///< empty: the default ones
+  /// A target that was asked for and cannot express a kernel is left out with a warning, instead of an error.
+  bool keep_going = false;
+  uint32_t block_size = 0;  ///< threads of a block on devices, where a kernel does not say; 0: the target's
+  std::string libdevice;  ///< NVIDIA: file of a math library in bitcode; empty: the one that comes with LLVM
   Derivations derive;
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;

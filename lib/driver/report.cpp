@@ -25,6 +25,7 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
   diag::Diagnostics shown(options.error_limit);
   for (const diag::Diagnostic& found : diagnostics.All()) {
     diag::Severity severity = found.severity;
+    if (severity == diag::Severity::Remark && options.quiet_warnings) continue;
     if (severity == diag::Severity::Warning) {
       bool silenced = std::find(options.silenced.begin(), options.silenced.end(),
                                 diag::InfoOf(found.id).id) != options.silenced.end();

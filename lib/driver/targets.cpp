@@ -1,11 +1,72 @@
 #include "driver/targets.h"
 
+#include "driver/generate.h"
+#include "support/check.h"
 #include "support/nearest.h"
 
 namespace adc::driver {
 
+namespace {
+
+using target::Kind;
+
+/// What --emit asks for, as far as targets are concerned: its word, the target it is made for when --target
+/// does not say, and the kinds of targets that have it.
+struct Form {
+  std::string_view word;
+  std::string_view default_target;
+  std::vector<Kind> kinds;
+};
+
+Form FormOf(Emit emit) {
+  switch (emit) {
+    case Emit::Object:
+      return {"obj", "cpu:x86-64-v3", {Kind::Cpu}};
+    case Emit::Llvm:
+      return {"llvm", "cpu:x86-64-v3", {Kind::Cpu, Kind::Cuda, Kind::Hip}};
+    case Emit::Ptx:
+      return {"ptx", "cuda", {Kind::Cuda}};
+    case Emit::Hsaco:
+      return {"hsaco", "hip", {Kind::Hip}};
+    case Emit::Spirv:
+      return {"spirv", "vulkan", {Kind::Vulkan}};
+    case Emit::Msl:
+      return {"msl", "metal", {Kind::Metal}};
+    case Emit::Bundle:
+    case Emit::Ir:
+    case Emit::Json:
+    case Emit::Header:
+      return {};
+  }
+  ADC_UNREACHABLE("a kind of output that no target was thought of for");
+}
+
+std::string KindList(const std::vector<Kind>& kinds) {
+  std::string list;
+  for (Kind kind : kinds) {
+    target::Target target;
+    target.kind = kind;
+    list += (list.empty() ? "" : ", ") + std::string(target.KindName());
+  }
+  return list;
+}
+
+bool Contains(const std::vector<Kind>& kinds, Kind kind) {
+  for (Kind known : kinds) {
+    if (known == kind) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> DefaultTargets() {
-  return {"cpu:x86-64-v3", "cpu:x86-64"};
+  std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
+  for (std::string_view kind : {"cuda", "hip", "vulkan", "metal"}) {
+    std::optional<target::Target> target = target::FindTarget(kind);
+    if (HasBackEnd(target->kind)) names.push_back(target->name);
+  }
+  return names;
 }
 
 std::string HostTarget() {
@@ -24,23 +85,53 @@ std::string HostTarget() {
 
 diag::Result<target::Target> ResolveTarget(const std::string& name) {
   std::optional<target::Target> known = target::FindTarget(name);
-  if (known && known->IsCpu()) return *known;
   std::vector<std::string_view> names;
   std::string list;
   for (const target::Target& target : target::AllTargets()) {
-    if (!target.IsCpu()) continue;
+    if (!HasBackEnd(target.kind)) continue;
     names.push_back(target.name);
-    list += (list.empty() ? "" : ", ") + std::string(target.name);
+    list += (list.empty() ? "" : ", ") + target.name;
   }
-  for (std::string_view kind : {"cuda", "hip", "vulkan", "metal"}) {
-    if (name == kind || name.starts_with(std::string(kind) + ":")) {
-      return diag::Fail(diag::ErrorId::E0704, {}, "no code is generated for target '" + name + "'",
-                        "the targets are " + list);
-    }
+  if (known && HasBackEnd(known->kind)) return *known;
+  if (known) {
+    return diag::Fail(diag::ErrorId::E0704, {}, "no code is generated for target '" + name + "'",
+                      "the targets are " + list);
   }
   std::string_view near = NearestName(name, names);
   return diag::Fail(diag::ErrorId::E0703, {}, "unknown target '" + name + "'",
                     near.empty() ? "the targets are " + list : "did you mean '" + std::string(near) + "'?");
+}
+
+bool HoldsOneTarget(Emit emit) {
+  return !FormOf(emit).word.empty();
+}
+
+diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& options) {
+  Form form = FormOf(options.emit);
+  bool one = !form.word.empty();
+  std::vector<std::string> names = options.targets;
+  if (names.empty())
+    names = one ? std::vector<std::string>{std::string(form.default_target)} : DefaultTargets();
+  std::vector<target::Target> targets;
+  for (const std::string& name : names) {
+    diag::Result<target::Target> found = ResolveTarget(name);
+    if (!found) return found.Failure();
+    if (one && !Contains(form.kinds, found->kind)) {
+      return diag::Fail(diag::ErrorId::E0704, {},
+                        "--emit=" + std::string(form.word) + " does not exist for target '" + name + "'",
+                        "it is made for targets of the kind " + KindList(form.kinds));
+    }
+    bool repeated = false;
+    for (const target::Target& taken : targets) repeated = repeated || taken.name == found->name;
+    if (!repeated) targets.push_back(*found);
+  }
+  if (one && targets.size() != 1) {
+    return diag::Fail(diag::ErrorId::E0705, {},
+                      "this kind of output holds the code of one target, and " +
+                          std::to_string(targets.size()) + " are given",
+                      "give one --target, or emit a bundle");
+  }
+  return targets;
 }
 
 }  // namespace adc::driver

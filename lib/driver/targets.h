@@ -5,19 +5,28 @@
 #include <vector>
 
 #include "diag/result.h"
+#include "driver/options.h"
 #include "target/target.h"
 
 namespace adc::driver {
 
-/// What a bundle holds when --target does not say: fast code for a processor of the last ten years, and code
-/// that runs on any.
+/// What a bundle holds when --target does not say: code for a processor of the last ten years and code that
+/// runs on any, and the default target of every other kind of device.
 std::vector<std::string> DefaultTargets();
 
-/// The best target for the machine that runs the compiler.
+/// The best CPU target for the machine that runs the compiler.
 std::string HostTarget();
 
 /// The target named `name`. Fails with E0703 for an unknown name and with E0704 for a kind of device that
 /// this compiler generates no code for.
 diag::Result<target::Target> ResolveTarget(const std::string& name);
+
+/// Whether what is made holds the code of one target alone.
+bool HoldsOneTarget(Emit emit);
+
+/// The targets that `options` asks for, each once, in the order given; where it names none, the default ones
+/// of what is to be made. Fails with E0703 or E0704 as ResolveTarget, with E0704 where what is to be made
+/// does not exist for a target, and with E0705 where it holds one target and several are given.
+diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& options);
 
 }  // namespace adc::driver

@@ -2,11 +2,13 @@
 
 #include "driver/compile.h"
 
+#include <charconv>
 #include <cstdio>
 
 #include "command_line.h"
 #include "commands.h"
 #include "driver/pass_runner.h"
+#include "driver/targets.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -31,17 +33,15 @@ std::string Choose(std::string_view word, std::initializer_list<std::pair<std::s
   return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'? (" + known + ")";
 }
 
-std::string TakeEmit(std::string_view word, driver::CompileOptions* options, std::string* unsupported) {
-  for (std::string_view later : {"spirv", "ptx", "hsaco", "msl"}) {
-    if (word == later) {
-      *unsupported = later;
-      return {};
-    }
-  }
+std::string TakeEmit(std::string_view word, driver::CompileOptions* options) {
   using driver::Emit;
   return Choose<Emit>(word,
                       {{"bundle", Emit::Bundle},
                        {"obj", Emit::Object},
+                       {"ptx", Emit::Ptx},
+                       {"hsaco", Emit::Hsaco},
+                       {"spirv", Emit::Spirv},
+                       {"msl", Emit::Msl},
                        {"ir", Emit::Ir},
                        {"llvm", Emit::Llvm},
                        {"json", Emit::Json},
@@ -83,19 +83,37 @@ std::string TakePass(std::string_view name, bool with_plans, std::string* pass) 
   return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
 }
 
-void AddWhatToMake(CommandLine& line, driver::CompileOptions& options, std::string* unsupported) {
+/// "cpu:x86-64-v3, cpu:x86-64,\ncuda:sm_80, ..."
+std::string DefaultTargetsText() {
+  std::string text;
+  size_t count = 0;
+  for (const std::string& name : driver::DefaultTargets()) {
+    if (count != 0) text += count % 2 == 0 ? ",\n" : ", ";
+    text += name;
+    ++count;
+  }
+  return text;
+}
+
+void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.Section("What to make");
   line.Text("-o", "FILE",
             "write to FILE; '-' is standard output. Default: named after the input, in the\n"
             "current folder; text for people (ir, llvm, json) goes to standard output",
             &options.output);
-  line.Value(
-      "--emit", "KIND", "bundle (default), obj, ir, llvm, json, header",
-      [&options, unsupported](std::string_view word) { return TakeEmit(word, &options, unsupported); });
+  line.Value("--emit", "KIND",
+             "bundle (default); the code of one target: obj, ptx, hsaco, spirv, msl, llvm;\n"
+             "ir, json, header",
+             [&options](std::string_view word) { return TakeEmit(word, &options); });
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
-            "Default: cpu:x86-64-v3 and cpu:x86-64, so that it is fast and runs anywhere",
+            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default: " +
+                DefaultTargetsText(),
             &options.targets);
+  line.Flag("--keep-going",
+            "where a target that was asked for cannot express a kernel: warn, and write the others.\n"
+            "Targets that were not asked for are always left out so, with a remark",
+            &options.keep_going);
   line.Value("--derive", "LIST", "grad (default), jvp, jvp(grad), none; several with commas",
              [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
 }
@@ -125,6 +143,18 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "check the promise of `writeonce`: kernels (not their derivatives) report the first\n"
             "element that is written twice, or read before it is written",
             &options.check_writes);
+  line.Value("--block-size", "N",
+             "threads of a block on devices, 32 to 1024, where a kernel does not say; default 128",
+             [&options](std::string_view word) -> std::string {
+               uint32_t number = 0;
+               auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+               bool good = failure == std::errc() && end == word.data() + word.size() && number % 32 == 0;
+               if (!good || number < 32 || number > 1024) return "wants a multiple of 32, from 32 to 1024";
+               options.block_size = number;
+               return {};
+             });
+  line.Text("--libdevice", "FILE", "math functions for NVIDIA devices, in bitcode; default: LLVM's own",
+            &options.libdevice);
   line.Flag("--asserts", "compile `assert` statements in", &options.keep_asserts);
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
@@ -205,11 +235,10 @@ std::string CommandList() {
 
 int Compile(const std::vector<std::string>& words) {
   driver::CompileOptions options;
-  std::string unsupported;
   bool version = false;
   CommandLine line("adc [options] kernel.ir...",
                    "Compiles differentiable parallel kernels, and their gradients, ahead of time.");
-  AddWhatToMake(line, options, &unsupported);
+  AddWhatToMake(line, options);
   AddHow(line, options);
   AddReporting(line, options);
   AddForBuilds(line, options);
@@ -217,7 +246,7 @@ int Compile(const std::vector<std::string>& words) {
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
   line.Action("--help", "print this", [] {});
-  line.Example("adc relax.ir", "writes relax.adcb: the kernel, its gradient, for two levels of x86-64");
+  line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
   line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
@@ -235,11 +264,6 @@ int Compile(const std::vector<std::string>& words) {
   if (version) {
     std::printf("%s\n", driver::ProducerName().c_str());
     return driver::kExitOk;
-  }
-  if (!unsupported.empty()) {
-    PrintError("--emit=" + unsupported + ": none of the targets that this adc generates code for has it",
-               "`adc devices` lists the targets; for them --emit= takes bundle, obj, ir, llvm, json, header");
-    return driver::kExitUnsupported;
   }
   if (options.inputs.empty()) {
     PrintError("no input file given", "usage: adc [options] kernel.ir...; adc --help lists the options");

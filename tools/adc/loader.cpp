@@ -3,6 +3,7 @@
 #include "command_line.h"
 #include "driver/compile.h"
 #include "driver/files.h"
+#include "driver/targets.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -81,6 +82,8 @@ int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bund
     driver::CompileOptions compile;
     compile.derive.tangent = options.derive_tangents;
     compile.include_dirs = options.include_dirs;
+    compile.targets = options.targets;
+    if (compile.targets.empty()) compile.targets = {driver::HostTarget()};
     compile.check_bounds = options.check_bounds;
     compile.check_writes = options.check_writes;
     driver::Product product;

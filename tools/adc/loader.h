@@ -81,8 +81,9 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 /// exit code after the reason was printed. The bytes are kept by the bundle.
 struct OpenOptions {
   bool trust = true;
-  bool compile_ir = true;        ///< take .ir files as well
-  bool derive_tangents = false;  ///< for .ir files: derive k.jvp too
+  bool compile_ir = true;                 ///< take .ir files as well
+  bool derive_tangents = false;           ///< for .ir files: derive k.jvp too
+  std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;
   bool check_writes = false;

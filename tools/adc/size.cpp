@@ -6,6 +6,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "driver/targets.h"
 #include "values.h"
 
 namespace adc::tool {
@@ -118,6 +119,7 @@ int Size(const std::vector<std::string>& words) {
   }
   OpenOptions options;
   options.trust = false;
+  options.targets = driver::DefaultTargets();
   Bundle bundle;
   if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
   std::vector<Kernel> kernels;

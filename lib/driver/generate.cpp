@@ -1,0 +1,87 @@
+#include "driver/generate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "codegen/common/can_generate.h"
+#include "codegen/cpu/emit.h"
+#include "driver/targets.h"
+#include "support/check.h"
+
+namespace adc::driver {
+
+namespace {
+
+diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
+                                          std::span<const codegen::KernelToEmit> kernels,
+                                          const codegen::CodeConfig& config) {
+  switch (config.target.kind) {
+    case target::Kind::Cpu:
+      return codegen::EmitCpu(module, kernels, config);
+    case target::Kind::Cuda:
+    case target::Kind::Hip:
+    case target::Kind::Vulkan:
+    case target::Kind::Metal:
+      break;
+  }
+  ADC_UNREACHABLE("a target without a back end was taken");
+}
+
+}  // namespace
+
+bool HasBackEnd(target::Kind kind) {
+  switch (kind) {
+    case target::Kind::Cpu:
+      return true;
+    case target::Kind::Cuda:
+    case target::Kind::Hip:
+    case target::Kind::Vulkan:
+    case target::Kind::Metal:
+      return false;
+  }
+  ADC_UNREACHABLE("a kind of target without an answer");
+}
+
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
+                                                       std::span<const codegen::KernelToEmit> kernels,
+                                                       std::span<const codegen::CodeConfig> configs) {
+  std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(configs.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t at = next++; at < configs.size(); at = next++) {
+      slots[at] = EmitOne(module, kernels, configs[at]);
+    }
+  };
+  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), configs.size());
+  std::vector<std::thread> threads;
+  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::vector<diag::Result<codegen::TargetCode>> results;
+  for (auto& slot : slots) results.push_back(std::move(*slot));
+  return results;
+}
+
+bool IsInexpressible(diag::ErrorId id) {
+  return id == diag::ErrorId::E0601 || id == diag::ErrorId::E0602;
+}
+
+std::vector<std::string> TargetsThatCan(const ir::Module& module,
+                                        std::span<const codegen::KernelToEmit> kernels,
+                                        target::Kind without) {
+  std::vector<std::string> names;
+  for (const std::string& name : DefaultTargets()) {
+    target::Target target = *target::FindTarget(name);
+    if (target.kind == without) continue;
+    std::vector<diag::Diagnostic> warnings;
+    bool can = std::all_of(kernels.begin(), kernels.end(), [&](const codegen::KernelToEmit& what) {
+      return bool(codegen::CanGenerate(module, *what.kernel, target, warnings));
+    });
+    if (can) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace adc::driver

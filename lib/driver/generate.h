@@ -1,0 +1,31 @@
+#pragma once
+// From a lowered module to code, target by target: which back end writes it, and all of them at once.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/common/code.h"
+#include "diag/result.h"
+
+namespace adc::driver {
+
+/// Whether this compiler writes code for that kind of device.
+bool HasBackEnd(target::Kind kind);
+
+/// Code of `kernels` for each configuration, at once where the machine has processors for it. The result does
+/// not depend on how many ran at once.
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
+                                                       std::span<const codegen::KernelToEmit> kernels,
+                                                       std::span<const codegen::CodeConfig> configs);
+
+/// Whether a back end failed because its target cannot express a kernel, so that others still may; and not
+/// because of a file, or of the machine.
+bool IsInexpressible(diag::ErrorId id);
+
+/// The default targets of the kinds that can express all of `kernels`, by name; those of the kind `without`
+/// left out.
+std::vector<std::string> TargetsThatCan(const ir::Module& module,
+                                        std::span<const codegen::KernelToEmit> kernels, target::Kind without);
+
+}  // namespace adc::driver
