@@ -1,0 +1,123 @@
+#ifndef ADRT_ADRT_VK_H
+#define ADRT_ADRT_VK_H
+/* adrt on Vulkan. An engine that owns its device:
+ *
+ *   adrt_vk_required_extensions, adrt_vk_require_features    before it makes its VkDevice
+ *   adrt_device_wrap_vk -> adrt_module_load -> adrt_plan     once
+ *   adrt_record_vk                                           into its own command buffer, each frame
+ *
+ * A tool without a device: adrt_device_open_vk, adrt_memory_create, adrt_run.
+ *
+ * The header needs no Vulkan header: dispatchable handles are void*, others uint64_t, as on every 64-bit
+ * system. No Vulkan library is linked: functions come from vkGetInstanceProcAddr. */
+
+#include <adrt/adrt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What adrt_arg.data points to for a buffer or a layout on a Vulkan device, and what names heap and status;
+ * copied by the call that takes it. The buffer needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT and
+ * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT; heap, status and what adrt_memory_write or adrt_memory_read are
+ * given need both VK_BUFFER_USAGE_TRANSFER bits as well. A part of a buffer that begins at a multiple of
+ * minStorageBufferOffsetAlignment and is at most maxStorageBufferRange long is reached through a descriptor,
+ * any other through its address. */
+typedef struct adrt_vk_buffer {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  uint64_t buffer;  /* VkBuffer */
+  uint64_t offset;  /* bytes */
+  uint64_t size;    /* bytes from the offset on */
+  uint64_t address; /* vkGetBufferDeviceAddress of the buffer, plus the offset */
+  uint64_t reserved[2];
+} adrt_vk_buffer;
+
+/* What a target of a bundle asks of a device. Texts live as long as the library. */
+typedef struct adrt_vk_requirements {
+  uint32_t struct_size;
+  uint32_t api_version; /* at least, as VK_MAKE_API_VERSION makes it */
+  uint32_t extension_count;
+  uint32_t wanted_count;
+  uint32_t feature_count;
+  uint32_t reserved0;
+  const char* extensions[8]; /* must be enabled */
+  const char* wanted[8];     /* make it faster or tell more; enable those that the device has */
+  const char* features[64];  /* members of the feature structures, subgroup operations, float controls */
+  uint64_t reserved[4];
+} adrt_vk_requirements;
+
+/* For target number `target` of the bundle, which must be one of kind "vulkan". Any thread. */
+adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t target,
+                                        adrt_vk_requirements* requirements, adrt_error* error);
+/* Turns on, in a chain that begins with a VkPhysicalDeviceFeatures2 and goes to vkCreateDevice, every feature
+ * that the target needs. What the chain already says stays. A feature whose structure is not in the chain is
+ * ADRT_ERROR_DEVICE_FEATURE, and the text names it. Any thread. */
+adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
+                                     adrt_error* error);
+
+/* The caller's Vulkan. Everything stays the caller's and must outlive the device. */
+typedef struct adrt_vk_desc {
+  uint32_t struct_size;
+  uint32_t api_version; /* that the caller uses the device with (VkApplicationInfo); 0: 1.2 */
+  void* instance;
+  void* physical_device;
+  void* device;
+  void* queue;           /* for adrt_run and adrt_memory_*, which submit to it; null: they are refused */
+  uint32_t queue_family; /* of the queue; compute */
+  uint32_t extension_count;
+  const char* const* extensions; /* device extensions that were enabled */
+  const void* features; /* the chain that went to vkCreateDevice, from VkPhysicalDeviceFeatures2 on */
+  void (*get_instance_proc_addr)(void); /* vkGetInstanceProcAddr, cast */
+  /* Around each submission to the queue, for callers that submit from several threads; may be null. */
+  void* user;
+  void (*lock_queue)(void* user);
+  void (*unlock_queue)(void* user);
+  uint64_t reserved[4];
+} adrt_vk_desc;
+
+/* A device of the caller. Features and extensions count as enabled only where the descriptor says so. Makes
+ * no Vulkan object until adrt_module_load, adrt_run or adrt_memory_*. Any thread. */
+adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc, adrt_device** device,
+                                adrt_error* error);
+
+enum {
+  ADRT_VK_VALIDATE = 1u /* with VK_LAYER_KHRONOS_validation, which must be installed; to the host's log */
+};
+
+typedef struct adrt_vk_open_desc {
+  uint32_t struct_size;
+  uint32_t flags; /* ADRT_VK_* */
+  uint32_t index; /* of the physical device; one past the last is ADRT_ERROR_NOT_FOUND */
+  uint32_t reserved0;
+  void (*get_instance_proc_addr)(void); /* vkGetInstanceProcAddr, cast; null: that of libvulkan.so.1 */
+  uint64_t reserved[4];
+} adrt_vk_open_desc;
+
+/* A device of its own, with an instance, a compute queue and every feature that bundles may ask for and the
+ * device has. Null desc: the first one. Where the system has no Vulkan: ADRT_ERROR_NOT_FOUND. Any thread. */
+adrt_status adrt_device_open_vk(const adrt_host* host, const adrt_vk_open_desc* desc, adrt_device** device,
+                                adrt_error* error);
+
+typedef struct adrt_vk_launch {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  const adrt_vk_buffer*
+      heap; /* heap_bytes of the plan, at a multiple of its alignment; null where that is 0 */
+  const adrt_vk_buffer* status; /* ADRT_STATUS_BYTES, for adrt_status_read once the work is done */
+  uint64_t reserved[4];
+} adrt_vk_launch;
+
+/* Records a launch into a command buffer (VkCommandBuffer) that is recording, outside of a render pass, for a
+ * queue with compute: clears status, scratch and counters, dispatches every task with barriers between.
+ * Before and after it orders memory against everything else on the queue, and makes what it wrote visible to
+ * the host. Never submits, waits, allocates or reads back. The bound pipeline, push constants and set 0 for
+ * compute are different afterwards. The plan must be resolved; it, its arguments' buffers and heap and status
+ * must live until the work is done. One thread at a time for the plan. */
+adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_launch* launch,
+                           adrt_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+#include "vulkan/module.h"
+
+#include "core/code.h"
+#include "core/host.h"
+
+namespace adrt::vulkan {
+namespace {
+
+constexpr VkPushConstantRange kPushConstants = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t)};
+
+class Loader {
+ public:
+  Loader(adrt_module& module, Code& code, adrt_error* error)
+      : module_(module), device_(Of(*module.device)), code_(code), error_(error) {}
+
+  bool Run() {
+    if (!MakeShaders() || !MakeLayout(VK_NULL_HANDLE, &code_.far_layout)) return false;
+    if (!code_.entries.TryResize(module_.entries.size())) return OutOfMemory(error_) == ADRT_OK;
+    for (EntryWalk walk; NextEntry(module_, &walk);) {
+      if (!MakeEntry(*walk.meta, code_.entries[walk.slot])) return false;
+      module_.entries[walk.slot] = &code_.entries[walk.slot];
+    }
+    device_.api.DestroyShaderModule(device_.handle, code_.shaders, nullptr);
+    code_.shaders = VK_NULL_HANDLE;
+    return true;
+  }
+
+ private:
+  bool Lacks(const artifact::EntryMeta& entry, const char* what, uint64_t wanted, uint64_t limit) {
+    return Refuse(error_, ADRT_ERROR_DEVICE_FEATURE, "'", entry.symbol.view(), "' takes ", wanted, what,
+                  ", the device has at most ", limit);
+  }
+
+  bool MakeShaders() {
+    Vector<uint8_t> bytes(&module_.host.allocator);
+    Vector<uint32_t> words(&module_.host.allocator);
+    uint32_t section = 0;
+    if (!ReadCode(module_, &bytes, &section, error_)) return false;
+    if (!words.TryResize(bytes.size() / sizeof(uint32_t))) return OutOfMemory(error_) == ADRT_OK;
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+    VkShaderModuleCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    info.codeSize = words.size() * sizeof(uint32_t);
+    info.pCode = words.data();
+    VkResult result = device_.api.CreateShaderModule(device_.handle, &info, nullptr, &code_.shaders);
+    if (result == VK_SUCCESS) return true;
+    code_.shaders = VK_NULL_HANDLE;
+    return DriverFailed(error_, "vkCreateShaderModule", result);
+  }
+
+  bool MakeLayout(VkDescriptorSetLayout set, VkPipelineLayout* layout) {
+    VkPipelineLayoutCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    info.setLayoutCount = set ? 1 : 0;
+    info.pSetLayouts = &set;
+    info.pushConstantRangeCount = 1;
+    info.pPushConstantRanges = &kPushConstants;
+    VkResult result = device_.api.CreatePipelineLayout(device_.handle, &info, nullptr, layout);
+    if (result == VK_SUCCESS) return true;
+    *layout = VK_NULL_HANDLE;
+    return DriverFailed(error_, "vkCreatePipelineLayout", result);
+  }
+
+  bool MakeSetLayout(const artifact::EntryMeta& meta, VkDescriptorSetLayout* layout) {
+    Vector<VkDescriptorSetLayoutBinding> bindings(&module_.host.allocator);
+    if (!bindings.TryResize(meta.bindings.size())) return OutOfMemory(error_) == ADRT_OK;
+    for (size_t index = 0; index < bindings.size(); ++index) {
+      bindings[index].binding = meta.bindings[index].number;
+      bindings[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+      bindings[index].descriptorCount = 1;
+      bindings[index].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    VkDescriptorSetLayoutCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    info.bindingCount = static_cast<uint32_t>(bindings.size());
+    info.pBindings = bindings.data();
+    VkResult result = device_.api.CreateDescriptorSetLayout(device_.handle, &info, nullptr, layout);
+    if (result == VK_SUCCESS) return true;
+    *layout = VK_NULL_HANDLE;
+    return DriverFailed(error_, "vkCreateDescriptorSetLayout", result);
+  }
+
+  bool MakePipeline(const artifact::String& symbol, VkPipelineLayout layout, VkPipeline* pipeline) {
+    VkComputePipelineCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = code_.shaders;
+    info.stage.pName = symbol.c_str();
+    info.layout = layout;
+    VkResult result =
+        device_.api.CreateComputePipelines(device_.handle, VK_NULL_HANDLE, 1, &info, nullptr, pipeline);
+    if (result == VK_SUCCESS) return true;
+    *pipeline = VK_NULL_HANDLE;
+    return DriverFailed(error_, "vkCreateComputePipelines", result);
+  }
+
+  bool MakeEntry(const artifact::EntryMeta& meta, Entry& entry) {
+    const Limits& limits = device_.limits;
+    if (meta.block_size > limits.group_size) {
+      return Lacks(meta, " threads in a block", meta.block_size, limits.group_size);
+    }
+    if (meta.shared_bytes > limits.shared_bytes) {
+      return Lacks(meta, " bytes of shared memory", meta.shared_bytes, limits.shared_bytes);
+    }
+    size_t count = meta.bindings.size();
+    bool has_far = !meta.far_symbol.empty(), has_near = Pushes(count);
+    if (!has_far && !has_near) return Lacks(meta, " pushed descriptors", count, limits.push_count);
+    entry.far_layout = code_.far_layout;
+    if (has_far && !MakePipeline(meta.far_symbol, code_.far_layout, &entry.far)) return false;
+    if (!has_near) return true;
+    // Without bindings there is nothing to push, and the layout is that of far entries.
+    if (count > 0 &&
+        (!MakeSetLayout(meta, &entry.set_layout) || !MakeLayout(entry.set_layout, &entry.near_layout))) {
+      return false;
+    }
+    return MakePipeline(meta.symbol, count > 0 ? entry.near_layout : code_.far_layout, &entry.near);
+  }
+
+  bool Pushes(size_t count) const {
+    return count == 0 || (device_.api.CmdPushDescriptorSetKHR && count <= device_.limits.push_count &&
+                          count <= device_.limits.storage_count);
+  }
+
+  adrt_module& module_;
+  Device& device_;
+  Code& code_;
+  adrt_error* error_;
+};
+
+void Destroy(Device& device, Code* code, const artifact::Allocator& allocator) {
+  for (Entry& entry : code->entries) {
+    if (entry.near) device.api.DestroyPipeline(device.handle, entry.near, nullptr);
+    if (entry.far) device.api.DestroyPipeline(device.handle, entry.far, nullptr);
+    if (entry.near_layout) device.api.DestroyPipelineLayout(device.handle, entry.near_layout, nullptr);
+    if (entry.set_layout) device.api.DestroyDescriptorSetLayout(device.handle, entry.set_layout, nullptr);
+  }
+  if (code->far_layout) device.api.DestroyPipelineLayout(device.handle, code->far_layout, nullptr);
+  if (code->shaders) device.api.DestroyShaderModule(device.handle, code->shaders, nullptr);
+  Delete(allocator, code);
+}
+
+}  // namespace
+
+bool Load(adrt_module& module, adrt_error* error) {
+  Code* code = New<Code>(module.host.allocator, &module.host.allocator);
+  if (!code) return OutOfMemory(error) == ADRT_OK;
+  if (!Loader(module, *code, error).Run()) {
+    Destroy(Of(*module.device), code, module.host.allocator);
+    return false;
+  }
+  module.code = code;
+  return true;
+}
+
+void Unload(adrt_module& module) {
+  if (module.code) Destroy(Of(*module.device), static_cast<Code*>(module.code), module.host.allocator);
+}
+
+}  // namespace adrt::vulkan
