@@ -19,6 +19,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/task.h"
+#include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/machine.h"
 #include "llvm/IR/Verifier.h"
@@ -33,14 +34,6 @@ constexpr const char* kImports[] = {
 #define ADC_MATH_IMPORT(symbol) #symbol,
 #include "artifact/math_imports.def"
 #undef ADC_MATH_IMPORT
-};
-
-/// One axis of a parallel loop, in 64 bits.
-struct Axis {
-  ir::Value counter;
-  Value* low = nullptr;
-  Value* extent = nullptr;  ///< not negative
-  Interval bounds;          ///< of the counter, where it is an i32
 };
 
 class TaskEmitter {
@@ -63,7 +56,7 @@ class TaskEmitter {
   void EmitParallel(const analysis::Task& task, bool sum_in_chunks) {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
-    std::vector<Axis> axes = AxesOf(task.parallel);
+    std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
     ChunkSums sums;
     if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
     body_.sums().Begin(sums);
@@ -81,35 +74,6 @@ class TaskEmitter {
   }
 
  private:
-  std::vector<Axis> AxesOf(ir::Inst loop) {
-    const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
-    std::vector<Axis> axes;
-    if (kernel_[loop].op == Op::ParallelOver) {
-      const ir::Layout& layout = module_.layouts[kernel_.TypeOf(kernel_.Operand(loop, 0)).count];
-      const ir::LayoutField& field = layout.fields[kernel_[loop].attr];
-      for (size_t n = 0; n < counters.size(); ++n) {
-        uint64_t extent = field.axes[n].extent;
-        axes.push_back({counters[n],
-                        builder_.getInt64(0),
-                        builder_.getInt64(extent),
-                        {0, static_cast<int64_t>(extent) - 1}});
-      }
-      return axes;
-    }
-    for (uint32_t n = 0; n < counters.size(); ++n) {
-      ir::Value low_value = kernel_.Operand(loop, 2 * n), high_value = kernel_.Operand(loop, 2 * n + 1);
-      Value* low = body_.values().Index(low_value);
-      Value* high = body_.values().Index(high_value);
-      Value* extent = builder_.CreateSelect(builder_.CreateICmpSLT(low, high), builder_.CreateSub(high, low),
-                                            builder_.getInt64(0));
-      axes.push_back({counters[n],
-                      low,
-                      extent,
-                      {body_.values().Bounds(low_value).low, body_.values().Bounds(high_value).high - 1}});
-    }
-    return axes;
-  }
-
   void EmitRows(ir::Inst loop, const std::vector<Axis>& axes) {
     // The first position splits into indices by division; from row to row they go on like an odometer. An
     // axis without cells leaves nothing to run, and must not divide.

@@ -1,6 +1,7 @@
 #include "codegen/cpu/task.h"
 
 #include "artifact/cpu_abi.h"
+#include "codegen/llvm/status.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
@@ -10,18 +11,6 @@ namespace adc::codegen {
 using ir::Op;
 using ir::Scalar;
 using llvm::Value;
-
-std::vector<uint32_t> ParameterCells(const ir::Function& kernel) {
-  std::vector<uint32_t> first;
-  uint32_t next = 0;
-  for (ir::Value param : kernel.Params()) {
-    ir::Type type = kernel.TypeOf(param);
-    first.push_back(next);
-    next += type.IsBuffer() ? 1 + type.count : type.IsLayout() ? 1 : type.Components();
-  }
-  first.push_back(next);
-  return first;
-}
 
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
@@ -156,7 +145,7 @@ Value* CpuTask::StackCapacity(uint32_t stack) {
   return Cell(FrameField::Adstack, StackCell(stack) + 1, head_.getInt64Ty());
 }
 
-Value* CpuTask::RowAddress(Value* row, Value* byte) {
+Value* CpuTask::RowAddress(Value* row, Value* byte, uint32_t) {
   Value* start = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Frame(FrameField::Heap), row);
   return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), start, byte);
 }
@@ -165,49 +154,13 @@ llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
   return head_.CreateAlloca(type, nullptr, name);
 }
 
-/// adc.raise(status, code, task, index, needed, iteration): the first to report wins word 0, then fills the
-/// rest.
-llvm::Function* CpuTask::RaiseFunction() {
-  if (llvm::Function* known = module_.getFunction("adc.raise")) return known;
-  llvm::LLVMContext& context = module_.getContext();
-  llvm::IRBuilder<> b(context);
-  llvm::Type* word = b.getInt32Ty();
-  auto* type = llvm::FunctionType::get(
-      b.getVoidTy(), {b.getPtrTy(), word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
-  auto* raise = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.raise", module_);
-  raise->setDoesNotThrow();
-  raise->setWillReturn();
-  raise->setOnlyAccessesArgMemory();
-  raise->addFnAttr(llvm::Attribute::Cold);
-  raise->addFnAttr(llvm::Attribute::NoInline);
-  raise->addParamAttr(0, llvm::Attribute::NoCapture);
-  raise->addFnAttr("target-cpu", config_.target.processor);
-  auto* head = llvm::BasicBlock::Create(context, "entry", raise);
-  auto* won = llvm::BasicBlock::Create(context, "won", raise);
-  auto* done = llvm::BasicBlock::Create(context, "done", raise);
-  b.SetInsertPoint(head);
-  Value* status = raise->getArg(0);
-  auto* exchange = b.CreateAtomicCmpXchg(status, b.getInt32(ADRT_CPU_OK), raise->getArg(1), llvm::Align(4),
-                                         llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
-  b.CreateCondBr(b.CreateExtractValue(exchange, 1), won, done);
-  b.SetInsertPoint(won);
-  auto store = [&](uint32_t position, Value* value) {
-    b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(word, status, position), llvm::Align(4));
-  };
-  store(ADRT_CPU_STATUS_TASK, raise->getArg(2));
-  store(ADRT_CPU_STATUS_INDEX, raise->getArg(3));
-  store(ADRT_CPU_STATUS_NEEDED, raise->getArg(4));
-  store(ADRT_CPU_STATUS_ITERATION, raise->getArg(5));
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-  return raise;
-}
-
 void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
   Value* zero = builder_.getInt64(0);
+  llvm::Function* raise =
+      RaiseFunction(module_, builder_.getPtrTy(), llvm::SyncScope::System);
+  raise->addFnAttr("target-cpu", config_.target.processor);
   llvm::CallInst* call = builder_.CreateCall(
-      RaiseFunction(), {Frame(FrameField::Status), builder_.getInt32(static_cast<uint32_t>(code)),
+      raise, {Frame(FrameField::Status), builder_.getInt32(static_cast<uint32_t>(code)),
                         builder_.getInt32(task_), builder_.getInt32(index), needed != nullptr ? needed : zero,
                         iteration_ != nullptr ? iteration_ : zero});
   aliases_.MarkStatus(call);

@@ -2,15 +2,13 @@
 // The CPU's side of a task body: its entry function, its arguments out of the frame, its calls into the math
 // library.
 
+#include "codegen/common/cells.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/hooks.h"
 #include "ir/module.h"
 
 namespace adc::codegen {
-
-/// First cell of each parameter of `kernel` in the argument block (artifact/cpu_abi.h).
-std::vector<uint32_t> ParameterCells(const ir::Function& kernel);
 
 class CpuTask final : public TargetHooks {
  public:
@@ -32,7 +30,7 @@ class CpuTask final : public TargetHooks {
   llvm::Value* Row(uint32_t group) override;
   llvm::Value* StackOffset(uint32_t stack) override;
   llvm::Value* StackCapacity(uint32_t stack) override;
-  llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte) override;
+  llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte, uint32_t size) override;
   void Raise(StatusCode code, uint32_t index, llvm::Value* needed) override;
   llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) override;
   llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) override;
@@ -46,8 +44,6 @@ class CpuTask final : public TargetHooks {
   llvm::LoadInst* InvariantLoad(llvm::IRBuilder<>& builder, llvm::Type* type, llvm::Value* address,
                                 uint32_t alignment);
   uint32_t StackCell(uint32_t stack) const;
-  /// The function that fills the status block, made on demand.
-  llvm::Function* RaiseFunction();
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "codegen/llvm/gather_tables.h"
+#include "codegen/llvm/lane_sums.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -21,8 +23,13 @@ BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, l
       lines_(lines),
       scalars_(builder, hooks, config.float_mode),
       values_(module, kernel, builder, hooks, scalars_),
-      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_),
-      sums_(kernel, builder, hooks, scalars_, values_, memory_, aliases) {}
+      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_) {
+  if (hooks.Wave() != nullptr) {
+    sums_ = std::make_unique<LaneSums>(kernel, builder, hooks, scalars_, values_, memory_, aliases);
+  } else {
+    sums_ = std::make_unique<GatherTables>(kernel, builder, hooks, scalars_, values_, memory_, aliases);
+  }
+}
 
 llvm::BasicBlock* BodyEmitter::NewBlock(const char* name) {
   return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
@@ -159,7 +166,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case Op::AtomicOr:
     case Op::AtomicXor:
     case Op::AddTo:
-      if (!sums_.Accumulate(inst)) memory_.EmitAccess(inst);
+      if (!sums_->Accumulate(inst)) memory_.EmitAccess(inst);
       return;
     case Op::Alloca:
       memory_.EmitAlloca(inst);

@@ -9,6 +9,8 @@
 // Requires: a lowered kernel that CanGenerate has let pass. Guarantees: whatever the target's hooks give is
 // asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
 
+#include <memory>
+
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
 #include "codegen/llvm/sums.h"
@@ -23,7 +25,7 @@ class BodyEmitter {
 
   ValueTable& values() { return values_; }
   MemoryEmitter& memory() { return memory_; }
-  SumEmitter& sums() { return sums_; }
+  SumEmitter& sums() { return *sums_; }
 
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
@@ -54,7 +56,7 @@ class BodyEmitter {
   ScalarEmitter scalars_;
   ValueTable values_;
   MemoryEmitter memory_;
-  SumEmitter sums_;
+  std::unique_ptr<SumEmitter> sums_;
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
 };

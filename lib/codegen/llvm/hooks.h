@@ -11,12 +11,15 @@
 
 namespace adc::codegen {
 
+class GpuDialect;
+
 /// Codes of the status block, common to all targets.
 enum class StatusCode : uint32_t {
   AdstackOverflow = 1,
   Assertion = 2,
   IndexOutOfBounds = 3,
   WritePromise = 4,
+  RowsExhausted = 5,
 };
 
 class TargetHooks {
@@ -24,6 +27,10 @@ class TargetHooks {
   virtual ~TargetHooks() = default;
 
   virtual const target::Target& Description() const = 0;
+  /// The lanes that run in step with this worker's; null where a worker runs by itself.
+  virtual const GpuDialect* Wave() const { return nullptr; }
+  /// The scope in which atomic updates of buffers are seen.
+  virtual llvm::SyncScope::ID AtomicScope() const { return llvm::SyncScope::System; }
 
   /// Address of the first element of a buffer or layout parameter.
   virtual llvm::Value* BufferAddress(uint32_t param) = 0;
@@ -37,8 +44,8 @@ class TargetHooks {
   /// Byte offset of a stack inside its row and its capacity in elements, i64.
   virtual llvm::Value* StackOffset(uint32_t stack) = 0;
   virtual llvm::Value* StackCapacity(uint32_t stack) = 0;
-  /// Address of byte `byte` of row `row`.
-  virtual llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte) = 0;
+  /// Address of the element of `size` bytes at byte `byte` of row `row`.
+  virtual llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte, uint32_t size) = 0;
 
   /// Reports to the status block. `needed`: i64, or null.
   virtual void Raise(StatusCode code, uint32_t index, llvm::Value* needed) = 0;

@@ -244,8 +244,14 @@ Value* MemoryEmitter::AtomicUpdate(ir::Inst inst, const Cell& cell, Op op, llvm:
   // Minima of floats follow `a < b ? a : b`, which no instruction does; f16 sums round through f32.
   if ((is_float && ordered) || (is_half && sum)) return UpdateLoop(inst, cell, op, operands[0]);
   if (truth && sum) kind = Kind::Xor;
-  auto* update = builder_.CreateAtomicRMW(kind, cell.address, scalars_.ToMemory(cell.scalar, operands[0]),
-                                          AlignOf(cell), llvm::AtomicOrdering::Monotonic);
+  Value* operand = scalars_.ToMemory(cell.scalar, operands[0]);
+  if (kind == Kind::FSub && hooks_.Wave() != nullptr) {
+    // Adding is an instruction there, subtracting a loop.
+    kind = Kind::FAdd;
+    operand = builder_.CreateFNeg(operand);
+  }
+  auto* update = builder_.CreateAtomicRMW(kind, cell.address, operand, AlignOf(cell),
+                                          llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
   aliases_.Mark(update, inst, in_loop_);
   return scalars_.FromMemory(cell.scalar, update);
 }
@@ -257,7 +263,7 @@ Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* 
   llvm::Type* type = scalars_.MemoryType(cell.scalar);
   llvm::Function* function = builder_.GetInsertBlock()->getParent();
   auto* first = builder_.CreateAlignedLoad(bits_type, cell.address, AlignOf(cell));
-  first->setAtomic(llvm::AtomicOrdering::Monotonic);
+  first->setAtomic(llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
   aliases_.Mark(first, inst, in_loop_);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(builder_.getContext(), "retry", function);
@@ -270,7 +276,8 @@ Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* 
   Value* desired = builder_.CreateBitCast(Combine(op, cell.scalar, old, {operand}), bits_type);
   auto* exchange =
       builder_.CreateAtomicCmpXchg(cell.address, seen, desired, AlignOf(cell),
-                                   llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+                                   llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic,
+                                   hooks_.AtomicScope());
   aliases_.Mark(exchange, inst, in_loop_);
   seen->addIncoming(builder_.CreateExtractValue(exchange, 0), builder_.GetInsertBlock());
   builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);
@@ -284,7 +291,7 @@ Value* MemoryEmitter::CompareExchange(ir::Inst inst, const Cell& cell, Value* ex
   auto* exchange = builder_.CreateAtomicCmpXchg(
       cell.address, builder_.CreateBitCast(scalars_.ToMemory(cell.scalar, expected), bits_type),
       builder_.CreateBitCast(scalars_.ToMemory(cell.scalar, desired), bits_type), AlignOf(cell),
-      llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+      llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
   aliases_.Mark(exchange, inst, in_loop_);
   Value* old =
       builder_.CreateBitCast(builder_.CreateExtractValue(exchange, 0), scalars_.MemoryType(cell.scalar));
@@ -296,8 +303,8 @@ void MemoryEmitter::EmitRowAccess(ir::Inst inst) {
   bool is_load = data.op == Op::RowLoad;
   ir::Value typed = is_load ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
   Scalar scalar = kernel_.TypeOf(typed).scalar;
-  Value* address =
-      hooks_.RowAddress(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)));
+  Value* address = hooks_.RowAddress(values_.Index(kernel_.Operand(inst, 0)),
+                                     values_.Index(kernel_.Operand(inst, 1)), ir::ByteSize(scalar));
   llvm::Align alignment(ir::ByteSize(scalar));
   if (is_load) {
     auto* load = builder_.CreateAlignedLoad(scalars_.MemoryType(scalar), address, alignment);

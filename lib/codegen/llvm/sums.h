@@ -1,15 +1,9 @@
 #pragma once
-// Sums over the iterations of one call (codegen/common/chunk_sums.h) as LLVM IR.
+// Sums over the iterations of one worker (codegen/common/chunk_sums.h) as LLVM IR.
 //
-// A sum into one cell is a local variable, which becomes a register, added to its cell when the call ends.
-// Gathered sums live in a table: the address of a cell picks a slot, which holds an address and what is owed
-// to it.
-//
-//   slot = (address / size) mod slots
-//   tags[slot] = address ? owed[slot] += v : pay what tags[slot] is owed; tags[slot] = address; owed[slot] =
-//   v
-//
-// Neighbouring components fall into neighbouring slots, so that a small array never fights with itself.
+// A sum into one cell is a local variable, which becomes a register, added to its cell when the worker has no
+// more iterations. What becomes of it then, and how sums into cells that change are gathered, depends on
+// whether the worker runs alone (gather_tables.h) or in step with others (lane_sums.h).
 
 #include "codegen/common/chunk_sums.h"
 #include "codegen/llvm/memory.h"
@@ -27,6 +21,7 @@ class SumEmitter {
         values_(values),
         memory_(memory),
         aliases_(aliases) {}
+  virtual ~SumEmitter() = default;
 
   /// Prepares the sums of the parallel loop that is about to be emitted.
   void Begin(const ChunkSums& sums);
@@ -35,27 +30,27 @@ class SumEmitter {
   /// Adds each sum to its cell.
   void End();
 
- private:
+ protected:
   struct Sum {
     const ChunkSum* what = nullptr;
     llvm::AllocaInst* total = nullptr;
     llvm::AllocaInst* touched = nullptr;  ///< null where the cell may always be touched
   };
-  struct Table {
-    ir::Inst first;
-    ir::Scalar scalar = ir::Scalar::F32;
-    llvm::AllocaInst* tags = nullptr;
-    llvm::AllocaInst* owed = nullptr;
-  };
 
-  void AddToSum(ir::Inst inst, const Sum& sum);
-  void AddToTable(ir::Inst inst, const Table& table);
+  virtual void BeginGathered(const ChunkSums& sums) = 0;
+  /// Adds `inst` to the gathered sum `number`.
+  virtual void AddGathered(ir::Inst inst, uint32_t number) = 0;
+  virtual void EndSum(const Sum& sum) = 0;
+  virtual void EndGathered() = 0;
+
   llvm::Value* Combine(Reduction reduction, bool subtract, ir::Scalar scalar, llvm::Value* old,
                        llvm::Value* value);
-  /// adc.owe.<type>(tags, owed, slot, address, value): gives a slot to another cell.
-  llvm::Function* OweFunction(ir::Scalar scalar);
-  /// adc.settle.<type>(tags, owed): pays every slot.
-  llvm::Function* SettleFunction(ir::Scalar scalar);
+  llvm::Value* TotalOf(const Sum& sum);
+  /// i1, or null where the cell may always be touched.
+  llvm::Value* TouchedOf(const Sum& sum);
+  /// Updates the cell of `sum` with `total`; PayIf: where `condition` holds. No total: that of the worker.
+  void Pay(const Sum& sum, llvm::Value* total);
+  void PayIf(llvm::Value* condition, const Sum& sum, llvm::Value* total);
   llvm::BasicBlock* NewBlock(const char* name);
 
   const ir::Function& kernel_;
@@ -65,9 +60,12 @@ class SumEmitter {
   ValueTable& values_;
   MemoryEmitter& memory_;
   const AliasScopes& aliases_;
+
+ private:
+  void AddToSum(ir::Inst inst, const Sum& sum);
+
   const ChunkSums* chunk_sums_ = nullptr;
   std::vector<Sum> sums_;
-  std::vector<Table> tables_;
 };
 
 }  // namespace adc::codegen

@@ -1,0 +1,13 @@
+#pragma once
+// Where the parameters of a kernel lie among the argument cells (artifact/cpu_abi.h).
+
+#include <vector>
+
+#include "ir/function.h"
+
+namespace adc::codegen {
+
+/// First cell of each parameter of `kernel`, and behind the last parameter the number of cells.
+std::vector<uint32_t> ParameterCells(const ir::Function& kernel);
+
+}  // namespace adc::codegen

@@ -1,0 +1,160 @@
+#include "codegen/llvm/gather_tables.h"
+
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace adc::codegen {
+
+using ir::Op;
+using ir::Scalar;
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kSlots = 128;
+
+/// An internal function of the module that keeps to the memory it is given and to cells.
+llvm::Function* MakeHelper(llvm::Module& module, const std::string& name, llvm::Function* like,
+                           llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
+  auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  helper->setDoesNotThrow();
+  helper->addFnAttr(llvm::Attribute::NoInline);
+  helper->addParamAttr(0, llvm::Attribute::NoCapture);
+  helper->addParamAttr(1, llvm::Attribute::NoCapture);
+  for (const char* attribute : {"target-cpu", "target-features"}) {
+    if (like->hasFnAttribute(attribute)) helper->addFnAttr(like->getFnAttribute(attribute));
+  }
+  return helper;
+}
+
+/// Adds `value` to the cell at `address`, an integer.
+void Pay(llvm::IRBuilder<>& builder, Scalar scalar, Value* address, Value* value) {
+  auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
+  builder.CreateAtomicRMW(kind, builder.CreateIntToPtr(address, builder.getPtrTy()), value,
+                          llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic);
+}
+
+}  // namespace
+
+void GatherTables::BeginGathered(const ChunkSums& sums) {
+  for (ir::Inst first : sums.gathered) {
+    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
+    auto* tags = hooks_.Local(llvm::ArrayType::get(builder_.getInt64Ty(), kSlots), "tags");
+    auto* owed = hooks_.Local(llvm::ArrayType::get(scalars_.RegisterType(scalar), kSlots), "owed");
+    builder_.CreateMemSet(tags, builder_.getInt8(0), kSlots * 8, tags->getAlign());
+    tables_.push_back({first, scalar, tags, owed});
+  }
+}
+
+void GatherTables::AddGathered(ir::Inst inst, uint32_t number) {
+  const Table& table = tables_[number];
+  Value* value = values_.Get(kernel_.AccessValues(inst)[0]);
+  if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, table.scalar, table.scalar, {value});
+  llvm::Type* word = builder_.getInt64Ty();
+  Value* address = builder_.CreatePtrToInt(memory_.AddressOf(inst), word);
+  Value* slot = builder_.CreateLShr(address, llvm::Log2_32(ir::ByteSize(table.scalar)));
+  slot = builder_.CreateAnd(slot, builder_.getInt64(kSlots - 1));
+  Value* tag = builder_.CreateLoad(word, builder_.CreateInBoundsGEP(word, table.tags, slot));
+  llvm::BasicBlock* known = NewBlock("gather");
+  llvm::BasicBlock* other = NewBlock("gather_other");
+  llvm::BasicBlock* done = NewBlock("gathered");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(tag, address), known, other,
+                        llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(known);
+  llvm::Type* type = scalars_.RegisterType(table.scalar);
+  Value* place = builder_.CreateInBoundsGEP(type, table.owed, slot);
+  Value* owed = builder_.CreateLoad(type, place);
+  builder_.CreateStore(Combine(Reduction::Add, false, table.scalar, owed, value), place);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(other);
+  llvm::CallInst* call =
+      builder_.CreateCall(OweFunction(table.scalar), {table.tags, table.owed, slot, address, value});
+  aliases_.Mark(call, inst, false);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+}
+
+llvm::Function* GatherTables::OweFunction(Scalar scalar) {
+  llvm::Module* module = builder_.GetInsertBlock()->getModule();
+  std::string name = std::string("adc.owe.") + ir::Spelling(scalar);
+  if (llvm::Function* known = module->getFunction(name)) return known;
+  llvm::IRBuilder<> b(module->getContext());
+  llvm::Type* word = b.getInt64Ty();
+  llvm::Type* type = scalars_.RegisterType(scalar);
+  llvm::Function* helper = MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(),
+                                      {b.getPtrTy(), b.getPtrTy(), word, word, type});
+  helper->addFnAttr(llvm::Attribute::Cold);
+  auto block = [&](const char* label) {
+    return llvm::BasicBlock::Create(module->getContext(), label, helper);
+  };
+  llvm::BasicBlock* head = block("entry");
+  llvm::BasicBlock* pay = block("pay");
+  llvm::BasicBlock* take = block("take");
+  b.SetInsertPoint(head);
+  Value* tag_place = b.CreateInBoundsGEP(word, helper->getArg(0), helper->getArg(2));
+  Value* owed_place = b.CreateInBoundsGEP(type, helper->getArg(1), helper->getArg(2));
+  Value* tag = b.CreateLoad(word, tag_place);
+  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, take);
+  b.SetInsertPoint(pay);
+  Pay(b, scalar, tag, b.CreateLoad(type, owed_place));
+  b.CreateBr(take);
+  b.SetInsertPoint(take);
+  b.CreateStore(helper->getArg(3), tag_place);
+  b.CreateStore(helper->getArg(4), owed_place);
+  b.CreateRetVoid();
+  return helper;
+}
+
+llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
+  llvm::Module* module = builder_.GetInsertBlock()->getModule();
+  std::string name = std::string("adc.settle.") + ir::Spelling(scalar);
+  if (llvm::Function* known = module->getFunction(name)) return known;
+  llvm::IRBuilder<> b(module->getContext());
+  llvm::Type* word = b.getInt64Ty();
+  llvm::Type* type = scalars_.RegisterType(scalar);
+  llvm::Function* helper =
+      MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(), {b.getPtrTy(), b.getPtrTy()});
+  auto block = [&](const char* label) {
+    return llvm::BasicBlock::Create(module->getContext(), label, helper);
+  };
+  llvm::BasicBlock* head = block("entry");
+  llvm::BasicBlock* look = block("look");
+  llvm::BasicBlock* pay = block("pay");
+  llvm::BasicBlock* next = block("next");
+  llvm::BasicBlock* done = block("done");
+  b.SetInsertPoint(head);
+  b.CreateBr(look);
+  b.SetInsertPoint(look);
+  llvm::PHINode* slot = b.CreatePHI(word, 2);
+  slot->addIncoming(b.getInt64(0), head);
+  Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
+  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, next);
+  b.SetInsertPoint(pay);
+  Pay(b, scalar, tag, b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+  Value* following = b.CreateAdd(slot, b.getInt64(1));
+  slot->addIncoming(following, next);
+  b.CreateCondBr(b.CreateICmpULT(following, b.getInt64(kSlots)), look, done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return helper;
+}
+
+void GatherTables::EndSum(const Sum& sum) {
+  if (Value* touched = TouchedOf(sum)) {
+    PayIf(touched, sum, nullptr);
+  } else {
+    Pay(sum, TotalOf(sum));
+  }
+}
+
+void GatherTables::EndGathered() {
+  for (const Table& table : tables_)
+    aliases_.Mark(builder_.CreateCall(SettleFunction(table.scalar), {table.tags, table.owed}), table.first,
+                  false);
+  tables_.clear();
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,40 @@
+#pragma once
+// Sums of a worker that runs alone: gathered sums live in a table, in memory.
+//
+// The address of a cell picks a slot, which holds an address and what is owed to it.
+//
+//   slot = (address / size) mod slots
+//   tags[slot] = address ? owed[slot] += v : pay what tags[slot] is owed; tags[slot] = address; owed[slot] =
+//   v
+//
+// Neighbouring components fall into neighbouring slots, so that a small array never fights with itself.
+
+#include "codegen/llvm/sums.h"
+
+namespace adc::codegen {
+
+class GatherTables final : public SumEmitter {
+ public:
+  using SumEmitter::SumEmitter;
+
+ private:
+  struct Table {
+    ir::Inst first;
+    ir::Scalar scalar = ir::Scalar::F32;
+    llvm::AllocaInst* tags = nullptr;
+    llvm::AllocaInst* owed = nullptr;
+  };
+
+  void BeginGathered(const ChunkSums& sums) override;
+  void AddGathered(ir::Inst inst, uint32_t number) override;
+  void EndSum(const Sum& sum) override;
+  void EndGathered() override;
+  /// adc.owe.<type>(tags, owed, slot, address, value): gives a slot to another cell.
+  llvm::Function* OweFunction(ir::Scalar scalar);
+  /// adc.settle.<type>(tags, owed): pays every slot.
+  llvm::Function* SettleFunction(ir::Scalar scalar);
+
+  std::vector<Table> tables_;
+};
+
+}  // namespace adc::codegen

@@ -1,0 +1,63 @@
+#pragma once
+// What one vendor's GPUs call the things that every task needs: the numbers of threads, the lanes of a wave
+// that run in step, entry points, functions that are no instruction. One implementation per target folder.
+//
+// Threads come in one-dimensional blocks, whose size is a multiple of the wave. A *mask* is an integer with
+// one bit per lane of the wave. What names a mask must be reached by all lanes in it together.
+
+#include <string>
+#include <utility>
+
+#include "ir/op.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace adc::codegen {
+
+class GpuDialect {
+ public:
+  using Builder = llvm::IRBuilder<>;
+  virtual ~GpuDialect() = default;
+
+  /// Makes `function` an entry point that is launched in blocks of `block_size` threads.
+  virtual void MakeEntry(llvm::Function& function, uint32_t block_size) const = 0;
+  /// Attributes that every function of the module needs, entry or not.
+  virtual void MakeFunction(llvm::Function& function) const = 0;
+  /// LLVM's name of the scope in which all threads of a launch see an atomic update; empty: the whole system.
+  virtual const char* AtomicScope() const = 0;
+
+  /// Number of this thread in its block and of the block in the grid, i32.
+  virtual llvm::Value* ThreadInBlock(Builder& b, uint32_t block_size) const = 0;
+  virtual llvm::Value* BlockNumber(Builder& b) const = 0;
+
+  /// Lanes of a wave: 32 or 64.
+  virtual uint32_t Lanes() const = 0;
+  /// Number of this thread's lane, i32.
+  virtual llvm::Value* Lane(Builder& b) const = 0;
+  /// Mask of the lanes that run this together, whoever they are.
+  virtual llvm::Value* ActiveLanes(Builder& b) const = 0;
+  /// Mask of the lanes of `mask` for which `condition`, an i1, holds.
+  virtual llvm::Value* LanesWhere(Builder& b, llvm::Value* mask, llvm::Value* condition) const = 0;
+  /// How many lanes of `mask` come before this one, i32.
+  virtual llvm::Value* CountBelow(Builder& b, llvm::Value* mask) const = 0;
+  /// `value`, an i32, of lane `lane`, an i32, which is one of `mask`.
+  virtual llvm::Value* Read(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const = 0;
+  /// `value`, an i32, of the lane whose number differs from this one's in the bits `distance`. Every lane of
+  /// the wave runs this.
+  virtual llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const = 0;
+  /// Mask of the lanes of `mask` that hold the same `value`, an i64, as this one. May add blocks.
+  virtual llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const;
+
+  /// Name of a function of f32 or f64 operands, one type throughout, that is to be linked into the module.
+  virtual std::string MathName(ir::Op op, ir::Scalar scalar) const = 0;
+
+  llvm::IntegerType* MaskType(Builder& b) const { return b.getIntNTy(Lanes()); }
+  llvm::Value* EveryLane(Builder& b) const { return llvm::ConstantInt::getAllOnesValue(MaskType(b)); }
+  /// The first lane of `mask`, which is not empty, i32.
+  llvm::Value* FirstLane(Builder& b, llvm::Value* mask) const;
+
+  /// Read and ReadAcross for a value of any scalar register type.
+  llvm::Value* ReadScalar(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const;
+  llvm::Value* ReadScalarAcross(Builder& b, llvm::Value* value, uint32_t distance) const;
+};
+
+}  // namespace adc::codegen

@@ -1,0 +1,298 @@
+#include "codegen/llvm/gpu_task.h"
+
+#include "artifact/gpu_abi.h"
+#include "codegen/common/cells.h"
+#include "codegen/llvm/status.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "support/check.h"
+
+// A row is named by a token: the byte offset of its block of W rows, a multiple of 64, plus its lane in the low
+// six bits. An element of s bytes at byte o of the row lies at
+//
+//   heap + block + lane * s  +  o * W
+//
+// whose first part does not change in a loop over slots, and whose second grows by W * s bytes per slot.
+
+namespace adc::codegen {
+
+using ir::Op;
+using ir::Scalar;
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kLaneBits = 63;
+
+uint32_t RowWords(const TaskRows* rows) {
+  if (rows == nullptr) return 0;
+  uint32_t words = ADRT_GPU_GROUP_WORDS * rows->groups;
+  for (uint32_t position : rows->row_position)
+    words += position == ir::kNoAttr ? 0 : ADRT_GPU_STACK_WORDS;
+  return words;
+}
+
+}  // namespace
+
+uint32_t GpuWordCount(const ir::Function& kernel, const TaskRows* rows) {
+  return ParameterCells(kernel).back() + RowWords(rows) + ADRT_GPU_TAIL_WORDS;
+}
+
+GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
+                 const CodeConfig& config, const GpuDialect& dialect, const TaskRows* rows,
+                 const AliasScopes& aliases, const GpuEntry& what)
+    : module_(module),
+      builder_(builder),
+      kernel_(kernel),
+      config_(config),
+      dialect_(dialect),
+      rows_(rows),
+      aliases_(aliases),
+      what_(what),
+      scope_(module.getContext().getOrInsertSyncScopeID(dialect.AtomicScope())),
+      first_cell_(ParameterCells(kernel)),
+      tail_(first_cell_.back() + RowWords(rows)),
+      head_(module.getContext()) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::SmallVector<llvm::Type*> types(tail_ + ADRT_GPU_TAIL_WORDS, builder.getInt64Ty());
+  llvm::Type* pointer = builder.getPtrTy(config.target.spaces.global);
+  for (uint32_t n = 0; n < kernel.Params().size(); ++n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (type.IsBuffer() || type.IsLayout()) types[first_cell_[n]] = pointer;
+  }
+  types[tail_] = types[tail_ + 1] = pointer;
+  entry_ = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
+                                  llvm::GlobalValue::ExternalLinkage, what_.symbol, module);
+  entry_->setDoesNotThrow();
+  entry_->setConvergent();
+  dialect_.MakeFunction(*entry_);
+  dialect_.MakeEntry(*entry_, what_.block_size);
+  NameWords();
+  auto* head = llvm::BasicBlock::Create(context, "entry", entry_);
+  auto* work = llvm::BasicBlock::Create(context, "work", entry_);
+  head_.SetInsertPoint(head);
+  head_.SetInsertPoint(head_.CreateBr(work));
+  llvm::Type* word = head_.getInt64Ty();
+  Value* block = head_.CreateZExt(dialect_.BlockNumber(head_), word);
+  Value* in_block = head_.CreateZExt(dialect_.ThreadInBlock(head_, what_.block_size), word);
+  Value* first = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
+  thread_ = head_.CreateAdd(first, in_block, "thread", true, true);
+  builder_.SetInsertPoint(work);
+  components_.resize(first_cell_.back());
+  if (rows_ != nullptr) {
+    ungated_.resize(rows_->groups);
+    claimed_.resize(rows_->groups);
+  }
+}
+
+void GpuTask::NameWords() {
+  llvm::LLVMContext& context = module_.getContext();
+  auto not_negative = [&](uint32_t position) {
+    llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
+    Word(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
+  };
+  auto address = [&](uint32_t position, bool may_overlap) {
+    if (!may_overlap) Word(position)->addAttr(llvm::Attribute::NoAlias);
+    Word(position)->addAttr(llvm::Attribute::NoUndef);
+  };
+  for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
+    ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
+    Word(first_cell_[n])->setName("p" + llvm::Twine(n));
+    if (!type.IsBuffer() && !type.IsLayout()) continue;
+    address(first_cell_[n], kernel_.params[n].alias);
+    for (uint32_t position = first_cell_[n] + 1; position < first_cell_[n + 1]; ++position)
+      not_negative(position);
+  }
+  for (uint32_t position = first_cell_.back(); position < tail_; ++position) not_negative(position);
+  static constexpr const char* kNames[] = {"heap", "status", "iterations", "threads"};
+  for (uint32_t n = 0; n < ADRT_GPU_TAIL_WORDS; ++n) Word(tail_ + n)->setName(kNames[n]);
+  address(tail_, false);
+  address(tail_ + 1, false);
+  not_negative(tail_ + 2);
+  not_negative(tail_ + 3);
+}
+
+Value* GpuTask::BufferAddress(uint32_t param) {
+  return Word(first_cell_[param]);
+}
+
+Value* GpuTask::Extent(uint32_t param, uint32_t axis) {
+  return Word(first_cell_[param] + 1 + axis);
+}
+
+Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
+  uint32_t position = first_cell_[param] + component;
+  Value*& known = components_[position];
+  if (known != nullptr) return known;
+  Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
+  uint32_t width = 8 * ir::ByteSize(scalar);
+  Value* bits = head_.CreateTrunc(Word(position), head_.getIntNTy(width));
+  if (scalar == Scalar::I1) {
+    known = head_.CreateICmpNE(bits, head_.getInt8(0));
+  } else if (ir::IsFloat(scalar)) {
+    known = head_.CreateBitCast(bits, scalar == Scalar::F16   ? head_.getHalfTy()
+                                      : scalar == Scalar::F32 ? head_.getFloatTy()
+                                                              : head_.getDoubleTy());
+  } else {
+    known = bits;
+  }
+  return known;
+}
+
+llvm::Argument* GpuTask::Word(uint32_t group, GroupWord what) const {
+  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
+  return Word(first_cell_.back() + ADRT_GPU_GROUP_WORDS * group + static_cast<uint32_t>(what));
+}
+
+/// The token of row `row`, i64, made by `b`.
+Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
+  uint64_t lanes = config_.target.row_lanes;
+  Value* lane = b.CreateAnd(row, b.getInt64(lanes - 1));
+  Value* first = b.CreateAnd(row, b.getInt64(~(lanes - 1)));
+  Value* block = b.CreateAdd(Word(group, GroupWord::Offset),
+                             b.CreateMul(first, Word(group, GroupWord::Stride), "", true, true), "", true, true);
+  Value* token = b.CreateOr(block, lane, "row");
+  parts_[token] = {block, lane};
+  return token;
+}
+
+Value* GpuTask::Row(uint32_t group) {
+  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
+  if (group < rows_->gated.size() && rows_->gated[group]) return GatedRow(group);
+  Value*& known = ungated_[group];
+  if (known == nullptr) known = RowToken(head_, group, what_.serial ? head_.getInt64(0) : thread_);
+  return known;
+}
+
+Value* GpuTask::GatedRow(uint32_t group) {
+  llvm::Type* word = builder_.getInt64Ty();
+  Value* none = builder_.getInt64(~uint64_t{0});
+  if (claimed_[group] == nullptr) {
+    claimed_[group] = Local(word, "claimed");
+    head_.CreateStore(none, claimed_[group]);
+  }
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* claim = llvm::BasicBlock::Create(module_.getContext(), "claim", entry_);
+  auto* done = llvm::BasicBlock::Create(module_.getContext(), "claimed", entry_);
+  Value* mine = builder_.CreateLoad(word, claimed_[group]);
+  builder_.CreateCondBr(builder_.CreateICmpEQ(mine, none), claim, done);
+  builder_.SetInsertPoint(claim);
+  Value* token = RowToken(builder_, group, TakeRow(group));
+  builder_.CreateStore(token, claimed_[group]);
+  llvm::BasicBlock* end = builder_.GetInsertBlock();
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+  llvm::PHINode* row = builder_.CreatePHI(word, 2, "row");
+  row->addIncoming(mine, before);
+  row->addIncoming(token, end);
+  return row;
+}
+
+Value* GpuTask::TakeRow(uint32_t group) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* small = builder_.getInt32Ty();
+  Value* active = dialect_.ActiveLanes(builder_);
+  Value* leader = dialect_.FirstLane(builder_, active);
+  Value* rank = dialect_.CountBelow(builder_, active);
+  Value* count = builder_.CreateZExtOrTrunc(
+      builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active), small);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* lead = llvm::BasicBlock::Create(context, "claim_lead", entry_);
+  auto* join = llvm::BasicBlock::Create(context, "claim_join", entry_);
+  auto* beyond = llvm::BasicBlock::Create(context, "claim_beyond", entry_);
+  auto* taken = llvm::BasicBlock::Create(context, "claim_taken", entry_);
+  builder_.CreateCondBr(builder_.CreateICmpEQ(dialect_.Lane(builder_), leader), lead, join);
+  builder_.SetInsertPoint(lead);
+  Value* counter =
+      builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(group, GroupWord::Counter));
+  auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
+                                          llvm::AtomicOrdering::Monotonic, scope_);
+  aliases_.MarkStatus(update);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* first = builder_.CreatePHI(small, 2);
+  first->addIncoming(builder_.getInt32(0), before);
+  first->addIncoming(update, lead);
+  Value* number = builder_.CreateAdd(dialect_.Read(builder_, active, first, leader), rank);
+  Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
+  Value* rows = Word(group, GroupWord::Rows);
+  llvm::BasicBlock* join_end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(builder_.CreateICmpULT(row, rows), taken, beyond,
+                        llvm::MDBuilder(context).createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(beyond);
+  Value* one = builder_.getInt64(1);
+  Raise(StatusCode::RowsExhausted, group, builder_.CreateAdd(row, one));
+  Value* last = builder_.CreateSub(rows, one);
+  llvm::BasicBlock* beyond_end = builder_.GetInsertBlock();
+  builder_.CreateBr(taken);
+  builder_.SetInsertPoint(taken);
+  llvm::PHINode* result = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  result->addIncoming(row, join_end);
+  result->addIncoming(last, beyond_end);
+  return result;
+}
+
+uint32_t GpuTask::StackWord(uint32_t stack) const {
+  ADC_CHECK(
+      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
+      "a row stack that the plan does not have");
+  return first_cell_.back() + ADRT_GPU_GROUP_WORDS * rows_->groups +
+         ADRT_GPU_STACK_WORDS * rows_->row_position[stack];
+}
+
+Value* GpuTask::StackOffset(uint32_t stack) {
+  return Word(StackWord(stack));
+}
+
+Value* GpuTask::StackCapacity(uint32_t stack) {
+  return Word(StackWord(stack) + 1);
+}
+
+Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
+  auto known = parts_.find(row);
+  RowParts parts = known != parts_.end()
+                       ? known->second
+                       : RowParts{builder_.CreateAnd(row, builder_.getInt64(~kLaneBits)),
+                                  builder_.CreateAnd(row, builder_.getInt64(kLaneBits))};
+  llvm::Type* bytes = builder_.getInt8Ty();
+  Value* start = builder_.CreateInBoundsGEP(bytes, Heap(), parts.block);
+  start = builder_.CreateInBoundsGEP(
+      bytes, start, builder_.CreateMul(parts.lane, builder_.getInt64(size), "", true, true));
+  return builder_.CreateInBoundsGEP(
+      bytes, start, builder_.CreateMul(byte, builder_.getInt64(config_.target.row_lanes), "", true, true));
+}
+
+void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
+  llvm::Argument* status = Word(tail_ + 1);
+  llvm::Function* raise =
+      RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
+  dialect_.MakeFunction(*raise);
+  Value* zero = builder_.getInt64(0);
+  llvm::CallInst* call = builder_.CreateCall(
+      raise, {status, builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(what_.task),
+              builder_.getInt32(index), needed != nullptr ? needed : zero,
+              iteration_ != nullptr ? iteration_ : zero});
+  aliases_.MarkStatus(call);
+}
+
+llvm::AllocaInst* GpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
+  return head_.CreateAlloca(type, nullptr, name);
+}
+
+Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
+  llvm::Type* type = operands[0]->getType();
+  llvm::SmallVector<llvm::Type*, 2> parameters(operands.size(), type);
+  llvm::FunctionCallee callee = module_.getOrInsertFunction(
+      dialect_.MathName(op, scalar), llvm::FunctionType::get(type, parameters, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  function->setDoesNotAccessMemory();
+  return builder_.CreateCall(callee, operands);
+}
+
+std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
+  return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
+}
+
+}  // namespace adc::codegen

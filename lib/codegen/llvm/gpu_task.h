@@ -1,0 +1,99 @@
+#pragma once
+// A GPU's side of a task body: its entry function, its arguments out of the words of the launch
+// (artifact/gpu_abi.h), one kernel parameter each, its rows, and its calls into the math library.
+//
+// Parameters that are addresses point to global memory and do not overlap unless the kernel says `alias`.
+
+#include <map>
+
+#include "codegen/common/code.h"
+#include "codegen/llvm/alias.h"
+#include "codegen/llvm/gpu_dialect.h"
+#include "codegen/llvm/hooks.h"
+#include "ir/module.h"
+
+namespace adc::codegen {
+
+/// Number of words of a launch of a task.
+uint32_t GpuWordCount(const ir::Function& kernel, const TaskRows* rows);
+
+/// What a task is called and how it is launched.
+struct GpuEntry {
+  std::string symbol;
+  uint32_t task = 0;  ///< its number in the kernel
+  uint32_t block_size = 0;
+  bool serial = false;
+};
+
+class GpuTask final : public TargetHooks {
+ public:
+  /// Makes the entry function and leaves `builder` in its first working block. `rows` may be null.
+  GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
+          const CodeConfig& config, const GpuDialect& dialect, const TaskRows* rows,
+          const AliasScopes& aliases, const GpuEntry& what);
+
+  llvm::Function* Entry() const { return entry_; }
+  /// Number of this thread among all of the launch, i64.
+  llvm::Value* Thread() const { return thread_; }
+  /// How many iterations there are, and how many threads take part, i64.
+  llvm::Value* Iterations() const { return Word(tail_ + 2); }
+  llvm::Value* Threads() const { return Word(tail_ + 3); }
+  /// The flat iteration at hand, for reports.
+  void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
+
+  const target::Target& Description() const override { return config_.target; }
+  const GpuDialect* Wave() const override { return &dialect_; }
+  llvm::SyncScope::ID AtomicScope() const override { return scope_; }
+  llvm::Value* BufferAddress(uint32_t param) override;
+  llvm::Value* Extent(uint32_t param, uint32_t axis) override;
+  llvm::Value* ParameterComponent(uint32_t param, uint32_t component) override;
+  llvm::Value* Row(uint32_t group) override;
+  llvm::Value* StackOffset(uint32_t stack) override;
+  llvm::Value* StackCapacity(uint32_t stack) override;
+  llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte, uint32_t size) override;
+  void Raise(StatusCode code, uint32_t index, llvm::Value* needed) override;
+  llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) override;
+  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) override;
+  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
+
+ private:
+  /// A row as its two parts: bytes from the heap's start to its block of rows, and its lane there. i64.
+  struct RowParts {
+    llvm::Value* block = nullptr;
+    llvm::Value* lane = nullptr;
+  };
+  enum class GroupWord : uint8_t { Offset, Stride, Rows, Counter };
+
+  llvm::Argument* Word(uint32_t position) const { return entry_->getArg(position); }
+  llvm::Argument* Word(uint32_t group, GroupWord what) const;
+  llvm::Value* Heap() const { return Word(tail_); }
+  uint32_t StackWord(uint32_t stack) const;
+  void NameWords();
+  llvm::Value* RowToken(llvm::IRBuilder<>& b, uint32_t group, llvm::Value* row);
+  llvm::Value* GatedRow(uint32_t group);
+  /// The next free row of a group; lanes that come together take neighbours with one atomic update.
+  llvm::Value* TakeRow(uint32_t group);
+  void RaiseAt(StatusCode code, uint32_t index, llvm::Value* needed);
+
+  llvm::Module& module_;
+  llvm::IRBuilder<>& builder_;
+  const ir::Function& kernel_;
+  const CodeConfig& config_;
+  const GpuDialect& dialect_;
+  const TaskRows* rows_;
+  const AliasScopes& aliases_;
+  GpuEntry what_;
+  llvm::SyncScope::ID scope_;
+  std::vector<uint32_t> first_cell_;
+  uint32_t tail_ = 0;  ///< position of the heap's word
+  llvm::Function* entry_ = nullptr;
+  llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
+  llvm::Value* thread_ = nullptr;
+  llvm::Value* iteration_ = nullptr;
+  std::vector<llvm::Value*> components_;     ///< by-value arguments in register form, by cell
+  std::vector<llvm::Value*> ungated_;        ///< tokens of groups without a gate, by group
+  std::vector<llvm::AllocaInst*> claimed_;   ///< gated groups: this thread's token, or all ones
+  std::map<llvm::Value*, RowParts> parts_;   ///< of tokens whose parts are known
+};
+
+}  // namespace adc::codegen

@@ -1,0 +1,48 @@
+#include "codegen/llvm/status.h"
+
+#include "artifact/cpu_abi.h"
+#include "llvm/IR/Module.h"
+
+namespace adc::codegen {
+
+using llvm::Value;
+
+llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_type,
+                              llvm::SyncScope::ID scope) {
+  if (llvm::Function* known = module.getFunction("adc.raise")) return known;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type* word = b.getInt32Ty();
+  auto* type = llvm::FunctionType::get(
+      b.getVoidTy(), {status_type, word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
+  auto* raise = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.raise", module);
+  raise->setDoesNotThrow();
+  raise->setWillReturn();
+  raise->setOnlyAccessesArgMemory();
+  raise->addFnAttr(llvm::Attribute::Cold);
+  raise->addFnAttr(llvm::Attribute::NoInline);
+  raise->addParamAttr(0, llvm::Attribute::NoCapture);
+  auto* head = llvm::BasicBlock::Create(context, "entry", raise);
+  auto* won = llvm::BasicBlock::Create(context, "won", raise);
+  auto* done = llvm::BasicBlock::Create(context, "done", raise);
+  b.SetInsertPoint(head);
+  Value* status = raise->getArg(0);
+  auto* exchange =
+      b.CreateAtomicCmpXchg(status, b.getInt32(ADRT_CPU_OK), raise->getArg(1), llvm::Align(4),
+                            llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic, scope);
+  b.CreateCondBr(b.CreateExtractValue(exchange, 1), won, done);
+  b.SetInsertPoint(won);
+  auto store = [&](uint32_t position, Value* value) {
+    b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(word, status, position), llvm::Align(4));
+  };
+  store(ADRT_CPU_STATUS_TASK, raise->getArg(2));
+  store(ADRT_CPU_STATUS_INDEX, raise->getArg(3));
+  store(ADRT_CPU_STATUS_NEEDED, raise->getArg(4));
+  store(ADRT_CPU_STATUS_ITERATION, raise->getArg(5));
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return raise;
+}
+
+}  // namespace adc::codegen
