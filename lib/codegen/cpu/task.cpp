@@ -156,13 +156,12 @@ llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
 
 void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
   Value* zero = builder_.getInt64(0);
-  llvm::Function* raise =
-      RaiseFunction(module_, builder_.getPtrTy(), llvm::SyncScope::System);
+  llvm::Function* raise = RaiseFunction(module_, builder_.getPtrTy(), llvm::SyncScope::System);
   raise->addFnAttr("target-cpu", config_.target.processor);
   llvm::CallInst* call = builder_.CreateCall(
       raise, {Frame(FrameField::Status), builder_.getInt32(static_cast<uint32_t>(code)),
-                        builder_.getInt32(task_), builder_.getInt32(index), needed != nullptr ? needed : zero,
-                        iteration_ != nullptr ? iteration_ : zero});
+              builder_.getInt32(task_), builder_.getInt32(index), needed != nullptr ? needed : zero,
+              iteration_ != nullptr ? iteration_ : zero});
   aliases_.MarkStatus(call);
 }
 

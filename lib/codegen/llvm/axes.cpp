@@ -26,10 +26,8 @@ std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, i
     Value* high = values.Index(high_value);
     Value* extent = builder.CreateSelect(builder.CreateICmpSLT(low, high), builder.CreateSub(high, low),
                                          builder.getInt64(0));
-    axes.push_back({counters[n],
-                    low,
-                    extent,
-                    {values.Bounds(low_value).low, values.Bounds(high_value).high - 1}});
+    axes.push_back(
+        {counters[n], low, extent, {values.Bounds(low_value).low, values.Bounds(high_value).high - 1}});
   }
   return axes;
 }

@@ -29,7 +29,7 @@ llvm::Function* MakeHelper(llvm::Module& module, const std::string& name, llvm::
 }
 
 /// Adds `value` to the cell at `address`, an integer.
-void Pay(llvm::IRBuilder<>& builder, Scalar scalar, Value* address, Value* value) {
+void PayCell(llvm::IRBuilder<>& builder, Scalar scalar, Value* address, Value* value) {
   auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
   builder.CreateAtomicRMW(kind, builder.CreateIntToPtr(address, builder.getPtrTy()), value,
                           llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic);
@@ -97,7 +97,7 @@ llvm::Function* GatherTables::OweFunction(Scalar scalar) {
   Value* tag = b.CreateLoad(word, tag_place);
   b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, take);
   b.SetInsertPoint(pay);
-  Pay(b, scalar, tag, b.CreateLoad(type, owed_place));
+  PayCell(b, scalar, tag, b.CreateLoad(type, owed_place));
   b.CreateBr(take);
   b.SetInsertPoint(take);
   b.CreateStore(helper->getArg(3), tag_place);
@@ -131,7 +131,7 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
   Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
   b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, next);
   b.SetInsertPoint(pay);
-  Pay(b, scalar, tag, b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
+  PayCell(b, scalar, tag, b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
   b.CreateBr(next);
   b.SetInsertPoint(next);
   Value* following = b.CreateAdd(slot, b.getInt64(1));

@@ -1,12 +1,9 @@
 #pragma once
 // What one vendor's GPUs call the things that every task needs: the numbers of threads, the lanes of a wave
-// that run in step, entry points, functions that are no instruction. One implementation per target folder.
+// that run in step, entry points. One implementation per target folder.
 //
 // Threads come in one-dimensional blocks, whose size is a multiple of the wave. A *mask* is an integer with
 // one bit per lane of the wave. What names a mask must be reached by all lanes in it together.
-
-#include <string>
-#include <utility>
 
 #include "ir/op.h"
 #include "llvm/IR/IRBuilder.h"
@@ -46,9 +43,6 @@ class GpuDialect {
   virtual llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const = 0;
   /// Mask of the lanes of `mask` that hold the same `value`, an i64, as this one. May add blocks.
   virtual llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const;
-
-  /// Name of a function of f32 or f64 operands, one type throughout, that is to be linked into the module.
-  virtual std::string MathName(ir::Op op, ir::Scalar scalar) const = 0;
 
   llvm::IntegerType* MaskType(Builder& b) const { return b.getIntNTy(Lanes()); }
   llvm::Value* EveryLane(Builder& b) const { return llvm::ConstantInt::getAllOnesValue(MaskType(b)); }

@@ -195,13 +195,11 @@ diag::Status CheckWords(const ir::Module& module, const ir::Function& kernel, co
 
 }  // namespace
 
-diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(llvm::Module& output,
-                                                                 const ir::Module& module,
-                                                                 std::span<const KernelToEmit> kernels,
-                                                                 const CodeConfig& config,
-                                                                 const GpuDialect& dialect,
-                                                                 DebugLines* lines) {
+diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
+    llvm::Module& output, const ir::Module& module, std::span<const KernelToEmit> kernels,
+    const CodeConfig& config, const GpuDialect& dialect, DebugLines* lines) {
   std::vector<std::vector<EntryCode>> entries;
+  MathLibrary library = MathLibraryOf(config.target, config.libdevice);
   for (const KernelToEmit& what : kernels) {
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
@@ -218,7 +216,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(llvm::Module& o
       entry.block_size = serial ? config.target.wave : BlockSize(what, number, config.target);
       llvm::IRBuilder<> builder(output.getContext());
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
-      GpuTask hooks(output, builder, kernel, config, dialect, rows, aliases,
+      GpuTask hooks(output, builder, kernel, config, dialect, library, rows, aliases,
                     {entry.symbol, number, entry.block_size, serial});
       if (lines != nullptr) {
         diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;

@@ -7,8 +7,8 @@
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
-// A row is named by a token: the byte offset of its block of W rows, a multiple of 64, plus its lane in the low
-// six bits. An element of s bytes at byte o of the row lies at
+// A row is named by a token: the byte offset of its block of W rows, a multiple of 64, plus its lane in the
+// low six bits. An element of s bytes at byte o of the row lies at
 //
 //   heap + block + lane * s  +  o * W
 //
@@ -27,8 +27,7 @@ constexpr uint64_t kLaneBits = 63;
 uint32_t RowWords(const TaskRows* rows) {
   if (rows == nullptr) return 0;
   uint32_t words = ADRT_GPU_GROUP_WORDS * rows->groups;
-  for (uint32_t position : rows->row_position)
-    words += position == ir::kNoAttr ? 0 : ADRT_GPU_STACK_WORDS;
+  for (uint32_t position : rows->row_position) words += position == ir::kNoAttr ? 0 : ADRT_GPU_STACK_WORDS;
   return words;
 }
 
@@ -39,13 +38,14 @@ uint32_t GpuWordCount(const ir::Function& kernel, const TaskRows* rows) {
 }
 
 GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-                 const CodeConfig& config, const GpuDialect& dialect, const TaskRows* rows,
-                 const AliasScopes& aliases, const GpuEntry& what)
+                 const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library,
+                 const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what)
     : module_(module),
       builder_(builder),
       kernel_(kernel),
       config_(config),
       dialect_(dialect),
+      library_(library),
       rows_(rows),
       aliases_(aliases),
       what_(what),
@@ -149,8 +149,9 @@ Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
   uint64_t lanes = config_.target.row_lanes;
   Value* lane = b.CreateAnd(row, b.getInt64(lanes - 1));
   Value* first = b.CreateAnd(row, b.getInt64(~(lanes - 1)));
-  Value* block = b.CreateAdd(Word(group, GroupWord::Offset),
-                             b.CreateMul(first, Word(group, GroupWord::Stride), "", true, true), "", true, true);
+  Value* block =
+      b.CreateAdd(Word(group, GroupWord::Offset),
+                  b.CreateMul(first, Word(group, GroupWord::Stride), "", true, true), "", true, true);
   Value* token = b.CreateOr(block, lane, "row");
   parts_[token] = {block, lane};
   return token;
@@ -194,8 +195,8 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* active = dialect_.ActiveLanes(builder_);
   Value* leader = dialect_.FirstLane(builder_, active);
   Value* rank = dialect_.CountBelow(builder_, active);
-  Value* count = builder_.CreateZExtOrTrunc(
-      builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active), small);
+  Value* count =
+      builder_.CreateZExtOrTrunc(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active), small);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto* lead = llvm::BasicBlock::Create(context, "claim_lead", entry_);
   auto* join = llvm::BasicBlock::Create(context, "claim_join", entry_);
@@ -203,8 +204,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   auto* taken = llvm::BasicBlock::Create(context, "claim_taken", entry_);
   builder_.CreateCondBr(builder_.CreateICmpEQ(dialect_.Lane(builder_), leader), lead, join);
   builder_.SetInsertPoint(lead);
-  Value* counter =
-      builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(group, GroupWord::Counter));
+  Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(group, GroupWord::Counter));
   auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
                                           llvm::AtomicOrdering::Monotonic, scope_);
   aliases_.MarkStatus(update);
@@ -250,22 +250,20 @@ Value* GpuTask::StackCapacity(uint32_t stack) {
 
 Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
   auto known = parts_.find(row);
-  RowParts parts = known != parts_.end()
-                       ? known->second
-                       : RowParts{builder_.CreateAnd(row, builder_.getInt64(~kLaneBits)),
-                                  builder_.CreateAnd(row, builder_.getInt64(kLaneBits))};
+  RowParts parts = known != parts_.end() ? known->second
+                                         : RowParts{builder_.CreateAnd(row, builder_.getInt64(~kLaneBits)),
+                                                    builder_.CreateAnd(row, builder_.getInt64(kLaneBits))};
   llvm::Type* bytes = builder_.getInt8Ty();
   Value* start = builder_.CreateInBoundsGEP(bytes, Heap(), parts.block);
-  start = builder_.CreateInBoundsGEP(
-      bytes, start, builder_.CreateMul(parts.lane, builder_.getInt64(size), "", true, true));
+  start = builder_.CreateInBoundsGEP(bytes, start,
+                                     builder_.CreateMul(parts.lane, builder_.getInt64(size), "", true, true));
   return builder_.CreateInBoundsGEP(
       bytes, start, builder_.CreateMul(byte, builder_.getInt64(config_.target.row_lanes), "", true, true));
 }
 
 void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
   llvm::Argument* status = Word(tail_ + 1);
-  llvm::Function* raise =
-      RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
+  llvm::Function* raise = RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
   dialect_.MakeFunction(*raise);
   Value* zero = builder_.getInt64(0);
   llvm::CallInst* call = builder_.CreateCall(
@@ -280,19 +278,11 @@ llvm::AllocaInst* GpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
 }
 
 Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
-  llvm::Type* type = operands[0]->getType();
-  llvm::SmallVector<llvm::Type*, 2> parameters(operands.size(), type);
-  llvm::FunctionCallee callee = module_.getOrInsertFunction(
-      dialect_.MathName(op, scalar), llvm::FunctionType::get(type, parameters, false));
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-  function->setDoesNotThrow();
-  function->setWillReturn();
-  function->setDoesNotAccessMemory();
-  return builder_.CreateCall(callee, operands);
+  return EmitMath(builder_, library_, op, scalar, operands);
 }
 
 std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
-  return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
+  return EmitSinCos(builder_, *this, library_, scalar, operand);
 }
 
 }  // namespace adc::codegen

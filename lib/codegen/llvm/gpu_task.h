@@ -10,6 +10,7 @@
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/hooks.h"
+#include "codegen/llvm/math_library.h"
 #include "ir/module.h"
 
 namespace adc::codegen {
@@ -29,8 +30,8 @@ class GpuTask final : public TargetHooks {
  public:
   /// Makes the entry function and leaves `builder` in its first working block. `rows` may be null.
   GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-          const CodeConfig& config, const GpuDialect& dialect, const TaskRows* rows,
-          const AliasScopes& aliases, const GpuEntry& what);
+          const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library,
+          const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what);
 
   llvm::Function* Entry() const { return entry_; }
   /// Number of this thread among all of the launch, i64.
@@ -73,13 +74,13 @@ class GpuTask final : public TargetHooks {
   llvm::Value* GatedRow(uint32_t group);
   /// The next free row of a group; lanes that come together take neighbours with one atomic update.
   llvm::Value* TakeRow(uint32_t group);
-  void RaiseAt(StatusCode code, uint32_t index, llvm::Value* needed);
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   const ir::Function& kernel_;
   const CodeConfig& config_;
   const GpuDialect& dialect_;
+  const MathLibrary& library_;
   const TaskRows* rows_;
   const AliasScopes& aliases_;
   GpuEntry what_;
@@ -90,10 +91,10 @@ class GpuTask final : public TargetHooks {
   llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
   llvm::Value* thread_ = nullptr;
   llvm::Value* iteration_ = nullptr;
-  std::vector<llvm::Value*> components_;     ///< by-value arguments in register form, by cell
-  std::vector<llvm::Value*> ungated_;        ///< tokens of groups without a gate, by group
-  std::vector<llvm::AllocaInst*> claimed_;   ///< gated groups: this thread's token, or all ones
-  std::map<llvm::Value*, RowParts> parts_;   ///< of tokens whose parts are known
+  std::vector<llvm::Value*> components_;    ///< by-value arguments in register form, by cell
+  std::vector<llvm::Value*> ungated_;       ///< tokens of groups without a gate, by group
+  std::vector<llvm::AllocaInst*> claimed_;  ///< gated groups: this thread's token, or all ones
+  std::map<llvm::Value*, RowParts> parts_;  ///< of tokens whose parts are known
 };
 
 }  // namespace adc::codegen

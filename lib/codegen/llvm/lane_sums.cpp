@@ -24,8 +24,7 @@ void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
   Value* address = memory_.AddressOf(inst);
-  llvm::CallInst* call =
-      builder_.CreateCall(PayFunction(scalar, address->getType()), {address, value});
+  llvm::CallInst* call = builder_.CreateCall(PayFunction(scalar, address->getType()), {address, value});
   aliases_.Mark(call, inst, false);
 }
 
@@ -36,16 +35,13 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
   if (llvm::Function* known = module->getFunction(name)) return known;
   const GpuDialect& wave = *hooks_.Wave();
   llvm::Type* type = scalars_.RegisterType(scalar);
-  auto* pay = llvm::Function::Create(
-      llvm::FunctionType::get(builder_.getVoidTy(), {pointer, type}, false),
-      llvm::GlobalValue::InternalLinkage, name, *module);
+  auto* pay = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), {pointer, type}, false),
+                                     llvm::GlobalValue::InternalLinkage, name, *module);
   pay->setDoesNotThrow();
   pay->setConvergent();
   pay->addParamAttr(0, llvm::Attribute::NoCapture);
   wave.MakeFunction(*pay);
-  auto block = [&](const char* label) {
-    return llvm::BasicBlock::Create(module->getContext(), label, pay);
-  };
+  auto block = [&](const char* label) { return llvm::BasicBlock::Create(module->getContext(), label, pay); };
   llvm::BasicBlock* head = block("entry");
   llvm::IRBuilder<> b(head);
   Value* address = pay->getArg(0);
@@ -57,9 +53,8 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
   llvm::Type* mask_type = wave.MaskType(b);
   Value* none = llvm::ConstantInt::get(mask_type, 0);
   // The lanes above this one: two shifts, since the last lane would shift by the whole width.
-  Value* above = b.CreateShl(b.CreateShl(llvm::ConstantInt::getAllOnesValue(mask_type),
-                                         b.CreateZExt(lane, mask_type)),
-                             1);
+  Value* above = b.CreateShl(
+      b.CreateShl(llvm::ConstantInt::getAllOnesValue(mask_type), b.CreateZExt(lane, mask_type)), 1);
   Value* waiting = b.CreateAnd(peers, above);
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::BasicBlock* test = block("test");
@@ -91,8 +86,8 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
   b.CreateCondBr(b.CreateICmpEQ(lane, first), update, done);
   b.SetInsertPoint(update);
   auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-  b.CreateAtomicRMW(kind, address, sum, llvm::Align(ir::ByteSize(scalar)),
-                    llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
+  b.CreateAtomicRMW(kind, address, sum, llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic,
+                    hooks_.AtomicScope());
   b.CreateBr(done);
   b.SetInsertPoint(done);
   b.CreateRetVoid();
@@ -105,11 +100,13 @@ void LaneSums::EndSum(const Sum& sum) {
   Value* total = TotalOf(sum);
   Value* touched = TouchedOf(sum);
   for (uint32_t distance = wave.Lanes() / 2; distance != 0; distance /= 2)
-    total = Combine(sum.what->reduction, false, scalar, total, wave.ReadScalarAcross(builder_, total, distance));
+    total =
+        Combine(sum.what->reduction, false, scalar, total, wave.ReadScalarAcross(builder_, total, distance));
   Value* chosen = builder_.CreateICmpEQ(wave.Lane(builder_), builder_.getInt32(0));
   if (touched != nullptr) {
     Value* lanes = wave.LanesWhere(builder_, wave.EveryLane(builder_), touched);
-    chosen = builder_.CreateAnd(chosen, builder_.CreateICmpNE(lanes, llvm::ConstantInt::get(lanes->getType(), 0)));
+    chosen =
+        builder_.CreateAnd(chosen, builder_.CreateICmpNE(lanes, llvm::ConstantInt::get(lanes->getType(), 0)));
   }
   PayIf(chosen, sum, total);
 }

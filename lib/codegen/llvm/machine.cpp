@@ -43,6 +43,15 @@ void InitialiseTargets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
   });
 }
 
@@ -56,7 +65,8 @@ llvm::TargetLibraryInfoImpl LibraryInfo(const llvm::Triple& triple, std::span<co
   return info;
 }
 
-llvm::FunctionPassManager Pipeline(uint32_t optimise) {
+/// `vectors`: the target has instructions that work on vectors.
+llvm::FunctionPassManager Pipeline(uint32_t optimise, bool vectors) {
   using namespace llvm;
   FunctionPassManager passes;
   auto simplify_cfg = SimplifyCFGOptions().convertSwitchRangeToICmp(true);
@@ -87,7 +97,7 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise) {
   passes.addPass(SimplifyCFGPass(simplify_cfg));
   passes.addPass(InstCombinePass());
   if (optimise >= 2) {
-    passes.addPass(LoopVectorizePass());
+    if (vectors) passes.addPass(LoopVectorizePass());
     passes.addPass(EarlyCSEPass());
     passes.addPass(InstCombinePass());
     passes.addPass(LoopUnrollPass(LoopUnrollOptions(static_cast<int>(optimise))));
@@ -131,8 +141,10 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
   llvm::TargetLibraryInfoImpl library = LibraryInfo(machine.getTargetTriple(), imports);
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = optimise >= 2;
-  tuning.SLPVectorization = optimise >= 2;
+  bool device = machine.getTargetTriple().isNVPTX() || machine.getTargetTriple().isAMDGPU();
+  bool vectors = optimise >= 2 && !device;
+  tuning.LoopVectorization = vectors;
+  tuning.SLPVectorization = vectors;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
@@ -144,21 +156,34 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   } else {
     passes.addPass(llvm::AlwaysInlinerPass(false));
-    if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise)));
+    if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
   passes.run(module, modules);
 }
 
-diag::Result<std::vector<uint8_t>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
-                                              std::span<const char* const> imports) {
+namespace {
+
+std::vector<uint8_t> MakeFile(llvm::Module& module, llvm::TargetMachine& machine,
+                              std::span<const char* const> imports, llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   passes.add(new llvm::TargetLibraryInfoWrapperPass(LibraryInfo(machine.getTargetTriple(), imports)));
-  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
-  ADC_CHECK(!refused, "a target that emits object files");
+  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  ADC_CHECK(!refused, "a target that emits files of this type");
   passes.run(module);
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+diag::Result<std::vector<uint8_t>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                              std::span<const char* const> imports) {
+  return MakeFile(module, machine, imports, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::vector<uint8_t> MakeAssembly(llvm::Module& module, llvm::TargetMachine& machine) {
+  return MakeFile(module, machine, {}, llvm::CodeGenFileType::AssemblyFile);
 }
 
 std::vector<std::string> UndefinedSymbols(std::span<const uint8_t> object) {

@@ -274,10 +274,9 @@ Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* 
   seen->addIncoming(first, before);
   Value* old = builder_.CreateBitCast(seen, type);
   Value* desired = builder_.CreateBitCast(Combine(op, cell.scalar, old, {operand}), bits_type);
-  auto* exchange =
-      builder_.CreateAtomicCmpXchg(cell.address, seen, desired, AlignOf(cell),
-                                   llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic,
-                                   hooks_.AtomicScope());
+  auto* exchange = builder_.CreateAtomicCmpXchg(cell.address, seen, desired, AlignOf(cell),
+                                                llvm::AtomicOrdering::Monotonic,
+                                                llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
   aliases_.Mark(exchange, inst, in_loop_);
   seen->addIncoming(builder_.CreateExtractValue(exchange, 0), builder_.GetInsertBlock());
   builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);

@@ -139,8 +139,7 @@ void SumEmitter::PayIf(Value* condition, const Sum& sum, Value* total) {
 }
 
 void SumEmitter::Pay(const Sum& sum, Value* total) {
-  memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction),
-                     total != nullptr ? total : TotalOf(sum));
+  memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction), total != nullptr ? total : TotalOf(sum));
 }
 
 Value* SumEmitter::TotalOf(const Sum& sum) {

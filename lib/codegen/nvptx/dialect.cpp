@@ -1,0 +1,84 @@
+#include "codegen/nvptx/dialect.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace adc::codegen {
+
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+namespace {
+
+constexpr uint32_t kLastLane = 31;
+constexpr uint32_t kLargestGrid = 0x7FFFFFFF;
+
+/// A special register with a value in [0, end).
+Value* Register(llvm::IRBuilder<>& b, Intrinsic::ID id, uint32_t end) {
+  llvm::CallInst* value = b.CreateIntrinsic(id, {}, {});
+  value->setMetadata(llvm::LLVMContext::MD_range,
+                     llvm::MDBuilder(b.getContext()).createRange(llvm::APInt(32, 0), llvm::APInt(32, end)));
+  return value;
+}
+
+}  // namespace
+
+void NvptxDialect::MakeFunction(llvm::Function& function) const {
+  function.addFnAttr("target-cpu", target_.processor);
+  function.addFnAttr("target-features", target_.features);
+}
+
+void NvptxDialect::MakeEntry(llvm::Function& function, uint32_t block_size) const {
+  llvm::LLVMContext& context = function.getContext();
+  auto note = [&](const char* what, uint32_t value) {
+    llvm::Metadata* row[] = {
+        llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, what),
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
+    function.getParent()
+        ->getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context, row));
+  };
+  note("kernel", 1);
+  note("reqntidx", block_size);
+}
+
+Value* NvptxDialect::ThreadInBlock(Builder& b, uint32_t block_size) const {
+  return Register(b, Intrinsic::nvvm_read_ptx_sreg_tid_x, block_size);
+}
+
+Value* NvptxDialect::BlockNumber(Builder& b) const {
+  return Register(b, Intrinsic::nvvm_read_ptx_sreg_ctaid_x, kLargestGrid);
+}
+
+Value* NvptxDialect::Lane(Builder& b) const {
+  return Register(b, Intrinsic::nvvm_read_ptx_sreg_laneid, Lanes());
+}
+
+Value* NvptxDialect::ActiveLanes(Builder& b) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
+}
+
+Value* NvptxDialect::LanesWhere(Builder& b, Value* mask, Value* condition) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {}, {mask, condition});
+}
+
+Value* NvptxDialect::CountBelow(Builder& b, Value* mask) const {
+  Value* below = b.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_lanemask_lt, {}, {});
+  return b.CreateUnaryIntrinsic(Intrinsic::ctpop, b.CreateAnd(mask, below));
+}
+
+Value* NvptxDialect::Read(Builder& b, Value* mask, Value* value, Value* lane) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_shfl_sync_idx_i32, {}, {mask, value, lane, b.getInt32(kLastLane)});
+}
+
+Value* NvptxDialect::ReadAcross(Builder& b, Value* value, uint32_t distance) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_shfl_sync_bfly_i32, {},
+                           {EveryLane(b), value, b.getInt32(distance), b.getInt32(kLastLane)});
+}
+
+Value* NvptxDialect::Peers(Builder& b, Value* mask, Value* value) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_match_any_sync_i64, {}, {mask, value});
+}
+
+}  // namespace adc::codegen

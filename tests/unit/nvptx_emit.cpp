@@ -1,0 +1,69 @@
+// PTX: its shape, and that ptxas takes it for every processor that is a target.
+
+#include <catch2/catch.hpp>
+#include <iostream>
+
+#include "nvptx_support.h"
+
+namespace {
+
+using namespace adc;
+using namespace adc::test;
+
+const char* const kTargets[] = {"cuda:sm_70", "cuda:sm_72", "cuda:sm_75", "cuda:sm_80",
+                                "cuda:sm_86", "cuda:sm_87", "cuda:sm_89", "cuda:sm_90"};
+
+/// True where there is a ptxas; says loudly where there is none.
+bool HavePtxas() {
+  if (!Ptxas().empty()) return true;
+  std::cerr << "SKIPPED: no ptxas here, so that no PTX is assembled\n";
+  return false;
+}
+
+std::string SamplePath(const std::string& name) {
+  return std::string(ADC_SOURCE_DIR) + "/samples/" + name;
+}
+
+/// Processors that this ptxas knows: newer ones have dropped the older.
+bool Knows(const std::string& processor) {
+  return Assemble(".version 7.8\n.target " + processor + "\n.address_size 64\n", processor).good;
+}
+
+const char* const kRecurrence = R"(
+kernel @recur(%x: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff, %c: f32 diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = for %t in 0..%n carry(%a = %v0) {
+      %s = mul %a, %a
+      %b = sub 1.0, (mul %c, %s)
+      yield %b
+    }
+    atomic add %loss[], %v
+  }
+}
+)";
+
+}  // namespace
+
+TEST_CASE("version and target are those asked for") {
+  auto lowered = LowerText(kRecurrence);
+  std::string ptx = PtxFor(*lowered, PtxConfig("cuda:sm_80"));
+  CHECK(ptx.find(".version 7.0\n.target sm_80\n") != std::string::npos);
+  ptx = PtxFor(*lowered, PtxConfig("cuda:sm_75:ptx75"));
+  CHECK(ptx.find(".version 7.5\n.target sm_75\n") != std::string::npos);
+}
+
+TEST_CASE("the samples assemble for every processor, without spills") {
+  if (!HavePtxas()) return;
+  for (const char* sample : {"relax.ir", "mpm_grid_op.ir", "cholesky.ir", "csr_reduce.ir"}) {
+    auto lowered = LowerFile(SamplePath(sample));
+    for (const char* target : kTargets) {
+      codegen::CodeConfig config = PtxConfig(target);
+      if (!Knows(config.target.processor)) continue;
+      Assembled assembled = Assemble(PtxFor(*lowered, config), config.target.processor);
+      INFO(sample << " for " << target << "\n" << assembled.output);
+      CHECK(assembled.good);
+      if (std::string(sample) != "mpm_grid_op.ir") CHECK(assembled.spills == 0);
+    }
+  }
+}
