@@ -20,4 +20,10 @@ struct EntryWalk {
 };
 bool NextEntry(const adrt_module& module, EntryWalk* walk);
 
+/// Threads of a block of an entry on a GPU.
+inline uint32_t BlockSize(const artifact::EntryMeta& meta) {
+  constexpr uint32_t kDefault = 128;
+  return meta.block_size > 0 ? meta.block_size : kDefault;
+}
+
 }  // namespace adrt

@@ -37,6 +37,12 @@ bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix,
 
 adrt_status OutOfMemory(adrt_error* error);
 
+/// The caller's error where it can take details, else `own`: never null, so that functions may read it.
+inline adrt_error* DetailsOf(adrt_error* error, adrt_error* own) {
+  own->struct_size = sizeof *own;
+  return error && error->struct_size >= sizeof(adrt_error) ? error : own;
+}
+
 /// A failure of the artifact format as the loader reports it.
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
 

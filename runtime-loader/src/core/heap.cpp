@@ -45,7 +45,8 @@ bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error) {
   if (bytes <= size && heap.memory.given()) return true;
   Empty(heap);
   uint64_t doubled = size > UINT64_MAX / 2 ? bytes : size * 2;
-  if (doubled > bytes && TakeFor(heap, doubled, error)) return true;
+  adrt_error passed = {};
+  if (doubled > bytes && TakeFor(heap, doubled, DetailsOf(nullptr, &passed))) return true;
   return TakeFor(heap, bytes, error);
 }
 

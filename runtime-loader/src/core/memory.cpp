@@ -7,16 +7,11 @@ using adrt::Fail;
 
 namespace {
 
-// Whether [offset, offset + bytes) lies inside, and the details of a failure that cannot be null.
+// Whether [offset, offset + bytes) lies inside.
 bool Inside(const adrt_memory& memory, uint64_t offset, uint64_t bytes, adrt_error* error) {
   if (offset <= memory.bytes && bytes <= memory.bytes - offset) return true;
   return adrt::Refuse(error, ADRT_ERROR_ARGUMENT, "memory: ", bytes, " bytes at offset ", offset,
                       " reach past its ", memory.bytes, " bytes");
-}
-
-adrt_error* DetailsOf(adrt_error* error, adrt_error* own) {
-  own->struct_size = sizeof *own;
-  return error && error->struct_size >= sizeof(adrt_error) ? error : own;
 }
 
 }  // namespace
@@ -28,7 +23,7 @@ adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory*
                 " bytes are more than there can be");
   }
   adrt_error own = {};
-  adrt_error* details = DetailsOf(error, &own);
+  adrt_error* details = adrt::DetailsOf(error, &own);
   adrt_memory* made = adrt::New<adrt_memory>(device->host.allocator, device);
   if (!made) return adrt::OutOfMemory(error);
   // Empty memory still has an address.
@@ -66,7 +61,7 @@ uint64_t adrt_memory_bytes(const adrt_memory* memory) {
 adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* from, uint64_t bytes,
                               adrt_error* error) {
   adrt_error own = {};
-  adrt_error* details = DetailsOf(error, &own);
+  adrt_error* details = adrt::DetailsOf(error, &own);
   if (!memory || (!from && bytes > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "memory_write: null argument");
   if (!Inside(*memory, offset, bytes, details)) return details->status;
   adrt_device& device = *memory->device;
@@ -78,7 +73,7 @@ adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* 
 adrt_status adrt_memory_read(const adrt_memory* memory, uint64_t offset, void* to, uint64_t bytes,
                              adrt_error* error) {
   adrt_error own = {};
-  adrt_error* details = DetailsOf(error, &own);
+  adrt_error* details = adrt::DetailsOf(error, &own);
   if (!memory || (!to && bytes > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "memory_read: null argument");
   if (!Inside(*memory, offset, bytes, details)) return details->status;
   adrt_device& device = *memory->device;

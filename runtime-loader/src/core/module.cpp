@@ -82,8 +82,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
   made->bundle = bundle;
   made->target = target;
   adrt_error own = {};
-  own.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  adrt_error* details = adrt::DetailsOf(error, &own);
   bool done = MakeEntryTable(*made) || (adrt::OutOfMemory(details), false);
   if (!done || !device->kind->load(*made, details)) {
     adrt_status status = details->status;

@@ -53,8 +53,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   adrt_module_retain(made->module);
 
   adrt_error own = {};
-  own.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  adrt_error* details = adrt::DetailsOf(error, &own);
   if (!FillPlan(wanted, *made, details)) {
     adrt_status status = details->status;
     adrt_plan_release(made);
@@ -86,8 +85,8 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   if (!plan || max_bytes == 0)
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
   adrt_error own = {}, passed = {};
-  own.struct_size = passed.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  passed.struct_size = sizeof passed;
+  adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;
   plan->cap = max_bytes;
   if (adrt::SizeAgain(*plan, false, details)) return ADRT_OK;

@@ -130,8 +130,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
                               adrt_error* error) {
   if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
   adrt_error own = {};
-  own.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  adrt_error* details = adrt::DetailsOf(error, &own);
   if (adrt::ReadsInPlace(*plan)) {
     if (readback || readback_size > 0) {
       return Fail(error, ADRT_ERROR_ARGUMENT,

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "artifact/gpu_abi.h"
+#include "core/code.h"
 #include "core/errors.h"
 #include "core/launch.h"
 
@@ -10,8 +11,6 @@
 
 namespace adrt {
 namespace {
-
-constexpr uint32_t kDefaultBlock = 128;
 
 bool Barrier(const adrt_launch_plan& plan, void* queue, adrt_error* error) {
   adrt_device& device = *plan.module->device;
@@ -75,7 +74,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   launch.meta = meta;
   launch.entry = module.entries[module.task_begin[plan.kernel->index] + task];
   launch.total = sizes.total;
-  launch.block_size = meta->block_size > 0 ? meta->block_size : kDefaultBlock;
+  launch.block_size = BlockSize(*meta);
   // Fewer threads than iterations are no loss: each takes every threads-th iteration.
   uint64_t most = device.most_blocks * launch.block_size;
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;

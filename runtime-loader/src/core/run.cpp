@@ -161,8 +161,7 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: status is not aligned to 4 bytes");
   }
   adrt_error own = {};
-  own.struct_size = sizeof own;
-  adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  adrt_error* details = adrt::DetailsOf(error, &own);
   Launcher launcher(*plan, wanted, details);
   if (!launcher.Run()) return details->status;
   if (wanted.status) std::memcpy(wanted.status, launcher.status(), ADRT_STATUS_BYTES);

@@ -227,8 +227,7 @@ adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, a
   if (!cpu) return status;
   if (worker_count > 1) {
     adrt_error own = {};
-    own.struct_size = sizeof own;
-    adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+    adrt_error* details = adrt::DetailsOf(error, &own);
     cpu->pool = adrt::New<adrt::Pool>(cpu->host.allocator);
     if (!cpu->pool) adrt::OutOfMemory(details);
     if (!cpu->pool || !cpu->pool->Start(worker_count - 1, &cpu->host.allocator, details)) {

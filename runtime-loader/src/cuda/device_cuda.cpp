@@ -1,0 +1,458 @@
+#include <cstring>
+
+#include "artifact/gpu_abi.h"
+#include "core/code.h"
+#include "core/errors.h"
+#include "core/host.h"
+#include "core/launch.h"
+#include "cuda/driver.h"
+
+// NVIDIA's devices through the CUDA driver. The code is PTX, which the driver compiles when the module is
+// loaded. A launch's words are its kernel parameters, handed over as one buffer.
+//
+// Every function makes the device's context current and takes it away again, so that the caller's own current
+// context is never touched. adrt_run uses one stream of the device: a stream that keeps order with the
+// default stream, so that what the caller copied with plain calls is there.
+
+using adrt::Fail;
+
+namespace adrt {
+namespace {
+
+struct CudaDevice : adrt_device {
+  CudaDevice(const Host& from, const DeviceKind* its_kind) : adrt_device(from, its_kind, 1) {}
+
+  adrt_cuda_api api = {};
+  void* context = nullptr;
+  bool is_primary = false;  ///< the context was retained, and is to be released
+  int device = 0;
+  void* stream = nullptr;
+  uint32_t level = 0;  ///< 90 for sm_90
+  uint32_t newest_ptx = 0;
+  uint32_t processors = 0;
+};
+
+CudaDevice& Cuda(adrt_device& device) {
+  return static_cast<CudaDevice&>(device);
+}
+const CudaDevice& Cuda(const adrt_device& device) {
+  return static_cast<const CudaDevice&>(device);
+}
+
+/// The device's context as the thread's current one, for a scope.
+class Current {
+ public:
+  Current(const CudaDevice& device, adrt_error* error) : device_(device) {
+    int code = device.api.ContextPush(device.context);
+    pushed_ = code == kCudaSuccess;
+    if (!pushed_ && error) CudaFailed(device.api, code, "cuCtxPushCurrent", error);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  // What popping returns is the error of an earlier asynchronous call, if any: waiting reports that.
+  ~Current() {
+    void* popped = nullptr;
+    if (pushed_) device_.api.ContextPop(&popped);
+  }
+  explicit operator bool() const { return pushed_; }
+
+ private:
+  const CudaDevice& device_;
+  bool pushed_;
+};
+
+// ------------------------------------------------------------------------------------------- choosing code
+
+// "sm_90" or "sm_90a": the number, and whether it runs on exactly that.
+bool ParseLevel(std::string_view arch, uint32_t* level, bool* exact) {
+  if (!arch.starts_with("sm_")) return false;
+  arch.remove_prefix(3);
+  *level = 0;
+  while (!arch.empty() && arch[0] >= '0' && arch[0] <= '9' && *level < 10000) {
+    *level = *level * 10 + static_cast<uint32_t>(arch[0] - '0');
+    arch.remove_prefix(1);
+  }
+  *exact = arch == "a";
+  return *level > 0 && (arch.empty() || *exact);
+}
+
+// The number behind "ptx" in "cuda:sm_80:ptx75" and among the features; 0 where nothing is said.
+uint32_t NumberBehindPtx(std::string_view text) {
+  size_t at = text.find("ptx");
+  uint32_t number = 0;
+  if (at == std::string_view::npos) return 0;
+  for (at += 3; at < text.size() && text[at] >= '0' && text[at] <= '9' && number < 1000; ++at) {
+    number = number * 10 + static_cast<uint32_t>(text[at] - '0');
+  }
+  return number;
+}
+
+void SayOldDriver(const CudaDevice& device, uint32_t ptx, artifact::TextWriter& reason) {
+  reason << "the code is PTX " << ptx / 10 << "." << ptx % 10 << ", and this driver reads PTX up to "
+         << device.newest_ptx / 10 << "." << device.newest_ptx % 10
+         << ": a newer driver would run it, or code for an older PTX";
+}
+
+bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
+           artifact::TextWriter& reason) {
+  const CudaDevice& cuda = Cuda(device);
+  uint32_t level = 0;
+  bool exact = false;
+  if (!ParseLevel(target.arch.view(), &level, &exact)) {
+    reason << "'" << target.arch.view() << "' is no architecture that this loader knows";
+    return false;
+  }
+  if (level > cuda.level || (exact && level != cuda.level)) {
+    reason << "is for " << target.arch.view() << ", the device is " << cuda.arch;
+    return false;
+  }
+  uint32_t ptx = NumberBehindPtx(target.name.view());
+  for (const String& feature : target.features) {
+    uint32_t asked = NumberBehindPtx(feature.view());
+    if (asked == 0) {
+      reason << "needs '" << feature.view() << "', which this loader does not know";
+      return false;
+    }
+    if (asked > ptx) ptx = asked;
+  }
+  if (ptx > cuda.newest_ptx) {
+    SayOldDriver(cuda, ptx, reason);
+    return false;
+  }
+  *rank = level;
+  return true;
+}
+
+void Features(const adrt_device& device, artifact::TextWriter& text) {
+  text << "ptx" << Cuda(device).newest_ptx;
+}
+
+// ------------------------------------------------------------------------------------------------- modules
+
+bool Compile(const CudaDevice& cuda, const Vector<uint8_t>& text, void** module, adrt_error* error) {
+  constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
+  char log[400] = {};
+  int options[] = {kErrorLog, kErrorLogBytes};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log - 1)};
+  int code = cuda.api.ModuleLoad(module, text.data(), 2, options, values);
+  if (code == kCudaSuccess) return true;
+  CudaFailed(cuda.api, code, "cuModuleLoadDataEx", error);
+  if (log[0] == 0) return false;
+  char first[sizeof error->text];
+  artifact::TextWriter(first, sizeof first) << error->text;
+  artifact::TextWriter(error->text, sizeof error->text) << first << "; the driver's compiler says: " << log;
+  return false;
+}
+
+// The functions of the module, and how many threads of each the device runs at once: the rows of a task
+// should be no more.
+bool FindEntries(adrt_module& module, const CudaDevice& cuda, adrt_error* error) {
+  for (EntryWalk walk; NextEntry(module, &walk);) {
+    void* function = nullptr;
+    int code = cuda.api.ModuleGetFunction(&function, module.code, walk.meta->symbol.c_str());
+    if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuModuleGetFunction", error);
+    module.entries[walk.slot] = function;
+    uint32_t block_size = BlockSize(*walk.meta);
+    int blocks = 0;
+    code = cuda.api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
+    if (code != kCudaSuccess)
+      return CudaFailed(cuda.api, code, "cuOccupancyMaxActiveBlocksPerMultiprocessor", error);
+    if (blocks < 1) {
+      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "kernel '", walk.kernel_meta->name.view(),
+                    "': the device cannot run blocks of ", block_size, " threads of it");
+    }
+    module.entry_threads[walk.slot] = static_cast<uint32_t>(blocks) * cuda.processors * block_size;
+  }
+  return true;
+}
+
+void Unload(adrt_module& module) {
+  const CudaDevice& cuda = Cuda(*module.device);
+  if (Current current(cuda, nullptr); current) cuda.api.ModuleUnload(module.code);
+}
+
+bool Load(adrt_module& module, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(*module.device);
+  Vector<uint8_t> text(&module.host.allocator);
+  uint32_t section = 0;
+  if (!ReadCode(module, &text, &section, error)) return false;
+  if (!text.TryPush(0)) return OutOfMemory(error) == ADRT_OK;
+  uint32_t ptx = PtxVersion({reinterpret_cast<const char*>(text.data()), text.size()});
+  if (ptx > cuda.newest_ptx) {
+    char words[160] = {};
+    artifact::TextWriter reason(words, sizeof words);
+    SayOldDriver(cuda, ptx, reason);
+    return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, words);
+  }
+  Current current(cuda, error);
+  if (!current) return false;
+  if (!Compile(cuda, text, &module.code, error)) {
+    error->section = section;
+    return false;
+  }
+  if (FindEntries(module, cuda, error)) return true;
+  error->section = section;
+  cuda.api.ModuleUnload(module.code);
+  return false;
+}
+
+// -------------------------------------------------------------------------------------------------- memory
+
+bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter&) {
+  *place = Place::Host(data, UINT64_MAX);  // an address, though of the device
+  return true;
+}
+
+void* Data(const Memory& memory) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory.place.address));
+}
+
+bool Allocate(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  uint64_t address = 0;
+  int code = cuda.api.MemoryAllocate(&address, bytes);
+  if (code == kCudaSuccess) {
+    memory->place = {0, 0, bytes, address};
+    return true;
+  }
+  CudaFailed(cuda.api, code, "cuMemAlloc", error);
+  if (code != kCudaOutOfMemory) return false;
+  size_t free_bytes = 0, total = 0;
+  if (cuda.api.MemoryInfo(&free_bytes, &total) == kCudaSuccess) {
+    Fail(error, ADRT_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no room for ", bytes,
+         " bytes: ", uint64_t{free_bytes}, " of its ", uint64_t{total}, " bytes are free");
+    error->native_code = code;
+  }
+  error->needed_bytes = bytes;
+  return false;
+}
+
+void Release(adrt_device& device, Memory& memory) {
+  const CudaDevice& cuda = Cuda(device);
+  if (Current current(cuda, nullptr); current) cuda.api.MemoryFree(memory.place.address);
+  memory = {};
+}
+
+bool Write(adrt_device& device, const Place& to, const void* from, uint64_t bytes, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  int code = cuda.api.CopyToDevice(to.address, from, bytes);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemcpyHtoD", error);
+}
+
+bool Read(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  int code = cuda.api.CopyToHost(to, from.address, bytes);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemcpyDtoH", error);
+}
+
+// ------------------------------------------------------------------------------------------------ launches
+
+bool Begin(adrt_device& device, void** queue, adrt_error*) {
+  *queue = Cuda(device).stream;
+  return true;
+}
+
+bool Finish(adrt_device& device, void* queue, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  int code = cuda.api.StreamSynchronize(queue);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuStreamSynchronize", error);
+}
+
+void Drop(adrt_device& device, void* queue) {
+  const CudaDevice& cuda = Cuda(device);
+  if (Current current(cuda, nullptr); current) cuda.api.StreamSynchronize(queue);
+}
+
+bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  int code = cuda.api.FillWords(place.address, 0, place.bytes / sizeof(uint32_t), queue);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemsetD32Async", error);
+}
+
+bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  Current current(cuda, error);
+  if (!current) return false;
+  // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+  void *const kPointer = reinterpret_cast<void*>(uintptr_t{1}), *const kSize =
+                                                                    reinterpret_cast<void*>(uintptr_t{2});
+  size_t bytes = task.words.size_bytes();
+  void* extra[] = {kPointer, const_cast<uint64_t*>(task.words.data()), kSize, &bytes, nullptr};
+  int code = cuda.api.LaunchKernel(task.entry, static_cast<unsigned>(task.blocks), 1, 1, task.block_size, 1,
+                                   1, 0, queue, nullptr, extra);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuLaunchKernel", error);
+}
+
+// ------------------------------------------------------------------------------------------------- devices
+
+void Destroy(adrt_device& device) {
+  CudaDevice* cuda = &Cuda(device);
+  if (cuda->stream) {
+    if (Current current(*cuda, nullptr); current) cuda->api.StreamDestroy(cuda->stream);
+  }
+  if (cuda->is_primary) cuda->api.PrimaryContextRelease(cuda->device);
+  Delete(cuda->host.allocator, cuda);
+}
+
+constexpr DeviceKind kCuda = {
+    .name = "cuda",
+    .payload = artifact::section::kPtx,
+    .host_memory = false,
+    .judge = Judge,
+    .load = Load,
+    .unload = Unload,
+    .destroy = Destroy,
+    .features = Features,
+    .bind = Bind,
+    .data = Data,
+    .allocate = Allocate,
+    .release = Release,
+    .write = Write,
+    .read = Read,
+    .begin = Begin,
+    .finish = Finish,
+    .drop = Drop,
+    .clear = Clear,
+    .launch = Launch,
+    .barrier = nullptr,  // a stream keeps order
+};
+
+bool Attribute(const CudaDevice& cuda, int attribute, uint32_t* value, adrt_error* error) {
+  int given = 0;
+  int code = cuda.api.DeviceGetAttribute(&given, attribute, cuda.device);
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDeviceGetAttribute", error);
+  *value = given > 0 ? static_cast<uint32_t>(given) : 0;
+  return true;
+}
+
+// What the device is, and the stream of adrt_run. The context is known, and current.
+bool Describe(CudaDevice& cuda, adrt_error* error) {
+  constexpr int kMaxGridX = 5, kProcessors = 16, kThreadsPerProcessor = 39, kMajor = 75, kMinor = 76;
+  uint32_t major = 0, minor = 0, threads = 0, blocks = 0;
+  if (!Attribute(cuda, kMajor, &major, error) || !Attribute(cuda, kMinor, &minor, error) ||
+      !Attribute(cuda, kProcessors, &cuda.processors, error) ||
+      !Attribute(cuda, kThreadsPerProcessor, &threads, error) ||
+      !Attribute(cuda, kMaxGridX, &blocks, error)) {
+    return false;
+  }
+  int version = 0;
+  int code = cuda.api.DriverGetVersion(&version);
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDriverGetVersion", error);
+  code = cuda.api.DeviceGetName(cuda.label, sizeof cuda.label - 1, cuda.device);
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDeviceGetName", error);
+  cuda.level = major * 10 + minor;
+  cuda.newest_ptx = NewestPtx(version);
+  cuda.worker_count = cuda.processors * threads;
+  cuda.most_blocks = blocks;
+  artifact::TextWriter(cuda.arch, sizeof cuda.arch) << "sm_" << cuda.level;
+  if (cuda.worker_count == 0 || blocks == 0) {
+    return Refuse(error, ADRT_ERROR_DRIVER, "the CUDA driver says that its device has no processors");
+  }
+  constexpr unsigned kOrderedWithDefault = 0;
+  code = cuda.api.StreamCreate(&cuda.stream, kOrderedWithDefault);
+  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuStreamCreate", error);
+}
+
+bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
+  if (!FindCuda(desc.find, desc.user, &cuda.api, error)) return false;
+  cuda.context = desc.context;
+  if (!cuda.context) {
+    int code = cuda.api.ContextGetCurrent(&cuda.context);
+    if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuCtxGetCurrent", error);
+  }
+  if (!cuda.context) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT,
+                  "device_wrap_cuda: no context is given, and none is current on this thread");
+  }
+  Current current(cuda, error);
+  if (!current) return false;
+  int code = cuda.api.ContextGetDevice(&cuda.device);
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuCtxGetDevice", error);
+  return Describe(cuda, error);
+}
+
+bool Open(uint32_t ordinal, CudaDevice& cuda, adrt_error* error) {
+  if (!FindCuda(nullptr, nullptr, &cuda.api, error)) return false;
+  int count = 0;
+  int code = cuda.api.Init(0);
+  if (code != kCudaSuccess && code != kCudaNoDevice) return CudaFailed(cuda.api, code, "cuInit", error);
+  if (code == kCudaSuccess) code = cuda.api.DeviceGetCount(&count);
+  if (code != kCudaSuccess && code != kCudaNoDevice)
+    return CudaFailed(cuda.api, code, "cuDeviceGetCount", error);
+  if (count < 0 || ordinal >= static_cast<uint32_t>(count)) {
+    return Refuse(error, ADRT_ERROR_NOT_FOUND, "device_open_cuda: no device ", ordinal, ": there are ",
+                  int32_t{count});
+  }
+  code = cuda.api.DeviceGet(&cuda.device, static_cast<int>(ordinal));
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDeviceGet", error);
+  code = cuda.api.PrimaryContextRetain(&cuda.context, cuda.device);
+  if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDevicePrimaryCtxRetain", error);
+  cuda.is_primary = true;
+  Current current(cuda, error);
+  return current && Describe(cuda, error);
+}
+
+// A device that `fill` describes; nothing is left where that fails.
+template <class Fill>
+adrt_status MakeCuda(const adrt_host* host, adrt_device** device, adrt_error* error, const Fill& fill) {
+  Host made;
+  if (!MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  CudaDevice* cuda = New<CudaDevice>(made.allocator, made, &kCuda);
+  if (!cuda) return OutOfMemory(error);
+  if (!fill(*cuda, details)) {
+    Destroy(*cuda);
+    return details->status;
+  }
+  *device = cuda;
+  return ADRT_OK;
+}
+
+}  // namespace
+}  // namespace adrt
+
+adrt_status adrt_device_wrap_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
+                                  adrt_error* error) {
+  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cuda: null argument");
+  adrt_cuda_desc wanted = {};
+  if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cuda: struct_size is not set");
+  }
+  return adrt::MakeCuda(host, device, error, [&](adrt::CudaDevice& cuda, adrt_error* details) {
+    return adrt::Wrap(wanted, cuda, details);
+  });
+}
+
+adrt_status adrt_device_open_cuda(const adrt_host* host, uint32_t ordinal, adrt_device** device,
+                                  adrt_error* error) {
+  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cuda: null argument");
+  return adrt::MakeCuda(host, device, error, [&](adrt::CudaDevice& cuda, adrt_error* details) {
+    return adrt::Open(ordinal, cuda, details);
+  });
+}
+
+adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
+                             void* status, adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "record_cuda: null argument");
+  if (!plan->module || plan->module->device->kind != &adrt::kCuda) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_cuda: the plan has no module for a CUDA device");
+  }
+  adrt_error own = {};
+  adrt_error* details = adrt::DetailsOf(error, &own);
+  adrt::Place heap_place, status_place;
+  if (heap) heap_place = adrt::Place::Host(heap, heap_size);
+  if (status) status_place = adrt::Place::Host(status, ADRT_STATUS_BYTES);
+  bool done = adrt::RecordLaunch(*plan, stream, heap_place, status_place, details);
+  return done ? ADRT_OK : details->status;
+}
