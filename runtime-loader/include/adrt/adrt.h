@@ -11,6 +11,8 @@
  *
  *   adrt_bundle_open -> adrt_module_load -> adrt_bundle_find_kernel -> adrt_plan -> adrt_run
  *
+ * Devices other than the CPU have a header each: adrt_cuda.h, adrt_hip.h, adrt_vk.h, adrt_metal.h.
+ *
  * Thread rule. "Any thread" means at any time, also at once with the same handle. "One thread at a time"
  * means that the caller sees to it that no two calls with the same handle overlap; different handles are
  * independent.
@@ -161,26 +163,6 @@ adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* job
  * of adrt_run; 0: one worker per processor. Launches from several threads take turns. Any thread. */
 adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
                                  adrt_error* error);
-/* NVIDIA's devices, through the CUDA driver, which is found at run time. The code is PTX: the driver compiles
- * it when a module is loaded. The loader leaves the caller's current context as it is. */
-typedef struct adrt_cuda_desc {
-  uint32_t struct_size;
-  uint32_t reserved0;
-  void* context; /* CUcontext; it outlives the device. Null: the one that is current on this thread */
-  void* (*find)(void* user, const char* name); /* the driver's function "cuLaunchKernel", or null where it is
-                                                  not there; null: libcuda.so.1 is opened */
-  void* user;
-  uint64_t reserved[4];
-} adrt_cuda_desc;
-
-/* The caller's context; null desc: all defaults. Any thread. */
-adrt_status adrt_device_wrap_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
-                                  adrt_error* error);
-/* The primary context of the device with this number, counted by the driver from 0. ADRT_ERROR_NOT_FOUND
- * where there are not so many, ADRT_ERROR_DRIVER where there is no driver. Any thread. */
-adrt_status adrt_device_open_cuda(const adrt_host* host, uint32_t ordinal, adrt_device** device,
-                                  adrt_error* error);
-
 /* Any thread. The last release stops a pool's threads and must not come from one of its jobs. */
 void adrt_device_retain(adrt_device* device);
 void adrt_device_release(adrt_device* device);
@@ -436,17 +418,11 @@ typedef struct adrt_run_desc {
  * desc may be null. Two launches at once must not share a plan, a heap or memory. One thread at a time. */
 adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
 
-/* Recording: a launch goes to the caller's own queue. Nothing is submitted, waited for, allocated or read
- * back; the plan must be settled (adrt_plan_resolve, adrt_plan_with_cap), `heap` holds heap_bytes of the
- * device's memory, aligned as the plan says, `status` ADRT_STATUS_BYTES of it, aligned to 4. Both, the module
- * and the arguments' memory stay as they are until the launch is done; launches that may run at once must not
- * share a heap or a status block. What the launch says is in the status block, for adrt_status_read. The plan
- * may be released, or recorded again, as soon as the function returns. One thread at a time. */
-
-/* `stream`: a CUstream of the device's context; heap and status: device addresses. A stream that is being
- * captured into a graph works. */
-adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
-                             void* status, adrt_error* error);
+/* Launches in the caller's own queues: adrt_record_cuda, adrt_record_vk and so on (adrt_cuda.h, adrt_vk.h,
+ * adrt_metal.h). They submit nothing, wait for nothing, allocate no device memory and read nothing back. The
+ * plan must be settled (adrt_plan_resolve, adrt_plan_with_cap). Module, arguments' memory, heap and status
+ * block stay as they are until the launch is done; launches that may run at once must not share a heap or a
+ * status block. Recording clears the status block first; adrt_status_read says what it holds afterwards. */
 
 /* What a status block that a launch of this plan wrote says, copied to host memory. Any thread. */
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);

@@ -11,7 +11,7 @@ void* OpenLibrary(std::span<const char* const> names, adrt_error* error) {
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   }
   const char* reason = dlerror();
-  Fail(error, ADRT_ERROR_DRIVER, "the driver's library '", names[0],
+  Fail(error, ADRT_ERROR_NOT_FOUND, "the driver's library '", names[0],
        "' cannot be opened: ", reason ? reason : "it is not there");
   return nullptr;
 }

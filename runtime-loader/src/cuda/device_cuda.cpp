@@ -1,6 +1,7 @@
+#include <adrt/adrt_cuda.h>
+
 #include <cstring>
 
-#include "artifact/gpu_abi.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
@@ -381,19 +382,19 @@ bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
   return Describe(cuda, error);
 }
 
-bool Open(uint32_t ordinal, CudaDevice& cuda, adrt_error* error) {
-  if (!FindCuda(nullptr, nullptr, &cuda.api, error)) return false;
+bool Open(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
+  if (!FindCuda(desc.find, desc.user, &cuda.api, error)) return false;
   int count = 0;
   int code = cuda.api.Init(0);
   if (code != kCudaSuccess && code != kCudaNoDevice) return CudaFailed(cuda.api, code, "cuInit", error);
   if (code == kCudaSuccess) code = cuda.api.DeviceGetCount(&count);
   if (code != kCudaSuccess && code != kCudaNoDevice)
     return CudaFailed(cuda.api, code, "cuDeviceGetCount", error);
-  if (count < 0 || ordinal >= static_cast<uint32_t>(count)) {
-    return Refuse(error, ADRT_ERROR_NOT_FOUND, "device_open_cuda: no device ", ordinal, ": there are ",
+  if (count < 0 || desc.index >= static_cast<uint32_t>(count)) {
+    return Refuse(error, ADRT_ERROR_NOT_FOUND, "device_open_cuda: no device ", desc.index, ": there are ",
                   int32_t{count});
   }
-  code = cuda.api.DeviceGet(&cuda.device, static_cast<int>(ordinal));
+  code = cuda.api.DeviceGet(&cuda.device, static_cast<int>(desc.index));
   if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDeviceGet", error);
   code = cuda.api.PrimaryContextRetain(&cuda.context, cuda.device);
   if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuDevicePrimaryCtxRetain", error);
@@ -403,15 +404,20 @@ bool Open(uint32_t ordinal, CudaDevice& cuda, adrt_error* error) {
 }
 
 // A device that `fill` describes; nothing is left where that fails.
-template <class Fill>
-adrt_status MakeCuda(const adrt_host* host, adrt_device** device, adrt_error* error, const Fill& fill) {
+adrt_status MakeCuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
+                     adrt_error* error, bool (*fill)(const adrt_cuda_desc&, CudaDevice&, adrt_error*)) {
+  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: null argument");
+  adrt_cuda_desc wanted = {};
+  if (desc && !CopyDescriptor(desc, &wanted)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: struct_size is not set");
+  }
   Host made;
   if (!MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
   adrt_error own = {};
   adrt_error* details = DetailsOf(error, &own);
   CudaDevice* cuda = New<CudaDevice>(made.allocator, made, &kCuda);
   if (!cuda) return OutOfMemory(error);
-  if (!fill(*cuda, details)) {
+  if (!fill(wanted, *cuda, details)) {
     Destroy(*cuda);
     return details->status;
   }
@@ -424,22 +430,12 @@ adrt_status MakeCuda(const adrt_host* host, adrt_device** device, adrt_error* er
 
 adrt_status adrt_device_wrap_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
                                   adrt_error* error) {
-  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cuda: null argument");
-  adrt_cuda_desc wanted = {};
-  if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cuda: struct_size is not set");
-  }
-  return adrt::MakeCuda(host, device, error, [&](adrt::CudaDevice& cuda, adrt_error* details) {
-    return adrt::Wrap(wanted, cuda, details);
-  });
+  return adrt::MakeCuda(host, desc, device, error, adrt::Wrap);
 }
 
-adrt_status adrt_device_open_cuda(const adrt_host* host, uint32_t ordinal, adrt_device** device,
+adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
                                   adrt_error* error) {
-  if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cuda: null argument");
-  return adrt::MakeCuda(host, device, error, [&](adrt::CudaDevice& cuda, adrt_error* details) {
-    return adrt::Open(ordinal, cuda, details);
-  });
+  return adrt::MakeCuda(host, desc, device, error, adrt::Open);
 }
 
 adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
