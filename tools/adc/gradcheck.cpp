@@ -418,6 +418,7 @@ int Gradcheck(const std::vector<std::string>& words) {
   ArgTexts texts;
   Settings settings;
   OpenOptions open;
+  DeviceChoice device;
   uint64_t workers = 0;
   CommandLine line(
       "adc gradcheck [options] bundle.adcb|kernel.ir",
@@ -439,6 +440,7 @@ int Gradcheck(const std::vector<std::string>& words) {
              "relative, against forward mode; default 1e-10 (f64), 1e-3 (f32)",
              [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_forward); });
   line.Section("How");
+  AddDeviceOptions(line, &device);
   line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
               &settings.launch.adstack_cap, UINT64_MAX);
@@ -453,6 +455,10 @@ int Gradcheck(const std::vector<std::string>& words) {
     case CommandLine::Outcome::Run:
       break;
   }
+  Machine machine;
+  settings.launch.workers = static_cast<uint32_t>(workers);
+  if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
+  open.targets = {machine.device().Target()};
   open.derive_tangents = true;
   Bundle bundle;
   if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
@@ -476,14 +482,12 @@ int Gradcheck(const std::vector<std::string>& words) {
   std::map<std::string, std::vector<int64_t>> shapes;
   if (!ParseArguments(bundle.get(), primal, texts, &inputs, &shapes)) return driver::kExitUsage;
   if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
-  settings.launch.workers = static_cast<uint32_t>(workers);
-  Machine machine;
-  if (int code = machine.Open(bundle, settings.launch.workers); code != driver::kExitOk) return code;
+  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
   Checker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
                   std::move(inputs));
   std::vector<std::pair<const Param*, Row>> rows;
   if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
-  return PrintRows(bundle.get(), primal, rows);
+  return machine.Finish(PrintRows(bundle.get(), primal, rows));
 }
 
 }  // namespace adc::tool

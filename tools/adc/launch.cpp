@@ -5,21 +5,60 @@
 
 namespace adc::tool {
 
-int Machine::Open(Bundle& bundle, uint32_t workers) {
-  auto error = Sized<adrt_error>();
-  adrt_status status = adrt_device_open_cpu(nullptr, workers, device_.Out(), &error);
-  if (status != ADRT_OK) return ReportFailure("the CPU", status, error);
-  status = adrt_module_load(device_.get(), bundle.get(), module_.Out(), &error);
-  return status == ADRT_OK ? driver::kExitOk : ReportFailure("loading the code", status, error);
-}
-
-int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values,
-                    const LaunchOptions& options, adrt_plan_report* report) {
-  std::vector<adrt_arg> arguments;
+int Arguments::Write(const OpenedDevice& device, const Kernel& kernel,
+                     std::map<std::string, ArgValue>& values) {
+  list_.clear();
   for (const Param& param : kernel.params) {
     auto value = values.find(param.name);
-    if (param.IsGiven() && value != values.end()) arguments.push_back(ToArgument(param, value->second));
+    if (!param.IsGiven() || value == values.end()) continue;
+    adrt_arg& argument = list_.emplace_back(ToArgument(param, value->second));
+    if (param.IsScalar() || device.IsCpu()) continue;
+    auto error = Sized<adrt_error>();
+    const std::vector<uint8_t>& bytes = value->second.bytes;
+    Memory& memory = memory_[param.name];
+    adrt_status status = ADRT_OK;
+    if (!memory || adrt_memory_bytes(memory.get()) != bytes.size()) {
+      memory = Memory();
+      status = adrt_memory_create(device.get(), bytes.size(), memory.Out(), &error);
+    }
+    if (status == ADRT_OK) status = adrt_memory_write(memory.get(), 0, bytes.data(), bytes.size(), &error);
+    if (status != ADRT_OK) return ReportFailure("memory of '" + param.name + "'", status, error);
+    argument.data = adrt_memory_data(memory.get());
   }
+  return driver::kExitOk;
+}
+
+int Arguments::Read(const Kernel& kernel, std::map<std::string, ArgValue>& values) {
+  for (const Param& param : kernel.params) {
+    auto memory = memory_.find(param.name);
+    auto value = values.find(param.name);
+    if (memory == memory_.end() || value == values.end() || param.report.access == ADRT_ACCESS_READ) continue;
+    std::vector<uint8_t>& bytes = value->second.bytes;
+    auto error = Sized<adrt_error>();
+    adrt_status status = adrt_memory_read(memory->second.get(), 0, bytes.data(), bytes.size(), &error);
+    if (status != ADRT_OK) return ReportFailure("memory of '" + param.name + "'", status, error);
+  }
+  return driver::kExitOk;
+}
+
+int Machine::Open(const DeviceChoice& choice, uint32_t workers) {
+  auto error = Sized<adrt_error>();
+  name_ = choice.Name();
+  adrt_status status = device_.Open(choice, workers, &error);
+  if (status == ADRT_OK) return driver::kExitOk;
+  int code = ReportFailure("device " + name_, status, error);
+  // What this machine has not is not supported here.
+  return status == ADRT_ERROR_NOT_FOUND ? driver::kExitUnsupported : code;
+}
+
+int Machine::Load(Bundle& bundle) {
+  auto error = Sized<adrt_error>();
+  adrt_status status = adrt_module_load(device_.get(), bundle.get(), module_.Out(), &error);
+  return status == ADRT_OK ? driver::kExitOk : ReportFailure("loading the code on " + name_, status, error);
+}
+
+int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
+                  LaunchPlan* plan) const {
   auto desc = Sized<adrt_plan_desc>();
   desc.arg_count = static_cast<uint32_t>(arguments.size());
   desc.args = arguments.data();
@@ -27,19 +66,34 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   desc.workers = options.workers;
   desc.heap_budget = options.heap_budget;
   auto error = Sized<adrt_error>();
-  LaunchPlan plan;
-  std::string name = "kernel '" + std::string(kernel.report.name) + "'";
-  adrt_status status = adrt_plan(kernel.handle, &desc, plan.Out(), &error);
+  adrt_status status = adrt_plan(kernel.handle, &desc, plan->Out(), &error);
   if (status == ADRT_OK && options.adstack_cap != 0) {
-    status = adrt_plan_with_cap(plan.get(), options.adstack_cap, &error);
+    status = adrt_plan_with_cap(plan->get(), options.adstack_cap, &error);
   }
-  if (status == ADRT_OK) status = adrt_run(plan.get(), nullptr, &error);
-  if (status != ADRT_OK) return ReportFailure(name, status, error);
+  if (status == ADRT_OK) return driver::kExitOk;
+  return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
+}
+
+int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values,
+                    const LaunchOptions& options, adrt_plan_report* report) {
+  LaunchPlan plan;
+  if (int code = arguments_.Write(device_, kernel, values); code != driver::kExitOk) return code;
+  if (int code = Plan(kernel, arguments_.list(), options, &plan); code != driver::kExitOk) return code;
+  auto error = Sized<adrt_error>();
+  adrt_status status = adrt_run(plan.get(), nullptr, &error);
+  if (status != ADRT_OK)
+    return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   if (report != nullptr) {
     *report = Sized<adrt_plan_report>();
     adrt_plan_info(plan.get(), report, nullptr);
   }
-  return driver::kExitOk;
+  return arguments_.Read(kernel, values);
+}
+
+int Machine::Finish(int code) const {
+  if (code != driver::kExitOk || device_.Faults() == 0) return code;
+  PrintError("the validation layer found " + std::to_string(device_.Faults()) + " faults");
+  return driver::kExitRunTime;
 }
 
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device.h"
 #include "values.h"
 
 namespace adc::tool {
@@ -15,20 +16,45 @@ struct LaunchOptions {
   uint64_t adstack_cap = 0;  ///< bytes for stacks whose capacity nothing says; 0: read the sizes
 };
 
+/// Arguments as the loader takes them, and the memory of the device behind them. On a CPU that is the memory
+/// of the values themselves.
+class Arguments {
+ public:
+  /// Gives every argument memory and copies it there. Memory of an earlier call is used again where it fits.
+  /// kExitOk, or the exit code after the reason was printed.
+  int Write(const OpenedDevice& device, const Kernel& kernel, std::map<std::string, ArgValue>& values);
+  /// Copies back what the kernel writes.
+  int Read(const Kernel& kernel, std::map<std::string, ArgValue>& values);
+  const std::vector<adrt_arg>& list() const { return list_; }
+
+ private:
+  std::vector<adrt_arg> list_;
+  std::map<std::string, Memory> memory_;  ///< by parameter; empty on a CPU
+};
+
 /// A device and the code of a bundle on it.
 class Machine {
  public:
-  /// kExitOk, or the exit code after the reason was printed.
-  int Open(Bundle& bundle, uint32_t workers);
+  /// Both: kExitOk, or the exit code after the reason was printed.
+  int Open(const DeviceChoice& choice, uint32_t workers);
+  int Load(Bundle& bundle);
   /// Runs `kernel` once with `values` (every given parameter by name). kExitOk, or the exit code after the
   /// reason was printed.
   int Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options,
              adrt_plan_report* report = nullptr);
+  /// A plan of a launch with these arguments.
+  int Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
+           LaunchPlan* plan) const;
+  /// `code`, or the one that says that the validation layer found faults.
+  int Finish(int code) const;
+  const OpenedDevice& device() const { return device_; }
   adrt_module* module() const { return module_.get(); }
 
  private:
-  Device device_;
+  OpenedDevice device_;
+  std::string name_;
   Module module_;
+  Arguments arguments_;
 };
 
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar

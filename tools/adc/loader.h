@@ -36,6 +36,7 @@ class Handle {
 using Bundle = Handle<adrt_bundle, adrt_bundle_release>;
 using Device = Handle<adrt_device, adrt_device_release>;
 using Module = Handle<adrt_module, adrt_module_release>;
+using Memory = Handle<adrt_memory, adrt_memory_release>;
 using LaunchPlan = Handle<adrt_launch_plan, adrt_plan_release>;
 
 /// A descriptor or report with its size filled in.

@@ -56,11 +56,13 @@ int Run(const std::vector<std::string>& words) {
   ArgTexts texts;
   LaunchOptions launch;
   OpenOptions open;
+  DeviceChoice device;
   uint64_t workers = 0, repeat = 1;
   bool time = false;
   CommandLine line(
       "adc run [options] bundle.adcb|kernel.ir",
-      "Runs a kernel on this machine through the loader. Values of parameters that the kernel writes\n"
+      "Runs a kernel on a device of this machine through the loader. Values of parameters that the kernel "
+      "writes\n"
       "are printed, or written where --out names a file. Adjoints and tangents that are not given\n"
       "begin as zeros. The bundle's code is trusted: run only bundles that you would run as programs.");
   line.Section("What to run");
@@ -74,6 +76,7 @@ int Run(const std::vector<std::string>& words) {
             &texts.shapes);
   line.List("--out", "NAME=@FILE", "write the parameter to FILE as .npy after the run", &outs);
   line.Section("How");
+  AddDeviceOptions(line, &device);
   line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory", &launch.heap_budget,
               UINT64_MAX);
@@ -98,6 +101,10 @@ int Run(const std::vector<std::string>& words) {
     case CommandLine::Outcome::Run:
       break;
   }
+  Machine machine;
+  launch.workers = static_cast<uint32_t>(workers);
+  if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
+  open.targets = {machine.device().Target()};
   Bundle bundle;
   Kernel kernel;
   open.derive_tangents = kernel_name.ends_with(".jvp");
@@ -125,9 +132,7 @@ int Run(const std::vector<std::string>& words) {
   }
   if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
 
-  Machine machine;
-  launch.workers = static_cast<uint32_t>(workers);
-  if (int code = machine.Open(bundle, launch.workers); code != driver::kExitOk) return code;
+  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
   adrt_plan_report report;
   for (uint64_t turn = 0; turn < repeat; ++turn) {
     auto begin = std::chrono::steady_clock::now();
@@ -148,7 +153,7 @@ int Run(const std::vector<std::string>& words) {
       PrintValue(bundle.get(), param, value->second);
     }
   }
-  return driver::kExitOk;
+  return machine.Finish(driver::kExitOk);
 }
 
 }  // namespace adc::tool

@@ -1,0 +1,129 @@
+#include "device.h"
+
+#include <adrt/adrt_vk.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "driver/targets.h"
+#include "support/nearest.h"
+#include "target/target.h"
+
+namespace adc::tool {
+
+namespace {
+
+/// How a kind of device is opened.
+struct Kind {
+  std::string_view name;
+  adrt_status (*open)(const adrt_host& host, const DeviceChoice& choice, uint32_t workers,
+                      adrt_device** device, adrt_error* error);
+};
+
+adrt_status OpenCpu(const adrt_host& host, const DeviceChoice&, uint32_t workers, adrt_device** device,
+                    adrt_error* error) {
+  return adrt_device_open_cpu(&host, workers, device, error);
+}
+
+adrt_status OpenVulkan(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
+                       adrt_error* error) {
+  auto desc = Sized<adrt_vk_open_desc>();
+  desc.index = choice.index;
+  if (choice.validate) desc.flags |= ADRT_VK_VALIDATE;
+  return adrt_device_open_vk(&host, &desc, device, error);
+}
+
+constexpr Kind kKinds[] = {{"cpu", OpenCpu}, {"vulkan", OpenVulkan}};
+
+const Kind* FindKind(std::string_view name) {
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+std::string TakeDevice(std::string_view word, DeviceChoice* choice) {
+  size_t colon = word.find(':');
+  std::string_view name = word.substr(0, colon);
+  if (FindKind(name) == nullptr) {
+    std::string known;
+    std::vector<std::string_view> names;
+    for (const Kind& kind : kKinds) {
+      known += (known.empty() ? "" : ", ") + std::string(kind.name);
+      names.push_back(kind.name);
+    }
+    std::string_view near = NearestName(name, names);
+    return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
+  }
+  choice->kind = name;
+  choice->index = 0;
+  if (colon == std::string_view::npos) return {};
+  std::string_view number = word.substr(colon + 1);
+  auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), choice->index);
+  bool good =
+      name != "cpu" && !number.empty() && failure == std::errc() && end == number.data() + number.size();
+  return good ? "" : "wants KIND or KIND:NUMBER, as in " + std::string(kKinds[1].name) + ":1";
+}
+
+/// What the loader says for people is not shown; faults that the validation layer finds are.
+void TakeMessage(void* faults, const char* text) {
+  if (std::string_view(text).find("validation: ") == std::string_view::npos) return;
+  ++*static_cast<uint32_t*>(faults);
+  std::fprintf(stderr, "%s\n", text);
+}
+
+/// The number behind "sm_" in the name of a processor; 0 where there is none.
+uint32_t SmOf(std::string_view arch) {
+  uint32_t number = 0;
+  if (arch.starts_with("sm_")) std::from_chars(arch.data() + 3, arch.data() + arch.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::string DeviceChoice::Name() const {
+  return index == 0 ? kind : kind + ":" + std::to_string(index);
+}
+
+void AddDeviceOptions(CommandLine& line, DeviceChoice* choice) {
+  std::string kinds;
+  for (const Kind& kind : kKinds) kinds += (kinds.empty() ? "" : ", ") + std::string(kind.name);
+  line.Value("--device", "KIND[:N]", "where to run: " + kinds + "; N counts from 0; default cpu",
+             [choice](std::string_view word) { return TakeDevice(word, choice); });
+  line.Flag("--validate", "Vulkan: with the validation layer; exit code 4 where it finds a fault",
+            &choice->validate);
+}
+
+std::vector<std::string> DeviceKinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adrt_error* error) {
+  auto host = Sized<adrt_host>();
+  host.user = faults_.get();
+  host.log = TakeMessage;
+  Device device;
+  adrt_status status = FindKind(choice.kind)->open(host, choice, workers, device.Out(), error);
+  if (status != ADRT_OK) return status;
+  device_ = std::move(device);
+  report_ = Sized<adrt_device_report>();
+  return adrt_device_info(device_.get(), &report_, error);
+}
+
+std::string OpenedDevice::Target() const {
+  if (IsCpu()) return driver::HostTarget();
+  std::string_view kind = report_.kind, arch = report_.arch;
+  // PTX for an older processor runs on a newer one.
+  const target::Target* best = nullptr;
+  for (const target::Target& target : target::AllTargets()) {
+    if (target.KindName() != kind) continue;
+    bool exact = target.ArchName() == arch;
+    bool older = target.kind == target::Kind::Cuda && target.level <= SmOf(arch);
+    if ((exact || older) && (best == nullptr || target.level >= best->level)) best = &target;
+  }
+  return best != nullptr ? best->name : std::string(kind);
+}
+
+}  // namespace adc::tool
