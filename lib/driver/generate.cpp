@@ -7,6 +7,7 @@
 
 #include "codegen/common/can_generate.h"
 #include "codegen/cpu/emit.h"
+#include "codegen/nvptx/emit.h"
 #include "driver/targets.h"
 #include "support/check.h"
 
@@ -21,6 +22,7 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
     case target::Kind::Cpu:
       return codegen::EmitCpu(module, kernels, config);
     case target::Kind::Cuda:
+      return codegen::EmitNvptx(module, kernels, config);
     case target::Kind::Hip:
     case target::Kind::Vulkan:
     case target::Kind::Metal:
@@ -34,8 +36,8 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
 bool HasBackEnd(target::Kind kind) {
   switch (kind) {
     case target::Kind::Cpu:
-      return true;
     case target::Kind::Cuda:
+      return true;
     case target::Kind::Hip:
     case target::Kind::Vulkan:
     case target::Kind::Metal:
@@ -65,7 +67,8 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
 }
 
 bool IsInexpressible(diag::ErrorId id) {
-  return id == diag::ErrorId::E0601 || id == diag::ErrorId::E0602;
+  return id == diag::ErrorId::E0601 || id == diag::ErrorId::E0602 || id == diag::ErrorId::E0604 ||
+         id == diag::ErrorId::E0620;
 }
 
 std::vector<std::string> TargetsThatCan(const ir::Module& module,
