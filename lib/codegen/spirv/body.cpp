@@ -1,0 +1,399 @@
+#include "codegen/spirv/body.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace adc::codegen::spirv {
+
+using ir::Op;
+using ir::Scalar;
+
+BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
+                         ValueTable& values, KernelParts* kernel)
+    : function_(function),
+      f_(builder),
+      m_(builder.module()),
+      scalars_(scalars),
+      values_(values),
+      kernel_(kernel) {
+  if (kernel == nullptr) return;
+  for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
+}
+
+void BodyEmitter::FindStates(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  std::vector<uint32_t> found;
+  if (data.op == Op::RowClaim && kernel_->environment.IsGated(data.attr)) {
+    auto [place, fresh] = gate_states_.try_emplace(data.attr, static_cast<uint32_t>(states_.size()));
+    if (fresh) {
+      states_.push_back(kernel_->rows.Unclaimed());
+      state_types_.push_back(m_.IntType(64));
+    }
+    found.push_back(place->second);
+  }
+  for (ir::Block region : data.regions) {
+    if (!region.Valid()) continue;
+    for (ir::Inst inner : function_[region].insts) {
+      FindStates(inner);
+      const std::vector<uint32_t>& more = changes_.Get(inner);
+      found.insert(found.end(), more.begin(), more.end());
+    }
+  }
+  if (found.empty()) return;
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  changes_.Set(inst) = found;
+}
+
+void BodyEmitter::EmitBlock(ir::Block block) {
+  const std::vector<ir::Inst>& insts = function_[block].insts;
+  auto count = static_cast<uint32_t>(insts.size());
+  if (count != 0 && ir::IsTerminator(function_[insts.back()].op)) --count;
+  EmitRange(block, 0, count);
+}
+
+void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
+  const std::vector<ir::Inst>& insts = function_[block].insts;
+  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+}
+
+void BodyEmitter::EmitPure(ir::Inst inst) {
+  ir::Value result = function_.Result(inst);
+  std::vector<Id> operands;
+  for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));
+  ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
+  values_.Bind(result, scalars_.Emit(function_[inst].op, function_.TypeOf(typed).scalar,
+                                     function_.TypeOf(result).scalar, operands));
+}
+
+void BodyEmitter::EmitInst(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  switch (data.op) {
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Sgn:
+    case Op::Not:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Popcount:
+    case Op::Clz:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Rem:
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::Min:
+    case Op::Max:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Select:
+    case Op::Fma:
+    case Op::Clamp:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::StopGradient:
+      EmitPure(inst);
+      return;
+    case Op::For:
+      EmitFor(inst);
+      return;
+    case Op::While:
+      EmitWhile(inst);
+      return;
+    case Op::If:
+      EmitIf(inst);
+      return;
+    case Op::Print:
+      return;
+    case Op::VecGet:
+    case Op::MatGet:
+    case Op::Shape:
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+    case Op::AddTo:
+    case Op::Alloca:
+    case Op::Assert:
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity:
+    case Op::RowLoad:
+    case Op::RowStore:
+    case Op::StatusRaise:
+      ADC_CHECK(kernel_ != nullptr, "a function of scalars touches memory");
+      EmitKernelInst(inst);
+      return;
+    case Op::VecMake:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+    case Op::Parallel:
+    case Op::ParallelOver:
+    case Op::Call:
+    case Op::Yield:
+    case Op::ContinueIf:
+    case Op::Return:
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::StackPop:
+    case Op::StackTop:
+      break;
+  }
+  ADC_UNREACHABLE("an operation that lowering removes reaches code generation");
+}
+
+void BodyEmitter::EmitKernelInst(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  if (ir::IsAccess(data.op)) return kernel_->memory.EmitAccess(inst);
+  if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
+  if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);
+  if (data.op == Op::RowLoad || data.op == Op::RowStore) return kernel_->rows.EmitAccess(inst);
+  if (data.op == Op::RowBase || data.op == Op::RowCapacity) return kernel_->rows.EmitWord(inst);
+  if (data.op == Op::Assert) {
+    if (kernel_->config.assertions || (data.flags & ir::kFlagPromise) != 0) EmitAssert(inst);
+    return;
+  }
+  if (data.op == Op::Shape) {
+    Id extent = kernel_->environment.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
+    uint32_t width = ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar);
+    values_.Bind(function_.Result(inst), f_.Resize(extent, 64, width, false));
+    return;
+  }
+  if (data.op == Op::RowClaim) {
+    auto gate = gate_states_.find(data.attr);
+    if (gate == gate_states_.end()) return kernel_->rows.EmitClaim(inst);
+    states_[gate->second] = kernel_->rows.EmitGatedClaim(inst, states_[gate->second]);
+    return;
+  }
+  ADC_CHECK(data.op == Op::StatusRaise, "an operation that no part of a kernel emits");
+  kernel_->status.Raise(StatusCode::AdstackOverflow, data.component,
+                        values_.Index(function_.Operand(inst, 0), 64));
+}
+
+void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
+  ir::Value base = function_.Operand(inst, 0);
+  auto component = static_cast<uint32_t>(*function_.IntegerConstant(function_.Operand(inst, 1)));
+  if (function_[inst].op == Op::MatGet)
+    component = component * function_.TypeOf(base).columns +
+                static_cast<uint32_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
+  values_.Bind(function_.Result(inst),
+               kernel_->environment.ParameterComponent(function_[base].number, component));
+}
+
+std::vector<Id> BodyEmitter::Yielded(ir::Block block) {
+  std::vector<Id> ids;
+  for (ir::Value v : function_.Operands(function_.Terminator(block))) ids.push_back(values_.Get(v));
+  return ids;
+}
+
+std::vector<OpenPhi> BodyEmitter::OpenStates(ir::Inst inst, const LoopLabels& loop) {
+  std::vector<OpenPhi> open;
+  for (uint32_t state : changes_.Get(inst)) {
+    open.push_back(f_.LoopPhi(loop, state_types_[state], states_[state]));
+    states_[state] = open.back().id;
+  }
+  return open;
+}
+
+void BodyEmitter::CloseStates(ir::Inst inst, const LoopLabels& loop, const std::vector<OpenPhi>& open) {
+  const std::vector<uint32_t>& changed = changes_.Get(inst);
+  for (size_t n = 0; n < open.size(); ++n) {
+    f_.Close(loop, open[n], states_[changed[n]]);
+    states_[changed[n]] = open[n].id;  // what the loop leaves with
+  }
+}
+
+/// Counters never leave their type: a loop by ones ends at its bound, which is in range; one by larger steps
+/// counts its trips.
+///
+///   by ones            i from lo, while i < hi          the index is i
+///   by ones reversed   j from hi, while j > lo          the index is j - 1
+///   by steps           k from 0, while k < trips        the index is lo + k * step
+///   by steps reversed  k from trips, while k != 0       the index is lo + (k - 1) * step
+void BodyEmitter::EmitFor(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  ir::Block body = data.regions[0];
+  const std::vector<ir::Value>& params = function_[body].params;
+  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
+  Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
+  auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
+  Id type = m_.IntType(width), one = f_.Int(width, 1), zero = f_.Int(width, 0);
+  Id trips = 0;
+  if (step != 1) {
+    Id distance = f_.Sub(width, f_.Sub(width, high, low), one);
+    Id count = f_.Add(width, f_.Div(width, distance, f_.Int(width, step)), one);
+    trips = f_.Choose(type, f_.Compare(spv::OpSLessThan, low, high), count, zero);
+  }
+  std::vector<Id> initial;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    initial.push_back(values_.Get(function_.Operand(inst, 3 + n)));
+  Id start = step == 1 ? (reversed ? high : low) : (reversed ? trips : zero);
+  LoopLabels loop = f_.BeginLoop();
+  OpenPhi counter = f_.LoopPhi(loop, type, start);
+  std::vector<OpenPhi> carried;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    carried.push_back(f_.LoopPhi(loop, TypeOf(params[n + 1]), initial[n]));
+  std::vector<OpenPhi> open = OpenStates(inst, loop);
+  Id more = step == 1 ? f_.Compare(reversed ? spv::OpSGreaterThan : spv::OpSLessThan, counter.id,
+                                   reversed ? low : high)
+                      : f_.Compare(spv::OpINotEqual, counter.id, reversed ? zero : trips);
+  f_.EndHeader(loop, more);
+  Id at = reversed ? f_.Sub(width, counter.id, one) : counter.id;
+  values_.Bind(params[0], step == 1 ? at : f_.Add(width, low, f_.Mul(width, at, f_.Int(width, step))));
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(params[n + 1], carried[n].id);
+  EmitBlock(body);
+  std::vector<Id> yielded = Yielded(body);
+  f_.BeginNext(loop);
+  f_.Close(loop, counter, reversed ? at : f_.Add(width, counter.id, one));
+  for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
+  CloseStates(inst, loop, open);
+  f_.EndLoop(loop);
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);
+}
+
+/// The test may hold control flow, so it stands in the loop's body, which it leaves where it fails. At the
+/// bound the loop ends before its test, which may read what only exists for fewer iterations.
+void BodyEmitter::EmitWhile(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  ir::Block test = data.regions[0], body = data.regions[1];
+  const std::vector<ir::Value>& params = function_[test].params;
+  uint32_t first = bounded ? 1 : 0;
+  uint32_t width = bounded ? ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar) : 32;
+  Id limit = bounded ? values_.Get(function_.Operand(inst, 0)) : 0;
+  std::vector<Id> initial;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    initial.push_back(values_.Get(function_.Operand(inst, n + first)));
+  LoopLabels loop = f_.BeginLoop();
+  OpenPhi trips;
+  if (bounded) trips = f_.LoopPhi(loop, m_.IntType(width), f_.Int(width, 0));
+  std::vector<OpenPhi> carried;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    carried.push_back(f_.LoopPhi(loop, TypeOf(params[n]), initial[n]));
+    values_.Bind(params[n], carried[n].id);
+  }
+  std::vector<OpenPhi> open = OpenStates(inst, loop);
+  f_.EndHeader(loop, bounded ? f_.Compare(spv::OpSLessThan, trips.id, limit) : 0);
+  EmitBlock(test);
+  Id inside = m_.NewId(), tested_in = f_.Block();
+  std::vector<Id> tested = states_;
+  f_.BranchIf(Yielded(test)[0], inside, loop.merge);
+  f_.Start(inside);
+  EmitBlock(body);
+  std::vector<Id> yielded = Yielded(body);
+  f_.BeginNext(loop);
+  for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
+  if (bounded) f_.Close(loop, trips, f_.Add(width, trips.id, f_.Int(width, 1)));
+  CloseStates(inst, loop, open);
+  f_.EndLoop(loop);
+  // The loop is left from its header at the bound, and from its test, which may have changed a state.
+  for (uint32_t state : changes_.Get(inst)) {
+    if (tested[state] == states_[state]) continue;
+    states_[state] = bounded
+                         ? f_.Phi(state_types_[state], states_[state], loop.header, tested[state], tested_in)
+                         : tested[state];
+  }
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);
+}
+
+void BodyEmitter::EmitIf(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  const std::vector<uint32_t>& changed = changes_.Get(inst);
+  bool has_else = function_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  Id condition = values_.Get(function_.Operand(inst, 0));
+  struct Arm {
+    Id end = 0;
+    std::vector<Id> values, states;
+  };
+  Arm arms[2];
+  std::vector<Id> before = states_;
+  Id labels[2] = {m_.NewId(), has_else ? m_.NewId() : 0};
+  Id join = m_.NewId();
+  arms[1].end = f_.Block();
+  arms[1].states = before;
+  f_.Select(condition, labels[0], has_else ? labels[1] : join, join);
+  for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
+    f_.Start(labels[side]);
+    states_ = before;
+    EmitBlock(data.regions[side]);
+    if (data.result_count != 0) arms[side].values = Yielded(data.regions[side]);
+    arms[side].end = f_.Block();
+    arms[side].states = states_;
+    f_.Branch(join);
+  }
+  f_.Start(join);
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    ir::Value result = function_.Result(inst, n);
+    values_.Bind(result,
+                 f_.Phi(TypeOf(result), arms[0].values[n], arms[0].end, arms[1].values[n], arms[1].end));
+  }
+  states_ = before;
+  for (uint32_t state : changed)
+    states_[state] =
+        f_.Phi(state_types_[state], arms[0].states[state], arms[0].end, arms[1].states[state], arms[1].end);
+}
+
+void BodyEmitter::EmitAssert(ir::Inst inst) {
+  Id failed = m_.NewId(), held = m_.NewId();
+  Id fails = f_.Emit(spv::OpLogicalNot, m_.BoolType(), {values_.Get(function_.Operand(inst, 0))});
+  f_.Select(fails, failed, held, held);
+  f_.Start(failed);
+  bool promise = (function_[inst].flags & ir::kFlagPromise) != 0;
+  kernel_->status.Raise(promise ? StatusCode::WritePromise : StatusCode::Assertion,
+                        kernel_->checks.number_of[inst]);
+  f_.Branch(held);
+  f_.Start(held);
+}
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,77 @@
+#pragma once
+// The body of a task, or of a function, as SPIR-V: structured control becomes structured constructs.
+//
+//   for %i in lo..hi carry(%a = %x) {...}   header: i = phi(lo, i + 1), a = phi(x, yielded)
+//                                                   OpLoopMerge end next; i < hi ? body : end
+//                                           body:   ...
+//                                           next:   back to header
+//                                           end:    the result is a
+//
+// The header of a loop has one OpPhi per carried value and one for its counter, and the place where the ways
+// of an `if` meet has one per result; there are no others, but for states.
+//
+// States are values that some instruction inside of control flow changes and a later one needs, without being
+// carried by the IR: the row that a thread has claimed. Loops and branches that change one carry it.
+//
+// Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
+
+#include "codegen/spirv/memory.h"
+#include "codegen/spirv/rows.h"
+
+namespace adc::codegen::spirv {
+
+/// What a kernel's body needs beyond what a function's does.
+struct KernelParts {
+  Environment& environment;
+  MemoryEmitter& memory;
+  RowEmitter& rows;
+  StatusReporter& status;
+  const KernelChecks& checks;
+  BodyConfig config;
+};
+
+class BodyEmitter {
+ public:
+  BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
+              ValueTable& values, KernelParts* kernel);
+
+  /// Emits the instructions [first, last) of `block`.
+  void EmitRange(ir::Block block, uint32_t first, uint32_t last);
+  /// Emits a block up to its terminator.
+  void EmitBlock(ir::Block block);
+
+  /// The states that `inst` and what it holds change.
+  const std::vector<uint32_t>& StatesOf(ir::Inst inst) const { return changes_.Get(inst); }
+  Id State(uint32_t number) const { return states_[number]; }
+  void SetState(uint32_t number, Id value) { states_[number] = value; }
+  Id StateType(uint32_t number) const { return state_types_[number]; }
+
+ private:
+  void FindStates(ir::Inst inst);
+  void EmitInst(ir::Inst inst);
+  void EmitPure(ir::Inst inst);
+  /// What touches memory, rows or the status block, or reads a parameter.
+  void EmitKernelInst(ir::Inst inst);
+  void EmitFor(ir::Inst inst);
+  void EmitWhile(ir::Inst inst);
+  void EmitIf(ir::Inst inst);
+  void EmitAssert(ir::Inst inst);
+  void EmitParameterComponent(ir::Inst inst);
+  std::vector<Id> Yielded(ir::Block block);
+  Id TypeOf(ir::Value v) { return scalars_.RegisterType(function_.TypeOf(v).scalar); }
+  /// Makes the phis of the states that the loop `inst` changes, and closes them.
+  std::vector<OpenPhi> OpenStates(ir::Inst inst, const LoopLabels& loop);
+  void CloseStates(ir::Inst inst, const LoopLabels& loop, const std::vector<OpenPhi>& open);
+
+  const ir::Function& function_;
+  FunctionBuilder& f_;
+  ModuleBuilder& m_;
+  ScalarEmitter& scalars_;
+  ValueTable& values_;
+  KernelParts* kernel_;
+  std::vector<Id> states_, state_types_;
+  std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
+  SideTable<ir::Inst, std::vector<uint32_t>> changes_;
+};
+
+}  // namespace adc::codegen::spirv

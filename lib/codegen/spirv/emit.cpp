@@ -1,0 +1,177 @@
+#include "codegen/spirv/emit.h"
+
+#include "codegen/common/can_generate.h"
+#include "codegen/common/mangle.h"
+#include "codegen/spirv/task.h"
+#include "codegen/spirv/tools.h"
+#include "support/check.h"
+
+namespace adc::codegen {
+
+namespace spirv {
+namespace {
+
+using ir::Op;
+using ir::Scalar;
+
+constexpr uint32_t kVersion15 = 0x00010500, kVersion16 = 0x00010600;
+constexpr const char* kFarEnding = "_far";
+
+class GlslMath final : public MathCalls {
+ public:
+  Id FunctionFor(Op, Scalar) override { return 0; }
+};
+
+/// The features that the capabilities of a module need.
+std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
+  struct Row {
+    spv::Capability capability;
+    const char* feature;
+  };
+  static constexpr Row kRows[] = {
+      {spv::CapabilityPhysicalStorageBufferAddresses, "bufferDeviceAddress"},
+      {spv::CapabilityInt64, "shaderInt64"},
+      {spv::CapabilityFloat64, "shaderFloat64"},
+      {spv::CapabilityStorageBuffer8BitAccess, "storageBuffer8BitAccess"},
+      {spv::CapabilityStorageBuffer16BitAccess, "storageBuffer16BitAccess"},
+      {spv::CapabilityInt64Atomics, "shaderBufferInt64Atomics"},
+      {spv::CapabilityAtomicFloat32AddEXT, "shaderBufferFloat32AtomicAdd"},
+      {spv::CapabilityAtomicFloat64AddEXT, "shaderBufferFloat64AtomicAdd"},
+      {spv::CapabilityGroupNonUniform, "subgroupBasic"},
+      {spv::CapabilityGroupNonUniformBallot, "subgroupBallot"},
+      {spv::CapabilityGroupNonUniformArithmetic, "subgroupArithmetic"},
+  };
+  std::set<std::string> features;
+  for (const Row& row : kRows) {
+    if (module.Has(row.capability)) features.insert(row.feature);
+  }
+  return {features.begin(), features.end()};
+}
+
+class Emission {
+ public:
+  Emission(const ir::Module& module, const CodeConfig& config)
+      : builder_(config.target.level >= 13 && config.target.kind == target::Kind::Vulkan ? kVersion16
+                                                                                         : kVersion15),
+        context_(builder_, module, config) {
+    builder_.AddCapability(spv::CapabilityShader);
+    Id word = builder_.IntType(32);
+    context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
+    builder_.Decorate(context_.thread_index, spv::DecorationBuiltIn, {spv::BuiltInGlobalInvocationId});
+    if (context_.IsMetal()) return;
+    builder_.AddCapability(spv::CapabilityPhysicalStorageBufferAddresses);
+    context_.push_constants =
+        builder_.GlobalVariable(spv::StorageClassPushConstant, builder_.BlockOfOne(builder_.IntType(64)));
+  }
+
+  std::vector<EntryCode> EmitKernel(const KernelToEmit& what) {
+    const ir::Function& kernel = *what.kernel;
+    std::string name(context_.ir.Text(kernel.name));
+    KernelChecks checks = NumberChecks(kernel);
+    std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+    std::vector<EntryCode> entries;
+    for (uint32_t number = 0; number < tasks.size(); ++number) {
+      const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
+      EntryCode entry;
+      entry.symbol = EntrySymbol(name, number);
+      uint32_t asked = number < what.block_size.size() ? what.block_size[number] : 0;
+      bool serial = tasks[number].kind == analysis::TaskKind::Serial;
+      entry.block_size = serial ? 1 : asked != 0 ? asked : context_.config.target.block_size;
+      auto emit = [&](const std::string& symbol, Addressing addressing) {
+        return EmitEntry(kernel, checks, tasks[number], number, rows, symbol, entry.block_size, addressing);
+      };
+      if (context_.IsMetal()) {
+        entry.bindings = emit(entry.symbol, Addressing::Metal);
+      } else {
+        entry.far_symbol = entry.symbol + kFarEnding;
+        entry.bindings = emit(entry.symbol, Addressing::Near);
+        emit(entry.far_symbol, Addressing::Far);
+      }
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+  /// A module must have an entry, so where no kernel does anything there is one that does nothing.
+  void EmitNothing() {
+    FunctionBuilder builder(builder_, builder_.VoidType(), {});
+    builder.Do(spv::OpReturn, {});
+    builder.Finish();
+    builder_.AddEntryPoint(builder.id(), "adc_nothing", {}, 1);
+  }
+
+  Words Finish() const { return builder_.Finish(!context_.IsMetal()); }
+  std::vector<std::string> Features() const {
+    return context_.IsMetal() ? std::vector<std::string>() : FeaturesOf(builder_);
+  }
+
+ private:
+  std::vector<Binding> EmitEntry(const ir::Function& kernel, const KernelChecks& checks,
+                                 const analysis::Task& task, uint32_t number, const TaskRows* rows,
+                                 const std::string& symbol, uint32_t block_size, Addressing addressing) {
+    FunctionBuilder builder(builder_, builder_.VoidType(), {});
+    ScalarEmitter scalars(builder, math_, context_.config.float_mode);
+    Environment environment(context_, builder, scalars, kernel, rows, addressing,
+                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
+    ValueTable values(context_.ir, kernel, builder, scalars, &environment);
+    StatusReporter status(context_, environment, builder, number);
+    MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
+    RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
+    KernelParts parts{environment, memory, row_emitter, status, checks, context_.config.Body()};
+    BodyEmitter body(kernel, builder, scalars, values, &parts);
+    TaskEmitter(context_, kernel, environment, builder, values, status, body).Emit(task);
+    builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
+    return environment.bindings();
+  }
+
+  ModuleBuilder builder_;
+  ModuleContext context_;
+  GlslMath math_;
+};
+
+std::vector<uint8_t> PayloadOf(const Words& words) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(words.size() * 4);
+  for (uint32_t word : words) {
+    for (uint32_t n = 0; n < 4; ++n) bytes.push_back(static_cast<uint8_t>(word >> (8 * n)));
+  }
+  return bytes;
+}
+
+}  // namespace
+}  // namespace spirv
+
+diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                                   const CodeConfig& config) {
+  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
+  ADC_CHECK(config.target.kind == target::Kind::Vulkan || config.target.kind == target::Kind::Metal,
+            "SPIR-V is for Vulkan and Metal");
+  TargetCode code;
+  for (const KernelToEmit& what : kernels) {
+    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
+    if (!possible) return possible.Failure();
+  }
+  Stopwatch watch(code.steps);
+  spirv::Emission emission(module, config);
+  bool empty = true;
+  for (const KernelToEmit& what : kernels) {
+    code.entries.push_back(emission.EmitKernel(what));
+    empty = empty && code.entries.back().empty();
+  }
+  if (empty) emission.EmitNothing();
+  spirv::Words words = emission.Finish();
+  watch.Lap("emit");
+  uint32_t level = config.target.kind == target::Kind::Vulkan ? config.target.level : 12;
+  if (config.optimise != 0) {
+    words = spirv::Optimise(words, level);
+    watch.Lap("optimise");
+  }
+  std::string problem = spirv::Validate(words, level);
+  ADC_CHECK(problem.empty(), problem.c_str());
+  watch.Lap("validate");
+  code.features = emission.Features();
+  code.payloads.push_back({PayloadKind::Spirv, spirv::PayloadOf(words)});
+  return code;
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,107 @@
+#pragma once
+// Where a task's code finds things: its words, the elements of its parameters, its heap and its status block,
+// by the three ways of addressing (artifact/gpu_abi.h).
+
+#include "codegen/common/code.h"
+#include "codegen/spirv/scalars.h"
+#include "codegen/spirv/storage.h"
+
+namespace adc::codegen::spirv {
+
+/// What all entries of one module share.
+struct ModuleContext {
+  ModuleContext(ModuleBuilder& builder, const ir::Module& source, const CodeConfig& code_config)
+      : module(builder), ir(source), config(code_config), ability(AbilityOf(code_config.target)) {}
+
+  ModuleBuilder& module;
+  const ir::Module& ir;
+  const CodeConfig& config;
+  AtomicAbility ability;
+  Id push_constants = 0;             ///< Vulkan: a block that holds the address of the words
+  Id thread_index = 0;               ///< the built-in input
+  Id raise = 0;                      ///< Vulkan: the function that fills the status block
+  std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
+  bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
+};
+
+/// Memory that can be read and written: a pointer, and what its accesses must say.
+struct Place {
+  Id pointer = 0;
+  uint32_t alignment = 0;  ///< 0: nothing to say
+  Storage storage = Storage::U32;
+};
+
+class Environment {
+ public:
+  Environment(ModuleContext& context, FunctionBuilder& builder, ScalarEmitter& scalars,
+              const ir::Function& kernel, const TaskRows* rows, Addressing addressing,
+              std::vector<ParamUse> uses);
+
+  Addressing addressing() const { return addressing_; }
+  /// Bits in which the position of an element is counted: near memory has less than 2^32 elements.
+  uint32_t IndexWidth() const { return addressing_ == Addressing::Near ? 32 : 64; }
+
+  /// Extent of an axis of a buffer parameter in 64 bits.
+  Id Extent(uint32_t param, uint32_t axis) { return Word(first_word_[param] + 1 + axis); }
+  /// A component of a by-value parameter, row-major, in its register.
+  Id ParameterComponent(uint32_t param, uint32_t component);
+  /// Element `index` of a parameter seen as an array of `storage`; `index` has `width` bits.
+  Place Element(uint32_t param, Storage storage, Id index);
+  /// The storage by which elements of a scalar type are read and written.
+  Storage StorageFor(uint32_t param, ir::Scalar scalar) const;
+  /// Vulkan: the device address of a parameter.
+  Id Address(uint32_t param) { return Word(first_word_[param]); }
+
+  /// Word `number` of a claim group or of a stack that lives in a row.
+  Id GroupWord(uint32_t group, uint32_t number);
+  Id StackWord(uint32_t stack, uint32_t number);
+  bool IsGated(uint32_t group) const;
+  /// Vulkan: an element at a device address. `writable`: the task writes what lies there.
+  Place AtAddress(Storage storage, Id address);
+  /// Vulkan: the address of the heap.
+  Id HeapAddress() { return Word(tail_); }
+  /// Metal: element `index` of the heap.
+  Place HeapElement(Storage storage, Id index);
+  /// Metal: word `number` of the status block.
+  Place StatusWord(uint32_t number);
+  /// Vulkan: the address of the status block.
+  Id StatusAddress() { return Word(tail_ + 1); }
+  Id Iterations() { return Word(tail_ + 2); }
+  Id Threads() { return Word(tail_ + 3); }
+  /// The number of this thread in 64 bits.
+  Id Thread();
+
+  /// Adds a variable of the module to the entry's interface.
+  void Uses(Id variable) { interface_.insert(variable); }
+  std::vector<Id> Interface() const { return {interface_.begin(), interface_.end()}; }
+  const std::vector<Binding>& bindings() const { return bindings_; }
+
+ private:
+  Id Word(uint32_t position);
+  /// A pointer to a block that holds an array of `storage`, at a device address; made in the head.
+  Id BlockAt(Id address, Storage storage, bool writable);
+  /// The variable behind a binding.
+  Id Bound(BindingOf of, uint32_t param, Storage storage, bool writable, bool aliased);
+  Place InBlock(Id block, spv::StorageClass memory, Storage storage, Id index);
+
+  ModuleContext& context_;
+  ModuleBuilder& m_;
+  FunctionBuilder& f_;
+  ScalarEmitter& scalars_;
+  const ir::Function& kernel_;
+  const TaskRows* rows_;
+  Addressing addressing_;
+  std::vector<ParamUse> uses_;
+  std::vector<uint32_t> first_word_;
+  uint32_t first_adstack_word_ = 0, tail_ = 0;
+  Id words_ = 0;  ///< pointer to their block
+  Id thread_ = 0;
+  std::map<uint32_t, Id> loaded_;
+  std::map<std::pair<uint32_t, uint32_t>, Id> components_;
+  std::map<std::tuple<Id, Storage, bool>, Id> blocks_;
+  std::map<std::tuple<BindingOf, uint32_t, Storage>, Id> bound_;
+  std::vector<Binding> bindings_;
+  std::set<Id> interface_;
+};
+
+}  // namespace adc::codegen::spirv

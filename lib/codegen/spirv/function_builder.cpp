@@ -1,0 +1,166 @@
+#include "codegen/spirv/function_builder.h"
+
+#include <bit>
+
+#include "support/check.h"
+
+namespace adc::codegen::spirv {
+
+FunctionBuilder::FunctionBuilder(ModuleBuilder& module, Id result_type, std::span<const Id> parameter_types)
+    : module_(module),
+      result_type_(result_type),
+      parameter_types_(parameter_types.begin(), parameter_types.end()) {
+  type_ = module.FunctionType(result_type, parameter_types);
+  id_ = module.NewId();
+  for (size_t n = 0; n < parameter_types_.size(); ++n) parameters_.push_back(module.NewId());
+  entry_ = block_ = module.NewId();
+}
+
+Id FunctionBuilder::Emit(spv::Op op, Id type, std::span<const uint32_t> operands) {
+  Id id = module_.NewId();
+  Words& stream = Stream();
+  stream.push_back(static_cast<uint32_t>(operands.size() + 3) << spv::WordCountShift |
+                   static_cast<uint32_t>(op));
+  stream.push_back(type);
+  stream.push_back(id);
+  stream.insert(stream.end(), operands.begin(), operands.end());
+  return id;
+}
+
+Id FunctionBuilder::Glsl(GLSLstd450 function, Id type, std::initializer_list<Id> operands) {
+  Words all{module_.GlslSet(), static_cast<uint32_t>(function)};
+  all.insert(all.end(), operands.begin(), operands.end());
+  return Emit(spv::OpExtInst, type, all);
+}
+
+Id FunctionBuilder::Variable(Id pointee) {
+  Id type = module_.PointerType(spv::StorageClassFunction, pointee);
+  Id id = module_.NewId();
+  AppendInstruction(variables_, spv::OpVariable,
+                    Words{type, id, static_cast<uint32_t>(spv::StorageClassFunction)});
+  return id;
+}
+
+void FunctionBuilder::Start(Id label) {
+  ADC_CHECK(!in_head_, "the head is one block");
+  AppendInstruction(body_, spv::OpLabel, Words{label});
+  block_ = label;
+}
+
+void FunctionBuilder::Select(Id condition, Id yes, Id no, Id merge) {
+  Do(spv::OpSelectionMerge, {merge, static_cast<uint32_t>(spv::SelectionControlMaskNone)});
+  BranchIf(condition, yes, no);
+}
+
+LoopLabels FunctionBuilder::BeginLoop() {
+  LoopLabels loop{module_.NewId(), module_.NewId(), module_.NewId(), module_.NewId(), block_};
+  Branch(loop.header);
+  Start(loop.header);
+  return loop;
+}
+
+OpenPhi FunctionBuilder::LoopPhi(const LoopLabels& loop, Id type, Id initial) {
+  Id id = Emit(spv::OpPhi, type, {initial, loop.before, 0, loop.next});
+  return {id, body_.size() - 2};
+}
+
+void FunctionBuilder::EndHeader(const LoopLabels& loop, Id more) {
+  Do(spv::OpLoopMerge, {loop.merge, loop.next, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  if (more != 0) {
+    BranchIf(more, loop.body, loop.merge);
+  } else {
+    Branch(loop.body);
+  }
+  Start(loop.body);
+}
+
+void FunctionBuilder::BeginNext(const LoopLabels& loop) {
+  Branch(loop.next);
+  Start(loop.next);
+}
+
+void FunctionBuilder::Close(const LoopLabels& loop, const OpenPhi& phi, Id value) {
+  ADC_CHECK(block_ == loop.next, "a phi is closed where its loop leads back");
+  body_[phi.place] = value;
+}
+
+void FunctionBuilder::EndLoop(const LoopLabels& loop) {
+  Branch(loop.header);
+  Start(loop.merge);
+}
+
+Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
+  std::optional<uint64_t> x = module_.IntegerOf(a), y = module_.IntegerOf(b);
+  bool commutes = op == spv::OpIAdd || op == spv::OpIMul || op == spv::OpBitwiseAnd;
+  if (commutes && x && !y) {
+    std::swap(a, b);
+    std::swap(x, y);
+  }
+  if (x && y) {
+    if (op == spv::OpIAdd) return Int(width, *x + *y);
+    if (op == spv::OpISub) return Int(width, *x - *y);
+    if (op == spv::OpIMul) return Int(width, *x * *y);
+    if (op == spv::OpBitwiseAnd) return Int(width, *x & *y);
+    if (op == spv::OpShiftLeftLogical) return Int(width, *x << *y);
+    if (op == spv::OpShiftRightLogical) return Int(width, *x >> *y);
+    if (op == spv::OpUDiv) return Int(width, *x / *y);
+    if (op == spv::OpUMod) return Int(width, *x % *y);
+  }
+  Id type = module_.IntType(width);
+  if (!y) return Emit(op, type, {a, b});
+  bool zero_is_neutral = op == spv::OpIAdd || op == spv::OpISub || op == spv::OpShiftLeftLogical ||
+                         op == spv::OpShiftRightLogical;
+  if (zero_is_neutral && *y == 0) return a;
+  if ((op == spv::OpIMul || op == spv::OpBitwiseAnd) && *y == 0) return b;
+  if ((op == spv::OpIMul || op == spv::OpUDiv) && *y == 1) return a;
+  if (op == spv::OpUMod && *y == 1) return Int(width, 0);
+  if (std::has_single_bit(*y)) {
+    auto bits = static_cast<uint64_t>(std::countr_zero(*y));
+    if (op == spv::OpIMul) return Emit(spv::OpShiftLeftLogical, type, {a, Int(32, bits)});
+    if (op == spv::OpUDiv) return Emit(spv::OpShiftRightLogical, type, {a, Int(32, bits)});
+    if (op == spv::OpUMod) return Emit(spv::OpBitwiseAnd, type, {a, Int(width, *y - 1)});
+  }
+  return Emit(op, type, {a, b});
+}
+
+Id FunctionBuilder::Choose(Id type, Id condition, Id a, Id b) {
+  if (std::optional<uint64_t> known = module_.IntegerOf(condition)) return *known != 0 ? a : b;
+  return a == b ? a : Emit(spv::OpSelect, type, {condition, a, b});
+}
+
+Id FunctionBuilder::Resize(Id a, uint32_t from, uint32_t to, bool is_signed) {
+  if (from == to) return a;
+  if (std::optional<uint64_t> known = module_.IntegerOf(a)) {
+    bool extend = is_signed && from == 32;
+    return Int(to,
+               extend ? static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(*known))) : *known);
+  }
+  return Emit(is_signed && to > from ? spv::OpSConvert : spv::OpUConvert, module_.IntType(to), {a});
+}
+
+Id FunctionBuilder::Load(Id type, Id pointer, uint32_t alignment) {
+  if (alignment == 0) return Emit(spv::OpLoad, type, {pointer});
+  return Emit(spv::OpLoad, type, {pointer, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), alignment});
+}
+
+void FunctionBuilder::Store(Id pointer, Id value, uint32_t alignment) {
+  if (alignment == 0) {
+    Do(spv::OpStore, {pointer, value});
+  } else {
+    Do(spv::OpStore, {pointer, value, static_cast<uint32_t>(spv::MemoryAccessAlignedMask), alignment});
+  }
+}
+
+void FunctionBuilder::Finish() {
+  Words code;
+  AppendInstruction(code, spv::OpFunction,
+                    Words{result_type_, id_, static_cast<uint32_t>(spv::FunctionControlMaskNone), type_});
+  for (size_t n = 0; n < parameters_.size(); ++n)
+    AppendInstruction(code, spv::OpFunctionParameter, Words{parameter_types_[n], parameters_[n]});
+  AppendInstruction(code, spv::OpLabel, Words{entry_});
+  for (const Words* part : {&variables_, &head_, &body_}) code.insert(code.end(), part->begin(), part->end());
+  AppendInstruction(code, spv::OpFunctionEnd, {});
+  module_.AddFunction(code);
+}
+
+}  // namespace adc::codegen::spirv

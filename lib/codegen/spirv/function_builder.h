@@ -1,0 +1,120 @@
+#pragma once
+// One SPIR-V function under construction: structured blocks, a head that everything is dominated by, and
+// integer arithmetic that folds constants on the way.
+//
+// The head stands at the start of the entry block, before all other code. What is the same for the whole
+// function (arguments, addresses) is put there when it is first asked for.
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+#include "codegen/spirv/module_builder.h"
+
+namespace adc::codegen::spirv {
+
+/// An OpPhi whose value from the loop's end is still to come.
+struct OpenPhi {
+  Id id = 0;
+  size_t place = 0;  ///< of its second pair in the code
+};
+
+/// The labels of a loop that is being written.
+struct LoopLabels {
+  Id header = 0, body = 0, next = 0, merge = 0;
+  Id before = 0;  ///< the block that enters the loop
+};
+
+class FunctionBuilder {
+ public:
+  FunctionBuilder(ModuleBuilder& module, Id result_type, std::span<const Id> parameter_types);
+
+  ModuleBuilder& module() { return module_; }
+  Id id() const { return id_; }
+  Id Parameter(size_t n) const { return parameters_[n]; }
+  /// The label of the block that is being written.
+  Id Block() const { return block_; }
+
+  /// Everything emitted while one of these lives goes to the head.
+  class Head {
+   public:
+    explicit Head(FunctionBuilder& builder) : builder_(builder), outer_(builder.in_head_) {
+      builder.in_head_ = true;
+    }
+    ~Head() { builder_.in_head_ = outer_; }
+    Head(const Head&) = delete;
+    Head& operator=(const Head&) = delete;
+
+   private:
+    FunctionBuilder& builder_;
+    bool outer_;
+  };
+
+  /// An instruction with a result.
+  Id Emit(spv::Op op, Id type, std::span<const uint32_t> operands);
+  Id Emit(spv::Op op, Id type, std::initializer_list<uint32_t> operands) {
+    return Emit(op, type, std::span<const uint32_t>(operands.begin(), operands.size()));
+  }
+  /// An instruction without a result.
+  void Do(spv::Op op, std::span<const uint32_t> operands) { AppendInstruction(Stream(), op, operands); }
+  void Do(spv::Op op, std::initializer_list<uint32_t> operands) {
+    Do(op, std::span<const uint32_t>(operands.begin(), operands.size()));
+  }
+  /// A function of GLSL.std.450.
+  Id Glsl(GLSLstd450 function, Id type, std::initializer_list<Id> operands);
+  /// A variable of this function.
+  Id Variable(Id pointee);
+
+  // Blocks. A block ends with a branch, and the next one starts with its label.
+  void Start(Id label);
+  void Branch(Id label) { Do(spv::OpBranch, {label}); }
+  void BranchIf(Id condition, Id yes, Id no) { Do(spv::OpBranchConditional, {condition, yes, no}); }
+  /// Ends the block with a selection; `merge` is where its ways meet again.
+  void Select(Id condition, Id yes, Id no, Id merge);
+  /// Ends the block and starts the header of a loop.
+  LoopLabels BeginLoop();
+  OpenPhi LoopPhi(const LoopLabels& loop, Id type, Id initial);
+  /// Ends the header: goes on where `more` holds, leaves the loop otherwise; without it the header always
+  /// goes on. Starts the body.
+  void EndHeader(const LoopLabels& loop, Id more);
+  /// Ends the body and starts the block that leads back to the header.
+  void BeginNext(const LoopLabels& loop);
+  void Close(const LoopLabels& loop, const OpenPhi& phi, Id value);
+  /// Ends the loop and starts the block behind it.
+  void EndLoop(const LoopLabels& loop);
+  /// The value of one of two ways, at the start of the block where they meet.
+  Id Phi(Id type, Id a, Id from_a, Id b, Id from_b) { return Emit(spv::OpPhi, type, {a, from_a, b, from_b}); }
+
+  // Integers of 32 or 64 bits. Folds constants and neutral elements.
+  Id Int(uint32_t width, uint64_t value) { return module_.ConstantInt(width, value); }
+  Id Add(uint32_t width, Id a, Id b) { return Integer(spv::OpIAdd, width, a, b); }
+  Id Sub(uint32_t width, Id a, Id b) { return Integer(spv::OpISub, width, a, b); }
+  Id Mul(uint32_t width, Id a, Id b) { return Integer(spv::OpIMul, width, a, b); }
+  Id And(uint32_t width, Id a, Id b) { return Integer(spv::OpBitwiseAnd, width, a, b); }
+  Id ShiftLeft(uint32_t width, Id a, Id b) { return Integer(spv::OpShiftLeftLogical, width, a, b); }
+  Id ShiftRight(uint32_t width, Id a, Id b) { return Integer(spv::OpShiftRightLogical, width, a, b); }
+  /// Unsigned; the divisor is not 0.
+  Id Div(uint32_t width, Id a, Id b) { return Integer(spv::OpUDiv, width, a, b); }
+  Id Mod(uint32_t width, Id a, Id b) { return Integer(spv::OpUMod, width, a, b); }
+  Id Compare(spv::Op op, Id a, Id b) { return Emit(op, module_.BoolType(), {a, b}); }
+  Id Choose(Id type, Id condition, Id a, Id b);
+  /// Between 32 and 64 bits.
+  Id Resize(Id a, uint32_t from, uint32_t to, bool is_signed);
+
+  Id Load(Id type, Id pointer, uint32_t alignment);  ///< 0: no alignment needs to be said
+  void Store(Id pointer, Id value, uint32_t alignment);
+
+  /// Ends the function, whose last block has been ended, and gives it to the module.
+  void Finish();
+
+ private:
+  Words& Stream() { return in_head_ ? head_ : body_; }
+  Id Integer(spv::Op op, uint32_t width, Id a, Id b);
+
+  ModuleBuilder& module_;
+  Id id_ = 0, entry_ = 0, block_ = 0;
+  Id result_type_ = 0, type_ = 0;
+  std::vector<Id> parameter_types_, parameters_;
+  bool in_head_ = false;
+  Words variables_, head_, body_;
+};
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,361 @@
+#include "codegen/spirv/memory.h"
+
+#include <bit>
+
+#include "support/check.h"
+
+namespace adc::codegen::spirv {
+
+using ir::Op;
+using ir::Scalar;
+
+void MemoryEmitter::EmitAlloca(ir::Inst inst) {
+  ir::Value result = kernel_.Result(inst);
+  ir::Type type = kernel_.TypeOf(result);
+  Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), type.count * type.Components());
+  Id variable = f_.Variable(array);
+  f_.Store(variable, m_.ConstantNull(array), 0);
+  arrays_.Set(result) = variable;
+}
+
+MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
+  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
+  if (base.type.IsBuffer()) return BaseKind::Buffer;
+  if (base.type.IsLayout()) return BaseKind::Layout;
+  return base.kind == ir::ValueKind::Global ? BaseKind::Constant : BaseKind::Local;
+}
+
+Id MemoryEmitter::ConstantArray(ir::Value base) {
+  const ir::ValueData& data = kernel_[base];
+  Id& known = context_.constants[data.owner];
+  if (known == 0) {
+    const ir::ModuleConstant& constant = context_.ir.constants[data.owner];
+    std::vector<Id> elements;
+    for (uint64_t bits : constant.elements) elements.push_back(scalars_.Constant(data.type.scalar, bits));
+    Id type = m_.ArrayType(scalars_.RegisterType(data.type.scalar), static_cast<uint32_t>(elements.size()));
+    known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.ConstantComposite(type, elements));
+  }
+  environment_.Uses(known);
+  return known;
+}
+
+Id MemoryEmitter::LayoutPosition(const ir::LayoutField& field, ir::Inst inst, uint32_t width) {
+  uint64_t unit = ir::ByteSize(field.type.scalar);
+  ADC_CHECK(field.offset % unit == 0, "a field that is not aligned to its scalar");
+  Id position = f_.Int(width, field.offset / unit);
+  uint32_t axis_number = 0;
+  for (ir::Value index : kernel_.Indices(inst)) {
+    const ir::LayoutAxis& axis = field.axes[axis_number++];
+    Id rest = values_.Position(index, width);
+    uint64_t below = 1;  // cells of the levels inside the one at hand
+    for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
+    bool outermost = true;
+    for (const ir::LayoutLevel& level : axis.levels) {
+      below /= level.extent == 0 ? 1 : level.extent;
+      if (level.extent == 1 && !outermost) continue;
+      Id digit = f_.Div(width, rest, f_.Int(width, below));
+      if (!outermost) digit = f_.Mod(width, digit, f_.Int(width, level.extent));
+      ADC_CHECK(level.stride % unit == 0, "a stride that is not a multiple of the field's scalar");
+      position = f_.Add(width, position, f_.Mul(width, digit, f_.Int(width, level.stride / unit)));
+      outermost = false;
+    }
+  }
+  return position;
+}
+
+MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  ir::Value base = kernel_.Operand(inst, 0);
+  const ir::ValueData& base_data = kernel_[base];
+  ir::Type element = context_.ir.ElementType(kernel_, base, data.attr);
+  ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
+            "an access of a whole vector reaches code generation");
+  uint32_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  Cell cell;
+  cell.kind = KindOf(inst);
+  cell.scalar = element.scalar;
+  cell.param = base_data.number;
+  if (cell.InArray()) cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
+  uint32_t width = cell.width = cell.InArray() ? 32 : environment_.IndexWidth();
+  if (cell.kind == BaseKind::Layout) {
+    const ir::LayoutField& field = context_.ir.layouts[base_data.type.count].fields[data.attr];
+    cell.index = f_.Add(width, LayoutPosition(field, inst, width), f_.Int(width, component));
+    return cell;
+  }
+  std::span<const ir::Value> indices = kernel_.Indices(inst);
+  if (indices.size() == 1 && element.IsScalar()) {
+    // An index of an access is signed and may have any width.
+    cell.width = ir::BitWidth(kernel_.TypeOf(indices[0]).scalar);
+    cell.index = values_.Get(indices[0]);
+    return cell;
+  }
+  cell.index = f_.Int(width, 0);
+  uint32_t axis = 0;
+  for (ir::Value index : indices) {
+    if (axis != 0) {
+      Id extent = f_.Resize(environment_.Extent(cell.param, axis), 64, width, false);
+      cell.index = f_.Mul(width, cell.index, extent);
+    }
+    cell.index = f_.Add(width, cell.index, values_.Position(index, width));
+    ++axis;
+  }
+  if (!element.IsScalar()) {
+    cell.index = f_.Mul(width, cell.index, f_.Int(width, element.Components()));
+    cell.index = f_.Add(width, cell.index, f_.Int(width, component));
+  }
+  return cell;
+}
+
+Id MemoryEmitter::InRange(ir::Inst inst) {
+  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
+  Id all = 0;
+  uint32_t axis = 0;
+  for (ir::Value index : kernel_.Indices(inst)) {
+    Id extent = 0;
+    switch (KindOf(inst)) {
+      case BaseKind::Buffer:
+        extent = environment_.Extent(base.number, axis);
+        break;
+      case BaseKind::Layout:
+        extent =
+            f_.Int(64, context_.ir.layouts[base.type.count].fields[kernel_[inst].attr].axes[axis].extent);
+        break;
+      case BaseKind::Local:
+      case BaseKind::Constant:
+        extent = f_.Int(64, base.type.count);
+        break;
+    }
+    Id inside = f_.Compare(spv::OpULessThan, values_.Index(index, 64), extent);
+    all = all == 0 ? inside : f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {all, inside});
+    ++axis;
+  }
+  return all;
+}
+
+void MemoryEmitter::EmitAccess(ir::Inst inst) {
+  if (context_.config.check_bounds && kernel_[inst].index_count != 0) {
+    EmitChecked(inst);
+    return;
+  }
+  Id result = EmitUnchecked(inst);
+  if (result != 0 && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
+}
+
+void MemoryEmitter::EmitChecked(ir::Inst inst) {
+  Id inside = m_.NewId(), outside = m_.NewId(), join = m_.NewId();
+  f_.Select(InRange(inst), inside, outside, join);
+  f_.Start(inside);
+  Id result = EmitUnchecked(inst);
+  Id inside_end = f_.Block();
+  f_.Branch(join);
+  f_.Start(outside);
+  status_.Raise(StatusCode::IndexOutOfBounds, checks_.number_of[inst]);
+  Id outside_end = f_.Block();
+  f_.Branch(join);
+  f_.Start(join);
+  if (kernel_[inst].result_count == 0) return;
+  Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
+  Id merged = f_.Phi(scalars_.RegisterType(scalar), result, inside_end, scalars_.Zero(scalar), outside_end);
+  values_.Bind(kernel_.Result(inst), merged);
+}
+
+Id MemoryEmitter::EmitUnchecked(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  Cell cell = CellOf(inst);
+  if (data.op == Op::Load) return Load(cell);
+  std::vector<Id> operands;
+  for (ir::Value v : kernel_.AccessValues(inst)) operands.push_back(values_.Get(v));
+  if (data.op == Op::Store) {
+    Store(cell, operands[0]);
+    return 0;
+  }
+  Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
+  if (IsAtomicUpdate(kernel_, inst)) return AtomicUpdate(cell, op, operands);
+  Id old = Load(cell);
+  Store(cell, Combine(op, cell.scalar, old, operands));
+  return old;
+}
+
+void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Id value) {
+  AtomicUpdate(CellOf(access), op, std::span<const Id>(&value, 1));
+}
+
+Id MemoryEmitter::Read(const Place& place, Scalar scalar) {
+  Id loaded = f_.Load(TypeOf(m_, place.storage), place.pointer, place.alignment);
+  switch (place.storage) {
+    case Storage::U8:
+    case Storage::U16: {
+      bool is_signed = ir::IsSigned(scalar);
+      Id wide = f_.Emit(is_signed ? spv::OpSConvert : spv::OpUConvert, m_.IntType(32), {loaded});
+      return scalar == Scalar::I1 ? scalars_.FromBits(scalar, wide) : wide;
+    }
+    case Storage::F16:
+      return f_.Emit(spv::OpFConvert, m_.FloatType(32), {loaded});
+    case Storage::U32:
+    case Storage::U64:
+      return scalars_.FromBits(scalar, loaded);
+    case Storage::F32:
+    case Storage::F64:
+      return loaded;
+  }
+  ADC_UNREACHABLE("a storage that cannot be read");
+}
+
+void MemoryEmitter::Write(const Place& place, Scalar scalar, Id value) {
+  switch (place.storage) {
+    case Storage::U8:
+    case Storage::U16:
+      value = f_.Emit(spv::OpUConvert, TypeOf(m_, place.storage), {scalars_.ToBits(scalar, value)});
+      break;
+    case Storage::F16:
+      value = f_.Emit(spv::OpFConvert, TypeOf(m_, place.storage), {value});
+      break;
+    case Storage::U32:
+    case Storage::U64:
+      value = scalars_.ToBits(scalar, value);
+      break;
+    case Storage::F32:
+    case Storage::F64:
+      break;
+  }
+  f_.Store(place.pointer, value, place.alignment);
+}
+
+Id MemoryEmitter::Load(const Cell& cell) {
+  if (cell.InArray()) {
+    Id type = scalars_.RegisterType(cell.scalar);
+    bool local = cell.kind == BaseKind::Local;
+    Id pointer_type = m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate, type);
+    return f_.Load(type, f_.Emit(spv::OpAccessChain, pointer_type, {cell.array, cell.index}), 0);
+  }
+  Storage storage = environment_.StorageFor(cell.param, cell.scalar);
+  return Read(environment_.Element(cell.param, storage, cell.index), cell.scalar);
+}
+
+void MemoryEmitter::Store(const Cell& cell, Id value) {
+  if (cell.InArray()) {
+    Id pointer_type = m_.PointerType(spv::StorageClassFunction, scalars_.RegisterType(cell.scalar));
+    f_.Store(f_.Emit(spv::OpAccessChain, pointer_type, {cell.array, cell.index}), value, 0);
+    return;
+  }
+  Storage storage = environment_.StorageFor(cell.param, cell.scalar);
+  Write(environment_.Element(cell.param, storage, cell.index), cell.scalar, value);
+}
+
+Id MemoryEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> operands) {
+  bool truth = scalar == Scalar::I1;
+  auto emit = [&](Op plain) { return scalars_.Emit(plain, scalar, scalar, {old, operands[0]}); };
+  if (op == Op::AtomicAdd) return emit(truth ? Op::Xor : Op::Add);
+  if (op == Op::AtomicSub) return emit(truth ? Op::Xor : Op::Sub);
+  if (op == Op::AtomicMin) return emit(truth ? Op::And : Op::Min);
+  if (op == Op::AtomicMax) return emit(truth ? Op::Or : Op::Max);
+  if (op == Op::AtomicAnd) return emit(Op::And);
+  if (op == Op::AtomicOr) return emit(Op::Or);
+  if (op == Op::AtomicXor) return emit(Op::Xor);
+  if (op == Op::AtomicExchange) return operands[0];
+  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
+  Id equal = f_.Compare(spv::OpIEqual, scalars_.ToBits(scalar, old), scalars_.ToBits(scalar, operands[0]));
+  return f_.Choose(scalars_.RegisterType(scalar), equal, operands[1], old);
+}
+
+Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
+  switch (WayOf(op, cell.scalar, context_.ability)) {
+    case AtomicWay::Word:
+      return WordUpdate(cell, op, operands);
+    case AtomicWay::FloatAdd:
+      return FloatAdd(cell, op, operands[0]);
+    case AtomicWay::Loop:
+      return UpdateLoop(cell, op, operands);
+    case AtomicWay::SubWord:
+      return SubWordLoop(cell, op, operands);
+  }
+  ADC_UNREACHABLE("a way of updating without an emission");
+}
+
+Id MemoryEmitter::WordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
+  Storage storage = WordStorage(cell.scalar);
+  if (storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+  Id pointer = environment_.Element(cell.param, storage, cell.index).pointer;
+  Id type = TypeOf(m_, storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  bool is_signed = ir::IsSigned(cell.scalar);
+  // Floats are exchanged and compared by their bits, as in hardware: the zeros differ, a NaN equals itself.
+  Id value = scalars_.ToBits(cell.scalar, operands[0]);
+  if (op == Op::AtomicCompareExchange) {
+    Id desired = scalars_.ToBits(cell.scalar, operands[1]);
+    return scalars_.FromBits(cell.scalar, f_.Emit(spv::OpAtomicCompareExchange, type,
+                                                  {pointer, scope, relaxed, relaxed, desired, value}));
+  }
+  spv::Op instruction = op == Op::AtomicAdd   ? spv::OpAtomicIAdd
+                        : op == Op::AtomicSub ? spv::OpAtomicISub
+                        : op == Op::AtomicMin ? (is_signed ? spv::OpAtomicSMin : spv::OpAtomicUMin)
+                        : op == Op::AtomicMax ? (is_signed ? spv::OpAtomicSMax : spv::OpAtomicUMax)
+                        : op == Op::AtomicAnd ? spv::OpAtomicAnd
+                        : op == Op::AtomicOr  ? spv::OpAtomicOr
+                        : op == Op::AtomicXor ? spv::OpAtomicXor
+                                              : spv::OpAtomicExchange;
+  return scalars_.FromBits(cell.scalar, f_.Emit(instruction, type, {pointer, scope, relaxed, value}));
+}
+
+Id MemoryEmitter::FloatAdd(const Cell& cell, Op op, Id value) {
+  m_.AddExtension("SPV_EXT_shader_atomic_float_add");
+  m_.AddCapability(cell.scalar == Scalar::F64 ? spv::CapabilityAtomicFloat64AddEXT
+                                              : spv::CapabilityAtomicFloat32AddEXT);
+  Id type = scalars_.RegisterType(cell.scalar);
+  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, type, {value});
+  Id pointer = environment_.Element(cell.param, NaturalStorage(cell.scalar), cell.index).pointer;
+  return f_.Emit(spv::OpAtomicFAddEXT, type, {pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), value});
+}
+
+template <class Next>
+Id MemoryEmitter::Retry(const Place& place, Next next) {
+  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+  Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
+  Id before = f_.Block(), loop = m_.NewId(), done = m_.NewId(), got = m_.NewId();
+  f_.Branch(loop);
+  f_.Start(loop);
+  Id seen = f_.Emit(spv::OpPhi, type, {first, before, got, loop});
+  Id desired = next(seen);
+  f_.Do(spv::OpAtomicCompareExchange, {type, got, place.pointer, scope, relaxed, relaxed, desired, seen});
+  Id replaced = f_.Compare(spv::OpIEqual, got, seen);
+  f_.Do(spv::OpLoopMerge, {done, loop, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  f_.BranchIf(replaced, done, loop);
+  f_.Start(done);
+  return seen;
+}
+
+/// The bits are compared, so that a NaN in the element cannot keep the loop going.
+Id MemoryEmitter::UpdateLoop(const Cell& cell, Op op, std::span<const Id> operands) {
+  Place place = environment_.Element(cell.param, WordStorage(cell.scalar), cell.index);
+  Id seen = Retry(place, [&](Id word) {
+    return scalars_.ToBits(cell.scalar,
+                           Combine(op, cell.scalar, scalars_.FromBits(cell.scalar, word), operands));
+  });
+  return scalars_.FromBits(cell.scalar, seen);
+}
+
+Id MemoryEmitter::SubWordLoop(const Cell& cell, Op op, std::span<const Id> operands) {
+  Id word = m_.IntType(32);
+  uint32_t bytes = ir::ByteSize(cell.scalar);
+  Id offset = f_.Mul(64, f_.Resize(cell.index, cell.width, 64, false), f_.Int(64, bytes));
+  bool metal = environment_.addressing() == Addressing::Metal;
+  if (!metal) offset = f_.Add(64, environment_.Address(cell.param), offset);
+  Place place = metal
+                    ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
+                    : environment_.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
+  Id byte = f_.And(32, f_.Resize(offset, 64, 32, false), f_.Int(32, 3));
+  Id shift = f_.Mul(32, byte, f_.Int(32, 8));
+  Id mask = f_.Int(32, (1u << (8 * bytes)) - 1);
+  auto element_of = [&](Id seen) {
+    return scalars_.FromBits(cell.scalar, f_.And(32, f_.ShiftRight(32, seen, shift), mask));
+  };
+  Id seen = Retry(place, [&](Id old_word) {
+    Id value = Combine(op, cell.scalar, element_of(old_word), operands);
+    Id bits = f_.And(32, scalars_.ToBits(cell.scalar, value), mask);
+    Id others = f_.Emit(spv::OpNot, word, {f_.ShiftLeft(32, mask, shift)});
+    return f_.Emit(spv::OpBitwiseOr, word, {f_.And(32, old_word, others), f_.ShiftLeft(32, bits, shift)});
+  });
+  return element_of(seen);
+}
+
+}  // namespace adc::codegen::spirv

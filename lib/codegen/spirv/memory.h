@@ -1,0 +1,86 @@
+#pragma once
+// Accesses: positions of elements of buffers, layout fields, thread-local arrays and module constants, and
+// the loads, stores and atomic updates of them.
+//
+// Memory is indexed by element: the offset of a layout's field is a multiple of its scalar, and so is every
+// stride above it. Atomics are relaxed: a task orders nothing but its end.
+
+#include "codegen/common/checks.h"
+#include "codegen/spirv/status.h"
+#include "codegen/spirv/values.h"
+
+namespace adc::codegen::spirv {
+
+class MemoryEmitter {
+ public:
+  MemoryEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
+                FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, StatusReporter& status,
+                const KernelChecks& checks)
+      : context_(context),
+        m_(context.module),
+        kernel_(kernel),
+        environment_(environment),
+        f_(builder),
+        scalars_(scalars),
+        values_(values),
+        status_(status),
+        checks_(checks) {}
+
+  void EmitAlloca(ir::Inst inst);
+  /// Any access; binds its result where it has one.
+  void EmitAccess(ir::Inst inst);
+  /// The atomic update of the element of `access` by `value`.
+  void EmitAtomic(ir::Inst access, ir::Op op, Id value);
+
+  /// What lies at `place` as a register, and back.
+  Id Read(const Place& place, ir::Scalar scalar);
+  void Write(const Place& place, ir::Scalar scalar, Id value);
+
+ private:
+  enum class BaseKind : uint8_t { Buffer, Layout, Local, Constant };
+  /// An element: of a parameter by its number, of an array by its variable.
+  struct Cell {
+    BaseKind kind = BaseKind::Buffer;
+    ir::Scalar scalar = ir::Scalar::F32;
+    uint32_t param = 0;
+    Id array = 0;
+    Id index = 0;
+    uint32_t width = 32;  ///< of the index
+    bool InArray() const { return kind == BaseKind::Local || kind == BaseKind::Constant; }
+  };
+
+  BaseKind KindOf(ir::Inst inst) const;
+  Cell CellOf(ir::Inst inst);
+  Id LayoutPosition(const ir::LayoutField& field, ir::Inst inst, uint32_t width);
+  Id ConstantArray(ir::Value base);
+  /// The condition that every index is in range.
+  Id InRange(ir::Inst inst);
+  void EmitChecked(ir::Inst inst);
+  /// The access itself; its result in a register, or 0.
+  Id EmitUnchecked(ir::Inst inst);
+  Id Load(const Cell& cell);
+  void Store(const Cell& cell, Id value);
+  Id AtomicUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  Id WordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  Id FloatAdd(const Cell& cell, ir::Op op, Id value);
+  Id UpdateLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  Id SubWordLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
+  template <class Next>
+  Id Retry(const Place& place, Next next);
+  /// The new value of an update.
+  Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
+
+  ModuleContext& context_;
+  ModuleBuilder& m_;
+  const ir::Function& kernel_;
+  Environment& environment_;
+  FunctionBuilder& f_;
+  ScalarEmitter& scalars_;
+  ValueTable& values_;
+  StatusReporter& status_;
+  const KernelChecks& checks_;
+  SideTable<ir::Value, Id> arrays_;
+};
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,176 @@
+#include "codegen/spirv/module_builder.h"
+
+#include "support/check.h"
+
+namespace adc::codegen::spirv {
+
+void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> operands) {
+  words.push_back(static_cast<uint32_t>(operands.size() + 1) << spv::WordCountShift |
+                  static_cast<uint32_t>(op));
+  words.insert(words.end(), operands.begin(), operands.end());
+}
+
+void AppendText(Words& words, std::string_view text) {
+  uint32_t word = 0;
+  for (size_t n = 0; n < text.size(); ++n) {
+    word |= uint32_t{static_cast<unsigned char>(text[n])} << (8 * (n % 4));
+    if (n % 4 != 3) continue;
+    words.push_back(word);
+    word = 0;
+  }
+  words.push_back(word);
+}
+
+Id ModuleBuilder::GlslSet() {
+  if (glsl_ == 0) glsl_ = NewId();
+  return glsl_;
+}
+
+Id ModuleBuilder::Intern(spv::Op op, std::span<const uint32_t> operands) {
+  Words key{static_cast<uint32_t>(op)};
+  key.insert(key.end(), operands.begin(), operands.end());
+  auto [place, fresh] = interned_.try_emplace(key, 0);
+  if (!fresh) return place->second;
+  Id id = NewId();
+  place->second = id;
+  Words all{id};
+  all.insert(all.end(), operands.begin(), operands.end());
+  AppendInstruction(globals_, op, all);
+  return id;
+}
+
+Id ModuleBuilder::InternTyped(spv::Op op, Id type, std::span<const uint32_t> operands) {
+  Words key{static_cast<uint32_t>(op), type};
+  key.insert(key.end(), operands.begin(), operands.end());
+  auto [place, fresh] = interned_.try_emplace(key, 0);
+  if (!fresh) return place->second;
+  Id id = NewId();
+  place->second = id;
+  Words all{type, id};
+  all.insert(all.end(), operands.begin(), operands.end());
+  AppendInstruction(globals_, op, all);
+  return id;
+}
+
+Id ModuleBuilder::IntType(uint32_t width) {
+  if (width == 64) AddCapability(spv::CapabilityInt64);
+  return Intern(spv::OpTypeInt, {width, 0});
+}
+
+Id ModuleBuilder::FloatType(uint32_t width) {
+  if (width == 64) AddCapability(spv::CapabilityFloat64);
+  return Intern(spv::OpTypeFloat, {width});
+}
+
+Id ModuleBuilder::BlockOfArray(Id element, uint32_t bytes, bool writable) {
+  Id array = Intern(spv::OpTypeRuntimeArray, {element});
+  auto [place, fresh] = blocks_.try_emplace(Words{array, writable}, 0);
+  if (!fresh) return place->second;
+  if (blocks_.count(Words{array, !writable}) == 0) Decorate(array, spv::DecorationArrayStride, {bytes});
+  Id block = place->second = NewId();
+  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, array});
+  Decorate(block, spv::DecorationBlock);
+  DecorateMember(block, 0, spv::DecorationOffset, {0});
+  if (!writable) DecorateMember(block, 0, spv::DecorationNonWritable);
+  return block;
+}
+
+Id ModuleBuilder::BlockOfOne(Id member) {
+  auto [place, fresh] = blocks_.try_emplace(Words{member}, 0);
+  if (!fresh) return place->second;
+  Id block = place->second = NewId();
+  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, member});
+  Decorate(block, spv::DecorationBlock);
+  DecorateMember(block, 0, spv::DecorationOffset, {0});
+  return block;
+}
+
+Id ModuleBuilder::FunctionType(Id result, std::span<const Id> parameters) {
+  Words operands{result};
+  operands.insert(operands.end(), parameters.begin(), parameters.end());
+  return Intern(spv::OpTypeFunction, operands);
+}
+
+Id ModuleBuilder::ConstantInt(uint32_t width, uint64_t value) {
+  ADC_CHECK(width == 32 || width == 64, "an integer constant that no register holds");
+  auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
+  Id id = width == 32 ? InternTyped(spv::OpConstant, IntType(32), Words{low})
+                      : InternTyped(spv::OpConstant, IntType(64), Words{low, high});
+  integers_[id] = width == 32 ? low : value;
+  return id;
+}
+
+Id ModuleBuilder::ConstantFloat(uint32_t width, uint64_t bits) {
+  auto low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
+  return width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
+                     : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
+}
+
+Id ModuleBuilder::ConstantBool(bool value) {
+  Id id = InternTyped(value ? spv::OpConstantTrue : spv::OpConstantFalse, BoolType(), {});
+  integers_[id] = value ? 1 : 0;
+  return id;
+}
+
+std::optional<uint64_t> ModuleBuilder::IntegerOf(Id id) const {
+  auto place = integers_.find(id);
+  if (place == integers_.end()) return std::nullopt;
+  return place->second;
+}
+
+void ModuleBuilder::Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals) {
+  Words operands{id, static_cast<uint32_t>(decoration)};
+  operands.insert(operands.end(), literals.begin(), literals.end());
+  AppendInstruction(annotations_, spv::OpDecorate, operands);
+}
+
+void ModuleBuilder::DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
+                                   std::initializer_list<uint32_t> literals) {
+  Words operands{id, member, static_cast<uint32_t>(decoration)};
+  operands.insert(operands.end(), literals.begin(), literals.end());
+  AppendInstruction(annotations_, spv::OpMemberDecorate, operands);
+}
+
+Id ModuleBuilder::GlobalVariable(spv::StorageClass storage, Id pointee, Id initial) {
+  Id type = PointerType(storage, pointee);
+  Id id = NewId();
+  Words operands{type, id, static_cast<uint32_t>(storage)};
+  if (initial != 0) operands.push_back(initial);
+  AppendInstruction(globals_, spv::OpVariable, operands);
+  return id;
+}
+
+void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface,
+                                  uint32_t block_size) {
+  Words operands{static_cast<uint32_t>(spv::ExecutionModelGLCompute), function};
+  AppendText(operands, name);
+  operands.insert(operands.end(), interface.begin(), interface.end());
+  AppendInstruction(entry_points_, spv::OpEntryPoint, operands);
+  AppendInstruction(execution_modes_, spv::OpExecutionMode,
+                    Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), block_size, 1, 1});
+}
+
+Words ModuleBuilder::Finish(bool physical) const {
+  Words words{spv::MagicNumber, version_, 0, next_id_, 0};
+  for (spv::Capability capability : capabilities_)
+    AppendInstruction(words, spv::OpCapability, Words{static_cast<uint32_t>(capability)});
+  for (const std::string& name : extensions_) {
+    Words text;
+    AppendText(text, name);
+    AppendInstruction(words, spv::OpExtension, text);
+  }
+  if (glsl_ != 0) {
+    Words operands{glsl_};
+    AppendText(operands, "GLSL.std.450");
+    AppendInstruction(words, spv::OpExtInstImport, operands);
+  }
+  AppendInstruction(words, spv::OpMemoryModel,
+                    Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
+                                                         : spv::AddressingModelLogical),
+                          static_cast<uint32_t>(spv::MemoryModelGLSL450)});
+  for (const Words* section : {&entry_points_, &execution_modes_, &annotations_, &globals_, &functions_})
+    words.insert(words.end(), section->begin(), section->end());
+  return words;
+}
+
+}  // namespace adc::codegen::spirv

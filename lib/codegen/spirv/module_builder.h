@@ -1,0 +1,99 @@
+#pragma once
+// A SPIR-V module under construction: types, constants and decorations once each, sections in the order that
+// the format wants, capabilities and extensions exactly as asked for, ids in the order of asking.
+//
+// All integer types are unsigned: the signedness of an operation lies in its opcode.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <spirv/unified1/spirv.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adc::codegen::spirv {
+
+using Id = uint32_t;
+using Words = std::vector<uint32_t>;
+
+/// Appends one instruction: its first word counts its words.
+void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> operands);
+/// Appends text as SPIR-V packs it: bytes in words, ended by a zero byte.
+void AppendText(Words& words, std::string_view text);
+
+class ModuleBuilder {
+ public:
+  /// `version`: as in the header, 0x00010500 for 1.5.
+  explicit ModuleBuilder(uint32_t version) : version_(version) {}
+
+  Id NewId() { return next_id_++; }
+
+  void AddCapability(spv::Capability capability) { capabilities_.insert(capability); }
+  bool Has(spv::Capability capability) const { return capabilities_.count(capability) != 0; }
+  void AddExtension(std::string_view name) { extensions_.emplace(name); }
+  /// The id of the instruction set GLSL.std.450.
+  Id GlslSet();
+
+  Id VoidType() { return Intern(spv::OpTypeVoid, {}); }
+  Id BoolType() { return Intern(spv::OpTypeBool, {}); }
+  Id IntType(uint32_t width);
+  Id FloatType(uint32_t width);
+  Id VectorType(Id component, uint32_t count) { return Intern(spv::OpTypeVector, {component, count}); }
+  Id ArrayType(Id element, uint32_t length) {
+    return Intern(spv::OpTypeArray, {element, ConstantInt(32, length)});
+  }
+  /// A block that holds an array of unknown length of elements of `bytes` bytes.
+  Id BlockOfArray(Id element, uint32_t bytes, bool writable);
+  /// A block with one member.
+  Id BlockOfOne(Id member);
+  Id PointerType(spv::StorageClass storage, Id pointee) {
+    return Intern(spv::OpTypePointer, {static_cast<uint32_t>(storage), pointee});
+  }
+  Id FunctionType(Id result, std::span<const Id> parameters);
+
+  Id ConstantInt(uint32_t width, uint64_t value);
+  /// From the bits of the format.
+  Id ConstantFloat(uint32_t width, uint64_t bits);
+  Id ConstantBool(bool value);
+  Id ConstantNull(Id type) { return InternTyped(spv::OpConstantNull, type, {}); }
+  Id ConstantComposite(Id type, std::span<const Id> parts) {
+    return InternTyped(spv::OpConstantComposite, type, parts);
+  }
+  Id Undefined(Id type) { return InternTyped(spv::OpUndef, type, {}); }
+  /// The value of an integer or bool constant.
+  std::optional<uint64_t> IntegerOf(Id id) const;
+
+  void Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals = {});
+  void DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
+                      std::initializer_list<uint32_t> literals = {});
+
+  /// A variable outside of functions.
+  Id GlobalVariable(spv::StorageClass storage, Id pointee, Id initial = 0);
+  void AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface, uint32_t block_size);
+  /// Appends a whole function.
+  void AddFunction(const Words& code) { functions_.insert(functions_.end(), code.begin(), code.end()); }
+
+  /// The module. `physical`: with physical storage buffer addresses.
+  Words Finish(bool physical) const;
+
+ private:
+  Id Intern(spv::Op op, std::initializer_list<uint32_t> operands) {
+    return Intern(op, std::span<const uint32_t>(operands.begin(), operands.size()));
+  }
+  Id Intern(spv::Op op, std::span<const uint32_t> operands);
+  Id InternTyped(spv::Op op, Id type, std::span<const uint32_t> operands);
+
+  uint32_t version_;
+  Id next_id_ = 1;
+  Id glsl_ = 0;
+  std::set<spv::Capability> capabilities_;
+  std::set<std::string> extensions_;
+  Words entry_points_, execution_modes_, annotations_, globals_, functions_;
+  std::map<Words, Id> interned_;
+  std::map<Words, Id> blocks_;
+  std::map<Id, uint64_t> integers_;
+};
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,65 @@
+#pragma once
+// How elements lie in memory as SPIR-V sees them, and by what kind of access each operation reaches them.
+
+#include <set>
+#include <vector>
+
+#include "codegen/spirv/module_builder.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace adc::codegen::spirv {
+
+/// How buffers are reached.
+enum class Addressing : uint8_t {
+  Far,    ///< Vulkan: device addresses among the words
+  Near,   ///< Vulkan: descriptors; what has none through its device address
+  Metal,  ///< buffer bindings alone
+};
+
+/// Element types of memory. Words are unsigned; i1 is a byte.
+enum class Storage : uint8_t { U8, U16, U32, U64, F16, F32, F64 };
+inline constexpr uint32_t kStorageCount = 7;
+
+uint32_t BytesOf(Storage storage);
+/// The scalar that stands for a storage in metadata.
+ir::Scalar ScalarOf(Storage storage);
+Storage NaturalStorage(ir::Scalar scalar);
+/// Unsigned words of the same width.
+Storage WordStorage(ir::Scalar scalar);
+/// The SPIR-V type; asks for the capabilities of having it in buffers.
+Id TypeOf(ModuleBuilder& module, Storage storage);
+
+/// How an atomic update is done.
+enum class AtomicWay : uint8_t {
+  Word,      ///< an instruction on the element as a word of its width
+  FloatAdd,  ///< a float addition in memory
+  Loop,      ///< compare-and-exchange on the element as a word
+  SubWord,   ///< compare-and-exchange on the 32-bit word around a narrow element
+};
+
+/// What the device does with atomics beyond words.
+struct AtomicAbility {
+  bool float_add = false;  ///< f32 and f64 additions in memory
+};
+AtomicAbility AbilityOf(const target::Target& target);
+
+/// Requires an operation that updates atomically.
+AtomicWay WayOf(ir::Op op, ir::Scalar scalar, const AtomicAbility& ability);
+
+/// True where the access updates its element atomically: not in local arrays, not a decided `add_to`.
+bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);
+
+/// What a task does with one parameter.
+struct ParamUse {
+  bool written = false;
+  bool sub_word = false;       ///< updates the words around its elements
+  std::set<Storage> views;     ///< element types that it is seen as
+  std::set<Storage> as_words;  ///< natural storages that are read and written as words
+};
+
+/// The uses of every parameter in the instructions [first, last) of the body.
+std::vector<ParamUse> UsesOf(const ir::Module& module, const ir::Function& kernel, uint32_t first,
+                             uint32_t last, const AtomicAbility& ability);
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,140 @@
+// A parallel task of n threads runs iterations t, t + n, t + 2n, ... in thread t:
+//
+//   position = t < n ? t : total
+//   while position < total:
+//     counters = digits of position
+//     body
+//     position += n
+//
+// so that every thread, with or without iterations, comes to the end. A position splits into the counters of
+// several axes by division. Where the total fits 32 bits, which one branch that all threads take alike
+// decides, so do the position and every extent, and the divisions are those of 32 bits, which devices have.
+
+#include "codegen/spirv/task.h"
+
+namespace adc::codegen::spirv {
+
+using ir::Op;
+
+void TaskEmitter::Emit(const analysis::Task& task) {
+  if (task.kind == analysis::TaskKind::Parallel) {
+    EmitParallel(task);
+  } else {
+    EmitSerial(task);
+  }
+  f_.Do(spv::OpReturn, {});
+  f_.Finish();
+}
+
+void TaskEmitter::EmitSerial(const analysis::Task& task) {
+  Id run = m_.NewId(), done = m_.NewId();
+  f_.Select(f_.Compare(spv::OpULessThan, environment_.Thread(), environment_.Threads()), run, done, done);
+  f_.Start(run);
+  body_.EmitRange(kernel_.Body(), task.first, task.last);
+  f_.Branch(done);
+  f_.Start(done);
+}
+
+std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop) {
+  const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
+  std::vector<Axis> axes;
+  if (kernel_[loop].op == Op::ParallelOver) {
+    const ir::Layout& layout = context_.ir.layouts[kernel_.TypeOf(kernel_.Operand(loop, 0)).count];
+    const ir::LayoutField& field = layout.fields[kernel_[loop].attr];
+    for (size_t n = 0; n < counters.size(); ++n) {
+      uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
+      axes.push_back({counters[n], width, f_.Int(width, 0), f_.Int(64, field.axes[n].extent)});
+    }
+    return axes;
+  }
+  for (uint32_t n = 0; n < counters.size(); ++n) {
+    ir::Value low_value = kernel_.Operand(loop, 2 * n), high_value = kernel_.Operand(loop, 2 * n + 1);
+    uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
+    // The first extent is never divided by.
+    Id extent = 0;
+    if (n != 0) {
+      Id low = values_.Index(low_value, 64), high = values_.Index(high_value, 64);
+      extent = f_.Choose(m_.IntType(64), f_.Compare(spv::OpSLessThan, low, high), f_.Sub(64, high, low),
+                         f_.Int(64, 0));
+    }
+    axes.push_back({counters[n], width, values_.Get(low_value), extent});
+  }
+  return axes;
+}
+
+std::vector<Id> TaskEmitter::Digits(const std::vector<Axis>& axes, Id position, uint32_t width) {
+  std::vector<Id> digits(axes.size());
+  Id rest = f_.Resize(position, 64, width, false);
+  for (size_t n = axes.size(); n-- > 0;) {
+    Id digit = rest;
+    if (n != 0) {
+      Id extent = f_.Resize(axes[n].extent, 64, width, false);
+      Id quotient = f_.Div(width, rest, extent);
+      digit = f_.Sub(width, rest, f_.Mul(width, quotient, extent));
+      rest = quotient;
+    }
+    digits[n] = f_.Resize(digit, width, axes[n].width, false);
+  }
+  return digits;
+}
+
+void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
+  std::vector<Id> digits;
+  std::optional<uint64_t> known_total = 1;
+  for (const Axis& axis : axes) {
+    std::optional<uint64_t> extent = axis.extent != 0 ? m_.IntegerOf(axis.extent) : std::nullopt;
+    known_total = known_total && extent && *extent < (uint64_t{1} << 31) && *known_total < (uint64_t{1} << 31)
+                      ? std::optional(*known_total * *extent)
+                      : std::nullopt;
+  }
+  bool always_narrow = known_total && *known_total < (uint64_t{1} << 32);
+  if (axes.size() <= 1 || always_narrow) {
+    digits = Digits(axes, position, axes.size() <= 1 ? 64 : 32);
+  } else {
+    Id narrow = m_.NewId(), wide = m_.NewId(), join = m_.NewId();
+    Id fits = f_.Compare(spv::OpULessThan, environment_.Iterations(), f_.Int(64, uint64_t{1} << 32));
+    f_.Select(fits, narrow, wide, join);
+    f_.Start(narrow);
+    std::vector<Id> short_digits = Digits(axes, position, 32);
+    f_.Branch(join);
+    f_.Start(wide);
+    std::vector<Id> long_digits = Digits(axes, position, 64);
+    f_.Branch(join);
+    f_.Start(join);
+    for (size_t n = 0; n < axes.size(); ++n)
+      digits.push_back(f_.Phi(m_.IntType(axes[n].width), short_digits[n], narrow, long_digits[n], wide));
+  }
+  for (size_t n = 0; n < axes.size(); ++n)
+    values_.Bind(axes[n].counter, f_.Add(axes[n].width, axes[n].low, digits[n]));
+}
+
+void TaskEmitter::EmitParallel(const analysis::Task& task) {
+  body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+  std::vector<Axis> axes = AxesOf(task.parallel);
+  Id wide = m_.IntType(64);
+  Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
+  Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, thread, threads), thread, total);
+  LoopLabels loop = f_.BeginLoop();
+  OpenPhi position = f_.LoopPhi(loop, wide, first);
+  std::vector<OpenPhi> states;
+  const std::vector<uint32_t>& changed = body_.StatesOf(task.parallel);
+  for (uint32_t state : changed) {
+    states.push_back(f_.LoopPhi(loop, body_.StateType(state), body_.State(state)));
+    body_.SetState(state, states.back().id);
+  }
+  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, position.id, total));
+  status_.SetIteration(position.id);
+  // A field outside of every `dense` has one cell and no counter.
+  BindCounters(axes, position.id);
+  body_.EmitBlock(kernel_[task.parallel].regions[0]);
+  status_.SetIteration(0);
+  f_.BeginNext(loop);
+  f_.Close(loop, position, f_.Add(64, position.id, threads));
+  for (size_t n = 0; n < changed.size(); ++n) {
+    f_.Close(loop, states[n], body_.State(changed[n]));
+    body_.SetState(changed[n], states[n].id);
+  }
+  f_.EndLoop(loop);
+}
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,53 @@
+#pragma once
+// A task as an entry function: its prologue, then its iterations, one after the other, in steps of the number
+// of threads.
+
+#include "analysis/tasks.h"
+#include "codegen/spirv/body.h"
+
+namespace adc::codegen::spirv {
+
+class TaskEmitter {
+ public:
+  TaskEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
+              FunctionBuilder& builder, ValueTable& values, StatusReporter& status, BodyEmitter& body)
+      : context_(context),
+        kernel_(kernel),
+        environment_(environment),
+        f_(builder),
+        m_(context.module),
+        values_(values),
+        status_(status),
+        body_(body) {}
+
+  /// Emits the whole task and ends the function.
+  void Emit(const analysis::Task& task);
+
+ private:
+  /// One axis of a parallel loop. Its extent is not negative, and at least 1 where an iteration runs.
+  struct Axis {
+    ir::Value counter;
+    uint32_t width = 64;  ///< of the counter
+    Id low = 0;           ///< in `width` bits
+    Id extent = 0;        ///< in 64 bits
+  };
+
+  void EmitSerial(const analysis::Task& task);
+  void EmitParallel(const analysis::Task& task);
+  std::vector<Axis> AxesOf(ir::Inst loop);
+  /// Binds the counters of iteration `position`.
+  void BindCounters(const std::vector<Axis>& axes, Id position);
+  /// The digits of `position` by divisions in `width` bits, each in the width of its counter.
+  std::vector<Id> Digits(const std::vector<Axis>& axes, Id position, uint32_t width);
+
+  ModuleContext& context_;
+  const ir::Function& kernel_;
+  Environment& environment_;
+  FunctionBuilder& f_;
+  ModuleBuilder& m_;
+  ValueTable& values_;
+  StatusReporter& status_;
+  BodyEmitter& body_;
+};
+
+}  // namespace adc::codegen::spirv

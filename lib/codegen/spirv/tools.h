@@ -1,0 +1,17 @@
+#pragma once
+// What SPIRV-Tools does with a finished module.
+
+#include <string>
+
+#include "codegen/spirv/module_builder.h"
+
+namespace adc::codegen::spirv {
+
+/// What is wrong with a module by the rules of Vulkan 1.2 (`level` 12) or 1.3; empty: nothing.
+std::string Validate(const Words& module, uint32_t level);
+/// Removes what is computed twice or for nothing. Control flow stays as it is.
+Words Optimise(const Words& module, uint32_t level);
+/// The module as text, for people and tests.
+std::string Disassemble(const Words& module, uint32_t level);
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,32 @@
+#pragma once
+// What stands for each IR value in SPIR-V: results as they are emitted, constants and parameters on demand.
+
+#include "codegen/spirv/environment.h"
+
+namespace adc::codegen::spirv {
+
+class ValueTable {
+ public:
+  /// `environment`: where the parameters of a kernel come from; null for a function, whose parameters are
+  /// bound.
+  ValueTable(const ir::Module& module, const ir::Function& function, FunctionBuilder& builder,
+             ScalarEmitter& scalars, Environment* environment)
+      : module_(module), function_(function), f_(builder), scalars_(scalars), environment_(environment) {}
+
+  Id Get(ir::Value v);
+  void Bind(ir::Value v, Id id) { ids_.Set(v) = id; }
+  /// An i32 or i64 value in `width` bits, extended after its sign.
+  Id Index(ir::Value v, uint32_t width);
+  /// The same for an index that is in range, and so not negative.
+  Id Position(ir::Value v, uint32_t width);
+
+ private:
+  const ir::Module& module_;
+  const ir::Function& function_;
+  FunctionBuilder& f_;
+  ScalarEmitter& scalars_;
+  Environment* environment_;
+  SideTable<ir::Value, Id> ids_;
+};
+
+}  // namespace adc::codegen::spirv
