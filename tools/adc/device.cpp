@@ -1,5 +1,7 @@
 #include "device.h"
 
+#include <adrt/adrt_cuda.h>
+#include <adrt/adrt_metal.h>
 #include <adrt/adrt_vk.h>
 
 #include <charconv>
@@ -33,7 +35,22 @@ adrt_status OpenVulkan(const adrt_host& host, const DeviceChoice& choice, uint32
   return adrt_device_open_vk(&host, &desc, device, error);
 }
 
-constexpr Kind kKinds[] = {{"cpu", OpenCpu}, {"vulkan", OpenVulkan}};
+adrt_status OpenCuda(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
+                     adrt_error* error) {
+  auto desc = Sized<adrt_cuda_desc>();
+  desc.index = choice.index;
+  return adrt_device_open_cuda(&host, &desc, device, error);
+}
+
+adrt_status OpenMetal(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
+                      adrt_error* error) {
+  if (choice.index == 0) return adrt_device_open_metal(&host, nullptr, device, error);
+  std::snprintf(error->text, sizeof error->text, "Metal gives its default device alone");
+  return error->status = ADRT_ERROR_NOT_FOUND;
+}
+
+constexpr Kind kKinds[] = {
+    {"cpu", OpenCpu}, {"cuda", OpenCuda}, {"vulkan", OpenVulkan}, {"metal", OpenMetal}};
 
 const Kind* FindKind(std::string_view name) {
   for (const Kind& kind : kKinds) {

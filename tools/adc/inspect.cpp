@@ -52,6 +52,38 @@ std::string ParamLine(const Metadata& metadata, const KernelMeta& kernel, const 
   return text;
 }
 
+bool SameStacks(const artifact::AdstackPlanMeta& left, const artifact::AdstackPlanMeta& right) {
+  if (left.stacks.size() != right.stacks.size()) return false;
+  for (size_t at = 0; at < left.stacks.size(); ++at) {
+    const artifact::StackMeta &a = left.stacks[at], &b = right.stacks[at];
+    bool same = a.id == b.id && a.type == b.type && a.capacity == b.capacity && a.storage == b.storage &&
+                a.addressing == b.addressing && a.group == b.group && a.share == b.share;
+    if (!same) return false;
+  }
+  return true;
+}
+
+/// "adc_k_t0, blocks of 128, rows by 32, far adc_k_t0_far, bindings 0 %x f32, 1 heap f32"
+std::string EntryText(const KernelMeta& kernel, const TaskMeta& task, const artifact::EntryMeta& entry) {
+  std::string text(entry.symbol.view());
+  if (entry.block_size != 0) text += ", blocks of " + std::to_string(entry.block_size);
+  uint32_t lanes = entry.plan == artifact::kNoIndex ? 1 : task.plans[entry.plan].lanes;
+  if (lanes > 1) text += ", rows by " + std::to_string(lanes);
+  if (entry.shared_bytes != 0) text += ", " + Grouped(entry.shared_bytes) + " shared bytes";
+  if (!entry.far_symbol.empty()) text += ", far " + std::string(entry.far_symbol.view());
+  constexpr const char* kHolds[] = {"", "words", "heap", "status"};
+  const char* separator = ", bindings ";
+  for (const artifact::BindingMeta& binding : entry.bindings) {
+    bool of_param = binding.of == artifact::BindingOf::kParam;
+    text += separator + std::to_string(binding.number) + " " +
+            (of_param ? "%" + std::string(kernel.params[binding.param].name.view())
+                      : kHolds[static_cast<size_t>(binding.of)]) +
+            " " + std::string(artifact::ScalarTypeName(binding.type));
+    separator = ", ";
+  }
+  return text;
+}
+
 void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t number, const TaskMeta& task) {
   std::string head = "    task " + std::to_string(number) + ": ";
   if (task.kind == artifact::TaskKind::kSerial) {
@@ -66,7 +98,9 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
               std::string(SizeClassText(task.size_class)).c_str());
   for (size_t index = 0; index < task.plans.size(); ++index) {
     const artifact::AdstackPlanMeta& plan = task.plans[index];
-    if (task.plans.size() > 1) std::printf("      plan %zu:\n", index);
+    // Plans differ in how rows lie, and in nothing else that is printed.
+    if (index > 0 && SameStacks(plan, task.plans[0])) continue;
+    if (index > 0) std::printf("      for %u lanes:\n", plan.lanes);
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
       if (stack.group < plan.groups.size()) gate = std::string(plan.groups[stack.group].gate.view());
@@ -81,7 +115,26 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
   }
   for (const artifact::EntryMeta& entry : task.entries) {
     std::printf("      %s: %s\n", std::string(metadata.targets[entry.target].name.view()).c_str(),
-                std::string(entry.symbol.view()).c_str());
+                EntryText(kernel, task, entry).c_str());
+  }
+}
+
+/// What a target's code needs, and how much there is of it.
+void PrintTargets(const BundleFile& file) {
+  std::printf("\ntargets:\n");
+  for (uint32_t target = 0; target < file.metadata.targets.size(); ++target) {
+    const artifact::TargetMeta& meta = file.metadata.targets[target];
+    uint64_t raw = 0, stored = 0;
+    for (const artifact::Section& section : file.index.sections) {
+      if (section.target != target) continue;
+      raw += section.raw_size;
+      stored += section.stored_size;
+    }
+    std::string features;
+    for (const artifact::String& feature : meta.features) features += " " + std::string(feature.view());
+    std::printf("  %-18s %s bytes of code, %s stored, needs%s\n", std::string(meta.name.view()).c_str(),
+                Grouped(raw).c_str(), Grouped(stored).c_str(),
+                features.empty() ? " no feature" : features.c_str());
   }
 }
 
@@ -98,6 +151,7 @@ void PrintBundle(const std::string& path, const BundleFile& file) {
         section.flags & artifact::kSectionZstd ? (", " + Grouped(section.stored_size) + " stored").c_str()
                                                : "");
   }
+  PrintTargets(file);
   if (!metadata.layouts.empty()) std::printf("\nlayouts:\n");
   for (const artifact::LayoutMeta& layout : metadata.layouts) {
     std::printf("  @%s: %s bytes\n", std::string(layout.name.view()).c_str(),
