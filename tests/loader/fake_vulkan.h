@@ -1,0 +1,58 @@
+#pragma once
+// A Vulkan driver that computes nothing: it counts what is made and destroyed, carries out copies and fills
+// when they are recorded, writes down every command, and fails the n-th call that can fail.
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan_core.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fixture {
+
+struct FakeVulkan {
+  // What the driver is like; to be set before it is used.
+  bool discrete = false;         ///< device memory that the host does not see
+  bool push_descriptors = true;  ///< has VK_KHR_push_descriptor
+  bool budget = false;           ///< has VK_EXT_memory_budget, with 1 MiB free
+  bool shader_float64 = true;
+  uint64_t heap_bytes = uint64_t{256} << 20;
+  uint32_t group_count = 65535;
+  uint64_t storage_range = uint64_t{128} << 20;
+  uint32_t version = VK_API_VERSION_1_3;
+  std::string missing;  ///< a function that the driver does not have
+
+  // Which call fails, and how.
+  long fail_at = 0;
+  VkResult failure = VK_ERROR_INITIALIZATION_FAILED;
+
+  // What happened.
+  long calls = 0;                               ///< those that can fail
+  std::string failed_call;                      ///< "vkCreateFence"
+  long live = 0;                                ///< objects that were made and not destroyed
+  std::vector<std::string> commands;            ///< "vkCmdDispatch 3", since the last clear()
+  std::vector<std::string> functions;           ///< every call, since the last clear()
+  std::map<std::string, uint32_t> asked_for;    ///< every function that was looked up
+  VkPhysicalDeviceFeatures2 device_features{};  ///< head of what vkCreateDevice got
+
+  FakeVulkan();
+  FakeVulkan(const FakeVulkan&) = delete;
+  FakeVulkan& operator=(const FakeVulkan&) = delete;
+  ~FakeVulkan();
+
+  /// vkGetInstanceProcAddr of the one that is alive.
+  static void (*EntryPoint())();
+  bool Recorded(const std::string& command) const;
+
+  // Handles of a device that the test itself owns.
+  VkInstance instance = nullptr;
+  VkPhysicalDevice physical = nullptr;
+  VkDevice device = nullptr;
+  VkQueue queue = nullptr;
+};
+
+}  // namespace fixture
