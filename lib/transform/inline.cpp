@@ -115,7 +115,7 @@ class InlinePass {
     reached_.assign(module_.functions.size(), 0);
     std::vector<uint32_t> roots;
     for (uint32_t n = 0; n < module_.functions.size(); ++n) {
-      if (module_.functions[n]->IsKernel()) roots.push_back(n);
+      if (module_.functions[n]->IsKernel() || config_.keep_functions) roots.push_back(n);
     }
     for (size_t next = 0; next < roots.size(); ++next) Reach(roots[next], roots);
   }

@@ -8,6 +8,8 @@ namespace adc::transform {
 struct InlineConfig {
   /// Calls of functions that name a derivative of their own stay, for differentiation to find.
   bool keep_custom_derivatives = true;
+  /// Every function stays, inlined into itself too: for modules that are read function by function.
+  bool keep_functions = false;
   /// Most instructions that one kernel may have after inlining.
   uint32_t instruction_limit = 2'000'000;
   /// Deepest nesting of regions after inlining.
