@@ -243,6 +243,46 @@ void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
   values_.Bind(kernel_.Result(inst), hooks_.ParameterComponent(kernel_[base].number, component));
 }
 
+namespace {
+
+/// Roughly how many instructions a block makes; a great many where it holds a loop or calls a function.
+uint32_t Weight(const ir::Function& kernel, ir::Block block, bool* touches_rows) {
+  constexpr uint32_t kFunction = 100;
+  uint32_t weight = 0;
+  for (ir::Inst inst : kernel[block].insts) {
+    Op op = kernel[inst].op;
+    if (op == Op::RowLoad || op == Op::RowStore) *touches_rows = true;
+    bool is_loop = op == Op::For || op == Op::While;
+    bool is_function = op >= Op::Sin && op <= Op::Erf;
+    is_function = is_function || op == Op::Pow || op == Op::Atan2;
+    weight += is_loop || is_function ? kFunction : 1;
+    for (ir::Block region : kernel[inst].regions) {
+      if (region.Valid()) weight += Weight(kernel, region, touches_rows);
+    }
+  }
+  return weight;
+}
+
+}  // namespace
+
+/// Several turns of a short loop over the slots of a row at once: their loads do not wait for one another, so
+/// that a thread has as many under way as there are copies.
+void BodyEmitter::UnrollForRows(llvm::BranchInst* latch, ir::Block body) {
+  constexpr uint32_t kMost = 8, kRoom = 192;
+  bool touches_rows = false;
+  uint32_t weight = Weight(kernel_, body, &touches_rows);
+  if (hooks_.Wave() == nullptr || !touches_rows) return;
+  uint32_t count = kMost;
+  while (count > 1 && count * weight > kRoom) count /= 2;
+  if (count == 1) return;
+  llvm::LLVMContext& context = builder_.getContext();
+  llvm::Metadata* wish[] = {llvm::MDString::get(context, "llvm.loop.unroll.count"),
+                            llvm::ConstantAsMetadata::get(builder_.getInt32(count))};
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, wish)});
+  loop->replaceOperandWith(0, loop);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
 llvm::SmallVector<Value*> BodyEmitter::Yielded(ir::Block block) {
   llvm::SmallVector<Value*> values;
   for (ir::Value v : kernel_.Operands(kernel_.Terminator(block))) values.push_back(values_.Get(v));
@@ -302,7 +342,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   counter->addIncoming(next, latch);
   for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
-  builder_.CreateCondBr(more, loop, exit);
+  UnrollForRows(builder_.CreateCondBr(more, loop, exit), body);
   builder_.SetInsertPoint(exit);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     llvm::PHINode* result = builder_.CreatePHI(initial[n]->getType(), 2);

@@ -35,6 +35,7 @@ class BodyEmitter {
  private:
   void EmitInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
+  void UnrollForRows(llvm::BranchInst* latch, ir::Block body);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitAssert(ir::Inst inst);

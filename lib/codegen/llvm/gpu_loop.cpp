@@ -144,16 +144,18 @@ class LoopEmitter {
     }
     llvm::BranchInst* again =
         builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.Iterations()), iterate, exit);
-    again->setMetadata(llvm::LLVMContext::MD_loop, NeverUnrolled());
+    again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
     hooks_.SetIteration(nullptr);
   }
 
-  /// Threads hide latency; more code per thread would only cost registers.
-  llvm::MDNode* NeverUnrolled() {
+  /// Threads run this loop once or a few times, and there are many of them: copies of the body, or registers
+  /// that hold what does not change, would cost more than they save.
+  llvm::MDNode* LeftAsItIs() {
     llvm::LLVMContext& context = builder_.getContext();
-    llvm::MDNode* wish =
-        llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, wish});
+    llvm::SmallVector<llvm::Metadata*, 3> wishes{nullptr};
+    for (const char* wish : {"llvm.loop.unroll.disable", "llvm.licm.disable"})
+      wishes.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, wish)}));
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, wishes);
     loop->replaceOperandWith(0, loop);
     return loop;
   }
