@@ -69,20 +69,6 @@ std::vector<std::string> DefaultTargets() {
   return names;
 }
 
-std::string HostTarget() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return "cpu:x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "cpu:x86-64-v3";
-  if (__builtin_cpu_supports("x86-64-v2")) return "cpu:x86-64-v2";
-  return "cpu:x86-64";
-#elif defined(__aarch64__)
-  return "cpu:aarch64";
-#else
-#error "adc runs on x86-64 and AArch64"
-#endif
-}
-
 diag::Result<target::Target> ResolveTarget(const std::string& name) {
   std::optional<target::Target> known = target::FindTarget(name);
   std::vector<std::string_view> names;

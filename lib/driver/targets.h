@@ -14,9 +14,6 @@ namespace adc::driver {
 /// runs on any, and the default target of every other kind of device.
 std::vector<std::string> DefaultTargets();
 
-/// The best CPU target for the machine that runs the compiler.
-std::string HostTarget();
-
 /// The target named `name`. Fails with E0703 for an unknown name and with E0704 for a kind of device that
 /// this compiler generates no code for.
 diag::Result<target::Target> ResolveTarget(const std::string& name);

@@ -153,6 +153,20 @@ const std::vector<Target>& AllTargets() {
   return table;
 }
 
+std::string HostTarget() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return "cpu:x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "cpu:x86-64-v3";
+  if (__builtin_cpu_supports("x86-64-v2")) return "cpu:x86-64-v2";
+  return "cpu:x86-64";
+#elif defined(__aarch64__)
+  return "cpu:aarch64";
+#else
+#error "adc runs on x86-64 and AArch64"
+#endif
+}
+
 std::optional<Target> FindTarget(std::string_view text) {
   std::string full = FullName(text);
   uint32_t ptx = TakePtxVersion(full);

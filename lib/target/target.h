@@ -54,6 +54,8 @@ struct Target {
 /// of PTX
 /// ("cuda:sm_80:ptx75"), from the smallest that the processor needs to 8.5.
 std::optional<Target> FindTarget(std::string_view text);
+/// The best CPU target for the machine that this runs on.
+std::string HostTarget();
 /// Every target, in the order of the table.
 const std::vector<Target>& AllTargets();
 

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdio>
 
-#include "driver/targets.h"
 #include "support/nearest.h"
 #include "target/target.h"
 
@@ -130,7 +129,7 @@ adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adr
 }
 
 std::string OpenedDevice::Target() const {
-  if (IsCpu()) return driver::HostTarget();
+  if (IsCpu()) return target::HostTarget();
   std::string_view kind = report_.kind, arch = report_.arch;
   // PTX for an older processor runs on a newer one.
   const target::Target* best = nullptr;

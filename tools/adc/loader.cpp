@@ -1,9 +1,9 @@
 #include "loader.h"
 
 #include "command_line.h"
-#include "driver/compile.h"
+#include "compile_source.h"
 #include "driver/files.h"
-#include "driver/targets.h"
+#include "driver/options.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -79,17 +79,7 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle) {
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
   std::vector<uint8_t> bytes;
   if (options.compile_ir && path.ends_with(".ir")) {
-    driver::CompileOptions compile;
-    compile.derive.tangent = options.derive_tangents;
-    compile.include_dirs = options.include_dirs;
-    compile.targets = options.targets;
-    if (compile.targets.empty()) compile.targets = {driver::HostTarget()};
-    compile.check_bounds = options.check_bounds;
-    compile.check_writes = options.check_writes;
-    driver::Product product;
-    driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
-    if (code != driver::kExitOk) return code;
-    bytes = std::move(product.bytes);
+    if (int code = CompileSource(path, options, &bytes); code != driver::kExitOk) return code;
   } else {
     diag::Result<std::string> file = driver::ReadWhole(path);
     if (!file) {

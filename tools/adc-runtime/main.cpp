@@ -1,0 +1,43 @@
+// `adc-runtime <command> ...`: the commands of adc that run bundles, for machines without the compiler.
+
+#include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "commands.h"
+#include "driver/options.h"
+
+namespace {
+
+using namespace adc;
+
+constexpr tool::Command kRuntimeCommands[] = {
+    {"run", tool::Run, "run a kernel on this machine and print or write its results"},
+    {"gradcheck", tool::Gradcheck, "compare a gradient with forward mode and central differences"},
+};
+
+int Dispatch(const std::vector<std::string>& words) {
+  for (const tool::Command& command : kRuntimeCommands) {
+    if (!words.empty() && words[0] == command.name) return command.run({words.begin() + 1, words.end()});
+  }
+  std::FILE* out = !words.empty() && words[0] == "--help" ? stdout : stderr;
+  std::fputs("usage: adc-runtime COMMAND BUNDLE...   (adc-runtime COMMAND --help says more)\n", out);
+  for (const tool::Command& command : kRuntimeCommands) {
+    std::fprintf(out, "  %-10s %s\n", std::string(command.name).c_str(),
+                 std::string(command.summary).c_str());
+  }
+  return out == stdout ? driver::kExitOk : driver::kExitUsage;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return Dispatch(std::vector<std::string>(words + 1, words + count));
+  } catch (const std::bad_alloc&) {
+    tool::PrintError("out of memory");
+    return driver::kExitRunTime;
+  }
+}

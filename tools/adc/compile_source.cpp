@@ -1,0 +1,23 @@
+#include "compile_source.h"
+
+#include "driver/compile.h"
+#include "target/target.h"
+
+namespace adc::tool {
+
+int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
+  driver::CompileOptions compile;
+  compile.derive.tangent = options.derive_tangents;
+  compile.include_dirs = options.include_dirs;
+  compile.targets = options.targets;
+  if (compile.targets.empty()) compile.targets = {target::HostTarget()};
+  compile.check_bounds = options.check_bounds;
+  compile.check_writes = options.check_writes;
+  driver::Product product;
+  driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
+  if (code != driver::kExitOk) return code;
+  *bytes = std::move(product.bytes);
+  return driver::kExitOk;
+}
+
+}  // namespace adc::tool

@@ -1,0 +1,13 @@
+#pragma once
+// Where commands that take bundles take .ir files as well: the only step of theirs that needs the compiler,
+// so that they can be linked without it (tools/adc-runtime).
+
+#include "loader.h"
+
+namespace adc::tool {
+
+/// Compiles the file at `path` in memory into the bytes of a bundle. kExitOk, or the exit code after the
+/// reason was printed.
+int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);
+
+}  // namespace adc::tool
