@@ -73,7 +73,6 @@ struct Device : adrt_device {
 
   // Opened, not wrapped: what must go with it.
   bool owned = false;
-  void* library = nullptr;
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger = nullptr;
 
@@ -105,7 +104,7 @@ extern const DeviceKind kVulkan;
 void Describe(Device& device, bool push_descriptors, bool budget);
 
 // open.cpp
-/// What is left of an opened device when its VkDevice is gone: messenger, instance, library.
+/// What is left of an opened device when its VkDevice is gone: messenger, instance.
 void CloseInstance(Device& device);
 
 // memory.cpp

@@ -1,6 +1,5 @@
-#include <dlfcn.h>
-
 #include "core/host.h"
+#include "core/library.h"
 #include "vulkan/device.h"
 
 // A device of the loader's own, for tools and first steps: the system's Vulkan found at run time, an
@@ -12,7 +11,6 @@ using adrt::Refuse;
 namespace adrt::vulkan {
 namespace {
 
-constexpr const char* kLibrary = "libvulkan.so.1";
 constexpr const char* kValidation = "VK_LAYER_KHRONOS_validation";
 
 // vkEnumerateX into a vector: asked for the count, then for the elements, again where it grew in between.
@@ -71,15 +69,13 @@ class Opener {
   bool FindEntryPoint() {
     api_.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc_.get_instance_proc_addr);
     if (api_.GetInstanceProcAddr) return true;
-    device_.library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-    if (!device_.library) {
-      const char* why = dlerror();
-      return Refuse(error_, ADRT_ERROR_NOT_FOUND, "this system has no Vulkan: ", why ? why : kLibrary);
-    }
+    constexpr const char* kLibraries[] = {"libvulkan.so.1"};
+    void* library = OpenLibrary(kLibraries, error_);
+    if (!library) return false;
     api_.GetInstanceProcAddr =
-        reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(device_.library, "vkGetInstanceProcAddr"));
+        reinterpret_cast<PFN_vkGetInstanceProcAddr>(FindInLibrary(library, "vkGetInstanceProcAddr"));
     if (api_.GetInstanceProcAddr) return true;
-    return Refuse(error_, ADRT_ERROR_NOT_FOUND, kLibrary, " has no vkGetInstanceProcAddr");
+    return Refuse(error_, ADRT_ERROR_NOT_FOUND, kLibraries[0], " has no vkGetInstanceProcAddr");
   }
 
   bool HasValidation(bool* has) {
@@ -280,7 +276,6 @@ class Opener {
 void CloseInstance(Device& device) {
   if (device.messenger) device.destroy_messenger(device.instance, device.messenger, nullptr);
   if (device.instance) device.api.DestroyInstance(device.instance, nullptr);
-  if (device.library) dlclose(device.library);
 }
 
 }  // namespace adrt::vulkan

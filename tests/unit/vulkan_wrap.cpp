@@ -1,0 +1,411 @@
+#include <algorithm>
+
+#include "fake_vulkan.h"
+#include "vulkan_fixture.h"
+
+// Devices of the caller: what they must have enabled, what the loader does with them and what it leaves
+// alone.
+
+using namespace fixture;
+
+namespace {
+
+/// A wrapped device with the features that the bundle asks for, unless told otherwise.
+struct Wrapped {
+  FakeVulkan driver;
+  LogBox log;
+  adrt_bundle* bundle = nullptr;
+  adrt_device* device = nullptr;
+  adrt_module* module = nullptr;
+  ErrorBox error;
+  VkPhysicalDeviceBufferDeviceAddressFeatures address_features = {};
+  VkPhysicalDeviceFeatures2 features = {};
+  std::vector<const char*> extensions = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
+  adrt_vk_desc desc = {};
+
+  Wrapped() {
+    address_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
+    address_features.bufferDeviceAddress = VK_TRUE;
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &address_features;
+    features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
+    desc.struct_size = sizeof desc;
+    desc.instance = driver.instance;
+    desc.physical_device = driver.physical;
+    desc.device = driver.device;
+    desc.queue = driver.queue;
+    desc.features = &features;
+    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
+    adrt_host host = log.Host();
+    std::vector<uint8_t> file = MakeVulkanBundle();
+    Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
+  }
+  ~Wrapped() {
+    Close();
+    adrt_bundle_release(bundle);
+    CHECK(driver.live == 0);
+  }
+  void Must(adrt_status status) {
+    INFO(error.text);
+    REQUIRE(status == ADRT_OK);
+  }
+  adrt_status Wrap() {
+    adrt_host host = log.Host();
+    desc.extensions = extensions.data();
+    desc.extension_count = static_cast<uint32_t>(extensions.size());
+    return adrt_device_wrap_vk(&host, &desc, &device, &error);
+  }
+  void Open() {
+    Must(Wrap());
+    Must(adrt_module_load(device, bundle, &module, &error));
+  }
+  void Close() {
+    adrt_module_release(module);
+    adrt_device_release(device);
+    module = nullptr;
+    device = nullptr;
+  }
+  adrt_launch_plan* Plan(const char* name, std::vector<adrt_arg> args) {
+    const adrt_kernel* kernel = nullptr;
+    Must(adrt_bundle_find_kernel(bundle, name, 0, &kernel, &error));
+    adrt_plan_desc wanted = {};
+    wanted.struct_size = sizeof wanted;
+    wanted.args = args.data();
+    wanted.arg_count = static_cast<uint32_t>(args.size());
+    wanted.module = module;
+    adrt_launch_plan* plan = nullptr;
+    Must(adrt_plan(kernel, &wanted, &plan, &error));
+    return plan;
+  }
+};
+
+adrt_vk_buffer PartOf(const adrt_memory* memory, uint64_t from = 0) {
+  adrt_vk_buffer buffer = *static_cast<const adrt_vk_buffer*>(adrt_memory_data(memory));
+  buffer.offset += from;
+  buffer.address += from;
+  buffer.size -= from;
+  return buffer;
+}
+
+}  // namespace
+
+TEST_CASE("what a target asks of a device is listed and turned on", "[vulkan]") {
+  Wrapped wrapped;
+  adrt_vk_requirements needs = {};
+  needs.struct_size = sizeof needs;
+  wrapped.Must(adrt_vk_required_extensions(wrapped.bundle, 0, &needs, &wrapped.error));
+  CHECK(needs.api_version == VK_API_VERSION_1_2);
+  CHECK(needs.extension_count == 0);
+  CHECK(needs.wanted_count == 2);
+  CHECK(needs.feature_count == 3);
+  CHECK(std::string(needs.features[0]) == "bufferDeviceAddress");
+
+  VkPhysicalDeviceVulkan12Features vulkan12 = {};
+  vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  VkPhysicalDeviceFeatures2 features = {};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.features.robustBufferAccess = VK_TRUE;
+  CHECK(adrt_vk_require_features(wrapped.bundle, 0, &features, &wrapped.error) == ADRT_ERROR_DEVICE_FEATURE);
+  CHECK(wrapped.error.Says("bufferDeviceAddress"));
+  features.pNext = &vulkan12;
+  wrapped.Must(adrt_vk_require_features(wrapped.bundle, 0, &features, &wrapped.error));
+  CHECK(vulkan12.bufferDeviceAddress == VK_TRUE);
+  CHECK(features.features.shaderInt64 == VK_TRUE);
+  CHECK(features.features.shaderFloat64 == VK_TRUE);
+  CHECK(features.features.robustBufferAccess == VK_TRUE);
+  CHECK(features.features.shaderInt16 == VK_FALSE);
+  CHECK(vulkan12.shaderFloat16 == VK_FALSE);
+
+  CHECK(adrt_vk_required_extensions(wrapped.bundle, 1, &needs, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(wrapped.error.Says("no target 1"));
+}
+
+TEST_CASE("extensions and unknown names among the features of a target", "[vulkan]") {
+  adc::artifact::Metadata metadata = MakeVulkanMetadata();
+  adrt_host host = TrustingHost();
+  for (const char* name : {"shaderBufferFloat32AtomicAdd", "shaderTimeTravel"}) {
+    std::vector<adc::artifact::String> names = {"bufferDeviceAddress", "shaderFloat64", "shaderInt64", name};
+    std::sort(names.begin(), names.end(),
+              [](const auto& left, const auto& right) { return left.view() < right.view(); });
+    metadata.targets[0].features.Assign(names.data(), names.data() + names.size());
+    std::vector<uint8_t> file = MakeVulkanBundle(metadata, ReadSpirv());
+    adrt_bundle* bundle = nullptr;
+    ErrorBox error;
+    REQUIRE(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error) == ADRT_OK);
+    adrt_vk_requirements needs = {};
+    needs.struct_size = sizeof needs;
+    adrt_status status = adrt_vk_required_extensions(bundle, 0, &needs, &error);
+    if (std::string(name) == "shaderTimeTravel") {
+      CHECK(status == ADRT_ERROR_UNSUPPORTED);
+      CHECK(error.Says("shaderTimeTravel"));
+    } else {
+      REQUIRE(status == ADRT_OK);
+      REQUIRE(needs.extension_count == 1);
+      CHECK(std::string(needs.extensions[0]) == VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+    }
+    adrt_bundle_release(bundle);
+  }
+}
+
+TEST_CASE("a device that was made without a feature is refused by its name", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.features.features.shaderFloat64 = VK_FALSE;
+  wrapped.Must(wrapped.Wrap());
+  CHECK(adrt_module_load(wrapped.device, wrapped.bundle, &wrapped.module, &wrapped.error) ==
+        ADRT_ERROR_NO_TARGET);
+  CHECK(wrapped.error.Says("made without 'shaderFloat64'"));
+  adrt_target_report report = {};
+  report.struct_size = sizeof report;
+  uint32_t count = 0;
+  wrapped.Must(adrt_bundle_query_targets(wrapped.bundle, wrapped.device, &report, 1, &count, &wrapped.error));
+  CHECK(report.verdict == ADRT_TARGET_REFUSED);
+  CHECK(std::string(report.reason).find("shaderFloat64") != std::string::npos);
+}
+
+TEST_CASE("a descriptor that says too little is refused", "[vulkan]") {
+  Wrapped wrapped;
+  struct Spoil {
+    const char* says;
+    void (*spoil)(adrt_vk_desc& desc);
+  };
+  const Spoil kSpoils[] = {
+      {"struct_size", [](adrt_vk_desc& desc) { desc.struct_size = 0; }},
+      {"needs instance", [](adrt_vk_desc& desc) { desc.instance = nullptr; }},
+      {"needs instance", [](adrt_vk_desc& desc) { desc.device = nullptr; }},
+      {"needs instance", [](adrt_vk_desc& desc) { desc.get_instance_proc_addr = nullptr; }},
+      {"go together", [](adrt_vk_desc& desc) { desc.lock_queue = [](void*) {}; }},
+      {"needs Vulkan 1.2", [](adrt_vk_desc& desc) { desc.api_version = VK_API_VERSION_1_1; }},
+  };
+  for (const Spoil& one : kSpoils) {
+    adrt_vk_desc desc = wrapped.desc;
+    one.spoil(desc);
+    adrt_device* device = nullptr;
+    CHECK(adrt_device_wrap_vk(nullptr, &desc, &device, &wrapped.error) != ADRT_OK);
+    INFO(wrapped.error.text);
+    CHECK(wrapped.error.Says(one.says));
+    CHECK(device == nullptr);
+  }
+  CHECK(wrapped.driver.functions.empty());
+}
+
+TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.driver.version = VK_API_VERSION_1_2;
+  wrapped.Must(wrapped.Wrap());
+  CHECK(wrapped.driver.live == 0);
+  CHECK(wrapped.driver.calls == 0);
+  wrapped.Must(adrt_module_load(wrapped.device, wrapped.bundle, &wrapped.module, &wrapped.error));
+  // Six entries, each near and far.
+  CHECK(std::count(wrapped.driver.functions.begin(), wrapped.driver.functions.end(),
+                   "vkCreateComputePipelines") == 12);
+
+  adrt_memory *x = nullptr, *heap = nullptr, *status = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, 4096, &x, &wrapped.error));
+  wrapped.Must(adrt_memory_create(wrapped.device, ADRT_STATUS_BYTES, &status, &wrapped.error));
+  adrt_launch_plan* plan = wrapped.Plan("mean", {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(x), {300}),
+                                                 BufferArg("y", ADRT_TYPE_F32, adrt_memory_data(x), {0})});
+  adrt_plan_release(plan);
+  adrt_vk_buffer y = PartOf(x, 2048);
+  plan = wrapped.Plan("mean", {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(x), {300}),
+                               BufferArg("y", ADRT_TYPE_F32, &y, {500})});
+  adrt_plan_report info = {};
+  info.struct_size = sizeof info;
+  wrapped.Must(adrt_plan_info(plan, &info, &wrapped.error));
+  wrapped.Must(adrt_memory_create(wrapped.device, info.heap_bytes, &heap, &wrapped.error));
+  adrt_vk_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.heap = static_cast<const adrt_vk_buffer*>(adrt_memory_data(heap));
+  launch.status = static_cast<const adrt_vk_buffer*>(adrt_memory_data(status));
+  wrapped.driver.functions.clear();
+  wrapped.driver.commands.clear();
+  VkCommandBuffer commands = reinterpret_cast<VkCommandBuffer>(&wrapped);
+  wrapped.Must(adrt_record_vk(plan, commands, &launch, &wrapped.error));
+  const std::vector<std::string> kExpected = {
+      "vkCmdPipelineBarrier",         // against what came before
+      "vkCmdFillBuffer 64",           // status
+      "vkCmdFillBuffer 4",            // scratch
+      "vkCmdPipelineBarrier",         //
+      "vkCmdUpdateBuffer 80",         // 10 words
+      "vkCmdPipelineBarrier",         //
+      "vkCmdBindPipeline",            //
+      "vkCmdPushConstants 8",         //
+      "vkCmdPushDescriptorSetKHR 1",  //
+      "vkCmdDispatch 1",              // the serial task
+      "vkCmdPipelineBarrier",         //
+      "vkCmdPipelineBarrier",         //
+      "vkCmdUpdateBuffer 80",         //
+      "vkCmdPipelineBarrier",         //
+      "vkCmdBindPipeline",            //
+      "vkCmdPushConstants 8",         //
+      "vkCmdPushDescriptorSetKHR 1",  //
+      "vkCmdDispatch 8",              // 500 iterations, 64 in a block
+      "vkCmdPipelineBarrier",         //
+      "vkCmdPipelineBarrier",         // for what comes after
+  };
+  CHECK(wrapped.driver.commands == kExpected);
+  CHECK(wrapped.driver.functions.size() == kExpected.size());
+
+  launch.status = nullptr;
+  CHECK(adrt_record_vk(plan, commands, &launch, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(wrapped.error.Says("status"));
+  launch.status = static_cast<const adrt_vk_buffer*>(adrt_memory_data(status));
+  launch.heap = nullptr;
+  CHECK(adrt_record_vk(plan, commands, &launch, &wrapped.error) == ADRT_ERROR_HEAP_TOO_SMALL);
+  CHECK(wrapped.error.needed_bytes == info.heap_bytes);
+  adrt_plan_release(plan);
+  adrt_memory_release(x);
+  adrt_memory_release(heap);
+  adrt_memory_release(status);
+}
+
+TEST_CASE("buffers that no descriptor reaches go the far way", "[vulkan]") {
+  struct Way {
+    bool declared;
+    uint64_t from;
+    uint64_t storage_range;
+    bool near;
+  };
+  for (Way way : {Way{true, 0, 1u << 20, true}, Way{true, 16, 1u << 20, true}, Way{true, 8, 1u << 20, false},
+                  Way{true, 0, 1024, true}, Way{true, 0, 1023, false}, Way{false, 0, 1u << 20, false}}) {
+    Wrapped wrapped;
+    wrapped.driver.storage_range = way.storage_range;
+    if (!way.declared) wrapped.extensions.clear();
+    wrapped.Open();
+    adrt_memory* memory = nullptr;
+    wrapped.Must(adrt_memory_create(wrapped.device, 8192, &memory, &wrapped.error));
+    adrt_vk_buffer x = PartOf(memory, way.from), y = PartOf(memory, 4096);
+    float a = 1;
+    adrt_launch_plan* plan =
+        wrapped.Plan("saxpy", {BufferArg("x", ADRT_TYPE_F32, &x, {256}),
+                               BufferArg("y", ADRT_TYPE_F32, &y, {256}), ScalarArg("a", ADRT_TYPE_F32, &a)});
+    wrapped.Must(adrt_run(plan, nullptr, &wrapped.error));
+    CHECK(wrapped.driver.Recorded("vkCmdPushDescriptorSetKHR 2") == way.near);
+    CHECK(wrapped.driver.Recorded("vkCmdDispatch 4"));
+    adrt_plan_release(plan);
+    adrt_memory_release(memory);
+  }
+}
+
+TEST_CASE("a dispatch has no more blocks than the device takes", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.driver.group_count = 3;
+  wrapped.Open();
+  adrt_memory* memory = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, 8192, &memory, &wrapped.error));
+  adrt_launch_plan* plan =
+      wrapped.Plan("stop", {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(memory), {2048})});
+  wrapped.Must(adrt_run(plan, nullptr, &wrapped.error));
+  CHECK(wrapped.driver.Recorded("vkCmdDispatch 3"));
+  adrt_plan_release(plan);
+  adrt_memory_release(memory);
+}
+
+TEST_CASE("submissions lie inside the caller's lock, and without a queue there are none", "[vulkan]") {
+  Wrapped wrapped;
+  struct Seen {
+    FakeVulkan* driver;
+    long locks = 0, held = 0;
+  } seen{&wrapped.driver};
+  wrapped.desc.user = &seen;
+  wrapped.desc.lock_queue = [](void* user) {
+    Seen& own = *static_cast<Seen*>(user);
+    own.driver->functions.clear();
+    ++own.locks;
+    ++own.held;
+  };
+  wrapped.desc.unlock_queue = [](void* user) {
+    Seen& own = *static_cast<Seen*>(user);
+    CHECK(own.driver->functions == std::vector<std::string>{"vkQueueSubmit"});
+    --own.held;
+  };
+  wrapped.Open();
+  adrt_memory* memory = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, 8192, &memory, &wrapped.error));
+  std::vector<adrt_arg> args = {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(memory), {2048})};
+  adrt_launch_plan* plan = wrapped.Plan("stop", args);
+  wrapped.Must(adrt_run(plan, nullptr, &wrapped.error));
+  CHECK(seen.locks == 1);
+  CHECK(seen.held == 0);
+  adrt_plan_release(plan);
+  adrt_memory_release(memory);
+  wrapped.Close();
+
+  wrapped.desc.queue = nullptr;
+  wrapped.Open();
+  wrapped.Must(adrt_memory_create(wrapped.device, 8192, &memory, &wrapped.error));
+  args[0].data = adrt_memory_data(memory);
+  plan = wrapped.Plan("stop", args);
+  CHECK(adrt_run(plan, nullptr, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(wrapped.error.Says("without a queue"));
+  adrt_plan_release(plan);
+  adrt_memory_release(memory);
+}
+
+TEST_CASE("memory that the host does not see goes through staging, in pieces", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.driver.discrete = true;
+  wrapped.Open();
+  constexpr size_t kBytes = (40u << 20) + 5;
+  adrt_memory* memory = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, kBytes + 3, &memory, &wrapped.error));
+  std::vector<uint8_t> from(kBytes), to(kBytes);
+  for (size_t index = 0; index < kBytes; ++index) from[index] = static_cast<uint8_t>(index * 7 + index / 251);
+  wrapped.Must(adrt_memory_write(memory, 3, from.data(), kBytes, &wrapped.error));
+  CHECK(wrapped.driver.Recorded("vkCmdCopyBuffer 16777216"));
+  CHECK(wrapped.driver.Recorded("vkCmdCopyBuffer 8388613"));
+  wrapped.Must(adrt_memory_read(memory, 3, to.data(), kBytes, &wrapped.error));
+  CHECK(from == to);
+  adrt_memory_release(memory);
+}
+
+TEST_CASE("memory that does not fit says what was asked for and what would fit", "[vulkan]") {
+  for (bool budget : {false, true}) {
+    Wrapped wrapped;
+    wrapped.driver.discrete = wrapped.driver.budget = budget;
+    if (budget) wrapped.extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    wrapped.Must(wrapped.Wrap());
+    adrt_memory* memory = nullptr;
+    uint64_t bytes = uint64_t{1} << 30;
+    CHECK(adrt_memory_create(wrapped.device, bytes, &memory, &wrapped.error) ==
+          ADRT_ERROR_OUT_OF_DEVICE_MEMORY);
+    INFO(wrapped.error.text);
+    CHECK(wrapped.error.Says("1073741824 bytes"));
+    CHECK(wrapped.error.Says(budget ? "1048576 bytes are free" : "268435456 bytes is the most"));
+    CHECK(adrt_memory_create(wrapped.device, uint64_t{1} << 62, &memory, &wrapped.error) ==
+          ADRT_ERROR_OUT_OF_DEVICE_MEMORY);
+  }
+}
+
+TEST_CASE("an argument that is no buffer is refused", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.Open();
+  adrt_memory* memory = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, 4096, &memory, &wrapped.error));
+  struct Spoil {
+    const char* says;
+    void (*spoil)(adrt_vk_buffer& buffer);
+  };
+  const Spoil kSpoils[] = {
+      {"struct_size", [](adrt_vk_buffer& buffer) { buffer.struct_size = 0; }},
+      {"no buffer", [](adrt_vk_buffer& buffer) { buffer.buffer = 0; }},
+      {"no address", [](adrt_vk_buffer& buffer) { buffer.address = 0; }},
+      {"4096 bytes", [](adrt_vk_buffer& buffer) { buffer.size = 4095; }},
+  };
+  for (const Spoil& one : kSpoils) {
+    adrt_vk_buffer buffer = PartOf(memory);
+    one.spoil(buffer);
+    adrt_arg arg = BufferArg("x", ADRT_TYPE_F32, &buffer, {1024});
+    const adrt_kernel* kernel = nullptr;
+    wrapped.Must(adrt_bundle_find_kernel(wrapped.bundle, "stop", 0, &kernel, &wrapped.error));
+    adrt_plan_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.args = &arg;
+    desc.arg_count = 1;
+    desc.module = wrapped.module;
+    adrt_launch_plan* plan = nullptr;
+    CHECK(adrt_plan(kernel, &desc, &plan, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+    INFO(wrapped.error.text);
+    CHECK(wrapped.error.Says(one.says));
+  }
+  adrt_memory_release(memory);
+}
