@@ -8,9 +8,16 @@ A program says in comments what must come out:
   // refuses: EID PLACES     compiling is an error with this id that names so many places of the file
   // f64 only: WHY           the program is not run in f32
 
-Usage: run_gradients.py ADC FOLDER [PROGRAM...]
+Usage: run_gradients.py [--device DEVICE] [--compile-to FOLDER --target TARGET...] [--bundles FOLDER]
+                        ADC FOLDER [PROGRAM...]
+
+--device runs them on cpu (the default), cuda, vulkan or hip. A program that a device cannot do for a reason that it
+gives (exit code 5) is reported as skipped.
+--compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
+machine without the compiler can run them (adc-runtime in place of ADC).
 """
 
+import argparse
 import ast
 import math
 import os
@@ -45,34 +52,54 @@ def same(got, want, tolerance):
     return got == want or abs(got - want) <= tolerance * max(1, abs(want))
 
 
+class Skipped(Exception):
+    """The device cannot do it, and says why."""
+
+
 class Program:
-    def __init__(self, adc, path, scalar, folder):
+    def __init__(self, options, path, scalar, folder):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
         if scalar == "f32":
             self.text = self.text.replace("f64", "f32")
-        self.adc, self.scalar, self.folder = adc, scalar, folder
-        self.source = os.path.join(folder, "program.ir")
+        self.options, self.scalar, self.folder = options, scalar, folder
+        self.name = os.path.splitext(os.path.basename(path))[0] + "." + scalar
         self.includes = ["-I", os.path.dirname(path)]
+        self.device = ["--device", options.device] if options.device != "cpu" else []
         self.mistakes = []
-        with open(self.source, "w", encoding="utf-8") as file:
-            file.write(self.text)
+        if options.bundles:
+            self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []
+        else:
+            self.source = os.path.join(folder, "program.ir")
+            with open(self.source, "w", encoding="utf-8") as file:
+                file.write(self.text)
 
     def call(self, *words):
-        return subprocess.run([self.adc, *words], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([self.options.adc, *words], capture_output=True, text=True, timeout=120, check=False)
 
     def expect(self, good, title, outcome):
+        if not good and outcome.returncode == 5 and self.device:
+            raise Skipped(outcome.stderr.strip())
         if not good:
             self.mistakes.append(f"{title}: exit {outcome.returncode}\n{outcome.stdout}{outcome.stderr}")
 
+    def compile(self):
+        """Leaves a bundle, unless the program is one that is refused."""
+        if re.search(r"^// refuses: ", self.text, re.M):
+            return
+        targets = [f"--target={target}" for target in self.options.target]
+        path = os.path.join(self.options.compile_to, self.name + ".adcb")
+        outcome = self.call(*self.includes, "--derive=grad,jvp", "--keep-going", *targets, self.source, "-o", path)
+        self.expect(outcome.returncode == 0, "compile", outcome)
+
     def gradcheck(self, words):
-        outcome = self.call("gradcheck", *self.includes, *words, self.source)
+        outcome = self.call("gradcheck", *self.includes, *self.device, *words, self.source)
         self.expect(outcome.returncode == 0, "gradcheck " + " ".join(words), outcome)
 
     def run(self, words, wanted):
         outputs = {name: os.path.join(self.folder, name + ".npy") for name in wanted}
         takes = [word for name, path in outputs.items() for word in ("--out", f"{name}=@{path}")]
-        outcome = self.call("run", *self.includes, self.source, "--kernel", *words, *takes)
+        outcome = self.call("run", *self.includes, *self.device, self.source, "--kernel", *words, *takes)
         self.expect(outcome.returncode == 0, "run " + " ".join(words), outcome)
         if outcome.returncode != 0:
             return
@@ -89,12 +116,12 @@ class Program:
         self.expect(good and outcome.stderr.count("program.ir:") >= places, "refuses " + error, outcome)
 
     def check(self):
-        """The mistakes found, one text each."""
+        """Leaves the mistakes found, one text each."""
         comments = re.findall(r"^// (gradcheck|run|gives|refuses): (.*)$", self.text, re.M)
         for at, (kind, rest) in enumerate(comments):
             if kind == "gradcheck":
                 self.gradcheck(rest.split())
-            elif kind == "refuses":
+            elif kind == "refuses" and not self.options.bundles:
                 error, places = rest.split()
                 self.refuses(error, int(places))
             elif kind == "run":
@@ -107,26 +134,45 @@ class Program:
                 self.run(shlex.split(rest), wanted)
         if not comments:
             self.mistakes.append("the program says nothing to check")
-        return self.mistakes
 
 
 def main():
-    adc, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    names = sys.argv[3:] or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--compile-to")
+    parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--bundles")
+    parser.add_argument("adc")
+    parser.add_argument("programs")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    options.adc = os.path.abspath(options.adc)
+    folder = os.path.abspath(options.programs)
+    names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
     checked = failed = 0
+    skipped = []
     for name in names:
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
             only_f64 = re.search(r"^// f64 only: ", file.read(), re.M)
         for scalar in ["f64"] if only_f64 else ["f64", "f32"]:
             with tempfile.TemporaryDirectory() as scratch:
-                mistakes = Program(adc, path, scalar, scratch).check()
+                program = Program(options, path, scalar, scratch)
+                try:
+                    if options.compile_to:
+                        program.compile()
+                    else:
+                        program.check()
+                except Skipped as reason:
+                    skipped.append(f"{name} in {scalar}: skipped: {reason}")
             checked += 1
-            failed += bool(mistakes)
-            for mistake in mistakes:
+            failed += bool(program.mistakes)
+            for mistake in program.mistakes:
                 print(f"{name} in {scalar}: {mistake}")
-    print(f"{checked} programs, {failed} failed")
-    return 1 if failed or not checked else 0
+    for line in skipped:
+        print(line)
+    print(f"{checked} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed or len(skipped) == checked else 0
 
 
 if __name__ == "__main__":
