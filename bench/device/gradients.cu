@@ -8,7 +8,7 @@
 //
 // Exit code 1 where results differ or a goal is missed, 77 where there is no GPU.
 
-#include <adrt/adrt.h>
+#include <adrt/adrt_cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -319,7 +319,7 @@ int main(int argc, char** argv) {
   host.flags = ADRT_HOST_TRUST;
   adrt_device* device = nullptr;
   adrt_error error = NewError();
-  Check(adrt_device_open_cuda(&host, 0, &device, &error), error, "adrt_device_open_cuda");
+  Check(adrt_device_open_cuda(&host, nullptr, &device, &error), error, "adrt_device_open_cuda");
   const int repeats = 30;
   bool recurrence = Recurrence(device, argv[1], repeats);
   bool mpm = Mpm(device, argv[2], repeats);
