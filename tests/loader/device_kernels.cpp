@@ -254,7 +254,8 @@ void AddDeviceTarget(Metadata* metadata, const TargetMeta& target) {
 }
 
 std::string MakePtx(const Metadata& metadata, uint32_t target, const char* version) {
-  std::string text = std::string("//\n.version ") + version + "\n.target sm_70\n.address_size 64\n";
+  std::string arch(metadata.targets[target].arch.view());
+  std::string text = std::string("//\n.version ") + version + "\n.target " + arch + "\n.address_size 64\n";
   for (const KernelMeta& kernel : metadata.kernels) {
     for (const TaskMeta& task : kernel.tasks) {
       for (const EntryMeta& entry : task.entries) {

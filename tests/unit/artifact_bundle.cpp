@@ -28,6 +28,7 @@ Bytes SampleJson() {
   TargetMeta target;
   target.name = "cuda:sm_80";
   target.kind = "cuda";
+  target.arch = "sm_80";
   metadata.targets.push_back(target);
   FinishMetadata(&metadata);
   String json;

@@ -199,5 +199,7 @@ TEST_CASE("text has the entry points that the metadata states", "[payload]") {
   CHECK(ptx(".version 7.0\n.target sm_80\n.visible .entry adc_k_t0(.param .u64 a) { ret; }").empty());
   CHECK(Says(ptx(".version 7.0\n.target sm_80\n.visible .entry adc_k_t1() { ret; }"), "'adc_k_t0'"));
   CHECK(Says(ptx(".entry adc_k_t0"), "no PTX"));
+  CHECK(Says(ptx(".version 7.0\n.target sm_90\n.visible .entry adc_k_t0() { ret; }"), "is PTX for 'sm_90'"));
+  CHECK(Says(ptx(".version 7.0\n.entry adc_k_t0() { ret; }\n.target"), "is PTX for ''"));
   Maul(section::kMsl, FromText("kernel void adc_k_t0() {}"), metal, false);
 }

@@ -39,7 +39,7 @@ enum {
   ADRT_ERROR_ARGUMENT = 100, /* what the caller gave is wrong: the text says which and what was expected */
   ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null */
   ADRT_ERROR_OUT_OF_DEVICE_MEMORY = 102,
-  ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name */
+  ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name; no such device, or no driver for it */
 
   ADRT_ERROR_BAD_MAGIC = 200, /* not a bundle */
   ADRT_ERROR_TRUNCATED = 201,
@@ -53,7 +53,7 @@ enum {
   ADRT_ERROR_NO_TARGET = 300,          /* the bundle has no code for this device */
   ADRT_ERROR_DEVICE_FEATURE = 301,     /* the device lacks a feature: the text names it */
   ADRT_ERROR_INTERFACE_MISMATCH = 302, /* the kernel's parameters are not those of the given hash */
-  ADRT_ERROR_DRIVER = 303,             /* the system refused: adrt_error.native_code */
+  ADRT_ERROR_DRIVER = 303,             /* system or driver refused: adrt_error.native_code */
   ADRT_ERROR_DEVICE_LOST = 304,
 
   ADRT_ERROR_SIZE_OVERFLOW = 400,       /* a size does not fit 64 bits */
@@ -69,12 +69,12 @@ enum {
 typedef struct adrt_error {
   uint32_t struct_size;
   adrt_status status;
-  int32_t native_code; /* errno of the system call that failed, or 0 */
+  int32_t native_code; /* errno of the system call, or the code of the driver's call, that failed; or 0 */
   uint32_t section;    /* section of the bundle, or 0xFFFFFFFF */
   uint64_t offset;     /* byte in the file, or in the section's content where section is given */
   uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
   uint32_t reserved0;
-  uint64_t needed_bytes; /* HEAP_TOO_SMALL: bytes that would do */
+  uint64_t needed_bytes; /* HEAP_TOO_SMALL: bytes that would do; OUT_OF_*_MEMORY: those asked for, or 0 */
   char text[512];        /* for people; ends with a zero */
 } adrt_error;
 
@@ -288,7 +288,8 @@ typedef struct adrt_plan_desc {
   const adrt_arg* args;
   adrt_module* module;  /* what will run it; null: sizes alone, for `target` */
   uint32_t target;      /* without a module: index of the target */
-  uint32_t workers;     /* at most this many at once; 0: the device's count, 1 without a module */
+  uint32_t workers;     /* CPU: jobs, GPU: threads that hold rows, at most this many at once; 0: the device's
+                           count, 1 without a module */
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
                            it fit */
   uint64_t size_budget; /* steps that evaluating one size may take; 0: 2^28 */

@@ -27,6 +27,14 @@ adrt_status FailWith(adrt_error* error, adrt_status status, artifact::Message me
   return status;
 }
 
+void AddContext(adrt_error& error, artifact::Message where) {
+  char text[sizeof error.text];
+  std::memcpy(text, error.text, sizeof text);
+  artifact::TextWriter writer(error.text, sizeof error.text);
+  for (const artifact::MessagePart& part : where) part.Write(writer);
+  writer << text;
+}
+
 adrt_status OutOfMemory(adrt_error* error) {
   return Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused memory");
 }

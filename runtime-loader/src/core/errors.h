@@ -35,6 +35,9 @@ template <class... Parts>
 /// For a checker that says the same thing first in each message: `prefix`, then the message.
 bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix, artifact::Message message);
 
+/// Puts `where` in front of the text of an error that was reported.
+void AddContext(adrt_error& error, artifact::Message where);
+
 adrt_status OutOfMemory(adrt_error* error);
 
 /// The caller's error where it can take details, else `own`: never null, so that functions may read it.

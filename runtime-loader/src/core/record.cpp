@@ -93,8 +93,13 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
       !ClearPlace(plan, queue, launch.heap.Part(sizes.counters, sizes.counter_bytes), error)) {
     return false;
   }
-  return Barrier(plan, queue, error) && device.kind->launch(device, queue, launch, error) &&
-         Barrier(plan, queue, error);
+  if (!Barrier(plan, queue, error)) return false;
+  if (!device.kind->launch(device, queue, launch, error)) {
+    const artifact::MessagePart where[] = {"kernel '", plan.meta().name.view(), "', task ", task, ": "};
+    AddContext(*error, where);
+    return false;
+  }
+  return Barrier(plan, queue, error);
 }
 
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,

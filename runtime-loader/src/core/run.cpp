@@ -41,7 +41,7 @@ class Launcher {
       // After an overflow the values are wrong: later tasks would only compute from them.
       if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
     }
-    if (!queue_.Finish(error_)) return false;
+    if (!Wait()) return false;
     return device_.kind->host_memory ||
            device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
   }
@@ -108,6 +108,14 @@ class Launcher {
     return true;
   }
 
+  // What a launch does wrong is often seen only here.
+  bool Wait() {
+    if (queue_.Finish(error_)) return true;
+    const adc::artifact::MessagePart where[] = {"kernel '", plan_.meta().name.view(), "': "};
+    adrt::AddContext(*error_, where);
+    return false;
+  }
+
   bool RunTask(uint32_t task) {
     return (!plan_.tasks[task].late || SettleLate(task)) &&
            adrt::RecordTask(plan_, task, queue_.handle(), places_, error_);
@@ -116,7 +124,7 @@ class Launcher {
   // The sizes of a late task read what earlier ones write, so these must be done; afterwards nothing is under
   // way that still uses the rows of the late task before.
   bool SettleLate(uint32_t task) {
-    if (!queue_.Finish(error_)) return false;
+    if (!Wait()) return false;
     ++plan_.epoch;
     adrt::Vector<int64_t> counts(&plan_.host.allocator);
     bool counted = adrt::IsCounted(plan_, task);
