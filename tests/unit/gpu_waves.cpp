@@ -1,0 +1,421 @@
+// What all GPUs share, run on waves of threads: every iteration once, rows where the contract says, sums
+// whole.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <numeric>
+
+#include "../support/random_kernel.h"
+#include "interp/interpreter.h"
+#include "wave_host.h"
+
+namespace {
+
+using namespace adc;
+using namespace adc::test;
+
+constexpr uint64_t kRowAlignment = 256;
+
+struct Rows {
+  uint64_t stride = 0, count = 0;
+  uint64_t capacity = 64;  ///< elements of every stack
+};
+
+/// A kernel's arguments, and the heap and status of its launches.
+class WaveLaunch {
+ public:
+  WaveLaunch(const LoweredModule& lowered, size_t kernel) : lowered_(lowered.kernels[kernel]) {}
+
+  WaveLaunch& Arguments(const ir::Function& kernel, interp::Arguments& arguments) {
+    for (size_t n = 0; n < kernel.params.size(); ++n) {
+      ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+      if (!type.IsBuffer()) {
+        for (uint64_t bits : arguments[n].bits) cells.push_back(bits);
+        continue;
+      }
+      cells.push_back(reinterpret_cast<uint64_t>(arguments[n].tensor.data.data()));
+      for (int64_t extent : arguments[n].tensor.extents) cells.push_back(static_cast<uint64_t>(extent));
+    }
+    return *this;
+  }
+
+  /// Words of a task whose stacks hold `capacity` elements of 8 bytes each, with `rows` rows in every group.
+  std::vector<uint64_t> Words(size_t task, uint64_t total, uint64_t threads, uint64_t rows,
+                              uint64_t capacity) {
+    std::vector<uint64_t> words = cells;
+    const adstack::TaskPlan& plan = lowered_.plan.tasks[task];
+    uint64_t stacks = 0;
+    for (const auto& stack : plan.stacks) stacks += stack.storage == artifact::Storage::kRow;
+    stride = stacks * capacity * 8;
+    uint64_t blocks = (rows + 31) / 32;
+    uint64_t group_bytes = blocks * stride * 32;
+    counters_at = plan.groups.size() * group_bytes;
+    for (size_t group = 0; group < plan.groups.size(); ++group)
+      words.insert(words.end(), {group * group_bytes, stride, rows, counters_at + group * 4});
+    for (uint64_t stack = 0; stack < stacks; ++stack)
+      words.insert(words.end(), {stack * capacity * 8, capacity});
+    memory.assign(counters_at + plan.groups.size() * 4 + 2 * kRowAlignment, 0);
+    heap = memory.data() + (kRowAlignment - reinterpret_cast<uintptr_t>(memory.data()) % kRowAlignment);
+    words.insert(words.end(),
+                 {reinterpret_cast<uint64_t>(heap), reinterpret_cast<uint64_t>(status), total, threads});
+    return words;
+  }
+
+  uint32_t Counter(size_t group) const {
+    uint32_t count = 0;
+    std::memcpy(&count, heap + counters_at + 4 * group, 4);
+    return count;
+  }
+
+  std::vector<uint64_t> cells;
+  std::vector<unsigned char> memory;
+  unsigned char* heap = nullptr;
+  uint64_t stride = 0, counters_at = 0;
+  uint32_t status[16] = {};
+
+ private:
+  const LoweredKernel& lowered_;
+};
+
+size_t KernelNamed(const LoweredModule& lowered, const std::string& name) {
+  for (size_t n = 0; n < lowered.kernels.size(); ++n) {
+    if (lowered.module->Text(lowered.kernels[n].kernel->name) == name) return n;
+  }
+  FAIL("no kernel " << name);
+  return 0;
+}
+
+uint64_t Address(void* data) {
+  return reinterpret_cast<uint64_t>(data);
+}
+
+uint64_t Bits(float value) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+constexpr LowerConfig kLanesOfWaves = {true, {.lanes = 32}};
+
+}  // namespace
+
+TEST_CASE("threads cover a space of three axes, each cell once, however few they are") {
+  auto lowered = LowerText(R"(
+kernel @grid(%out: buffer<i64, 3>, %a: i32, %b: i64, %c: i32) {
+  parallel %i, %j, %k in 1..%a, -2..%b, 0..%c {
+    %jj = add %j, 2
+    %i64 = cast %i to i64
+    %k64 = cast %k to i64
+    %v = add (add %i64, (mul %j, 100)), (mul %k64, 10000)
+    %old = atomic add %out[%i, %jj, %k], %v
+  }
+}
+)");
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    for (uint64_t threads : {1, 2, 31, 33, 64, 70, 105, 1000}) {
+      std::vector<int64_t> out(4 * 5 * 7, 0);
+      WaveLaunch launch(*lowered, 0);
+      launch.cells = {Address(out.data()), 4, 5, 7, 4, 3, 7};
+      code.Run(code.Entries()[0][0], launch.Words(0, 3 * 5 * 7, threads, 0, 0), threads);
+      for (int64_t i = 0; i < 4; ++i) {
+        for (int64_t j = 0; j < 5; ++j) {
+          for (int64_t k = 0; k < 7; ++k) {
+            int64_t want = i == 0 ? 0 : i + 100 * (j - 2) + 10000 * k;
+            REQUIRE(out[static_cast<size_t>((i * 5 + j) * 7 + k)] == want);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("sums of every kind, type and place are whole, whoever runs together") {
+  auto lowered = LowerText(R"(
+kernel @sums(%x: buffer<f32, 1>, %f: buffer<f32, 1>, %d: buffer<f64, 1>, %n: buffer<i32, 1>,
+             %small: buffer<u8, 1>, %wide: buffer<i64, 1>, %size: i32) {
+  parallel %i, %b in 0..%size, 0..3 {
+    %v = load %x[%i]
+    atomic add %f[0], %v
+    atomic sub %f[1], %v
+    %g = gt %v, 50.0
+    if %g { atomic max %f[2], %v }
+    %never = gt %v, 1e9
+    if %never { atomic min %f[3], %v }
+    %v64 = cast %v to f64
+    %place = add %b, 1
+    atomic add %d[%place], %v64
+    atomic sub %wide[%b], 7
+    %i8 = cast %i to u8
+    atomic add %small[0], %i8
+    %odd = and %i, 1
+    atomic add %n[%odd], 1
+    atomic or %n[2], %i
+  }
+}
+)");
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    for (uint64_t threads : {1, 32, 96, 100, 300}) {
+      constexpr int32_t kSize = 96;
+      for (Together together : {Together::Alone, Together::Four, Together::Wave}) {
+        // Lanes diverge where threads are no whole groups of them, or iterations no multiple of the threads.
+        uint64_t lanes = static_cast<uint64_t>(together);
+        if (lanes != 1 && (threads % lanes != 0 || 3 * kSize % threads % lanes != 0)) continue;
+        std::vector<float> x(kSize), f{0, 0, -1, 5};
+        for (int32_t n = 0; n < kSize; ++n) x[static_cast<size_t>(n)] = static_cast<float>(n);
+        std::vector<double> d(4, 0.0);
+        std::vector<int32_t> count(3, 0);
+        std::vector<uint8_t> small(4, 0);
+        std::vector<int64_t> wide(3, 0);
+        WaveLaunch launch(*lowered, 0);
+        launch.cells = {Address(x.data()),
+                        kSize,
+                        Address(f.data()),
+                        4,
+                        Address(d.data()),
+                        4,
+                        Address(count.data()),
+                        3,
+                        Address(small.data()),
+                        4,
+                        Address(wide.data()),
+                        3,
+                        kSize};
+        INFO("threads " << threads << " together " << lanes << " O" << optimise);
+        code.Run(code.Entries()[0][0], launch.Words(0, 3 * kSize, threads, 0, 0), threads, together);
+        constexpr int32_t kTotal = kSize * (kSize - 1) / 2;
+        CHECK(f == std::vector<float>{3.0f * kTotal, -3.0f * kTotal, 95, 5});
+        CHECK(d == std::vector<double>{0, kTotal, kTotal, kTotal});
+        CHECK(wide == std::vector<int64_t>(3, -7 * kSize));
+        CHECK(small == std::vector<uint8_t>{static_cast<uint8_t>(3 * kTotal), 0, 0, 0});
+        CHECK(count == std::vector<int32_t>{3 * kSize / 2, 3 * kSize / 2, 127});
+      }
+    }
+  }
+}
+
+namespace {
+
+const char* const kRecurrence = R"(
+kernel @recur(%x: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff, %c: f32 diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = for %t in 0..%n carry(%a = %v0) {
+      %s = mul %a, %a
+      %b = sub 1.0, (mul %c, %s)
+      yield %b
+    }
+    atomic add %loss[], %v
+  }
+}
+)";
+
+}  // namespace
+
+TEST_CASE("rows lie in blocks of lanes, one after another") {
+  auto lowered = LowerText(kRecurrence, kLanesOfWaves);
+  size_t grad = KernelNamed(*lowered, "recur.grad");
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    constexpr size_t kSize = 150;
+    constexpr uint64_t kSteps = 9;
+    for (uint64_t threads : {uint64_t{40}, uint64_t{150}, uint64_t{200}}) {
+      std::vector<float> x(kSize), adjoint(kSize, 0.0f);
+      float loss_adjoint = 1, c_adjoint = 0;
+      for (size_t n = 0; n < kSize; ++n) x[n] = 0.3f + 0.001f * static_cast<float>(n);
+      WaveLaunch launch(*lowered, grad);
+      float loss = 0;
+      launch.cells = {Address(x.data()),       kSize, Address(&loss),         Bits(0.7f),         kSteps,
+                      Address(adjoint.data()), kSize, Address(&loss_adjoint), Address(&c_adjoint)};
+      std::vector<uint64_t> words = launch.Words(0, kSize, threads, threads, 16);
+      code.Run(code.Entries()[grad][0], words, threads);
+      REQUIRE(launch.status[0] == 0);
+      double c_want = 0;
+      for (size_t n = 0; n < kSize; ++n) {
+        float v = x[n];
+        double dv = 1, dc = 0;
+        for (uint64_t step = 0; step < kSteps; ++step) {
+          // The thread's last element is what its row still holds.
+          if (n + threads >= kSize && n % threads < kSize) {
+            uint64_t row = n % threads;
+            float kept = 0;
+            std::memcpy(&kept, launch.heap + row / 32 * launch.stride * 32 + step * 4 * 32 + row % 32 * 4, 4);
+            REQUIRE(kept == v);
+          }
+          double a = v;
+          dc = -a * a - 2 * 0.7 * a * dc;
+          dv *= -2 * 0.7 * a;
+          v = 1.0f - 0.7f * (v * v);
+        }
+        c_want += dc;
+        CHECK(adjoint[n] == Approx(dv).epsilon(1e-4));
+      }
+      CHECK(c_adjoint == Approx(c_want).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("a thread takes a row when it first needs one, and says when there is none") {
+  auto lowered = LowerText(R"(
+kernel @gated(%x: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %g = gt %v0, 0.5
+    if %g {
+      %v = for %t in 0..%n carry(%a = %v0) {
+        %b = sub 1.0, (mul %a, %a)
+        yield %b
+      }
+      atomic add %loss[], %v
+    }
+  }
+}
+)",
+                           kLanesOfWaves);
+  size_t grad = KernelNamed(*lowered, "gated.grad");
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    constexpr size_t kSize = 200;
+    constexpr uint64_t kSteps = 5, kThreads = 64;
+    for (Together together : {Together::Alone, Together::Wave}) {
+      // Together: every element of a thread is let through, and the sizes leave no lane out.
+      size_t size = together == Together::Wave ? 2 * kThreads : kSize;
+      for (uint64_t rows : {uint64_t{64}, uint64_t{3}}) {
+        std::vector<float> x(size), adjoint(size, 0.0f);
+        float loss = 0, loss_adjoint = 1;
+        for (size_t n = 0; n < size; ++n)
+          x[n] = together == Together::Wave || n % 4 == 1 ? 0.6f + 0.001f * static_cast<float>(n) : 0.1f;
+        WaveLaunch launch(*lowered, grad);
+        launch.cells = {Address(x.data()),       size, Address(&loss),        kSteps,
+                        Address(adjoint.data()), size, Address(&loss_adjoint)};
+        std::vector<uint64_t> words = launch.Words(0, size, kThreads, rows, 8);
+        code.Run(code.Entries()[grad][0], words, kThreads, together);
+        uint32_t claims = together == Together::Wave ? kThreads : kThreads / 4;
+        CHECK(launch.Counter(0) == claims);
+        if (rows < claims) {
+          CHECK(launch.status[0] == ADRT_GPU_ROWS_EXHAUSTED);
+          CHECK(launch.status[2] == 0);
+          CHECK(launch.status[4] > rows);
+          continue;
+        }
+        REQUIRE(launch.status[0] == 0);
+        for (size_t n = 0; n < size; ++n) {
+          float v = x[n];
+          double want = v > 0.5f ? 1 : 0;
+          for (uint64_t step = 0; step < kSteps; ++step) {
+            want *= -2.0 * static_cast<double>(v);
+            v = 1.0f - v * v;
+          }
+          CHECK(adjoint[n] == Approx(want).epsilon(1e-4).margin(1e-6));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a row that is too short is reported, and nothing is written beside it") {
+  auto lowered = LowerText(kRecurrence, kLanesOfWaves);
+  size_t grad = KernelNamed(*lowered, "recur.grad");
+  WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig());
+  std::vector<float> x(40, 0.5f), adjoint(40, 0.0f);
+  float loss = 0, loss_adjoint = 1, c_adjoint = 0;
+  WaveLaunch launch(*lowered, grad);
+  launch.cells = {Address(x.data()),       40, Address(&loss),         Bits(0.7f),         11,
+                  Address(adjoint.data()), 40, Address(&loss_adjoint), Address(&c_adjoint)};
+  std::vector<uint64_t> words = launch.Words(0, 40, 40, 40, 10);
+  code.Run(code.Entries()[grad][0], words, 40);
+  CHECK(launch.status[0] == 1);
+  CHECK(launch.status[4] == 11);
+  CHECK(
+      std::all_of(launch.memory.begin(), launch.memory.end(), [](unsigned char byte) { return byte == 0; }));
+}
+
+namespace {
+
+constexpr int64_t kExtent = 45;
+
+interp::Arguments RandomArguments(const ir::Module& module, const ir::Function& kernel, uint64_t seed) {
+  interp::Arguments arguments = interp::MakeArguments(module, kernel);
+  uint64_t state = seed * 77 + 5;
+  auto number = [&] {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
+  };
+  for (size_t n = 0; n < kernel.params.size(); ++n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (!type.IsBuffer()) {
+      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
+      continue;
+    }
+    bool scratch = kernel.params[n].role == ir::ParamRole::Scratch;
+    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
+    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount() && !scratch; ++k)
+      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
+  }
+  return arguments;
+}
+
+double Difference(const interp::Arguments& a, const interp::Arguments& b) {
+  double worst = 0;
+  for (size_t n = 0; n < a.list.size(); ++n) {
+    if (a[n].tensor.data.empty()) continue;
+    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
+      double x = a[n].tensor.Get(k), y = b[n].tensor.Get(k);
+      if (std::isnan(x) && std::isnan(y)) continue;
+      double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
+      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("random kernels and their gradients compute on waves what the interpreter computes") {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    RandomKernelConfig random;
+    random.scalar = seed % 3 == 0 ? "f32" : "f64";
+    random.vectors = seed % 2 == 0;
+    random.tasks = 1 + static_cast<uint32_t>(seed % 3);
+    std::string text = RandomKernel(seed, random);
+    INFO("seed " << seed << "\n" << text);
+    // The oracle runs the same module before its adstacks become memory.
+    auto lowered = LowerText(text, kLanesOfWaves);
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(static_cast<uint32_t>(seed % 4)));
+    for (size_t number = 0; number < lowered->kernels.size(); ++number) {
+      const LoweredKernel& one = lowered->kernels[number];
+      if (one.kernel->role == ir::KernelRole::Size) continue;
+      interp::Arguments want = RandomArguments(*lowered->module, *one.kernel, seed);
+      interp::Arguments got = RandomArguments(*lowered->module, *one.kernel, seed);
+      std::vector<interp::RowTask> rows;
+      for (const adstack::TaskPlan& task : one.plan.tasks) {
+        interp::RowTask row;
+        uint64_t stacks = 0;
+        for (const auto& stack : task.stacks) {
+          row.stack_offset.push_back(static_cast<int64_t>(stacks) * 128 * 8);
+          row.stack_capacity.push_back(128);
+          stacks += stack.storage == artifact::Storage::kRow;
+        }
+        row.group_bytes.resize(task.groups.size(), static_cast<int64_t>(stacks) * 128 * 8);
+        rows.push_back(row);
+      }
+      interp::RunOptions options;
+      options.rows = rows;
+      interp::RunResult result = interp::Run(*lowered->module, *one.kernel, want, options);
+      INFO(result.error.text);
+      REQUIRE(result.Ok());
+      WaveLaunch launch(*lowered, number);
+      launch.Arguments(*one.kernel, got);
+      for (size_t task = 0; task < one.plan.tasks.size(); ++task) {
+        bool parallel = one.plan.tasks[task].kind == artifact::TaskKind::kParallel;
+        uint64_t total = parallel ? kExtent : 1, threads = parallel ? 13 + seed : 1;
+        code.Run(code.Entries()[number][task], launch.Words(task, total, threads, threads, 128), threads);
+      }
+      CHECK(launch.status[0] == result.status.code);
+      CHECK(Difference(want, got) < (random.scalar == "f32" ? 2e-5 : 1e-12));
+    }
+  }
+}
