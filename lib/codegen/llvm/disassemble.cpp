@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "llvm/MC/MCAsmInfo.h"
@@ -18,7 +19,6 @@
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/TargetSelect.h"
-#include "target/target.h"
 
 namespace adc::codegen {
 namespace {
@@ -135,14 +135,24 @@ std::vector<Code> FunctionsOf(const llvm::object::ELFFile<llvm::object::ELF64LE>
   return functions;
 }
 
-/// LLVM ends the process at code of GPUs that it has no disassembler for.
-bool IsKnown(uint16_t machine, const std::string& processor) {
-  if (machine == llvm::ELF::EM_X86_64 || machine == llvm::ELF::EM_AARCH64) return true;
-  if (machine != llvm::ELF::EM_AMDGPU) return false;
-  const auto& targets = target::AllTargets();
-  return std::any_of(targets.begin(), targets.end(), [&](const target::Target& t) {
-    return t.arch == target::Arch::Amdgcn && t.processor == processor;
-  });
+/// The processor of a file, as LLVM names it; empty where any of its kind will do, nothing where it is none
+/// of ours. LLVM is not asked: it has no answer to numbers that it does not know.
+std::optional<std::string> ProcessorOf(uint16_t machine, uint32_t flags) {
+  if (machine == llvm::ELF::EM_X86_64 || machine == llvm::ELF::EM_AARCH64) return "";
+  if (machine != llvm::ELF::EM_AMDGPU) return std::nullopt;
+  switch (flags & llvm::ELF::EF_AMDGPU_MACH) {
+    case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX90A:
+      return "gfx90a";
+    case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX942:
+      return "gfx942";
+    case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX1030:
+      return "gfx1030";
+    case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX1100:
+      return "gfx1100";
+    case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX1200:
+      return "gfx1200";
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -152,12 +162,12 @@ diag::Result<std::string> Disassemble(std::span<const uint8_t> elf, std::string_
   llvm::StringRef bytes(reinterpret_cast<const char*>(elf.data()), elf.size());
   auto opened = llvm::object::ELF64LEObjectFile::create(llvm::MemoryBufferRef(bytes, "code"));
   if (!opened) return CodeFailure(llvm::toString(opened.takeError()));
-  std::string processor = opened->tryGetCPUName().value_or("").str();
-  if (!IsKnown(opened->getELFFile().getHeader().e_machine, processor))
-    return CodeFailure("no processor that adc writes code for");
+  const auto& header = opened->getELFFile().getHeader();
+  std::optional<std::string> processor = ProcessorOf(header.e_machine, header.e_flags);
+  if (!processor) return CodeFailure("it is for no processor that adc writes code for");
   std::string features = ValueOrEmpty(opened->getFeatures()).getString();
   Reader reader;
-  if (!reader.Make(opened->makeTriple().str(), processor, features))
+  if (!reader.Make(opened->makeTriple().str(), *processor, features))
     return CodeFailure("no processor that LLVM knows");
   std::string text;
   llvm::raw_string_ostream out(text);
