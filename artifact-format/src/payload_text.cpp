@@ -73,10 +73,12 @@ bool CheckPtx(std::span<const uint8_t> bytes, const TargetMeta& target, WantedNa
     return Fail(error, Code::kMalformed, Rule::kH10, "code for target '", target.name.view(), "' is no PTX");
   }
   constexpr std::string_view kTarget = ".target";
-  std::string_view rest = text.substr(text.find(kTarget) + kTarget.size()), arch = TakeWord(&rest);
+  std::string_view rest = text;
+  rest.remove_prefix(rest.find(kTarget) + kTarget.size());
+  std::string_view arch = TakeWord(&rest);
   if (arch != target.arch) {
     return Fail(error, Code::kMalformed, Rule::kH10, "code for target '", target.name.view(),
-                "' is PTX for '", arch.substr(0, 16), "'");
+                "' is PTX for '", arch, "'");
   }
   constexpr std::string_view kEntry = ".entry";
   for (size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry)) {
