@@ -1,8 +1,7 @@
 // Gradients on an NVIDIA GPU, device time alone, each figure the best of several launches:
 //
-//   recurrence.grad, 4M elements of 64 steps, beside the same gradient by hand with thread-major rows of pairs
-//   (pairs.cuh); the results are compared first
-//   mpm_grid_op.grad at the sizes of the push test
+//   recurrence.grad, 4M elements of 64 steps, beside the same gradient by hand with thread-major rows of
+//   pairs (pairs.cuh); the results are compared first mpm_grid_op.grad at the sizes of the push test
 //
 //   gradients recurrence.adcb mpm_grid_op.adcb
 //
@@ -55,7 +54,8 @@ T* DeviceCopy(const std::vector<T>& values) {
   T* memory = nullptr;
   size_t bytes = std::max<size_t>(values.size() * sizeof(T), 16);
   Check(cudaMalloc(&memory, bytes), "cudaMalloc");
-  if (!values.empty()) Check(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyDefault), "cudaMemcpy");
+  if (!values.empty())
+    Check(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyDefault), "cudaMemcpy");
   return memory;
 }
 
@@ -79,6 +79,12 @@ double BestOf(int repeats, Prepare prepare, Launch launch) {
   return best;
 }
 
+int Processors() {
+  int count = 0;
+  Check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
+  return count;
+}
+
 /// A bundle, loaded for the GPU.
 class Program {
  public:
@@ -90,7 +96,8 @@ class Program {
     host.struct_size = sizeof host;
     host.flags = ADRT_HOST_TRUST;
     adrt_error error = NewError();
-    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, &error), error, path);
+    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, &error), error,
+          path);
     Check(adrt_module_load(device, bundle_, &module_, &error), error, path);
   }
 
@@ -137,12 +144,14 @@ adrt_arg Number(const char* name, uint32_t type, void* value, uint32_t rows = 1,
 /// A planned launch with its memory.
 class Launch {
  public:
-  Launch(const Program& program, const char* kernel, const std::vector<adrt_arg>& args) {
+  Launch(const Program& program, const char* kernel, const std::vector<adrt_arg>& args,
+         uint32_t threads = 0) {
     adrt_plan_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.args = args.data();
     desc.arg_count = static_cast<uint32_t>(args.size());
     desc.module = program.module();
+    desc.workers = threads;
     adrt_error error = NewError();
     Check(adrt_plan(program.Kernel(kernel), &desc, &plan_, &error), error, kernel);
     // What sizing reads of buffers is brought to the host once.
@@ -154,7 +163,8 @@ class Launch {
       Check(adrt_plan_readback(plan_, index, &piece, &error), error, "adrt_plan_readback");
       for (const adrt_arg& arg : args) {
         if (std::strcmp(arg.name, piece.name) != 0) continue;
-        Check(cudaMemcpy(readback.data() + piece.offset, arg.data, piece.bytes, cudaMemcpyDefault), "cudaMemcpy");
+        Check(cudaMemcpy(readback.data() + piece.offset, arg.data, piece.bytes, cudaMemcpyDefault),
+              "cudaMemcpy");
       }
     }
     if (!readback.empty())
@@ -167,7 +177,8 @@ class Launch {
 
   void Record() {
     adrt_error error = NewError();
-    Check(adrt_record_cuda(plan_, nullptr, heap_, report_.heap_bytes, status_, &error), error, "adrt_record_cuda");
+    Check(adrt_record_cuda(plan_, nullptr, heap_, report_.heap_bytes, status_, &error), error,
+          "adrt_record_cuda");
   }
   void CheckStatus() {
     unsigned char block[ADRT_STATUS_BYTES];
@@ -217,15 +228,25 @@ bool Recurrence(adrt_device* device, const char* bundle, int repeats) {
   Launch forward(program, "recurrence",
                  {Buffer("x", ADRT_TYPE_F32, x, {count}), Buffer("y", ADRT_TYPE_F32, y, {count}),
                   Number("c", ADRT_TYPE_F32, &c), Number("n", ADRT_TYPE_I32, &steps)});
-  Launch backward(program, "recurrence.grad",
-                  {Buffer("x", ADRT_TYPE_F32, x, {count}), Buffer("y", ADRT_TYPE_F32, y, {count}),
-                   Number("c", ADRT_TYPE_F32, &c), Number("n", ADRT_TYPE_I32, &steps),
-                   Buffer("x.adj", ADRT_TYPE_F32, x_adjoint, {count}),
-                   Buffer("y.adj", ADRT_TYPE_F32, y_adjoint, {count})});
+  std::vector<adrt_arg> args = {Buffer("x", ADRT_TYPE_F32, x, {count}),
+                                Buffer("y", ADRT_TYPE_F32, y, {count}),
+                                Number("c", ADRT_TYPE_F32, &c),
+                                Number("n", ADRT_TYPE_I32, &steps),
+                                Buffer("x.adj", ADRT_TYPE_F32, x_adjoint, {count}),
+                                Buffer("y.adj", ADRT_TYPE_F32, y_adjoint, {count})};
+  Launch backward(program, "recurrence.grad", args);
   double primal = BestOf(repeats, [] {}, [&] { forward.Record(); });
   double ours = BestOf(repeats, prepare, [&] { backward.Record(); });
   backward.CheckStatus();
   std::vector<float> ours_result = gradient();
+
+  for (int blocks : {2, 4, 6, 8, 12}) {
+    uint32_t threads = static_cast<uint32_t>(Processors() * blocks * 128);
+    Launch limited(program, "recurrence.grad", args, threads);
+    double time = BestOf(repeats, prepare, [&] { limited.Record(); });
+    std::printf("    with %7u threads %34.3f ms   heap %.1f MB\n", threads, time,
+                1e-6 * static_cast<double>(limited.report().heap_bytes));
+  }
 
   double best_pairs = std::numeric_limits<double>::infinity();
   bool same = true;
@@ -236,7 +257,8 @@ bool Recurrence(adrt_device* device, const char* bundle, int repeats) {
     float2* rows = nullptr;
     Check(cudaMalloc(&rows, threads * steps * sizeof(float2)), "cudaMalloc");
     double pairs = BestOf(repeats, prepare, [&] {
-      adc::bench::PairsGradient<<<static_cast<unsigned>(threads / 128), 128>>>(x, x_adjoint, y_adjoint, rows, c, steps, count);
+      adc::bench::PairsGradient<<<static_cast<unsigned>(threads / 128), 128>>>(x, x_adjoint, y_adjoint, rows,
+                                                                               c, steps, count);
       Check(cudaGetLastError(), "PairsGradient");
     });
     Check(cudaFree(rows), "cudaFree");
@@ -293,6 +315,14 @@ bool Mpm(adrt_device* device, const char* bundle, int repeats) {
     args.push_back(Buffer(param.name, param.type, memory, shape, param.rows, param.columns));
   }
   Launch backward(program, "mpm_grid_op.grad", args);
+  for (int blocks : {1, 2, 4, 8}) {
+    uint32_t threads = static_cast<uint32_t>(Processors() * blocks * 128);
+    Launch limited(program, "mpm_grid_op.grad", args, threads);
+    double time = BestOf(
+        repeats, [&] { Check(cudaMemcpy(adjoint, seed, adjoint_bytes, cudaMemcpyDefault), "cudaMemcpy"); },
+        [&] { limited.Record(); });
+    std::printf("    with %7u threads %34.3f us\n", threads, 1e3 * time);
+  }
   double ours = BestOf(
       repeats, [&] { Check(cudaMemcpy(adjoint, seed, adjoint_bytes, cudaMemcpyDefault), "cudaMemcpy"); },
       [&] { backward.Record(); });
