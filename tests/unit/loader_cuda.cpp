@@ -1,4 +1,4 @@
-#include <functional>
+#include <cstdlib>
 
 #include "device_kernels.h"
 #include "fake_cuda.h"
@@ -48,8 +48,9 @@ struct Device {
     adrt_bundle_release(bundle);
   }
 
-  adrt_status Load(FakeCuda& fake, const std::vector<uint8_t>& file, bool open = false) {
-    adrt_host host = TrustingHost();
+  adrt_status Load(FakeCuda& fake, const std::vector<uint8_t>& file, bool open = false,
+                   const adrt_host* own_host = nullptr) {
+    adrt_host host = own_host ? *own_host : TrustingHost();
     adrt_cuda_desc desc = fake.Desc();
     adrt_status status = adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error);
     if (status != ADRT_OK) return status;
@@ -594,6 +595,94 @@ TEST_CASE("a device without room says what was asked and what would fit", "[load
   CHECK(device.error.needed_bytes == 224 * 88);
   CHECK(device.error.Says("no room for 19712 bytes: 16800 of its 20000 bytes are free"));
   CHECK(fake.broken.empty());
+}
+
+TEST_CASE("a settled launch takes no memory of host or device", "[loader][cuda]") {
+  FakeCuda fake;
+  long host_calls = 0;
+  adrt_host host = TrustingHost();
+  host.user = &host_calls;
+  host.allocate = [](void* user, size_t size, size_t alignment) {
+    ++*static_cast<long*>(user);
+    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  };
+  host.release = [](void*, void* memory, size_t, size_t) { std::free(memory); };
+  Device device;
+  device.Must(device.Load(fake, MakeCudaBundle(), false, &host));
+  TapeArgs tape(1000, 7);
+  adrt_launch_plan* plan = nullptr;
+  device.Must(device.Plan("tape", tape.Make(device), &plan));
+  adrt_heap* heap = nullptr;
+  device.Must(adrt_heap_create_on(device.device, &heap, &device.error));
+  adrt_run_desc run = RunDesc();
+  run.heap = heap;
+  device.Must(adrt_run(plan, &run, &device.error));
+  long before = host_calls, allocations = fake.allocations, copies = fake.copies;
+  for (int round = 0; round < 3; ++round) device.Must(adrt_run(plan, &run, &device.error));
+  CHECK(host_calls == before);
+  CHECK(fake.allocations == allocations);
+  CHECK(fake.copies == copies + 3);  // the status blocks
+  adrt_heap_release(heap);
+  tape.Check(device);
+}
+
+TEST_CASE("a CUDA device survives every refusal of the host's memory", "[loader][cuda]") {
+  struct Refusing {
+    long calls = 0, refuse_at = 0, held = 0;
+  };
+  std::vector<uint8_t> file = MakeCudaBundle();
+  long refusals = 0;
+  for (long at = 1;; ++at) {
+    FakeCuda fake;
+    Refusing allocator;
+    allocator.refuse_at = at;
+    adrt_host host = TrustingHost();
+    host.user = &allocator;
+    host.allocate = [](void* user, size_t size, size_t alignment) -> void* {
+      Refusing& own = *static_cast<Refusing*>(user);
+      if (++own.calls == own.refuse_at) return nullptr;
+      ++own.held;
+      return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    };
+    host.release = [](void* user, void* memory, size_t, size_t) {
+      --static_cast<Refusing*>(user)->held;
+      std::free(memory);
+    };
+    adrt_status status = ADRT_OK;
+    {
+      Device device;
+      auto work = [&] {
+        adrt_status done = device.Load(fake, file, true, &host);
+        if (done != ADRT_OK) return done;
+        std::vector<int32_t> start = {0, 1, 6};
+        std::vector<float> floats(6, 1.0f);
+        adrt_memory* s = device.Upload(start, &done);
+        adrt_memory* x = done == ADRT_OK ? device.Upload(floats, &done) : nullptr;
+        adrt_memory* y = done == ADRT_OK ? device.Upload(floats, &done) : nullptr;
+        adrt_launch_plan* plan = nullptr;
+        if (done == ADRT_OK) {
+          done = device.Plan("rows",
+                             {BufferArg("start", ADRT_TYPE_I32, adrt_memory_data(s), {3}),
+                              BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(x), {6}),
+                              BufferArg("y", ADRT_TYPE_F32, adrt_memory_data(y), {2})},
+                             &plan);
+        }
+        if (done == ADRT_OK) done = adrt_run(plan, nullptr, &device.error);
+        if (done == ADRT_OK)
+          done = device.Plan("counted", {BufferArg("x", ADRT_TYPE_U32, adrt_memory_data(s), {3})}, &plan);
+        return done == ADRT_OK ? adrt_run(plan, nullptr, &device.error) : done;
+      };
+      status = work();
+      INFO("allocation " << at << ": " << device.error.text);
+      REQUIRE((status == ADRT_OK || status == ADRT_ERROR_OUT_OF_HOST_MEMORY));
+    }
+    REQUIRE(allocator.held == 0);
+    REQUIRE(fake.IsClean());
+    REQUIRE(fake.broken.empty());
+    if (status == ADRT_OK) break;
+    ++refusals;
+  }
+  CHECK(refusals > 100);
 }
 
 TEST_CASE("every call of the CUDA driver may fail", "[loader][cuda]") {
