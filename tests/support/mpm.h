@@ -2,32 +2,14 @@
 // The arguments of mpm_grid_op.ir for the interpreter, and which of its inputs may be moved how far without
 // stepping over its gate.
 
-#include <cstring>
-
 #include "gradient_check.h"
-#include "mpm_state.h"
-#include "program.h"
+#include "state.h"
 
 namespace adc::test {
 
 /// Hands a state to a program that runs the kernel (f32 or f64) or one derived from it.
 inline void SetMpmArguments(Program& program, const std::vector<samples::StateArray>& state) {
-  for (const samples::StateArray& array : state) {
-    size_t n = program.Index(array.name);
-    ir::Type type = program.TypeOf(n);
-    if (array.is_number) {
-      program.Number(array.name, 0);
-      for (size_t k = 0; k < array.values.size(); ++k)
-        program.arguments()[n].bits[k] = interp::NumberArgument(type.ScalarType(), array.values[k]).bits[0];
-      continue;
-    }
-    std::vector<int64_t> extents(array.extents.begin(), array.extents.begin() + type.count);
-    interp::Tensor& tensor = program.arguments()[n].tensor;
-    tensor = interp::Tensor::Zeros(type.Element(), extents);
-    std::string bytes = samples::ArrayBytes(array, type.scalar == ir::Scalar::F64);
-    REQUIRE(bytes.size() == tensor.data.size());
-    std::memcpy(tensor.data.data(), bytes.data(), bytes.size());
-  }
+  SetArguments(program, state);
 }
 
 /// Names of the differentiable inputs of the kernel, in parameter order.
