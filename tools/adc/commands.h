@@ -10,6 +10,7 @@ namespace adc::tool {
 int Compile(const std::vector<std::string>& words);
 int Run(const std::vector<std::string>& words);
 int Gradcheck(const std::vector<std::string>& words);
+int Bench(const std::vector<std::string>& words);
 int Inspect(const std::vector<std::string>& words);
 int Verify(const std::vector<std::string>& words);
 int Diff(const std::vector<std::string>& words);
@@ -27,6 +28,7 @@ struct Command {
 inline constexpr Command kCommands[] = {
     {"run", Run, "run a kernel on this machine and print or write its results"},
     {"gradcheck", Gradcheck, "compare a gradient with forward mode and central differences"},
+    {"bench", Bench, "measure a launch: host, device, bytes moved"},
     {"inspect", Inspect, "show what a bundle holds"},
     {"verify", Verify, "check a bundle as the loader does"},
     {"diff", Diff, "say what differs between two bundles"},

@@ -371,12 +371,7 @@ bool FillInputs(const adrt_bundle* bundle, const Kernel& kernel, uint64_t seed,
     }
     values->emplace(param.name, std::move(value));
   }
-  for (const Param& param : kernel.params) {
-    auto shape = shapes.find(param.name);
-    if (param.IsBuffer() && shape != shapes.end() && !values->contains(param.name)) {
-      values->emplace(param.name, ZeroValue(param, shape->second));
-    }
-  }
+  FillShapes(kernel, shapes, values);
   return FillCompanions(kernel, values);
 }
 

@@ -96,6 +96,16 @@ int Machine::Finish(int code) const {
   return driver::kExitRunTime;
 }
 
+void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<int64_t>>& shapes,
+                std::map<std::string, ArgValue>* values) {
+  for (const Param& param : kernel.params) {
+    auto shape = shapes.find(param.name);
+    if (param.IsBuffer() && shape != shapes.end() && !values->contains(param.name)) {
+      values->emplace(param.name, ZeroValue(param, shape->second));
+    }
+  }
+}
+
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
   std::string missing;
   for (const Param& param : kernel.params) {

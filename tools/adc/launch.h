@@ -57,6 +57,10 @@ class Machine {
   Arguments arguments_;
 };
 
+/// Zeroed memory for buffers that have extents and no value yet.
+void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<int64_t>>& shapes,
+                std::map<std::string, ArgValue>* values);
+
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar
 /// is a buffer of rank 0. False after an error was printed: a plain parameter without a value.
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values);

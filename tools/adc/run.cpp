@@ -114,12 +114,7 @@ int Run(const std::vector<std::string>& words) {
   std::map<std::string, ArgValue> values;
   std::map<std::string, std::vector<int64_t>> shapes;
   if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return driver::kExitUsage;
-  for (const Param& param : kernel.params) {
-    auto shape = shapes.find(param.name);
-    if (param.IsBuffer() && shape != shapes.end() && !values.contains(param.name)) {
-      values.emplace(param.name, ZeroValue(param, shape->second));
-    }
-  }
+  FillShapes(kernel, shapes, &values);
   std::map<std::string, std::string> out_paths;
   for (const std::string& out : outs) {
     size_t equals = out.find("=@");

@@ -405,14 +405,24 @@ uint64_t adrt_heap_bytes(const adrt_heap* heap);
 
 enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 }; /* of a CPU's; adrt_plan_report says the plan's */
 
-typedef struct adrt_run_desc {
+/* Where the time of adrt_run goes. On a CPU recording is running. */
+typedef struct adrt_run_times {
   uint32_t struct_size;
   uint32_t reserved0;
+  uint64_t record_nanoseconds; /* of every launch, in the driver's calls */
+  uint64_t wait_nanoseconds;   /* from the submission to the end of the last launch */
+} adrt_run_times;
+
+typedef struct adrt_run_desc {
+  uint32_t struct_size;
+  uint32_t repeat; /* launches, one after the other, recorded before the first is waited for; 0: one. The
+                      status block is the last one's */
   adrt_heap* heap; /* where the launch's memory comes from; null: `memory`, or a passing allocation */
   void* memory;    /* caller's memory of the device, as adrt_arg.data names it, aligned as the plan says */
   uint64_t memory_size; /* at least the plan's heap_bytes */
   void* status; /* ADRT_STATUS_BYTES of host memory that get the status block, 4-byte aligned; null: none */
-  uint64_t reserved[4];
+  adrt_run_times* times; /* for measuring; null: none */
+  uint64_t reserved[3];
 } adrt_run_desc;
 
 /* Runs a plan that has a module, and waits: settles open sizes, takes memory, launches every task, reports.

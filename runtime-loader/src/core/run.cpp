@@ -1,3 +1,5 @@
+#include <time.h>
+
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
@@ -15,6 +17,13 @@ static_assert(ADRT_STATUS_BYTES == ADRT_CPU_STATUS_WORDS * sizeof(uint32_t));
 static_assert(int{ADRT_HEAP_ALIGNMENT} == int{ADRT_CPU_ROW_ALIGNMENT});
 
 namespace {
+
+/// Nanoseconds of a clock that never goes back.
+uint64_t Now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
 
 class Launcher {
  public:
@@ -35,20 +44,34 @@ class Launcher {
       if (stale && !adrt::ReadAndSizeTask(plan_, task, error_)) return false;
     }
     if (!TakeHeap() || !TakeStatus()) return false;
-    if (!queue_.Begin(error_) || !adrt::RecordStart(plan_, queue_.handle(), places_, error_)) return false;
-    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (!RunTask(task)) return false;
-      // After an overflow the values are wrong: later tasks would only compute from them.
-      if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
+    uint64_t begin = Now();
+    if (!queue_.Begin(error_)) return false;
+    for (uint32_t turn = 0; turn < (desc_.repeat == 0 ? 1 : desc_.repeat); ++turn) {
+      if (!RecordLaunch()) return false;
+      if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) break;
     }
+    uint64_t recorded = Now();
     if (!Wait()) return false;
+    times_.record_nanoseconds = recorded - begin;
+    times_.wait_nanoseconds = Now() - recorded;
     return device_.kind->host_memory ||
            device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
   }
 
   const uint32_t* status() const { return status_; }
+  const adrt_run_times& times() const { return times_; }
 
  private:
+  bool RecordLaunch() {
+    if (!adrt::RecordStart(plan_, queue_.handle(), places_, error_)) return false;
+    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
+      if (!RunTask(task)) return false;
+      // After an overflow the values are wrong: later tasks would only compute from them.
+      if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
+    }
+    return true;
+  }
+
   bool TooSmall(uint64_t needed, uint64_t given) {
     Fail(error_, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan_.meta().name.view(), "': a heap of ", needed,
          " bytes would do, given ", given);
@@ -149,6 +172,7 @@ class Launcher {
   adrt::PassingMemory late_;
   adrt::OwnQueue queue_;
   adrt::LaunchPlaces places_;
+  adrt_run_times times_ = {};
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
 };
 
@@ -172,6 +196,9 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   adrt_error* details = adrt::DetailsOf(error, &own);
   Launcher launcher(*plan, wanted, details);
   if (!launcher.Run()) return details->status;
+  if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size of the times is not set");
+  }
   if (wanted.status) std::memcpy(wanted.status, launcher.status(), ADRT_STATUS_BYTES);
   return adrt_status_read(plan, launcher.status(), error);
 }

@@ -1,0 +1,203 @@
+// `adc bench`: how long a launch takes, apart: planning and recording, which are host time, and the device.
+//
+// Device time is that of many launches recorded into one queue, from the first call to the end of the last
+// one, divided by their number: what a launch costs in an engine that has more to do than to wait. Bytes
+// moved are what the kernel cannot do without: each buffer that it reads or writes once, and each element of
+// an adstack once in and once out, at the capacity that the plan gives it.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "bundle_file.h"
+#include "command_line.h"
+#include "commands.h"
+#include "driver/options.h"
+#include "launch.h"
+
+namespace adc::tool {
+
+namespace {
+
+using Values = std::map<std::string, ArgValue>;
+
+double Seconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
+
+double Median(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers.empty() ? 0 : numbers[numbers.size() / 2];
+}
+
+/// Microseconds with three digits that count: "0.512", "12.3", "4570".
+std::string Micro(double seconds) {
+  char text[32];
+  double micro = seconds * 1e6;
+  std::snprintf(text, sizeof text, micro >= 1000 ? "%.0f" : micro >= 10 ? "%.1f" : "%.3f", micro);
+  return text;
+}
+
+struct Moved {
+  uint64_t read = 0, written = 0, tape = 0;
+};
+
+Moved BytesMoved(const Kernel& kernel, const Values& values, const adrt_launch_plan* plan) {
+  Moved moved;
+  for (const Param& param : kernel.params) {
+    auto value = values.find(param.name);
+    if (param.IsScalar() || value == values.end()) continue;
+    uint64_t bytes = value->second.bytes.size();
+    if (param.report.access != ADRT_ACCESS_WRITE) moved.read += bytes;
+    if (param.report.access != ADRT_ACCESS_READ) moved.written += bytes;
+  }
+  auto total = Sized<adrt_plan_report>();
+  adrt_plan_info(plan, &total, nullptr);
+  for (uint32_t task = 0; task < total.task_count; ++task) {
+    auto report = Sized<adrt_task_report>();
+    if (adrt_plan_task(plan, task, &report, nullptr) != ADRT_OK) continue;
+    for (uint32_t index = 0; index < report.stack_count; ++index) {
+      auto stack = Sized<adrt_stack_report>();
+      if (adrt_plan_stack(plan, task, index, &stack, nullptr) != ADRT_OK || stack.in_row == 0) continue;
+      moved.tape += 2 * report.iterations * stack.capacity * adrt_type_size(stack.type);
+    }
+  }
+  return moved;
+}
+
+constexpr double kTurnSeconds = 0.1;
+constexpr uint64_t kMostLaunches = 1000, kPlans = 100;
+
+struct Settings {
+  LaunchOptions launch;
+  uint64_t launches = 0;  ///< 0: as many as take about kTurnSeconds
+  uint64_t turns = 7;
+};
+
+/// Measures and prints. An exit code.
+int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settings& settings) {
+  Arguments arguments;
+  auto begin = std::chrono::steady_clock::now();
+  if (int code = arguments.Write(machine.device(), kernel, values); code != driver::kExitOk) return code;
+  double copy = Seconds(begin);
+  std::vector<double> plans, records, totals;
+  LaunchPlan plan;
+  for (uint64_t turn = 0; turn < kPlans; ++turn) {
+    LaunchPlan made;
+    begin = std::chrono::steady_clock::now();
+    if (int code = machine.Plan(kernel, arguments.list(), settings.launch, &made); code != driver::kExitOk)
+      return code;
+    plans.push_back(Seconds(begin));
+    plan = std::move(made);
+  }
+  auto error = Sized<adrt_error>();
+  Handle<adrt_heap, adrt_heap_release> heap;
+  adrt_status status = adrt_heap_create_on(machine.device().get(), heap.Out(), &error);
+  // The first two turns, of one launch, make memory, warm up and say how many launches make a turn.
+  uint64_t launches = 1;
+  for (uint64_t turn = 0; turn < settings.turns + 2 && status == ADRT_OK; ++turn) {
+    auto times = Sized<adrt_run_times>();
+    auto desc = Sized<adrt_run_desc>();
+    desc.heap = heap.get();
+    desc.repeat = static_cast<uint32_t>(launches);
+    desc.times = &times;
+    status = adrt_run(plan.get(), &desc, &error);
+    double record = static_cast<double>(times.record_nanoseconds) * 1e-9;
+    double total = record + static_cast<double>(times.wait_nanoseconds) * 1e-9;
+    if (turn == 1) {
+      auto fitting = static_cast<uint64_t>(kTurnSeconds / std::max(total, 1e-9));
+      launches = settings.launches != 0 ? settings.launches : std::clamp<uint64_t>(fitting, 1, kMostLaunches);
+    }
+    if (turn < 2) continue;
+    records.push_back(record / static_cast<double>(launches));
+    totals.push_back(total / static_cast<double>(launches));
+  }
+  if (status != ADRT_OK)
+    return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
+  auto report = Sized<adrt_plan_report>();
+  adrt_plan_info(plan.get(), &report, nullptr);
+  Moved moved = BytesMoved(kernel, values, plan.get());
+  double device = Median(totals);
+  const adrt_device_report& about = machine.device().report();
+  std::printf("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes\n", kernel.report.name,
+              about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name,
+              about.name[0] != 0 ? ")" : "", static_cast<unsigned long long>(settings.turns),
+              static_cast<unsigned long long>(launches), report.workers,
+              machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str());
+  std::printf("  plan    %10s us\n", Micro(Median(plans)).c_str());
+  if (!machine.device().IsCpu()) std::printf("  record  %10s us\n", Micro(Median(records)).c_str());
+  auto [low, high] = std::minmax_element(totals.begin(), totals.end());
+  std::printf("  device  %10s us, from %s to %s\n", Micro(device).c_str(), Micro(*low).c_str(),
+              Micro(*high).c_str());
+  if (!machine.device().IsCpu()) std::printf("  copy in %10s us, once\n", Micro(copy).c_str());
+  uint64_t bytes = moved.read + moved.written + moved.tape;
+  std::printf("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n",
+              Grouped(moved.read).c_str(), Grouped(moved.written).c_str(), Grouped(moved.tape).c_str(),
+              device > 0 ? static_cast<double>(bytes) / device * 1e-9 : 0);
+  return driver::kExitOk;
+}
+
+}  // namespace
+
+int Bench(const std::vector<std::string>& words) {
+  std::vector<std::string> files;
+  std::string kernel_name;
+  ArgTexts texts;
+  Settings settings;
+  OpenOptions open;
+  DeviceChoice device;
+  uint64_t workers = 0;
+  CommandLine line(
+      "adc bench [options] bundle.adcb|kernel.ir",
+      "Measures a launch: planning and recording on the host, the device, and the bytes that it moves.\n"
+      "Adjoints and tangents that are not given begin as zeros; launches run one after the other on the\n"
+      "same memory. The bundle's code is trusted: run only bundles that you would run as programs.");
+  line.Section("What to measure");
+  line.Text("--kernel", "NAME", "the kernel; may be left out where the bundle holds one that is not derived",
+            &kernel_name);
+  line.List("--arg", "NAME=VALUE", "as for adc run", &texts.args);
+  line.List("--shape", "NAME=N,M", "extents for a pattern that has none, and zeros where there is no --arg",
+            &texts.shapes);
+  line.Section("How");
+  AddDeviceOptions(line, &device);
+  line.Number("--launches", "N",
+              "that are recorded before the first is waited for; default: as many as take 0.1 s",
+              &settings.launches, 1000000);
+  line.Number("--turns", "N", "of so many launches; the median counts; default 7", &settings.turns, 100000);
+  line.Number("--threads", "N", "CPU: workers; default: one per processor", &workers, 4096);
+  line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory",
+              &settings.launch.heap_budget, UINT64_MAX);
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
+              &settings.launch.adstack_cap, UINT64_MAX);
+  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
+  line.Example("adc bench relax.adcb --kernel relax.grad --arg x=random[1000000] --arg n=64 --device cuda",
+               "microseconds and GB/s");
+  line.Positional("bundle", 1, 1, &files);
+  switch (line.Parse(words)) {
+    case CommandLine::Outcome::Done:
+      return driver::kExitOk;
+    case CommandLine::Outcome::Error:
+      return driver::kExitUsage;
+    case CommandLine::Outcome::Run:
+      break;
+  }
+  settings.turns = std::max<uint64_t>(settings.turns, 1);
+  Machine machine;
+  settings.launch.workers = static_cast<uint32_t>(workers);
+  if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
+  open.targets = {machine.device().Target()};
+  open.derive_tangents = kernel_name.ends_with(".jvp");
+  Bundle bundle;
+  Kernel kernel;
+  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
+  Values values;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return driver::kExitUsage;
+  FillShapes(kernel, shapes, &values);
+  if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
+  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+  return machine.Finish(Measure(machine, kernel, values, settings));
+}
+
+}  // namespace adc::tool
