@@ -435,6 +435,7 @@ bool Compilation::LeaveOut(const target::Target& target, const diag::Diagnostic&
   bool goes_on = !made_.empty() && (options_.targets.empty() || options_.keep_going);
   if (!goes_on) {
     if (!made_.empty() && told.help.empty()) told.AddHelp("--keep-going writes the other targets");
+    unsupported_ = true;
     return Fail(told);
   }
   told.severity = options_.targets.empty() ? diag::Severity::Remark : diag::Severity::Warning;

@@ -7,13 +7,35 @@
 
 #include "codegen/common/can_generate.h"
 #include "codegen/cpu/emit.h"
+#include "codegen/msl/translate.h"
 #include "codegen/nvptx/emit.h"
+#include "codegen/spirv/emit.h"
 #include "driver/targets.h"
 #include "support/check.h"
 
 namespace adc::driver {
 
 namespace {
+
+/// Metal's language is written from the SPIR-V that the printer makes for it.
+diag::Result<codegen::TargetCode> EmitMsl(const ir::Module& module,
+                                          std::span<const codegen::KernelToEmit> kernels,
+                                          const codegen::CodeConfig& config) {
+  diag::Result<codegen::TargetCode> code = codegen::EmitSpirv(module, kernels, config);
+  if (!code) return code;
+  codegen::Stopwatch watch(code->steps);
+  const codegen::Payload* spirv = code->Find(codegen::PayloadKind::Spirv);
+  ADC_CHECK(spirv != nullptr, "no SPIR-V to write Metal's language from");
+  std::vector<std::string> symbols;
+  for (const std::vector<codegen::EntryCode>& tasks : code->entries) {
+    for (const codegen::EntryCode& entry : tasks) symbols.push_back(entry.symbol);
+  }
+  diag::Result<codegen::MslText> msl = codegen::TranslateToMsl(spirv->bytes, symbols, config.target);
+  if (!msl) return msl.Failure();
+  code->payloads = {{codegen::PayloadKind::Msl, {msl->text.begin(), msl->text.end()}}};
+  watch.Lap("translate");
+  return code;
+}
 
 diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
                                           std::span<const codegen::KernelToEmit> kernels,
@@ -23,9 +45,11 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
       return codegen::EmitCpu(module, kernels, config);
     case target::Kind::Cuda:
       return codegen::EmitNvptx(module, kernels, config);
-    case target::Kind::Hip:
     case target::Kind::Vulkan:
+      return codegen::EmitSpirv(module, kernels, config);
     case target::Kind::Metal:
+      return EmitMsl(module, kernels, config);
+    case target::Kind::Hip:
       break;
   }
   ADC_UNREACHABLE("a target without a back end was taken");
@@ -37,10 +61,10 @@ bool HasBackEnd(target::Kind kind) {
   switch (kind) {
     case target::Kind::Cpu:
     case target::Kind::Cuda:
-      return true;
-    case target::Kind::Hip:
     case target::Kind::Vulkan:
     case target::Kind::Metal:
+      return true;
+    case target::Kind::Hip:
       return false;
   }
   ADC_UNREACHABLE("a kind of target without an answer");

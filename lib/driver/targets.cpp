@@ -62,7 +62,7 @@ bool Contains(const std::vector<Kind>& kinds, Kind kind) {
 
 std::vector<std::string> DefaultTargets() {
   std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
-  for (std::string_view kind : {"cuda", "hip", "vulkan", "metal"}) {
+  for (std::string_view kind : {"cuda", "hip"}) {
     std::optional<target::Target> target = target::FindTarget(kind);
     if (HasBackEnd(target->kind)) names.push_back(target->name);
   }
