@@ -8,11 +8,11 @@ A program says in comments what must come out:
   // refuses: EID PLACES     compiling is an error with this id that names so many places of the file
   // f64 only: WHY           the program is not run in f32
 
-Usage: run_gradients.py [--device DEVICE] [--compile-to FOLDER --target TARGET...] [--bundles FOLDER]
+Usage: run_gradients.py [--device DEVICE [--validate]] [--compile-to FOLDER --target TARGET...] [--bundles FOLDER]
                         ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan or hip. A program that a device cannot do for a reason that it
-gives (exit code 5) is reported as skipped.
+gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
 --compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
 machine without the compiler can run them (adc-runtime in place of ADC).
 """
@@ -66,6 +66,8 @@ class Program:
         self.name = os.path.splitext(os.path.basename(path))[0] + "." + scalar
         self.includes = ["-I", os.path.dirname(path)]
         self.device = ["--device", options.device] if options.device != "cpu" else []
+        if options.validate:
+            self.device.append("--validate")
         self.mistakes = []
         if options.bundles:
             self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []
@@ -139,6 +141,7 @@ class Program:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--validate", action="store_true")
     parser.add_argument("--compile-to")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--bundles")
