@@ -128,18 +128,22 @@ adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adr
   return adrt_device_info(device_.get(), &report_, error);
 }
 
-std::string OpenedDevice::Target() const {
-  if (IsCpu()) return target::HostTarget();
+std::vector<std::string> OpenedDevice::Targets() const {
+  if (IsCpu()) return {target::HostTarget()};
   std::string_view kind = report_.kind, arch = report_.arch;
   // PTX for an older processor runs on a newer one.
   const target::Target* best = nullptr;
+  std::vector<std::string> names;
   for (const target::Target& target : target::AllTargets()) {
     if (target.KindName() != kind) continue;
     bool exact = target.ArchName() == arch;
     bool older = target.kind == target::Kind::Cuda && target.level <= SmOf(arch);
     if ((exact || older) && (best == nullptr || target.level >= best->level)) best = &target;
+    // A Vulkan version leaves features to the device: code for an older one may ask for fewer.
+    if (target.kind == target::Kind::Vulkan && target.ArchName() <= arch) names.push_back(target.name);
   }
-  return best != nullptr ? best->name : std::string(kind);
+  if (names.empty()) names.push_back(best != nullptr ? best->name : std::string(kind));
+  return names;
 }
 
 }  // namespace adc::tool

@@ -32,8 +32,8 @@ class OpenedDevice {
   adrt_device* get() const { return device_.get(); }
   const adrt_device_report& report() const { return report_; }
   bool IsCpu() const { return std::string_view(report_.kind) == "cpu"; }
-  /// The name of the target whose code is best compiled for it.
-  std::string Target() const;
+  /// Names of the targets to compile for it, of which the loader takes the best that it can run.
+  std::vector<std::string> Targets() const;
   /// How many faults the validation layer has found. They were printed.
   uint32_t Faults() const { return *faults_; }
 

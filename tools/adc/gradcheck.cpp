@@ -453,7 +453,7 @@ int Gradcheck(const std::vector<std::string>& words) {
   Machine machine;
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
-  open.targets = {machine.device().Target()};
+  open.targets = machine.device().Targets();
   open.derive_tangents = true;
   Bundle bundle;
   if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;

@@ -104,7 +104,7 @@ int Run(const std::vector<std::string>& words) {
   Machine machine;
   launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
-  open.targets = {machine.device().Target()};
+  open.targets = machine.device().Targets();
   Bundle bundle;
   Kernel kernel;
   open.derive_tangents = kernel_name.ends_with(".jvp");
