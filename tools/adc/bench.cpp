@@ -185,7 +185,7 @@ int Bench(const std::vector<std::string>& words) {
   Machine machine;
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
-  open.targets = {machine.device().Target()};
+  open.targets = machine.device().Targets();
   open.derive_tangents = kernel_name.ends_with(".jvp");
   Bundle bundle;
   Kernel kernel;
