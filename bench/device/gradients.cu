@@ -240,11 +240,18 @@ bool Recurrence(adrt_device* device, const char* bundle, int repeats) {
   backward.CheckStatus();
   std::vector<float> ours_result = gradient();
 
-  for (int blocks : {2, 4, 6, 8, 12}) {
-    uint32_t threads = static_cast<uint32_t>(Processors() * blocks * 128);
+  for (int blocks : {2, 4, 6, 8, 12, 16, 64}) {
+    auto threads = static_cast<uint32_t>(Processors() * blocks * 128);
     Launch limited(program, "recurrence.grad", args, threads);
     double time = BestOf(repeats, prepare, [&] { limited.Record(); });
-    std::printf("    with %7u threads %34.3f ms   heap %.1f MB\n", threads, time,
+    float* rows = nullptr;
+    Check(cudaMalloc(&rows, threads * static_cast<size_t>(steps) * sizeof(float)), "cudaMalloc");
+    double by_hand = BestOf(repeats, prepare, [&] {
+      adc::bench::LanesGradient<<<threads / 128, 128>>>(x, x_adjoint, y_adjoint, rows, c, steps, count);
+      Check(cudaGetLastError(), "LanesGradient");
+    });
+    Check(cudaFree(rows), "cudaFree");
+    std::printf("    with %7u threads %34.3f ms   by hand %.3f ms   heap %.1f MB\n", threads, time, by_hand,
                 1e-6 * static_cast<double>(limited.report().heap_bytes));
   }
 
@@ -315,8 +322,7 @@ bool Mpm(adrt_device* device, const char* bundle, int repeats) {
     args.push_back(Buffer(param.name, param.type, memory, shape, param.rows, param.columns));
   }
   Launch backward(program, "mpm_grid_op.grad", args);
-  for (int blocks : {1, 2, 4, 8}) {
-    uint32_t threads = static_cast<uint32_t>(Processors() * blocks * 128);
+  for (uint32_t threads : {33792u, 67584u, 135168u, 603720u}) {
     Launch limited(program, "mpm_grid_op.grad", args, threads);
     double time = BestOf(
         repeats, [&] { Check(cudaMemcpy(adjoint, seed, adjoint_bytes, cudaMemcpyDefault), "cudaMemcpy"); },

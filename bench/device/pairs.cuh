@@ -38,4 +38,27 @@ __global__ void PairsGradient(const float* __restrict__ x, float* __restrict__ x
   }
 }
 
+/// The same with rows as adc lays them out, by hand: primals alone, 32 threads side by side. What the
+/// compiler's code can be held against.
+__global__ void LanesGradient(const float* __restrict__ x, float* __restrict__ x_adjoint,
+                              float* __restrict__ y_adjoint, float* __restrict__ rows, float c, int steps,
+                              int64_t count) {
+  int64_t thread = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  int64_t threads = gridDim.x * int64_t{blockDim.x};
+  float* row = rows + thread / 32 * 32 * steps + thread % 32;
+  for (int64_t i = thread; i < count; i += threads) {
+    float v = x[i];
+#pragma unroll 8
+    for (int t = 0; t < steps; ++t) {
+      row[t * 32] = v;
+      v = 1.0f - c * v * v;
+    }
+    float adjoint = y_adjoint[i];
+    y_adjoint[i] = 0.0f;
+#pragma unroll 8
+    for (int t = steps - 1; t >= 0; --t) adjoint = adjoint * (-2.0f * c * row[t * 32]);
+    x_adjoint[i] += adjoint;
+  }
+}
+
 }  // namespace adc::bench
