@@ -17,6 +17,7 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
       scalars_(scalars),
       values_(values),
       kernel_(kernel) {
+  if (scalars.mode() == FloatMode::Contract) FindContractions(analysis::Uses(function), function.Body());
   if (kernel == nullptr) return;
   for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
 }
@@ -58,7 +59,43 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
 }
 
+void BodyEmitter::FindContractions(const analysis::Uses& uses, ir::Block block) {
+  for (ir::Inst inst : function_[block].insts) {
+    const ir::InstData& data = function_[inst];
+    for (ir::Block region : data.regions) {
+      if (region.Valid()) FindContractions(uses, region);
+    }
+    if (data.op != Op::Add && data.op != Op::Sub) continue;
+    Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
+    if (scalar != Scalar::F32 && scalar != Scalar::F64) continue;
+    for (uint32_t side = 0; side < 2; ++side) {
+      ir::Value operand = function_.Operand(inst, side);
+      ir::Inst product = function_.DefiningInst(operand);
+      if (!product.Valid() || function_[product].op != Op::Mul || uses.Of(operand).size() != 1) continue;
+      taken_in_.Insert(product);
+      contracted_.Set(inst) = side;
+      break;
+    }
+  }
+}
+
+bool BodyEmitter::EmitContracted(ir::Inst inst) {
+  uint32_t side = contracted_.Get(inst);
+  if (side == ir::kNoAttr) return false;
+  Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
+  ir::Inst product = function_.DefiningInst(function_.Operand(inst, side));
+  Id a = values_.Get(function_.Operand(product, 0)), b = values_.Get(function_.Operand(product, 1));
+  Id other = values_.Get(function_.Operand(inst, 1 - side));
+  if (function_[inst].op == Op::Sub) {
+    Id& negated = side == 0 ? other : a;
+    negated = scalars_.Emit(Op::Neg, scalar, scalar, {negated});
+  }
+  values_.Bind(function_.Result(inst), scalars_.Emit(Op::Fma, scalar, scalar, {a, b, other}));
+  return true;
+}
+
 void BodyEmitter::EmitPure(ir::Inst inst) {
+  if (taken_in_.Has(inst) || EmitContracted(inst)) return;
   ir::Value result = function_.Result(inst);
   std::vector<Id> operands;
   for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));

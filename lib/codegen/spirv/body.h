@@ -13,8 +13,11 @@
 // States are values that some instruction inside of control flow changes and a later one needs, without being
 // carried by the IR: the row that a thread has claimed. Loops and branches that change one carry it.
 //
+// With FloatMode::Contract a product that one sum alone reads is not emitted, and the sum becomes an fma.
+//
 // Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
 
+#include "analysis/uses.h"
 #include "codegen/spirv/memory.h"
 #include "codegen/spirv/rows.h"
 
@@ -50,6 +53,10 @@ class BodyEmitter {
   void FindStates(ir::Inst inst);
   void EmitInst(ir::Inst inst);
   void EmitPure(ir::Inst inst);
+  /// Finds the products that become part of a sum.
+  void FindContractions(const analysis::Uses& uses, ir::Block block);
+  /// The sum `inst` as an fma; false, and nothing emitted, where it has no product to take in.
+  bool EmitContracted(ir::Inst inst);
   /// What touches memory, rows or the status block, or reads a parameter.
   void EmitKernelInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
@@ -72,6 +79,8 @@ class BodyEmitter {
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
+  IndexSet<ir::Inst> taken_in_;                               ///< products
+  SideTable<ir::Inst, uint32_t> contracted_{0, ir::kNoAttr};  ///< sum -> which operand it takes in
 };
 
 }  // namespace adc::codegen::spirv

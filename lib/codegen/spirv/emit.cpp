@@ -2,6 +2,7 @@
 
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
+#include "codegen/spirv/math.h"
 #include "codegen/spirv/task.h"
 #include "codegen/spirv/tools.h"
 #include "support/check.h"
@@ -11,39 +12,24 @@ namespace adc::codegen {
 namespace spirv {
 namespace {
 
-using ir::Op;
-using ir::Scalar;
-
 constexpr uint32_t kVersion15 = 0x00010500, kVersion16 = 0x00010600;
 constexpr const char* kFarEnding = "_far";
-
-class GlslMath final : public MathCalls {
- public:
-  Id FunctionFor(Op, Scalar) override { return 0; }
-};
 
 /// The features that the capabilities of a module need.
 std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
   struct Row {
-    spv::Capability capability;
-    const char* feature;
+    uint32_t capability;
+    std::string_view feature;
   };
   static constexpr Row kRows[] = {
-      {spv::CapabilityPhysicalStorageBufferAddresses, "bufferDeviceAddress"},
-      {spv::CapabilityInt64, "shaderInt64"},
-      {spv::CapabilityFloat64, "shaderFloat64"},
-      {spv::CapabilityStorageBuffer8BitAccess, "storageBuffer8BitAccess"},
-      {spv::CapabilityStorageBuffer16BitAccess, "storageBuffer16BitAccess"},
-      {spv::CapabilityInt64Atomics, "shaderBufferInt64Atomics"},
-      {spv::CapabilityAtomicFloat32AddEXT, "shaderBufferFloat32AtomicAdd"},
-      {spv::CapabilityAtomicFloat64AddEXT, "shaderBufferFloat64AtomicAdd"},
-      {spv::CapabilityGroupNonUniform, "subgroupBasic"},
-      {spv::CapabilityGroupNonUniformBallot, "subgroupBallot"},
-      {spv::CapabilityGroupNonUniformArithmetic, "subgroupArithmetic"},
+#define ADC_SPIRV_CAPABILITY(number, name, feature) {number, feature},
+#include "artifact/spirv_capabilities.def"
+#undef ADC_SPIRV_CAPABILITY
   };
   std::set<std::string> features;
   for (const Row& row : kRows) {
-    if (module.Has(row.capability)) features.insert(row.feature);
+    if (!row.feature.empty() && module.Has(static_cast<spv::Capability>(row.capability)))
+      features.emplace(row.feature);
   }
   return {features.begin(), features.end()};
 }
@@ -53,7 +39,8 @@ class Emission {
   Emission(const ir::Module& module, const CodeConfig& config)
       : builder_(config.target.level >= 13 && config.target.kind == target::Kind::Vulkan ? kVersion16
                                                                                          : kVersion15),
-        context_(builder_, module, config) {
+        context_(builder_, module, config),
+        math_(builder_, config.float_mode) {
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
@@ -126,7 +113,7 @@ class Emission {
 
   ModuleBuilder builder_;
   ModuleContext context_;
-  GlslMath math_;
+  MathLibrary math_;
 };
 
 std::vector<uint8_t> PayloadOf(const Words& words) {

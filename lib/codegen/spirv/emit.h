@@ -6,12 +6,14 @@
 // Metal targets one, with buffer bindings. The payload is of kind Spirv in both cases; for Metal it is what
 // the translation starts from.
 //
-// A near entry counts the elements of what lies behind a descriptor in 32 bits: it serves buffers below
-// 2^31 bytes.
+// A near entry counts elements in 32 bits: a descriptor reaches less than 2^32 bytes.
 //
-// TargetCode::features names what the device must have: members of Vulkan's feature structures
-// ("shaderInt64", "bufferDeviceAddress", "shaderFloat64", "storageBuffer8BitAccess", ...), and for groups of
-// subgroup operations "subgroupBasic", "subgroupBallot", "subgroupArithmetic".
+// Additions of floats in memory are instructions where the target is Vulkan 1.3, and compare-and-exchange
+// loops elsewhere: no version of Vulkan promises them, so a bundle that is to run everywhere holds code for
+// 1.2 as well.
+//
+// TargetCode::features names what the device must have for the capabilities of the module, as
+// artifact/spirv_capabilities.def says.
 
 #include <span>
 

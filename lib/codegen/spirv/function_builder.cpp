@@ -135,7 +135,35 @@ Id FunctionBuilder::Resize(Id a, uint32_t from, uint32_t to, bool is_signed) {
     return Int(to,
                extend ? static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(*known))) : *known);
   }
-  return Emit(is_signed && to > from ? spv::OpSConvert : spv::OpUConvert, module_.IntType(to), {a});
+  bool widens = is_signed && to > from;
+  Id resized = Emit(widens ? spv::OpSConvert : spv::OpUConvert, module_.IntType(to), {a});
+  if (widens) widened_[resized] = a;
+  return resized;
+}
+
+Id FunctionBuilder::NarrowOf(Id wide) {
+  if (auto place = widened_.find(wide); place != widened_.end()) return place->second;
+  std::optional<uint64_t> known = module_.IntegerOf(wide);
+  if (!known) return 0;
+  auto narrow = static_cast<int32_t>(*known);
+  return static_cast<uint64_t>(int64_t{narrow}) == *known ? Int(32, *known) : 0;
+}
+
+Id FunctionBuilder::Compare(spv::Op op, Id a, Id b) {
+  bool is_signed = op == spv::OpSLessThan || op == spv::OpSLessThanEqual || op == spv::OpSGreaterThan ||
+                   op == spv::OpSGreaterThanEqual || op == spv::OpIEqual || op == spv::OpINotEqual;
+  bool widened = widened_.count(a) != 0 || widened_.count(b) != 0;
+  if (is_signed && widened) {
+    Id x = NarrowOf(a), y = NarrowOf(b);
+    if (x != 0 && y != 0) return Emit(op, module_.BoolType(), {x, y});
+    // Where one of them is a constant beyond 32 bits its sign decides.
+    if (std::optional<uint64_t> far = module_.IntegerOf(x == 0 ? a : b)) {
+      if (op == spv::OpIEqual || op == spv::OpINotEqual) return module_.ConstantBool(op == spv::OpINotEqual);
+      bool a_is_less = (static_cast<int64_t>(*far) < 0) == (x == 0);
+      return module_.ConstantBool(a_is_less == (op == spv::OpSLessThan || op == spv::OpSLessThanEqual));
+    }
+  }
+  return Emit(op, module_.BoolType(), {a, b});
 }
 
 Id FunctionBuilder::Load(Id type, Id pointer, uint32_t alignment) {

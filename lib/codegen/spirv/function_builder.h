@@ -94,7 +94,9 @@ class FunctionBuilder {
   /// Unsigned; the divisor is not 0.
   Id Div(uint32_t width, Id a, Id b) { return Integer(spv::OpUDiv, width, a, b); }
   Id Mod(uint32_t width, Id a, Id b) { return Integer(spv::OpUMod, width, a, b); }
-  Id Compare(spv::Op op, Id a, Id b) { return Emit(op, module_.BoolType(), {a, b}); }
+  /// Any comparison. Of numbers that 32-bit ones were widened to, in 32 bits: that is shorter, and some
+  /// drivers go wrong where they do it themselves.
+  Id Compare(spv::Op op, Id a, Id b);
   Id Choose(Id type, Id condition, Id a, Id b);
   /// Between 32 and 64 bits.
   Id Resize(Id a, uint32_t from, uint32_t to, bool is_signed);
@@ -108,6 +110,8 @@ class FunctionBuilder {
  private:
   Words& Stream() { return in_head_ ? head_ : body_; }
   Id Integer(spv::Op op, uint32_t width, Id a, Id b);
+  /// The 32-bit number that a 64-bit one equals; 0 where none is known.
+  Id NarrowOf(Id wide);
 
   ModuleBuilder& module_;
   Id id_ = 0, entry_ = 0, block_ = 0;
@@ -115,6 +119,7 @@ class FunctionBuilder {
   std::vector<Id> parameter_types_, parameters_;
   bool in_head_ = false;
   Words variables_, head_, body_;
+  std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after
 };
 
 }  // namespace adc::codegen::spirv

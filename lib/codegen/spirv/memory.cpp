@@ -221,6 +221,13 @@ void MemoryEmitter::Write(const Place& place, Scalar scalar, Id value) {
   f_.Store(place.pointer, value, place.alignment);
 }
 
+/// An index of an access is signed; only of bytes can near memory have more than 2^31.
+Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
+  bool many = storage == Storage::U8 && environment_.addressing() == Addressing::Near;
+  Id index = many ? f_.Resize(cell.index, cell.width, 64, false) : cell.index;
+  return environment_.Element(cell.param, storage, index);
+}
+
 Id MemoryEmitter::Load(const Cell& cell) {
   if (cell.InArray()) {
     Id type = scalars_.RegisterType(cell.scalar);
@@ -229,7 +236,7 @@ Id MemoryEmitter::Load(const Cell& cell) {
     return f_.Load(type, f_.Emit(spv::OpAccessChain, pointer_type, {cell.array, cell.index}), 0);
   }
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
-  return Read(environment_.Element(cell.param, storage, cell.index), cell.scalar);
+  return Read(PlaceOf(cell, storage), cell.scalar);
 }
 
 void MemoryEmitter::Store(const Cell& cell, Id value) {
@@ -239,7 +246,7 @@ void MemoryEmitter::Store(const Cell& cell, Id value) {
     return;
   }
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
-  Write(environment_.Element(cell.param, storage, cell.index), cell.scalar, value);
+  Write(PlaceOf(cell, storage), cell.scalar, value);
 }
 
 Id MemoryEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> operands) {
@@ -275,7 +282,7 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
 Id MemoryEmitter::WordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
   Storage storage = WordStorage(cell.scalar);
   if (storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
-  Id pointer = environment_.Element(cell.param, storage, cell.index).pointer;
+  Id pointer = PlaceOf(cell, storage).pointer;
   Id type = TypeOf(m_, storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   bool is_signed = ir::IsSigned(cell.scalar);
   // Floats are exchanged and compared by their bits, as in hardware: the zeros differ, a NaN equals itself.
@@ -302,7 +309,7 @@ Id MemoryEmitter::FloatAdd(const Cell& cell, Op op, Id value) {
                                               : spv::CapabilityAtomicFloat32AddEXT);
   Id type = scalars_.RegisterType(cell.scalar);
   if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, type, {value});
-  Id pointer = environment_.Element(cell.param, NaturalStorage(cell.scalar), cell.index).pointer;
+  Id pointer = PlaceOf(cell, NaturalStorage(cell.scalar)).pointer;
   return f_.Emit(spv::OpAtomicFAddEXT, type, {pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), value});
 }
 
@@ -326,7 +333,7 @@ Id MemoryEmitter::Retry(const Place& place, Next next) {
 
 /// The bits are compared, so that a NaN in the element cannot keep the loop going.
 Id MemoryEmitter::UpdateLoop(const Cell& cell, Op op, std::span<const Id> operands) {
-  Place place = environment_.Element(cell.param, WordStorage(cell.scalar), cell.index);
+  Place place = PlaceOf(cell, WordStorage(cell.scalar));
   Id seen = Retry(place, [&](Id word) {
     return scalars_.ToBits(cell.scalar,
                            Combine(op, cell.scalar, scalars_.FromBits(cell.scalar, word), operands));

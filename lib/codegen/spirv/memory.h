@@ -58,6 +58,8 @@ class MemoryEmitter {
   void EmitChecked(ir::Inst inst);
   /// The access itself; its result in a register, or 0.
   Id EmitUnchecked(ir::Inst inst);
+  /// The element of a parameter seen as `storage`.
+  Place PlaceOf(const Cell& cell, Storage storage);
   Id Load(const Cell& cell);
   void Store(const Cell& cell, Id value);
   Id AtomicUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);

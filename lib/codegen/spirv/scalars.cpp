@@ -36,7 +36,7 @@ Id ScalarEmitter::FloatConstant(Scalar scalar, double value) {
 }
 
 Id ScalarEmitter::Float(spv::Op op, Scalar scalar, std::initializer_list<Id> operands) {
-  if (mode_ == FloatMode::Strict) return Exact(op, scalar, operands);
+  if (mode_ != FloatMode::Fast) return Exact(op, scalar, operands);
   return f_.Emit(op, RegisterType(scalar), operands);
 }
 
@@ -65,8 +65,11 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
                                      : BinaryFloat(op, Scalar::F32, operands[0], operands[1]);
     return exact ? single : RoundToHalf(single);
   }
-  if (op == Op::Fma)
-    return f_.Glsl(GLSLstd450Fma, RegisterType(operand), {operands[0], operands[1], operands[2]});
+  if (op == Op::Fma) {
+    Id fused = f_.Glsl(GLSLstd450Fma, RegisterType(operand), {operands[0], operands[1], operands[2]});
+    if (mode_ != FloatMode::Fast) m_.Decorate(fused, spv::DecorationNoContraction);
+    return fused;
+  }
   bool is_float = ir::IsFloat(operand);
   if (operands.size() == 1) {
     if (is_float) return UnaryFloat(op, operand, operands[0]);
@@ -278,7 +281,6 @@ Id ScalarEmitter::Math(Op op, Scalar scalar, std::span<const Id> operands) {
     all.insert(all.end(), operands.begin(), operands.end());
     return f_.Emit(spv::OpFunctionCall, type, all);
   }
-  if (op == Op::Rem) return Float(spv::OpFRem, scalar, {operands[0], operands[1]});
   GLSLstd450 function = GlslFunction(op);
   ADC_CHECK(function != GLSLstd450Bad && scalar == Scalar::F32, "a function that nothing computes");
   return operands.size() == 1 ? f_.Glsl(function, type, {operands[0]})

@@ -7,6 +7,10 @@
 //
 // No operation traps and none is undefined: a divisor that would trap is replaced before the division, shift
 // amounts are taken modulo the width, conversions saturate.
+//
+// Devices may regroup whatever SPIR-V does not protect, products over sums included. Only fast mode lets
+// them; in the others every operation is protected, and where a product and a sum may become one operation
+// (FloatMode::Contract) the body's emission writes the fma itself.
 
 #include "codegen/common/config.h"
 #include "codegen/spirv/function_builder.h"
@@ -42,6 +46,8 @@ class ScalarEmitter {
     return Emit(op, operand, result, std::span<const Id>(operands.begin(), operands.size()));
   }
 
+  FloatMode mode() const { return mode_; }
+
   /// The bits of a register as an integer of its own width (32 or 64); of f16 in the low half.
   Id ToBits(ir::Scalar scalar, Id value);
   Id FromBits(ir::Scalar scalar, Id bits);
@@ -50,7 +56,7 @@ class ScalarEmitter {
 
  private:
   Id Float(spv::Op op, ir::Scalar scalar, std::initializer_list<Id> operands);
-  /// The same without contraction in any mode.
+  /// The same, in any mode as written.
   Id Exact(spv::Op op, ir::Scalar scalar, std::initializer_list<Id> operands);
   Id FloatConstant(ir::Scalar scalar, double value);
   Id Choose(ir::Scalar scalar, Id condition, Id a, Id b) {

@@ -50,14 +50,15 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop) {
   for (uint32_t n = 0; n < counters.size(); ++n) {
     ir::Value low_value = kernel_.Operand(loop, 2 * n), high_value = kernel_.Operand(loop, 2 * n + 1);
     uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
-    // The first extent is never divided by.
-    Id extent = 0;
-    if (n != 0) {
-      Id low = values_.Index(low_value, 64), high = values_.Index(high_value, 64);
-      extent = f_.Choose(m_.IntType(64), f_.Compare(spv::OpSLessThan, low, high), f_.Sub(64, high, low),
-                         f_.Int(64, 0));
+    Id low = values_.Get(low_value), extent = 0;
+    if (n != 0) {  // the first extent is never divided by
+      // The distance of 32-bit bounds fits 32 bits without a sign.
+      Id high = values_.Get(high_value);
+      Id some = f_.Compare(spv::OpSLessThan, low, high);
+      extent = f_.Choose(m_.IntType(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
+      extent = f_.Resize(extent, width, 64, false);
     }
-    axes.push_back({counters[n], width, values_.Get(low_value), extent});
+    axes.push_back({counters[n], width, low, extent});
   }
   return axes;
 }

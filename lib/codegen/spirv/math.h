@@ -1,0 +1,25 @@
+#pragma once
+// Elementary functions: written in the IR (codegen/common/math_functions.h), they become functions of the
+// module when something first calls them, and their arithmetic is kept as written.
+
+#include "codegen/spirv/scalars.h"
+#include "ir/module.h"
+
+namespace adc::codegen::spirv {
+
+class MathLibrary final : public MathCalls {
+ public:
+  MathLibrary(ModuleBuilder& module, FloatMode mode) : m_(module), mode_(mode) {}
+
+  /// In fast mode the device's own functions serve for f32, where it has them.
+  Id FunctionFor(ir::Op op, ir::Scalar scalar) override;
+
+ private:
+  Id Make(const ir::Module& module, const ir::Function& function);
+
+  ModuleBuilder& m_;
+  FloatMode mode_;
+  std::map<std::pair<ir::Op, ir::Scalar>, Id> made_;
+};
+
+}  // namespace adc::codegen::spirv
