@@ -16,7 +16,8 @@ std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, i
       axes.push_back({counters[n],
                       builder.getInt64(0),
                       builder.getInt64(extent),
-                      {0, static_cast<int64_t>(extent) - 1}});
+                      {0, static_cast<int64_t>(extent) - 1},
+                      kernel.TypeOf(counters[n]).Is(ir::Scalar::I32)});
     }
     return axes;
   }
@@ -26,8 +27,11 @@ std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, i
     Value* high = values.Index(high_value);
     Value* extent = builder.CreateSelect(builder.CreateICmpSLT(low, high), builder.CreateSub(high, low),
                                          builder.getInt64(0));
-    axes.push_back(
-        {counters[n], low, extent, {values.Bounds(low_value).low, values.Bounds(high_value).high - 1}});
+    axes.push_back({counters[n],
+                    low,
+                    extent,
+                    {values.Bounds(low_value).low, values.Bounds(high_value).high - 1},
+                    kernel.TypeOf(counters[n]).Is(ir::Scalar::I32)});
   }
   return axes;
 }

@@ -13,6 +13,7 @@ struct Axis {
   llvm::Value* low = nullptr;
   llvm::Value* extent = nullptr;  ///< not negative
   Interval bounds;                ///< of the counter, where it is an i32
+  bool is_narrow = false;         ///< the counter is an i32
 };
 
 /// The axes of `loop`, a `parallel` or a `parallel over`, outermost first. A field outside of every `dense`

@@ -43,13 +43,24 @@ void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   auto count = static_cast<uint32_t>(insts.size());
   if (count != 0 && ir::IsTerminator(kernel_[insts.back()].op)) --count;
+  for (ir::Inst inst : late_in_.Get(block)) EmitInst(inst);
   EmitRange(block, 0, count);
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   PairSinCos(block, first, last);
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
-  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  for (uint32_t position = first; position < last; ++position) {
+    if (!late_.Has(insts[position])) EmitInst(insts[position]);
+  }
+}
+
+void BodyEmitter::SetLate(const SideTable<ir::Inst, ir::Block>& late) {
+  for (ir::Inst inst : kernel_[kernel_.Body()].insts) {
+    if (!late.Get(inst).Valid()) continue;
+    late_.Insert(inst);
+    late_in_.Set(late.Get(inst)).push_back(inst);
+  }
 }
 
 void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {

@@ -27,6 +27,9 @@ class BodyEmitter {
   MemoryEmitter& memory() { return memory_; }
   SumEmitter& sums() { return *sums_; }
 
+  /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
+  /// instead.
+  void SetLate(const SideTable<ir::Inst, ir::Block>& late);
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -60,6 +63,8 @@ class BodyEmitter {
   std::unique_ptr<SumEmitter> sums_;
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
+  IndexSet<ir::Inst> late_;                              ///< left out of ranges
+  SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
 };
 
 }  // namespace adc::codegen

@@ -1,22 +1,21 @@
-// A parallel task as a loop over the iterations of one thread. The flat iteration splits into one digit per
-// axis; divisions are dear, so that only the first one is split, and the stride where the thread goes on at
-// all. After that the digits add up like those of a number:
+// A parallel task as a loop over the iterations of one thread:
 //
-//   parallel %i, %j in 0..%n, 0..%m      t = thread; (i, j) = split(t)
-//                                        (si, sj) = t + threads < total ? split(threads) : (0, 0)
-//                                        do { body; t += threads
-//                                             j += sj; carry = j >= m; j -= carry ? m : 0; i += si + carry
-//                                        } while (t < total)
+//   parallel %i in 0..%n      prologue
+//                             t = thread; do { body(t); t += threads } while (t < total)
+//                             all lanes of the wave meet: sums
 
 #include "codegen/llvm/gpu_loop.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/tasks.h"
 #include "artifact/gpu_abi.h"
+#include "codegen/common/late_prologue.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
+#include "codegen/llvm/gpu_digits.h"
 #include "codegen/llvm/gpu_task.h"
 
 namespace adc::codegen {
@@ -56,6 +55,7 @@ class LoopEmitter {
     if (together) first = builder_.CreateAnd(first, ~(uint64_t{hooks_.Wave()->Lanes()} - 1));
     builder_.CreateCondBr(builder_.CreateICmpULT(first, limit), some, done);
     builder_.SetInsertPoint(some);
+    body_.SetLate(FindLatePrologue(kernel_, task.first, task.parallel, sums));
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
@@ -77,71 +77,29 @@ class LoopEmitter {
   }
 
  private:
-  /// The digits of `number`, one per axis. Every axis has cells here.
-  std::vector<Value*> Split(Value* number, const std::vector<Axis>& axes) {
-    std::vector<Value*> digits(axes.size());
-    for (size_t n = axes.size(); n-- > 0;) {
-      digits[n] = n == 0 ? number : builder_.CreateURem(number, axes[n].extent);
-      if (n != 0) number = builder_.CreateUDiv(number, axes[n].extent);
-    }
-    return digits;
-  }
-
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
-    llvm::Type* word = builder_.getInt64Ty();
-    bool splits = axes.size() > 1;
-    std::vector<Value*> start = splits ? Split(hooks_.Thread(), axes) : std::vector<Value*>();
-    std::vector<Value*> stride;
-    if (splits) {
-      llvm::BasicBlock* before = builder_.GetInsertBlock();
-      llvm::BasicBlock* goes_on = NewBlock("goes_on");
-      llvm::BasicBlock* begin = NewBlock("begin");
-      Value* second = builder_.CreateAdd(hooks_.Thread(), hooks_.Threads(), "", true, true);
-      builder_.CreateCondBr(builder_.CreateICmpULT(second, hooks_.Iterations()), goes_on, begin);
-      builder_.SetInsertPoint(goes_on);
-      stride = Split(hooks_.Threads(), axes);
-      llvm::BasicBlock* goes_on_end = builder_.GetInsertBlock();
-      builder_.CreateBr(begin);
-      builder_.SetInsertPoint(begin);
-      for (Value*& digit : stride) {
-        llvm::PHINode* either = builder_.CreatePHI(word, 2, "stride");
-        either->addIncoming(digit, goes_on_end);
-        either->addIncoming(builder_.getInt64(0), before);
-        digit = either;
-      }
+    std::optional<IterationDigits> digits;
+    if (axes.size() > 1) {
+      digits.emplace(builder_, axes);
+      digits->Start(hooks_.Thread(), hooks_.Threads(), hooks_.Iterations());
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* iterate = NewBlock("iterate");
     builder_.CreateBr(iterate);
     builder_.SetInsertPoint(iterate);
-    llvm::PHINode* iteration = builder_.CreatePHI(word, 2, "iteration");
+    llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
     iteration->addIncoming(hooks_.Thread(), before);
-    std::vector<llvm::PHINode*> digits;
-    for (Value* digit : start) {
-      digits.push_back(builder_.CreatePHI(word, 2, "digit"));
-      digits.back()->addIncoming(digit, before);
-    }
+    if (digits) digits->Enter(before);
     hooks_.SetIteration(iteration);
     for (size_t n = 0; n < axes.size(); ++n) {
-      Value* digit = splits ? digits[n] : iteration;
+      Value* digit = digits ? digits->Digit(n) : iteration;
       body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digit), axes[n].bounds);
     }
     body_.EmitBlock(kernel_[loop].regions[0]);
     SetPlace(loop);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
-    llvm::BasicBlock* latch = builder_.GetInsertBlock();
-    iteration->addIncoming(next, latch);
-    Value* carry = nullptr;
-    for (size_t n = digits.size(); n-- > 0;) {
-      Value* moved = builder_.CreateAdd(digits[n], stride[n], "", true, true);
-      if (carry != nullptr) moved = builder_.CreateAdd(moved, carry, "", true, true);
-      if (n != 0) {
-        Value* wraps = builder_.CreateICmpUGE(moved, axes[n].extent);
-        carry = builder_.CreateZExt(wraps, word);
-        moved = builder_.CreateSelect(wraps, builder_.CreateSub(moved, axes[n].extent), moved);
-      }
-      digits[n]->addIncoming(moved, latch);
-    }
+    iteration->addIncoming(next, builder_.GetInsertBlock());
+    if (digits) digits->Advance();
     llvm::BranchInst* again =
         builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.Iterations()), iterate, exit);
     again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());

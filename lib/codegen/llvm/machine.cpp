@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "codegen/llvm/loads_early.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -158,6 +159,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     passes.addPass(llvm::AlwaysInlinerPass(false));
     if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
+  if (optimise >= 2 && device) passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadsEarly()));
   passes.run(module, modules);
 }
 

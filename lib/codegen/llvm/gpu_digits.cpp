@@ -1,0 +1,132 @@
+// Divisions are dear on a GPU, those of 64 bits above all. So only the first iteration is divided, and the
+// stride where the thread goes on at all; after that the digits add up like those of a number:
+//
+//   i, j = split(thread);  (si, sj) = thread + threads < iterations ? split(threads) : (0, 0)
+//   next: j += sj; carry = j >= m; j -= carry ? m : 0; i += si + carry
+//
+// Axes that an i32 counts take 32 bits each. A number below 2^32, which is most of them, is divided in 32
+// bits.
+
+#include "codegen/llvm/gpu_digits.h"
+
+#include "llvm/IR/MDBuilder.h"
+
+namespace adc::codegen {
+
+using llvm::Value;
+
+IterationDigits::IterationDigits(llvm::IRBuilder<>& builder, const std::vector<Axis>& axes)
+    : builder_(builder), axes_(axes) {
+  for (const Axis& axis : axes) {
+    // Twice the extent must fit.
+    bool narrow = axis.is_narrow && axis.bounds.high - axis.bounds.low < INT32_MAX;
+    llvm::Type* type = narrow ? builder.getInt32Ty() : builder.getInt64Ty();
+    places_.push_back({narrow, type, builder.CreateTrunc(axis.extent, type), nullptr, nullptr, nullptr});
+  }
+}
+
+llvm::BasicBlock* IterationDigits::NewBlock(const char* name) {
+  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
+}
+
+std::vector<Value*> IterationDigits::SplitWide(Value* number) {
+  std::vector<Value*> digits(axes_.size());
+  for (size_t n = axes_.size(); n-- > 0;) {
+    Value* quotient = n == 0 ? nullptr : builder_.CreateUDiv(number, axes_[n].extent);
+    Value* digit =
+        n == 0 ? number : builder_.CreateSub(number, builder_.CreateMul(quotient, axes_[n].extent));
+    digits[n] = builder_.CreateTrunc(digit, places_[n].type);
+    number = quotient;
+  }
+  return digits;
+}
+
+/// For a number below 2^32, and so that no extent but the outermost can be more.
+std::vector<Value*> IterationDigits::SplitNarrow(Value* number) {
+  llvm::Type* small = builder_.getInt32Ty();
+  number = builder_.CreateTrunc(number, small);
+  std::vector<Value*> digits(axes_.size());
+  for (size_t n = axes_.size(); n-- > 0;) {
+    Value* extent = builder_.CreateTrunc(axes_[n].extent, small);
+    Value* quotient = n == 0 ? nullptr : builder_.CreateUDiv(number, extent);
+    Value* digit = n == 0 ? number : builder_.CreateSub(number, builder_.CreateMul(quotient, extent));
+    digits[n] = builder_.CreateZExt(digit, places_[n].type);
+    number = quotient;
+  }
+  return digits;
+}
+
+std::vector<Value*> IterationDigits::Split(Value* number) {
+  // A number that is small may still meet an extent that is not, where that axis is an i64.
+  Value* high = builder_.CreateLShr(number, 32);
+  for (size_t n = 1; n < axes_.size(); ++n) {
+    if (!places_[n].narrow) high = builder_.CreateOr(high, builder_.CreateLShr(axes_[n].extent, 32));
+  }
+  llvm::BasicBlock* narrow = NewBlock("split");
+  llvm::BasicBlock* wide = NewBlock("split_wide");
+  llvm::BasicBlock* join = NewBlock("splitted");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(high, builder_.getInt64(0)), narrow, wide,
+                        llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(narrow);
+  std::vector<Value*> if_narrow = SplitNarrow(number);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(wide);
+  std::vector<Value*> if_wide = SplitWide(number);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  std::vector<Value*> digits;
+  for (size_t n = 0; n < axes_.size(); ++n) {
+    llvm::PHINode* digit = builder_.CreatePHI(places_[n].type, 2);
+    digit->addIncoming(if_narrow[n], narrow);
+    digit->addIncoming(if_wide[n], wide);
+    digits.push_back(digit);
+  }
+  return digits;
+}
+
+void IterationDigits::Start(Value* thread, Value* threads, Value* iterations) {
+  std::vector<Value*> start = Split(thread);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* goes_on = NewBlock("goes_on");
+  llvm::BasicBlock* begin = NewBlock("begin");
+  Value* second = builder_.CreateAdd(thread, threads, "", true, true);
+  builder_.CreateCondBr(builder_.CreateICmpULT(second, iterations), goes_on, begin);
+  builder_.SetInsertPoint(goes_on);
+  std::vector<Value*> stride = Split(threads);
+  llvm::BasicBlock* goes_on_end = builder_.GetInsertBlock();
+  builder_.CreateBr(begin);
+  builder_.SetInsertPoint(begin);
+  for (size_t n = 0; n < places_.size(); ++n) {
+    llvm::PHINode* either = builder_.CreatePHI(places_[n].type, 2, "stride");
+    either->addIncoming(stride[n], goes_on_end);
+    either->addIncoming(llvm::ConstantInt::get(places_[n].type, 0), before);
+    places_[n].start = start[n];
+    places_[n].stride = either;
+  }
+}
+
+void IterationDigits::Enter(llvm::BasicBlock* before) {
+  for (Place& place : places_) {
+    place.digit = builder_.CreatePHI(place.type, 2, "digit");
+    place.digit->addIncoming(place.start, before);
+  }
+  for (const Place& place : places_)
+    wide_.push_back(builder_.CreateZExt(place.digit, builder_.getInt64Ty(), "", place.narrow));
+}
+
+void IterationDigits::Advance() {
+  llvm::BasicBlock* latch = builder_.GetInsertBlock();
+  Value* carry = nullptr;
+  for (size_t n = places_.size(); n-- > 0;) {
+    const Place& place = places_[n];
+    Value* moved = builder_.CreateAdd(place.digit, place.stride, "", n != 0);
+    if (carry != nullptr) moved = builder_.CreateAdd(moved, builder_.CreateZExt(carry, place.type));
+    if (n != 0) {
+      carry = builder_.CreateICmpUGE(moved, place.extent);
+      moved = builder_.CreateSelect(carry, builder_.CreateSub(moved, place.extent), moved);
+    }
+    place.digit->addIncoming(moved, latch);
+  }
+}
+
+}  // namespace adc::codegen
