@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "codegen/amdgpu/emit.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/msl/translate.h"
@@ -45,30 +46,17 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
       return codegen::EmitCpu(module, kernels, config);
     case target::Kind::Cuda:
       return codegen::EmitNvptx(module, kernels, config);
+    case target::Kind::Hip:
+      return codegen::EmitAmdgpu(module, kernels, config);
     case target::Kind::Vulkan:
       return codegen::EmitSpirv(module, kernels, config);
     case target::Kind::Metal:
       return EmitMsl(module, kernels, config);
-    case target::Kind::Hip:
-      break;
   }
-  ADC_UNREACHABLE("a target without a back end was taken");
+  ADC_UNREACHABLE("a kind of target without a back end");
 }
 
 }  // namespace
-
-bool HasBackEnd(target::Kind kind) {
-  switch (kind) {
-    case target::Kind::Cpu:
-    case target::Kind::Cuda:
-    case target::Kind::Vulkan:
-    case target::Kind::Metal:
-      return true;
-    case target::Kind::Hip:
-      return false;
-  }
-  ADC_UNREACHABLE("a kind of target without an answer");
-}
 
 std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
                                                        std::span<const codegen::KernelToEmit> kernels,

@@ -10,9 +10,6 @@
 
 namespace adc::driver {
 
-/// Whether this compiler writes code for that kind of device.
-bool HasBackEnd(target::Kind kind);
-
 /// Code of `kernels` for each configuration, at once where the machine has processors for it. The result does
 /// not depend on how many ran at once.
 std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,

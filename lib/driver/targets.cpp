@@ -1,6 +1,5 @@
 #include "driver/targets.h"
 
-#include "driver/generate.h"
 #include "support/check.h"
 #include "support/nearest.h"
 
@@ -62,10 +61,7 @@ bool Contains(const std::vector<Kind>& kinds, Kind kind) {
 
 std::vector<std::string> DefaultTargets() {
   std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
-  for (std::string_view kind : {"cuda", "hip"}) {
-    std::optional<target::Target> target = target::FindTarget(kind);
-    if (HasBackEnd(target->kind)) names.push_back(target->name);
-  }
+  for (std::string_view kind : {"cuda", "hip"}) names.push_back(target::FindTarget(kind)->name);
   return names;
 }
 
@@ -74,15 +70,10 @@ diag::Result<target::Target> ResolveTarget(const std::string& name) {
   std::vector<std::string_view> names;
   std::string list;
   for (const target::Target& target : target::AllTargets()) {
-    if (!HasBackEnd(target.kind)) continue;
     names.push_back(target.name);
     list += (list.empty() ? "" : ", ") + target.name;
   }
-  if (known && HasBackEnd(known->kind)) return *known;
-  if (known) {
-    return diag::Fail(diag::ErrorId::E0704, {}, "no code is generated for target '" + name + "'",
-                      "the targets are " + list);
-  }
+  if (known) return *known;
   std::string_view near = NearestName(name, names);
   return diag::Fail(diag::ErrorId::E0703, {}, "unknown target '" + name + "'",
                     near.empty() ? "the targets are " + list : "did you mean '" + std::string(near) + "'?");

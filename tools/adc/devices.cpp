@@ -7,7 +7,6 @@
 #include "command_line.h"
 #include "commands.h"
 #include "device.h"
-#include "driver/generate.h"
 #include "driver/options.h"
 #include "target/target.h"
 
@@ -152,7 +151,6 @@ int Devices(const std::vector<std::string>& words) {
   if (!files.empty()) return PrintBundle(files[0], all);
   std::printf("\ntargets:\n");
   for (const target::Target& target : target::AllTargets()) {
-    if (!driver::HasBackEnd(target.kind)) continue;
     std::printf("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());
   }
   return driver::kExitOk;

@@ -57,7 +57,8 @@ Value* GpuDialect::Peers(Builder& b, Value* mask, Value* value) const {
   llvm::PHINode* known = b.CreatePHI(type, 2);
   rest->addIncoming(mask, before);
   known->addIncoming(none, before);
-  Value* asked = ReadScalar(b, mask, value, FirstLane(b, rest));
+  Value* first = FirstLane(b, rest);
+  Value* asked = ByWords(b, value, [&](Value* word) { return ReadOne(b, mask, word, first); });
   Value* alike = b.CreateICmpEQ(asked, value);
   Value* same = LanesWhere(b, mask, alike);
   Value* peers = b.CreateSelect(alike, same, known);

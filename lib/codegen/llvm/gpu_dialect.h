@@ -15,6 +15,8 @@ class GpuDialect {
   using Builder = llvm::IRBuilder<>;
   virtual ~GpuDialect() = default;
 
+  /// What the module as a whole says of itself.
+  virtual void MakeModule(llvm::Module&) const {}
   /// Makes `function` an entry point that is launched in blocks of `block_size` threads.
   virtual void MakeEntry(llvm::Function& function, uint32_t block_size) const = 0;
   /// Attributes that every function of the module needs, entry or not.
@@ -38,6 +40,10 @@ class GpuDialect {
   virtual llvm::Value* CountBelow(Builder& b, llvm::Value* mask) const = 0;
   /// `value`, an i32, of lane `lane`, an i32, which is one of `mask`.
   virtual llvm::Value* Read(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const = 0;
+  /// The same where all lanes of `mask` ask for the same lane.
+  virtual llvm::Value* ReadOne(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const {
+    return Read(b, mask, value, lane);
+  }
   /// `value`, an i32, of the lane whose number differs from this one's in the bits `distance`. Every lane of
   /// the wave runs this.
   virtual llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const = 0;

@@ -17,6 +17,7 @@
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
 #include "codegen/llvm/gpu_task.h"
+#include "codegen/llvm/word_names.h"
 
 namespace adc::codegen {
 namespace {
@@ -178,6 +179,9 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
       GpuTask hooks(output, builder, kernel, config, dialect, library, rows, aliases,
                     {entry.symbol, number, entry.block_size, serial});
+      uint32_t word = 0;
+      for (const std::string& word_name : WordNames(module, kernel, rows))
+        hooks.Entry()->getArg(word++)->setName(word_name);
       if (lines != nullptr) {
         diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
         lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);

@@ -67,7 +67,7 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   entry_->setConvergent();
   dialect_.MakeFunction(*entry_);
   dialect_.MakeEntry(*entry_, what_.block_size);
-  NameWords();
+  DescribeWords();
   auto* head = llvm::BasicBlock::Create(context, "entry", entry_);
   auto* work = llvm::BasicBlock::Create(context, "work", entry_);
   head_.SetInsertPoint(head);
@@ -85,7 +85,7 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   }
 }
 
-void GpuTask::NameWords() {
+void GpuTask::DescribeWords() {
   llvm::LLVMContext& context = module_.getContext();
   auto not_negative = [&](uint32_t position) {
     llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
@@ -97,15 +97,12 @@ void GpuTask::NameWords() {
   };
   for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
     ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
-    Word(first_cell_[n])->setName("p" + llvm::Twine(n));
     if (!type.IsBuffer() && !type.IsLayout()) continue;
     address(first_cell_[n], kernel_.params[n].alias);
     for (uint32_t position = first_cell_[n] + 1; position < first_cell_[n + 1]; ++position)
       not_negative(position);
   }
   for (uint32_t position = first_cell_.back(); position < tail_; ++position) not_negative(position);
-  static constexpr const char* kNames[] = {"heap", "status", "iterations", "threads"};
-  for (uint32_t n = 0; n < ADRT_GPU_TAIL_WORDS; ++n) Word(tail_ + n)->setName(kNames[n]);
   address(tail_, false);
   address(tail_ + 1, false);
   not_negative(tail_ + 2);
@@ -213,7 +210,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   llvm::PHINode* first = builder_.CreatePHI(small, 2);
   first->addIncoming(builder_.getInt32(0), before);
   first->addIncoming(update, lead);
-  Value* number = builder_.CreateAdd(dialect_.Read(builder_, active, first, leader), rank);
+  Value* number = builder_.CreateAdd(dialect_.ReadOne(builder_, active, first, leader), rank);
   Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
   Value* rows = Word(group, GroupWord::Rows);
   llvm::BasicBlock* join_end = builder_.GetInsertBlock();

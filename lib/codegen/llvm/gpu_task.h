@@ -69,7 +69,7 @@ class GpuTask final : public TargetHooks {
   llvm::Argument* Word(uint32_t group, GroupWord what) const;
   llvm::Value* Heap() const { return Word(tail_); }
   uint32_t StackWord(uint32_t stack) const;
-  void NameWords();
+  void DescribeWords();
   llvm::Value* RowToken(llvm::IRBuilder<>& b, uint32_t group, llvm::Value* row);
   llvm::Value* GatedRow(uint32_t group);
   /// The next free row of a group; lanes that come together take neighbours with one atomic update.

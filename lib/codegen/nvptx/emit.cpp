@@ -1,65 +1,22 @@
 #include "codegen/nvptx/emit.h"
 
-#include "codegen/common/can_generate.h"
-#include "codegen/llvm/gpu_loop.h"
+#include "codegen/llvm/gpu_module.h"
 #include "codegen/llvm/machine.h"
-#include "codegen/llvm/math_library.h"
 #include "codegen/nvptx/dialect.h"
-#include "llvm/IR/Verifier.h"
 #include "support/check.h"
 
 namespace adc::codegen {
-namespace {
-
-void CheckModule(const llvm::Module& module) {
-  std::string problem;
-  llvm::raw_string_ostream problem_stream(problem);
-  bool broken = llvm::verifyModule(module, &problem_stream);
-  ADC_CHECK(!broken, problem_stream.str().c_str());
-}
-
-}  // namespace
 
 diag::Result<TargetCode> EmitNvptx(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                    const CodeConfig& config) {
-  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
   ADC_CHECK(config.target.arch == target::Arch::Nvptx, "an NVIDIA target");
-  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
-  TargetCode code;
-  for (const KernelToEmit& what : kernels) {
-    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
-    if (!possible) return possible.Failure();
-  }
-  Stopwatch watch(code.steps);
-  std::unique_ptr<llvm::TargetMachine> machine =
-      MakeMachine(config.target, config.optimise, config.float_mode);
-  llvm::LLVMContext context;
-  llvm::Module output("adc", context);
-  output.setSourceFileName("adc");
-  output.setTargetTriple(config.target.triple);
-  output.setDataLayout(machine->createDataLayout());
-  std::unique_ptr<DebugLines> lines;
-  if (config.debug_lines)
-    lines = std::make_unique<DebugLines>(output, *config.sources, config.directory, config.producer,
-                                         config.optimise != 0);
-  NvptxDialect dialect(config.target);
-  auto entries = EmitGpuKernels(output, module, kernels, config, dialect, lines.get());
-  if (!entries) return entries.Failure();
-  code.entries = std::move(*entries);
-  if (lines) lines->Finish();
-  CheckModule(output);
-  diag::Status linked = LinkMath(output, MathLibraryOf(config.target, config.libdevice), config.target);
-  if (!linked) return linked.Failure();
-  watch.Lap("emit");
-  Optimise(output, *machine, config.optimise, {});
-  watch.Lap("optimise");
-  if (config.want_llvm_text) {
-    llvm::raw_string_ostream stream(code.llvm_text);
-    output.print(stream, nullptr);
-  }
-  code.payloads.emplace_back(PayloadKind::Ptx, MakeAssembly(output, *machine));
-  watch.Lap("select");
-  return code;
+  auto write = [](llvm::Module& output, llvm::TargetMachine& machine,
+                  Stopwatch& watch) -> diag::Result<Payload> {
+    Payload ptx{PayloadKind::Ptx, MakeAssembly(output, machine)};
+    watch.Lap("select");
+    return ptx;
+  };
+  return EmitGpu(module, kernels, config, NvptxDialect(config.target), write);
 }
 
 }  // namespace adc::codegen
