@@ -51,7 +51,18 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   PairSinCos(block, first, last);
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   for (uint32_t position = first; position < last; ++position) {
-    if (!late_.Has(insts[position])) EmitInst(insts[position]);
+    ir::Inst inst = insts[position];
+    if (late_.Has(inst) || loaded_early_.Has(inst)) continue;
+    for (ir::Inst read : early_.Get(inst)) {
+      SetPlace(read);
+      if (kernel_[read].op == Op::Load) {
+        memory_.EmitAccess(read);
+        loaded_early_.Insert(read);
+      } else {
+        memory_.ReadAhead(read);
+      }
+    }
+    EmitInst(inst);
   }
 }
 

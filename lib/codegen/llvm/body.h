@@ -30,6 +30,8 @@ class BodyEmitter {
   /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
   /// instead.
   void SetLate(const SideTable<ir::Inst, ir::Block>& late);
+  /// Per loop, reads behind it that EmitRange is to make before it.
+  void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -63,6 +65,8 @@ class BodyEmitter {
   std::unique_ptr<SumEmitter> sums_;
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
+  SideTable<ir::Inst, std::vector<ir::Inst>> early_;
+  IndexSet<ir::Inst> loaded_early_;
   IndexSet<ir::Inst> late_;                              ///< left out of ranges
   SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
 };

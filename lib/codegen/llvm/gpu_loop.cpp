@@ -11,6 +11,7 @@
 
 #include "analysis/tasks.h"
 #include "artifact/gpu_abi.h"
+#include "codegen/common/early_reads.h"
 #include "codegen/common/late_prologue.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/axes.h"
@@ -43,9 +44,9 @@ class LoopEmitter {
     builder_.CreateRetVoid();
   }
 
-  void EmitParallel(const analysis::Task& task, bool sum_in_waves) {
+  void EmitParallel(const analysis::Task& task, bool unchecked) {
     ChunkSums sums;
-    if (sum_in_waves) sums = FindChunkSums(kernel_, task.first, task.parallel);
+    if (unchecked) sums = FindChunkSums(kernel_, task.first, task.parallel);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
     llvm::BasicBlock* some = NewBlock("some");
@@ -56,6 +57,8 @@ class LoopEmitter {
     if (together) first = builder_.CreateAnd(first, ~(uint64_t{hooks_.Wave()->Lanes()} - 1));
     builder_.CreateCondBr(builder_.CreateICmpULT(first, limit), some, done);
     builder_.SetInsertPoint(some);
+    // A checked access branches, and stays where it is.
+    if (unchecked) body_.SetEarly(FindEarlyReads(kernel_));
     body_.SetLate(FindLatePrologue(kernel_, task.first, task.parallel, sums));
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);

@@ -161,6 +161,11 @@ void MemoryEmitter::EmitChecked(ir::Inst inst) {
   values_.Bind(kernel_.Result(inst), merged);
 }
 
+void MemoryEmitter::ReadAhead(ir::Inst inst) {
+  Cell cell = CellOf(inst);
+  old_ahead_.Set(inst) = Load(inst, cell);
+}
+
 Value* MemoryEmitter::EmitUnchecked(ir::Inst inst) {
   Cell cell = CellOf(inst);
   const ir::InstData& data = kernel_[inst];
@@ -219,7 +224,8 @@ Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<V
 }
 
 Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
-  Value* old = Load(inst, cell);
+  Value* old = old_ahead_.Get(inst);
+  if (old == nullptr) old = Load(inst, cell);
   Store(inst, cell, Combine(op, cell.scalar, old, operands));
   return old;
 }

@@ -33,6 +33,9 @@ class MemoryEmitter {
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
+  /// Reads what the plain update `inst` will update, here and now: nothing writes it before EmitAccess comes
+  /// to the update.
+  void ReadAhead(ir::Inst inst);
   /// The atomic update that ends a sum over a chunk: `value` in register form goes to the cell of `access`.
   void EmitAtomic(ir::Inst access, ir::Op op, llvm::Value* value);
   /// The address of the cell of `access`.
@@ -77,6 +80,7 @@ class MemoryEmitter {
   const KernelChecks& checks_;
   const BodyConfig& config_;
   bool in_loop_ = false;
+  SideTable<ir::Inst, llvm::Value*> old_ahead_;  ///< of updates that were read ahead
   SideTable<ir::Value, llvm::Value*> arrays_;
 };
 
