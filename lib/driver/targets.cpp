@@ -61,7 +61,8 @@ bool Contains(const std::vector<Kind>& kinds, Kind kind) {
 
 std::vector<std::string> DefaultTargets() {
   std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
-  for (std::string_view kind : {"cuda", "hip"}) names.push_back(target::FindTarget(kind)->name);
+  for (std::string_view kind : {"cuda", "hip", "vulkan", "metal"})
+    names.push_back(target::FindTarget(kind)->name);
   return names;
 }
 

@@ -71,6 +71,27 @@ std::string_view SizeClassText(artifact::SizeClass size_class) {
   return "?";
 }
 
+std::string EntryText(const artifact::KernelMeta& kernel, const artifact::TaskMeta& task,
+                      const artifact::EntryMeta& entry) {
+  std::string text(entry.symbol.view());
+  if (entry.block_size != 0) text += ", blocks of " + std::to_string(entry.block_size);
+  uint32_t lanes = entry.plan == artifact::kNoIndex ? 1 : task.plans[entry.plan].lanes;
+  if (lanes > 1) text += ", rows by " + std::to_string(lanes);
+  if (entry.shared_bytes != 0) text += ", " + Grouped(entry.shared_bytes) + " shared bytes";
+  if (!entry.far_symbol.empty()) text += ", far " + std::string(entry.far_symbol.view());
+  constexpr const char* kHolds[] = {"", "words", "heap", "status"};
+  const char* separator = ", bindings ";
+  for (const artifact::BindingMeta& binding : entry.bindings) {
+    bool of_param = binding.of == artifact::BindingOf::kParam;
+    text += separator + std::to_string(binding.number) + " " +
+            (of_param ? "%" + std::string(kernel.params[binding.param].name.view())
+                      : kHolds[static_cast<size_t>(binding.of)]) +
+            " " + std::string(artifact::ScalarTypeName(binding.type));
+    separator = ", ";
+  }
+  return text;
+}
+
 std::string Grouped(uint64_t number) {
   std::string digits = std::to_string(number);
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");

@@ -26,6 +26,10 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
 /// "max over i0 in [0, n) of ...", with the kernel's parameter names; "?" for an unknown size.
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
 
+/// "adc_k_t0, blocks of 128, rows by 32, far adc_k_t0_far, bindings 0 %x f32, 1 heap f32"
+std::string EntryText(const artifact::KernelMeta& kernel, const artifact::TaskMeta& task,
+                      const artifact::EntryMeta& entry);
+
 std::string_view SizeClassText(artifact::SizeClass size_class);
 
 /// "12,345"

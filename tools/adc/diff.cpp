@@ -32,7 +32,7 @@ std::string Number(size_t number) {
   return text;
 }
 
-void AddKernel(const KernelMeta& kernel, Facts* facts) {
+void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Facts* facts) {
   std::string head = "kernel @" + std::string(kernel.name.view());
   (*facts)[head] = "interface " + Hex(kernel.interface_hash);
   (*facts)[head + ", number of tasks"] = std::to_string(kernel.tasks.size());
@@ -49,8 +49,13 @@ void AddKernel(const KernelMeta& kernel, Facts* facts) {
     for (artifact::NodeId extent : task.extents) extents += "[" + FormulaText(kernel, extent) + "]";
     (*facts)[title] = (task.extents.empty() ? "serial" : "parallel over " + extents) + ", class " +
                       std::string(SizeClassText(task.size_class)) + ", " + std::string(task.place.view());
+    for (const artifact::EntryMeta& entry : task.entries) {
+      (*facts)[title + ", on " + std::string(metadata.targets[entry.target].name.view())] =
+          EntryText(kernel, task, entry);
+    }
+    // Plans are told apart by the width of their rows, so that a target more or less changes no other's.
     for (size_t plan = 0; plan < task.plans.size(); ++plan) {
-      std::string plan_title = title + ", plan " + Number(plan);
+      std::string plan_title = title + ", " + std::to_string(task.plans[plan].lanes) + " lanes";
       (*facts)[plan_title + ", number of stacks"] = std::to_string(task.plans[plan].stacks.size());
       for (size_t index = 0; index < task.plans[plan].stacks.size(); ++index) {
         const artifact::StackMeta& stack = task.plans[plan].stacks[index];
@@ -75,7 +80,7 @@ Facts FactsOf(const BundleFile& file) {
   for (const artifact::LayoutMeta& layout : file.metadata.layouts) {
     facts["layout @" + std::string(layout.name.view())] = std::to_string(layout.size) + " bytes";
   }
-  for (const KernelMeta& kernel : file.metadata.kernels) AddKernel(kernel, &facts);
+  for (const KernelMeta& kernel : file.metadata.kernels) AddKernel(file.metadata, kernel, &facts);
   for (const artifact::Section& section : file.index.sections) {
     facts["section " + SectionTitle(file, section)] =
         Grouped(section.raw_size) + " bytes, content " + Hex(section.raw_hash);

@@ -1,12 +1,14 @@
 // `adc extract`: the payloads of a bundle as files.
 
 #include <cstdio>
+#include <filesystem>
 
+#include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/files.h"
+#include "driver/header.h"
 #include "driver/options.h"
-#include "loader.h"
 
 namespace adc::tool {
 
@@ -35,42 +37,111 @@ std::string FileWord(std::string_view target) {
   return word;
 }
 
-int WriteSection(const adrt_bundle* bundle, uint32_t index, const std::string& path) {
-  auto error = Sized<adrt_error>();
-  size_t size = 0;
-  adrt_status status = adrt_bundle_section_data(bundle, index, nullptr, 0, &size, &error);
-  if (status != ADRT_OK) return ReportFailure("section " + std::to_string(index), status, error);
-  std::vector<uint8_t> bytes(size);
-  status = adrt_bundle_section_data(bundle, index, bytes.data(), bytes.size(), &size, &error);
-  if (status != ADRT_OK) return ReportFailure("section " + std::to_string(index), status, error);
-  diag::Status written = driver::WriteWhole(path, std::span<const uint8_t>(bytes));
+int WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
+  diag::Status written = driver::WriteWhole(path, bytes);
   if (!written) {
     PrintError(written.Failure().text, written.Failure().help);
     return driver::kExitFailed;
   }
-  std::printf("%s: %zu bytes\n", path.c_str(), size);
+  std::printf("%s: %zu bytes\n", path.c_str(), bytes.size());
   return driver::kExitOk;
+}
+
+/// The name of a section's target; empty where it belongs to none.
+std::string TargetOf(const BundleFile& file, const artifact::Section& section) {
+  bool has = section.target < file.metadata.targets.size();
+  return has ? std::string(file.metadata.targets[section.target].name.view()) : "";
+}
+
+/// What to extract.
+struct Wanted {
+  std::string kind;    ///< "PTX_"; empty: all
+  std::string target;  ///< empty: all
+  std::string folder = ".";
+  bool linkable = false;  ///< the object of one CPU target and a header
+};
+
+int WriteSection(const BundleFile& file, uint32_t number, const std::string& path) {
+  std::vector<uint8_t> bytes;
+  if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+  return WriteFile(path, bytes);
+}
+
+/// Every section that is wanted, named after its target.
+int WriteSections(const BundleFile& file, const Wanted& wanted) {
+  uint32_t written = 0;
+  for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
+    const artifact::Section& section = file.index.sections[number];
+    char four[5];
+    artifact::SectionKindName(section.kind, four);
+    const Kind* kind = KindOf(four);
+    std::string target = TargetOf(file, section);
+    if (kind == nullptr || (!wanted.kind.empty() && wanted.kind != four)) continue;
+    if (!wanted.target.empty() && wanted.target != target) continue;
+    std::string name = target.empty() ? "metadata" : FileWord(target);
+    int code = WriteSection(file, number, wanted.folder + "/" + name + kind->extension);
+    if (code != driver::kExitOk) return code;
+    ++written;
+  }
+  if (written != 0) return driver::kExitOk;
+  PrintError("the bundle holds no such section");
+  return driver::kExitFailed;
+}
+
+/// Object and header, named after the bundle, for those who link a kernel without the loader. Targets have
+/// the same symbols, so it is the object of one.
+int WriteLinkable(const std::string& path, const BundleFile& file, const Wanted& wanted) {
+  std::string list, chosen;
+  uint32_t section_number = 0, objects = 0;
+  for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
+    const artifact::Section& section = file.index.sections[number];
+    if (section.kind != artifact::section::kObject) continue;
+    std::string target = TargetOf(file, section);
+    list += (list.empty() ? "" : ", ") + target;
+    if (!wanted.target.empty() && wanted.target != target) continue;
+    ++objects;
+    section_number = number;
+  }
+  if (objects != 1) {
+    PrintError(objects == 0 ? "the bundle has no object" +
+                                  (wanted.target.empty() ? "" : " for target '" + wanted.target + "'")
+                            : "the bundle has objects of several targets, whose symbols are the same",
+               list.empty() ? "compile it for a CPU target" : "say which with --target: " + list);
+    return objects == 0 ? driver::kExitFailed : driver::kExitUsage;
+  }
+  std::string stem = std::filesystem::path(path).stem().string();
+  std::string head = wanted.folder + "/" + stem;
+  if (int code = WriteSection(file, section_number, head + ".o"); code != driver::kExitOk) return code;
+  std::string header = driver::HeaderText(file.metadata, stem);
+  return WriteFile(head + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()});
 }
 
 }  // namespace
 
 int Extract(const std::vector<std::string>& words) {
   std::vector<std::string> files;
-  std::string folder = ".", wanted;
-  CommandLine line("adc extract [options] bundle.adcb", "Writes the payloads of a bundle to files.");
-  line.Value("--kind", "KIND", "meta, obj, image; default: all",
+  Wanted wanted;
+  CommandLine line("adc extract [options] bundle.adcb",
+                   "Writes the payloads of a bundle to files, named after their targets.");
+  line.Value("--kind", "KIND", "meta, obj, image, ptx, hsaco, spirv, msl; default: all",
              [&wanted](std::string_view word) -> std::string {
                for (const Kind& kind : kKinds) {
                  if (word == kind.word) {
-                   wanted = kind.four;
+                   wanted.kind = kind.four;
                    return {};
                  }
                }
                return "is none of meta, obj, image, ptx, hsaco, spirv, msl";
              });
-  line.Text("-o", "DIR", "the folder to write to; default: the current one", &folder);
-  line.Example("adc extract relax.adcb --kind=obj -o objects",
-               "writes objects/cpu-x86-64-v3.o, for a linker");
+  line.Text("--target", "TARGET", "the code for TARGET alone", &wanted.target);
+  line.Flag("--static",
+            "the object of one CPU target and a C header with its entries, named after the bundle,\n"
+            "to link without the loader (artifact/cpu_abi.h says how they are called)",
+            &wanted.linkable);
+  line.Text("-o", "DIR", "the folder to write to; default: the current one", &wanted.folder);
+  line.Example("adc extract relax.adcb --kind=spirv -o shaders", "writes shaders/vulkan-1.2.spv");
+  line.Example("adc extract relax.adcb --static --target=cpu:x86-64",
+               "writes relax.o and relax.h, for a linker");
   line.Positional("bundle", 1, 1, &files);
   switch (line.Parse(words)) {
     case CommandLine::Outcome::Done:
@@ -80,31 +151,9 @@ int Extract(const std::vector<std::string>& words) {
     case CommandLine::Outcome::Run:
       break;
   }
-  OpenOptions options;
-  options.trust = false;
-  options.compile_ir = false;
-  Bundle bundle;
-  if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
-  auto report = Sized<adrt_bundle_report>();
-  adrt_bundle_info(bundle.get(), &report, nullptr);
-  uint32_t written = 0;
-  for (uint32_t index = 0; index < report.section_count; ++index) {
-    auto section = Sized<adrt_section_report>();
-    adrt_bundle_section(bundle.get(), index, &section, nullptr);
-    const Kind* kind = KindOf(section.kind);
-    if (kind == nullptr || (!wanted.empty() && wanted != section.kind)) continue;
-    auto target = Sized<adrt_target_info>();
-    bool has_target = adrt_bundle_target(bundle.get(), section.target, &target, nullptr) == ADRT_OK;
-    std::string name = has_target ? FileWord(target.name) : "metadata";
-    if (int code = WriteSection(bundle.get(), index, folder + "/" + name + kind->extension);
-        code != driver::kExitOk) {
-      return code;
-    }
-    ++written;
-  }
-  if (written != 0) return driver::kExitOk;
-  PrintError("the bundle holds no section of that kind");
-  return driver::kExitFailed;
+  BundleFile file;
+  if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
+  return wanted.linkable ? WriteLinkable(files[0], file, wanted) : WriteSections(file, wanted);
 }
 
 }  // namespace adc::tool

@@ -3,9 +3,11 @@
 #include <cstdio>
 
 #include "bundle_file.h"
+#include "code_text.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "support/nearest.h"
 
 namespace adc::tool {
 
@@ -61,27 +63,6 @@ bool SameStacks(const artifact::AdstackPlanMeta& left, const artifact::AdstackPl
     if (!same) return false;
   }
   return true;
-}
-
-/// "adc_k_t0, blocks of 128, rows by 32, far adc_k_t0_far, bindings 0 %x f32, 1 heap f32"
-std::string EntryText(const KernelMeta& kernel, const TaskMeta& task, const artifact::EntryMeta& entry) {
-  std::string text(entry.symbol.view());
-  if (entry.block_size != 0) text += ", blocks of " + std::to_string(entry.block_size);
-  uint32_t lanes = entry.plan == artifact::kNoIndex ? 1 : task.plans[entry.plan].lanes;
-  if (lanes > 1) text += ", rows by " + std::to_string(lanes);
-  if (entry.shared_bytes != 0) text += ", " + Grouped(entry.shared_bytes) + " shared bytes";
-  if (!entry.far_symbol.empty()) text += ", far " + std::string(entry.far_symbol.view());
-  constexpr const char* kHolds[] = {"", "words", "heap", "status"};
-  const char* separator = ", bindings ";
-  for (const artifact::BindingMeta& binding : entry.bindings) {
-    bool of_param = binding.of == artifact::BindingOf::kParam;
-    text += separator + std::to_string(binding.number) + " " +
-            (of_param ? "%" + std::string(kernel.params[binding.param].name.view())
-                      : kHolds[static_cast<size_t>(binding.of)]) +
-            " " + std::string(artifact::ScalarTypeName(binding.type));
-    separator = ", ";
-  }
-  return text;
 }
 
 void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t number, const TaskMeta& task) {
@@ -178,14 +159,63 @@ void PrintBundle(const std::string& path, const BundleFile& file) {
   }
 }
 
+/// The code of one kernel, task after task, for every target or for one.
+int PrintCode(const BundleFile& file, const std::string& name, const std::string& target_name) {
+  const KernelMeta* kernel = nullptr;
+  std::string list;
+  std::vector<std::string_view> names;
+  for (const KernelMeta& candidate : file.metadata.kernels) {
+    if (candidate.name.view() == name) kernel = &candidate;
+    list += (list.empty() ? "" : ", ") + std::string(candidate.name.view());
+    names.push_back(candidate.name.view());
+  }
+  if (kernel == nullptr) {
+    std::string_view near = NearestName(name, names);
+    PrintError("no kernel '" + name + "' in the bundle",
+               near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
+    return driver::kExitUsage;
+  }
+  bool found = false;
+  for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
+    const artifact::Section& section = file.index.sections[number];
+    // The image is the object's code once more.
+    if (section.target == artifact::kNoTarget || section.kind == artifact::section::kImage) continue;
+    const artifact::TargetMeta& target = file.metadata.targets[section.target];
+    if (!target_name.empty() && target.name.view() != target_name) continue;
+    found = true;
+    std::vector<uint8_t> bytes;
+    if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+    for (const TaskMeta& task : kernel->tasks) {
+      for (const artifact::EntryMeta& entry : task.entries) {
+        if (entry.target != section.target) continue;
+        diag::Result<std::string> text = CodeText(section.kind, bytes, target, entry.symbol.view());
+        if (!text) {
+          PrintError(SectionTitle(file, section) + ": " + text.Failure().text);
+          return driver::kExitBadBundle;
+        }
+        std::printf("// %s, %s, task at %s\n%s\n", SectionTitle(file, section).c_str(),
+                    std::string(entry.symbol.view()).c_str(), std::string(task.place.view()).c_str(),
+                    text->c_str());
+      }
+    }
+  }
+  if (found) return driver::kExitOk;
+  PrintError("the bundle has no code for target '" + target_name + "'");
+  return driver::kExitUsage;
+}
+
 }  // namespace
 
 int Inspect(const std::vector<std::string>& words) {
   std::vector<std::string> files;
+  std::string disassemble, target;
   bool json = false;
   CommandLine line("adc inspect [options] bundle.adcb",
                    "Shows sections, kernels, tasks and the adstack plan of a bundle.");
   line.Flag("--json", "print the metadata as it lies in the bundle", &json);
+  line.Text("--disasm", "KERNEL",
+            "print the kernel's code: machine code and SPIR-V disassembled, PTX and MSL", &disassemble);
+  line.Text("--target", "TARGET", "with --disasm: the code for TARGET alone", &target);
   line.Example("adc inspect relax.adcb", "sections, kernels, tasks, stacks");
   line.Example("adc inspect --json relax.adcb", "the same for programs");
   line.Positional("bundle", 1, 1, &files);
@@ -199,6 +229,7 @@ int Inspect(const std::vector<std::string>& words) {
   }
   BundleFile file;
   if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
+  if (!disassemble.empty()) return PrintCode(file, disassemble, target);
   if (!json) {
     PrintBundle(files[0], file);
     return driver::kExitOk;

@@ -13,6 +13,8 @@ namespace adc::tool {
 
 namespace {
 
+constexpr uint32_t kDeviceThreads = 65536;
+
 /// Arguments for a plan without memory: shapes and numbers, and nothing behind the buffers.
 std::vector<adrt_arg> ShapesAlone(const Kernel& kernel, std::map<std::string, ArgValue>& values,
                                   const std::map<std::string, std::vector<int64_t>>& shapes) {
@@ -75,10 +77,11 @@ int PrintKernel(const Kernel& kernel, const std::vector<adrt_arg>& arguments, co
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   auto total = Sized<adrt_plan_report>();
   adrt_plan_info(plan.get(), &total, nullptr);
-  std::printf("@%s on %s: heap %s bytes%s, scratch %s of them, %u workers\n", kernel.report.name, target.name,
+  std::printf("@%s on %s: heap %s bytes%s, scratch %s of them, %u %s\n", kernel.report.name, target.name,
               Grouped(total.heap_bytes).c_str(),
               total.resolved ? "" : " and what depends on buffer contents (class S2)",
-              Grouped(total.scratch_bytes).c_str(), total.workers);
+              Grouped(total.scratch_bytes).c_str(), total.workers,
+              std::string_view(target.kind) == "cpu" ? "workers" : "threads at once");
   for (uint32_t task = 0; task < total.task_count; ++task) {
     auto report = Sized<adrt_task_report>();
     if (adrt_plan_task(plan.get(), task, &report, nullptr) != ADRT_OK) continue;
@@ -97,7 +100,7 @@ int Size(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   std::string kernel_name;
   ArgTexts texts;
-  uint64_t workers = 1;
+  uint64_t workers = 0;
   CommandLine line(
       "adc size [options] bundle.adcb|kernel.ir",
       "Says how many heap bytes a launch takes per task and target, with the formula. Extents that no\n"
@@ -105,7 +108,10 @@ int Size(const std::vector<std::string>& words) {
   line.Text("--kernel", "NAME", "this kernel only; default: all", &kernel_name);
   line.List("--shape", "NAME=N,M", "extents of a buffer", &texts.shapes);
   line.List("--arg", "NAME=NUMBER", "value of a scalar", &texts.args);
-  line.Number("--threads", "N", "workers at once; default 1", &workers, 1u << 20);
+  line.Number("--threads", "N",
+              "CPU: workers at once, default 1; other devices: threads at once, default 65536,\n"
+              "which is about what a large GPU runs",
+              &workers, 1u << 20);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
                "bytes of a launch");
   line.Positional("bundle", 1, 1, &files);
@@ -151,7 +157,9 @@ int Size(const std::vector<std::string>& words) {
     for (uint32_t target = 0; target < report.target_count; ++target) {
       auto info = Sized<adrt_target_info>();
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
-      int code = PrintKernel(kernel, arguments, info, target, static_cast<uint32_t>(workers));
+      auto at_once = static_cast<uint32_t>(workers);
+      if (workers == 0) at_once = std::string_view(info.kind) == "cpu" ? 1 : kDeviceThreads;
+      int code = PrintKernel(kernel, arguments, info, target, at_once);
       if (code != driver::kExitOk) return code;
     }
   }

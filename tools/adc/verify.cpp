@@ -1,7 +1,10 @@
-// `adc verify`: the loader's own checks on a bundle, without running any of its code.
+// `adc verify`: the loader's own checks on a bundle, then those of the tools that know each form of code.
+// None of the code is run.
 
 #include <cstdio>
 
+#include "bundle_file.h"
+#include "code_check.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
@@ -9,12 +12,36 @@
 
 namespace adc::tool {
 
+namespace {
+
+/// The code of every section, as the tools for its form see it. An exit code, after what is wrong was
+/// printed.
+int CheckAllCode(const std::string& path) {
+  BundleFile file;
+  if (int code = ReadBundleFile(path, &file); code != driver::kExitOk) return code;
+  int result = driver::kExitOk;
+  for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
+    const artifact::Section& section = file.index.sections[number];
+    if (section.target == artifact::kNoTarget) continue;
+    std::vector<uint8_t> bytes;
+    if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+    std::string wrong = CheckCode(file.metadata, section, bytes);
+    if (wrong.empty()) continue;
+    PrintError("'" + path + "': " + SectionTitle(file, section) + ": " + wrong);
+    result = driver::kExitBadBundle;
+  }
+  return result;
+}
+
+}  // namespace
+
 int Verify(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   CommandLine line(
       "adc verify bundle.adcb...",
-      "Checks bundles as the loader does before it takes them: form, hashes, metadata, payloads.\n"
-      "None of their code is run. Exit code 3 where one is bad.");
+      "Checks bundles as the loader does before it takes them: form, hashes, metadata, payloads. Then the\n"
+      "code: SPIR-V by its validator, machine code by LLVM's readers, PTX and Metal's text against what\n"
+      "a launch gives. None of it is run. Exit code 3 where one is bad.");
   line.Example("adc verify *.adcb", "one line for each; exit code 3 where one is bad");
   line.Positional("bundle", 1, SIZE_MAX, &files);
   switch (line.Parse(words)) {
@@ -32,6 +59,7 @@ int Verify(const std::vector<std::string>& words) {
   for (const std::string& path : files) {
     Bundle bundle;
     int code = OpenBundle(path, options, &bundle);
+    if (code == driver::kExitOk) code = CheckAllCode(path);
     if (code != driver::kExitOk) {
       if (worst != driver::kExitBadBundle) worst = code;
       continue;

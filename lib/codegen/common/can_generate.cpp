@@ -27,6 +27,13 @@ class Checker {
  private:
   diag::Status CheckInst(ir::Inst inst) {
     const ir::InstData& data = kernel_[inst];
+    if (!target_.f64 && TouchesF64(inst)) {
+      return diag::Fail(diag::ErrorId::E0602, data.span,
+                        "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
+                            std::string(module_.Text(kernel_.name)) + "' works on f64, and " +
+                            std::string(target_.name) + " has no 64-bit floats",
+                        "write it with f32, or leave this target out");
+    }
     if (data.op == Op::Alloca) {
       ir::Type type = kernel_.TypeOf(kernel_.Result(inst));
       private_bytes_ += uint64_t{type.count} * type.ElementBytes();
@@ -58,6 +65,22 @@ class Checker {
       }
     }
     return diag::Unit{};
+  }
+
+  /// Whether a value that the instruction takes or gives is of 64-bit floats.
+  bool TouchesF64(ir::Inst inst) const {
+    auto is_f64 = [&](ir::Value value) {
+      ir::Type type = kernel_.TypeOf(value);
+      bool holds = type.IsRegister() || type.IsArray();
+      return holds && type.scalar == ir::Scalar::F64;
+    };
+    for (ir::Value operand : kernel_.Operands(inst)) {
+      if (is_f64(operand)) return true;
+    }
+    for (uint32_t n = 0; n < kernel_[inst].result_count; ++n) {
+      if (is_f64(kernel_.Result(inst, n))) return true;
+    }
+    return false;
   }
 
   bool IsParameterComponent(ir::Inst inst) const {

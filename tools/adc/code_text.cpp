@@ -1,0 +1,100 @@
+#include "code_text.h"
+
+#include <cstring>
+
+#include "codegen/llvm/disassemble.h"
+#include "codegen/spirv/tools.h"
+
+namespace adc::tool {
+
+namespace {
+
+namespace section = artifact::section;
+
+bool IsWordLetter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9') || letter == '_' || letter == '$';
+}
+
+diag::Diagnostic NoFunction(std::string_view symbol) {
+  return diag::Fail(diag::ErrorId::E0708, {}, "no function '" + std::string(symbol) + "' in the code");
+}
+
+/// From the start of the line at `begin` to the brace that closes what opens next.
+diag::Result<std::string> Block(std::string_view text, size_t begin, std::string_view symbol) {
+  if (begin == std::string_view::npos) return NoFunction(symbol);
+  size_t line = text.rfind('\n', begin);
+  line = line == std::string_view::npos ? 0 : line + 1;
+  size_t depth = 0;
+  for (size_t at = begin; at < text.size(); ++at) {
+    if (text[at] == '{') ++depth;
+    if (text[at] == '}' && depth > 0 && --depth == 0)
+      return std::string(text.substr(line, at + 1 - line)) + "\n";
+  }
+  return NoFunction(symbol);
+}
+
+/// The entry point's function out of a disassembled module: its number stands before its name.
+diag::Result<std::string> SpirvFunction(std::string_view text, std::string_view symbol) {
+  std::string name = " \"" + std::string(symbol) + "\"";
+  constexpr std::string_view kHead = "OpEntryPoint GLCompute ";
+  for (size_t at = text.find(kHead); at != std::string_view::npos; at = text.find(kHead, at + 1)) {
+    size_t id = at + kHead.size(), end = text.find(' ', id);
+    if (end == std::string_view::npos || !text.substr(end).starts_with(name)) continue;
+    std::string function = std::string(text.substr(id, end - id)) + " = OpFunction ";
+    size_t begin = text.find(function);
+    size_t last = text.find("OpFunctionEnd", begin == std::string_view::npos ? 0 : begin);
+    if (begin == std::string_view::npos || last == std::string_view::npos) break;
+    size_t line = text.rfind('\n', begin) + 1;
+    return std::string(text.substr(line, text.find('\n', last) - line)) + "\n";
+  }
+  return NoFunction(symbol);
+}
+
+}  // namespace
+
+std::vector<uint32_t> SpirvWords(std::span<const uint8_t> bytes) {
+  std::vector<uint32_t> words(bytes.size() / 4);
+  for (size_t at = 0; at < words.size(); ++at) {
+    for (size_t byte = 0; byte < 4; ++byte) words[at] |= uint32_t{bytes[4 * at + byte]} << (8 * byte);
+  }
+  return words;
+}
+
+uint32_t VulkanLevel(const artifact::TargetMeta& target) {
+  return target.arch.view() == "1.2" ? 12 : 13;
+}
+
+size_t FindEntry(std::string_view text, std::string_view keyword, std::string_view symbol) {
+  for (size_t at = text.find(keyword); at != std::string_view::npos; at = text.find(keyword, at + 1)) {
+    size_t head = std::min(text.find('(', at), text.size());
+    // Metal's attributes may stand between the keyword and the name, in brackets of their own.
+    while (head < text.size() && text.substr(at, head - at).find("[[") != std::string_view::npos &&
+           text.substr(at, head - at).find("]]") == std::string_view::npos) {
+      head = std::min(text.find('(', head + 1), text.size());
+    }
+    size_t end = head;
+    while (end > at && (text[end - 1] == ' ' || text[end - 1] == '\n')) --end;
+    size_t begin = end;
+    while (begin > at && IsWordLetter(text[begin - 1])) --begin;
+    if (text.substr(begin, end - begin) == symbol) return at;
+  }
+  return std::string_view::npos;
+}
+
+diag::Result<std::string> CodeText(uint32_t kind, std::span<const uint8_t> bytes,
+                                   const artifact::TargetMeta& target, std::string_view symbol) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (kind == section::kPtx) return Block(text, FindEntry(text, ".entry", symbol), symbol);
+  if (kind == section::kMsl) return Block(text, FindEntry(text, "kernel", symbol), symbol);
+  if (kind == section::kSpirv) {
+    std::vector<uint32_t> words = SpirvWords(bytes);
+    uint32_t level = VulkanLevel(target);
+    std::string wrong = codegen::spirv::Validate(words, level);
+    if (!wrong.empty()) return diag::Fail(diag::ErrorId::E0708, {}, "not valid SPIR-V: " + wrong);
+    return SpirvFunction(codegen::spirv::Disassemble(words, level), symbol);
+  }
+  return codegen::Disassemble(bytes, symbol);
+}
+
+}  // namespace adc::tool
