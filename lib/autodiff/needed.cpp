@@ -22,6 +22,8 @@
 // Units are planned innermost first: what a nested unit reads from around it is a direct read of the unit
 // that defines it, and everything else about the nested unit is settled by then.
 //
+// What the kernel left in memory for good (stored.h) is at hand wherever the indices of its cell are.
+//
 // Local arrays are a second kind of state. An array whose contents are needed is replayed: its stores belong
 // to every forward run, and the way back undoes them one by one (reverse_arrays.cpp).
 
@@ -85,7 +87,7 @@ uint32_t BytesOf(const Function& function, Value v) {
 }  // namespace
 
 NeededPlan::NeededPlan(const Function& function, const RegionTree& tree, const AdjointWork& work)
-    : function_(function), tree_(tree), work_(work) {
+    : function_(function), tree_(tree), work_(work), stored_(function) {
   FindNeededArrays();
   for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
   for (Block unit : tree.PostOrder()) PlanUnit(unit);
@@ -307,6 +309,10 @@ void NeededPlan::ExpandNeeded(Closure& closure, Value v) {
     NeedForward(closure, closure.owner, v);
     return;
   }
+  if (Inst store = stored_.Of(v); store.Valid()) {
+    for (Value index : function_.Indices(store)) Need(closure, index);
+    return;
+  }
   Inst inst = function_.DefiningInst(v);
   if (!inst.Valid()) return;  // an index of a loop, or a carried value in the search for the tape
   const ir::InstData& data = function_[inst];
@@ -336,6 +342,10 @@ void NeededPlan::ExpandForward(Closure& closure, Inst root, Value v) {
     uint32_t k = function_[v].number - (function_[loop].op == Op::For ? 1 : 0);
     NeedForward(closure, root, CarriedInit(function_, loop, k));
     NeedForward(closure, root, CarriedYield(function_, loop, k));
+    return;
+  }
+  if (Inst store = stored_.Of(v); store.Valid()) {
+    for (Value index : function_.Indices(store)) NeedForward(closure, root, index);
     return;
   }
   Inst inst = function_.DefiningInst(v);
@@ -441,6 +451,10 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
     Inst inst = function_.DefiningInst(v);
     if (!inst.Valid()) continue;
     uint32_t to = node_of[v.raw];
+    if (Inst store = stored_.Of(v); store.Valid()) {
+      for (Value index : function_.Indices(store)) link(index, to);
+      continue;
+    }
     if (!ir::HasRegions(function_[inst].op)) {
       for (Value operand : function_.Operands(inst)) link(operand, to);
       continue;
@@ -490,7 +504,7 @@ void NeededPlan::Commit(Closure& closure) {
     needed_.Insert(v);
     unit_has_first_step_.Insert(closure.unit);
     Inst inst = function_.DefiningInst(v);
-    if (!inst.Valid() || closure.kept.contains(v.raw)) continue;
+    if (!inst.Valid() || closure.kept.contains(v.raw) || stored_.Of(v).Valid()) continue;
     if (analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
     if (ir::HasRegions(function_[inst].op)) runs_forward_.Insert(inst);
   }
@@ -512,7 +526,8 @@ void NeededPlan::Commit(Closure& closure) {
     forward_[root.raw].insert(v.raw);
     runs_forward_.Insert(root);
     Inst inst = function_.DefiningInst(v);
-    if (inst.Valid() && analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
+    if (inst.Valid() && !stored_.Of(v).Valid() && analysis::ReadsMemory(function_[inst].op))
+      reloaded_.Insert(inst);
   }
   for (Value v : closure.outer) pending_[tree_.UnitOf(v)].push_back(v);
 }

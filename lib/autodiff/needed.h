@@ -6,6 +6,7 @@
 
 #include "autodiff/adjoint_work.h"
 #include "autodiff/restore.h"
+#include "autodiff/stored.h"
 
 namespace adc::autodiff {
 
@@ -40,6 +41,8 @@ class NeededPlan {
   /// A scratch buffer whose contents the way back reads: the tasks that fill it run forward first, as part of
   /// the root kWholeKernel.
   bool NeededScratch(ir::Value param) const { return needed_scratch_.Has(param); }
+  /// The store whose cell the way back reads for `v`, instead of computing it; invalid where it computes.
+  ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
   /// Loads that the derived kernel executes again, for the check that they read what the primal read.
   bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
 
@@ -65,6 +68,7 @@ class NeededPlan {
   const ir::Function& function_;
   const RegionTree& tree_;
   const AdjointWork& work_;
+  StoredValues stored_;
   IndexSet<ir::Value> needed_, direct_, needed_arrays_, needed_scratch_;
   IndexSet<ir::Inst> runs_forward_, reloaded_;
   IndexSet<ir::Block> unit_has_first_step_;

@@ -145,8 +145,12 @@ Value ReverseEmitter::At(Value v) {
     return built_.Constant(constant.type, constant.bits, constant.spelling);
   }
   if (data.kind == ir::ValueKind::Global) return built_.Global(data.owner, data.type);
+  if (plan_.StoreOf(v).Valid()) {
+    LoadStored(v);
+    return values_.Get(v.raw);
+  }
   Inst inst = primal_.DefiningInst(v);
-  ADC_CHECK(inst.Valid() && ir::InfoOf(primal_[inst].op).effect == ir::Effect::Pure,
+  ADC_CHECK(inst.Valid() && (ir::InfoOf(primal_[inst].op).effect == ir::Effect::Pure || Reloadable(inst)),
             "a primal value that the way back reads is not at hand");
   CloneForward(inst);
   return values_.Get(v.raw);

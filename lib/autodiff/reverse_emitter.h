@@ -66,10 +66,17 @@ class ReverseEmitter {
   bool ControlRuns(ir::Inst inst, const Mode& mode) const;
   bool Widens(ir::Inst branch, const Mode& mode) const;
   void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;
-  bool Recomputable(ir::Value v, ir::Inst branch, const std::unordered_set<uint32_t>& handed_out) const;
+  /// How many operations make `v`, defined inside `branch`, again from what is at hand around the branch and
+  /// from what is handed out of it; more than `limit` where that is no way.
+  uint32_t RecomputeCost(ir::Value v, ir::Inst branch, const std::unordered_set<uint32_t>& handed_out,
+                         uint32_t limit) const;
+  /// A load whose memory the way back finds as it was.
+  bool Reloadable(ir::Inst inst) const;
   void HoistStorage(ir::Block unit, const Mode& mode);
   void MakeTape(ir::Inst loop);
   void CloneForward(ir::Inst inst);
+  /// Reads what a store has left of `v`.
+  void LoadStored(ir::Value v);
   void PushIfTaped(ir::Value v);
 
   // Second step.

@@ -13,8 +13,9 @@
 //   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...   =>   %v, %e = if %c { ... yield %f, %e } else
 //   { yield ..., 0.0 }
 //
-// Cheap values are not handed out but recomputed from those that are. Widening goes through a bounded number
-// of branches inside each other, so that the size of the output stays linear in that of the input.
+// What a few operations make again from memory and from what is at hand is not handed out. Widening goes
+// through a bounded number of branches inside each other, so that the size of the output stays linear in that
+// of the input.
 
 #include <algorithm>
 
@@ -31,6 +32,14 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
+namespace {
+
+/// Operations and loads that making a value again may take, rather than handing it out of its branch.
+constexpr uint32_t kRecomputeLimit = 8;
+constexpr uint32_t kTooDear = UINT32_MAX;
+
+}  // namespace
+
 bool ReverseEmitter::Wanted(const Mode& mode, Value v) const {
   if (mode.first_step && plan_.Needed(v)) return true;
   return std::any_of(mode.roots.begin(), mode.roots.end(), [&](Inst root) { return plan_.Forward(root, v); });
@@ -39,8 +48,10 @@ bool ReverseEmitter::Wanted(const Mode& mode, Value v) const {
 bool ReverseEmitter::ControlRuns(Inst inst, const Mode& mode) const {
   if (mode.first_step && plan_.RunsForward(inst)) return true;
   for (Inst root : mode.roots) {
-    for (uint32_t n = 0; n < primal_[inst].result_count; ++n)
-      if (plan_.Forward(root, primal_.Result(inst, n))) return true;
+    for (uint32_t n = 0; n < primal_[inst].result_count; ++n) {
+      Value result = primal_.Result(inst, n);
+      if (plan_.Forward(root, result) && !plan_.StoreOf(result).Valid()) return true;
+    }
     for (Value array : plan_.OuterArrays(inst))
       if (!tree_.Inside(array, root) || plan_.Forward(root, array)) return true;
   }
@@ -62,6 +73,10 @@ void ReverseEmitter::EmitForwardInst(Inst inst, const Mode& mode) {
   const ir::InstData& data = primal_[inst];
   if (ir::IsTerminator(data.op) || analysis::IsParallel(data.op)) return;
   builder_.SetSpan(data.span);
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value v = primal_.Result(inst, n);
+    if (plan_.StoreOf(v).Valid() && Wanted(mode, v) && !AtHand(v)) LoadStored(v);
+  }
   if (data.op == Op::If) {
     if (ControlRuns(inst, mode)) EmitForwardIf(inst, mode);
   } else if (IsSerialLoop(data.op)) {
@@ -81,6 +96,15 @@ void ReverseEmitter::PushIfTaped(Value v) {
   auto due = due_pushes_.find(v);
   if (due == due_pushes_.end()) return;
   for (Value stack : due->second) builder_.StackPush(stack, At(v), push_slot_);
+}
+
+void ReverseEmitter::LoadStored(Value v) {
+  Inst store = plan_.StoreOf(v);
+  const ir::InstData data = primal_[store];
+  std::vector<Value> indices = AtAll(primal_.Indices(store));
+  Value loaded = builder_.Load(At(primal_.Operand(store, 0)), indices, data.attr, data.component);
+  names_.Name(loaded, "", primal_, v);
+  values_.Set(v.raw, loaded);
 }
 
 void ReverseEmitter::CloneForward(Inst inst) {
@@ -133,22 +157,32 @@ void ReverseEmitter::CollectExports(Block unit, const Mode& mode, std::vector<ui
   }
 }
 
-bool ReverseEmitter::Recomputable(Value v, Inst branch,
-                                  const std::unordered_set<uint32_t>& handed_out) const {
+uint32_t ReverseEmitter::RecomputeCost(Value v, Inst branch, const std::unordered_set<uint32_t>& handed_out,
+                                       uint32_t limit) const {
   Inst inst = primal_.DefiningInst(v);
+  if (!inst.Valid() || limit == 0) return kTooDear;
+  Inst store = plan_.StoreOf(v);
   Op op = primal_[inst].op;
   bool cheap = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Select ||
                op == Op::Min || op == Op::Max || op == Op::Cast || op == Op::And || op == Op::Or ||
-               op == Op::Not || ir::IsCompare(op);
-  if (!cheap) return false;
-  for (Value operand : primal_.Operands(inst)) {
+               op == Op::Not || ir::IsCompare(op) || Reloadable(inst) || store.Valid();
+  if (!cheap) return kTooDear;
+  uint32_t cost = 1;
+  for (Value operand : store.Valid() ? primal_.Indices(store) : primal_.Operands(inst)) {
     if (!tree_.Inside(operand, branch)) {
-      if (!AtHand(operand)) return false;
+      if (!AtHand(operand)) return kTooDear;
       continue;
     }
-    if (!handed_out.contains(operand.raw)) return false;
+    if (handed_out.contains(operand.raw)) continue;
+    uint32_t more = RecomputeCost(operand, branch, handed_out, limit - cost);
+    if (more > limit - cost) return kTooDear;
+    cost += more;
   }
-  return true;
+  return cost;
+}
+
+bool ReverseEmitter::Reloadable(Inst inst) const {
+  return primal_[inst].op == Op::Load && plan_.Reloaded(inst) && !analysis::IsLocalAccess(primal_, inst);
 }
 
 void ReverseEmitter::HoistStorage(Block unit, const Mode& mode) {
@@ -182,7 +216,7 @@ void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
   std::vector<uint32_t> wanted;
   std::vector<Type> types;
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    if (!Wanted(mode, primal_.Result(inst, n))) continue;
+    if (!Wanted(mode, primal_.Result(inst, n)) || plan_.StoreOf(primal_.Result(inst, n)).Valid()) continue;
     wanted.push_back(n);
     types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   }
@@ -211,7 +245,9 @@ void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
       CollectExports(data.regions[side], inner, candidates);
       std::unordered_set<uint32_t> handed_out;
       for (uint32_t key : candidates) {
-        if (key < primal_.ValueCount() && Recomputable(Value(key), inst, handed_out)) continue;
+        bool is_value = key < primal_.ValueCount();
+        if (is_value && RecomputeCost(Value(key), inst, handed_out, kRecomputeLimit) <= kRecomputeLimit)
+          continue;
         handed_out.insert(key);
         exports[side].push_back(key);
       }

@@ -39,6 +39,7 @@
 #include "transform/scalarise.h"
 #include "transform/shape.h"
 #include "transform/simplify.h"
+#include "transform/sink_sums.h"
 #include "verify/verify.h"
 
 namespace adc::driver {
@@ -263,6 +264,7 @@ bool Compilation::SimplifyDerived() {
   bool decided = clean && passes_.Run("accumulate", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       autodiff::DecideAccumulation(*module_, *kernel);
+      transform::SinkSums(*kernel);
     }
     return true;
   });

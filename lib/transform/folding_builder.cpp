@@ -446,6 +446,9 @@ Value FoldingBuilder::FoldFloat(Op op, std::span<const Value> operands) {
     Value inner_a = negated(a), inner_b = negated(b);
     if (inner_a.Valid() && inner_b.Valid()) return Make(Op::Mul, {inner_a, inner_b});
     if (inner_a.Valid() && function_.IsConstant(b)) return Make(Op::Mul, {inner_a, Make(Op::Neg, {b})});
+    // The sign goes outward, where a sum takes it in.
+    if (inner_a.Valid()) return Make(Op::Neg, {Make(Op::Mul, {inner_a, b})});
+    if (inner_b.Valid()) return Make(Op::Neg, {Make(Op::Mul, {a, inner_b})});
     return {};
   }
   if (op == Op::Div) {

@@ -21,6 +21,7 @@
 #include "transform/scalarise.h"
 #include "transform/shape.h"
 #include "transform/simplify.h"
+#include "transform/sink_sums.h"
 #include "verify/verify.h"
 
 namespace adc::test {
@@ -101,7 +102,10 @@ inline bool LowerParsed(LoweredModule& lowered, const LowerConfig& config) {
   if (!transform::Inline(module, inlining, diagnostics) || !transform::Scalarise(module, {}, diagnostics) ||
       !transform::MemoryToRegisters(module, {}, diagnostics) || !transform::Simplify(module, {}, diagnostics))
     return false;
-  for (ir::Function* kernel : KernelsOf(module)) autodiff::DecideAccumulation(module, *kernel);
+  for (ir::Function* kernel : KernelsOf(module)) {
+    autodiff::DecideAccumulation(module, *kernel);
+    transform::SinkSums(*kernel);
+  }
   for (ir::Function* kernel : KernelsOf(module)) {
     adstack::AdstackPlan plan = adstack::PlanAdstacks(module, *kernel, config.plan, diagnostics);
     for (adstack::SizeKernel& size : adstack::AddSizeKernels(module, *kernel, plan, diagnostics))

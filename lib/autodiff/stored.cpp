@@ -1,0 +1,88 @@
+// The gradient runs on the buffers as the kernel left them, so what the kernel stored need not be computed
+// again:
+//
+//   %t = ... a dozen operations on %q ...        the way back of `mul` needs %t:
+//   store %axis[%j], %t                     =>     %t = load %axis[%j]
+//   %m = mul %t, %speed
+//
+// What a kernel may overwrite later is never read again, which for a cell whose index is data nobody can tell
+// but the user: `writeonce` says so.
+
+#include "autodiff/stored.h"
+
+#include "analysis/memory.h"
+#include "analysis/structure.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+namespace {
+
+/// Operations that making a value again may take before a load is preferred.
+constexpr uint32_t kCheap = 6;
+/// How deep the arithmetic of an index is looked through.
+constexpr uint32_t kIndexDepth = 4;
+
+bool IsCarried(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  if (data.kind != ir::ValueKind::BlockParam) return false;
+  Inst owner = function[Block(data.owner)].owner;
+  return owner.Valid() &&
+         (function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0));
+}
+
+}  // namespace
+
+StoredValues::StoredValues(const Function& function) : function_(function) {
+  IndexSet<Value> kept_buffers;
+  for (uint32_t n = 0; n < function.params.size(); ++n)
+    if (function.params[n].writeonce && !function.params[n].alias) kept_buffers.Insert(function.Params()[n]);
+  analysis::Structure structure(function);
+  for (Inst inst : structure.Order()) {
+    if (function[inst].op != Op::Store || !kept_buffers.Has(function.Operand(inst, 0))) continue;
+    Value v = function.AccessValues(inst)[0];
+    Inst source = function.DefiningInst(v);
+    if (!source.Valid() || function[source].parent != function[inst].parent || store_.Get(v).Valid())
+      continue;
+    bool known = true;
+    for (Value index : function.Indices(inst)) known = known && IndexKnown(index, kIndexDepth);
+    if (known && Cost(v, kCheap) > kCheap) store_[v] = inst;
+  }
+}
+
+bool StoredValues::IndexKnown(Value index, uint32_t limit) const {
+  // Carried values would have to be kept on a tape, and control would have to run.
+  if (IsCarried(function_, index)) return false;
+  Inst inst = function_.DefiningInst(index);
+  if (!inst.Valid()) return true;
+  bool pure = ir::InfoOf(function_[inst].op).effect == ir::Effect::Pure;
+  bool load = function_[inst].op == Op::Load && !analysis::IsLocalAccess(function_, inst);
+  if (limit == 0 || !(pure || load)) return false;
+  for (Value operand : function_.Operands(inst))
+    if (!IndexKnown(operand, limit - 1)) return false;
+  return true;
+}
+
+uint32_t StoredValues::Cost(Value v, uint32_t limit) const {
+  if (IsCarried(function_, v)) return limit + 1;
+  Inst inst = function_.DefiningInst(v);
+  if (!inst.Valid()) return 0;
+  Op op = function_[inst].op;
+  if (op == Op::Load) return 1;
+  if (ir::InfoOf(op).effect != ir::Effect::Pure) return limit + 1;
+  bool dear = op == Op::Div || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow || op == Op::Atan2 ||
+              (op >= Op::Sin && op <= Op::Erf);
+  uint32_t cost = dear ? 4 : 1;
+  for (Value operand : function_.Operands(inst)) {
+    if (cost > limit) return cost;
+    cost += Cost(operand, limit - cost);
+  }
+  return cost;
+}
+
+}  // namespace adc::autodiff
