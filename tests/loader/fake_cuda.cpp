@@ -77,6 +77,9 @@ int DeviceGetAttribute(int* value, int attribute, int device) {
     case 16:
       *value = fake->processors;
       return 0;
+    case 38:
+      *value = 50 << 20;
+      return 0;
     case 39:
       *value = 1024;
       return 0;

@@ -195,8 +195,8 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
     return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {apart, f_.Compare(spv::OpINotEqual, remainder, zero)});
   };
   if (!quotient) {
-    // By 1 or -1 nothing remains, and 0 asks for 0.
-    Id remainder = f_.Emit(spv::OpSRem, type, {a, divisor});
+    // By 1 or -1 nothing remains, and 0 asks for 0. OpSRem leaves negative operands to the device.
+    Id remainder = f_.Sub(width, a, f_.Mul(width, f_.Emit(spv::OpSDiv, type, {a, divisor}), divisor));
     if (op == Op::Rem) return remainder;
     return f_.Choose(type, is_above(remainder), f_.Add(width, remainder, divisor), remainder);
   }

@@ -160,6 +160,7 @@ struct adrt_device {
   adrt::Count count;
   adrt::Host host;
   const adrt::DeviceKind* kind;
+  uint64_t cache_bytes = 0;           ///< GPU: of the last cache before memory; 0: unknown
   uint32_t worker_count;              ///< CPU: jobs; GPU: threads that it runs at once. Limits rows
   uint64_t most_blocks = UINT32_MAX;  ///< GPU: blocks of one launch
   char arch[16] = {};                 ///< "x86-64", "sm_90"

@@ -18,6 +18,11 @@ namespace {
 using artifact::NodeId;
 using artifact::SizeClass;
 
+/// Of the threads that could run, at least one in so many does.
+constexpr uint64_t kFewestShare = 4;
+/// Bytes of rows behind gates up to which there is one per iteration.
+constexpr uint64_t kManyGatedRows = 64 << 20;
+
 bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
   if (__builtin_add_overflow(value, alignment - 1, result)) return false;
   *result &= ~(alignment - 1);
@@ -143,10 +148,19 @@ class TaskSizer {
     return false;
   }
 
-  // Threads that run at once. Where no thread has a row a GPU takes as many as there are iterations.
-  uint64_t Limit() const {
-    bool has_rows = adstack_ && !adstack_->groups.empty();
-    if (rules_.is_gpu && !has_rows) return UINT64_MAX - rules_.lanes;
+  // Whether every thread has a row, whatever it meets.
+  bool HasUngated() const {
+    if (!adstack_) return false;
+    for (const artifact::GroupMeta& group : adstack_->groups) {
+      if (group.gate.empty()) return true;
+    }
+    return false;
+  }
+
+  // Threads that run at once. Where a GPU's threads have no row, or take one when they pass a gate, there are
+  // as many as iterations: those that pass are then spread over the device as evenly as can be.
+  uint64_t Limit() const { return rules_.is_gpu && !HasUngated() ? UINT64_MAX - rules_.lanes : OwnThreads(); }
+  uint64_t OwnThreads() const {
     uint32_t own = 0;
     if (plan_.module) {
       const adrt_module& module = *plan_.module;
@@ -251,6 +265,7 @@ class TaskSizer {
       }
       if (!ShareCap(open_count) || !LayOut()) return false;
     }
+    FitDevice();
     return FitBudget() && Settle();
   }
 
@@ -305,6 +320,24 @@ class TaskSizer {
       sizes_.stacks[index].capacity = share / artifact::ScalarTypeSize(adstack_->stacks[index].type);
     }
     return true;
+  }
+
+  // A tape that is written and read again by threads that run at once is best kept where the device caches
+  // it: fewer threads are faster there, down to a quarter of what could run. Rows behind gates are mostly not
+  // taken, and may be many as long as they are small.
+  void FitDevice() {
+    if (!rules_.is_gpu || sizes_.row_bytes == 0 || sizes_.rows == 0) return;
+    uint64_t own = OwnThreads() / rules_.lanes * rules_.lanes;
+    if (!HasUngated()) {
+      uint64_t running = own < sizes_.rows ? own : sizes_.rows;
+      uint64_t bytes = running * sizes_.row_bytes;
+      LowerRows(bytes > kManyGatedRows ? bytes : kManyGatedRows, sizes_.row_bytes);
+    } else if (plan_.module && plan_.module->device->cache_bytes > 0) {
+      uint64_t half = plan_.module->device->cache_bytes / 2;
+      uint64_t least = sizes_.rows / kFewestShare * sizes_.row_bytes;
+      LowerRows(half > least ? half : least, sizes_.row_bytes);
+    }
+    if (sizes_.rows == 0) sizes_.rows = rules_.lanes;
   }
 
   bool FitBudget() {

@@ -338,12 +338,13 @@ bool Attribute(const CudaDevice& cuda, int attribute, uint32_t* value, adrt_erro
 
 // What the device is, and the stream of adrt_run. The context is known, and current.
 bool Describe(CudaDevice& cuda, adrt_error* error) {
-  constexpr int kMaxGridX = 5, kProcessors = 16, kThreadsPerProcessor = 39, kMajor = 75, kMinor = 76;
-  uint32_t major = 0, minor = 0, threads = 0, blocks = 0;
+  constexpr int kMaxGridX = 5, kProcessors = 16, kCacheBytes = 38, kThreadsPerProcessor = 39, kMajor = 75,
+                kMinor = 76;
+  uint32_t major = 0, minor = 0, threads = 0, blocks = 0, cache = 0;
   if (!Attribute(cuda, kMajor, &major, error) || !Attribute(cuda, kMinor, &minor, error) ||
       !Attribute(cuda, kProcessors, &cuda.processors, error) ||
       !Attribute(cuda, kThreadsPerProcessor, &threads, error) ||
-      !Attribute(cuda, kMaxGridX, &blocks, error)) {
+      !Attribute(cuda, kCacheBytes, &cache, error) || !Attribute(cuda, kMaxGridX, &blocks, error)) {
     return false;
   }
   int version = 0;
@@ -355,6 +356,7 @@ bool Describe(CudaDevice& cuda, adrt_error* error) {
   cuda.newest_ptx = NewestPtx(version);
   cuda.worker_count = cuda.processors * threads;
   cuda.most_blocks = blocks;
+  cuda.cache_bytes = cache;
   artifact::TextWriter(cuda.arch, sizeof cuda.arch) << "sm_" << cuda.level;
   if (cuda.worker_count == 0 || blocks == 0) {
     return Refuse(error, ADRT_ERROR_DRIVER, "the CUDA driver says that its device has no processors");
