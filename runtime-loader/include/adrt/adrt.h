@@ -172,7 +172,7 @@ typedef struct adrt_device_report {
   uint32_t worker_count; /* CPU: jobs at once; GPU: threads that it runs at once */
   char kind[16];         /* "cpu", "cuda", "hip", "vulkan", "metal" */
   char arch[16];         /* "x86-64", "sm_90" */
-  char features[256];    /* those that bundles may ask for, with spaces between */
+  char features[1024];   /* those that bundles may ask for, with spaces between */
   char name[64];         /* what the hardware calls itself; may be empty */
   uint64_t reserved[2];
 } adrt_device_report;
