@@ -23,7 +23,8 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-/// A stack on its way to memory.
+/// A stack on its way to memory. Where it has several gates, row, base and capacity are those of the gate
+/// that was entered last: the others' blocks are over, or still to come.
 struct Lowered {
   const PlannedStack* plan = nullptr;
   uint32_t task = 0;
@@ -64,8 +65,11 @@ class Lowering {
       first = kernel_.DefiningInst(plan.stack);
       while (kernel_[first].parent != kernel_.Body()) first = kernel_[kernel_[first].parent].owner;
     }
-    std::vector<uint32_t>& claimed = first.Valid() ? claims_before_[first] : claims_in_[plan.gate];
-    claimed.push_back(position);
+    if (first.Valid()) {
+      claims_before_[first].push_back(position);
+    } else {
+      for (Block gate : plan.gates) claims_in_[gate].push_back(position);
+    }
     for (const PlannedAccess& access : plan.accesses) {
       if (!access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
       guarded_.Insert(access.inst);

@@ -24,6 +24,9 @@ using ir::Value;
 
 /// Groups with more stacks than this share no bytes: comparing each with each would not be linear any more.
 constexpr size_t kMaxSharing = 512;
+/// A task that has this many groups makes no more for stacks with several gates: each takes words of a launch
+/// and a register of each thread.
+constexpr size_t kMaxGroups = 8;
 
 class Planner {
  public:
@@ -45,6 +48,7 @@ class Planner {
       ChoosePrivate(task);
       NumberStacks(task);
       NumberGroups(task);
+      for (size_t n = 0; n < task.stacks.size(); ++n) FindGuards(task.stacks[n], facts_[stack_facts_[n]]);
       ShareBytes(task);
     }
     Compact();
@@ -88,10 +92,10 @@ class Planner {
     stack.scalar = facts.scalar;
     stack.place = facts.place;
     stack.gate = facts.gate;
+    stack.gates = facts.gates;
     stack.group = number;  // position in facts_ until groups are numbered
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
     stack.capacity = facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_);
-    for (Inst access : facts.accesses) stack.accesses.push_back({access, GuardOf(facts, access)});
     if (config_.forbid_s2 && work_.ClassOf(stack.capacity) == SizeClass::kS2) {
       diagnostics_
           .Error(diag::ErrorId::E0504, stack.place,
@@ -111,15 +115,24 @@ class Planner {
     return capacity;
   }
 
-  /// The loop around `access`, inside the gate, whose iteration number is the slot.
-  Inst GuardOf(const StackFacts& facts, Inst access) {
+  void FindGuards(PlannedStack& stack, const StackFacts& facts) {
+    for (Inst access : facts.accesses) {
+      Block inner = kernel_[access].parent;
+      auto gate = std::find_if(stack.gates.begin(), stack.gates.end(),
+                               [&](Block one) { return BlockContains(kernel_, one, inner); });
+      stack.accesses.push_back({access, GuardOf(facts, access, *gate)});
+    }
+  }
+
+  /// The loop around `access`, inside `gate`, whose iteration number is the slot.
+  Inst GuardOf(const StackFacts& facts, Inst access, Block gate) {
     if (!facts.indexed) return {};
     Value slot = kernel_.Operand(access, kernel_[access].operand_count - 1);
     Range range = bounds_.Of(slot);
     if (!range.Exact() || work_[range.lower].op != SizeOp::kIndex) return {};
     uint32_t level = work_[range.lower].axis;
     Block inner = kernel_[access].parent;
-    while (inner != facts.gate) {
+    while (inner != gate) {
       Inst owner = kernel_[inner].owner;
       if (!owner.Valid()) return {};
       const ir::InstData& data = kernel_[owner];
@@ -172,17 +185,22 @@ class Planner {
       stack_facts_.push_back(stack.group);
       if (stack.storage == Storage::kPrivate) {
         stack.group = artifact::kNoIndex;
+        stack.gates = {stack.gate};
         continue;
       }
-      Block gate = facts_[stack.group].gate;
-      auto found = std::find_if(task.groups.begin(), task.groups.end(),
-                                [&](const PlannedGroup& group) { return group.gate == gate; });
+      auto find = [&] {
+        return std::find_if(task.groups.begin(), task.groups.end(),
+                            [&](const PlannedGroup& group) { return group.gates == stack.gates; });
+      };
+      if (find() == task.groups.end() && task.groups.size() >= kMaxGroups) stack.gates = {stack.gate};
+      auto found = find();
       stack.group = static_cast<uint32_t>(found - task.groups.begin());
       if (found != task.groups.end()) continue;
       PlannedGroup group;
-      group.gate = gate;
-      Inst owner = kernel_[gate].owner;
-      if (owner.Valid() && kernel_[owner].op == Op::If) group.place = kernel_[owner].span;
+      group.gates = stack.gates;
+      Inst owner = kernel_[stack.gates.front()].owner;
+      group.gated = owner.Valid() && kernel_[owner].op == Op::If;
+      if (group.gated) group.place = kernel_[owner].span;
       task.groups.push_back(group);
     }
   }

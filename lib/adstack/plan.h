@@ -27,17 +27,21 @@ struct PlannedAccess {
 };
 
 struct PlannedGroup {
-  ir::Block gate;          ///< a thread claims its row where this block begins
-  diag::SourceSpan place;  ///< of the branch that is the gate; invalid where the group has none
+  /// A thread claims its row where the first of these blocks begins that it comes to, and has it in all.
+  std::vector<ir::Block> gates;
+  bool gated = false;      ///< the blocks are branches of an `if`
+  bool counted = false;    ///< the task's size kernel counts the iterations that claim a row
+  diag::SourceSpan place;  ///< of the first branch; invalid where the group has no gate
 };
 
 struct PlannedStack {
   ir::Value stack;
   uint32_t id = 0;  ///< its number; in a size kernel that of the stack it counts for
   ir::Scalar scalar = ir::Scalar::F32;
-  diag::SourceSpan place;     ///< of what is pushed
-  ir::Block gate;             ///< of its claim group, also where it needs no row
-  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
+  diag::SourceSpan place;        ///< of what is pushed
+  ir::Block gate;                ///< the innermost branch, or body, around all accesses
+  std::vector<ir::Block> gates;  ///< where its row is claimed; `gate` alone where it needs none
+  NodeId capacity = kNoNode;     ///< elements; kNoNode: nothing says it before the launch
   uint32_t group = 0;
   uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
   artifact::Addressing addressing = artifact::Addressing::kIndexed;

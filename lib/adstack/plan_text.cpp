@@ -90,10 +90,17 @@ class PlanPrinter {
     if (!task.size_kernel.empty()) text_ += "    counted before the launch by @" + task.size_kernel + "\n";
     for (size_t group = 0; group < task.groups.size(); ++group) {
       text_ += "    group " + std::to_string(group);
-      text_ += task.groups[group].place.Valid() ? ": gate" + At(task.groups[group].place) : ": no gate";
+      text_ += Gate(task.groups[group]);
       text_ += "\n";
     }
     for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
+  }
+
+  std::string Gate(const PlannedGroup& group) {
+    if (!group.gated) return ": no gate";
+    std::string text =
+        group.gates.size() == 1 ? ": gate" : ": " + std::to_string(group.gates.size()) + " gates";
+    return text + (group.counted ? ", counted" : "") + At(group.place);
   }
 
   void PrintStack(size_t number, const PlannedStack& stack) {
@@ -131,7 +138,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
   meta.lanes = plan.lanes;
   for (const PlannedGroup& group : task.groups) {
     artifact::GroupMeta entry;
-    if (group.place.Valid()) entry.gate = std::string_view(sources.Describe(group.place));
+    if (group.gated) entry.gate = std::string_view(group.place.Valid() ? sources.Describe(group.place) : "?");
     meta.groups.push_back(entry);
   }
   for (uint32_t number = 0; number < task.stacks.size(); ++number) {

@@ -3,22 +3,32 @@
 #include <algorithm>
 #include <optional>
 
+#include "adstack/repeatable.h"
+#include "adstack/stacks.h"
 #include "adstack/trip_count.h"
-#include "analysis/memory.h"
-#include "analysis/tasks.h"
+#include "adstack/walk.h"
 #include "ir/clone.h"
 #include "transform/simplify.h"
 
 // A size kernel is a copy of one task in which nothing can be seen from outside but what it counts: stores,
-// atomics and sums into parameters are left out, assertions and prints too. Counting is put where it is
-// cheapest: the trip count of a `for` at its head, the counter of a `while` behind it, anything else at the
-// push. Simplification then finds that most of the copy has no effect left.
+// atomics and sums into parameters are left out, assertions and prints too, and what depends on them
+// (Repeatable). Counting is put where it is cheapest: the trip count of a `for` at its head, the counter of a
+// `while` behind it, any other push at the push, an iteration where it passes a gate. Simplification then
+// finds that most of the copy has no effect left.
 //
 //   %count = while carry(%k = 0, %v = %v0) {        the loop stays, for its condition; its pushes go:
 //     continue_if (gt %v, 1.0)                      nothing pops them any more
 //   } do { stack.push %s, %v at %k  ... }
-//   %known = load %sizes[0]
-//   if (gt %count, %known) { atomic max %sizes[0], %count }
+//   atomic max %sizes[0], %count
+//   if (gt %m, 0.0) { atomic add %sizes[1], 1 }     a gate: all behind it is gone
+//
+// An iteration counts once, however often it comes by: where a gate stands in a loop, or a group has several,
+// a local flag collects, and is added up at the end of the iteration.
+//
+// A gate whose condition is lost counts as passed wherever the innermost gate around it passes, so that a
+// count is never too small. That takes care of pops as well: a derived kernel pops nothing in an iteration
+// that pushed nothing, so that a gate with pops alone may be left out where its condition is lost (it was
+// kept in a stack itself, as a rule); a kernel that somebody wrote promises nothing, and it counts there too.
 
 namespace adc::adstack {
 namespace {
@@ -33,23 +43,31 @@ using ir::Value;
 
 class SizeKernelBuilder {
  public:
-  SizeKernelBuilder(ir::Module& module, const Function& from, const TaskPlan& plan, uint32_t task)
-      : module_(module), from_(from), plan_(plan), task_(task) {}
+  SizeKernelBuilder(ir::Module& module, const analysis::Structure& structure, const analysis::Task& task,
+                    const TaskPlan& plan)
+      : module_(module),
+        from_(structure.function()),
+        plan_(plan),
+        work_(task),
+        keeps_rows_(HasOpenStacks(plan)),
+        repeatable_(structure, task, plan, keeps_rows_) {}
 
-  /// Null where the counts depend on what cannot be repeated without its effect.
-  Function* Run() {
-    std::string name = std::string(module_.Text(from_.name)) + ".size" + std::to_string(task_);
+  /// Null where a stack's count depends on what cannot be repeated, or where there is nothing to count.
+  Function* Run(uint32_t task, bool count_rows) {
+    for (uint32_t number = 0; number < plan_.stacks.size(); ++number) {
+      if (!EnterStack(number)) return nullptr;
+    }
+    for (uint32_t group = 0; group < plan_.groups.size() && count_rows; ++group) EnterGroup(group);
+    if (!keeps_rows_ && counted_.empty()) return nullptr;
+    std::string name = std::string(module_.Text(from_.name)) + ".size" + std::to_string(task);
     made_ = CloneSignature(from_, module_.Intern(name), map_);
     made_->role = ir::KernelRole::Size;
     made_->derived_from = from_.name;
     sizes_ = made_->AddParameter(Type::Buffer(kI64, 1), module_.Intern(FreshName()), {});
-    for (uint32_t number = 0; number < plan_.stacks.size(); ++number) Enter(number);
-
     builder_.emplace(module_, *made_, made_->Body());
-    analysis::Task task = analysis::TasksOf(from_)[task_];
     const std::vector<Inst>& body = from_[from_.Body()].insts;
-    for (uint32_t place = task.first; place < task.last; ++place) Copy(body[place]);
-    if (!repeatable_) return nullptr;
+    for (uint32_t place = work_.first; place < work_.last; ++place) Copy(body[place]);
+    if (!complete_) return nullptr;
     builder_->SetBlock(made_->Body());
     builder_->Terminate(Op::Return, {});
     StringId made_name = made_->name;
@@ -57,6 +75,9 @@ class SizeKernelBuilder {
     module_.Replace(std::move(made_));
     return module_.Find(made_name);
   }
+
+  /// The groups whose rows it counts, ascending.
+  const std::vector<uint32_t>& counted() const { return counted_; }
 
  private:
   std::string FreshName() const {
@@ -69,19 +90,127 @@ class SizeKernelBuilder {
     return name;
   }
 
-  void Enter(uint32_t number) {
+  /// False where the stack is to be counted and cannot be.
+  bool EnterStack(uint32_t number) {
     const PlannedStack& stack = plan_.stacks[number];
     of_stack_[stack.stack] = number;
-    if (stack.capacity != kNoNode) return;
+    if (stack.capacity != kNoNode) return true;
+    bool is_counted = stack.addressing == artifact::Addressing::kCounted;
+    if (is_counted) needs_counter_.Insert(stack.stack);
     for (const PlannedAccess& access : stack.accesses) {
-      if (from_[access.inst].op != Op::StackPush) continue;
-      if (!access.guard.Valid()) {
-        counted_at_push_.Insert(access.inst);
+      bool is_push = from_[access.inst].op == Op::StackPush;
+      if (!is_push && !is_counted) continue;
+      if (access.guard.Valid()) {
+        if (repeatable_.LostControl(access.guard)) return false;
+        counted_at_loop_[access.guard].push_back({number, access.inst});
         continue;
       }
-      counted_at_loop_[access.guard].push_back({number, access.inst});
+      Inst around = from_[from_[access.inst].parent].owner;
+      if (around.Valid() && repeatable_.LostControl(around)) return false;
+      if (!is_counted && repeatable_.Lost(from_.Operand(access.inst, 2))) return false;
+      if (is_push) counted_at_push_.Insert(access.inst);
     }
-    if (stack.addressing == artifact::Addressing::kCounted) needs_counter_.Insert(stack.stack);
+    return true;
+  }
+
+  bool HasPush(uint32_t group, Block gate) const {
+    for (const PlannedStack& stack : plan_.stacks) {
+      if (stack.storage != artifact::Storage::kRow || stack.group != group) continue;
+      for (const PlannedAccess& access : stack.accesses) {
+        if (from_[access.inst].op == Op::StackPush && BlockContains(from_, gate, from_[access.inst].parent))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// Where iterations of a group are counted, which then enters `counted_`; nowhere where that would be in
+  /// every iteration.
+  void EnterGroup(uint32_t group) {
+    if (!plan_.groups[group].gated || !work_.parallel.Valid()) return;
+    Block all = from_[work_.parallel].regions[0];
+    bool derived = from_.role != ir::KernelRole::Primal;
+    std::vector<Block> points;
+    for (Block gate : plan_.groups[group].gates) {
+      Block point = gate;
+      for (Block block = gate; block != all; block = from_[from_[block].owner].parent) {
+        Inst owner = from_[block].owner;
+        if (repeatable_.LostControl(owner)) point = GateOf(from_, from_[owner].parent);
+      }
+      if (point != gate && derived && !HasPush(group, gate)) continue;
+      if (point == all) return;
+      bool known =
+          std::any_of(points.begin(), points.end(), [&](Block other) { return SameBranch(point, other); });
+      if (!known) points.push_back(point);
+    }
+    bool once = points.size() == 1;
+    for (Block block = points[0]; block != all; block = from_[from_[block].owner].parent)
+      once = once && from_[from_[block].owner].op == Op::If;
+    for (Block point : points) marks_[point].push_back(group);
+    if (!once) flags_.push_back({group, {}});
+    counted_.push_back(group);
+  }
+
+  /// The same branch of two `if`s, one after the other, with one condition.
+  bool SameBranch(Block left, Block right) const {
+    if (left == right) return true;
+    const ir::InstData &a = from_[from_[left].owner], &b = from_[from_[right].owner];
+    return a.op == Op::If && b.op == Op::If && a.parent == b.parent &&
+           from_.Operand(from_[left].owner, 0) == from_.Operand(from_[right].owner, 0) &&
+           (a.regions[0] == left) == (b.regions[0] == right);
+  }
+
+  Value Element(uint32_t number) { return builder_->I64(number); }
+  Value GroupElement(uint32_t group) { return Element(static_cast<uint32_t>(plan_.stacks.size()) + group); }
+
+  void AddOne(uint32_t group) {
+    Value index = GroupElement(group), one = builder_->I64(1);
+    builder_->Access(Op::AtomicAdd, sizes_, {&index, 1}, {&one, 1});
+  }
+
+  /// At the start of a block of the copy that stands for `block`.
+  void Mark(Block block) {
+    for (uint32_t group : marks_.Get(block)) {
+      auto flag =
+          std::find_if(flags_.begin(), flags_.end(), [&](const Flag& one) { return one.group == group; });
+      if (flag == flags_.end()) {
+        AddOne(group);
+        continue;
+      }
+      SetFlag(*flag, 1);
+    }
+  }
+
+  struct Flag {
+    uint32_t group = 0;
+    Value array;  ///< one i32: the iteration has passed
+  };
+
+  void SetFlag(const Flag& flag, int32_t value) {
+    Value zero = builder_->I64(0), number = builder_->I32(value);
+    builder_->Access(Op::Store, flag.array, {&zero, 1}, {&number, 1});
+  }
+
+  void BeginIteration() {
+    for (Flag& flag : flags_) {
+      flag.array = builder_->Alloca(Type::Array(ir::kI32, 1));
+      SetFlag(flag, 0);
+    }
+  }
+
+  void EndIteration() {
+    for (const Flag& flag : flags_) {
+      Value zero = builder_->I64(0);
+      Value passed = builder_->Make(Op::Ne, {builder_->Load(flag.array, {&zero, 1}), builder_->I32(0)});
+      Block outer = builder_->block();
+      Inst branch = builder_->If(passed, {});
+      builder_->SetBlock((*made_)[branch].regions[1]);
+      builder_->Yield({});
+      builder_->SetBlock((*made_)[branch].regions[0]);
+      AddOne(flag.group);
+      builder_->Yield({});
+      builder_->SetBlock(outer);
+    }
   }
 
   bool IsParameter(Value base) const {
@@ -89,28 +218,48 @@ class SizeKernelBuilder {
     return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == from_.Body();
   }
 
+  /// What is lost is never asked for: where an operand must be, zero will do.
   Value Mapped(Value value) {
+    if (repeatable_.Lost(value)) return builder_->Zero(from_.TypeOf(value));
+    bool is_result = from_[value].kind == ir::ValueKind::Result;
+    if (is_result && !map_.Get(value).Valid()) {
+      complete_ = false;
+      return builder_->Zero(ir::kI32);
+    }
     ir::Cloner cloner(from_, *builder_, map_);
     return cloner.Map(value);
   }
 
-  void Copy(Inst inst) {
+  /// What the copy leaves out, regions and all.
+  bool IsLeftOut(Inst inst) const {
     const ir::InstData& data = from_[inst];
-    Op op = data.op;
-    builder_->SetSpan(data.span);
-    if (op == Op::Assert || op == Op::Print) return;
-    if (analysis::WritesMemory(op) && IsParameter(from_.Operand(inst, 0))) {
-      // The result of an atomic is what other iterations left there: counting twice would not repeat it. Left
-      // undefined here, it makes any use give up.
-      return;
+    if (data.op == Op::Assert || data.op == Op::Print) return true;
+    if (data.op == Op::If || data.op == Op::For || data.op == Op::While) return repeatable_.LostControl(inst);
+    if (data.op == Op::StackNew) return !IsKept(from_.Result(inst));
+    if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
+      bool has_slot = (data.flags & ir::kFlagHasSlot) != 0;
+      return !IsKept(from_.Operand(inst, 0)) ||
+             (has_slot && repeatable_.Lost(from_.Operand(inst, data.operand_count - 1)));
     }
-    for (Value operand : from_.Operands(inst)) {
-      bool is_result = from_[operand].kind == ir::ValueKind::Result;
-      if (is_result && !map_.Get(operand).Valid()) {
-        repeatable_ = false;
-        return;
+    if (analysis::WritesMemory(data.op)) {
+      if (IsParameter(from_.Operand(inst, 0))) return true;
+      for (Value operand : from_.Operands(inst)) {
+        if (repeatable_.Lost(operand)) return true;
       }
     }
+    return data.result_count > 0 && !analysis::IsParallel(data.op) && repeatable_.Lost(from_.Result(inst, 0));
+  }
+
+  bool IsKept(Value stack) const {
+    uint32_t number = of_stack_.Get(stack);
+    return number != UINT32_MAX &&
+           (keeps_rows_ || plan_.stacks[number].storage == artifact::Storage::kPrivate);
+  }
+
+  void Copy(Inst inst) {
+    if (!complete_ || IsLeftOut(inst)) return;
+    Op op = from_[inst].op;
+    builder_->SetSpan(from_[inst].span);
     std::vector<std::pair<uint32_t, Inst>> counts = counted_at_loop_.Get(inst);
     if (op == Op::For) {
       for (const auto& [number, push] : counts) {
@@ -158,8 +307,12 @@ class SizeKernelBuilder {
       for (Value param : from_[source_region].params)
         map_[param] = into.AddParam(block, from_.TypeOf(param), from_[param].name);
       builder_->SetBlock(block);
+      bool is_iteration = inst == work_.parallel;
+      if (is_iteration) BeginIteration();
+      Mark(source_region);
+      Inst end = from_.Terminator(source_region);
       for (Inst inner : from_[source_region].insts) {
-        if (!repeatable_) break;
+        if (is_iteration && inner == end) EndIteration();
         Copy(inner);
       }
       builder_->SetBlock(outer);
@@ -190,56 +343,58 @@ class SizeKernelBuilder {
     Count(of_stack_.Get(stack), builder_->Make(Op::Add, {slot, builder_->I64(1)}));
   }
 
-  /// Raises sizes[number] to `count`. Most iterations only read: they find it high enough.
+  /// Raises sizes[number] to `count`.
   void Count(uint32_t number, Value count) {
-    Value index = builder_->I64(number);
-    Value known = builder_->Load(sizes_, {&index, 1});
-    Value more = builder_->Make(Op::Gt, {count, known});
-    Block outer = builder_->block();
-    Inst branch = builder_->If(more, {});
-    builder_->SetBlock((*made_)[branch].regions[1]);
-    builder_->Yield({});
-    builder_->SetBlock((*made_)[branch].regions[0]);
+    Value index = Element(number);
     builder_->Access(Op::AtomicMax, sizes_, {&index, 1}, {&count, 1});
-    builder_->Yield({});
-    builder_->SetBlock(outer);
   }
 
   ir::Module& module_;
   const Function& from_;
   const TaskPlan& plan_;
-  uint32_t task_;
+  analysis::Task work_;
+  bool keeps_rows_;  ///< stacks are counted: their own content may be needed for that
+  Repeatable repeatable_;
   std::unique_ptr<Function> made_;
   std::optional<ir::Builder> builder_;
   ir::ValueMap map_;
   Value sizes_;
-  bool repeatable_ = true;
+  bool complete_ = true;  ///< nothing was missing so far
   SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
   SideTable<Inst, std::vector<std::pair<uint32_t, Inst>>> counted_at_loop_;
   IndexSet<Inst> counted_at_push_;
   IndexSet<Value> needs_counter_;
   SideTable<Value, Value> counters_;
+  SideTable<Block, std::vector<uint32_t>> marks_;  ///< groups that count where a block begins
+  std::vector<Flag> flags_;                        ///< of groups that may be marked more than once
+  std::vector<uint32_t> counted_;
 };
 
 }  // namespace
 
-bool NeedsSizeKernel(const TaskPlan& task) {
+bool HasOpenStacks(const TaskPlan& task) {
   return std::any_of(task.stacks.begin(), task.stacks.end(),
                      [](const PlannedStack& stack) { return stack.capacity == kNoNode; });
 }
 
 std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kernel, AdstackPlan& plan,
-                                       diag::Diagnostics& diagnostics) {
+                                       const SizeKernelConfig& config, diag::Diagnostics& diagnostics) {
   std::vector<SizeKernel> made;
+  analysis::Structure structure(kernel);
+  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!NeedsSizeKernel(plan.tasks[task])) continue;
-    Function* function = SizeKernelBuilder(module, kernel, plan.tasks[task], task).Run();
+    TaskPlan& own = plan.tasks[task];
+    bool rows = config.count_rows && std::any_of(own.groups.begin(), own.groups.end(),
+                                                 [](const PlannedGroup& group) { return group.gated; });
+    if (!HasOpenStacks(own) && !rows) continue;
+    SizeKernelBuilder builder(module, structure, tasks[task], own);
+    Function* function = builder.Run(task, rows);
     if (function == nullptr) continue;
     transform::SimplifyFunction(module, *function, {});
     SizeKernel size{function, PlanAdstacks(module, *function, {}, diagnostics)};
     bool runs_dry = false;
-    for (const TaskPlan& own : size.plan.tasks) {
-      for (const PlannedStack& stack : own.stacks) {
+    for (const TaskPlan& part : size.plan.tasks) {
+      for (const PlannedStack& stack : part.stacks) {
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
       }
@@ -252,7 +407,8 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
       module.KeepFunctions(keep);
       continue;
     }
-    plan.tasks[task].size_kernel = module.Text(function->name);
+    own.size_kernel = module.Text(function->name);
+    for (uint32_t group : builder.counted()) own.groups[group].counted = true;
     made.push_back(std::move(size));
   }
   return made;

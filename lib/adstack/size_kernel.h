@@ -1,17 +1,19 @@
 #pragma once
 // Size kernels: what no size expression can say is counted before the launch.
 //
-// A `while` whose end lies in the data has no expression for its trip count. Its size kernel is the task
-// itself without its effects: a kernel of the same parameters and iterations, and one more, `%sizes:
-// buffer<i64, 1>`, which runs what decides how often loops run and writes the largest count of every open
-// stack into %sizes[stack]. Everything else is dead there and leaves with simplification, so that usually
-// nothing but loop conditions remains.
+// A `while` whose end lies in the data has no expression for its trip count, and a gate none for how many
+// iterations pass it. A task's size kernel is the task itself without its effects: a kernel of the same
+// parameters and iterations, and one more, `%sizes: buffer<i64, 1>`, zero before it runs. It runs what
+// decides how often loops run and which gates are passed, and counts: %sizes[stack] is what an open stack
+// takes at most, %sizes[stacks + group] how many iterations claim a row of a group. Everything else is dead
+// there and leaves with simplification, so that usually nothing but conditions remains.
 //
-// Where a count depends on values that were pushed (a loop inside of a reversed loop), the size kernel keeps
-// those stacks as well. Their capacity may be open itself: the launcher then runs the size kernel again with
-// what it has counted, until nothing grows. Each round settles one more level of nesting. Inside a size
-// kernel what does not fit is left out: pushes are dropped, and a loop that would pop what was dropped runs
-// no iteration.
+// Where a stack's count depends on values that were pushed (a loop inside of a reversed loop), the size
+// kernel keeps those stacks as well. Their capacity may be open itself: the launcher then runs the size
+// kernel again with what it has counted, until nothing grows. Each round settles one more level of nesting.
+// Inside a size kernel what does not fit is left out: pushes are dropped, and a loop that would pop what was
+// dropped runs no iteration. A size kernel that counts rows alone keeps no such stack, and runs once: a gate
+// that depends on what was popped counts as passed.
 
 #include "adstack/plan.h"
 
@@ -22,16 +24,21 @@ struct SizeKernel {
   AdstackPlan plan;  ///< PlannedStack::id says which stack of the sized task each of its stacks is
 };
 
-/// True where a size kernel would help: some capacity of the task is unknown.
-bool NeedsSizeKernel(const TaskPlan& task);
+struct SizeKernelConfig {
+  bool count_rows = true;  ///< for devices: on a CPU rows belong to workers
+};
+
+/// Some capacity of the task is unknown before it is counted.
+bool HasOpenStacks(const TaskPlan& task);
 
 /// Adds the size kernels of `kernel` to the module, planned and not lowered: "k.grad.size0" for task 0, role
-/// Size. Their names enter `plan`. A task whose counts depend on the result of an atomic, or on the content
-/// of a stack without slots that is open itself, gets none, and needs a cap at the launch.
+/// Size. Their names, and which groups they count, enter `plan`. A task whose stacks' counts depend on the
+/// result of an atomic, on memory that the task itself has written before, or on the content of a stack
+/// without slots that is open itself, gets none, and needs a cap at the launch.
 ///
-/// *Requires*: `plan` was made from `kernel`, which still holds its abstract stacks. *Breaks*: nothing of
-/// `kernel`.
+/// *Requires*: `plan` was made from `kernel`, which still holds its abstract stacks. *Guarantees*: no count
+/// is below what a launch on the same memory takes. *Breaks*: nothing of `kernel`.
 std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const ir::Function& kernel, AdstackPlan& plan,
-                                       diag::Diagnostics& diagnostics);
+                                       const SizeKernelConfig& config, diag::Diagnostics& diagnostics);
 
 }  // namespace adc::adstack

@@ -37,6 +37,47 @@ Inst AncestorIn(const Function& function, Block block, Inst inst) {
   return inst;
 }
 
+/// Stacks with more gates than this claim at the block that holds them all.
+constexpr size_t kMaxGates = 8;
+
+/// The branches below `common` that hold all accesses: one for each outermost branch that has some, as far in
+/// as its accesses allow. Empty where an access lies behind none, or where one of the branches is always
+/// taken.
+std::vector<Block> BranchesOf(const Function& function, Block common, const std::vector<Inst>& accesses) {
+  struct Cluster {
+    Block outermost, held;
+  };
+  std::vector<Cluster> clusters;
+  for (Inst access : accesses) {
+    Block outermost;
+    for (Block block = function[access].parent; block != common;
+         block = function[function[block].owner].parent) {
+      if (function[function[block].owner].op == Op::If) outermost = block;
+    }
+    if (!outermost.Valid()) return {};
+    auto known = std::find_if(clusters.begin(), clusters.end(),
+                              [&](const Cluster& cluster) { return cluster.outermost == outermost; });
+    if (known != clusters.end()) {
+      known->held = CommonBlock(function, known->held, function[access].parent);
+      continue;
+    }
+    if (clusters.size() == kMaxGates) return {};
+    for (const Cluster& cluster : clusters) {
+      if (function[cluster.outermost].owner == function[outermost].owner) return {};
+    }
+    clusters.push_back({outermost, function[access].parent});
+  }
+  std::vector<Block> gates;
+  for (const Cluster& cluster : clusters) gates.push_back(GateOf(function, cluster.held));
+  return gates;
+}
+
+bool IsStackAccess(Op op) {
+  return op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
+}
+
+}  // namespace
+
 Block GateOf(const Function& function, Block block) {
   while (function[block].owner.Valid()) {
     Op op = function[function[block].owner].op;
@@ -45,12 +86,6 @@ Block GateOf(const Function& function, Block block) {
   }
   return block;
 }
-
-bool IsStackAccess(Op op) {
-  return op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
-}
-
-}  // namespace
 
 bool BlockContains(const Function& function, Block outer, Block inner) {
   while (inner != outer) {
@@ -126,6 +161,8 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
       continue;
     }
     facts.gate = GateOf(kernel, common);
+    if (tasks[facts.task].parallel.Valid()) facts.gates = BranchesOf(kernel, common, facts.accesses);
+    if (facts.gates.empty()) facts.gates = {facts.gate};
     used.push_back(std::move(facts));
   }
   return used;

@@ -23,6 +23,9 @@ struct StackFacts {
   /// The innermost branch of an `if` that holds all accesses; where there is none, the body of the task's
   /// parallel, or of the kernel.
   ir::Block gate;
+  /// Where a thread needs the stack's row: `gate` alone, or where every access lies behind some branch
+  /// further in, those branches, in textual order (a forward and a reverse sweep with one condition).
+  std::vector<ir::Block> gates;
   diag::SourceSpan place;  ///< of what is pushed
 };
 
@@ -35,6 +38,10 @@ std::vector<StackFacts> CollectStacks(const ir::Function& kernel, const analysis
 /// stack lives from its first to its last access within one run of the block that makes it.
 bool NeverLiveTogether(const ir::Function& kernel, const analysis::Structure& structure,
                        const StackFacts& left, const StackFacts& right);
+
+/// The innermost branch of an `if` that is `block` or holds it; where there is none, the body of the parallel
+/// around it, or of the kernel.
+ir::Block GateOf(const ir::Function& function, ir::Block block);
 
 /// True when `outer` is `inner` or holds it.
 bool BlockContains(const ir::Function& function, ir::Block outer, ir::Block inner);

@@ -275,11 +275,15 @@ bool Compilation::SimplifyDerived() {
 }
 
 bool Compilation::Lower() {
+  adstack::SizeKernelConfig size_config;
+  size_config.count_rows = std::any_of(targets_.begin(), targets_.end(),
+                                       [](const target::Target& target) { return !target.IsCpu(); });
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);
       // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
-      for (adstack::SizeKernel& size : adstack::AddSizeKernels(*module_, *kernel, plan, diagnostics_)) {
+      for (adstack::SizeKernel& size :
+           adstack::AddSizeKernels(*module_, *kernel, plan, size_config, diagnostics_)) {
         planned_.push_back({size.function, std::move(size.plan)});
       }
       planned_.push_back({kernel, std::move(plan)});
@@ -307,7 +311,7 @@ std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
   for (const adstack::TaskPlan& task : plan.tasks) {
     codegen::TaskRows rows;
     rows.groups = static_cast<uint32_t>(task.groups.size());
-    for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.place.Valid());
+    for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.gated);
     uint32_t position = 0;
     for (const adstack::PlannedStack& stack : task.stacks) {
       bool in_row = stack.storage == artifact::Storage::kRow;

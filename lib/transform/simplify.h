@@ -25,7 +25,7 @@ struct SimplifyConfig {
 ///   never made a select.
 /// - Dead code goes, carried values and results one by one. A loop without effects goes too; a `while`
 /// without
-///   `max` only if it does not contain itself what could run for ever.
+///   `max` only in a size kernel, which repeats what the launch does.
 /// - Scalar module constants and constant elements of constant arrays become literals.
 ///
 /// Works on any phase, before and after differentiation. The reference stays good; values, instructions and

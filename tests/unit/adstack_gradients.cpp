@@ -75,7 +75,7 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     ++with_stacks;
     INFO("seed " << seed << "\n" << text << abstract->PlanText() << abstract->Text());
     std::vector<adstack::SizeKernel> sizes =
-        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics);
+        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
     REQUIRE(adstack::LowerAdstacks(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics));
     for (adstack::SizeKernel& size : sizes)
       REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
@@ -99,7 +99,7 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     for (size_t task = 0; task < lowered->plan.tasks.size(); ++task) {
       const adstack::TaskPlan& plan = lowered->plan.tasks[task];
       if (plan.size_kernel.empty()) {
-        REQUIRE_FALSE(adstack::NeedsSizeKernel(plan));
+        REQUIRE_FALSE(adstack::HasOpenStacks(plan));
         continue;
       }
       // Counting must change nothing; scratch of earlier tasks is not filled here, so only first tasks are

@@ -136,7 +136,8 @@ inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKer
   size_t stacks = planned.plan.tasks[task_number].stacks.size();
   interp::Arguments own = interp::MakeArguments(*planned.module, *size.function);
   for (size_t n = 0; n < arguments.list.size(); ++n) own[n] = arguments[n];
-  own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks)});
+  size_t groups = planned.plan.tasks[task_number].groups.size();
+  own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks + groups)});
   std::vector<int64_t> known(stacks, 0);
   for (*rounds = 1; *rounds < 20; ++*rounds) {
     std::vector<interp::RowTask> rows;

@@ -48,7 +48,7 @@ struct LoweredModule {
       for (const adstack::TaskPlan& task : lowered.plan.tasks) {
         codegen::TaskRows& rows = kernel.tasks.emplace_back();
         rows.groups = static_cast<uint32_t>(task.groups.size());
-        for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.place.Valid());
+        for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.gated);
         uint32_t position = 0;
         for (const adstack::PlannedStack& stack : task.stacks) {
           bool in_row = stack.storage == artifact::Storage::kRow;
@@ -108,7 +108,7 @@ inline bool LowerParsed(LoweredModule& lowered, const LowerConfig& config) {
   }
   for (ir::Function* kernel : KernelsOf(module)) {
     adstack::AdstackPlan plan = adstack::PlanAdstacks(module, *kernel, config.plan, diagnostics);
-    for (adstack::SizeKernel& size : adstack::AddSizeKernels(module, *kernel, plan, diagnostics))
+    for (adstack::SizeKernel& size : adstack::AddSizeKernels(module, *kernel, plan, {}, diagnostics))
       lowered.kernels.push_back({size.function, std::move(size.plan)});
     lowered.kernels.push_back({kernel, std::move(plan)});
   }
