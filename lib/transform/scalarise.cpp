@@ -270,6 +270,26 @@ class ScalariseRewriter final : public Rewriter {
     return Choose(candidates, index);
   }
 
+  /// A component of a parameter that is known when compiling is in its final form.
+  bool IsComponentOfParameter(Inst inst) const {
+    std::span<const Value> operands = from_.Operands(inst);
+    const ir::ValueData& base = from_[operands[0]];
+    if (base.kind != ir::ValueKind::BlockParam || Block(base.owner) != from_.Body()) return false;
+    for (size_t n = 1; n < operands.size(); ++n) {
+      std::optional<int64_t> index = from_.IntegerConstant(operands[n]);
+      if (!index || *index < 0 || *index >= (n == 1 ? base.type.rows : base.type.columns)) return false;
+    }
+    return true;
+  }
+
+  /// Such a component where it is asked for: the values of one task are not to be read by another, and those
+  /// made where the function begins belong to its first task.
+  Value ReadComponent(Inst inst) {
+    std::vector<Value> operands;
+    for (Value v : from_.Operands(inst)) operands.push_back(Map(v));
+    return builder_.Make(from_[inst].op, operands);
+  }
+
   /// The parts of the result of an arithmetic instruction with a vector or matrix among its operands or as
   /// its result.
   std::vector<Value> Expand(Inst inst) {
@@ -284,8 +304,10 @@ class ScalariseRewriter final : public Rewriter {
       case Op::MatMake:
         return PartsOfAll(operands);
       case Op::VecGet:
+        if (IsComponentOfParameter(inst)) return {ReadComponent(inst)};
         return {GetPart(parts(0), Map(operands[1]))};
       case Op::MatGet: {
+        if (IsComponentOfParameter(inst)) return {ReadComponent(inst)};
         std::vector<Value> all = parts(0);
         std::vector<Value> row;
         Value row_index = Map(operands[1]);

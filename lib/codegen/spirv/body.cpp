@@ -19,18 +19,31 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
       kernel_(kernel) {
   if (scalars.mode() == FloatMode::Contract) FindContractions(analysis::Uses(function), function.Body());
   if (kernel == nullptr) return;
+  for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
+    Id type = scalars.RegisterType(kernel->sums.ScalarOf(sum));
+    sum_states_.push_back(NewState(type, kernel->sums.Start(sum)));
+    bool touch = kernel->sums.NeedsTouch(sum);
+    touch_states_.push_back(touch ? NewState(m_.BoolType(), m_.ConstantBool(false)) : ir::kNoAttr);
+  }
   for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
+}
+
+uint32_t BodyEmitter::NewState(Id type, Id initial) {
+  states_.push_back(initial);
+  state_types_.push_back(type);
+  return static_cast<uint32_t>(states_.size() - 1);
 }
 
 void BodyEmitter::FindStates(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   std::vector<uint32_t> found;
+  if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
+    found.push_back(sum_states_[sum]);
+    if (touch_states_[sum] != ir::kNoAttr) found.push_back(touch_states_[sum]);
+  }
   if (data.op == Op::RowClaim && kernel_->environment.IsGated(data.attr)) {
-    auto [place, fresh] = gate_states_.try_emplace(data.attr, static_cast<uint32_t>(states_.size()));
-    if (fresh) {
-      states_.push_back(kernel_->rows.Unclaimed());
-      state_types_.push_back(m_.IntType(64));
-    }
+    auto [place, fresh] = gate_states_.try_emplace(data.attr, 0);
+    if (fresh) place->second = NewState(m_.IntType(64), kernel_->rows.Unclaimed());
     found.push_back(place->second);
   }
   for (ir::Block region : data.regions) {
@@ -231,6 +244,12 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
 
 void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
+  if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
+    Id& total = states_[sum_states_[sum]];
+    total = kernel_->sums.Accumulate(inst, total);
+    if (touch_states_[sum] != ir::kNoAttr) states_[touch_states_[sum]] = m_.ConstantBool(true);
+    return;
+  }
   if (ir::IsAccess(data.op)) return kernel_->memory.EmitAccess(inst);
   if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
   if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);
@@ -255,6 +274,13 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   ADC_CHECK(data.op == Op::StatusRaise, "an operation that no part of a kernel emits");
   kernel_->status.Raise(StatusCode::AdstackOverflow, data.component,
                         values_.Index(function_.Operand(inst, 0), 64));
+}
+
+void BodyEmitter::PaySums() {
+  for (uint32_t sum = 0; sum < sum_states_.size(); ++sum) {
+    bool touch = touch_states_[sum] != ir::kNoAttr;
+    kernel_->sums.Pay(sum, states_[sum_states_[sum]], touch ? states_[touch_states_[sum]] : 0);
+  }
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {

@@ -11,7 +11,8 @@
 // of an `if` meet has one per result; there are no others, but for states.
 //
 // States are values that some instruction inside of control flow changes and a later one needs, without being
-// carried by the IR: the row that a thread has claimed. Loops and branches that change one carry it.
+// carried by the IR: the row that a thread has claimed, what a sum has come to. Loops and branches that
+// change one carry it.
 //
 // With FloatMode::Contract a product that one sum alone reads is not emitted, and the sum becomes an fma.
 //
@@ -20,6 +21,7 @@
 #include "analysis/uses.h"
 #include "codegen/spirv/memory.h"
 #include "codegen/spirv/rows.h"
+#include "codegen/spirv/sums.h"
 
 namespace adc::codegen::spirv {
 
@@ -29,6 +31,7 @@ struct KernelParts {
   MemoryEmitter& memory;
   RowEmitter& rows;
   StatusReporter& status;
+  SumEmitter& sums;
   const KernelChecks& checks;
   BodyConfig config;
 };
@@ -48,8 +51,11 @@ class BodyEmitter {
   Id State(uint32_t number) const { return states_[number]; }
   void SetState(uint32_t number, Id value) { states_[number] = value; }
   Id StateType(uint32_t number) const { return state_types_[number]; }
+  /// Behind all iterations, where threads meet: adds each sum to its cell.
+  void PaySums();
 
  private:
+  uint32_t NewState(Id type, Id initial);
   void FindStates(ir::Inst inst);
   void EmitInst(ir::Inst inst);
   void EmitPure(ir::Inst inst);
@@ -78,6 +84,8 @@ class BodyEmitter {
   KernelParts* kernel_;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
+  std::vector<uint32_t> sum_states_;          ///< by sum: its total
+  std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: not kept
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
   IndexSet<ir::Inst> taken_in_;                               ///< products
   SideTable<ir::Inst, uint32_t> contracted_{0, ir::kNoAttr};  ///< sum -> which operand it takes in

@@ -104,7 +104,11 @@ class Emission {
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
-    KernelParts parts{environment, memory, row_emitter, status, checks, context_.config.Body()};
+    ChunkSums sums;
+    if (task.kind == analysis::TaskKind::Parallel && !context_.config.check_bounds)
+      sums = FindChunkSums(kernel, task.first, task.parallel);
+    SumEmitter sum_emitter(kernel, environment, builder, scalars, values, memory, std::move(sums));
+    KernelParts parts{environment, memory, row_emitter, status, sum_emitter, checks, context_.config.Body()};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     TaskEmitter(context_, kernel, environment, builder, values, status, body).Emit(task);
     builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);

@@ -32,6 +32,9 @@ class MemoryEmitter {
   /// The atomic update of the element of `access` by `value`.
   void EmitAtomic(ir::Inst access, ir::Op op, Id value);
 
+  /// The new value of an update.
+  Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
+
   /// What lies at `place` as a register, and back.
   Id Read(const Place& place, ir::Scalar scalar);
   void Write(const Place& place, ir::Scalar scalar, Id value);
@@ -70,8 +73,6 @@ class MemoryEmitter {
   /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
   template <class Next>
   Id Retry(const Place& place, Next next);
-  /// The new value of an update.
-  Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
 
   ModuleContext& context_;
   ModuleBuilder& m_;

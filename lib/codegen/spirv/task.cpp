@@ -136,6 +136,7 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
     body_.SetState(changed[n], states[n].id);
   }
   f_.EndLoop(loop);
+  body_.PaySums();
 }
 
 }  // namespace adc::codegen::spirv

@@ -1,0 +1,53 @@
+#pragma once
+// Sums over the iterations of one thread (codegen/common/chunk_sums.h), and how threads pay them.
+//
+// A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
+// all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
+// device has no reduction for the type, each thread that has something to pay makes its own.
+
+#include "codegen/common/chunk_sums.h"
+#include "codegen/spirv/memory.h"
+
+namespace adc::codegen::spirv {
+
+class SumEmitter {
+ public:
+  SumEmitter(const ir::Function& kernel, Environment& environment, FunctionBuilder& builder,
+             ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory, ChunkSums sums)
+      : m_(builder.module()),
+        kernel_(kernel),
+        environment_(environment),
+        f_(builder),
+        scalars_(scalars),
+        values_(values),
+        memory_(memory),
+        sums_(std::move(sums)) {}
+
+  const std::vector<ChunkSum>& sums() const { return sums_.sums; }
+  /// The sum that an accumulation belongs to; ir::kNoAttr: none.
+  uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
+  ir::Scalar ScalarOf(uint32_t sum) const;
+  /// What a sum starts from: it leaves a cell as it is, to the bit.
+  Id Start(uint32_t sum);
+  /// Whether it must be known if the thread has accumulated at all.
+  bool NeedsTouch(uint32_t sum) const;
+  /// The sum after accumulation `inst`.
+  Id Accumulate(ir::Inst inst, Id total);
+  /// Adds a sum to its cell, where all threads meet. `touched`: 0 where the cell may always be touched.
+  void Pay(uint32_t sum, Id total, Id touched);
+
+ private:
+  /// The reduction of a subgroup's registers of this type; OpNop where there is none.
+  spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
+
+  ModuleBuilder& m_;
+  const ir::Function& kernel_;
+  Environment& environment_;
+  FunctionBuilder& f_;
+  ScalarEmitter& scalars_;
+  ValueTable& values_;
+  MemoryEmitter& memory_;
+  ChunkSums sums_;
+};
+
+}  // namespace adc::codegen::spirv
