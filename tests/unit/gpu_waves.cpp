@@ -197,6 +197,39 @@ kernel @sums(%x: buffer<f32, 1>, %f: buffer<f32, 1>, %d: buffer<f64, 1>, %n: buf
   }
 }
 
+TEST_CASE("neighbouring components are paid together and arrive where they belong") {
+  auto lowered = LowerText(R"(
+kernel @vectors(%x: buffer<f32, 1>, %p: buffer<vec<f32, 3>, 1>, %q: buffer<vec<f32, 7>, 1>, %size: i32) {
+  parallel %i, %b in 0..%size, 0..2 {
+    %v = load %x[%i]
+    %three = vec.make %v, 1.0, (mul %v, 2.0)
+    atomic add %p[%b], %three
+    %seven = vec.make 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, %v
+    atomic sub %q[%b], %seven
+  }
+}
+)");
+  constexpr int32_t kSize = 64;
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    for (Together together : {Together::Alone, Together::Four, Together::Wave}) {
+      std::vector<float> x(kSize), p(6, 0.0f), q(14, 0.0f);
+      for (size_t n = 0; n < kSize; ++n) x[n] = static_cast<float>(n);
+      WaveLaunch launch(*lowered, 0);
+      launch.cells = {Address(x.data()), kSize, Address(p.data()), 2, Address(q.data()), 2, kSize};
+      code.Run(code.Entries()[0][0], launch.Words(0, 2 * kSize, 64, 0, 0), 64, together);
+      constexpr float kTotal = kSize * (kSize - 1) / 2;
+      CHECK(p == std::vector<float>{kTotal, kSize, 2 * kTotal, kTotal, kSize, 2 * kTotal});
+      std::vector<float> want;
+      for (int b = 0; b < 2; ++b) {
+        for (int n = 1; n <= 6; ++n) want.push_back(static_cast<float>(-n * kSize));
+        want.push_back(-kTotal);
+      }
+      CHECK(q == want);
+    }
+  }
+}
+
 namespace {
 
 const char* const kRecurrence = R"(

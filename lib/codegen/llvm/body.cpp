@@ -64,6 +64,7 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
     }
     EmitInst(inst);
   }
+  sums_->Flush();
 }
 
 void BodyEmitter::SetLate(const SideTable<ir::Inst, ir::Block>& late) {
@@ -101,8 +102,9 @@ void BodyEmitter::EmitSinCos(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitInst(ir::Inst inst) {
-  SetPlace(inst);
   const ir::InstData& data = kernel_[inst];
+  if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ReductionOf(data.op)) sums_->Flush();
+  SetPlace(inst);
   switch (data.op) {
     case Op::Sin:
     case Op::Cos:

@@ -1,5 +1,7 @@
 #include "codegen/llvm/lane_sums.h"
 
+#include <algorithm>
+
 #include "llvm/IR/Module.h"
 
 // How lanes with the same cell add up, whichever lanes they are. Each knows its peers, the mask of the lanes
@@ -18,24 +20,62 @@ using ir::Op;
 using ir::Scalar;
 using llvm::Value;
 
+namespace {
+
+/// Components that are paid together, at most: each takes registers.
+constexpr size_t kMostComponents = 4;
+/// So few lanes pay by themselves.
+constexpr uint32_t kFewLanes = 2;
+
+}  // namespace
+
+bool LaneSums::IsNeighbour(ir::Inst inst, uint32_t component) const {
+  const ir::InstData& data = kernel_[inst];
+  const Owed& last = owed_.back();
+  if (owed_.size() == kMostComponents || kernel_[last.inst].attr != data.attr ||
+      kernel_[last.inst].index_count != data.index_count)
+    return false;
+  for (uint32_t n = 0; n < 1u + data.index_count; ++n) {
+    if (kernel_.Operand(last.inst, n) != kernel_.Operand(inst, n)) return false;
+  }
+  // From either end: components come up or down.
+  bool up = owed_.size() == 1 || owed_[0].component < owed_[1].component;
+  bool down = owed_.size() == 1 || owed_[0].component > owed_[1].component;
+  return (up && component == last.component + 1) || (down && component + 1 == last.component);
+}
+
 void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   ir::Value operand = kernel_.AccessValues(inst)[0];
   Scalar scalar = kernel_.TypeOf(operand).scalar;
+  uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
+  if (!owed_.empty() && !IsNeighbour(inst, component)) Flush();
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
-  Value* address = memory_.AddressOf(inst);
-  llvm::CallInst* call = builder_.CreateCall(PayFunction(scalar, address->getType()), {address, value});
-  aliases_.Mark(call, inst, false);
+  owed_.push_back({inst, component, value});
 }
 
-llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
+void LaneSums::Flush() {
+  if (owed_.empty()) return;
+  if (owed_.back().component < owed_.front().component) std::reverse(owed_.begin(), owed_.end());
+  ir::Inst first = owed_.front().inst;
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
+  llvm::SmallVector<Value*> operands{memory_.AddressOf(first)};
+  for (const Owed& owed : owed_) operands.push_back(owed.value);
+  llvm::Function* pay = PayFunction(scalar, static_cast<uint32_t>(owed_.size()), operands[0]->getType());
+  aliases_.Mark(builder_.CreateCall(pay, operands), first, false);
+  owed_.clear();
+}
+
+llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type* pointer) {
   llvm::Function* user = builder_.GetInsertBlock()->getParent();
   llvm::Module* module = user->getParent();
-  std::string name = std::string("adc.pay.") + ir::Spelling(scalar);
+  std::string name = std::string("adc.pay.") + ir::Spelling(scalar) + "." + std::to_string(count);
   if (llvm::Function* known = module->getFunction(name)) return known;
   const GpuDialect& wave = *hooks_.Wave();
   llvm::Type* type = scalars_.RegisterType(scalar);
-  auto* pay = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), {pointer, type}, false),
+  llvm::SmallVector<llvm::Type*> parameters(1 + count, type);
+  parameters[0] = pointer;
+  auto* pay = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
                                      llvm::GlobalValue::InternalLinkage, name, *module);
   pay->setDoesNotThrow();
   pay->setConvergent();
@@ -43,9 +83,28 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
   wave.MakeFunction(*pay);
   auto block = [&](const char* label) { return llvm::BasicBlock::Create(module->getContext(), label, pay); };
   llvm::BasicBlock* head = block("entry");
+  llvm::BasicBlock* alone = block("alone");
+  llvm::BasicBlock* several = block("several");
+  llvm::BasicBlock* done = block("done");
   llvm::IRBuilder<> b(head);
   Value* address = pay->getArg(0);
+  auto update = [&](llvm::ArrayRef<Value*> values) {
+    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
+    for (uint32_t n = 0; n < count; ++n) {
+      b.CreateAtomicRMW(kind, b.CreateConstInBoundsGEP1_64(type, address, n), values[n],
+                        llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic,
+                        hooks_.AtomicScope());
+    }
+    b.CreateBr(done);
+  };
+  llvm::SmallVector<Value*> own;
+  for (uint32_t n = 0; n < count; ++n) own.push_back(pay->getArg(1 + n));
   Value* active = wave.ActiveLanes(b);
+  Value* lanes = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active);
+  b.CreateCondBr(b.CreateICmpULE(lanes, llvm::ConstantInt::get(lanes->getType(), kFewLanes)), alone, several);
+  b.SetInsertPoint(alone);
+  update(own);
+  b.SetInsertPoint(several);
   Value* peers = wave.Peers(b, active, b.CreatePtrToInt(address, b.getInt64Ty()));
   Value* lane = wave.Lane(b);
   Value* rank = wave.CountBelow(b, peers);
@@ -60,35 +119,36 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, llvm::Type* pointer) {
   llvm::BasicBlock* test = block("test");
   llvm::BasicBlock* add = block("add");
   llvm::BasicBlock* summed = block("summed");
-  llvm::BasicBlock* update = block("update");
-  llvm::BasicBlock* done = block("done");
+  llvm::BasicBlock* lead = block("lead");
   b.CreateBr(test);
   b.SetInsertPoint(test);
   llvm::PHINode* left = b.CreatePHI(mask_type, 2, "left");
   llvm::PHINode* order = b.CreatePHI(b.getInt32Ty(), 2, "order");
-  llvm::PHINode* sum = b.CreatePHI(type, 2, "sum");
   left->addIncoming(waiting, before);
   order->addIncoming(rank, before);
-  sum->addIncoming(pay->getArg(1), before);
+  llvm::SmallVector<llvm::PHINode*> sums;
+  for (Value* value : own) {
+    sums.push_back(b.CreatePHI(type, 2, "sum"));
+    sums.back()->addIncoming(value, before);
+  }
   Value* has_next = b.CreateICmpNE(left, none);
   b.CreateCondBr(b.CreateICmpNE(wave.LanesWhere(b, active, has_next), none), add, summed);
   b.SetInsertPoint(add);
   Value* next = b.CreateSelect(has_next, wave.FirstLane(b, left), lane);
-  Value* other = wave.ReadScalar(b, active, sum, next);
-  Value* total = ir::IsFloat(scalar) ? b.CreateFAdd(sum, other) : b.CreateAdd(sum, other);
+  for (llvm::PHINode* sum : sums) {
+    Value* other = wave.ReadScalar(b, active, sum, next);
+    Value* total = ir::IsFloat(scalar) ? b.CreateFAdd(sum, other) : b.CreateAdd(sum, other);
+    sum->addIncoming(b.CreateSelect(has_next, total, sum), add);
+  }
   Value* odd = b.CreateTrunc(order, b.getInt1Ty());
   Value* finished = wave.LanesWhere(b, active, odd);
-  left->addIncoming(b.CreateAnd(left, b.CreateNot(finished)), b.GetInsertBlock());
-  order->addIncoming(b.CreateLShr(order, 1), b.GetInsertBlock());
-  sum->addIncoming(b.CreateSelect(has_next, total, sum), b.GetInsertBlock());
+  left->addIncoming(b.CreateAnd(left, b.CreateNot(finished)), add);
+  order->addIncoming(b.CreateLShr(order, 1), add);
   b.CreateBr(test);
   b.SetInsertPoint(summed);
-  b.CreateCondBr(b.CreateICmpEQ(lane, first), update, done);
-  b.SetInsertPoint(update);
-  auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-  b.CreateAtomicRMW(kind, address, sum, llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic,
-                    hooks_.AtomicScope());
-  b.CreateBr(done);
+  b.CreateCondBr(b.CreateICmpEQ(lane, first), lead, done);
+  b.SetInsertPoint(lead);
+  update(llvm::SmallVector<Value*>(sums.begin(), sums.end()));
   b.SetInsertPoint(done);
   b.CreateRetVoid();
   return pay;

@@ -3,8 +3,9 @@
 // together.
 //
 // A sum into one cell is reduced over the wave when the task ends, where all lanes meet again, and one lane
-// updates the cell. A gathered sum is paid at once by the lanes that have come to it together: those with the
-// same cell add up first, and one of them makes one atomic update (adc.pay.<type>).
+// updates the cell. Gathered sums are paid by the lanes that have come to them together: those with the same
+// cell add up first, and one of them makes one atomic update. Neighbouring components of one cell, which are
+// summed one after another, are paid as one (adc.pay.<type>.<count>).
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/sums.h"
@@ -16,12 +17,23 @@ class LaneSums final : public SumEmitter {
   using SumEmitter::SumEmitter;
 
  private:
+  struct Owed {
+    ir::Inst inst;
+    uint32_t component = 0;
+    llvm::Value* value = nullptr;
+  };
+
+  void Flush() override;
   void BeginGathered(const ChunkSums&) override {}
   void AddGathered(ir::Inst inst, uint32_t number) override;
   void EndSum(const Sum& sum) override;
   void EndGathered() override {}
-  /// adc.pay.<type>(address, value): adds the values of the lanes that are here to their cells.
-  llvm::Function* PayFunction(ir::Scalar scalar, llvm::Type* pointer);
+  bool IsNeighbour(ir::Inst inst, uint32_t component) const;
+  /// adc.pay.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
+  /// which lie one behind the other from `address` on.
+  llvm::Function* PayFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
+
+  std::vector<Owed> owed_;  ///< components of one cell, to be paid by Flush
 };
 
 }  // namespace adc::codegen

@@ -151,6 +151,7 @@ Value* SumEmitter::TouchedOf(const Sum& sum) {
 }
 
 void SumEmitter::End() {
+  Flush();
   for (const Sum& sum : sums_) EndSum(sum);
   EndGathered();
   sums_.clear();

@@ -27,6 +27,9 @@ class SumEmitter {
   void Begin(const ChunkSums& sums);
   /// Emits an accumulation into a sum; false, and nothing emitted, where `inst` belongs to none.
   bool Accumulate(ir::Inst inst);
+  /// Ends what Accumulate may have put off. Called before control flow, and before what touches memory in
+  /// other ways.
+  virtual void Flush() {}
   /// Adds each sum to its cell.
   void End();
 
