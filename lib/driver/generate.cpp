@@ -24,17 +24,8 @@ diag::Result<codegen::TargetCode> EmitMsl(const ir::Module& module,
                                           const codegen::CodeConfig& config) {
   diag::Result<codegen::TargetCode> code = codegen::EmitSpirv(module, kernels, config);
   if (!code) return code;
-  codegen::Stopwatch watch(code->steps);
-  const codegen::Payload* spirv = code->Find(codegen::PayloadKind::Spirv);
-  ADC_CHECK(spirv != nullptr, "no SPIR-V to write Metal's language from");
-  std::vector<std::string> symbols;
-  for (const std::vector<codegen::EntryCode>& tasks : code->entries) {
-    for (const codegen::EntryCode& entry : tasks) symbols.push_back(entry.symbol);
-  }
-  diag::Result<codegen::MslText> msl = codegen::TranslateToMsl(spirv->bytes, symbols, config.target);
-  if (!msl) return msl.Failure();
-  code->payloads = {{codegen::PayloadKind::Msl, {msl->text.begin(), msl->text.end()}}};
-  watch.Lap("translate");
+  diag::Status translated = codegen::TranslateToMsl(config.target, *code);
+  if (!translated) return translated.Failure();
   return code;
 }
 

@@ -25,6 +25,7 @@ struct MetalHost::State {
   uint64_t memory = UINT64_MAX;
   uint32_t language = 30;
   uint32_t most_threads = 1024;
+  bool tells_addresses = true;
   std::mutex mutex;
   std::vector<struct Buffer*> buffers;
 
@@ -247,6 +248,11 @@ uint64_t Length(void*, void* buffer) {
   return static_cast<Buffer*>(buffer)->size;
 }
 
+uint64_t Address(void* user, void* buffer) {
+  if (!Of(user).tells_addresses) return 0;
+  return reinterpret_cast<uintptr_t>(static_cast<Buffer*>(buffer)->bytes());
+}
+
 void* NewCommands(void* user, void*) {
   return Of(user).MustFail() ? nullptr : new Commands(Of(user));
 }
@@ -337,6 +343,9 @@ void SetBytes(void*, void* encoder, const void* bytes, uint64_t size, uint32_t i
   slot = {nullptr, 0, std::vector<uint64_t>((size + 7) / 8)};
   std::memcpy(slot.words.data(), bytes, size);
 }
+void UseBuffer(void*, void* encoder, void* buffer) {
+  CommandsOf(encoder, true).Hold(static_cast<Buffer*>(buffer));
+}
 void RecordDispatch(void*, void* encoder, uint32_t blocks, uint32_t block_size) {
   Commands& commands = CommandsOf(encoder, true);
   Encoder* open = static_cast<Encoder*>(encoder);
@@ -377,6 +386,7 @@ MetalHost::MetalHost() : state_(std::make_unique<State>()) {
                  .new_buffer = NewBuffer,
                  .contents = Contents,
                  .length = Length,
+                 .address = Address,
                  .new_commands = NewCommands,
                  .commit_and_wait = CommitAndWait,
                  .begin_compute = BeginCompute,
@@ -385,6 +395,7 @@ MetalHost::MetalHost() : state_(std::make_unique<State>()) {
                  .set_pipeline = SetPipeline,
                  .set_buffer = SetBuffer,
                  .set_bytes = SetBytes,
+                 .use_buffer = UseBuffer,
                  .dispatch = RecordDispatch,
                  .barrier = Barrier,
                  .fill_zero = FillZero,
@@ -403,6 +414,9 @@ void MetalHost::SetMemory(uint64_t bytes) {
 }
 void MetalHost::SetMostThreads(uint32_t threads) {
   state_->most_threads = threads;
+}
+void MetalHost::HideAddresses() {
+  state_->tells_addresses = false;
 }
 void MetalHost::FailCall(uint32_t n) {
   state_->fail_at = n == 0 ? 0 : state_->fallible + n;

@@ -32,8 +32,12 @@ kernel void adc_sums_t0(const device ulong* words [[buffer(0)]], const device fl
     for (ulong i = 0; i < words[1]; ++i) sum[0] += x[i];
 }
 
-kernel void adc_sums_t1(const device ulong* words [[buffer(0)]], const device float* x [[buffer(1)]], device float* y [[buffer(2)]], const device float* sum [[buffer(3)]], device float* heap [[buffer(4)]], device atomic_uint* status [[buffer(30)]], uint3 id [[thread_position_in_grid]])
+struct Table { device float* heap [[id(0)]]; device atomic_uint* status [[id(1)]]; };
+
+kernel void adc_sums_t1(const device ulong* words [[buffer(0)]], const device float* x [[buffer(1)]], device float* y [[buffer(2)]], const device float* sum [[buffer(3)]], constant Table& table [[buffer(30)]], uint3 id [[thread_position_in_grid]])
 {
+    device float* heap = table.heap;
+    device atomic_uint* status = table.status;
     ulong row = id.x;
     if (row >= words[16]) return;
     device float* mine = heap + (words[7] + row / 32 * words[8] * 32 + words[11] * 32 + row % 32 * 4) / 4;
@@ -99,8 +103,8 @@ KernelMeta Sums() {
                                {1, BindingOf::kParam, 0, ScalarType::kF32},
                                {2, BindingOf::kParam, 1, ScalarType::kF32},
                                {3, BindingOf::kParam, 3, ScalarType::kF32},
-                               {4, BindingOf::kHeap, kNoIndex, ScalarType::kF32},
-                               {30, BindingOf::kStatus, kNoIndex, ScalarType::kU32}}));
+                               {30, BindingOf::kHeap, kNoIndex, ScalarType::kF32},
+                               {31, BindingOf::kStatus, kNoIndex, ScalarType::kU32}}));
   TaskMeta& task = kernel.tasks[1];
   task.plans.push_back({});
   task.plans[0].lanes = 32;
@@ -428,6 +432,24 @@ TEST_CASE("what a Metal device cannot take is refused with the reason", "[metal]
     CHECK(RunSums(metal, MakeBundle(source), &y, &error) == ADRT_ERROR_DRIVER);
     CHECK(error.Says("newLibraryWithSource"));
     CHECK(error.Says("lost"));
+  }
+  SECTION("a table of addresses where the system tells none") {
+    MetalHost metal;
+    metal.HideAddresses();
+    CHECK(RunSums(metal, MakeBundle(), &y, &error) == ADRT_ERROR_DEVICE_FEATURE);
+    CHECK(error.Says("macOS 13"));
+    CHECK(metal.LiveObjects() == 0);
+  }
+  SECTION("words that are no buffer of their own") {
+    MetalHost metal;
+    auto file = MakeBundle(kSource, [](Metadata& metadata) {
+      metadata.kernels[1].tasks[0].entries[0].bindings = {
+          {30, BindingOf::kWords, kNoIndex, ScalarType::kU64}};
+    });
+    CHECK(RunSums(metal, file, &y, &error) == ADRT_ERROR_MALFORMED);
+    CHECK(error.Says("words"));
+    CHECK(error.rule == 10);
+    CHECK(metal.LiveObjects() == 0);
   }
   SECTION("memory that runs out") {
     MetalHost metal;

@@ -1,5 +1,6 @@
 // SPIR-V to Metal source: what the text looks like, and that it computes what the module says.
 
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -113,10 +114,42 @@ OpFunctionEnd
 
 const std::string kFirst = "adc_k__x_2Egrad_t0", kSecond = "adc_k__x_2Egrad_t1";
 
-std::vector<uint8_t> TwoEntries() {
+codegen::EntryCode Entry(const std::string& symbol, std::vector<codegen::Binding> bindings) {
+  codegen::EntryCode entry;
+  entry.symbol = symbol;
+  entry.bindings = std::move(bindings);
+  return entry;
+}
+
+codegen::Binding Param(uint32_t number, uint32_t param, ir::Scalar scalar) {
+  return {number, codegen::BindingOf::Param, param, scalar};
+}
+
+std::vector<uint8_t> TwoEntriesBytes() {
   return Assemble(Preamble({{"entry0", kFirst}, {"entry1", kSecond}},
                            {{"words", "u64", 0}, {"x", "f32", 3}, {"loss", "u32", 6}, {"flags", "u8", 30}}) +
                   kTwoEntries);
+}
+
+/// What the SPIR-V printer would give for the module.
+codegen::TargetCode TwoEntries() {
+  codegen::TargetCode code;
+  code.payloads.push_back({codegen::PayloadKind::Spirv, TwoEntriesBytes()});
+  codegen::Binding words = {0, codegen::BindingOf::Words, 0, ir::Scalar::U64};
+  code.entries = {{Entry(kFirst, {Param(3, 0, ir::Scalar::F32), Param(6, 1, ir::Scalar::U32),
+                                  Param(30, 2, ir::Scalar::U8), words}),
+                   Entry(kSecond, {Param(3, 0, ir::Scalar::F32), Param(30, 2, ir::Scalar::U8)})}};
+  return code;
+}
+
+/// The text of a translation that succeeds.
+std::string Translated(codegen::TargetCode& code, const char* target = "metal:2.4") {
+  diag::Status done = codegen::TranslateToMsl(Metal(target), code);
+  INFO(done.Failure().text);
+  REQUIRE(done);
+  REQUIRE(code.payloads.size() == 1);
+  REQUIRE(code.payloads[0].kind == codegen::PayloadKind::Msl);
+  return {code.payloads[0].bytes.begin(), code.payloads[0].bytes.end()};
 }
 
 size_t Count(const std::string& text, std::string_view part) {
@@ -136,38 +169,43 @@ std::unique_ptr<msl_host::Library> Compile(const std::string& text) {
 }  // namespace
 
 TEST_CASE("one Metal text holds every entry under its own name, and shared declarations once") {
-  std::string symbols[] = {kFirst, kSecond};
   for (const char* name : {"metal:2.4", "metal:3.0"}) {
-    auto msl = codegen::TranslateToMsl(TwoEntries(), symbols, Metal(name));
-    REQUIRE(msl);
-    const std::string& text = msl->text;
+    codegen::TargetCode code = TwoEntries();
+    std::string text = Translated(code, name);
+    INFO(text);
     CHECK(text.starts_with("#include <metal_stdlib>\nusing namespace metal;\n"));
     CHECK(text.ends_with("}\n"));
-    CHECK(msl->lines == Count(text, "\n"));
     CHECK(Count(text, "#include") == 1);
-    CHECK(Count(text, "float polynomial(") == 1);
+    CHECK(Count(text, "float polynomial(float ") == 1);
     CHECK(Count(text, "kernel void " + kFirst + "(") == 1);
     CHECK(Count(text, "kernel void " + kSecond + "(") == 1);
-    CHECK(Count(text, "& x [[buffer(3)]]") == 2);
-    CHECK(Count(text, "& flags [[buffer(30)]]") == 1);
-    CHECK(Count(text, "[[buffer(") == 5);
   }
 }
 
+TEST_CASE("bindings are those that the code uses, the words first, numbered from 0") {
+  codegen::TargetCode code = TwoEntries();
+  std::string text = Translated(code);
+  const std::vector<codegen::Binding>& first = code.entries[0][0].bindings;
+  REQUIRE(first.size() == 3);  // flags are not used by it
+  CHECK(first[0].of == codegen::BindingOf::Words);
+  CHECK(first[1].param == 0);
+  CHECK(first[2].param == 1);
+  for (uint32_t n = 0; n < 3; ++n) CHECK(first[n].number == n);
+  CHECK(Count(text, "& words [[buffer(0)]]") == 1);
+  CHECK(Count(text, "& x [[buffer(1)]]") == 1);
+  CHECK(Count(text, "& loss [[buffer(2)]]") == 1);
+  CHECK(Count(text, "& x [[buffer(0)]]") == 1);
+  CHECK(Count(text, "& flags [[buffer(1)]]") == 1);
+}
+
 TEST_CASE("equal modules give equal Metal text") {
-  std::string symbols[] = {kFirst, kSecond};
-  auto once = codegen::TranslateToMsl(TwoEntries(), symbols, Metal());
-  auto again = codegen::TranslateToMsl(TwoEntries(), symbols, Metal());
-  REQUIRE(once);
-  REQUIRE(again);
-  CHECK(once->text == again->text);
+  codegen::TargetCode once = TwoEntries(), again = TwoEntries();
+  CHECK(Translated(once) == Translated(again));
 }
 
 TEST_CASE("translated entries compute what the module says") {
-  std::string symbols[] = {kFirst, kSecond};
-  auto msl = codegen::TranslateToMsl(TwoEntries(), symbols, Metal());
-  REQUIRE(msl);
-  auto library = Compile(msl->text);
+  codegen::TargetCode code = TwoEntries();
+  auto library = Compile(Translated(code));
   auto first = library->Find(kFirst), second = library->Find(kSecond);
   REQUIRE(first);
   REQUIRE(second);
@@ -188,14 +226,12 @@ TEST_CASE("translated entries compute what the module says") {
     }
   }
   uint8_t flags[5] = {9, 9, 9, 9, 9};
-  void* buffers[msl_host::kBuffers] = {};
-  buffers[0] = words;
-  buffers[3] = x;
-  CHECK(first(buffers, 1, 2) == 7);  // buffer 6 is missing
-  buffers[6] = &loss;
-  buffers[30] = flags;
+  void* buffers[msl_host::kBuffers] = {words, x};
+  CHECK(first(buffers, 1, 2) == 3);  // buffer 2 is missing
+  buffers[2] = &loss;
   REQUIRE(first(buffers, 1, 2) == 0);
-  REQUIRE(second(buffers, 5, 1) == 0);
+  void* others[msl_host::kBuffers] = {x, flags};
+  REQUIRE(second(others, 5, 1) == 0);
   CHECK(loss == Approx(want_loss).epsilon(1e-6));
   for (int i = 0; i < 5; ++i) {
     CHECK(x[i] == Approx(want_x[i]).epsilon(1e-6));
@@ -203,17 +239,62 @@ TEST_CASE("translated entries compute what the module says") {
   }
 }
 
-TEST_CASE("a module that SPIRV-Cross refuses is an error with its reason") {
-  std::string symbols[] = {std::string("adc_k_t0")};
-  auto cut = TwoEntries();
-  cut.resize(12);
-  auto msl = codegen::TranslateToMsl(cut, symbols, Metal());
-  REQUIRE(!msl);
-  CHECK(msl.Failure().id == diag::ErrorId::E0620);
+TEST_CASE("buffers beyond Metal's 31 go through a table of addresses") {
+  constexpr uint32_t kCount = 40;
+  std::vector<Buffer> buffers;
+  std::vector<codegen::Binding> bindings;
+  std::string body = "%entry = OpFunction %void None %task\n%start = OpLabel\n";
+  for (uint32_t n = 0; n < kCount; ++n) {
+    std::string name = "p" + std::to_string(n);
+    buffers.push_back({name, "u32", n});
+    bindings.push_back(Param(n, n, ir::Scalar::U32));
+    if (n == 7) continue;  // not used: the numbers behind it move up
+    body += "%at" + name + " = OpAccessChain %pu32 %" + name + " %u32_0 %u32_1\nOpStore %at" + name + " %c" +
+            name + "\n";
+  }
+  std::string constants;
+  for (uint32_t n = 0; n < kCount; ++n) {
+    constants += "%cp" + std::to_string(n) + " = OpConstant %u32 " + std::to_string(n + 100) + "\n";
+  }
+  codegen::TargetCode code;
+  std::string text =
+      Preamble({{"entry", "adc_many_t0"}}, buffers) + constants + body + "OpReturn\nOpFunctionEnd\n";
+  text.erase(text.find("OpName %helper"), std::string("OpName %helper \"polynomial\"\n").size());
+  code.payloads.push_back({codegen::PayloadKind::Spirv, Assemble(text)});
+  code.entries = {{Entry("adc_many_t0", bindings)}};
+  std::string msl = Translated(code);
+  INFO(msl);
+  const std::vector<codegen::Binding>& used = code.entries[0][0].bindings;
+  REQUIRE(used.size() == kCount - 1);
+  CHECK(used[7].param == 8);
+  CHECK(Count(msl, "[[buffer(29)]]") == 1);
+  CHECK(Count(msl, "[[buffer(30)]]") == 1);
+  CHECK(Count(msl, "[[buffer(31)]]") == 0);
 
-  auto missing = codegen::TranslateToMsl(TwoEntries(), symbols, Metal());
-  REQUIRE(!missing);
-  CHECK(missing.Failure().text.find("adc_k_t0") != std::string::npos);
+  std::vector<std::array<uint32_t, 2>> memory(kCount);
+  void* arguments[msl_host::kBuffers] = {};
+  std::vector<void*> table(used.size() - 30);
+  for (const codegen::Binding& binding : used) {
+    (binding.number < 30 ? arguments[binding.number] : table[binding.number - 30]) =
+        memory[binding.param].data();
+  }
+  arguments[30] = table.data();
+  REQUIRE(Compile(msl)->Find("adc_many_t0")(arguments, 1, 1) == 0);
+  for (uint32_t n = 0; n < kCount; ++n) CHECK(memory[n][1] == (n == 7 ? 0 : n + 100));
+}
+
+TEST_CASE("a module that SPIRV-Cross refuses is an error with its reason") {
+  codegen::TargetCode cut = TwoEntries();
+  cut.payloads[0].bytes.resize(12);
+  diag::Status done = codegen::TranslateToMsl(Metal(), cut);
+  REQUIRE(!done);
+  CHECK(done.Failure().id == diag::ErrorId::E0620);
+
+  codegen::TargetCode missing = TwoEntries();
+  missing.entries[0][0].symbol = "adc_k_t0";
+  done = codegen::TranslateToMsl(Metal(), missing);
+  REQUIRE(!done);
+  CHECK(done.Failure().text.find("adc_k_t0") != std::string::npos);
 }
 
 TEST_CASE("helpers that share a name and differ are told apart") {

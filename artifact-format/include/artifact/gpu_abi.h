@@ -14,7 +14,9 @@
  * Vulkan: the words lie in device memory; the push constants are their device address. Near entries reach
  *   buffers and layouts through descriptors of set 0, far entries through the addresses among the words;
  *   scratch, heap and status are reached through their addresses by both.
- * Metal: words, heap, status and parameters are buffer bindings.
+ * Metal: words, heap, status and parameters are buffer bindings: below ADRT_METAL_TABLE the index of a
+ * buffer, from there on, counted from 0, the place of a device address in a table that is the buffer with
+ * that index.
  *
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial task
@@ -37,6 +39,7 @@ enum {
 
   ADRT_GPU_STRIDE_ALIGNMENT = 8,  /* of the bytes of a row */
   ADRT_GPU_GROUP_ALIGNMENT = 256, /* of heaps and of group offsets */
+  ADRT_METAL_TABLE = 30,          /* the last of Metal's 31 buffers */
   ADRT_GPU_MAX_WORDS = 511,       /* 4 KiB of kernel parameters less one word */
 
   ADRT_GPU_ROWS_EXHAUSTED = 5 /* a status code beside those of the CPU; index is the claim group */

@@ -53,6 +53,7 @@ class Checker {
                             std::string(target_.name) + " cannot do for a parameter",
                         "pass the values in a buffer and index that");
     }
+    if (diag::Status status = CheckAtomic(inst); !status) return status;
     if (data.op == Op::Print && !target_.prints) {
       warnings_.push_back({diag::Severity::Warning, diag::ErrorId::W0601, data.span,
                            "'print' is left out of code for " + std::string(target_.name)});
@@ -81,6 +82,24 @@ class Checker {
       if (is_f64(kernel_.Result(inst, n))) return true;
     }
     return false;
+  }
+
+  /// Metal has no 64-bit atomics. Size kernels, which the compiler writes, count in 64 bits what fits
+  /// into 32.
+  diag::Status CheckAtomic(ir::Inst inst) const {
+    const ir::InstData& data = kernel_[inst];
+    bool atomic = ir::IsAtomic(data.op) && kernel_.role != ir::KernelRole::Size;
+    if (!atomic || target_.kind != target::Kind::Metal) return diag::Unit{};
+    ir::Value buffer = kernel_.Operand(inst, 0);
+    ir::Type base = kernel_.TypeOf(buffer);
+    if (!base.IsBuffer() && !base.IsLayout()) return diag::Unit{};
+    ir::Scalar scalar = module_.ElementType(kernel_, buffer, data.attr).scalar;
+    if (ir::ByteSize(scalar) != 8) return diag::Unit{};
+    return diag::Fail(diag::ErrorId::E0602, data.span,
+                      "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
+                          std::string(module_.Text(kernel_.name)) + "' works on " + ir::Spelling(scalar) +
+                          ", and " + target_.name + " has no 64-bit atomics",
+                      "use a buffer of 32-bit integers, or leave this target out");
   }
 
   bool IsParameterComponent(ir::Inst inst) const {

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "codegen/msl/tidy.h"
+
 // SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
 // functions that its entry reaches. Names derive from SPIR-V ids, so a declaration that two entries share is
 // the same text in both, character by character, and is kept once. One case differs: a local name steps aside
@@ -10,6 +12,24 @@
 
 namespace adc::codegen {
 namespace {
+
+constexpr char kHead[] = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+// The second one is what newer compilers call it.
+constexpr char kNoContraction[] = "#pragma STDC FP_CONTRACT OFF\n#pragma METAL fp contract(off)\n";
+
+// What SPIRV-Cross calls where SPIR-V adds a float to memory. The bits are compared, so that a NaN there
+// cannot keep the loop going.
+constexpr char kAtomicAdd[] = R"(
+static inline float atomicAdd(device float& place, float value) {
+    device atomic_uint* bits = (device atomic_uint*)&place;
+    uint seen = atomic_load_explicit(bits, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(bits, &seen, as_type<uint>(as_type<float>(seen) + value),
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return as_type<float>(seen);
+}
+)";
 
 bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -62,13 +82,43 @@ std::string_view DeclaredName(std::string_view declaration) {
   return LastWordBefore(declaration, declaration.find_first_of("([=;"));
 }
 
-void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+/// SPIRV-Cross's own helpers are the same text wherever they are needed, some as overloads that share a name.
+bool CanBeRenamed(std::string_view declaration, std::string_view name) {
+  return declaration.starts_with("struct") ||
+         !(declaration.starts_with("template") || name.starts_with("spv"));
+}
+
+/// Where the word stands as a whole, from `from` on.
+size_t FindWord(std::string_view text, std::string_view word, size_t from) {
+  for (size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
     size_t end = at + word.size();
     bool whole =
         (at == 0 || !IsWordCharacter(text[at - 1])) && (end == text.size() || !IsWordCharacter(text[end]));
-    if (whole) text.replace(at, word.size(), replacement);
-    at += whole ? replacement.size() : word.size();
+    if (whole) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// SPIRV-Cross writes the struct types of the whole module.
+bool IsUsed(const std::vector<std::string>& declarations, size_t at, std::string_view name) {
+  for (size_t later = at + 1; later < declarations.size(); ++later) {
+    if (FindWord(declarations[later], name, 0) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// A declaration as it is written.
+std::string Layout(const std::string& declaration) {
+  if (!declaration.starts_with("struct")) return msl::TidyFunction(declaration);
+  std::string text = declaration;
+  if (size_t brace = text.find("\n{\n"); brace != std::string::npos) text[brace] = ' ';
+  return text;
+}
+
+void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
+  for (size_t at = FindWord(text, word, 0); at != std::string::npos;
+       at = FindWord(text, word, at + replacement.size())) {
+    text.replace(at, word.size(), replacement);
   }
 }
 
@@ -78,23 +128,25 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
   std::vector<std::string> declarations = SplitDeclarations(text);
   for (size_t n = 0; n < declarations.size(); ++n) {
     std::string name(DeclaredName(declarations[n]));
+    if (declarations[n].starts_with("struct") && !IsUsed(declarations, n, name)) continue;
     if (name == translated_name) {
       ReplaceWord(declarations[n], name, symbol);
     } else if (written_.contains(declarations[n])) {
       continue;
-    } else if (uint32_t others = names_[name]++; others > 0 && !name.starts_with("spv")) {
+    } else if (uint32_t others = names_[name]++; others > 0 && CanBeRenamed(declarations[n], name)) {
       std::string own_name = name + "_v" + std::to_string(others);
       for (size_t user = n; user < declarations.size(); ++user)
         ReplaceWord(declarations[user], name, own_name);
     }
     declarations_ += '\n';
-    declarations_ += declarations[n];
+    declarations_ += Layout(declarations[n]);
     written_.insert(std::move(declarations[n]));
   }
 }
 
 std::string MslJoiner::Finish() const {
-  return "#include <metal_stdlib>\nusing namespace metal;\n" + declarations_;
+  bool adds = declarations_.find(" atomicAdd(") != std::string::npos;
+  return std::string(kHead) + (contraction_ ? "" : kNoContraction) + (adds ? kAtomicAdd : "") + declarations_;
 }
 
 }  // namespace adc::codegen

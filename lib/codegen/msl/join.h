@@ -17,6 +17,8 @@ class MslJoiner {
   /// Appends the declarations of `text` that are new; `translated_name` is what its kernel is called in it,
   /// `symbol` what the kernel is to be called.
   void Add(std::string_view text, std::string_view translated_name, std::string_view symbol);
+  /// No product and sum become one operation but where the text says fma.
+  void ForbidContraction() { contraction_ = false; }
   /// The joined text with its preamble.
   std::string Finish() const;
 
@@ -24,6 +26,7 @@ class MslJoiner {
   std::set<std::string> written_;
   std::unordered_map<std::string, uint32_t> names_;  ///< declared name: how many declarations carry it
   std::string declarations_;
+  bool contraction_ = true;
 };
 
 }  // namespace adc::codegen

@@ -62,13 +62,17 @@ Id TypeOf(ModuleBuilder& module, Storage storage) {
 }
 
 /// Additions of floats in memory came with Vulkan 1.3's generation of devices, though no version promises
-/// them: code for 1.3 asks for the feature, code for 1.2 does without.
+/// them: code for 1.3 asks for the feature, code for 1.2 does without. Metal's source gets a function for it,
+/// which says in one place what would be a loop at each addition.
 AtomicAbility AbilityOf(const target::Target& target) {
-  return {target.kind == target::Kind::Vulkan && target.level >= 13};
+  if (target.kind == target::Kind::Metal) return {.float_add = true, .wide = false};
+  return {.float_add = target.level >= 13};
 }
 
 AtomicWay WayOf(Op op, Scalar scalar, const AtomicAbility& ability) {
   if (ir::ByteSize(scalar) < 4) return AtomicWay::SubWord;
+  // CanGenerate refuses others: what is left are size kernels, which count in 64 bits what fits into 32.
+  if (ir::ByteSize(scalar) == 8 && !ability.wide) return AtomicWay::LowWord;
   if (!ir::IsFloat(scalar) || op == Op::AtomicExchange || op == Op::AtomicCompareExchange)
     return AtomicWay::Word;
   bool sum = op == Op::AtomicAdd || op == Op::AtomicSub || op == Op::AddTo;
@@ -139,6 +143,9 @@ class UseFinder {
         break;
       case AtomicWay::SubWord:
         use.sub_word = true;
+        break;
+      case AtomicWay::LowWord:
+        use.views.insert(Storage::U32);
         break;
     }
   }

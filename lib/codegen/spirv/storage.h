@@ -36,11 +36,13 @@ enum class AtomicWay : uint8_t {
   FloatAdd,  ///< a float addition in memory
   Loop,      ///< compare-and-exchange on the element as a word
   SubWord,   ///< compare-and-exchange on the 32-bit word around a narrow element
+  LowWord,   ///< a count in a 64-bit element grows in the lower half of it
 };
 
 /// What the device does with atomics beyond words.
 struct AtomicAbility {
   bool float_add = false;  ///< f32 and f64 additions in memory
+  bool wide = true;        ///< words of 64 bits
 };
 AtomicAbility AbilityOf(const target::Target& target);
 

@@ -49,6 +49,7 @@ typedef struct adrt_metal_api {
   void* (*new_buffer)(void* user, void* device, uint64_t bytes); /* that the host sees too; null: refused */
   void* (*contents)(void* user, void* buffer);                   /* null: the host does not see it */
   uint64_t (*length)(void* user, void* buffer);
+  uint64_t (*address)(void* user, void* buffer); /* as kernels see it; 0: this system does not tell */
 
   void* (*new_commands)(void* user, void* queue); /* null: refused */
   /* ADRT_METAL_*; `code` is the system's own number. */
@@ -62,6 +63,8 @@ typedef struct adrt_metal_api {
   void (*set_pipeline)(void* user, void* encoder, void* pipeline);
   void (*set_buffer)(void* user, void* encoder, void* buffer, uint64_t offset, uint32_t index);
   void (*set_bytes)(void* user, void* encoder, const void* bytes, uint64_t size, uint32_t index);
+  /* Kernels of this encoder reach the buffer through its address, to read and write it. */
+  void (*use_buffer)(void* user, void* encoder, void* buffer);
   void (*dispatch)(void* user, void* encoder, uint32_t blocks, uint32_t block_size);
   void (*barrier)(void* user, void* encoder); /* dispatches after it see what those before it wrote */
 

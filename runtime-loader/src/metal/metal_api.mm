@@ -130,6 +130,11 @@ uint64_t Length(void*, void* buffer) {
   return Borrow<id<MTLBuffer>>(buffer).length;
 }
 
+uint64_t Address(void*, void* buffer) {
+  if (@available(macOS 13.0, iOS 16.0, *)) return Borrow<id<MTLBuffer>>(buffer).gpuAddress;
+  return 0;
+}
+
 void* NewCommands(void*, void* queue) {
   @autoreleasepool {
     return Give([Borrow<id<MTLCommandQueue>>(queue) commandBuffer]);
@@ -187,6 +192,11 @@ void SetBytes(void*, void* encoder, const void* bytes, uint64_t size, uint32_t i
   [Borrow<id<MTLComputeCommandEncoder>>(encoder) setBytes:bytes length:size atIndex:index];
 }
 
+void UseBuffer(void*, void* encoder, void* buffer) {
+  [Borrow<id<MTLComputeCommandEncoder>>(encoder) useResource:Borrow<id<MTLBuffer>>(buffer)
+                                                       usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+}
+
 void Dispatch(void*, void* encoder, uint32_t blocks, uint32_t block_size) {
   [Borrow<id<MTLComputeCommandEncoder>>(encoder) dispatchThreadgroups:MTLSizeMake(blocks, 1, 1)
                                                 threadsPerThreadgroup:MTLSizeMake(block_size, 1, 1)];
@@ -211,10 +221,33 @@ void Copy(void*, void* encoder, void* from, uint64_t from_offset, void* to, uint
 }
 
 constexpr adrt_metal_api kMetalApi = {
-    nullptr,     Retain,   Release,   NewDefaultDevice, Describe,     NewQueue,  NewLibrary, HasFunction,
-    NewPipeline, NewBuffer, Contents, Length,           NewCommands,  CommitAndWait,
-    BeginCompute, BeginCopy, End,     SetPipeline,      SetBuffer,    SetBytes,  Dispatch,   Barrier,
-    FillZero,    Copy};
+    .user = nullptr,
+    .retain = Retain,
+    .release = Release,
+    .new_default_device = NewDefaultDevice,
+    .describe = Describe,
+    .new_queue = NewQueue,
+    .new_library = NewLibrary,
+    .has_function = HasFunction,
+    .new_pipeline = NewPipeline,
+    .new_buffer = NewBuffer,
+    .contents = Contents,
+    .length = Length,
+    .address = Address,
+    .new_commands = NewCommands,
+    .commit_and_wait = CommitAndWait,
+    .begin_compute = BeginCompute,
+    .begin_copy = BeginCopy,
+    .end = End,
+    .set_pipeline = SetPipeline,
+    .set_buffer = SetBuffer,
+    .set_bytes = SetBytes,
+    .use_buffer = UseBuffer,
+    .dispatch = Dispatch,
+    .barrier = Barrier,
+    .fill_zero = FillZero,
+    .copy = Copy,
+};
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+#include "artifact/gpu_abi.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "metal/device.h"
@@ -14,6 +15,19 @@ uint32_t VersionOf(std::string_view text) {
   return digit(text[0]) && digit(text[2]) ? static_cast<uint32_t>((text[0] - '0') * 10 + (text[2] - '0')) : 0;
 }
 
+/// The words of a launch are bytes of a command, so they cannot be reached through an address.
+bool WordsAreDirect(const artifact::EntryMeta& entry) {
+  for (const artifact::BindingMeta& binding : entry.bindings) {
+    if (binding.of == artifact::BindingOf::kWords && binding.number >= ADRT_METAL_TABLE) return false;
+  }
+  return true;
+}
+
+bool Malformed(adrt_error* error) {
+  error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
+  return false;
+}
+
 bool MakePipelines(adrt_module& module, const Device& device, void* library, adrt_error* error) {
   const adrt_metal_api& api = *device.api;
   for (EntryWalk walk; NextEntry(module, &walk);) {
@@ -21,8 +35,11 @@ bool MakePipelines(adrt_module& module, const Device& device, void* library, adr
     if (!api.has_function(api.user, library, symbol)) {
       Fail(error, ADRT_ERROR_MALFORMED, "the Metal source has no function '", symbol, "' for kernel '",
            walk.kernel_meta->name.view(), "'");
-      error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
-      return false;
+      return Malformed(error);
+    }
+    if (!WordsAreDirect(*walk.meta)) {
+      Fail(error, ADRT_ERROR_MALFORMED, "'", symbol, "' takes its words from the table of addresses");
+      return Malformed(error);
     }
     char text[256] = {};
     uint32_t most_threads = 0;

@@ -11,7 +11,8 @@
 namespace adrt::metal {
 namespace {
 
-static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 4096, "setBytes takes 4 KiB");
+constexpr size_t kMostBytes = 4096;  // that setBytes takes
+static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= kMostBytes);
 
 // The memory behind a binding. Every index that a kernel declares must be bound: a parameter without elements
 // and a heap without rows, which no thread touches, get the status block.
@@ -30,6 +31,37 @@ Place PlaceOf(const LaunchTask& task, const artifact::BindingMeta& binding) {
   }
   return place.given() ? place : task.status;
 }
+
+// What does not fit into Metal's table of buffers goes through a table of addresses, which is the last of
+// them.
+class AddressTable {
+ public:
+  static constexpr uint32_t kRoom = kMostBytes / sizeof(uint64_t);
+
+  bool Put(const Device& device, void* encoder, const Place& place, uint32_t index, adrt_error* error) {
+    const adrt_metal_api& api = *device.api;
+    uint64_t address = api.address(api.user, BufferOf(place));
+    if (address == 0) {
+      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "a kernel with more than ", int32_t{ADRT_METAL_TABLE},
+                    " buffers needs a system that tells their device addresses (macOS 13, iOS 16)");
+    }
+    if (index >= kRoom) {
+      return Refuse(error, ADRT_ERROR_OVER_LIMIT, "a launch passes at most ", kRoom, " addresses");
+    }
+    api.use_buffer(api.user, encoder, BufferOf(place));
+    addresses_[index] = address + place.offset;
+    if (count_ <= index) count_ = index + 1;
+    return true;
+  }
+  void Pass(const Device& device, void* encoder) const {
+    if (count_ == 0) return;
+    device.api->set_bytes(device.api->user, encoder, addresses_, count_ * sizeof(uint64_t), ADRT_METAL_TABLE);
+  }
+
+ private:
+  uint64_t addresses_[kRoom] = {};
+  uint32_t count_ = 0;
+};
 
 }  // namespace
 
@@ -108,14 +140,20 @@ bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* 
   void* encoder = static_cast<Recorder*>(queue)->Open(device, Recorder::Kind::kCompute, error);
   if (!encoder) return false;
   api.set_pipeline(api.user, encoder, task.entry);
+  AddressTable table;
   for (const artifact::BindingMeta& binding : task.meta->bindings) {
     if (binding.of == artifact::BindingOf::kWords) {
       api.set_bytes(api.user, encoder, task.words.data(), task.words.size_bytes(), binding.number);
       continue;
     }
     Place place = PlaceOf(task, binding);
-    api.set_buffer(api.user, encoder, BufferOf(place), place.offset, binding.number);
+    if (binding.number < ADRT_METAL_TABLE) {
+      api.set_buffer(api.user, encoder, BufferOf(place), place.offset, binding.number);
+    } else if (!table.Put(device, encoder, place, binding.number - ADRT_METAL_TABLE, error)) {
+      return false;
+    }
   }
+  table.Pass(device, encoder);
   api.dispatch(api.user, encoder, static_cast<uint32_t>(task.blocks), task.block_size);
   return true;
 }

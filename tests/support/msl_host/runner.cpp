@@ -69,6 +69,8 @@ std::string ArgumentOf(std::string_view parameter, std::string& checks) {
   size_t name = declarator.find_last_of(" &*");
   if (name == std::string_view::npos) return {};
   std::string type(Trimmed(declarator.substr(0, name + 1)));
+  constexpr std::string_view kRestrict = "__restrict";
+  if (type.ends_with(kRestrict)) type = Trimmed(type.substr(0, type.size() - kRestrict.size()));
   if (attribute.starts_with("buffer(")) {
     std::string number = attribute.substr(7, attribute.size() - 8);
     checks += "  if (!buffers[" + number + "]) return " + number + " + 1;\n";
@@ -119,8 +121,9 @@ std::string LaunchersOf(std::string_view source, std::string& error) {
   static constexpr std::string_view kKernel = "\nkernel void ";
   std::string launchers;
   for (size_t at = source.find(kKernel); at != std::string_view::npos; at = source.find(kKernel, at + 1)) {
-    size_t name = at + kKernel.size(), open = source.find('(', name), close = source.find(")\n{", open);
-    if (close == std::string_view::npos) break;
+    size_t name = at + kKernel.size(), open = source.find('(', name), brace = source.find('{', open);
+    size_t close = source.rfind(')', brace);
+    if (brace == std::string_view::npos) break;
     std::string entry(source.substr(name, open - name)), checks, arguments;
     for (std::string_view parameter : SplitParameters(source.substr(open + 1, close - open - 1))) {
       std::string argument = ArgumentOf(parameter, checks);

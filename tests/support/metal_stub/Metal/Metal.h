@@ -57,6 +57,8 @@ enum MTLStorageMode : NSUInteger {
   MTLStorageModeManaged = 1,
   MTLStorageModePrivate = 2
 };
+typedef NSUInteger MTLResourceUsage;
+enum : NSUInteger { MTLResourceUsageRead = 1, MTLResourceUsageWrite = 2 };
 enum MTLBarrierScope : NSUInteger { MTLBarrierScopeBuffers = 1 };
 enum MTLCommandBufferStatus : NSUInteger {
   MTLCommandBufferStatusCompleted = 4,
@@ -68,9 +70,12 @@ enum MTLCommandBufferError : NSUInteger {
 };
 
 @protocol MTLDevice;
-@protocol MTLBuffer
+@protocol MTLResource
+@end
+@protocol MTLBuffer <MTLResource>
 @property(readonly) NSUInteger length;
 @property(readonly) MTLStorageMode storageMode;
+@property(readonly) unsigned long long gpuAddress __attribute__((availability(macos, introduced=13.0)));
 - (void*)contents;
 @end
 @protocol MTLFunction
@@ -89,6 +94,7 @@ enum MTLCommandBufferError : NSUInteger {
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
 - (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
 - (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index;
+- (void)useResource:(id<MTLResource>)resource usage:(MTLResourceUsage)usage;
 - (void)dispatchThreadgroups:(MTLSize)blocks threadsPerThreadgroup:(MTLSize)threads;
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
 @end

@@ -1,0 +1,205 @@
+#include "codegen/msl/statements.h"
+
+#include <algorithm>
+
+namespace adc::codegen::msl {
+namespace {
+
+bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The word that begins at `at`; empty where none does.
+std::string_view WordAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && IsWordCharacter(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+
+std::vector<uint32_t> NamesIn(std::string_view text, Names& names) {
+  std::vector<uint32_t> found;
+  for (size_t at = 0; at < text.size();) {
+    if (!IsWordCharacter(text[at])) {
+      ++at;
+      continue;
+    }
+    std::string_view word = WordAt(text, at);
+    // Numbers, their suffixes and exponents, and members are no names.
+    bool is_name = !IsDigit(word[0]) && (at == 0 || text[at - 1] != '.');
+    if (is_name) found.push_back(names.Of(word));
+    at += word.size();
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+bool IsScalarType(std::string_view word) {
+  static constexpr std::string_view kTypes[] = {"bool", "char", "uchar", "short", "ushort", "int",
+                                                "uint", "long", "ulong", "half",  "float"};
+  return std::find(std::begin(kTypes), std::end(kTypes), word) != std::end(kTypes);
+}
+
+void Classify(Statement& statement, Names& names) {
+  std::string_view text = statement.text;
+  if (!text.ends_with(";")) return;
+  std::string_view word = WordAt(text, 0);
+  bool typed = IsScalarType(word) && text.substr(word.size()).starts_with(" ");
+  if (typed) word = WordAt(text, word.size() + 1);
+  if (word.empty() || IsDigit(word[0])) return;
+  std::string_view rest = text.substr(static_cast<size_t>(word.data() + word.size() - text.data()));
+  if (typed && rest == ";") {
+    statement.form = Form::Declaration;
+  } else if (rest.starts_with(" = ")) {
+    statement.form = typed ? Form::Definition : Form::Assignment;
+  } else {
+    return;
+  }
+  statement.name = names.Of(word);
+}
+
+std::string_view Trimmed(std::string_view line) {
+  size_t begin = line.find_first_not_of(' ');
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+}
+
+class BodyParser {
+ public:
+  BodyParser(std::string_view text, Names& names) : rest_(text), names_(names) {}
+
+  bool Parse(std::vector<Statement>& body) {
+    while (!rest_.empty()) {
+      std::string_view line = TakeLine();
+      if (line.empty()) continue;
+      if (line == "{") {
+        if (body.empty() || body.back().text.ends_with(";") || body.back().has_body) return false;
+        body.back().has_body = true;
+        ++depth_;
+        if (!Parse(body.back().body)) return false;
+        body.back().tail = tail_;
+        body.back().tail_names = NamesIn(tail_, names_);
+        continue;
+      }
+      if (line.starts_with("}")) {
+        tail_ = Trimmed(line.substr(1));
+        return depth_-- > 0;
+      }
+      body.push_back(ParseStatement(line, names_));
+    }
+    return depth_ == 0;
+  }
+
+ private:
+  std::string_view TakeLine() {
+    size_t end = rest_.find('\n');
+    std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+    return Trimmed(line);
+  }
+
+  std::string_view rest_;
+  Names& names_;
+  std::string_view tail_;
+  int depth_ = 0;
+};
+
+void PrintInto(const std::vector<Statement>& body, uint32_t indentation, std::string& text) {
+  std::string margin(indentation, ' ');
+  for (size_t n = 0; n < body.size(); ++n) {
+    const Statement& statement = body[n];
+    if (!statement.has_body) {
+      text += margin + statement.text + '\n';
+      continue;
+    }
+    // An `else` goes on in the line where its `if` was closed; one that holds nothing but an `if` joins it.
+    bool follows = statement.text.starts_with("else");
+    if (!follows) text += margin;
+    const std::vector<Statement>* inner = &statement.body;
+    std::string head = statement.text;
+    auto is_chain = [](const std::vector<Statement>& list) {
+      bool one = list.size() == 1, two = list.size() == 2 && list[1].text == "else";
+      return (one || two) && list[0].has_body && list[0].text.starts_with("if (");
+    };
+    if (head == "else" && is_chain(*inner)) {
+      std::string chained;
+      PrintInto(*inner, indentation, chained);
+      text += "else " + chained.substr(indentation);
+      continue;
+    }
+    text += head + " {\n";
+    PrintInto(*inner, indentation + 4, text);
+    text += margin + "}";
+    if (!statement.tail.empty()) text += " " + statement.tail;
+    bool else_next = n + 1 < body.size() && body[n + 1].has_body && body[n + 1].text.starts_with("else");
+    text += else_next ? " " : "\n";
+  }
+}
+
+}  // namespace
+
+uint32_t Names::Of(std::string_view word) {
+  auto [at, is_new] = numbers_.emplace(std::string(word), static_cast<uint32_t>(texts_.size()));
+  if (is_new) texts_.emplace_back(word);
+  return at->second;
+}
+
+Statement ParseStatement(std::string_view text, Names& names) {
+  Statement statement;
+  statement.text = text;
+  statement.names = NamesIn(text, names);
+  Classify(statement, names);
+  return statement;
+}
+
+bool ParseBody(std::string_view text, Names& names, std::vector<Statement>& body) {
+  return BodyParser(text, names).Parse(body);
+}
+
+bool Mentions(const Statement& statement, uint32_t name) {
+  auto has = [name](const std::vector<uint32_t>& names) {
+    return std::binary_search(names.begin(), names.end(), name);
+  };
+  if (has(statement.names) || has(statement.tail_names)) return true;
+  return std::any_of(statement.body.begin(), statement.body.end(),
+                     [name](const Statement& inner) { return Mentions(inner, name); });
+}
+
+std::string_view TypeOf(const Statement& statement) {
+  return WordAt(statement.text, 0);
+}
+
+std::string_view ValueOf(const Statement& statement) {
+  std::string_view text = statement.text;
+  size_t begin = text.find(" = ") + 3;
+  return text.substr(begin, text.size() - begin - 1);
+}
+
+void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names) {
+  auto replace = [&](std::string& text, std::vector<uint32_t>& mentioned) {
+    if (!std::binary_search(mentioned.begin(), mentioned.end(), from)) return;
+    const std::string &old_word = names.Text(from), &new_word = names.Text(to);
+    for (size_t at = text.find(old_word); at != std::string::npos; at = text.find(old_word, at)) {
+      size_t end = at + old_word.size();
+      bool whole = (at == 0 || (!IsWordCharacter(text[at - 1]) && text[at - 1] != '.')) &&
+                   (end == text.size() || !IsWordCharacter(text[end]));
+      if (whole) text.replace(at, old_word.size(), new_word);
+      at += whole ? new_word.size() : old_word.size();
+    }
+    mentioned = NamesIn(text, names);
+  };
+  replace(statement.text, statement.names);
+  replace(statement.tail, statement.tail_names);
+  if (statement.form != Form::Other && statement.name == from) statement.name = to;
+  for (Statement& inner : statement.body) Rename(inner, from, to, names);
+}
+
+std::string Print(const std::vector<Statement>& body, uint32_t indentation) {
+  std::string text;
+  PrintInto(body, indentation, text);
+  return text;
+}
+
+}  // namespace adc::codegen::msl

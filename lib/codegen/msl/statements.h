@@ -1,0 +1,61 @@
+#pragma once
+// The body of a Metal function as a tree of statements, as SPIRV-Cross lays it out: one statement per line,
+// braces on lines of their own.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace adc::codegen::msl {
+
+/// Identifiers as numbers, so that looking for one in a statement is cheap.
+class Names {
+ public:
+  uint32_t Of(std::string_view word);
+  const std::string& Text(uint32_t name) const { return texts_[name]; }
+
+ private:
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+enum class Form : uint8_t {
+  Declaration,  ///< float _1;
+  Definition,   ///< float _1 = value;
+  Assignment,   ///< _1 = value;
+  Other,        ///< whatever else, also what has a body
+};
+
+struct Statement {
+  std::string text;             ///< without indentation; of one with a body: what stands before it
+  std::vector<uint32_t> names;  ///< that the text mentions
+  Form form = Form::Other;
+  uint32_t name = 0;  ///< Declaration, Definition, Assignment: of what
+  bool has_body = false;
+  std::vector<Statement> body;
+  std::string tail;  ///< "while (...);" behind the body of a `do`
+  std::vector<uint32_t> tail_names;
+};
+
+/// One statement without a body from its text.
+Statement ParseStatement(std::string_view text, Names& names);
+
+/// The statements of `text`, lines between the braces of a function; false where the layout is another one.
+bool ParseBody(std::string_view text, Names& names, std::vector<Statement>& body);
+
+/// Whether a statement, or one inside it, mentions the name.
+bool Mentions(const Statement& statement, uint32_t name);
+
+/// Type of a declaration or definition; value of a definition or assignment.
+std::string_view TypeOf(const Statement& statement);
+std::string_view ValueOf(const Statement& statement);
+
+/// Puts `to` in the place of `from`, everywhere in the statement.
+void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names);
+
+/// The statements as text, with opening braces at the end of a line.
+std::string Print(const std::vector<Statement>& body, uint32_t indentation);
+
+}  // namespace adc::codegen::msl
