@@ -267,6 +267,52 @@ std::string MakePtx(const Metadata& metadata, uint32_t target, const char* versi
   return text;
 }
 
+std::vector<uint8_t> MakeHsaco(const Metadata& metadata, uint32_t target, uint32_t processor) {
+  constexpr size_t kHeader = 64, kSection = 64, kSymbol = 24;
+  std::vector<std::string> symbols;
+  for (const KernelMeta& kernel : metadata.kernels) {
+    for (const TaskMeta& task : kernel.tasks) {
+      for (const EntryMeta& entry : task.entries) {
+        if (entry.target != target) continue;
+        symbols.push_back(std::string(entry.symbol.view()));
+        symbols.push_back(std::string(entry.symbol.view()) + ".kd");
+      }
+    }
+  }
+  std::string names(1, '\0');
+  std::vector<uint8_t> bytes;
+  auto put = [&bytes](size_t offset, uint64_t value, size_t size) {
+    if (bytes.size() < offset + size) bytes.resize(offset + size);
+    std::memcpy(bytes.data() + offset, &value, size);
+  };
+  for (size_t number = 0; number < symbols.size(); ++number) {
+    put(kHeader + kSymbol * number, names.size(), 4);
+    put(kHeader + kSymbol * number + 16, 64, 8);  // bytes of a kernel descriptor
+    names += symbols[number] + '\0';
+  }
+  size_t text = bytes.size(), sections = (text + names.size() + 7) / 8 * 8;
+  for (size_t at = 0; at < names.size(); ++at) put(text + at, static_cast<unsigned char>(names[at]), 1);
+  put(0, 0x40010102464C457F, 8);  // ELF, 64 bits, little-endian, HSA
+  put(16, 3, 2);
+  put(18, 224, 2);
+  put(40, sections, 8);
+  put(48, processor, 4);
+  put(58, kSection, 2);
+  put(60, 3, 2);
+  auto section = [&](size_t number, uint32_t kind, uint64_t offset, uint64_t length, uint32_t link) {
+    size_t row = sections + kSection * number;
+    put(row + 4, kind, 4);
+    put(row + 24, offset, 8);
+    put(row + 32, length, 8);
+    put(row + 40, link, 4);
+    put(row + 56, 0, 8);
+  };
+  section(0, 0, 0, 0, 0);
+  section(1, 11, kHeader, kSymbol * symbols.size(), 2);
+  section(2, 3, text, names.size(), 0);
+  return bytes;
+}
+
 std::vector<uint8_t> MakeDeviceBundle(const Metadata& metadata, uint32_t section_kind,
                                       const std::vector<uint8_t>& code) {
   Error error;

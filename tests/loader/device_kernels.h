@@ -26,6 +26,9 @@ void AddDeviceTarget(adc::artifact::Metadata* metadata, const adc::artifact::Tar
 /// Text that passes for PTX with these entries.
 std::string MakePtx(const adc::artifact::Metadata& metadata, uint32_t target, const char* version = "6.0");
 
+/// Bytes that pass for a code object with these entries, for the processor of that number (EF_AMDGPU_MACH).
+std::vector<uint8_t> MakeHsaco(const adc::artifact::Metadata& metadata, uint32_t target, uint32_t processor);
+
 /// A bundle of `metadata` with one section of code, for the last target.
 std::vector<uint8_t> MakeDeviceBundle(const adc::artifact::Metadata& metadata, uint32_t section_kind,
                                       const std::vector<uint8_t>& code);

@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include <adrt/adrt_cuda.h>
+#include <adrt/adrt_hip.h>
 #include <adrt/adrt_metal.h>
 #include <adrt/adrt_vk.h>
 
@@ -41,6 +42,13 @@ adrt_status OpenCuda(const adrt_host& host, const DeviceChoice& choice, uint32_t
   return adrt_device_open_cuda(&host, &desc, device, error);
 }
 
+adrt_status OpenHip(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
+                    adrt_error* error) {
+  auto desc = Sized<adrt_hip_desc>();
+  desc.index = choice.index;
+  return adrt_device_open_hip(&host, &desc, device, error);
+}
+
 adrt_status OpenMetal(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
                       adrt_error* error) {
   if (choice.index == 0) return adrt_device_open_metal(&host, nullptr, device, error);
@@ -49,7 +57,7 @@ adrt_status OpenMetal(const adrt_host& host, const DeviceChoice& choice, uint32_
 }
 
 constexpr Kind kKinds[] = {
-    {"cpu", OpenCpu}, {"cuda", OpenCuda}, {"vulkan", OpenVulkan}, {"metal", OpenMetal}};
+    {"cpu", OpenCpu}, {"cuda", OpenCuda}, {"hip", OpenHip}, {"vulkan", OpenVulkan}, {"metal", OpenMetal}};
 
 const Kind* FindKind(std::string_view name) {
   for (const Kind& kind : kKinds) {

@@ -9,28 +9,23 @@
 #include "cuda/driver.h"
 
 // NVIDIA's devices through the CUDA driver. The code is PTX, which the driver compiles when the module is
-// loaded. A launch's words are its kernel parameters, handed over as one buffer.
-//
-// Every function makes the device's context current and takes it away again, so that the caller's own current
-// context is never touched. adrt_run uses one stream of the device: a stream that keeps order with the
-// default stream, so that what the caller copied with plain calls is there.
+// loaded. What AMD's devices do alike is in stream/stream.h; a device is the thread's current one by its
+// context.
 
 using adrt::Fail;
 
 namespace adrt {
 namespace {
 
-struct CudaDevice : adrt_device {
-  CudaDevice(const Host& from, const DeviceKind* its_kind) : adrt_device(from, its_kind, 1) {}
+struct CudaDevice : StreamDevice {
+  CudaDevice(const Host& from, const DeviceKind* its_kind);
 
   adrt_cuda_api api = {};
   void* context = nullptr;
   bool is_primary = false;  ///< the context was retained, and is to be released
   int device = 0;
-  void* stream = nullptr;
   uint32_t level = 0;  ///< 90 for sm_90
   uint32_t newest_ptx = 0;
-  uint32_t processors = 0;
 };
 
 CudaDevice& Cuda(adrt_device& device) {
@@ -40,27 +35,37 @@ const CudaDevice& Cuda(const adrt_device& device) {
   return static_cast<const CudaDevice&>(device);
 }
 
-/// The device's context as the thread's current one, for a scope.
-class Current {
- public:
-  Current(const CudaDevice& device, adrt_error* error) : device_(device) {
-    int code = device.api.ContextPush(device.context);
-    pushed_ = code == kCudaSuccess;
-    if (!pushed_ && error) CudaFailed(device.api, code, "cuCtxPushCurrent", error);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  // What popping returns is the error of an earlier asynchronous call, if any: waiting reports that.
-  ~Current() {
-    void* popped = nullptr;
-    if (pushed_) device_.api.ContextPop(&popped);
-  }
-  explicit operator bool() const { return pushed_; }
+bool Enter(const StreamDevice& device, int*, adrt_error* error) {
+  const CudaDevice& cuda = Cuda(device);
+  int code = cuda.api.ContextPush(cuda.context);
+  if (code == kCudaSuccess) return true;
+  if (error) CudaFailed(cuda.api, code, "cuCtxPushCurrent", error);
+  return false;
+}
 
- private:
-  const CudaDevice& device_;
-  bool pushed_;
+// What popping returns is the error of an earlier asynchronous call, if any: waiting reports that.
+void Leave(const StreamDevice& device, int) {
+  void* popped = nullptr;
+  Cuda(device).api.ContextPop(&popped);
+}
+
+bool Failed(const StreamDevice& device, int code, const char* call, adrt_error* error) {
+  return CudaFailed(Cuda(device).api, code, call, error);
+}
+
+constexpr StreamDriver kDriver = {
+    .names = kCudaStreamNames,
+    .what = "CUDA",
+    .record = "record_cuda",
+    .out_of_memory = kCudaOutOfMemory,
+    .launch_end = nullptr,
+    .enter = Enter,
+    .leave = Leave,
+    .failed = Failed,
 };
+
+CudaDevice::CudaDevice(const Host& from, const DeviceKind* its_kind)
+    : StreamDevice(from, its_kind, kDriver) {}
 
 // ------------------------------------------------------------------------------------------- choosing code
 
@@ -145,33 +150,6 @@ bool Compile(const CudaDevice& cuda, const Vector<uint8_t>& text, void** module,
   return false;
 }
 
-// The functions of the module, and how many threads of each the device runs at once: the rows of a task
-// should be no more.
-bool FindEntries(adrt_module& module, const CudaDevice& cuda, adrt_error* error) {
-  for (EntryWalk walk; NextEntry(module, &walk);) {
-    void* function = nullptr;
-    int code = cuda.api.ModuleGetFunction(&function, module.code, walk.meta->symbol.c_str());
-    if (code != kCudaSuccess) return CudaFailed(cuda.api, code, "cuModuleGetFunction", error);
-    module.entries[walk.slot] = function;
-    uint32_t block_size = BlockSize(*walk.meta);
-    int blocks = 0;
-    code = cuda.api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
-    if (code != kCudaSuccess)
-      return CudaFailed(cuda.api, code, "cuOccupancyMaxActiveBlocksPerMultiprocessor", error);
-    if (blocks < 1) {
-      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "kernel '", walk.kernel_meta->name.view(),
-                    "': the device cannot run blocks of ", block_size, " threads of it");
-    }
-    module.entry_threads[walk.slot] = static_cast<uint32_t>(blocks) * cuda.processors * block_size;
-  }
-  return true;
-}
-
-void Unload(adrt_module& module) {
-  const CudaDevice& cuda = Cuda(*module.device);
-  if (Current current(cuda, nullptr); current) cuda.api.ModuleUnload(module.code);
-}
-
 bool Load(adrt_module& module, adrt_error* error) {
   const CudaDevice& cuda = Cuda(*module.device);
   Vector<uint8_t> text(&module.host.allocator);
@@ -191,116 +169,17 @@ bool Load(adrt_module& module, adrt_error* error) {
     error->section = section;
     return false;
   }
-  if (FindEntries(module, cuda, error)) return true;
+  if (stream::FindEntries(module, error)) return true;
   error->section = section;
-  cuda.api.ModuleUnload(module.code);
+  cuda.stream_api.ModuleUnload(module.code);
   return false;
-}
-
-// -------------------------------------------------------------------------------------------------- memory
-
-bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter&) {
-  *place = Place::Host(data, UINT64_MAX);  // an address, though of the device
-  return true;
-}
-
-void* Data(const Memory& memory) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory.place.address));
-}
-
-bool Allocate(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  uint64_t address = 0;
-  int code = cuda.api.MemoryAllocate(&address, bytes);
-  if (code == kCudaSuccess) {
-    memory->place = {0, 0, bytes, address};
-    return true;
-  }
-  CudaFailed(cuda.api, code, "cuMemAlloc", error);
-  if (code != kCudaOutOfMemory) return false;
-  size_t free_bytes = 0, total = 0;
-  if (cuda.api.MemoryInfo(&free_bytes, &total) == kCudaSuccess) {
-    Fail(error, ADRT_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no room for ", bytes,
-         " bytes: ", uint64_t{free_bytes}, " of its ", uint64_t{total}, " bytes are free");
-    error->native_code = code;
-  }
-  error->needed_bytes = bytes;
-  return false;
-}
-
-void Release(adrt_device& device, Memory& memory) {
-  const CudaDevice& cuda = Cuda(device);
-  if (Current current(cuda, nullptr); current) cuda.api.MemoryFree(memory.place.address);
-  memory = {};
-}
-
-bool Write(adrt_device& device, const Place& to, const void* from, uint64_t bytes, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  int code = cuda.api.CopyToDevice(to.address, from, bytes);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemcpyHtoD", error);
-}
-
-bool Read(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  int code = cuda.api.CopyToHost(to, from.address, bytes);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemcpyDtoH", error);
-}
-
-// ------------------------------------------------------------------------------------------------ launches
-
-bool Begin(adrt_device& device, void** queue, adrt_error*) {
-  *queue = Cuda(device).stream;
-  return true;
-}
-
-bool Finish(adrt_device& device, void* queue, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  int code = cuda.api.StreamSynchronize(queue);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuStreamSynchronize", error);
-}
-
-void Drop(adrt_device& device, void* queue) {
-  const CudaDevice& cuda = Cuda(device);
-  if (Current current(cuda, nullptr); current) cuda.api.StreamSynchronize(queue);
-}
-
-bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  int code = cuda.api.FillWords(place.address, 0, place.bytes / sizeof(uint32_t), queue);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuMemsetD32Async", error);
-}
-
-bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(device);
-  Current current(cuda, error);
-  if (!current) return false;
-  // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
-  void *const kPointer = reinterpret_cast<void*>(uintptr_t{1}), *const kSize =
-                                                                    reinterpret_cast<void*>(uintptr_t{2});
-  size_t bytes = task.words.size_bytes();
-  void* extra[] = {kPointer, const_cast<uint64_t*>(task.words.data()), kSize, &bytes, nullptr};
-  int code = cuda.api.LaunchKernel(task.entry, static_cast<unsigned>(task.blocks), 1, 1, task.block_size, 1,
-                                   1, 0, queue, nullptr, extra);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuLaunchKernel", error);
 }
 
 // ------------------------------------------------------------------------------------------------- devices
 
 void Destroy(adrt_device& device) {
   CudaDevice* cuda = &Cuda(device);
-  if (cuda->stream) {
-    if (Current current(*cuda, nullptr); current) cuda->api.StreamDestroy(cuda->stream);
-  }
+  stream::DestroyStream(*cuda);
   if (cuda->is_primary) cuda->api.PrimaryContextRelease(cuda->device);
   Delete(cuda->host.allocator, cuda);
 }
@@ -311,20 +190,20 @@ constexpr DeviceKind kCuda = {
     .host_memory = false,
     .judge = Judge,
     .load = Load,
-    .unload = Unload,
+    .unload = stream::Unload,
     .destroy = Destroy,
     .features = Features,
-    .bind = Bind,
-    .data = Data,
-    .allocate = Allocate,
-    .release = Release,
-    .write = Write,
-    .read = Read,
-    .begin = Begin,
-    .finish = Finish,
-    .drop = Drop,
-    .clear = Clear,
-    .launch = Launch,
+    .bind = stream::Bind,
+    .data = stream::Data,
+    .allocate = stream::Allocate,
+    .release = stream::Release,
+    .write = stream::Write,
+    .read = stream::Read,
+    .begin = stream::Begin,
+    .finish = stream::Finish,
+    .drop = stream::Drop,
+    .clear = stream::Clear,
+    .launch = stream::Launch,
     .barrier = nullptr,  // a stream keeps order
 };
 
@@ -361,13 +240,11 @@ bool Describe(CudaDevice& cuda, adrt_error* error) {
   if (cuda.worker_count == 0 || blocks == 0) {
     return Refuse(error, ADRT_ERROR_DRIVER, "the CUDA driver says that its device has no processors");
   }
-  constexpr unsigned kOrderedWithDefault = 0;
-  code = cuda.api.StreamCreate(&cuda.stream, kOrderedWithDefault);
-  return code == kCudaSuccess || CudaFailed(cuda.api, code, "cuStreamCreate", error);
+  return stream::MakeStream(cuda, error);
 }
 
 bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
-  if (!FindCuda(desc.find, desc.user, &cuda.api, error)) return false;
+  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, error)) return false;
   cuda.context = desc.context;
   if (!cuda.context) {
     int code = cuda.api.ContextGetCurrent(&cuda.context);
@@ -385,7 +262,7 @@ bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
 }
 
 bool Open(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
-  if (!FindCuda(desc.find, desc.user, &cuda.api, error)) return false;
+  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, error)) return false;
   int count = 0;
   int code = cuda.api.Init(0);
   if (code != kCudaSuccess && code != kCudaNoDevice) return CudaFailed(cuda.api, code, "cuInit", error);
@@ -442,15 +319,5 @@ adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* d
 
 adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
                              void* status, adrt_error* error) {
-  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "record_cuda: null argument");
-  if (!plan->module || plan->module->device->kind != &adrt::kCuda) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "record_cuda: the plan has no module for a CUDA device");
-  }
-  adrt_error own = {};
-  adrt_error* details = adrt::DetailsOf(error, &own);
-  adrt::Place heap_place, status_place;
-  if (heap) heap_place = adrt::Place::Host(heap, heap_size);
-  if (status) status_place = adrt::Place::Host(status, ADRT_STATUS_BYTES);
-  bool done = adrt::RecordLaunch(*plan, stream, heap_place, status_place, details);
-  return done ? ADRT_OK : details->status;
+  return adrt::stream::Record(&adrt::kCuda, adrt::kDriver, plan, stream, heap, heap_size, status, error);
 }

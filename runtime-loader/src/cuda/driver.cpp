@@ -40,16 +40,27 @@ bool IsLost(int code) {
 
 }  // namespace
 
-bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_error* error) {
+const char* const kCudaStreamNames[] = {
+#define ADRT_STREAM_CALL(name, cuda, hip, parameters) cuda,
+#include "stream/calls.def"
+#undef ADRT_STREAM_CALL
+};
+
+bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api,
+              adrt_error* error) {
   constexpr const char* kLibraries[] = {"libcuda.so.1"};
   if (!find) {
     user = OpenLibrary(kLibraries, error);
     if (!user) return false;
     find = FindInLibrary;
   }
-  void* table[sizeof kNames / sizeof *kNames];
-  if (!FillTable(find, user, kNames, table, "the CUDA driver", error)) return false;
+  void *table[sizeof kNames / sizeof *kNames], *stream_table[kStreamCalls];
+  if (!FillTable(find, user, kNames, table, "the CUDA driver", error) ||
+      !FillTable(find, user, kCudaStreamNames, stream_table, "the CUDA driver", error)) {
+    return false;
+  }
   std::memcpy(api, table, sizeof table);
+  std::memcpy(stream_api, stream_table, sizeof stream_table);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/library.h"
+#include "stream/stream.h"
 
 /// One pointer per row of calls.def, in its order.
 struct adrt_cuda_api {
@@ -28,8 +29,11 @@ enum CudaResult : int {
   kCudaUnsupportedPtx = 222,
 };
 
-/// Fills `api` by name, from NVIDIA's library where `find` is null.
-bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_error* error);
+/// The names of the functions of stream/calls.def.
+extern const char* const kCudaStreamNames[];
+
+/// Fills both tables by name, from NVIDIA's library where `find` is null.
+bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api, adrt_error* error);
 
 /// Reports that `call` gave `code`: by name and number, as out of memory or a lost device where it is that.
 /// Always false.

@@ -1,0 +1,179 @@
+#include "stream/stream.h"
+
+#include "core/code.h"
+#include "core/errors.h"
+#include "core/launch.h"
+
+namespace adrt {
+namespace {
+
+StreamDevice& Of(adrt_device& device) {
+  return static_cast<StreamDevice&>(device);
+}
+
+}  // namespace
+
+bool StreamDevice::Failed(int code, StreamCall call, adrt_error* error) const {
+  // The suffix is the library's, not the documentation's.
+  char name[64] = {};
+  std::string_view exported = driver.names[static_cast<size_t>(call)];
+  if (exported.ends_with("_v2")) exported.remove_suffix(3);
+  artifact::TextWriter(name, sizeof name) << exported;
+  return driver.failed(*this, code, name, error);
+}
+
+namespace stream {
+
+// -------------------------------------------------------------------------------------------------- memory
+
+bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter&) {
+  *place = Place::Host(data, UINT64_MAX);  // an address, though of the device
+  return true;
+}
+
+void* Data(const Memory& memory) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory.place.address));
+}
+
+bool Allocate(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  uint64_t address = 0;
+  int code = own.stream_api.MemoryAllocate(&address, bytes);
+  if (code == 0) {
+    memory->place = {0, 0, bytes, address};
+    return true;
+  }
+  own.Failed(code, StreamCall::MemoryAllocate, error);
+  if (code != own.driver.out_of_memory) return false;
+  size_t free_bytes = 0, total = 0;
+  if (own.stream_api.MemoryInfo(&free_bytes, &total) == 0) {
+    Fail(error, ADRT_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no room for ", bytes,
+         " bytes: ", uint64_t{free_bytes}, " of its ", uint64_t{total}, " bytes are free");
+    error->native_code = code;
+  }
+  error->needed_bytes = bytes;
+  return false;
+}
+
+void Release(adrt_device& device, Memory& memory) {
+  const StreamDevice& own = Of(device);
+  if (Current current(own, nullptr); current) own.stream_api.MemoryFree(memory.place.address);
+  memory = {};
+}
+
+bool Write(adrt_device& device, const Place& to, const void* from, uint64_t bytes, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  int code = own.stream_api.CopyToDevice(to.address, from, bytes);
+  return code == 0 || own.Failed(code, StreamCall::CopyToDevice, error);
+}
+
+bool Read(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  int code = own.stream_api.CopyToHost(to, from.address, bytes);
+  return code == 0 || own.Failed(code, StreamCall::CopyToHost, error);
+}
+
+// ------------------------------------------------------------------------------------------------ launches
+
+bool Begin(adrt_device& device, void** queue, adrt_error*) {
+  *queue = Of(device).stream;
+  return true;
+}
+
+bool Finish(adrt_device& device, void* queue, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  int code = own.stream_api.StreamSynchronize(queue);
+  return code == 0 || own.Failed(code, StreamCall::StreamSynchronize, error);
+}
+
+void Drop(adrt_device& device, void* queue) {
+  const StreamDevice& own = Of(device);
+  if (Current current(own, nullptr); current) own.stream_api.StreamSynchronize(queue);
+}
+
+bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  int code = own.stream_api.FillWords(place.address, 0, place.bytes / sizeof(uint32_t), queue);
+  return code == 0 || own.Failed(code, StreamCall::FillWords, error);
+}
+
+bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  Current current(own, error);
+  if (!current) return false;
+  // CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE, and HIP's, which are the same.
+  void *const kPointer = reinterpret_cast<void*>(uintptr_t{1}), *const kSize =
+                                                                    reinterpret_cast<void*>(uintptr_t{2});
+  size_t bytes = task.words.size_bytes();
+  void* extra[] = {kPointer, const_cast<uint64_t*>(task.words.data()), kSize, &bytes, own.driver.launch_end};
+  int code = own.stream_api.LaunchKernel(task.entry, static_cast<unsigned>(task.blocks), 1, 1,
+                                         task.block_size, 1, 1, 0, queue, nullptr, extra);
+  return code == 0 || own.Failed(code, StreamCall::LaunchKernel, error);
+}
+
+// ------------------------------------------------------------------------------------- modules and devices
+
+void Unload(adrt_module& module) {
+  const StreamDevice& own = Of(*module.device);
+  if (Current current(own, nullptr); current) own.stream_api.ModuleUnload(module.code);
+}
+
+bool FindEntries(adrt_module& module, adrt_error* error) {
+  const StreamDevice& own = Of(*module.device);
+  for (EntryWalk walk; NextEntry(module, &walk);) {
+    void* function = nullptr;
+    int code = own.stream_api.ModuleGetFunction(&function, module.code, walk.meta->symbol.c_str());
+    if (code != 0) return own.Failed(code, StreamCall::ModuleGetFunction, error);
+    module.entries[walk.slot] = function;
+    uint32_t block_size = BlockSize(*walk.meta);
+    int blocks = 0;
+    code = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
+    if (code != 0) return own.Failed(code, StreamCall::MaxActiveBlocks, error);
+    if (blocks < 1) {
+      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "kernel '", walk.kernel_meta->name.view(),
+                    "': the device cannot run blocks of ", block_size, " threads of it");
+    }
+    module.entry_threads[walk.slot] = static_cast<uint32_t>(blocks) * own.processors * block_size;
+  }
+  return true;
+}
+
+bool MakeStream(StreamDevice& device, adrt_error* error) {
+  constexpr unsigned kOrderedWithDefault = 0;
+  int code = device.stream_api.StreamCreate(&device.stream, kOrderedWithDefault);
+  return code == 0 || device.Failed(code, StreamCall::StreamCreate, error);
+}
+
+void DestroyStream(StreamDevice& device) {
+  if (!device.stream) return;
+  if (Current current(device, nullptr); current) device.stream_api.StreamDestroy(device.stream);
+}
+
+adrt_status Record(const DeviceKind* kind, const StreamDriver& driver, adrt_launch_plan* plan, void* stream,
+                   void* heap, uint64_t heap_size, void* status, adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, driver.record, ": null argument");
+  if (!plan->module || plan->module->device->kind != kind) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, driver.record, ": the plan has no module for a ", driver.what,
+                " device");
+  }
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  Place heap_place, status_place;
+  if (heap) heap_place = Place::Host(heap, heap_size);
+  if (status) status_place = Place::Host(status, ADRT_STATUS_BYTES);
+  bool done = RecordLaunch(*plan, stream, heap_place, status_place, details);
+  return done ? ADRT_OK : details->status;
+}
+
+}  // namespace stream
+}  // namespace adrt

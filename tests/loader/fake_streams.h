@@ -1,0 +1,65 @@
+#pragma once
+// What the fake drivers of CUDA and HIP have in common: memory, streams, modules of functions, and launches
+// that run the fixture's kernels on the host. A fake keeps the rules of the real driver (something is
+// current, handles are alive, addresses lie inside of allocations), counts what is alive, and fails the call
+// that it is told to.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fixture {
+
+struct FakeStreams {
+  // What the device is.
+  int device_count = 1, processors = 2, blocks_per_processor = 2;
+  size_t memory_bytes = size_t{1} << 30;
+  std::string missing;  ///< a function that `find` does not find
+
+  // Which call fails, counted from 1 over all calls but those that name errors; 0: none.
+  long fail_at = 0;
+  int fail_with = 1;  ///< invalid value
+
+  // What happened.
+  struct Launched {
+    std::string symbol;
+    unsigned blocks, block_size;
+    std::vector<uint64_t> words;
+  };
+  std::vector<Launched> launches;
+  long calls = 0, allocations = 0, copies = 0;
+  std::string failed;  ///< name of the call that was made to fail
+  std::string broken;  ///< a rule that the loader broke; must stay empty
+  std::map<uint64_t, size_t> memory;
+  std::set<void*> streams, modules;
+  std::vector<std::pair<void*, std::string>> functions;  ///< module and name; handle: index + 1
+  size_t used = 0;
+
+  explicit FakeStreams(bool is_hip);
+  virtual ~FakeStreams();
+  FakeStreams(const FakeStreams&) = delete;
+  FakeStreams& operator=(const FakeStreams&) = delete;
+
+  /// The device is the one that calls work on.
+  virtual bool IsCurrent() const = 0;
+  /// A function that both drivers have, by its exported name; null where it is none of them.
+  void* FindShared(const char* name) const;
+  /// A module that has these functions.
+  void* AddModule(std::set<std::string> names);
+
+  /// Counts a call; true where it is the one to fail.
+  bool Fails(const char* name);
+  /// Notes a broken rule and gives the code back.
+  int Broken(const std::string& what, int code);
+
+  const bool hip;
+  std::map<void*, std::set<std::string>> module_functions;
+
+ protected:
+  bool NothingAlive() const { return memory.empty() && streams.empty() && modules.empty(); }
+};
+
+}  // namespace fixture
