@@ -86,8 +86,10 @@ uint32_t BytesOf(const Function& function, Value v) {
 
 }  // namespace
 
-NeededPlan::NeededPlan(const Function& function, const RegionTree& tree, const AdjointWork& work)
-    : function_(function), tree_(tree), work_(work), stored_(function) {
+NeededPlan::NeededPlan(const Function& function, const RegionTree& tree, const AdjointWork& work,
+                       bool reread_stored)
+    : function_(function), tree_(tree), work_(work) {
+  if (reread_stored) stored_ = StoredValues(function);
   FindNeededArrays();
   for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
   for (Block unit : tree.PostOrder()) PlanUnit(unit);

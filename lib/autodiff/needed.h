@@ -13,7 +13,8 @@ namespace adc::autodiff {
 /// The plan of a kernel's forward slices. See needed.cpp for the notions.
 class NeededPlan {
  public:
-  NeededPlan(const ir::Function& function, const RegionTree& tree, const AdjointWork& work);
+  NeededPlan(const ir::Function& function, const RegionTree& tree, const AdjointWork& work,
+             bool reread_stored);
 
   /// `v` is provided by the first step of the unit that defines it.
   bool Needed(ir::Value v) const { return needed_.Has(v); }

@@ -282,7 +282,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   RegionTree tree(primal);
   Activity activity(module, primal, parameters);
   AdjointWork work(primal, activity);
-  NeededPlan plan(primal, tree, work);
+  NeededPlan plan(primal, tree, work, config.reread_stored);
   if (!CheckReverse(module, primal, activity, work, plan, diagnostics)) return nullptr;
   bool any = false;
   for (Inst inst : primal[primal.Body()].insts) any = any || work.TouchesMemory(inst);

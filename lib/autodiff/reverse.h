@@ -17,6 +17,10 @@ struct ReverseConfig {
   /// Branches that run forward anyway hand what the way back needs of them out of the branch, through at most
   /// this many levels; deeper ones compute it again.
   uint32_t widen_levels = 8;
+  /// What the kernel left in `writeonce` buffers is read there rather than computed again. To be off where
+  /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of
+  /// them.
+  bool reread_stored = true;
 };
 
 /// The new kernel, or null after an error was reported.

@@ -36,9 +36,41 @@ bool IsCarried(const Function& function, Value v) {
          (function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0));
 }
 
+/// Whether an index is had from what is known where the value was computed.
+bool IndexKnown(const Function& function, Value index, uint32_t limit) {
+  // Carried values would have to be kept on a tape, and control would have to run.
+  if (IsCarried(function, index)) return false;
+  Inst inst = function.DefiningInst(index);
+  if (!inst.Valid()) return true;
+  bool pure = ir::InfoOf(function[inst].op).effect == ir::Effect::Pure;
+  bool load = function[inst].op == Op::Load && !analysis::IsLocalAccess(function, inst);
+  if (limit == 0 || !(pure || load)) return false;
+  for (Value operand : function.Operands(inst))
+    if (!IndexKnown(function, operand, limit - 1)) return false;
+  return true;
+}
+
+/// Operations that making `v` again takes; more than `limit` where that is enough to know.
+uint32_t Cost(const Function& function, Value v, uint32_t limit) {
+  if (IsCarried(function, v)) return limit + 1;
+  Inst inst = function.DefiningInst(v);
+  if (!inst.Valid()) return 0;
+  Op op = function[inst].op;
+  if (op == Op::Load) return 1;
+  if (ir::InfoOf(op).effect != ir::Effect::Pure) return limit + 1;
+  bool dear = op == Op::Div || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow || op == Op::Atan2 ||
+              (op >= Op::Sin && op <= Op::Erf);
+  uint32_t cost = dear ? 4 : 1;
+  for (Value operand : function.Operands(inst)) {
+    if (cost > limit) return cost;
+    cost += Cost(function, operand, limit - cost);
+  }
+  return cost;
+}
+
 }  // namespace
 
-StoredValues::StoredValues(const Function& function) : function_(function) {
+StoredValues::StoredValues(const Function& function) {
   IndexSet<Value> kept_buffers;
   for (uint32_t n = 0; n < function.params.size(); ++n)
     if (function.params[n].writeonce && !function.params[n].alias) kept_buffers.Insert(function.Params()[n]);
@@ -50,39 +82,9 @@ StoredValues::StoredValues(const Function& function) : function_(function) {
     if (!source.Valid() || function[source].parent != function[inst].parent || store_.Get(v).Valid())
       continue;
     bool known = true;
-    for (Value index : function.Indices(inst)) known = known && IndexKnown(index, kIndexDepth);
-    if (known && Cost(v, kCheap) > kCheap) store_[v] = inst;
+    for (Value index : function.Indices(inst)) known = known && IndexKnown(function, index, kIndexDepth);
+    if (known && Cost(function, v, kCheap) > kCheap) store_[v] = inst;
   }
-}
-
-bool StoredValues::IndexKnown(Value index, uint32_t limit) const {
-  // Carried values would have to be kept on a tape, and control would have to run.
-  if (IsCarried(function_, index)) return false;
-  Inst inst = function_.DefiningInst(index);
-  if (!inst.Valid()) return true;
-  bool pure = ir::InfoOf(function_[inst].op).effect == ir::Effect::Pure;
-  bool load = function_[inst].op == Op::Load && !analysis::IsLocalAccess(function_, inst);
-  if (limit == 0 || !(pure || load)) return false;
-  for (Value operand : function_.Operands(inst))
-    if (!IndexKnown(operand, limit - 1)) return false;
-  return true;
-}
-
-uint32_t StoredValues::Cost(Value v, uint32_t limit) const {
-  if (IsCarried(function_, v)) return limit + 1;
-  Inst inst = function_.DefiningInst(v);
-  if (!inst.Valid()) return 0;
-  Op op = function_[inst].op;
-  if (op == Op::Load) return 1;
-  if (ir::InfoOf(op).effect != ir::Effect::Pure) return limit + 1;
-  bool dear = op == Op::Div || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow || op == Op::Atan2 ||
-              (op >= Op::Sin && op <= Op::Erf);
-  uint32_t cost = dear ? 4 : 1;
-  for (Value operand : function_.Operands(inst)) {
-    if (cost > limit) return cost;
-    cost += Cost(operand, limit - cost);
-  }
-  return cost;
 }
 
 }  // namespace adc::autodiff

@@ -16,16 +16,14 @@ namespace adc::autodiff {
 /// iteration that computed `v`.
 class StoredValues {
  public:
+  /// None.
+  StoredValues() = default;
   explicit StoredValues(const ir::Function& function);
 
   /// The store that keeps `v`; invalid where there is none.
   ir::Inst Of(ir::Value v) const { return store_.Get(v); }
 
  private:
-  bool IndexKnown(ir::Value index, uint32_t limit) const;
-  uint32_t Cost(ir::Value v, uint32_t limit) const;
-
-  const ir::Function& function_;
   SideTable<ir::Value, ir::Inst> store_;
 };
 

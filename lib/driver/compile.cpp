@@ -223,7 +223,9 @@ bool Compilation::Derive() {
   };
   bool reverse = !options_.derive.gradient || passes_.Run("reverse", *module_, [&] {
     return for_each(primals, [&](ir::Function& kernel) {
-      return autodiff::DeriveReverse(*module_, kernel, {}, diagnostics_);
+      autodiff::ReverseConfig config;
+      config.reread_stored = !options_.derive.gradient_tangent;
+      return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_);
     });
   });
   if (!reverse) return false;

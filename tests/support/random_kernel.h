@@ -22,13 +22,17 @@ struct RandomKernelConfig {
   bool while_loops = true;
   bool arrays = true;    ///< local arrays, with constant and computed indices
   bool vectors = false;  ///< vec<T, 3> and mat<T, 2, 2> values and a buffer of vectors
+  bool kept = false;     ///< values are stored on the way in a `writeonce` buffer %s (tasks = 1 alone)
   bool smooth = false;   ///< no step, min, max or branch on a float: central differences may be taken
 };
 
 /// Parameters, in order: %x, %w: buffer<T, 1> diff (read only); %p: buffer<vec<T, 3>, 1> diff with `vectors`;
 /// %k: buffer<i32, 1> readonly (any numbers); %y: buffer<T, 1> diff, %z: buffer<i32, 1> (written at [%i]);
-/// %loss: buffer<T, 0> diff; %n: i32; %c: T diff. Buffers of rank 1 must have the same, positive extent.
+/// %loss: buffer<T, 0> diff; %n: i32; %c: T diff; with `kept` %s: buffer<T, 3> diff of extents N, kKeptSites,
+/// kKeptTurns. Buffers of rank 1 must have the same, positive extent.
 std::string RandomKernel(uint64_t seed, const RandomKernelConfig& config = {});
+
+inline constexpr int kKeptSites = 24, kKeptTurns = 64;
 
 class RandomKernelWriter {
  public:
@@ -40,8 +44,8 @@ class RandomKernelWriter {
     text_ = "kernel @random(%x: buffer<" + t + ", 1> diff, %w: buffer<" + t + ", 1> diff, ";
     if (config_.vectors) text_ += "%p: buffer<vec<" + t + ", 3>, 1> diff, ";
     text_ += "%k: buffer<i32, 1> readonly, %y: buffer<" + t +
-             ", 1> diff, %z: buffer<i32, 1>, %loss: buffer<" + t + ", 0> diff, %n: i32, %c: " + t +
-             " diff) {\n";
+             ", 1> diff, %z: buffer<i32, 1>, %loss: buffer<" + t + ", 0> diff, %n: i32, %c: " + t + " diff" +
+             (config_.kept ? ", %s: buffer<" + t + ", 3> diff writeonce" : "") + ") {\n";
     scopes_.push_back({});
     Line("%size = shape %x, 0");
     Know("i32", "%n");
@@ -178,6 +182,16 @@ class RandomKernelWriter {
     }
   }
 
+  /// Stores the newest value of this block, in a cell of this place and turn of the loops around it.
+  void Keep() {
+    if (kept_ == kKeptSites || whiles_ > 0 || loops_.size() > 2) return Arithmetic();
+    const std::vector<Known>& scope = scopes_.back();
+    if (scope.empty() || scope.back().type != config_.scalar) return Arithmetic();
+    std::string turn = loops_.empty() ? "0" : loops_[0];
+    if (loops_.size() == 2) turn = "(add (mul " + loops_[0] + ", 8), " + loops_[1] + ")";
+    Line("store %s[%i, " + std::to_string(kept_++) + ", " + turn + "], " + scope.back().name);
+  }
+
   void Array() {
     const std::string& t = config_.scalar;
     std::string array = Fresh("a");
@@ -290,7 +304,9 @@ class RandomKernelWriter {
     Know("i32", index);
     Know(t, a);
     Know("i32", k);
+    loops_.push_back(index);
     Block(depth - 1);
+    loops_.pop_back();
     Line("yield " + (Chance(6) ? a : "(sin " + Pick(t) + ")") + ", " +
          (Chance(2) ? "(add " + k + ", " + std::to_string(Below(4)) + ")" : Pick("i32")));
     Close("}");
@@ -310,7 +326,9 @@ class RandomKernelWriter {
     Line("continue_if " + test);
     text_ += std::string(2 * (scopes_.size() - 1), ' ') + "} do {\n";
     scopes_.push_back({});
+    ++whiles_;
     Block(depth - 1);
+    --whiles_;
     Line("yield (tanh " + Pick(t) + "), (add " + k + ", 1)");
     while (!arrays_.empty() && arrays_.back().scope >= scopes_.size()) arrays_.pop_back();
     scopes_.pop_back();
@@ -341,6 +359,7 @@ class RandomKernelWriter {
         Condition();
       } else {
         Arithmetic();
+        if (config_.kept && Chance(2)) Keep();
       }
     }
   }
@@ -390,6 +409,9 @@ class RandomKernelWriter {
   uint64_t state_;
   std::string text_;
   uint32_t counter_ = 0;
+  int kept_ = 0;
+  uint32_t whiles_ = 0;
+  std::vector<std::string> loops_;  ///< indices of the `for` loops around
   std::vector<std::vector<Known>> scopes_;
   std::vector<ArrayInfo> arrays_;
 };
