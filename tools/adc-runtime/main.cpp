@@ -16,6 +16,8 @@ using namespace adc;
 constexpr tool::Command kRuntimeCommands[] = {
     {"run", tool::Run, "run a kernel on this machine and print or write its results"},
     {"gradcheck", tool::Gradcheck, "compare a gradient with forward mode and central differences"},
+    {"bench", tool::Bench, "measure a launch: host, device, bytes moved"},
+    {"devices", tool::Devices, "show what this machine can run"},
 };
 
 int Dispatch(const std::vector<std::string>& words) {
