@@ -49,13 +49,6 @@ adrt_status OpenHip(const adrt_host& host, const DeviceChoice& choice, uint32_t,
   return adrt_device_open_hip(&host, &desc, device, error);
 }
 
-adrt_status OpenHip(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
-                    adrt_error* error) {
-  auto desc = Sized<adrt_hip_desc>();
-  desc.index = choice.index;
-  return adrt_device_open_hip(&host, &desc, device, error);
-}
-
 adrt_status OpenMetal(const adrt_host& host, const DeviceChoice& choice, uint32_t, adrt_device** device,
                       adrt_error* error) {
   if (choice.index == 0) return adrt_device_open_metal(&host, nullptr, device, error);
