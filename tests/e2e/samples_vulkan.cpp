@@ -1,108 +1,13 @@
 // The samples on Vulkan, beside the same launches on the CPU: values and gradients, in f32 and f64, through
 // descriptors and through device addresses, with rows for every thread and with a quarter of that memory.
 
-#include <cmath>
-
-#include "../support/mpm.h"
-#include "../support/native.h"
 #include "../support/on_vulkan.h"
-#include "../support/state.h"
-#include "articulated_state.h"
+#include "sample_cases.h"
 
 using namespace adc;
-using test::Native;
-using test::OnVulkan;
-using test::Program;
+using namespace adc::test;
 
 namespace {
-
-using Prepare = void (*)(Program& program);
-
-struct Sample {
-  const char* name;
-  Prepare prepare;
-};
-
-std::vector<double> RandomNumbers(size_t count, double low, double high, uint64_t seed) {
-  std::vector<double> numbers;
-  for (size_t n = 0; n < count; ++n)
-    numbers.push_back(low + (high - low) * 0.5 * (1 + test::internal::RandomNumber(seed)));
-  return numbers;
-}
-
-void Relax(Program& program) {
-  program.Buffer("x", {3000}, RandomNumbers(3000, -1, 2, 1));
-  program.Number("n", 17);
-}
-
-void CsrReduce(Program& program) {
-  constexpr size_t kRows = 300, kColumns = 50;
-  std::vector<double> start{0}, column;
-  for (size_t r = 0; r < kRows; ++r) start.push_back(start.back() + static_cast<double>((r * r * 7) % 23));
-  auto entries = static_cast<size_t>(start.back());
-  for (size_t k = 0; k < entries; ++k) column.push_back(static_cast<double>((k * 31 + k / 7) % kColumns));
-  program.Buffer("start", {kRows + 1}, start);
-  program.Buffer("column", {static_cast<int64_t>(entries)}, column);
-  program.Buffer("value", {static_cast<int64_t>(entries)}, RandomNumbers(entries, -1, 1, 2));
-  program.Buffer("x", {kColumns}, RandomNumbers(kColumns, -1, 1, 3));
-  program.Zeros("y", {kRows});
-}
-
-void Cholesky(Program& program) {
-  constexpr int64_t kBatch = 200, kSize = 7;
-  std::vector<double> a = RandomNumbers(kBatch * kSize * kSize, -0.5, 0.5, 4);
-  for (int64_t m = 0; m < kBatch; ++m) {
-    for (int64_t i = 0; i < kSize; ++i) a[static_cast<size_t>((m * kSize + i) * kSize + i)] += 4;
-  }
-  program.Buffer("a", {kBatch, kSize, kSize}, a);
-  program.Zeros("l", {kBatch, kSize, kSize});
-}
-
-// A tenth of the cells pass the gate, so that rows are claimed all over the grid.
-void MpmGridOp(Program& program) {
-  samples::MpmStateConfig config;
-  config.scale = 0.25;
-  config.pass_fraction = 0.1;
-  test::SetArguments(program, samples::MakeMpmState(config));
-}
-
-void UpdateCartesianSpace(Program& program) {
-  test::SetArguments(program,
-                     samples::MakeArticulatedState({samples::ArticulatedConfig::Scene::Tree, 3, 40, 1}));
-}
-
-const Sample kSamples[] = {{"relax", Relax},
-                           {"csr_reduce", CsrReduce},
-                           {"cholesky", Cholesky},
-                           {"mpm_grid_op", MpmGridOp},
-                           {"update_cartesian_space", UpdateCartesianSpace}};
-
-/// The worst of the float tensors: the largest difference, relative to the tensor's largest number.
-double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (!a[n].bits.empty() || !a[n].tensor.element.IsFloat()) continue;
-    double largest = 0, difference = 0;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      largest = std::max(largest, std::fabs(a[n].tensor.Get(k)));
-      difference = std::max(difference, std::fabs(a[n].tensor.Get(k) - b[n].tensor.Get(k)));
-    }
-    worst = std::max(worst, largest == 0 ? difference : difference / largest);
-  }
-  return worst;
-}
-
-/// Arguments of the gradient: every companion begins with random numbers.
-interp::Arguments GradientArguments(Native& native, const std::string& name,
-                                    const interp::Arguments& primal) {
-  interp::Arguments arguments = native.DerivedArguments(name, primal);
-  uint64_t random = 5;
-  for (size_t n = primal.list.size(); n < arguments.list.size(); ++n) {
-    interp::Tensor& tensor = arguments[n].tensor;
-    for (int64_t k = 0; k < tensor.ScalarCount(); ++k) tensor.Set(k, test::internal::RandomNumber(random));
-  }
-  return arguments;
-}
 
 void Compare(const Sample& sample, const std::string& folder, double tolerance) {
   std::string path = folder + "/" + sample.name + ".ir", gradient = sample.name + std::string(".grad");
