@@ -2,6 +2,10 @@
  * the numbers; linked by the C compiler, so that nothing of the C++ runtime is needed. */
 
 #include <adrt/adrt.h>
+#include <adrt/adrt_cuda.h>
+#include <adrt/adrt_hip.h>
+#include <adrt/adrt_metal.h>
+#include <adrt/adrt_vk.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

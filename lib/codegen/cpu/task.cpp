@@ -1,6 +1,7 @@
 #include "codegen/cpu/task.h"
 
 #include "artifact/cpu_abi.h"
+#include "codegen/common/math_names.h"
 #include "codegen/llvm/status.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -166,28 +167,6 @@ void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
 }
 
 namespace {
-
-/// The library's name of a function for f64; f32 appends an f.
-const char* MathName(Op op) {
-  if (op == Op::Sin) return "sin";
-  if (op == Op::Cos) return "cos";
-  if (op == Op::Tan) return "tan";
-  if (op == Op::Asin) return "asin";
-  if (op == Op::Acos) return "acos";
-  if (op == Op::Atan) return "atan";
-  if (op == Op::Sinh) return "sinh";
-  if (op == Op::Cosh) return "cosh";
-  if (op == Op::Tanh) return "tanh";
-  if (op == Op::Exp) return "exp";
-  if (op == Op::Exp2) return "exp2";
-  if (op == Op::Log) return "log";
-  if (op == Op::Log2) return "log2";
-  if (op == Op::Erf) return "erf";
-  if (op == Op::Pow) return "pow";
-  if (op == Op::Atan2) return "atan2";
-  ADC_CHECK(op == Op::Rem, "an operation that is no library function");
-  return "fmod";
-}
 
 /// A library function as LLVM is to see it: it touches no memory but what it is given, ends, and is never
 /// turned into another function, which the loader might not have.

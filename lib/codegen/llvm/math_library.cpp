@@ -20,6 +20,7 @@
 #include <memory>
 #include <vector>
 
+#include "codegen/common/math_names.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
@@ -53,32 +54,10 @@ constexpr Guard kGuards[] = {{"adc.sinh", "_Z4sinhd", true}, {"adc.cosh", "_Z4co
 constexpr const char* kExp = "_Z3expd";
 constexpr double kGuardLimit = 36.0;
 
-/// The name that OpenCL C and libdevice share.
-const char* PlainName(Op op) {
-  if (op == Op::Sin) return "sin";
-  if (op == Op::Cos) return "cos";
-  if (op == Op::Tan) return "tan";
-  if (op == Op::Asin) return "asin";
-  if (op == Op::Acos) return "acos";
-  if (op == Op::Atan) return "atan";
-  if (op == Op::Sinh) return "sinh";
-  if (op == Op::Cosh) return "cosh";
-  if (op == Op::Tanh) return "tanh";
-  if (op == Op::Exp) return "exp";
-  if (op == Op::Exp2) return "exp2";
-  if (op == Op::Log) return "log";
-  if (op == Op::Log2) return "log2";
-  if (op == Op::Erf) return "erf";
-  if (op == Op::Pow) return "pow";
-  if (op == Op::Atan2) return "atan2";
-  ADC_CHECK(op == Op::Rem, "an operation that is no library function");
-  return "fmod";
-}
-
 std::string NameOf(const MathLibrary& library, Op op, Scalar scalar, size_t operands) {
   ADC_CHECK(scalar == Scalar::F32 || scalar == Scalar::F64, "library functions take f32 or f64");
   bool wide = scalar == Scalar::F64;
-  std::string plain = PlainName(op);
+  std::string plain = MathName(op);
   if (library.names == MathLibrary::Names::Libdevice) return "__nv_" + plain + (wide ? "" : "f");
   if (wide && op == Op::Sinh) return "adc.sinh";
   if (wide && op == Op::Cosh) return "adc.cosh";
