@@ -50,6 +50,12 @@ class GpuDialect {
   /// Mask of the lanes of `mask` that hold the same `value`, an i64, as this one. May add blocks.
   virtual llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const;
 
+  /// A mathematical function by instructions that are not exact, for code that asks for speed first; null
+  /// where there are none.
+  virtual llvm::Value* ApproximateMath(Builder&, ir::Op, ir::Scalar, llvm::ArrayRef<llvm::Value*>) const {
+    return nullptr;
+  }
+
   llvm::IntegerType* MaskType(Builder& b) const { return b.getIntNTy(Lanes()); }
   llvm::Value* EveryLane(Builder& b) const { return llvm::ConstantInt::getAllOnesValue(MaskType(b)); }
   /// The first lane of `mask`, which is not empty, i32.

@@ -275,10 +275,17 @@ llvm::AllocaInst* GpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
 }
 
 Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
+  if (config_.float_mode == FloatMode::Fast) {
+    if (Value* known = dialect_.ApproximateMath(builder_, op, scalar, operands)) return known;
+  }
   return EmitMath(builder_, library_, op, scalar, operands);
 }
 
 std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
+  if (config_.float_mode == FloatMode::Fast) {
+    Value* sine = dialect_.ApproximateMath(builder_, Op::Sin, scalar, {operand});
+    if (sine != nullptr) return {sine, CallMath(Op::Cos, scalar, {operand})};
+  }
   return EmitSinCos(builder_, *this, library_, scalar, operand);
 }
 

@@ -79,6 +79,8 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
                                      llvm::GlobalValue::InternalLinkage, name, *module);
   pay->setDoesNotThrow();
   pay->setConvergent();
+  pay->setWillReturn();
+  pay->setOnlyAccessesInaccessibleMemOrArgMem();
   pay->addParamAttr(0, llvm::Attribute::NoCapture);
   wave.MakeFunction(*pay);
   auto block = [&](const char* label) { return llvm::BasicBlock::Create(module->getContext(), label, pay); };

@@ -77,6 +77,30 @@ Value* NvptxDialect::ReadAcross(Builder& b, Value* value, uint32_t distance) con
                            {EveryLane(b), value, b.getInt32(distance), b.getInt32(kLastLane)});
 }
 
+/// The hardware knows powers and logarithms of two, and sine and cosine near 0. An angle loses its whole
+/// turns first, in two steps so that angles up to some thousands keep their last bits.
+Value* NvptxDialect::ApproximateMath(Builder& b, ir::Op op, ir::Scalar scalar,
+                                     llvm::ArrayRef<Value*> operands) const {
+  if (scalar != ir::Scalar::F32 || operands.size() != 1) return nullptr;
+  Value* x = operands[0];
+  auto number = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  auto instruction = [&](Intrinsic::ID id, Value* operand) { return b.CreateIntrinsic(id, {}, {operand}); };
+  if (op == ir::Op::Exp2) return instruction(Intrinsic::nvvm_ex2_approx_f, x);
+  if (op == ir::Op::Exp)
+    return instruction(Intrinsic::nvvm_ex2_approx_f, b.CreateFMul(x, number(1.4426950408889634)));
+  if (op == ir::Op::Log2) return instruction(Intrinsic::nvvm_lg2_approx_f, x);
+  if (op == ir::Op::Log)
+    return b.CreateFMul(instruction(Intrinsic::nvvm_lg2_approx_f, x), number(0.6931471805599453));
+  if (op != ir::Op::Sin && op != ir::Op::Cos) return nullptr;
+  constexpr double kTurn = 6.283185307179586, kTurnHigh = 6.28125;
+  Value* turns = b.CreateUnaryIntrinsic(Intrinsic::roundeven, b.CreateFMul(x, number(1 / kTurn)));
+  auto less = [&](Value* from, double turn) {
+    return b.CreateIntrinsic(Intrinsic::fma, {x->getType()}, {turns, number(-turn), from});
+  };
+  Value* rest = less(less(x, kTurnHigh), kTurn - kTurnHigh);
+  return instruction(op == ir::Op::Sin ? Intrinsic::nvvm_sin_approx_f : Intrinsic::nvvm_cos_approx_f, rest);
+}
+
 Value* NvptxDialect::Peers(Builder& b, Value* mask, Value* value) const {
   return b.CreateIntrinsic(Intrinsic::nvvm_match_any_sync_i64, {}, {mask, value});
 }
