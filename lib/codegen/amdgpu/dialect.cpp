@@ -40,6 +40,8 @@ void AmdgpuDialect::MakeFunction(llvm::Function& function) const {
   // Sums of floats are instructions where they round and order as a loop would; memory of the device is all
   // that kernels are given.
   function.addFnAttr("amdgpu-unsafe-fp-atomics", "true");
+  // What LLVM unrolls on other targets, and not twice as much: copies cost registers, which waves share.
+  function.addFnAttr("amdgpu-unroll-threshold", "150");
   for (const char* input : kUnneeded) function.addFnAttr(input);
   if (function.hasLocalLinkage()) {
     function.removeFnAttr(llvm::Attribute::NoInline);
