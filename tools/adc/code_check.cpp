@@ -27,12 +27,17 @@ size_t WordCount(const KernelMeta& kernel, const TaskMeta& task, const EntryMeta
   return cells + artifact::AdstackWordCount(plan, artifact::RowRulesOf(kind, plan.lanes)) + kTail;
 }
 
-/// The parameters of an entry: what stands between the first brackets behind `at` that hold more than digits.
+/// The parameters of the entry whose text begins at `at`: from the bracket behind its name to the one that
+/// closes it.
 std::string_view ParametersAt(std::string_view text, size_t at, std::string_view symbol) {
   size_t name = text.find(symbol, at), open = text.find('(', name);
   if (name == std::string_view::npos || open == std::string_view::npos) return {};
-  size_t close = text.find("\n{", open);
-  return text.substr(open, std::min(close, text.size()) - open);
+  size_t depth = 0;
+  for (size_t end = open; end < text.size(); ++end) {
+    if (text[end] == '(') ++depth;
+    if (text[end] == ')' && --depth == 0) return text.substr(open, end - open);
+  }
+  return text.substr(open);
 }
 
 size_t Count(std::string_view text, std::string_view word) {
