@@ -142,6 +142,12 @@ Place Environment::AtAddress(Storage storage, Id address) {
   return {f_.Emit(spv::OpConvertUToPtr, type, {address}), BytesOf(storage), storage};
 }
 
+Id Environment::ArrayAt(Storage storage, uint32_t stride, Id address) {
+  Id block = m_.BlockOfArray(TypeOf(m_, storage), stride, true);
+  return f_.Emit(spv::OpConvertUToPtr, m_.PointerType(spv::StorageClassPhysicalStorageBuffer, block),
+                 {address});
+}
+
 Place Environment::HeapElement(Storage storage, Id index) {
   return InBlock(Bound(BindingOf::Heap, 0, storage, true, true), spv::StorageClassStorageBuffer, storage,
                  index);

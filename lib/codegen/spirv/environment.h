@@ -56,8 +56,13 @@ class Environment {
   Id GroupWord(uint32_t group, uint32_t number);
   Id StackWord(uint32_t stack, uint32_t number);
   bool IsGated(uint32_t group) const;
-  /// Vulkan: an element at a device address. `writable`: the task writes what lies there.
+  /// Vulkan: a single element at a device address.
   Place AtAddress(Storage storage, Id address);
+  /// Vulkan: a pointer to elements that lie `stride` bytes apart from a device address on, and one of them.
+  Id ArrayAt(Storage storage, uint32_t stride, Id address);
+  Place InArray(Id array, Storage storage, Id index) {
+    return InBlock(array, spv::StorageClassPhysicalStorageBuffer, storage, index);
+  }
   /// Vulkan: the address of the heap.
   Id HeapAddress() { return Word(tail_); }
   /// Metal: element `index` of the heap.

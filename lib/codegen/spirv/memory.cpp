@@ -276,7 +276,7 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
     case AtomicWay::SubWord:
       return SubWordLoop(cell, op, operands);
     case AtomicWay::LowWord:
-      return LowWordMax(cell, op, operands);
+      return LowWordUpdate(cell, op, operands);
   }
   ADC_UNREACHABLE("a way of updating without an emission");
 }
@@ -343,14 +343,16 @@ Id MemoryEmitter::UpdateLoop(const Cell& cell, Op op, std::span<const Id> operan
   return scalars_.FromBits(cell.scalar, seen);
 }
 
-/// A count that does not fit into 32 bits asks for more memory than there is, whatever its lower half says.
-Id MemoryEmitter::LowWordMax(const Cell& cell, Op op, std::span<const Id> operands) {
-  ADC_CHECK(op == Op::AtomicMax, "an atomic of 64 bits where there are none");
-  Id index = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1));
-  Id most = f_.Int(64, UINT32_MAX), type = m_.IntType(32);
-  Id count = f_.Choose(m_.IntType(64), f_.Compare(spv::OpSGreaterThan, operands[0], most), most, operands[0]);
-  count = f_.Choose(m_.IntType(64), f_.Compare(spv::OpSLessThan, count, f_.Int(64, 0)), f_.Int(64, 0), count);
-  Id old = f_.Emit(spv::OpAtomicUMax, type,
+/// Size kernels keep the most and add up ones. A count that does not fit into 32 bits asks for more memory
+/// than there is, whatever its lower half says.
+Id MemoryEmitter::LowWordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
+  ADC_CHECK(op == Op::AtomicMax || op == Op::AtomicAdd, "an atomic of 64 bits where there are none");
+  Id index = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1)), type = m_.IntType(32),
+     wide = m_.IntType(64);
+  Id most = f_.Int(64, UINT32_MAX), zero = f_.Int(64, 0);
+  Id count = f_.Choose(wide, f_.Compare(spv::OpSGreaterThan, operands[0], most), most, operands[0]);
+  count = f_.Choose(wide, f_.Compare(spv::OpSLessThan, count, zero), zero, count);
+  Id old = f_.Emit(op == Op::AtomicMax ? spv::OpAtomicUMax : spv::OpAtomicIAdd, type,
                    {environment_.Element(cell.param, Storage::U32, index).pointer,
                     f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Resize(count, 64, 32, false)});
   return f_.Resize(old, 32, 64, false);

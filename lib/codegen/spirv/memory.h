@@ -69,7 +69,7 @@ class MemoryEmitter {
   Id WordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
   Id FloatAdd(const Cell& cell, ir::Op op, Id value);
   Id UpdateLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  Id LowWordMax(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  Id LowWordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
   Id SubWordLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
   /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
   template <class Next>

@@ -62,11 +62,15 @@ Id ModuleBuilder::FloatType(uint32_t width) {
   return Intern(spv::OpTypeFloat, {width});
 }
 
-Id ModuleBuilder::BlockOfArray(Id element, uint32_t bytes, bool writable) {
-  Id array = Intern(spv::OpTypeRuntimeArray, {element});
+Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable) {
+  Id& array = arrays_[{element, stride}];
+  if (array == 0) {
+    array = NewId();
+    AppendInstruction(globals_, spv::OpTypeRuntimeArray, Words{array, element});
+    Decorate(array, spv::DecorationArrayStride, {stride});
+  }
   auto [place, fresh] = blocks_.try_emplace(Words{array, writable}, 0);
   if (!fresh) return place->second;
-  if (blocks_.count(Words{array, !writable}) == 0) Decorate(array, spv::DecorationArrayStride, {bytes});
   Id block = place->second = NewId();
   AppendInstruction(globals_, spv::OpTypeStruct, Words{block, array});
   Decorate(block, spv::DecorationBlock);

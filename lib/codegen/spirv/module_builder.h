@@ -44,8 +44,8 @@ class ModuleBuilder {
   Id ArrayType(Id element, uint32_t length) {
     return Intern(spv::OpTypeArray, {element, ConstantInt(32, length)});
   }
-  /// A block that holds an array of unknown length of elements of `bytes` bytes.
-  Id BlockOfArray(Id element, uint32_t bytes, bool writable);
+  /// A block that holds an array of unknown length, with `stride` bytes from one element to the next.
+  Id BlockOfArray(Id element, uint32_t stride, bool writable);
   /// A block with one member.
   Id BlockOfOne(Id member);
   Id PointerType(spv::StorageClass storage, Id pointee) {
@@ -92,6 +92,7 @@ class ModuleBuilder {
   std::set<std::string> extensions_;
   Words entry_points_, execution_modes_, annotations_, globals_, functions_;
   std::map<Words, Id> interned_;
+  std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
   std::map<Words, Id> blocks_;
   std::map<Id, uint64_t> integers_;
 };

@@ -1,6 +1,6 @@
 #include "codegen/spirv/rows.h"
 
-#include <bit>
+#include "support/check.h"
 
 namespace adc::codegen::spirv {
 
@@ -23,15 +23,86 @@ Id RowEmitter::TokenOf(uint32_t group, Id row) {
   return f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
 }
 
+void RowEmitter::FindUses(ir::Block block) {
+  for (ir::Inst inst : kernel_[block].insts) {
+    Op op = kernel_[inst].op;
+    if (op == Op::RowLoad || op == Op::RowStore)
+      uses_.Set(kernel_.Operand(inst, 0)).insert(TargetOf(inst).use);
+    for (ir::Block region : kernel_[inst].regions) {
+      if (region.Valid()) FindUses(region);
+    }
+  }
+}
+
+RowEmitter::Target RowEmitter::TargetOf(ir::Inst inst) const {
+  ir::Value typed = kernel_[inst].op == Op::RowLoad ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
+  ir::Value byte = kernel_.Operand(inst, 1);
+  auto base_of = [&](ir::Value v) {
+    ir::Inst base = kernel_.DefiningInst(v);
+    return base.Valid() && kernel_[base].op == Op::RowBase ? base : ir::Inst();
+  };
+  Target target;
+  target.use.storage = NaturalStorage(kernel_.TypeOf(typed).scalar);
+  ir::Inst base = base_of(byte), sum = kernel_.DefiningInst(byte);
+  for (uint32_t side = 0; side < 2 && !base.Valid(); ++side) {
+    ADC_CHECK(sum.Valid() && kernel_[sum].op == Op::Add, "a row access that is not made of base and offset");
+    base = base_of(kernel_.Operand(sum, side));
+    if (base.Valid()) target.offset = kernel_.Operand(sum, 1 - side);
+  }
+  ADC_CHECK(base.Valid(), "a row access without the base of its stack");
+  target.use.stack = kernel_[base].attr;
+  return target;
+}
+
+RowEmitter::Slot RowEmitter::SlotOf(const Target& target) {
+  uint32_t bytes = BytesOf(target.use.storage);
+  if (!target.offset.Valid()) return {f_.Int(64, 0)};
+  if (std::optional<int64_t> constant = kernel_.IntegerConstant(target.offset))
+    return {f_.Int(64, static_cast<uint64_t>(*constant) / bytes)};
+  ir::Value slot = target.offset;
+  ir::Inst product = kernel_.DefiningInst(slot);
+  if (bytes != 1) {
+    bool scaled = product.Valid() && kernel_[product].op == Op::Mul &&
+                  kernel_.IntegerConstant(kernel_.Operand(product, 1)) == int64_t{bytes};
+    if (!scaled) return {f_.Div(64, values_.Get(slot), f_.Int(64, bytes))};
+    slot = kernel_.Operand(product, 0);
+  }
+  // A slot is not negative, so that it is the same number before it was widened.
+  ir::Inst cast = kernel_.DefiningInst(slot);
+  bool widened = cast.Valid() && kernel_[cast].op == Op::Cast &&
+                 kernel_.TypeOf(kernel_.Operand(cast, 0)).Is(Scalar::I32);
+  if (widened) return {values_.Get(kernel_.Operand(cast, 0)), 32};
+  return {values_.Get(slot)};
+}
+
+Id RowEmitter::ArrayOf(Id token, const StackUse& use) {
+  uint64_t lanes = context_.config.target.row_lanes, bytes = BytesOf(use.storage);
+  Id block = f_.And(64, token, f_.Int(64, ~kLaneMask));
+  Id lane = f_.And(64, token, f_.Int(64, kLaneMask));
+  Id start = f_.Add(64, block, f_.Mul(64, environment_.StackWord(use.stack, 0), f_.Int(64, lanes)));
+  if (environment_.addressing() == Addressing::Metal)
+    return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
+  Id address = f_.Add(64, environment_.HeapAddress(), start);
+  address = f_.Add(64, address, f_.Mul(64, lane, f_.Int(64, bytes)));
+  return environment_.ArrayAt(use.storage, static_cast<uint32_t>(lanes * bytes), address);
+}
+
+void RowEmitter::MakeArrays(ir::Value row, Id token) {
+  for (const StackUse& use : uses_.Get(row)) arrays_[{row, use}] = ArrayOf(token, use);
+}
+
 void RowEmitter::EmitClaim(ir::Inst inst) {
   uint32_t group = kernel_[inst].attr;
+  ir::Value row = kernel_.Result(inst);
+  FunctionBuilder::Head head(f_);
   Id& token = own_tokens_[group];
-  if (token == 0) {
-    FunctionBuilder::Head head(f_);
-    token = TokenOf(group, environment_.Thread());
-    head_tokens_.insert(token);
+  if (token == 0) token = TokenOf(group, environment_.Thread());
+  values_.Bind(row, token);
+  for (const StackUse& use : uses_.Get(row)) {
+    Id& array = own_arrays_[{group, use}];
+    if (array == 0) array = ArrayOf(token, use);
+    arrays_[{row, use}] = array;
   }
-  values_.Bind(kernel_.Result(inst), token);
 }
 
 /// Threads of a subgroup that claim together take neighbouring rows with one addition.
@@ -88,6 +159,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   f_.Start(have);
   Id now = f_.Phi(wide, token, claimed, state, before);
   values_.Bind(kernel_.Result(inst), now);
+  MakeArrays(kernel_.Result(inst), now);
   return now;
 }
 
@@ -96,37 +168,23 @@ void RowEmitter::EmitWord(ir::Inst inst) {
   values_.Bind(kernel_.Result(inst), environment_.StackWord(kernel_[inst].attr, number));
 }
 
-Id RowEmitter::Start(Id token, uint32_t bytes) {
-  auto make = [&] {
-    Id block = f_.And(64, token, f_.Int(64, ~kLaneMask));
-    Id lane = f_.And(64, token, f_.Int(64, kLaneMask));
-    if (environment_.addressing() == Addressing::Metal)
-      return f_.Add(64, f_.Div(64, block, f_.Int(64, bytes)), lane);
-    Id start = f_.Add(64, environment_.HeapAddress(), block);
-    return f_.Add(64, start, f_.Mul(64, lane, f_.Int(64, bytes)));
-  };
-  if (head_tokens_.count(token) == 0) return make();
-  Id& known = head_starts_[{token, bytes}];
-  if (known == 0) {
-    FunctionBuilder::Head head(f_);
-    known = make();
-  }
-  return known;
-}
-
 void RowEmitter::EmitAccess(ir::Inst inst) {
   bool is_load = kernel_[inst].op == Op::RowLoad;
   ir::Value typed = is_load ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
   Scalar scalar = kernel_.TypeOf(typed).scalar;
-  Storage storage = NaturalStorage(scalar);
-  uint64_t bytes = BytesOf(storage), lanes = context_.config.target.row_lanes;
-  Id start = Start(values_.Get(kernel_.Operand(inst, 0)), static_cast<uint32_t>(bytes));
-  Id byte = values_.Get(kernel_.Operand(inst, 1));
-  bool metal = environment_.addressing() == Addressing::Metal;
-  // A byte offset is a multiple of the element's size, and the lanes are at least as many as its bytes.
-  Id position = f_.Add(64, start, f_.Mul(64, byte, f_.Int(64, metal ? lanes / bytes : lanes)));
-  Place place =
-      metal ? environment_.HeapElement(storage, position) : environment_.AtAddress(storage, position);
+  Target target = TargetOf(inst);
+  auto array = arrays_.find({kernel_.Operand(inst, 0), target.use});
+  ADC_CHECK(array != arrays_.end(), "a row access before the claim of its row");
+  Storage storage = target.use.storage;
+  Slot slot = SlotOf(target);
+  Place place;
+  if (environment_.addressing() == Addressing::Metal) {
+    Id distance =
+        f_.Mul(64, f_.Resize(slot.id, slot.width, 64, false), f_.Int(64, context_.config.target.row_lanes));
+    place = environment_.HeapElement(storage, f_.Add(64, array->second, distance));
+  } else {
+    place = environment_.InArray(array->second, storage, slot.id);
+  }
   if (is_load) {
     values_.Bind(typed, memory_.Read(place, scalar));
   } else {

@@ -2,8 +2,10 @@
 // Rows of adstack heaps: which row a thread has, and the loads and stores of their elements.
 //
 // A row is known by its token: the byte offset of its block in the heap, a multiple of 64, with its lane in
-// the low six bits. For each size of element that a task keeps in rows the token is turned, once, into the
-// place of byte 0 of the row (an address; an element number where memory has none).
+// the low six bits. Where a row is claimed, each stack of it that is used becomes an array whose elements lie
+// a block's width apart, so that slot k is element k of it:
+//
+//   row.store %row, (add (row.base 1), (mul %k, 4)), %v       (the array of %row and stack 1)[%k] = %v
 //
 // In a group with a gate a thread takes a row when it first comes to the claim and keeps it. The token it
 // holds, or kUnclaimed, is a state that the control flow carries along.
@@ -23,7 +25,9 @@ class RowEmitter {
         f_(builder),
         values_(values),
         memory_(memory),
-        status_(status) {}
+        status_(status) {
+    FindUses(kernel.Body());
+  }
 
   /// The state of a thread that has taken no row yet.
   Id Unclaimed() { return f_.Int(64, ~uint64_t{0}); }
@@ -37,12 +41,34 @@ class RowEmitter {
   void EmitAccess(ir::Inst inst);
 
  private:
+  /// A stack of a row, as it is used by some accesses.
+  struct StackUse {
+    uint32_t stack = 0;
+    Storage storage = Storage::U32;
+    friend auto operator<=>(const StackUse&, const StackUse&) = default;
+  };
+  /// An access taken apart: the stack that it goes to, and what it adds to the stack's offset.
+  struct Target {
+    StackUse use;
+    ir::Value offset;  ///< bytes; invalid: none
+  };
+
+  void FindUses(ir::Block block);
+  Target TargetOf(ir::Inst inst) const;
+  /// The number of an element in its stack.
+  struct Slot {
+    Id id = 0;
+    uint32_t width = 64;
+  };
+  Slot SlotOf(const Target& target);
+  /// Makes the arrays of the stacks that accesses of row `row`, whose token it is, go to.
+  void MakeArrays(ir::Value row, Id token);
   /// The token of row `row` (64 bits).
   Id TokenOf(uint32_t group, Id row);
   /// The number of a row that no other thread has, in 64 bits.
   Id TakeRow(uint32_t group);
-  /// Where byte 0 of a row lies for elements of `bytes` bytes.
-  Id Start(Id token, uint32_t bytes);
+  /// The array of a stack: a pointer, or the number of its first element where memory has no addresses.
+  Id ArrayOf(Id token, const StackUse& use);
 
   ModuleContext& context_;
   ModuleBuilder& m_;
@@ -52,9 +78,10 @@ class RowEmitter {
   ValueTable& values_;
   MemoryEmitter& memory_;
   StatusReporter& status_;
-  std::map<uint32_t, Id> own_tokens_;                  ///< by group without a gate
-  std::map<std::pair<Id, uint32_t>, Id> head_starts_;  ///< of those tokens, by size
-  std::set<Id> head_tokens_;
+  std::map<uint32_t, Id> own_tokens_;                       ///< by group without a gate
+  std::map<std::pair<uint32_t, StackUse>, Id> own_arrays_;  ///< of those rows
+  SideTable<ir::Value, std::set<StackUse>> uses_;           ///< by row: the stacks that its accesses go to
+  std::map<std::pair<ir::Value, StackUse>, Id> arrays_;
 };
 
 }  // namespace adc::codegen::spirv
