@@ -83,15 +83,10 @@ std::string TakePass(std::string_view name, bool with_plans, std::string* pass) 
   return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
 }
 
-/// "cpu:x86-64-v3, cpu:x86-64,\ncuda:sm_80, ..."
+/// "cpu:x86-64-v3, cpu:x86-64, cuda:sm_80, ..."
 std::string DefaultTargetsText() {
   std::string text;
-  size_t count = 0;
-  for (const std::string& name : driver::DefaultTargets()) {
-    if (count != 0) text += count % 2 == 0 ? ",\n" : ", ";
-    text += name;
-    ++count;
-  }
+  for (const std::string& name : driver::DefaultTargets()) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
@@ -107,12 +102,12 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
              [&options](std::string_view word) { return TakeEmit(word, &options); });
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
-            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default: " +
+            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default:\n" +
                 DefaultTargetsText(),
             &options.targets);
   line.Flag("--keep-going",
-            "where a target that was asked for cannot express a kernel: warn, and write the others.\n"
-            "Targets that were not asked for are always left out so, with a remark",
+            "where a target that was asked for cannot express a kernel: warn, and write the\n"
+            "others. One that was not asked for is always left out so, with a remark",
             &options.keep_going);
   line.Value("--derive", "LIST", "grad (default), jvp, jvp(grad), none; several with commas",
              [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
@@ -228,6 +223,9 @@ std::string CommandList() {
     row.resize(28, ' ');
     text += row + std::string(command.summary) + "\n";
   }
+  text +=
+      "\nExit codes: 0 good, 1 an error in what was given, or a check that found something, 2 usage,\n"
+      "3 bad bundle, 4 run time, 5 not supported by a target or by this machine, 7 bundles differ.\n";
   return text;
 }
 
