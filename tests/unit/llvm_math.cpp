@@ -209,6 +209,23 @@ TEST_CASE("Linking brings in what is called and nothing else", "[llvm]") {
   CHECK_FALSE(llvm::verifyModule(module));
 }
 
+TEST_CASE("Tables that every thread reads elsewhere lie in global memory", "[llvm]") {
+  target::Target target = *target::FindTarget("cuda:sm_80");
+  llvm::LLVMContext context;
+  auto module = Wrappers(context, codegen::MathLibraryOf(target, ""), target.triple,
+                         llvm::DataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32:64"));
+  REQUIRE(codegen::LinkMath(*module, codegen::MathLibraryOf(target, ""), target).Ok());
+  CHECK_FALSE(llvm::verifyModule(*module));
+  size_t tables = 0;
+  for (const llvm::GlobalVariable& table : module->globals()) {
+    INFO(table.getName().str());
+    CHECK(table.isConstant());
+    CHECK(table.getAddressSpace() == target.spaces.global);
+    ++tables;
+  }
+  CHECK(tables > 10);
+}
+
 TEST_CASE("A module without calls opens no library", "[llvm]") {
   llvm::LLVMContext context;
   llvm::Module module("math", context);

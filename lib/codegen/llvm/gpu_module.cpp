@@ -46,9 +46,9 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
   if (!entries) return entries.Failure();
   code.entries = std::move(*entries);
   if (lines) lines->Finish();
-  CheckModule(output);
   diag::Status linked = LinkMath(output, MathLibraryOf(config.target, config.libdevice), config.target);
   if (!linked) return linked.Failure();
+  CheckModule(output);
   watch.Lap("emit");
   Optimise(output, *machine, config.optimise, {});
   watch.Lap("optimise");

@@ -30,6 +30,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -170,6 +171,32 @@ void Adopt(llvm::Function& function, const target::Target& target) {
   }
 }
 
+/// Moves a table from constant to global memory: constant memory gives one address at a time to all threads
+/// of a warp, and they look up an entry each.
+void MoveTable(llvm::GlobalVariable& table, uint32_t space) {
+  auto* moved =
+      new llvm::GlobalVariable(*table.getParent(), table.getValueType(), true, table.getLinkage(),
+                               table.getInitializer(), "", &table, llvm::GlobalValue::NotThreadLocal, space);
+  moved->takeName(&table);
+  moved->setAlignment(table.getAlign());
+  moved->setUnnamedAddr(table.getUnnamedAddr());
+  llvm::convertUsersOfConstantsToInstructions({&table});
+  // Addresses are typed by their space: those made of the table's change with it.
+  llvm::Type* type = moved->getType();
+  llvm::SmallVector<llvm::Value*> changed = {&table};
+  while (!changed.empty()) {
+    for (llvm::User* user : changed.pop_back_val()->users()) {
+      if (!user->getType()->isPointerTy() || user->getType() == type) continue;
+      if (llvm::isa<llvm::LoadInst>(user) || llvm::isa<llvm::AddrSpaceCastInst>(user)) continue;
+      user->mutateType(type);
+      changed.push_back(user);
+    }
+  }
+  table.mutateType(type);
+  table.replaceAllUsesWith(moved);
+  table.eraseFromParent();
+}
+
 /// Keeps what LLVM's linker would otherwise print before it ends the process.
 class ErrorText {
  public:
@@ -272,6 +299,7 @@ diag::Status LinkMath(llvm::Module& module, const MathLibrary& library, const ta
                                               linked.push_back(name.first().str());
                                           });
   if (failed || !errors.Text().empty()) return LibraryFailure(library, errors.Text());
+  std::vector<llvm::GlobalVariable*> tables;
   for (const std::string& name : linked) {
     llvm::GlobalValue* value = module.getNamedValue(name);
     if (value == nullptr || value->isDeclaration()) continue;
@@ -279,6 +307,13 @@ diag::Status LinkMath(llvm::Module& module, const MathLibrary& library, const ta
       Adopt(*function, target);
     } else {
       value->setLinkage(llvm::GlobalValue::InternalLinkage);
+      if (auto* table = llvm::dyn_cast<llvm::GlobalVariable>(value)) tables.push_back(table);
+    }
+  }
+  if (target.arch == target::Arch::Nvptx) {
+    for (llvm::GlobalVariable* table : tables) {
+      if (table->isConstant() && table->getAddressSpace() == target.spaces.constant)
+        MoveTable(*table, target.spaces.global);
     }
   }
   AnswerReflect(module, target);
