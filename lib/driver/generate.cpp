@@ -24,7 +24,14 @@ diag::Result<codegen::TargetCode> EmitMsl(const ir::Module& module,
                                           const codegen::CodeConfig& config) {
   diag::Result<codegen::TargetCode> code = codegen::EmitSpirv(module, kernels, config);
   if (!code) return code;
-  diag::Status translated = codegen::TranslateToMsl(config.target, *code);
+  std::vector<std::vector<std::string>> names;
+  for (const codegen::KernelToEmit& what : kernels) {
+    names.emplace_back();
+    for (ir::Value param : what.kernel->Params()) {
+      names.back().emplace_back(module.Text((*what.kernel)[param].name));
+    }
+  }
+  diag::Status translated = codegen::TranslateToMsl(config.target, names, *code);
   if (!translated) return translated.Failure();
   return code;
 }

@@ -144,7 +144,8 @@ codegen::TargetCode TwoEntries() {
 
 /// The text of a translation that succeeds.
 std::string Translated(codegen::TargetCode& code, const char* target = "metal:2.4") {
-  diag::Status done = codegen::TranslateToMsl(Metal(target), code);
+  std::vector<std::string> names[] = {{"x", "loss.adj", "0"}};
+  diag::Status done = codegen::TranslateToMsl(Metal(target), names, code);
   INFO(done.Failure().text);
   REQUIRE(done);
   REQUIRE(code.payloads.size() == 1);
@@ -191,11 +192,11 @@ TEST_CASE("bindings are those that the code uses, the words first, numbered from
   CHECK(first[1].param == 0);
   CHECK(first[2].param == 1);
   for (uint32_t n = 0; n < 3; ++n) CHECK(first[n].number == n);
-  CHECK(Count(text, "& words [[buffer(0)]]") == 1);
-  CHECK(Count(text, "& x [[buffer(1)]]") == 1);
-  CHECK(Count(text, "& loss [[buffer(2)]]") == 1);
-  CHECK(Count(text, "& x [[buffer(0)]]") == 1);
-  CHECK(Count(text, "& flags [[buffer(1)]]") == 1);
+  CHECK(Count(text, "device u64_buffer& words [[buffer(0)]]") == 1);
+  CHECK(Count(text, "device f32_buffer& x_f32 [[buffer(1)]]") == 1);
+  CHECK(Count(text, "device u32_buffer& loss_adj_u32 [[buffer(2)]]") == 1);
+  CHECK(Count(text, "device f32_buffer& x_f32 [[buffer(0)]]") == 1);
+  CHECK(Count(text, "device u8_buffer& p0_u8 [[buffer(1)]]") == 1);
 }
 
 TEST_CASE("equal modules give equal Metal text") {
@@ -286,13 +287,13 @@ TEST_CASE("buffers beyond Metal's 31 go through a table of addresses") {
 TEST_CASE("a module that SPIRV-Cross refuses is an error with its reason") {
   codegen::TargetCode cut = TwoEntries();
   cut.payloads[0].bytes.resize(12);
-  diag::Status done = codegen::TranslateToMsl(Metal(), cut);
+  diag::Status done = codegen::TranslateToMsl(Metal(), {}, cut);
   REQUIRE(!done);
   CHECK(done.Failure().id == diag::ErrorId::E0620);
 
   codegen::TargetCode missing = TwoEntries();
   missing.entries[0][0].symbol = "adc_k_t0";
-  done = codegen::TranslateToMsl(Metal(), missing);
+  done = codegen::TranslateToMsl(Metal(), {}, missing);
   REQUIRE(!done);
   CHECK(done.Failure().text.find("adc_k_t0") != std::string::npos);
 }

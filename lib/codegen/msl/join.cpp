@@ -99,6 +99,30 @@ size_t FindWord(std::string_view text, std::string_view word, size_t from) {
   return std::string_view::npos;
 }
 
+void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
+  for (size_t at = FindWord(text, word, 0); at != std::string::npos;
+       at = FindWord(text, word, at + replacement.size())) {
+    text.replace(at, word.size(), replacement);
+  }
+}
+
+/// The text with plain names for what SPIRV-Cross names by itself.
+std::string WithPlainNames(std::string_view original) {
+  std::string text(original);
+  ReplaceWord(text, "spvDescriptorSetBuffer1", "AddressTable");
+  ReplaceWord(text, "gl_GlobalInvocationID", "position");
+  // (*spvDescriptorSet1.x_f32).at[0] is table.x_f32->at[0].
+  constexpr std::string_view kOpen = "(*spvDescriptorSet1.", kTable = "table.";
+  for (size_t at = text.find(kOpen); at != std::string::npos; at = text.find(kOpen, at)) {
+    size_t close = text.find(").", at);
+    if (close == std::string::npos) break;
+    text.replace(close, 2, "->");
+    text.replace(at, kOpen.size(), kTable);
+  }
+  ReplaceWord(text, "spvDescriptorSet1", "table");
+  return text;
+}
+
 /// SPIRV-Cross writes the struct types of the whole module.
 bool IsUsed(const std::vector<std::string>& declarations, size_t at, std::string_view name) {
   for (size_t later = at + 1; later < declarations.size(); ++later) {
@@ -115,17 +139,10 @@ std::string Layout(const std::string& declaration) {
   return text;
 }
 
-void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
-  for (size_t at = FindWord(text, word, 0); at != std::string::npos;
-       at = FindWord(text, word, at + replacement.size())) {
-    text.replace(at, word.size(), replacement);
-  }
-}
-
 }  // namespace
 
 void MslJoiner::Add(std::string_view text, std::string_view translated_name, std::string_view symbol) {
-  std::vector<std::string> declarations = SplitDeclarations(text);
+  std::vector<std::string> declarations = SplitDeclarations(WithPlainNames(text));
   for (size_t n = 0; n < declarations.size(); ++n) {
     std::string name(DeclaredName(declarations[n]));
     if (declarations[n].starts_with("struct") && !IsUsed(declarations, n, name)) continue;

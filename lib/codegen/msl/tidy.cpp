@@ -268,6 +268,25 @@ class Tidier {
   Names& names_;
 };
 
+/// A signature on as many lines as it takes.
+std::string Wrapped(std::string_view signature) {
+  std::string text;
+  while (!signature.empty()) {
+    size_t comma = signature.find(", ");
+    std::string_view part = signature.substr(0, comma == std::string_view::npos ? comma : comma + 1);
+    signature.remove_prefix(comma == std::string_view::npos ? signature.size() : comma + 2);
+    size_t line_begin = text.rfind('\n') + 1;
+    if (text.empty()) {
+      text += part;
+    } else if (text.size() - line_begin + part.size() + 1 > kLineWidth) {
+      text.append("\n        ").append(part);
+    } else {
+      text.append(" ").append(part);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string TidyFunction(std::string_view function) {
@@ -283,7 +302,7 @@ std::string TidyFunction(std::string_view function) {
   Tidier tidier(names);
   tidier.Tidy(body);
   tidier.ShareLines(body);
-  return std::string(function.substr(0, open)) + " {\n" + Print(body, 4) + "}\n";
+  return Wrapped(function.substr(0, open)) + " {\n" + Print(body, 4) + "}\n";
 }
 
 }  // namespace adc::codegen::msl

@@ -38,6 +38,10 @@ bool Done(spvc_result result) {
   return result == SPVC_SUCCESS;
 }
 
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 int RankOf(BindingOf of) {
   switch (of) {
     case BindingOf::Words:
@@ -55,8 +59,9 @@ int RankOf(BindingOf of) {
 /// The translation of one entry.
 class EntryTranslator {
  public:
-  EntryTranslator(const std::vector<SpvId>& words, const target::Target& target)
-      : words_(words), target_(target) {}
+  EntryTranslator(const std::vector<SpvId>& words, const target::Target& target,
+                  const std::vector<std::string>& parameter_names)
+      : words_(words), target_(target), parameter_names_(parameter_names) {}
 
   /// The text, in which the entry is called kEntry; null on failure. Renumbers the entry's bindings.
   const char* Translate(EntryCode& entry) {
@@ -107,9 +112,9 @@ class EntryTranslator {
         Done(spvc_resources_get_resource_list_for_type(resources, SPVC_RESOURCE_TYPE_STORAGE_BUFFER, &buffers,
                                                        &count));
     if (!good) return false;
-    std::map<uint32_t, SpvId> by_number;
+    std::map<uint32_t, const spvc_reflected_resource*> by_number;
     for (size_t n = 0; n < count; ++n) {
-      by_number[spvc_compiler_get_decoration(compiler_, buffers[n].id, SpvDecorationBinding)] = buffers[n].id;
+      by_number[spvc_compiler_get_decoration(compiler_, buffers[n].id, SpvDecorationBinding)] = &buffers[n];
     }
     // Words, heap and status first: the most used, and words cannot be in the table.
     std::sort(entry.bindings.begin(), entry.bindings.end(), [](const Binding& a, const Binding& b) {
@@ -119,18 +124,50 @@ class EntryTranslator {
     for (Binding binding : entry.bindings) {
       auto found = by_number.find(binding.number);
       if (found == by_number.end()) continue;
+      SpvId variable = found->second->id;
+      NameBuffer(binding, *found->second);
       binding.number = static_cast<uint32_t>(bindings.size());
       bindings.push_back(binding);
       bool direct = binding.number < ADRT_METAL_TABLE;
       in_table_ = in_table_ || !direct;
-      spvc_compiler_set_decoration(compiler_, found->second, SpvDecorationDescriptorSet,
-                                   direct ? 0 : kTableSet);
-      spvc_compiler_set_decoration(compiler_, found->second, SpvDecorationBinding,
+      spvc_compiler_set_decoration(compiler_, variable, SpvDecorationDescriptorSet, direct ? 0 : kTableSet);
+      spvc_compiler_set_decoration(compiler_, variable, SpvDecorationBinding,
                                    direct ? binding.number : binding.number - ADRT_METAL_TABLE);
     }
     ADC_CHECK(bindings.size() == by_number.size(), "the entry uses a buffer that its bindings do not name");
     entry.bindings = std::move(bindings);
     return true;
+  }
+
+  /// A buffer is called after what lies behind it and its elements ("x_f32", "status"), its type after the
+  /// elements and whether it is written ("f32_buffer"), and the elements are its `at`.
+  void NameBuffer(const Binding& binding, const spvc_reflected_resource& buffer) {
+    std::string element = ir::Spelling(binding.scalar), name;
+    switch (binding.of) {
+      case BindingOf::Param:
+        name = binding.param < parameter_names_.size() ? parameter_names_[binding.param]
+                                                       : "p" + std::to_string(binding.param);
+        for (char& c : name) c = IsNameCharacter(c) ? c : '_';
+        // What begins with a digit or an underscore belongs to SPIRV-Cross.
+        if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9')) name = "p" + name;
+        name += "_" + element;
+        break;
+      case BindingOf::Words:
+        name = "words";
+        break;
+      case BindingOf::Heap:
+        name = "heap_" + element;
+        break;
+      case BindingOf::Status:
+        name = "status";
+        break;
+    }
+    bool read_only =
+        spvc_compiler_has_member_decoration(compiler_, buffer.base_type_id, 0, SpvDecorationNonWritable);
+    std::string type = element + (read_only ? "_read" : "_buffer");
+    spvc_compiler_set_name(compiler_, buffer.id, name.c_str());
+    spvc_compiler_set_name(compiler_, buffer.base_type_id, type.c_str());
+    spvc_compiler_set_member_name(compiler_, buffer.base_type_id, 0, "at");
   }
 
   bool SetOptions() {
@@ -161,6 +198,7 @@ class EntryTranslator {
 
   const std::vector<SpvId>& words_;
   const target::Target& target_;
+  const std::vector<std::string>& parameter_names_;
   Context context_;
   spvc_compiler compiler_ = nullptr;
   bool in_table_ = false;
@@ -169,7 +207,8 @@ class EntryTranslator {
 
 }  // namespace
 
-diag::Status TranslateToMsl(const target::Target& target, TargetCode& code) {
+diag::Status TranslateToMsl(const target::Target& target,
+                            std::span<const std::vector<std::string>> parameter_names, TargetCode& code) {
   Stopwatch watch(code.steps);
   ADC_CHECK(code.payloads.size() == 1 && code.payloads[0].kind == PayloadKind::Spirv,
             "Metal starts from SPIR-V");
@@ -177,9 +216,11 @@ diag::Status TranslateToMsl(const target::Target& target, TargetCode& code) {
   std::vector<SpvId> words(payload.bytes.size() / sizeof(SpvId));
   std::memcpy(words.data(), payload.bytes.data(), words.size() * sizeof(SpvId));
   MslJoiner joiner;
-  for (std::vector<EntryCode>& kernel : code.entries) {
-    for (EntryCode& entry : kernel) {
-      EntryTranslator translator(words, target);
+  for (size_t kernel = 0; kernel < code.entries.size(); ++kernel) {
+    for (EntryCode& entry : code.entries[kernel]) {
+      static const std::vector<std::string> kNoNames;
+      EntryTranslator translator(words, target,
+                                 kernel < parameter_names.size() ? parameter_names[kernel] : kNoNames);
       const char* text = translator.Translate(entry);
       if (!text) {
         return diag::Fail(diag::ErrorId::E0620, {},

@@ -12,13 +12,17 @@
 // Metal takes 31 buffers. The first 30 bindings are [[buffer(n)]], further ones device addresses in a table
 // that is the last buffer (ADRT_METAL_TABLE in artifact/gpu_abi.h).
 
+#include <span>
+
 #include "codegen/common/code.h"
 
 namespace adc::codegen {
 
 /// Puts Metal source of the version that `target.level` names (24: 2.4) in the place of the SPIR-V in `code`,
-/// and numbers the bindings of its entries. The failure says what SPIRV-Cross objected to, and for which
-/// entry.
-diag::Status TranslateToMsl(const target::Target& target, TargetCode& code);
+/// and numbers the bindings of its entries. The buffer of a parameter is called after it:
+/// `parameter_names[k]` are those of kernel k, in order. The failure says what SPIRV-Cross objected to, and
+/// for which entry.
+diag::Status TranslateToMsl(const target::Target& target,
+                            std::span<const std::vector<std::string>> parameter_names, TargetCode& code);
 
 }  // namespace adc::codegen
