@@ -215,6 +215,29 @@ kernel @blocks(%x: buffer<f32, 1>, %total: buffer<f32, 0>) {
   CHECK(sizes == std::vector<uint32_t>{128, 32, 1024, 128});
 }
 
+TEST_CASE("where a float decides whether there is any work, more threads look at once") {
+  auto lowered = LowerText(R"(
+kernel @sparse(%m: buffer<f32, 1>, %y: buffer<f32, 1>) {
+  parallel %i in 0..shape(%m, 0) {
+    %v = load %m[%i]
+    %g = gt %v, 1e-15
+    if %g { store %y[%i], (sin %v) }
+  }
+}
+kernel @dense(%m: buffer<f32, 1>, %y: buffer<f32, 1>) {
+  parallel %i in 0..shape(%m, 0) {
+    %v = load %m[%i]
+    %g = gt %v, 1e-15
+    %w = if %g { yield (sin %v) } else { yield (cos %v) }
+    store %y[%i], %w
+  }
+}
+)");
+  std::string ptx = PtxFor(*lowered, PtxConfig("cuda:sm_80"));
+  CHECK(Count(EntryText(ptx, "adc_sparse_t0"), ".minnctapersm 4") == 1);
+  CHECK(Count(EntryText(ptx, "adc_dense_t0"), ".minnctapersm") == 0);
+}
+
 TEST_CASE("the same module gives the same text") {
   auto lowered = LowerText(kRecurrence, {true, {.lanes = 32}});
   codegen::CodeConfig config = PtxConfig("cuda:sm_86");

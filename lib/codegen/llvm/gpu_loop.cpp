@@ -12,6 +12,7 @@
 #include "analysis/tasks.h"
 #include "artifact/gpu_abi.h"
 #include "codegen/common/early_reads.h"
+#include "codegen/common/gate.h"
 #include "codegen/common/late_prologue.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/axes.h"
@@ -195,6 +196,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
       if (serial) {
         emitter.EmitSerial(task);
       } else {
+        if (HasGate(kernel, task.parallel)) dialect.MakeCrowd(*hooks.Entry(), entry.block_size);
         emitter.EmitParallel(task, !config.check_bounds);
       }
     }

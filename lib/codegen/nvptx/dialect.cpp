@@ -22,6 +22,17 @@ Value* Register(llvm::IRBuilder<>& b, Intrinsic::ID id, uint32_t end) {
   return value;
 }
 
+/// Says something of a function to LLVM's back end.
+void Note(llvm::Function& function, const char* what, uint32_t value) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::Metadata* row[] = {
+      llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, what),
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
+  function.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(context, row));
+}
+
 }  // namespace
 
 void NvptxDialect::MakeFunction(llvm::Function& function) const {
@@ -30,17 +41,14 @@ void NvptxDialect::MakeFunction(llvm::Function& function) const {
 }
 
 void NvptxDialect::MakeEntry(llvm::Function& function, uint32_t block_size) const {
-  llvm::LLVMContext& context = function.getContext();
-  auto note = [&](const char* what, uint32_t value) {
-    llvm::Metadata* row[] = {
-        llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, what),
-        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
-    function.getParent()
-        ->getOrInsertNamedMetadata("nvvm.annotations")
-        ->addOperand(llvm::MDNode::get(context, row));
-  };
-  note("kernel", 1);
-  note("reqntidx", block_size);
+  Note(function, "kernel", 1);
+  Note(function, "reqntidx", block_size);
+}
+
+/// 512 threads of a processor leave 128 registers for each.
+void NvptxDialect::MakeCrowd(llvm::Function& function, uint32_t block_size) const {
+  constexpr uint32_t kCrowd = 512;
+  if (block_size < kCrowd) Note(function, "minctasm", kCrowd / block_size);
 }
 
 Value* NvptxDialect::ThreadInBlock(Builder& b, uint32_t block_size) const {
