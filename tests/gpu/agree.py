@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Holds the kernels and gradients of the samples on a device against the CPU, f64 within 1e-12, f32 within 1e-5 or
+within what f32 itself loses there: a kernel that takes the difference of two near numbers gives no two processors the
+same digits, so a value may differ by as much as the CPU's f32 differs from its f64.
+
+Usage: agree.py ADC FOLDER DEVICE
+
+FOLDER is what tests/gpu/run prepares: bundles NAME.f32.adcb and NAME.f64.adcb, and states NAME.SCENE.f32/arguments with
+the arguments of a launch. Every buffer that a launch writes is compared. A gradient is launched behind its kernel, with
+the kernel's results as the adjoints of what it wrote. Prints a line per launch, and OK or FAILED.
+"""
+
+import ast
+import math
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = {"f64": 1e-12, "f32": 1e-5}
+CODES = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q",
+         "u8": "Q", "b1": "?"}
+RANDOM = ["--arg=x=random[20000]", "--arg=n=33"]
+# Kernel, scenes (a folder of a state each; none: the arguments given), what it writes.
+LAUNCHES = [
+    ("relax", {"": RANDOM}, ["loss"], ["x"]),
+    ("recurrence", {"": ["--arg=x=random[20000]", "--shape=y=20000", "--arg=c=0.7", "--arg=n=64"]}, ["y"], ["x"]),
+    ("mpm_grid_op", {"push": None}, ["vel_out", "link_force", "link_torque"],
+     ["mass", "vel_in", "tool_pos", "tool_quat", "geom_pos", "geom_quat", "link_pos", "link_vel", "link_ang"]),
+    ("update_cartesian_space", {"body": None, "arm": None, "tree": None},
+     ["pos", "quat", "anchor", "axis", "com", "mass_sum", "i_pos", "i_quat", "cinr_inertia", "cinr_pos", "cinr_mass",
+      "frame_pos", "frame_quat", "cdof_ang", "cdof_vel", "cdofvel_ang", "cdofvel_vel", "geom_pos", "geom_quat"],
+     ["qpos", "dof_vel", "mass_shift", "com_shift"]),
+]
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    code = CODES[ast.literal_eval(data[10:begin].decode())["descr"][1:]]
+    return struct.unpack(f"<{(len(data) - begin) // struct.calcsize(code)}{code}", data[begin:])
+
+
+def difference(got, want):
+    """The largest difference, relative to the largest value."""
+    if len(got) != len(want) or not all(map(math.isfinite, got)):
+        return math.inf
+    scale = max((abs(value) for value in want), default=0) or 1
+    return max((abs(a - b) for a, b in zip(got, want)), default=0) / scale
+
+
+def run(adc, device, bundle, kernel, arguments, wanted, folder):
+    """What the launch wrote: a list of numbers per name."""
+    outputs = {name: os.path.join(folder, name + ".npy") for name in wanted}
+    takes = [word for name, path in outputs.items() for word in ("--out", f"{name}=@{path}")]
+    words = [adc, "run", bundle, "--kernel", kernel, "--device", device, *arguments, *takes]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")
+    return {name: read_npy(path) for name, path in outputs.items()}
+
+
+def main():
+    adc, folder, device = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
+    failed = launches = 0
+    for kernel, scenes, writes, reads in LAUNCHES:
+        for scene, arguments in scenes.items():
+            exact = {}
+            for scalar in ("f64", "f32"):
+                bundle = os.path.join(folder, f"{kernel}.{scalar}.adcb")
+                if arguments is None:
+                    with open(os.path.join(folder, f"{kernel}.{scene}.{scalar}", "arguments"), encoding="utf-8") as file:
+                        given = file.read().split()
+                else:
+                    given = arguments
+                with tempfile.TemporaryDirectory() as scratch:
+                    try:
+                        forward = {d: run(adc, d, bundle, kernel, given, writes, scratch) for d in (device, "cpu")}
+                        seeds = [f"--arg={name}.adj=@{os.path.join(scratch, name)}.npy" for name in writes
+                                 if not (kernel == "mpm_grid_op" and name != "vel_out")]
+                        wanted = [name + ".adj" for name in reads]
+                        backward = {d: run(adc, d, bundle, kernel + ".grad", given + seeds, wanted, scratch)
+                                    for d in (device, "cpu")}
+                    except RuntimeError as failure:
+                        print(f"  {kernel:24} {scene:6} {scalar}  FAILED: {failure}")
+                        failed += 1
+                        continue
+                worst, good = [], True
+                for results, names in ((forward, writes), (backward, wanted)):
+                    gaps = {name: difference(results[device][name], results["cpu"][name]) for name in names}
+                    lost = {name: difference(results["cpu"][name], exact[name]) if exact else 0 for name in names}
+                    good = good and all(gaps[name] <= max(TOLERANCE[scalar], lost[name]) for name in names)
+                    worst.append(max(gaps.values()))
+                if scalar == "f64":
+                    exact = {**forward["cpu"], **backward["cpu"]}
+                failed += not good
+                launches += 2
+                print(f"  {kernel:24} {scene:6} {scalar}  kernel {worst[0]:.1e}  gradient {worst[1]:.1e}  "
+                      f"{'ok' if good else 'DIFFER'}")
+    print(f"samples on {device} against cpu: {launches} launches, {failed} failed")
+    return 1 if failed or not launches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
