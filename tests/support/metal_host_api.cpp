@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <variant>
@@ -102,8 +103,20 @@ namespace {
 
 struct HostLibrary : Object {
   using Object::Object;
-  std::unique_ptr<Library> code;
+  std::shared_ptr<Library> code;
 };
+
+/// The compiled text; one that this process has compiled before is not compiled again.
+std::shared_ptr<Library> CompileOnce(std::string_view source, std::string& error) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<Library>, std::less<>> known;
+  std::lock_guard lock(mutex);
+  auto found = known.find(source);
+  if (found != known.end()) return found->second;
+  std::shared_ptr<Library> made = Library::Compile(source, error);
+  if (made) known.emplace(source, made);
+  return made;
+}
 
 struct Pipeline : Object {
   Pipeline(State& from, HostLibrary* its_library) : Object(from), library(its_library) { ++library->count; }
@@ -203,7 +216,7 @@ void* NewLibrary(void* user, void*, const char* source, uint64_t source_size, ui
     return nullptr;
   }
   std::string error;
-  std::unique_ptr<Library> code = Library::Compile({source, source_size}, error);
+  std::shared_ptr<Library> code = CompileOnce({source, source_size}, error);
   if (!code) {
     Say(error, text, text_size);
     return nullptr;
