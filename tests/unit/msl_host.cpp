@@ -69,14 +69,16 @@ kernel void run(device float* y [[buffer(0)]], const device float* x [[buffer(1)
     y[3] = rint(h); y[4] = rint(h + 1.0); y[5] = trunc(-h); y[6] = floor(-h);
     y[7] = isnan(nan) ? 1.0 : 0.0; y[8] = isunordered(nan, 1.0) ? 1.0 : 0.0; y[9] = sign(-h);
     y[10] = fma(h, h, -h); y[11] = precise::sqrt(h + 1.75); y[12] = rsqrt(0.25); y[13] = pow(2.0, h + 1.5);
+    uint two = as_type<uint>(half2(float2(h, 3.0))); y[18] = float2(as_type<half2>(two)).y;
     y[14] = ldexp(h, 3); y[15] = copysign(h, -1.0); y[16] = float(half(h) + half(1.0)); y[17] = 0.1 * 3.0;
 })");
-  float x[] = {std::numeric_limits<float>::quiet_NaN(), 0.5f}, y[18] = {};
+  float x[] = {std::numeric_limits<float>::quiet_NaN(), 0.5f}, y[19] = {};
   void* buffers[kBuffers] = {y, x};
   REQUIRE(library->Find("run")(buffers, 1, 1) == 0);
   // Literals without a suffix are 32-bit floats: 0.1 * 3.0 rounds as such.
-  const float want[] = {1, 1, 1, 0, 2, -0.0f, -1, 1, 1, -1, -0.25f, 1.5f, 2, 4, 4, -0.5f, 1.5f, 0.1f * 3.0f};
-  for (int n = 0; n < 18; ++n) {
+  const float want[] = {1,      1,    1, 0, 2, -0.0f, -1,   1,           1, -1,
+                        -0.25f, 1.5f, 2, 4, 4, -0.5f, 1.5f, 0.1f * 3.0f, 3};
+  for (int n = 0; n < 19; ++n) {
     INFO(n);
     CHECK(Bits(y[n]) == Bits(want[n]));
   }
