@@ -172,6 +172,25 @@ kernel @i32_exchange(%x: buffer<i32, 1>, %k: buffer<i32, 1> readonly) {
   if (!Ptxas().empty()) CHECK(Assemble(ptx, "sm_75").good);
 }
 
+TEST_CASE("tables lie in global memory, where every lane looks up its own entry, and may be large") {
+  std::string text = "const @w = [0.5";
+  for (int n = 1; n < 20000; ++n) text += ", " + std::to_string(n) + ".0";
+  text += R"(] : array<f32, 20000>
+kernel @table(%x: buffer<f64, 1>, %k: buffer<i32, 1> readonly) {
+  parallel %i in 0..shape(%x, 0) {
+    %j = load %k[%i]
+    %w = cast (load @w[%j]) to f64
+    store %x[%i], (mul %w, (exp (load %x[%i])))
+  }
+}
+)";
+  std::string ptx = PtxFor(*LowerText(text), PtxConfig("cuda:sm_80"));
+  CHECK(Count(ptx, ".const") == 0);
+  CHECK(Count(ptx, "ld.const") == 0);
+  CHECK(Count(ptx, "[80000] = {") == 1);
+  if (!Ptxas().empty()) CHECK(Assemble(ptx, "sm_80").good);
+}
+
 TEST_CASE("floats are contracted, or not, or approximate, as asked") {
   auto lowered = LowerText(R"(
 kernel @floats(%x: buffer<f32, 1>) {

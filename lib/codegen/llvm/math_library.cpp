@@ -312,7 +312,7 @@ diag::Status LinkMath(llvm::Module& module, const MathLibrary& library, const ta
   }
   if (target.arch == target::Arch::Nvptx) {
     for (llvm::GlobalVariable* table : tables) {
-      if (table->isConstant() && table->getAddressSpace() == target.spaces.constant)
+      if (table->isConstant() && table->getAddressSpace() != target.spaces.global)
         MoveTable(*table, target.spaces.global);
     }
   }
