@@ -170,7 +170,56 @@ kernel @math(%x: buffer<f64, 1>, %y: buffer<f32, 1>) {
 }
 )";
 
+/// A kernel that does everything with elements of a type that there is to do with it.
+std::string EverythingWith(const std::string& type) {
+  bool is_float = type[0] == 'f', is_signed = type[0] == 'i';
+  std::vector<std::string> two = {"add", "sub", "mul", "div", "rem", "min", "max"};
+  std::vector<std::string> one, updates = {"add", "sub", "min", "max", "exchange"};
+  auto more = [](std::vector<std::string>& list, std::initializer_list<const char*> names) {
+    list.insert(list.end(), names.begin(), names.end());
+  };
+  if (is_float || is_signed) more(one, {"neg", "abs", "sgn"});
+  if (is_float) {
+    more(two, {"pow", "atan2"});
+    more(one, {"floor", "ceil", "round", "trunc", "sqrt", "rsqrt", "rcp",  "sin", "cos",  "tan", "asin",
+               "acos",  "atan", "sinh",  "cosh",  "tanh", "exp",   "exp2", "log", "log2", "erf"});
+  } else {
+    more(two, {"mod", "and", "or", "xor", "shl", "shr"});
+    more(one, {"not", "popcount", "clz"});
+    more(updates, {"and", "or", "xor"});
+  }
+  std::string text = "kernel @all_" + type + "(%x: buffer<" + type + ", 1>, %y: buffer<" + type +
+                     ", 1>) {\n" + "parallel %i in 0..shape(%x, 0) {\n%a = load %x[%i]\n%b = load %y[%i]\n";
+  // Each to a cell of its own, so that none is dead.
+  int cell = 0;
+  auto store = [&](const std::string& value) {
+    text += "store %x[" + std::to_string(++cell) + "], " + value + "\n";
+  };
+  for (const std::string& name : two) store("(" + name + " %a, %b)");
+  for (const std::string& name : one) store("(" + name + " %a)");
+  for (const std::string& name : updates) {
+    text += "%u" + name + " = atomic " + name + " %y[%i], %a\n";
+    store("%u" + name);
+  }
+  text += "%old = atomic compare_exchange %y[%i], %a, %b\n";
+  store("%old");
+  for (const char* other : {"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"})
+    store("(cast (cast %a to " + std::string(other) + ") to " + type + ")");
+  return text + "}\n}\n";
+}
+
 }  // namespace
+
+TEST_CASE("every operation on every type can be generated") {
+  std::string text;
+  for (const char* type : {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"})
+    text += EverythingWith(type);
+  auto lowered = LowerText(text);
+  for (uint32_t optimise : {0u, 2u}) {
+    for (const Processor& processor : {kProcessors[1], kProcessors[2]})
+      CheckKernels(*lowered, CodeFor(*lowered, ConfigFor(processor.target, optimise)), processor);
+  }
+}
 
 TEST_CASE("every kernel of the samples says its arguments in order and without gaps") {
   for (const char* sample : {"relax.ir", "mpm_grid_op.ir", "cholesky.ir", "csr_reduce.ir"}) {

@@ -182,6 +182,13 @@ Value* ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Value* a, Value* b, bo
 /// The divisor 0 gives 0; the divisor -1 is handled as a negation, which wraps where a division would trap.
 Value* ScalarEmitter::Divide(Op op, Scalar scalar, Value* a, Value* b) {
   llvm::Type* type = a->getType();
+  if (ir::BitWidth(scalar) < 32 && hooks_.Description().arch == target::Arch::Amdgcn) {
+    // LLVM has no division of 8 or 16 bits there unless it optimises, and then makes this of it.
+    bool is_signed = ir::IsSigned(scalar);
+    Value* wide_a = builder_.CreateIntCast(a, builder_.getInt32Ty(), is_signed);
+    Value* wide_b = builder_.CreateIntCast(b, builder_.getInt32Ty(), is_signed);
+    return builder_.CreateTrunc(Divide(op, is_signed ? Scalar::I32 : Scalar::U32, wide_a, wide_b), type);
+  }
   Value* zero = llvm::ConstantInt::get(type, 0);
   Value* one = llvm::ConstantInt::get(type, 1);
   Value* is_zero = builder_.CreateICmpEQ(b, zero);
