@@ -185,7 +185,8 @@ class Tidier {
 
   /// In a branch: `_x = _t;` at its end, with _t of this block, makes _t be _x from the start.
   void MergeCopies(std::vector<Statement>& body) {
-    for (size_t n = body.size(); n-- > 0 && body[n].form == Form::Assignment;) {
+    for (size_t n = body.size(); n-- > 0;) {
+      if (body[n].form != Form::Assignment) break;
       uint32_t target = body[n].name;
       std::vector<uint32_t> source = NamesOf(std::string(ValueOf(body[n])));
       if (source.size() != 1 || names_.Text(source[0]) != ValueOf(body[n])) continue;

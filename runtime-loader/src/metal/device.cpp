@@ -60,16 +60,6 @@ adrt_status Complete(Device* metal, void* device, void* queue, adrt_device** res
   return ADRT_OK;
 }
 
-}  // namespace
-
-Device::Device(const Host& from, const adrt_metal_api* table, uint32_t threads)
-    : adrt_device(from, &kMetal, threads), api(table) {}
-
-Device::~Device() {
-  if (queue) api->release(api->user, queue);
-  if (device) api->release(api->user, device);
-}
-
 constexpr DeviceKind kMetal = {
     .name = "metal",
     .payload = artifact::section::kMsl,
@@ -93,6 +83,20 @@ constexpr DeviceKind kMetal = {
     .barrier = Barrier,
 };
 
+}  // namespace
+
+Device::Device(const Host& from, const adrt_metal_api* table, uint32_t threads)
+    : adrt_device(from, MetalKind(), threads), api(table) {}
+
+Device::~Device() {
+  if (queue) api->release(api->user, queue);
+  if (device) api->release(api->user, device);
+}
+
+const DeviceKind* MetalKind() {
+  return &kMetal;
+}
+
 }  // namespace adrt::metal
 
 using adrt::Fail;
@@ -107,7 +111,7 @@ adrt_status adrt_device_wrap_metal(const adrt_host* host, const adrt_metal_desc*
   if (!wanted.device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_metal: the device is null");
   adrt::metal::Device* metal = nullptr;
   adrt_status status = adrt::metal::Make(host, wanted, &metal, error);
-  if (status != ADRT_OK) return status;
+  if (!metal) return status;
   metal->api->retain(metal->api->user, wanted.device);
   return adrt::metal::Complete(metal, wanted.device, wanted.queue, device, error);
 }
@@ -125,7 +129,7 @@ adrt_status adrt_device_open_metal(const adrt_host* host, const adrt_metal_desc*
   }
   adrt::metal::Device* metal = nullptr;
   adrt_status status = adrt::metal::Make(host, wanted, &metal, error);
-  if (status != ADRT_OK) return status;
+  if (!metal) return status;
   void* opened = metal->api->new_default_device(metal->api->user);
   if (!opened) {
     adrt_device_release(metal);

@@ -45,7 +45,7 @@ struct Recorder {
 };
 
 /// The table of functions of Metal devices.
-extern const DeviceKind kMetal;
+const DeviceKind* MetalKind();
 
 // memory.cpp
 bool Bind(const adrt_device& device, const void* data, Place* place, artifact::TextWriter& reason);

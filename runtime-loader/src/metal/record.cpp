@@ -181,7 +181,7 @@ adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, cons
   if (!adrt::CopyDescriptor(launch, &wanted)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: struct_size is not set");
   }
-  if (!plan->module || plan->module->device->kind != &adrt::metal::kMetal) {
+  if (!plan->module || plan->module->device->kind != adrt::metal::MetalKind()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: the plan was not made for a Metal device");
   }
   adrt::metal::Device& device = adrt::metal::Of(*plan->module->device);
