@@ -44,7 +44,7 @@ struct RunConfig {
   uint64_t threads = 64;                   ///< that take part
   uint64_t rows = 0;                       ///< of every claim group; 0: as many as threads
   uint64_t stack_bytes = 8192;
-  uint32_t tasks = UINT32_MAX;  ///< run no more than these
+  uint64_t blocks = 0;  ///< of threads that are started; 0: as many as it takes
 };
 
 /// Runs the tasks of `kernel` on the device.
@@ -73,7 +73,7 @@ inline RunStatus RunKernel(VulkanRunner& runner, const LoweredKernel& kernel,
   }
   uint64_t status_at = runner.Take(64);
   size_t parallel_tasks = 0;
-  for (size_t number = 0; number < entries.size() && number < config.tasks; ++number) {
+  for (size_t number = 0; number < entries.size(); ++number) {
     const codegen::EntryCode& entry = entries[number];
     bool parallel = entry.block_size != 1;
     uint64_t stacks = 0, groups = 0, counters = 256;
@@ -98,7 +98,8 @@ inline RunStatus RunKernel(VulkanRunner& runner, const LoweredKernel& kernel,
     for (const codegen::Binding& binding : entry.bindings) {
       if (near) ranges.push_back(places[binding.param]);
     }
-    uint64_t blocks = std::min<uint64_t>((threads + entry.block_size - 1) / entry.block_size, 64);
+    uint64_t blocks =
+        config.blocks != 0 ? config.blocks : (threads + entry.block_size - 1) / entry.block_size;
     runner.Run(near ? entry.symbol : entry.far_symbol, ranges, words, static_cast<uint32_t>(blocks));
   }
   for (size_t n = 0; n < places.size(); ++n) {

@@ -175,6 +175,20 @@ kernel @k(%x: buffer<f32, 1>, %s: buffer<f32, 0>, %c: buffer<i32, 0>) {
               config);
 }
 
+TEST_CASE("sums that some iterations share are gathered") {
+  for (const std::string type : {"i32", "u32", "f32", "f64", "i64", "i16"}) {
+    CheckKernel(
+        "kernel @k(%x: buffer<" + type + ", 1>, %r: buffer<" + type + ", 1>, %o: buffer<" + type +
+            ", 1>, %q: buffer<" + type + ", 1>, %c: buffer<i32, 1>) {\n" +
+            "  parallel %i, %b in 0..20, 0..5 {\n    %v = load %x[%i]\n    atomic add %r[%b], %v\n" +
+            "    if (lt (mod %i, 3), 2) {\n      atomic sub %o[%i], %v\n    }\n" +
+            "    for %t in 0..%b {\n      %cell = load %c[(add %t, %i)]\n" +
+            "      if (lt %cell, 12) {\n        atomic add %q[(add %cell, %i)], %v\n      }\n    }\n" +
+            "  }\n}\n",
+        {.iterations = {100}});
+  }
+}
+
 TEST_CASE("loops of every shape run the iterations that the interpreter runs") {
   for (const char* type : {"i32", "i64"}) {
     std::string t = std::string(":") + type;
@@ -302,6 +316,125 @@ TEST_CASE("iterations over several axes, with low bounds, in 32 and in 64 bits")
                     ", -1:" + type + "..2 {\n    %v = add (mul %a, 100), (add (mul %b, 10), %c)\n" +
                     "    store %r[%a, %b, (add %c, 1)], (cast %v to i32)\n  }\n}\n",
                 {.extents = {8, 5, 3}, .iterations = {75}});
+  }
+}
+
+TEST_CASE("iterations beyond 32 bits are split in 64") {
+  VulkanRunner* runner = Runner();
+  if (runner == nullptr) return;
+  auto lowered = LowerText(R"(
+kernel @k(%r: buffer<i64, 1>, %n: i32, %w: i64) {
+  parallel %a, %b in 0..%n, 5..%w {
+    store %r[(sub %b, 5)], (add (mul %b, 1000), (cast %a to i64))
+  }
+})",
+                           {.derive = false, .plan = {}});
+  SpirvModule module = SpirvFor(*lowered, SpirvConfig("vulkan:1.2"));
+  runner->LoadModule(module.words);
+  for (bool near : {true, false}) {
+    interp::Arguments arguments = interp::MakeArguments(*lowered->module, *lowered->kernels[0].kernel);
+    arguments[0].tensor = interp::Tensor::Zeros(ir::kI64, {kExtent});
+    arguments[1] = interp::NumberArgument(ir::kI32, 1 << 20);
+    arguments[2] = interp::NumberArgument(ir::kI64, 5 + (1 << 14));
+    // As many threads as iterations, of which the first block alone is there.
+    uint64_t all = uint64_t{1} << 34;
+    RunKernel(*runner, lowered->kernels[0], module.code.entries[0], arguments, near,
+              {.iterations = {all}, .threads = all, .blocks = 1});
+    size_t wrong = 0;
+    for (int64_t k = 0; k < kExtent; ++k)
+      wrong += arguments[0].tensor.As<int64_t>()[static_cast<size_t>(k)] != (k + 5) * 1000;
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("assertions are reported with their number and iteration") {
+  VulkanRunner* runner = Runner();
+  if (runner == nullptr) return;
+  auto lowered = LowerText(R"(
+kernel @k(%x: buffer<i32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    assert (lt %i, 1000), "small"
+    assert (ne %i, 77), "not this one"
+    store %x[%i], %i
+  }
+})",
+                           {.derive = false, .plan = {}});
+  for (bool assertions : {true, false}) {
+    codegen::CodeConfig config = SpirvConfig("vulkan:1.2");
+    config.assertions = assertions;
+    SpirvModule module = SpirvFor(*lowered, config);
+    runner->LoadModule(module.words);
+    for (bool near : {true, false}) {
+      interp::Arguments arguments = FilledArguments(*lowered->module, *lowered->kernels[0].kernel, {kExtent});
+      RunStatus status = RunKernel(*runner, lowered->kernels[0], module.code.entries[0], arguments, near,
+                                   {.iterations = {kExtent}, .threads = 64});
+      CHECK(status.code == (assertions ? 2u : 0u));
+      CHECK(status.task == 0);
+      CHECK(status.index == (assertions ? 1u : 0u));
+      CHECK(status.iteration == (assertions ? 77u : 0u));
+    }
+  }
+}
+
+TEST_CASE("a thread claims a row behind a gate once, and says where none is left") {
+  VulkanRunner* runner = Runner();
+  if (runner == nullptr) return;
+  LowerConfig lower;
+  lower.plan.lanes = kRowLanes;
+  auto lowered = LowerText(R"(
+kernel @k(%x: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v = load %x[%i]
+    %r = if (eq (mod %i, 3), 1) {
+      %w = for %t in 0..%n carry(%a = %v) {
+        %b = sub (mul %a, 1.01), (mul (mul %a, %a), 0.001)
+        yield %b
+      }
+      yield %w
+    } else {
+      yield %v
+    }
+    atomic add %loss[], %r
+  }
+})",
+                           lower);
+  const LoweredKernel* gradient = nullptr;
+  size_t number = 0;
+  for (size_t n = 0; n < lowered->kernels.size(); ++n) {
+    if (lowered->module->Text(lowered->kernels[n].kernel->name) == "k.grad")
+      gradient = &lowered->kernels[n], number = n;
+  }
+  REQUIRE(gradient != nullptr);
+  REQUIRE(gradient->plan.tasks[0].groups.size() == 1);
+  REQUIRE(gradient->plan.tasks[0].groups[0].place.Valid());
+  SpirvModule module = SpirvFor(*lowered, SpirvConfig("vulkan:1.2"));
+  CHECK(module.Count(spv::OpGroupNonUniformBallot) == 2);
+  runner->LoadModule(module.words);
+  for (bool near : {true, false}) {
+    for (uint64_t threads : {20u, 100u}) {
+      for (uint64_t rows : {34u, 5u}) {
+        interp::Arguments arguments = FilledArguments(*lowered->module, *gradient->kernel, {kExtent});
+        for (float& zero : arguments[3].tensor.As<float>()) zero = 0;
+        RunStatus status = RunKernel(*runner, *gradient, module.code.entries[number], arguments, near,
+                                     {.iterations = {kExtent}, .threads = threads, .rows = rows});
+        // Of 20 threads each comes to the gate; of 100 a third does.
+        bool enough = rows >= 34;
+        INFO((near ? "near " : "far ") << threads << " threads, " << rows << " rows");
+        CHECK(status.code == (enough ? 0u : 5u));
+        if (!enough) continue;
+        size_t wrong = 0;
+        for (int64_t k = 0; k < kExtent; ++k) {
+          double value = arguments[0].tensor.Get(k), slope = arguments[4].tensor.Get(0);
+          for (int t = 0; t < 7 && k % 3 == 1; ++t) {
+            slope *= 1.01 - 0.002 * value;
+            value = 1.01 * value - 0.001 * value * value;
+          }
+          double got = arguments[3].tensor.Get(k);
+          wrong += std::fabs(got - slope) > 1e-4 * std::max(1.0, std::fabs(slope));
+        }
+        CHECK(wrong == 0);
+      }
+    }
   }
 }
 

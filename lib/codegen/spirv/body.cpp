@@ -64,12 +64,33 @@ void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
   auto count = static_cast<uint32_t>(insts.size());
   if (count != 0 && ir::IsTerminator(function_[insts.back()].op)) --count;
+  for (ir::Inst inst : late_in_.Get(block)) EmitInst(inst);
   EmitRange(block, 0, count);
+}
+
+void BodyEmitter::SetLate(const SideTable<ir::Inst, ir::Block>& late) {
+  for (ir::Inst inst : function_[function_.Body()].insts) {
+    if (!late.Get(inst).Valid()) continue;
+    late_.Insert(inst);
+    late_in_.Set(late.Get(inst)).push_back(inst);
+  }
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
-  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  for (uint32_t position = first; position < last; ++position) {
+    ir::Inst inst = insts[position];
+    if (late_.Has(inst) || loaded_early_.Has(inst)) continue;
+    for (ir::Inst read : early_.Get(inst)) {
+      if (function_[read].op == Op::Load) {
+        kernel_->memory.EmitAccess(read);
+        loaded_early_.Insert(read);
+      } else {
+        kernel_->memory.ReadAhead(read);
+      }
+    }
+    EmitInst(inst);
+  }
 }
 
 void BodyEmitter::FindContractions(const analysis::Uses& uses, ir::Block block) {
@@ -250,6 +271,7 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
     if (touch_states_[sum] != ir::kNoAttr) states_[touch_states_[sum]] = m_.ConstantBool(true);
     return;
   }
+  if (kernel_->sums.Gather(inst)) return;
   if (ir::IsAccess(data.op)) return kernel_->memory.EmitAccess(inst);
   if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
   if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);

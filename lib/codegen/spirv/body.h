@@ -41,6 +41,11 @@ class BodyEmitter {
   BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
               ValueTable& values, KernelParts* kernel);
 
+  /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
+  /// instead.
+  void SetLate(const SideTable<ir::Inst, ir::Block>& late);
+  /// Reads to be made before a loop that stands before them.
+  void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -87,6 +92,10 @@ class BodyEmitter {
   std::vector<uint32_t> sum_states_;          ///< by sum: its total
   std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: not kept
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
+  IndexSet<ir::Inst> late_;                              ///< left out of ranges
+  SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
+  SideTable<ir::Inst, std::vector<ir::Inst>> early_;     ///< by loop
+  IndexSet<ir::Inst> loaded_early_;
   IndexSet<ir::Inst> taken_in_;                               ///< products
   SideTable<ir::Inst, uint32_t> contracted_{0, ir::kNoAttr};  ///< sum -> which operand it takes in
 };

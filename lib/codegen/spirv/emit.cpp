@@ -1,6 +1,8 @@
 #include "codegen/spirv/emit.h"
 
 #include "codegen/common/can_generate.h"
+#include "codegen/common/early_reads.h"
+#include "codegen/common/late_prologue.h"
 #include "codegen/common/mangle.h"
 #include "codegen/spirv/math.h"
 #include "codegen/spirv/task.h"
@@ -96,20 +98,27 @@ class Emission {
   std::vector<Binding> EmitEntry(const ir::Function& kernel, const KernelChecks& checks,
                                  const analysis::Task& task, uint32_t number, const TaskRows* rows,
                                  const std::string& symbol, uint32_t block_size, Addressing addressing) {
+    bool parallel = task.kind == analysis::TaskKind::Parallel, checked = context_.config.check_bounds;
+    ChunkSums sums;
+    if (parallel && !checked) sums = FindChunkSums(kernel, task.first, task.parallel);
+    IndexSet<ir::Inst> by_address;
+    for (uint32_t n = 0; n < kernel.InstCount(); ++n) {
+      if (IsPaidTogether(context_, kernel, sums, ir::Inst(n))) by_address.Insert(ir::Inst(n));
+    }
     FunctionBuilder builder(builder_, builder_.VoidType(), {});
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
-                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
+                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability, by_address));
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
-    ChunkSums sums;
-    if (task.kind == analysis::TaskKind::Parallel && !context_.config.check_bounds)
-      sums = FindChunkSums(kernel, task.first, task.parallel);
-    SumEmitter sum_emitter(kernel, environment, builder, scalars, values, memory, std::move(sums));
+    SumEmitter sum_emitter(context_, kernel, environment, builder, scalars, values, memory, std::move(sums));
     KernelParts parts{environment, memory, row_emitter, status, sum_emitter, checks, context_.config.Body()};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
+    // A checked access branches, and stays where it is.
+    if (parallel && !checked) body.SetEarly(FindEarlyReads(kernel));
+    if (parallel) body.SetLate(FindLatePrologue(kernel, task.first, task.parallel, sum_emitter.all()));
     TaskEmitter(context_, kernel, environment, builder, values, status, body).Emit(task);
     builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
     return environment.bindings();

@@ -34,9 +34,9 @@ Environment::Environment(ModuleContext& context, FunctionBuilder& builder, Scala
     const ParamUse& use = uses_[param];
     bool scratch = kernel.params[param].role == ir::ParamRole::Scratch;
     if (addressing == Addressing::Near && scratch) continue;
-    bool alone = use.views.size() == 1 && !use.sub_word && !kernel.params[param].alias;
+    bool alone = use.views.size() == 1 && !use.by_address && !kernel.params[param].alias;
     for (Storage storage : use.views) Bound(BindingOf::Param, param, storage, use.written, !alone);
-    if (addressing == Addressing::Metal && use.sub_word && use.views.count(Storage::U32) == 0)
+    if (addressing == Addressing::Metal && use.by_address && use.views.count(Storage::U32) == 0)
       Bound(BindingOf::Param, param, Storage::U32, true, !use.views.empty());
   }
 }

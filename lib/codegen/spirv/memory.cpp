@@ -171,8 +171,8 @@ Id MemoryEmitter::EmitUnchecked(ir::Inst inst) {
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
   if (IsAtomicUpdate(kernel_, inst)) return AtomicUpdate(cell, op, operands);
-  Id old = Load(cell);
-  Store(cell, Combine(op, cell.scalar, old, operands));
+  Id old = ahead_.Get(inst) != 0 ? ahead_.Get(inst) : Load(cell);
+  Store(cell, atomics_.Combine(op, cell.scalar, old, operands));
   return old;
 }
 
@@ -249,137 +249,38 @@ void MemoryEmitter::Store(const Cell& cell, Id value) {
   Write(PlaceOf(cell, storage), cell.scalar, value);
 }
 
-Id MemoryEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> operands) {
-  bool truth = scalar == Scalar::I1;
-  auto emit = [&](Op plain) { return scalars_.Emit(plain, scalar, scalar, {old, operands[0]}); };
-  if (op == Op::AtomicAdd) return emit(truth ? Op::Xor : Op::Add);
-  if (op == Op::AtomicSub) return emit(truth ? Op::Xor : Op::Sub);
-  if (op == Op::AtomicMin) return emit(truth ? Op::And : Op::Min);
-  if (op == Op::AtomicMax) return emit(truth ? Op::Or : Op::Max);
-  if (op == Op::AtomicAnd) return emit(Op::And);
-  if (op == Op::AtomicOr) return emit(Op::Or);
-  if (op == Op::AtomicXor) return emit(Op::Xor);
-  if (op == Op::AtomicExchange) return operands[0];
-  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
-  Id equal = f_.Compare(spv::OpIEqual, scalars_.ToBits(scalar, old), scalars_.ToBits(scalar, operands[0]));
-  return f_.Choose(scalars_.RegisterType(scalar), equal, operands[1], old);
-}
-
 Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
-  switch (WayOf(op, cell.scalar, context_.ability)) {
+  AtomicWay way = WayOf(op, cell.scalar, context_.ability);
+  switch (way) {
     case AtomicWay::Word:
-      return WordUpdate(cell, op, operands);
-    case AtomicWay::FloatAdd:
-      return FloatAdd(cell, op, operands[0]);
     case AtomicWay::Loop:
-      return UpdateLoop(cell, op, operands);
+      return atomics_.Update(way, PlaceOf(cell, WordStorage(cell.scalar)), cell.scalar, op, operands);
+    case AtomicWay::FloatAdd:
+      return atomics_.Update(way, PlaceOf(cell, NaturalStorage(cell.scalar)), cell.scalar, op, operands);
     case AtomicWay::SubWord:
-      return SubWordLoop(cell, op, operands);
-    case AtomicWay::LowWord:
-      return LowWordUpdate(cell, op, operands);
+      return SubWordUpdate(cell, op, operands);
+    case AtomicWay::LowWord: {
+      Id low = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1));
+      return atomics_.UpdateLowWord(environment_.Element(cell.param, Storage::U32, low), op, operands[0]);
+    }
   }
   ADC_UNREACHABLE("a way of updating without an emission");
 }
 
-Id MemoryEmitter::WordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
-  Storage storage = WordStorage(cell.scalar);
-  if (storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
-  Id pointer = PlaceOf(cell, storage).pointer;
-  Id type = TypeOf(m_, storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
-  bool is_signed = ir::IsSigned(cell.scalar);
-  // Floats are exchanged and compared by their bits, as in hardware: the zeros differ, a NaN equals itself.
-  Id value = scalars_.ToBits(cell.scalar, operands[0]);
-  if (op == Op::AtomicCompareExchange) {
-    Id desired = scalars_.ToBits(cell.scalar, operands[1]);
-    return scalars_.FromBits(cell.scalar, f_.Emit(spv::OpAtomicCompareExchange, type,
-                                                  {pointer, scope, relaxed, relaxed, desired, value}));
-  }
-  spv::Op instruction = op == Op::AtomicAdd   ? spv::OpAtomicIAdd
-                        : op == Op::AtomicSub ? spv::OpAtomicISub
-                        : op == Op::AtomicMin ? (is_signed ? spv::OpAtomicSMin : spv::OpAtomicUMin)
-                        : op == Op::AtomicMax ? (is_signed ? spv::OpAtomicSMax : spv::OpAtomicUMax)
-                        : op == Op::AtomicAnd ? spv::OpAtomicAnd
-                        : op == Op::AtomicOr  ? spv::OpAtomicOr
-                        : op == Op::AtomicXor ? spv::OpAtomicXor
-                                              : spv::OpAtomicExchange;
-  return scalars_.FromBits(cell.scalar, f_.Emit(instruction, type, {pointer, scope, relaxed, value}));
-}
-
-Id MemoryEmitter::FloatAdd(const Cell& cell, Op op, Id value) {
-  m_.AddExtension("SPV_EXT_shader_atomic_float_add");
-  m_.AddCapability(cell.scalar == Scalar::F64 ? spv::CapabilityAtomicFloat64AddEXT
-                                              : spv::CapabilityAtomicFloat32AddEXT);
-  Id type = scalars_.RegisterType(cell.scalar);
-  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, type, {value});
-  Id pointer = PlaceOf(cell, NaturalStorage(cell.scalar)).pointer;
-  return f_.Emit(spv::OpAtomicFAddEXT, type, {pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), value});
-}
-
-template <class Next>
-Id MemoryEmitter::Retry(const Place& place, Next next) {
-  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
-  Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
-  Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
-  Id before = f_.Block(), loop = m_.NewId(), done = m_.NewId(), got = m_.NewId();
-  f_.Branch(loop);
-  f_.Start(loop);
-  Id seen = f_.Emit(spv::OpPhi, type, {first, before, got, loop});
-  Id desired = next(seen);
-  f_.Do(spv::OpAtomicCompareExchange, {type, got, place.pointer, scope, relaxed, relaxed, desired, seen});
-  Id replaced = f_.Compare(spv::OpIEqual, got, seen);
-  f_.Do(spv::OpLoopMerge, {done, loop, static_cast<uint32_t>(spv::LoopControlMaskNone)});
-  f_.BranchIf(replaced, done, loop);
-  f_.Start(done);
-  return seen;
-}
-
-/// The bits are compared, so that a NaN in the element cannot keep the loop going.
-Id MemoryEmitter::UpdateLoop(const Cell& cell, Op op, std::span<const Id> operands) {
-  Place place = PlaceOf(cell, WordStorage(cell.scalar));
-  Id seen = Retry(place, [&](Id word) {
-    return scalars_.ToBits(cell.scalar,
-                           Combine(op, cell.scalar, scalars_.FromBits(cell.scalar, word), operands));
-  });
-  return scalars_.FromBits(cell.scalar, seen);
-}
-
-/// Size kernels keep the most and add up ones. A count that does not fit into 32 bits asks for more memory
-/// than there is, whatever its lower half says.
-Id MemoryEmitter::LowWordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
-  ADC_CHECK(op == Op::AtomicMax || op == Op::AtomicAdd, "an atomic of 64 bits where there are none");
-  Id index = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1)), type = m_.IntType(32),
-     wide = m_.IntType(64);
-  Id most = f_.Int(64, UINT32_MAX), zero = f_.Int(64, 0);
-  Id count = f_.Choose(wide, f_.Compare(spv::OpSGreaterThan, operands[0], most), most, operands[0]);
-  count = f_.Choose(wide, f_.Compare(spv::OpSLessThan, count, zero), zero, count);
-  Id old = f_.Emit(op == Op::AtomicMax ? spv::OpAtomicUMax : spv::OpAtomicIAdd, type,
-                   {environment_.Element(cell.param, Storage::U32, index).pointer,
-                    f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Resize(count, 64, 32, false)});
-  return f_.Resize(old, 32, 64, false);
-}
-
-Id MemoryEmitter::SubWordLoop(const Cell& cell, Op op, std::span<const Id> operands) {
-  Id word = m_.IntType(32);
-  uint32_t bytes = ir::ByteSize(cell.scalar);
-  Id offset = f_.Mul(64, f_.Resize(cell.index, cell.width, 64, false), f_.Int(64, bytes));
+Id MemoryEmitter::SubWordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
+  Id offset = AddressOf(cell);
   bool metal = environment_.addressing() == Addressing::Metal;
-  if (!metal) offset = f_.Add(64, environment_.Address(cell.param), offset);
-  Place place = metal
-                    ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
-                    : environment_.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
+  Place word = metal
+                   ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
+                   : environment_.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
   Id byte = f_.And(32, f_.Resize(offset, 64, 32, false), f_.Int(32, 3));
-  Id shift = f_.Mul(32, byte, f_.Int(32, 8));
-  Id mask = f_.Int(32, (1u << (8 * bytes)) - 1);
-  auto element_of = [&](Id seen) {
-    return scalars_.FromBits(cell.scalar, f_.And(32, f_.ShiftRight(32, seen, shift), mask));
-  };
-  Id seen = Retry(place, [&](Id old_word) {
-    Id value = Combine(op, cell.scalar, element_of(old_word), operands);
-    Id bits = f_.And(32, scalars_.ToBits(cell.scalar, value), mask);
-    Id others = f_.Emit(spv::OpNot, word, {f_.ShiftLeft(32, mask, shift)});
-    return f_.Emit(spv::OpBitwiseOr, word, {f_.And(32, old_word, others), f_.ShiftLeft(32, bits, shift)});
-  });
-  return element_of(seen);
+  return atomics_.UpdateInWord(word, f_.Mul(32, byte, f_.Int(32, 8)), cell.scalar, op, operands);
+}
+
+Id MemoryEmitter::AddressOf(const Cell& cell) {
+  Id offset = f_.Mul(64, f_.Resize(cell.index, cell.width, 64, false), f_.Int(64, ir::ByteSize(cell.scalar)));
+  bool metal = environment_.addressing() == Addressing::Metal;
+  return metal ? offset : f_.Add(64, environment_.Address(cell.param), offset);
 }
 
 }  // namespace adc::codegen::spirv

@@ -3,9 +3,10 @@
 // the loads, stores and atomic updates of them.
 //
 // Memory is indexed by element: the offset of a layout's field is a multiple of its scalar, and so is every
-// stride above it. Atomics are relaxed: a task orders nothing but its end.
+// stride above it.
 
 #include "codegen/common/checks.h"
+#include "codegen/spirv/atomics.h"
 #include "codegen/spirv/status.h"
 #include "codegen/spirv/values.h"
 
@@ -24,16 +25,20 @@ class MemoryEmitter {
         scalars_(scalars),
         values_(values),
         status_(status),
-        checks_(checks) {}
+        checks_(checks),
+        atomics_(builder, scalars) {}
 
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
+  /// Reads now what the plain update `inst` is going to change.
+  void ReadAhead(ir::Inst inst) { ahead_.Set(inst) = Load(CellOf(inst)); }
   /// The atomic update of the element of `access` by `value`.
   void EmitAtomic(ir::Inst access, ir::Op op, Id value);
 
-  /// The new value of an update.
-  Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
+  /// The device address of the element of `access`.
+  Id AddressOf(ir::Inst access) { return AddressOf(CellOf(access)); }
+  AtomicEmitter& atomics() { return atomics_; }
 
   /// What lies at `place` as a register, and back.
   Id Read(const Place& place, ir::Scalar scalar);
@@ -66,14 +71,9 @@ class MemoryEmitter {
   Id Load(const Cell& cell);
   void Store(const Cell& cell, Id value);
   Id AtomicUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  Id WordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  Id FloatAdd(const Cell& cell, ir::Op op, Id value);
-  Id UpdateLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  Id LowWordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  Id SubWordLoop(const Cell& cell, ir::Op op, std::span<const Id> operands);
-  /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
-  template <class Next>
-  Id Retry(const Place& place, Next next);
+  Id SubWordUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);
+  /// The address of an element; the number of its first byte where memory has no addresses.
+  Id AddressOf(const Cell& cell);
 
   ModuleContext& context_;
   ModuleBuilder& m_;
@@ -84,7 +84,9 @@ class MemoryEmitter {
   ValueTable& values_;
   StatusReporter& status_;
   const KernelChecks& checks_;
+  AtomicEmitter atomics_;
   SideTable<ir::Value, Id> arrays_;
+  SideTable<ir::Inst, Id> ahead_;  ///< plain update -> what it has read already
 };
 
 }  // namespace adc::codegen::spirv

@@ -47,6 +47,7 @@ class ScalarEmitter {
   }
 
   FloatMode mode() const { return mode_; }
+  MathCalls& math() { return math_; }
 
   /// The bits of a register as an integer of its own width (32 or 64); of f16 in the low half.
   Id ToBits(ir::Scalar scalar, Id value);

@@ -91,10 +91,12 @@ namespace {
 
 class UseFinder {
  public:
-  UseFinder(const ir::Module& module, const ir::Function& kernel, const AtomicAbility& ability)
+  UseFinder(const ir::Module& module, const ir::Function& kernel, const AtomicAbility& ability,
+            const IndexSet<ir::Inst>& by_address)
       : module_(module),
         kernel_(kernel),
         ability_(ability),
+        by_address_(by_address),
         uses_(kernel.params.size()),
         added_(kernel.params.size()) {}
 
@@ -128,6 +130,10 @@ class UseFinder {
     ParamUse& use = uses_[param];
     Scalar scalar = module_.ElementType(kernel_, base, data.attr).scalar;
     use.written = use.written || data.op != Op::Load;
+    if (by_address_.Has(inst)) {
+      use.by_address = true;
+      return;
+    }
     if (!IsAtomicUpdate(kernel_, inst)) {
       use.views.insert(NaturalStorage(scalar));
       return;
@@ -142,7 +148,7 @@ class UseFinder {
         added_[param].insert(NaturalStorage(scalar));
         break;
       case AtomicWay::SubWord:
-        use.sub_word = true;
+        use.by_address = true;
         break;
       case AtomicWay::LowWord:
         use.views.insert(Storage::U32);
@@ -153,6 +159,7 @@ class UseFinder {
   const ir::Module& module_;
   const ir::Function& kernel_;
   AtomicAbility ability_;
+  const IndexSet<ir::Inst>& by_address_;
   std::vector<ParamUse> uses_;
   std::vector<std::set<Storage>> added_;  ///< by param: floats that are added to in memory
 };
@@ -160,8 +167,9 @@ class UseFinder {
 }  // namespace
 
 std::vector<ParamUse> UsesOf(const ir::Module& module, const ir::Function& kernel, uint32_t first,
-                             uint32_t last, const AtomicAbility& ability) {
-  UseFinder finder(module, kernel, ability);
+                             uint32_t last, const AtomicAbility& ability,
+                             const IndexSet<ir::Inst>& by_address) {
+  UseFinder finder(module, kernel, ability, by_address);
   for (uint32_t position = first; position < last; ++position)
     finder.Visit(kernel[kernel.Body()].insts[position]);
   return finder.Take();

@@ -55,13 +55,15 @@ bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);
 /// What a task does with one parameter.
 struct ParamUse {
   bool written = false;
-  bool sub_word = false;       ///< updates the words around its elements
-  std::set<Storage> views;     ///< element types that it is seen as
+  bool by_address = false;  ///< is reached by device addresses too (Metal: by the words around its elements)
+  std::set<Storage> views;  ///< element types that it is seen as
   std::set<Storage> as_words;  ///< natural storages that are read and written as words
 };
 
-/// The uses of every parameter in the instructions [first, last) of the body.
+/// The uses of every parameter in the instructions [first, last) of the body. `by_address`: accesses that go
+/// to device addresses however the rest is reached.
 std::vector<ParamUse> UsesOf(const ir::Module& module, const ir::Function& kernel, uint32_t first,
-                             uint32_t last, const AtomicAbility& ability);
+                             uint32_t last, const AtomicAbility& ability,
+                             const IndexSet<ir::Inst>& by_address);
 
 }  // namespace adc::codegen::spirv

@@ -66,10 +66,85 @@ bool SumEmitter::NeedsTouch(uint32_t sum) const {
   return what.conditional && !harmless;
 }
 
+bool IsPaidTogether(const ModuleContext& context, const ir::Function& kernel, const ChunkSums& sums,
+                    ir::Inst inst) {
+  if (context.IsMetal() || sums.gathered_of.Get(inst) == ir::kNoAttr) return false;
+  Scalar scalar = kernel.TypeOf(kernel.AccessValues(inst)[0]).scalar;
+  bool is_float = scalar == Scalar::F32 || scalar == Scalar::F64;
+  return is_float || (ir::IsInteger(scalar) && ir::BitWidth(scalar) == 32);
+}
+
+bool SumEmitter::Gather(ir::Inst inst) {
+  if (!IsPaidTogether(context_, kernel_, sums_, inst)) return false;
+  ir::Value operand = kernel_.AccessValues(inst)[0];
+  Scalar scalar = kernel_.TypeOf(operand).scalar;
+  Id value = values_.Get(operand);
+  if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+  f_.Emit(spv::OpFunctionCall, m_.VoidType(), {PayFunction(scalar), memory_.AddressOf(inst), value});
+  return true;
+}
+
+/// In each round the first thread that is left says its cell. Those with the same one add up, one of them
+/// pays, and they are done. Where less than a quarter of the threads share the first cell, which is taken for
+/// a sign that there would be many rounds, all pay for themselves at once.
+Id SumEmitter::PayFunction(Scalar scalar) {
+  Id& known = context_.pay[scalar];
+  if (known != 0) return known;
+  m_.AddCapability(spv::CapabilityGroupNonUniform);
+  m_.AddCapability(spv::CapabilityGroupNonUniformBallot);
+  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
+  Id word = m_.IntType(32), truth = m_.BoolType(), type = scalars_.RegisterType(scalar);
+  Id parameters[] = {m_.IntType(64), type};
+  FunctionBuilder f(m_, m_.VoidType(), parameters);
+  ScalarEmitter scalars(f, scalars_.math(), scalars_.mode());
+  Id address = f.Parameter(0), value = f.Parameter(1);
+  Id subgroup = f.Int(32, spv::ScopeSubgroup);
+  constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
+  Id low = f.Resize(address, 64, 32, false);
+  Id high = f.Resize(f.ShiftRight(64, address, f.Int(32, 32)), 64, 32, false);
+  auto count = [&](Id condition) {
+    Id ballot = f.Emit(spv::OpGroupNonUniformBallot, m_.VectorType(word, 4), {subgroup, condition});
+    return f.Emit(spv::OpGroupNonUniformBallotBitCount, word, {subgroup, kReduce, ballot});
+  };
+  auto both = [&](Id a, Id b) { return f.Emit(spv::OpLogicalAnd, truth, {a, b}); };
+  auto either = [&](Id a, Id b) { return f.Emit(spv::OpLogicalOr, truth, {a, b}); };
+  auto same_as_first = [&](Id part) {
+    return f.Compare(spv::OpIEqual, part,
+                     f.Emit(spv::OpGroupNonUniformBroadcastFirst, word, {subgroup, part}));
+  };
+  LoopLabels loop = f.BeginLoop();
+  f.EndHeader(loop, 0);
+  Id same = both(same_as_first(low), same_as_first(high));
+  Id alone = f.Compare(spv::OpULessThan, f.Mul(32, count(same), f.Int(32, 4)), count(m_.ConstantBool(true)));
+  Id take = m_.NewId(), wait = m_.NewId(), pay = m_.NewId(), paid = m_.NewId();
+  f.Select(either(same, alone), take, wait, wait);
+  f.Start(take);
+  spv::Op reduce = ir::IsFloat(scalar) ? spv::OpGroupNonUniformFAdd : spv::OpGroupNonUniformIAdd;
+  Id total = f.Emit(reduce, type, {subgroup, kReduce, value});
+  Id amount = f.Choose(type, alone, value, total);
+  Id elected = f.Emit(spv::OpGroupNonUniformElect, truth, {subgroup});
+  f.Select(either(alone, elected), pay, paid, paid);
+  f.Start(pay);
+  AtomicWay way = WayOf(Op::AtomicAdd, scalar, context_.ability);
+  Storage storage = way == AtomicWay::FloatAdd ? NaturalStorage(scalar) : WordStorage(scalar);
+  Id pointer_type = m_.PointerType(spv::StorageClassPhysicalStorageBuffer, TypeOf(m_, storage));
+  Place place{f.Emit(spv::OpConvertUToPtr, pointer_type, {address}), BytesOf(storage), storage};
+  AtomicEmitter(f, scalars).Update(way, place, scalar, Op::AtomicAdd, std::span<const Id>(&amount, 1));
+  f.Branch(paid);
+  f.Start(paid);
+  f.Branch(loop.merge);
+  f.Start(wait);
+  f.BeginNext(loop);
+  f.EndLoop(loop);
+  f.Do(spv::OpReturn, {});
+  f.Finish();
+  return known = f.id();
+}
+
 Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
   Op op = kernel_[inst].op == Op::AddTo ? Op::AtomicAdd : kernel_[inst].op;
   Id value = values_.Get(kernel_.AccessValues(inst)[0]);
-  return memory_.Combine(op, ScalarOf(SumOf(inst)), total, std::span<const Id>(&value, 1));
+  return memory_.atomics().Combine(op, ScalarOf(SumOf(inst)), total, std::span<const Id>(&value, 1));
 }
 
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {

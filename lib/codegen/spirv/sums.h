@@ -4,17 +4,27 @@
 // A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
 // all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
 // device has no reduction for the type, each thread that has something to pay makes its own.
+//
+// A gathered sum is paid at once by the threads of a subgroup that have come to it together. Where few cells
+// are among theirs, those with the same cell add up first (PayFunction); where each has its own nothing is
+// gained, and each pays for itself.
 
 #include "codegen/common/chunk_sums.h"
 #include "codegen/spirv/memory.h"
 
 namespace adc::codegen::spirv {
 
+/// Whether the gathered sum `inst` is paid through a function, by its device address.
+bool IsPaidTogether(const ModuleContext& context, const ir::Function& kernel, const ChunkSums& sums,
+                    ir::Inst inst);
+
 class SumEmitter {
  public:
-  SumEmitter(const ir::Function& kernel, Environment& environment, FunctionBuilder& builder,
-             ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory, ChunkSums sums)
-      : m_(builder.module()),
+  SumEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
+             FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory,
+             ChunkSums sums)
+      : context_(context),
+        m_(context.module),
         kernel_(kernel),
         environment_(environment),
         f_(builder),
@@ -23,6 +33,7 @@ class SumEmitter {
         memory_(memory),
         sums_(std::move(sums)) {}
 
+  const ChunkSums& all() const { return sums_; }
   const std::vector<ChunkSum>& sums() const { return sums_.sums; }
   /// The sum that an accumulation belongs to; ir::kNoAttr: none.
   uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
@@ -33,13 +44,18 @@ class SumEmitter {
   bool NeedsTouch(uint32_t sum) const;
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
+  /// True where the accumulation was emitted as a gathered sum.
+  bool Gather(ir::Inst inst);
   /// Adds a sum to its cell, where all threads meet. `touched`: 0 where the cell may always be touched.
   void Pay(uint32_t sum, Id total, Id touched);
 
  private:
   /// The reduction of a subgroup's registers of this type; OpNop where there is none.
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
+  /// pay(address, value): adds the values of the threads that are here to the cells at their addresses.
+  Id PayFunction(ir::Scalar scalar);
 
+  ModuleContext& context_;
   ModuleBuilder& m_;
   const ir::Function& kernel_;
   Environment& environment_;

@@ -1,0 +1,115 @@
+#include "codegen/spirv/atomics.h"
+
+#include "support/check.h"
+
+namespace adc::codegen::spirv {
+
+using ir::Op;
+using ir::Scalar;
+
+Id AtomicEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> operands) {
+  bool truth = scalar == Scalar::I1;
+  auto emit = [&](Op plain) { return scalars_.Emit(plain, scalar, scalar, {old, operands[0]}); };
+  if (op == Op::AtomicAdd) return emit(truth ? Op::Xor : Op::Add);
+  if (op == Op::AtomicSub) return emit(truth ? Op::Xor : Op::Sub);
+  if (op == Op::AtomicMin) return emit(truth ? Op::And : Op::Min);
+  if (op == Op::AtomicMax) return emit(truth ? Op::Or : Op::Max);
+  if (op == Op::AtomicAnd) return emit(Op::And);
+  if (op == Op::AtomicOr) return emit(Op::Or);
+  if (op == Op::AtomicXor) return emit(Op::Xor);
+  if (op == Op::AtomicExchange) return operands[0];
+  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
+  Id equal = f_.Compare(spv::OpIEqual, scalars_.ToBits(scalar, old), scalars_.ToBits(scalar, operands[0]));
+  return f_.Choose(scalars_.RegisterType(scalar), equal, operands[1], old);
+}
+
+Id AtomicEmitter::Update(AtomicWay way, const Place& place, Scalar scalar, Op op,
+                         std::span<const Id> operands) {
+  if (way == AtomicWay::FloatAdd) return FloatAdd(place, scalar, op, operands[0]);
+  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+  if (way == AtomicWay::Word) return WordUpdate(place, scalar, op, operands);
+  ADC_CHECK(way == AtomicWay::Loop, "an update that is made on a part of a word");
+  // The bits are compared, so that a NaN in the element cannot keep the loop going.
+  Id seen = Retry(place, [&](Id word) {
+    return scalars_.ToBits(scalar, Combine(op, scalar, scalars_.FromBits(scalar, word), operands));
+  });
+  return scalars_.FromBits(scalar, seen);
+}
+
+Id AtomicEmitter::WordUpdate(const Place& place, Scalar scalar, Op op, std::span<const Id> operands) {
+  Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  bool is_signed = ir::IsSigned(scalar);
+  // Floats are exchanged and compared by their bits, as in hardware: the zeros differ, a NaN equals itself.
+  Id value = scalars_.ToBits(scalar, operands[0]);
+  if (op == Op::AtomicCompareExchange) {
+    Id desired = scalars_.ToBits(scalar, operands[1]);
+    return scalars_.FromBits(scalar, f_.Emit(spv::OpAtomicCompareExchange, type,
+                                             {place.pointer, scope, relaxed, relaxed, desired, value}));
+  }
+  spv::Op instruction = op == Op::AtomicAdd   ? spv::OpAtomicIAdd
+                        : op == Op::AtomicSub ? spv::OpAtomicISub
+                        : op == Op::AtomicMin ? (is_signed ? spv::OpAtomicSMin : spv::OpAtomicUMin)
+                        : op == Op::AtomicMax ? (is_signed ? spv::OpAtomicSMax : spv::OpAtomicUMax)
+                        : op == Op::AtomicAnd ? spv::OpAtomicAnd
+                        : op == Op::AtomicOr  ? spv::OpAtomicOr
+                        : op == Op::AtomicXor ? spv::OpAtomicXor
+                                              : spv::OpAtomicExchange;
+  return scalars_.FromBits(scalar, f_.Emit(instruction, type, {place.pointer, scope, relaxed, value}));
+}
+
+Id AtomicEmitter::FloatAdd(const Place& place, Scalar scalar, Op op, Id value) {
+  m_.AddExtension("SPV_EXT_shader_atomic_float_add");
+  m_.AddCapability(scalar == Scalar::F64 ? spv::CapabilityAtomicFloat64AddEXT
+                                         : spv::CapabilityAtomicFloat32AddEXT);
+  Id type = scalars_.RegisterType(scalar);
+  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, type, {value});
+  return f_.Emit(spv::OpAtomicFAddEXT, type,
+                 {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), value});
+}
+
+template <class Next>
+Id AtomicEmitter::Retry(const Place& place, Next next) {
+  Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
+  Id before = f_.Block(), loop = m_.NewId(), done = m_.NewId(), got = m_.NewId();
+  f_.Branch(loop);
+  f_.Start(loop);
+  Id seen = f_.Emit(spv::OpPhi, type, {first, before, got, loop});
+  Id desired = next(seen);
+  f_.Do(spv::OpAtomicCompareExchange, {type, got, place.pointer, scope, relaxed, relaxed, desired, seen});
+  Id replaced = f_.Compare(spv::OpIEqual, got, seen);
+  f_.Do(spv::OpLoopMerge, {done, loop, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  f_.BranchIf(replaced, done, loop);
+  f_.Start(done);
+  return seen;
+}
+
+Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op op,
+                               std::span<const Id> operands) {
+  Id word = m_.IntType(32);
+  Id mask = f_.Int(32, (1u << (8 * ir::ByteSize(scalar))) - 1);
+  auto element_of = [&](Id seen) {
+    return scalars_.FromBits(scalar, f_.And(32, f_.ShiftRight(32, seen, shift), mask));
+  };
+  Id seen = Retry(place, [&](Id old_word) {
+    Id value = Combine(op, scalar, element_of(old_word), operands);
+    Id bits = f_.And(32, scalars_.ToBits(scalar, value), mask);
+    Id others = f_.Emit(spv::OpNot, word, {f_.ShiftLeft(32, mask, shift)});
+    return f_.Emit(spv::OpBitwiseOr, word, {f_.And(32, old_word, others), f_.ShiftLeft(32, bits, shift)});
+  });
+  return element_of(seen);
+}
+
+/// A count that does not fit into 32 bits asks for more memory than there is, whatever its lower half says.
+Id AtomicEmitter::UpdateLowWord(const Place& place, Op op, Id operand) {
+  ADC_CHECK(op == Op::AtomicMax || op == Op::AtomicAdd, "an atomic of 64 bits where there are none");
+  Id wide = m_.IntType(64), most = f_.Int(64, UINT32_MAX), zero = f_.Int(64, 0);
+  Id count = f_.Choose(wide, f_.Compare(spv::OpSGreaterThan, operand, most), most, operand);
+  count = f_.Choose(wide, f_.Compare(spv::OpSLessThan, count, zero), zero, count);
+  Id old =
+      f_.Emit(op == Op::AtomicMax ? spv::OpAtomicUMax : spv::OpAtomicIAdd, m_.IntType(32),
+              {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Resize(count, 64, 32, false)});
+  return f_.Resize(old, 32, 64, false);
+}
+
+}  // namespace adc::codegen::spirv

@@ -1,0 +1,35 @@
+#pragma once
+// Atomic updates of one element, in whatever way the device has (AtomicWay). They are relaxed: a task orders
+// nothing but its end.
+
+#include "codegen/spirv/environment.h"
+
+namespace adc::codegen::spirv {
+
+class AtomicEmitter {
+ public:
+  AtomicEmitter(FunctionBuilder& builder, ScalarEmitter& scalars)
+      : m_(builder.module()), f_(builder), scalars_(scalars) {}
+
+  /// The new value of an update.
+  Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
+  /// Updates the element at `place`, seen as words or, for FloatAdd, as floats; what was there before.
+  Id Update(AtomicWay way, const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
+  /// SubWord: the element lies `shift` bits above the lowest of the word at `place`.
+  Id UpdateInWord(const Place& place, Id shift, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
+  /// LowWord: size kernels keep the most and add up ones, in the lower half of 64 bits.
+  Id UpdateLowWord(const Place& place, ir::Op op, Id operand);
+
+ private:
+  Id WordUpdate(const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
+  Id FloatAdd(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
+  /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
+  template <class Next>
+  Id Retry(const Place& place, Next next);
+
+  ModuleBuilder& m_;
+  FunctionBuilder& f_;
+  ScalarEmitter& scalars_;
+};
+
+}  // namespace adc::codegen::spirv
