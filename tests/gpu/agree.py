@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the kernels and gradients of the samples on a device against the CPU, f64 within 1e-12, f32 within 1e-5 or
 within what f32 itself loses there: a kernel that takes the difference of two near numbers gives no two processors the
-same digits, so a value may differ by as much as the CPU's f32 differs from its f64.
+same digits, so a value may differ by twice what the CPU's f32 differs from its f64: both sides lose as much.
 
 Usage: agree.py ADC FOLDER DEVICE
 
@@ -91,7 +91,7 @@ def main():
                 for results, names in ((forward, writes), (backward, wanted)):
                     gaps = {name: difference(results[device][name], results["cpu"][name]) for name in names}
                     lost = {name: difference(results["cpu"][name], exact[name]) if exact else 0 for name in names}
-                    good = good and all(gaps[name] <= max(TOLERANCE[scalar], lost[name]) for name in names)
+                    good = good and all(gaps[name] <= max(TOLERANCE[scalar], 2 * lost[name]) for name in names)
                     worst.append(max(gaps.values()))
                 if scalar == "f64":
                     exact = {**forward["cpu"], **backward["cpu"]}
