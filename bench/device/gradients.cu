@@ -322,7 +322,7 @@ bool Mpm(adrt_device* device, const char* bundle, int repeats) {
     args.push_back(Buffer(param.name, param.type, memory, shape, param.rows, param.columns));
   }
   Launch backward(program, "mpm_grid_op.grad", args);
-  for (uint32_t threads : {33792u, 67584u, 135168u, 603720u}) {
+  for (uint32_t threads : {67584u, 135168u, 150944u, 201280u, 301888u, 603720u}) {
     Launch limited(program, "mpm_grid_op.grad", args, threads);
     double time = BestOf(
         repeats, [&] { Check(cudaMemcpy(adjoint, seed, adjoint_bytes, cudaMemcpyDefault), "cudaMemcpy"); },

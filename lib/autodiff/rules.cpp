@@ -93,7 +93,7 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
     case Op::Abs:
       return Mul(s_, Unary(Op::Sgn, A()));
     case Op::Sqrt:
-      return Div(Mul(Number(0.5), s_), result_);
+      return Mul(s_, Mul(Number(0.5), Unary(Op::Rcp, result_)));
     case Op::Rsqrt:
       return Mul(s_, Mul(Number(-0.5), Mul(result_, Mul(result_, result_))));
     case Op::Rcp:
@@ -133,7 +133,8 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
     case Op::Mul:
       return Mul(s_, n == 0 ? B() : A());
     case Op::Div:
-      return n == 0 ? Div(s_, B()) : Neg(Div(Mul(s_, result_), B()));
+      // One division serves both partials.
+      return n == 0 ? Div(s_, B()) : Neg(Mul(Div(s_, B()), result_));
     case Op::Rem:
       return n == 0 ? s_ : Neg(Mul(s_, Unary(Op::Trunc, Div(A(), B()))));
     case Op::Mod:

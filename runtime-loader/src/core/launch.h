@@ -85,8 +85,9 @@ struct adrt_launch_plan {
   adrt_module* module = nullptr;  ///< retained, may be null
   uint32_t target = 0;
   uint32_t workers = 1;
-  uint64_t heap_budget = 0;  ///< 0: none
-  uint64_t cap = 0;          ///< 0: none
+  uint32_t most_workers = 0;  ///< as the caller wants it; 0: no wish
+  uint64_t heap_budget = 0;   ///< 0: none
+  uint64_t cap = 0;           ///< 0: none
   uint64_t size_budget = 0;
   adrt::Vector<adrt::BoundParam> params;
   adrt::Vector<adc::artifact::SizeParam> size_params;

@@ -44,6 +44,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   made->module = wanted.module;
   made->target = wanted.module ? wanted.module->target : wanted.target;
   uint32_t most = wanted.module ? wanted.module->device->worker_count : kMaxWorkers;
+  made->most_workers = wanted.workers;
   made->workers = wanted.workers ? wanted.workers : wanted.module ? most : 1;
   if (made->workers > most) made->workers = most;
   made->rules = adc::artifact::RowRulesOf(made->bundle->metadata.targets[made->target].kind.view(), 1);

@@ -159,7 +159,10 @@ class TaskSizer {
 
   // Threads that run at once. Where a GPU's threads have no row, or take one when they pass a gate, there are
   // as many as iterations: those that pass are then spread over the device as evenly as can be.
-  uint64_t Limit() const { return rules_.is_gpu && !HasUngated() ? UINT64_MAX - rules_.lanes : OwnThreads(); }
+  uint64_t Limit() const {
+    if (!rules_.is_gpu || HasUngated()) return OwnThreads();
+    return plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
+  }
   uint64_t OwnThreads() const {
     uint32_t own = 0;
     if (plan_.module) {
