@@ -76,6 +76,7 @@ uint32_t CellCount(const ParamMeta& param) {
     case ParamKind::kScalar:
       return param.rows * param.columns;
     case ParamKind::kLayout:
+    case ParamKind::kSegment:
       return 1;
   }
   return 1;
@@ -90,7 +91,7 @@ bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* t
   Lines out(text);
   out << "kernel " << kernel.name << "\n";
   for (const ParamMeta& param : kernel.params) {
-    if (param.kind == ParamKind::kScratch) continue;
+    if (IsHidden(param)) continue;
     out << param.name << " " << kParamKinds[static_cast<size_t>(param.kind)] << " ";
     if (param.kind == ParamKind::kLayout) {
       if (param.layout >= metadata.layouts.size()) return false;

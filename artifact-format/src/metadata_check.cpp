@@ -249,9 +249,13 @@ class Checker {
     if (param.extents.size() != (is_scratch ? param.rank : 0)) {
       return Broken("parameter '", name, "' states ", uint64_t{param.extents.size()}, " extents");
     }
-    if (is_scratch != (param.role == ParamRole::kScratch))
+    bool is_segment = param.kind == ParamKind::kSegment;
+    if (is_scratch != (param.role == ParamRole::kScratch) ||
+        is_segment != (param.role == ParamRole::kSegment))
       return Broken("role of parameter '", name, "' is wrong");
-    if (param.kind == ParamKind::kScalar && param.access != Access::kRead) {
+    if (is_segment && (param.type != ScalarType::kI32 || param.rows * param.columns != 1))
+      return Broken("parameter '", name, "' is a segment length and no i32");
+    if ((param.kind == ParamKind::kScalar || is_segment) && param.access != Access::kRead) {
       return Broken("by-value parameter '", name, "' cannot be written");
     }
     if (param.shape_i32 && !is_buffer) return Broken("parameter '", name, "' has no shape");
@@ -276,7 +280,8 @@ class Checker {
       const ParamMeta& param = kernel.params[node.param];
       bool single = param.rows == 1 && param.columns == 1;
       bool integer = IsInteger(param.type) && single;
-      if (node.op == SizeOp::kArg && (param.kind != ParamKind::kScalar || !integer)) {
+      bool by_value = param.kind == ParamKind::kScalar || param.kind == ParamKind::kSegment;
+      if (node.op == SizeOp::kArg && (!by_value || !integer)) {
         return BadExpr(id, "takes the value of what is no integer argument");
       }
       if (node.op == SizeOp::kShape && (param.kind != ParamKind::kBuffer || node.axis >= param.rank)) {

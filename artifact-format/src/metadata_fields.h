@@ -8,9 +8,9 @@
 
 namespace adc::artifact {
 
-inline constexpr std::string_view kParamKinds[] = {"buffer", "scalar", "layout", "scratch"};
+inline constexpr std::string_view kParamKinds[] = {"buffer", "scalar", "layout", "scratch", "segment"};
 inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
-inline constexpr std::string_view kParamRoles[] = {"plain", "adjoint", "tangent", "scratch"};
+inline constexpr std::string_view kParamRoles[] = {"plain", "adjoint", "tangent", "scratch", "segment"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};

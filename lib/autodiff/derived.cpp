@@ -26,9 +26,10 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
   result.function = &derived;
   result.companions.resize(kernel.params.size());
   std::vector<uint32_t> position(kernel.params.size(), ir::kNoAttr);
-  auto copy_parameters = [&](bool scratch) {
+  auto copy_parameters = [&](bool hidden) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n) {
-      if ((kernel.params[n].role == ParamRole::Scratch) != scratch) continue;
+      ParamRole own = kernel.params[n].role;
+      if ((own == ParamRole::Scratch || own == ParamRole::Segment) != hidden) continue;
       ParamInfo info = kernel.params[n];
       info.diff = false;
       if (info.companion_of != ir::kNoAttr) info.companion_of = position[info.companion_of];

@@ -257,6 +257,38 @@ Function* CopyUserGradient(Module& module, const Function& primal, diag::Diagnos
   return &gradient;
 }
 
+/// What reverse mode knows about the kernel that it works from.
+struct Analyses {
+  Analyses(const Module& module, const Function& from, const ReverseConfig& config)
+      : kernel(from),
+        parameters(DiffParameters::FromAttributes(module, from)),
+        tree(from),
+        activity(module, from, parameters),
+        work(from, activity),
+        plan(from, tree, work, config.reread_stored) {}
+
+  bool Check(const Module& module, diag::Diagnostics& diagnostics) const {
+    return CheckReverse(module, kernel, activity, work, plan, diagnostics);
+  }
+
+  const Function& kernel;
+  DiffParameters parameters;
+  RegionTree tree;
+  Activity activity;
+  AdjointWork work;
+  NeededPlan plan;
+};
+
+/// That the proofs which the gradient rests on do not go through with indices counted by segments.
+void WarnPlain(const Function& primal, const diag::Diagnostics& refused, diag::Diagnostics& diagnostics) {
+  const diag::Diagnostic& first = refused.All().front();
+  diagnostics
+      .Warning(diag::ErrorId::W0402, first.span,
+               "the gradient keeps whole tapes instead of checkpoints: " + first.text)
+      .AddNote(primal.span, "the kernel is here")
+      .AddHelp("the indices of this access cannot be followed through a loop of segments");
+}
+
 }  // namespace
 
 Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& config,
@@ -278,14 +310,23 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   }
   if (primal.grad.Valid()) return CopyUserGradient(module, primal, diagnostics);
 
-  DiffParameters parameters = DiffParameters::FromAttributes(module, primal);
-  RegionTree tree(primal);
-  Activity activity(module, primal, parameters);
-  AdjointWork work(primal, activity);
-  NeededPlan plan(primal, tree, work, config.reread_stored);
-  if (!CheckReverse(module, primal, activity, work, plan, diagnostics)) return nullptr;
+  auto analyses = std::make_unique<Analyses>(module, primal, config);
+  if (!analyses->Check(module, diagnostics)) return nullptr;
+  std::unique_ptr<Function> blocked =
+      BlockForCheckpoints(module, primal, analyses->tree, analyses->plan, config.checkpoint, config.fold);
+  if (blocked != nullptr) {
+    auto own = std::make_unique<Analyses>(module, *blocked, config);
+    diag::Diagnostics refused;
+    if (own->Check(module, refused)) {
+      analyses = std::move(own);
+    } else {
+      WarnPlain(primal, refused, diagnostics);
+    }
+  }
+  const Function& from = analyses->kernel;
+  const auto& [kernel_of, parameters, tree, activity, work, plan] = *analyses;
   bool any = false;
-  for (Inst inst : primal[primal.Body()].insts) any = any || work.TouchesMemory(inst);
+  for (Inst inst : from[from.Body()].insts) any = any || work.TouchesMemory(inst);
   if (!any)
     diagnostics
         .Warning(diag::ErrorId::W0401, primal.span,
@@ -295,10 +336,10 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
         .AddHelp("mark the inputs and the outputs that take part with 'diff'");
 
   ScopedMap values;
-  DerivedKernel derived = MakeDerivedKernel(module, primal, "grad", "adj", ir::ParamRole::Adjoint,
+  DerivedKernel derived = MakeDerivedKernel(module, from, "grad", "adj", ir::ParamRole::Adjoint,
                                             ir::KernelRole::Gradient, parameters, values);
   Function* gradient = derived.function;
-  ReverseEmitter emitter(module, primal, config, diagnostics, tree, activity, work, plan, std::move(derived),
+  ReverseEmitter emitter(module, from, config, diagnostics, tree, activity, work, plan, std::move(derived),
                          std::move(values));
   return emitter.Run() ? gradient : nullptr;
 }

@@ -8,6 +8,7 @@
 // loop and popped by its reversed twin at the same slot) and `add_to`; the gradient is right, or an error
 // says why it cannot be. Breaks: nothing.
 
+#include "autodiff/checkpoint.h"
 #include "diag/diagnostics.h"
 #include "ir/module.h"
 
@@ -21,6 +22,9 @@ struct ReverseConfig {
   /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of
   /// them.
   bool reread_stored = true;
+  /// Loops that keep checkpoints instead of a whole tape.
+  CheckpointConfig checkpoint = {};
+  transform::FoldConfig fold = {};
 };
 
 /// The new kernel, or null after an error was reported.

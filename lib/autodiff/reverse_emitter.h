@@ -47,6 +47,11 @@ class ReverseEmitter {
         stores;  ///< per store: index stack (may be invalid), old value
     std::vector<ir::Value> snapshots;
   };
+  /// The loop over steps that a forward run leaves out in the segment where `where` holds.
+  struct SkippedSteps {
+    ir::Inst loop;
+    ir::Value where;
+  };
   struct Tape {
     std::vector<TapeEntry> entries;
     UndoPlan undo;
@@ -63,6 +68,10 @@ class ReverseEmitter {
   void EmitForwardInst(ir::Inst inst, const Mode& mode);
   void EmitForwardIf(ir::Inst inst, const Mode& mode);
   void EmitForwardLoop(ir::Inst inst, const Mode& mode);
+  /// The loop over the steps of a segment, in a loop over segments.
+  ir::Inst StepsOf(ir::Inst segments) const;
+  /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
+  bool EndsAtLastCheckpoint(ir::Inst loop, const Mode& mode) const;
   bool ControlRuns(ir::Inst inst, const Mode& mode) const;
   bool Widens(ir::Inst branch, const Mode& mode) const;
   void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;
@@ -153,6 +162,7 @@ class ReverseEmitter {
   std::map<ir::Value, std::vector<ir::Value>> due_pushes_;
   std::map<ir::Inst, std::pair<ir::Value, ir::Value>> due_undo_;  ///< the same for stores to arrays
   ir::Value push_slot_;
+  SkippedSteps skipped_steps_;
   IndexSet<ir::Inst> widened_;  ///< branches whose first step ran with their forward run
   /// Loads whose adjoint is summed in a register over a loop that does not change their address: their slot,
   /// and the loads of each outermost such loop.

@@ -342,6 +342,24 @@ Value ReverseEmitter::IterationSlot(Inst loop, Value index) {
                                    At(primal_.Operand(loop, 2)));
 }
 
+Inst ReverseEmitter::StepsOf(Inst segments) const {
+  const std::vector<Inst>& body = primal_[primal_[segments].regions[0]].insts;
+  for (Inst inst : body)
+    if (primal_[inst].op == Op::For) return inst;
+  return {};
+}
+
+bool ReverseEmitter::EndsAtLastCheckpoint(Inst loop, const Mode& mode) const {
+  const ir::InstData& data = primal_[loop];
+  if (data.op != Op::For || (data.flags & ir::kFlagCheckpoint) == 0) return false;
+  if (!StepsOf(loop).Valid() || plan_.WritesNeededArray(loop)) return false;
+  for (uint32_t k = 0; k < data.result_count; ++k)
+    if (Wanted(mode, primal_.Result(loop, k))) return false;
+  for (const TapeEntry& entry : tapes_.find(loop)->second.entries)
+    if (primal_[entry.value].kind != ir::ValueKind::BlockParam) return false;
+  return true;
+}
+
 void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   const ir::InstData data = primal_[inst];
   bool is_for = data.op == Op::For;
@@ -365,6 +383,8 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
+    if (inst == skipped_steps_.loop && !as_root)
+      bounds[1] = builder_.Make(Op::Select, {skipped_steps_.where, bounds[0], bounds[1]});
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial,
                         static_cast<uint8_t>(data.flags & ir::kFlagReversed));
   } else {
@@ -413,7 +433,16 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
     }
     PushUndo(inst);
   }
+  SkippedSteps around = skipped_steps_;
+  if (as_root && EndsAtLastCheckpoint(inst, mode)) {
+    Value index = built_[head].params[0];
+    bool reversed = (data.flags & ir::kFlagReversed) != 0;
+    Value last = reversed ? built_.Operand(loop, 0)
+                          : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
+    skipped_steps_ = {StepsOf(inst), builder_.Make(Op::Eq, {index, last})};
+  }
   EmitForward(primal_[LoopYieldBlock(primal_, inst)].insts, inner);
+  skipped_steps_ = around;
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t k : carried) yields.push_back(At(CarriedYield(primal_, inst, k)));

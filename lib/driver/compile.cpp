@@ -196,6 +196,13 @@ bool Compilation::Shape() {
   return !passes_.Stopped();
 }
 
+autodiff::CheckpointConfig CheckpointsOf(const CompileOptions& options) {
+  using Which = autodiff::CheckpointConfig::Which;
+  if (options.checkpoint == 0) return {Which::Marked, 0};
+  if (options.checkpoint == kCheckpointAtLaunch) return {Which::AtLaunch, 0};
+  return {Which::All, options.checkpoint};
+}
+
 bool Compilation::Derive() {
   // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
   std::vector<ir::Function*> primals;
@@ -225,6 +232,8 @@ bool Compilation::Derive() {
     return for_each(primals, [&](ir::Function& kernel) {
       autodiff::ReverseConfig config;
       config.reread_stored = !options_.derive.gradient_tangent;
+      config.checkpoint = CheckpointsOf(options_);
+      config.fold = Folding();
       return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_);
     });
   });

@@ -64,7 +64,7 @@ void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta&
   std::string rows;
   uint32_t count = 0;
   for (const artifact::ParamMeta& param : kernel.params) {
-    if (param.kind == artifact::ParamKind::kScratch) continue;
+    if (artifact::IsHidden(param)) continue;
     rows += "  " + word + "_param_" + params.Unique(param.name.view()) + " = " + std::to_string(count++) +
             ", /* " + ParamText(metadata, param) + (param.diff ? " diff" : "") + " */\n";
   }

@@ -54,6 +54,8 @@ artifact::ParamRole RoleOf(ir::ParamRole role) {
       return artifact::ParamRole::kTangent;
     case ir::ParamRole::Scratch:
       return artifact::ParamRole::kScratch;
+    case ir::ParamRole::Segment:
+      return artifact::ParamRole::kSegment;
   }
   ADC_UNREACHABLE("a parameter role without a place in the metadata");
 }
@@ -165,7 +167,8 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
     param.kind = artifact::ParamKind::kLayout;
     param.layout = type.count;
   } else {
-    param.kind = artifact::ParamKind::kScalar;
+    param.kind =
+        info.role == ir::ParamRole::Segment ? artifact::ParamKind::kSegment : artifact::ParamKind::kScalar;
     param.access = artifact::Access::kRead;
     SetElement(type, &param.type, &param.rows, &param.columns);
   }

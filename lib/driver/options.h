@@ -30,6 +30,8 @@ struct Derivations {
   bool gradient_tangent = false;  ///< k.grad.jvp, forward over reverse
 };
 
+inline constexpr uint32_t kCheckpointAtLaunch = UINT32_MAX;
+
 /// How a compilation is watched.
 struct WatchOptions {
   bool verify_each = false;        ///< verify after every pass
@@ -48,6 +50,9 @@ struct CompileOptions {
   uint32_t block_size = 0;  ///< threads of a block on devices, where a kernel does not say; 0: the target's
   std::string libdevice;  ///< NVIDIA: file of a math library in bitcode; empty: the one that comes with LLVM
   Derivations derive;
+  /// Loops of gradients that keep checkpoints: those marked; or all long ones, with segments of this many
+  /// iterations, kCheckpointAtLaunch: as each launch's memory allows.
+  uint32_t checkpoint = 0;
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;

@@ -69,7 +69,7 @@ enum InstFlag : uint8_t {
   kFlagHasMax = 4,       ///< while: operand 0 is the bound of its trip count
   kFlagHasSlot = 8,      ///< stack.*: the last operand is a slot
   kFlagPlain = 16,       ///< add_to: iterations cannot collide, no atomic needed
-  kFlagCheckpoint = 32,  ///< for: checkpoint attribute
+  kFlagCheckpoint = 32,  ///< for: checkpoint attribute; once blocked (block_loops.h), the loop over segments
   kFlagPromise = 64,     ///< assert: that `writeonce` is kept; the text names the parameter
 };
 
@@ -83,8 +83,8 @@ struct InstData {
   uint32_t result_count = 0;
   Block regions[2];
   Block parent;
-  uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; row.*: number;
-                            ///< status.raise: task
+  uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; for: segment
+                            ///< length of `checkpoint`; row.*: number; status.raise: task
   uint32_t component = kNoAttr;  ///< access: component of a vector or matrix element; status.raise: stack
   StringId symbol;               ///< call: callee; assert, print: text
   diag::SourceSpan span;
@@ -96,7 +96,14 @@ struct BlockData {
   Inst owner;  ///< the instruction whose region this is; invalid for a body
 };
 
-enum class ParamRole : uint8_t { Plain, Adjoint, Tangent, Scratch };
+/// Scratch and Segment are not given by callers: the loader makes the one and chooses the other.
+enum class ParamRole : uint8_t {
+  Plain,
+  Adjoint,
+  Tangent,
+  Scratch,
+  Segment,  ///< an i32: steps between two checkpoints of blocked loops, 0 for all of a loop's
+};
 
 struct ParamInfo {
   bool diff = false;

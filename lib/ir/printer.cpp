@@ -327,6 +327,7 @@ class FunctionPrinter {
       if (info.alias) out_ += " alias";
       if (info.writeonce) out_ += " writeonce";
       if (info.role == ParamRole::Scratch) out_ += " scratch";
+      if (info.role == ParamRole::Segment) out_ += " segment";
     }
     out_ += ')';
     for (size_t n = 0; n < function_.result_types.size(); ++n) {
@@ -685,7 +686,10 @@ class FunctionPrinter {
     }
     Carry(data.regions[0], 1, operands.subspan(3));
     if ((data.flags & kFlagUnroll) != 0) out_ += " unroll";
-    if ((data.flags & kFlagCheckpoint) != 0) out_ += " checkpoint";
+    if ((data.flags & kFlagCheckpoint) != 0) {
+      out_ += " checkpoint";
+      if (data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
+    }
     out_ += ' ';
     PrintRegion(data.regions[0], data);
   }

@@ -41,6 +41,7 @@ bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan 
   std::vector<NameToken> carried;
   std::vector<Operand> initial;
   uint8_t flags = 0;
+  uint32_t segment = ir::kNoAttr;
   bool has_step = false;
   while (stream_.Is(TokenKind::Word)) {
     diag::SourceSpan place = stream_.SpanNow();
@@ -54,6 +55,11 @@ bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan 
     if (flag != 0) {
       flags |= flag;
       stream_.Advance();
+      if (flag == ir::kFlagCheckpoint && stream_.Is(TokenKind::Number)) {
+        diag::SourceSpan number = stream_.SpanNow();
+        if (!ParseAttribute("the segment length", INT32_MAX, &segment)) return false;
+        if (segment == 0) stream_.Error(ErrorId::E0108, number, "a segment has at least 1 iteration");
+      }
     } else if (text == "step") {
       stream_.Advance();
       has_step = true;
@@ -96,6 +102,7 @@ bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan 
   if (!made.poison) {
     made = Create(Op::For, operands, types, word);
     function_[made.inst].flags = flags;
+    function_[made.inst].attr = segment;
     region.block = function_.NewBlock(made.inst);
     function_[made.inst].regions[0] = region.block;
     function_.AddParam(region.block, TypeOf(operands[0]));

@@ -404,6 +404,8 @@ class SignatureParser {
         *flag = true;
       } else if (stream_.IsWord("scratch")) {
         info.role = ir::ParamRole::Scratch;
+      } else if (stream_.IsWord("segment")) {
+        info.role = ir::ParamRole::Segment;
       } else {
         constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce"};
         std::string_view nearest = NearestName(stream_.Now().text, kWords);

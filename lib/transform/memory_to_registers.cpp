@@ -202,6 +202,7 @@ class PromoteRewriter final : public Rewriter {
       if (data.op == Op::For) {
         copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
                             Map(from_.Operand(inst, 2)), initial, data.flags);
+        (*into_)[copy].attr = data.attr;
       } else {
         copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial);
       }

@@ -190,6 +190,7 @@ class ScalariseRewriter final : public Rewriter {
       std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(3));
       copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
                           Map(from_.Operand(inst, 2)), initial, data.flags);
+      (*into_)[copy].attr = data.attr;
     } else if (data.op == Op::While) {
       bool has_max = (data.flags & ir::kFlagHasMax) != 0;
       std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(has_max ? 1 : 0));

@@ -86,6 +86,8 @@ class SignatureChecker {
     }
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": scratch is a buffer");
+    if (info.role == ParamRole::Segment && type != ir::kI32)
+      context_.Error(ErrorId::E0121, SpanOf(n), shown + ": a segment length is an i32");
   }
 
   /// The names that derived kernels give to the parameters they add have to be free. That a kernel of a

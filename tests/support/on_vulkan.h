@@ -67,7 +67,7 @@ class OnVulkan {
       adrt_param_report param = {};
       param.struct_size = sizeof param;
       Check(adrt_kernel_param(kernel, n, &param, Error()));
-      if (param.kind != ADRT_PARAM_SCRATCH)
+      if (param.kind != ADRT_PARAM_SCRATCH && param.kind != ADRT_PARAM_SEGMENT)
         args.push_back(ArgumentOf(param, n, arguments[n], way, uploads[n]));
     }
     uint64_t heap_bytes = 0;

@@ -169,7 +169,7 @@ void CheckScalar(const std::string& text, const std::map<std::string, Input>& in
   REQUIRE(!oracle.diagnostics->HasErrors());
   ir::Function* kernel = KernelOf(*oracle.module, "");
   REQUIRE(kernel != nullptr);
-  Compiled gradient = Gradient(text, scalar);
+  Compiled gradient = Gradient(text, scalar, "", options.reverse);
   INFO(gradient.Errors());
   REQUIRE(gradient.derived != nullptr);
   INFO(ir::Print(*gradient.module, *gradient.derived));
@@ -198,6 +198,7 @@ void CheckScalar(const std::string& text, const std::map<std::string, Input>& in
     std::vector<std::vector<double>> result;
     interp::Order orders[] = {interp::Order::Forward, interp::Order::Reversed, interp::Order::Shuffled};
     interp::Arguments arguments = interp::MakeDerivedArguments(*gradient.module, *gradient.derived, end);
+    SetSegment(*gradient.derived, options.segment, arguments);
     for (const DiffParameter& p : diff) {
       uint32_t companion = interp::CompanionIndex(*gradient.derived, ir::ParamRole::Adjoint,
                                                   static_cast<uint32_t>(p.position));
@@ -343,12 +344,23 @@ Compiled Parse(const std::string& text, const std::string& scalar) {
   return compiled;
 }
 
-Compiled Gradient(const std::string& text, const std::string& scalar, const std::string& kernel) {
+Compiled Gradient(const std::string& text, const std::string& scalar, const std::string& kernel,
+                  const autodiff::ReverseConfig& config) {
   Compiled compiled = Shaped(text, scalar, kernel);
   REQUIRE(compiled.primal != nullptr);
-  compiled.derived = autodiff::DeriveReverse(*compiled.module, *compiled.primal, {}, *compiled.diagnostics);
+  compiled.derived =
+      autodiff::DeriveReverse(*compiled.module, *compiled.primal, config, *compiled.diagnostics);
   Finish(compiled);
   return compiled;
+}
+
+bool SetSegment(const ir::Function& gradient, int32_t length, interp::Arguments& arguments) {
+  for (size_t n = 0; n < gradient.params.size(); ++n) {
+    if (gradient.params[n].role != ir::ParamRole::Segment) continue;
+    arguments[n] = interp::NumberArgument(ir::kI32, length);
+    return true;
+  }
+  return false;
 }
 
 Compiled Tangent(const std::string& text, const std::string& scalar, const std::string& kernel,

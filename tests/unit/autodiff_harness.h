@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "autodiff/reverse.h"
 #include "diag/diagnostics.h"
 #include "interp/interpreter.h"
 #include "ir/module.h"
@@ -51,7 +52,10 @@ struct Compiled {
 Compiled Parse(const std::string& text, const std::string& scalar = "f32");
 /// Shaped for differentiation; `derived` is the gradient of the only (or the named) kernel, simplified, or
 /// null.
-Compiled Gradient(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "");
+Compiled Gradient(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "",
+                  const autodiff::ReverseConfig& config = {});
+/// Gives a gradient the length of its segments, where it takes one. Whether it does.
+bool SetSegment(const ir::Function& gradient, int32_t length, interp::Arguments& arguments);
 /// The same with the forward derivative (of the gradient where `of_gradient`).
 Compiled Tangent(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "",
                  bool of_gradient = false);
@@ -64,6 +68,8 @@ struct CheckOptions {
   double difference_tolerance = 2e-6;
   bool forward = true;  ///< also the derived forward kernel
   bool second = false;  ///< also forward over reverse
+  autodiff::ReverseConfig reverse = {};
+  int32_t segment = 0;  ///< what the gradient is given where it takes the length of its segments
 };
 
 /// Checks reverse and forward mode of the only kernel of `text` with `inputs` by parameter name.

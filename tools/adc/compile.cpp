@@ -111,6 +111,26 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             &options.keep_going);
   line.Value("--derive", "LIST", "grad (default), jvp, jvp(grad), none; several with commas",
              [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
+  line.Value("--checkpoint", "N|auto",
+             "gradients of long serial loops keep the state at the start of every N-th iteration and\n"
+             "the tape of N iterations, and run forward once more. auto: the loader chooses N at each\n"
+             "launch, where whole tapes do not fit its heap budget. Loops marked `checkpoint` in the\n"
+             "source do so without this option",
+             [&options](std::string_view word) { return TakeCheckpoint(word, &options.checkpoint); });
+}
+
+/// `--checkpoint`: a number of iterations, or auto.
+std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
+  if (word == "auto") {
+    *checkpoint = driver::kCheckpointAtLaunch;
+    return {};
+  }
+  int32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || number < 1)
+    return "takes a number of iterations from 1 to 2147483647, or auto";
+  *checkpoint = static_cast<uint32_t>(number);
+  return {};
 }
 
 void AddHow(CommandLine& line, driver::CompileOptions& options) {
@@ -246,6 +266,7 @@ int Compile(const std::vector<std::string>& words) {
   line.Action("--help", "print this", [] {});
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
+  line.Example("adc --checkpoint=auto relax.ir", "a gradient that any heap budget will do for");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
   line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
                "runs it with the loader");

@@ -64,12 +64,13 @@ void PrintStacks(const adrt_launch_plan* plan, uint32_t task, const adrt_task_re
 }
 
 int PrintKernel(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const adrt_target_info& target,
-                uint32_t target_index, uint32_t workers) {
+                uint32_t target_index, uint32_t workers, uint64_t budget) {
   auto desc = Sized<adrt_plan_desc>();
   desc.args = arguments.data();
   desc.arg_count = static_cast<uint32_t>(arguments.size());
   desc.target = target_index;
   desc.workers = workers;
+  desc.heap_budget = budget;
   auto error = Sized<adrt_error>();
   LaunchPlan plan;
   adrt_status status = adrt_plan(kernel.handle, &desc, plan.Out(), &error);
@@ -89,6 +90,9 @@ int PrintKernel(const Kernel& kernel, const std::vector<adrt_arg>& arguments, co
                 Grouped(report.iterations).c_str(), Grouped(report.rows).c_str(),
                 report.resolved ? Grouped(report.row_bytes).c_str() : "?",
                 report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
+    if (report.segment > 0)
+      std::printf("      checkpoints every %s iterations, and one more forward run\n",
+                  Grouped(report.segment).c_str());
     PrintStacks(plan.get(), task, report);
   }
   return driver::kExitOk;
@@ -100,7 +104,7 @@ int Size(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   std::string kernel_name;
   ArgTexts texts;
-  uint64_t workers = 0;
+  uint64_t workers = 0, budget = 0;
   CommandLine line(
       "adc size [options] bundle.adcb|kernel.ir",
       "Says how many heap bytes a launch takes per task and target, with the formula. Extents that no\n"
@@ -112,6 +116,10 @@ int Size(const std::vector<std::string>& words) {
               "CPU: workers at once, default 1; other devices: threads at once, default 65536,\n"
               "which is about what a large GPU runs",
               &workers, 1u << 20);
+  line.Number("--budget", "BYTES",
+              "what a launch with this heap budget takes: fewer rows, and checkpoints where the kernel\n"
+              "was compiled with --checkpoint=auto",
+              &budget, UINT64_MAX);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
                "bytes of a launch");
   line.Positional("bundle", 1, 1, &files);
@@ -159,7 +167,7 @@ int Size(const std::vector<std::string>& words) {
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
       auto at_once = static_cast<uint32_t>(workers);
       if (workers == 0) at_once = std::string_view(info.kind) == "cpu" ? 1 : kDeviceThreads;
-      int code = PrintKernel(kernel, arguments, info, target, at_once);
+      int code = PrintKernel(kernel, arguments, info, target, at_once, budget);
       if (code != driver::kExitOk) return code;
     }
   }

@@ -31,9 +31,10 @@ enum class ParamKind : uint8_t {
   kScalar,   ///< by value: a scalar, a vector or a matrix
   kLayout,   ///< one buffer that holds a layout tree
   kScratch,  ///< a buffer that the compiler made: the caller does not give it, the heap holds it, zero-filled
+  kSegment,  ///< an i32 that the launch chooses: iterations between checkpoints, 0 where whole tapes fit
 };
 enum class Access : uint8_t { kRead, kWrite, kReadWrite };
-enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch };
+enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch, kSegment };
 
 struct ParamMeta {
   String name;  ///< without the leading %
@@ -53,6 +54,10 @@ struct ParamMeta {
   Vector<NodeId> extents;      ///< scratch: one S0 or S1 expression per axis
 };
 
+/// Whether a launch makes it, and not its caller.
+inline bool IsHidden(const ParamMeta& param) {
+  return param.kind == ParamKind::kScratch || param.kind == ParamKind::kSegment;
+}
 /// Cells that a parameter takes in the argument block (artifact/cpu_abi.h).
 uint32_t CellCount(const ParamMeta& param);
 /// Bytes of one element of a buffer, or of a by-value parameter.

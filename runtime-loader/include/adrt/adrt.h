@@ -252,9 +252,23 @@ enum {
 const char* adrt_type_name(uint32_t type);
 uint32_t adrt_type_size(uint32_t type);
 
-enum { ADRT_PARAM_BUFFER = 1, ADRT_PARAM_SCALAR = 2, ADRT_PARAM_LAYOUT = 3, ADRT_PARAM_SCRATCH = 4 };
+/* Scratch and segment lengths (iterations between checkpoints) are made by the launch: no caller gives them.
+ */
+enum {
+  ADRT_PARAM_BUFFER = 1,
+  ADRT_PARAM_SCALAR = 2,
+  ADRT_PARAM_LAYOUT = 3,
+  ADRT_PARAM_SCRATCH = 4,
+  ADRT_PARAM_SEGMENT = 5
+};
 enum { ADRT_ACCESS_READ = 1, ADRT_ACCESS_WRITE = 2, ADRT_ACCESS_READWRITE = 3 };
-enum { ADRT_ROLE_PLAIN = 0, ADRT_ROLE_ADJOINT = 1, ADRT_ROLE_TANGENT = 2, ADRT_ROLE_SCRATCH = 3 };
+enum {
+  ADRT_ROLE_PLAIN = 0,
+  ADRT_ROLE_ADJOINT = 1,
+  ADRT_ROLE_TANGENT = 2,
+  ADRT_ROLE_SCRATCH = 3,
+  ADRT_ROLE_SEGMENT = 4
+};
 enum { ADRT_CLASS_S0 = 0, ADRT_CLASS_S1 = 1, ADRT_CLASS_S2 = 2 };
 
 /* ------------------------------------------------------------------------------------------------ plan */
@@ -363,7 +377,8 @@ typedef struct adrt_task_report {
   uint64_t
       heap_bytes;    /* rows * row_bytes and claim counters; tasks use the same memory one after the other */
   const char* place; /* source place, lives as long as the bundle */
-  uint64_t reserved[4];
+  uint64_t segment;  /* iterations between checkpoints; 0: whole tapes */
+  uint64_t reserved[3];
 } adrt_task_report;
 
 typedef struct adrt_stack_report {

@@ -26,14 +26,16 @@ uint32_t ToKind(ParamKind kind) {
       return ADRT_PARAM_LAYOUT;
     case ParamKind::kScratch:
       return ADRT_PARAM_SCRATCH;
+    case ParamKind::kSegment:
+      return ADRT_PARAM_SEGMENT;
   }
   return 0;
 }
 
 const char* KindName(uint32_t kind) {
-  constexpr const char* kNames[] = {"nothing known", "a buffer", "a by-value argument", "a layout",
-                                    "scratch"};
-  return kind <= ADRT_PARAM_SCRATCH ? kNames[kind] : kNames[0];
+  constexpr const char* kNames[] = {"nothing known", "a buffer", "a by-value argument",
+                                    "a layout",      "scratch",  "a segment length"};
+  return kind <= ADRT_PARAM_SEGMENT ? kNames[kind] : kNames[0];
 }
 
 class Binder {
@@ -62,7 +64,7 @@ class Binder {
       if (!Bind(arg, number)) return false;
     }
     for (uint32_t index = 0; index < meta_.params.size(); ++index) {
-      if (meta_.params[index].kind != ParamKind::kScratch && !plan_.params[index].given) {
+      if (!artifact::IsHidden(meta_.params[index]) && !plan_.params[index].given) {
         return Bad(index, "is missing");
       }
     }
@@ -107,7 +109,8 @@ class Binder {
     const ParamMeta& param = meta_.params[index];
     BoundParam& bound = plan_.params[index];
     if (bound.given) return Bad(index, "is given twice");
-    if (param.kind == ParamKind::kScratch) return Bad(index, "is scratch, which the launch makes itself");
+    if (artifact::IsHidden(param))
+      return Bad(index, "is ", KindName(ToKind(param.kind)), ", which the launch makes itself");
     if (arg.kind != ToKind(param.kind)) {
       return Bad(index, "is ", KindName(ToKind(param.kind)), ", given as ", KindName(arg.kind));
     }
@@ -122,6 +125,7 @@ class Binder {
       case ParamKind::kScalar:
         return BindScalar(arg, index);
       case ParamKind::kScratch:
+      case ParamKind::kSegment:
         break;
     }
     return false;

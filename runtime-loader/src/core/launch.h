@@ -38,11 +38,13 @@ struct TaskPlan {
   bool capped = false;    ///< S2 stacks got what the cap leaves instead of being read
   int64_t extents[8] = {};
   uint64_t total = 0;
-  uint64_t threads = 0;     ///< at most this many at once; CPU: jobs
-  uint64_t rows = 0;        ///< of each claim group: threads up to whole blocks of lanes
-  uint64_t row_bytes = 0;   ///< over all groups
-  uint64_t heap_bytes = 0;  ///< claim counters and rows
-  uint64_t counters = 0;    ///< where the claim counters begin in the heap
+  uint64_t threads = 0;      ///< at most this many at once; CPU: jobs
+  uint64_t rows = 0;         ///< of each claim group: threads up to whole blocks of lanes
+  uint64_t wanted_rows = 0;  ///< what `rows` would be without a budget
+  uint64_t segment = 0;      ///< iterations between checkpoints, 0: whole tapes
+  uint64_t row_bytes = 0;    ///< over all groups
+  uint64_t heap_bytes = 0;   ///< claim counters and rows
+  uint64_t counters = 0;     ///< where the claim counters begin in the heap
   uint64_t counter_bytes = 0;
   Vector<artifact::GroupPlace> groups;
   Vector<artifact::StackPlace> stacks;
@@ -124,6 +126,12 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, a
 /// Settles one task, with the contents that BoundParam::content gives where `may_read`. Leaves it open,
 /// without an error, where that is not enough.
 bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
+/// The same with the segment length that the plan holds.
+bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
+/// The parameter that holds the iterations between checkpoints; kNoIndex where the kernel has none.
+uint32_t SegmentParam(const adrt_launch_plan& plan);
+/// Puts the task's segment length into its place among the arguments.
+void UseSegment(adrt_launch_plan& plan, uint32_t task);
 /// Makes the contents that the task's sizes read visible to the host, then settles it.
 bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Sizes every task again, with contents where `may_read`; late tasks stay open.

@@ -143,6 +143,7 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
   made.row_bytes = sizes.row_bytes;
   made.heap_bytes = sizes.heap_bytes;
   made.place = meta.place.c_str();
+  made.segment = sizes.segment;
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: struct_size is not set");
   return ADRT_OK;

@@ -83,6 +83,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   launch.heap = sizes.late || plan.own_rows ? places.rows : places.base;
   launch.status = places.status;
   launch.words = {sizes.words.data(), sizes.words.size()};
+  UseSegment(plan, task);
   launch.cells = {plan.cells.data(), plan.cells.size()};
   launch.params = {plan.params.data(), plan.params.size()};
   if (plan.rules.is_gpu) FillWords(plan, launch, sizes.words);

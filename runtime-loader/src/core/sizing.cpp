@@ -344,6 +344,7 @@ class TaskSizer {
   }
 
   bool FitBudget() {
+    sizes_.wanted_rows = sizes_.rows;
     if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.rows == 0) return true;
     LowerRows(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0, sizes_.row_bytes);
     if (sizes_.rows > 0) return true;
@@ -472,7 +473,7 @@ bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
+bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
   return TaskSizer(plan, task, may_read, error).Run();
 }
 

@@ -1,0 +1,155 @@
+// Blocking that wraps nowhere.
+//
+// Both new loops count iterations from 0, so that trip counts, and with them the capacities of tapes, are
+// expressions that sizing can see through: the loop over segments runs ceil(n / S) times, that over steps
+// min(S, n - %k * S) times, which is largest for the first segment. The iteration count n is computed in i32
+// where the loop starts at a constant that is not negative, and in i64 elsewhere, since `hi - lo` of an i32
+// loop may leave i32. A loop that runs the other way has both new loops run the other way.
+
+#include "transform/block_loops.h"
+
+#include "transform/rewriter.h"
+
+namespace adc::transform {
+namespace {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+class BlockRewriter final : public Rewriter {
+ public:
+  BlockRewriter(ir::Module& module, const Function& from, const std::function<uint32_t(Inst)>& length_of,
+                FoldConfig fold)
+      : Rewriter(module, from, fold), length_of_(length_of) {
+    for (uint32_t n = 0; n < from.InstCount() && !at_launch_.Valid(); ++n) {
+      if (from[Inst(n)].op == Op::For && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
+    }
+  }
+
+ private:
+  void AddParameter() {
+    std::string name = "segment";
+    auto taken = [&] {
+      for (Value param : into_->Params()) {
+        if (module_.Text((*into_)[param].name) == name) return true;
+      }
+      return false;
+    };
+    while (taken()) name += '_';
+    ir::ParamInfo info;
+    info.role = ir::ParamRole::Segment;
+    info.span = from_.span;
+    at_launch_ = into_->AddParameter(ir::kI32, module_.Intern(name), info);
+  }
+
+  void Visit(Inst inst) override {
+    if (from_[inst].op != Op::For) return Copy(inst);
+    if (uint32_t length = length_of_(inst); length != 0) return BlockLoop(inst, length);
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
+    Inst copy = CopyShell(inst, operands);
+    (*into_)[copy].flags &= static_cast<uint8_t>(~ir::kFlagCheckpoint);
+    (*into_)[copy].attr = ir::kNoAttr;
+    CopyRegions(inst, copy);
+  }
+
+  Value Wide(Value v, Type type) { return into_->TypeOf(v) == type ? v : builder_.Cast(v, type); }
+
+  /// The number of iterations; of no meaning but "none" where it is not positive.
+  Value Iterations(Value lo, Value hi, Value step, Type type) {
+    std::optional<int64_t> low = into_->IntegerConstant(lo);
+    int64_t stride = *into_->IntegerConstant(step);
+    Value count = Wide(hi, type);
+    if (low != 0) {
+      Value wide_lo = Wide(lo, type);
+      count = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {count, wide_lo}), wide_lo});
+    }
+    if (stride == 1) return count;
+    Value one = builder_.Int(type, 1);
+    Value whole = builder_.Make(Op::Div, {builder_.Make(Op::Sub, {count, one}), builder_.Int(type, stride)});
+    Value some = builder_.Make(Op::Gt, {count, builder_.Zero(type)});
+    return builder_.Make(Op::Select, {some, builder_.Make(Op::Add, {whole, one}), builder_.Zero(type)});
+  }
+
+  void BlockLoop(Inst inst, uint32_t length) {
+    const ir::InstData& data = from_[inst];
+    auto direction = static_cast<uint8_t>(data.flags & ir::kFlagReversed);
+    Block source = data.regions[0];
+    builder_.SetSpan(data.span);
+    Value lo = Map(from_.Operand(inst, 0)), hi = Map(from_.Operand(inst, 1)),
+          step = Map(from_.Operand(inst, 2));
+    Type index_type = into_->TypeOf(lo);
+    bool narrow = index_type == ir::kI32 && into_->IntegerConstant(lo).value_or(-1) >= 0;
+    Type type = narrow ? ir::kI32 : ir::kI64;
+    Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
+    Value count = Iterations(lo, hi, step, type);
+    Value segment;
+    if (length == kSegmentAtLaunch) {
+      Value whole = builder_.Make(Op::Max, {count, one});
+      Value chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
+      segment = builder_.Make(Op::Select, {chosen, Wide(at_launch_, type), whole});
+      // A length is positive either way; said once more, it is seen by sizing.
+      segment = builder_.Make(Op::Max, {segment, one});
+    } else {
+      segment = builder_.Int(type, length);
+    }
+    // An empty loop gets no segment, or one without steps.
+    Value before_last = builder_.Make(Op::Div, {builder_.Make(Op::Sub, {count, one}), segment});
+    Value segments = builder_.Make(Op::Add, {before_last, one});
+
+    std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
+    auto flags = static_cast<uint8_t>(direction | ir::kFlagCheckpoint);
+    Inst outer = builder_.For(zero, segments, one, initial, flags);
+    Block around = builder_.block();
+    Block outer_body = (*into_)[outer].regions[0];
+    builder_.SetBlock(outer_body);
+    Value begin = builder_.Make(Op::Mul, {(*into_)[outer_body].params[0], segment});
+    Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
+    std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
+    Inst inner = builder_.For(zero, steps, one, carried, direction);
+    Block body = (*into_)[inner].regions[0];
+    builder_.SetBlock(body);
+    SetMapped(from_[source].params[0], Index((*into_)[body].params[0], begin, lo, step, index_type));
+    PassName(from_[source].params[0], Map(from_[source].params[0]));
+    for (size_t n = 1; n < from_[source].params.size(); ++n) {
+      Value param = (*into_)[body].params[n], checkpoint = (*into_)[outer_body].params[n];
+      (*into_)[param].name = (*into_)[checkpoint].name = from_[from_[source].params[n]].name;
+      SetMapped(from_[source].params[n], param);
+    }
+    for (Inst inner_inst : from_[source].insts) Visit(inner_inst);
+
+    builder_.SetBlock(outer_body);
+    builder_.SetSpan(data.span);
+    std::vector<Value> results;
+    for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(into_->Result(inner, n));
+    builder_.Yield(results);
+    builder_.SetBlock(around);
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      SetMapped(from_.Result(inst, n), into_->Result(outer, n));
+      PassName(from_.Result(inst, n), into_->Result(outer, n));
+    }
+  }
+
+  /// The loop's own index. It fits its type however wide the numbers of iterations are.
+  Value Index(Value number, Value begin, Value lo, Value step, Type index_type) {
+    Type type = into_->TypeOf(number);
+    Value moved = builder_.Make(Op::Add, {begin, number});
+    moved = builder_.Make(Op::Mul, {moved, Wide(step, type)});
+    return Wide(builder_.Make(Op::Add, {moved, Wide(lo, type)}), index_type);
+  }
+
+  const std::function<uint32_t(Inst)>& length_of_;
+  Value at_launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Function> BlockLoops(ir::Module& module, const Function& function,
+                                     const std::function<uint32_t(Inst)>& length_of, FoldConfig fold) {
+  return BlockRewriter(module, function, length_of, fold).Run();
+}
+
+}  // namespace adc::transform

@@ -1,0 +1,144 @@
+// Gradients that keep checkpoints against the same gradients with whole tapes.
+
+#include <catch2/catch.hpp>
+
+#include "../support/random_kernel.h"
+#include "autodiff_harness.h"
+
+using namespace adc;
+using namespace adc::testing;
+
+namespace {
+
+using Which = autodiff::CheckpointConfig::Which;
+
+autodiff::ReverseConfig With(Which which, uint32_t length = 0) {
+  autodiff::ReverseConfig config;
+  config.checkpoint = {which, length, 0};
+  return config;
+}
+
+std::map<std::string, Input> Inputs(int n) {
+  return {{"x", Random({3})}, {"loss", Zeros({})}, {"n", Number(n)}};
+}
+
+std::string Loop(const std::string& head, const std::string& body) {
+  return "kernel @k(%x: buffer<real, 1> diff, %loss: buffer<real, 0> diff, %n: i32) {\n"
+         "  parallel %i in 0..shape(%x, 0) {\n"
+         "    %v0 = load %x[%i]\n    %w0 = mul %v0, 0.5\n" +
+         head + body +
+         "    atomic add %loss[], (mul %v, %v)\n  }\n}\n";
+}
+
+void CheckLengths(const std::string& text, int n, CheckOptions options = {.f32 = false}) {
+  auto inputs = Inputs(n);
+  options.f64_tolerance = 1e-12;
+  for (int length : {1, 2, 3, 7, 1000}) {
+    INFO("segments of " << length);
+    options.reverse = With(Which::All, static_cast<uint32_t>(length));
+    CheckDerivatives(text, inputs, options);
+    options.reverse = With(Which::AtLaunch);
+    options.segment = length == 1000 ? 0 : length;
+    CheckDerivatives(text, inputs, options);
+  }
+}
+
+const char* const kStep =
+    "      %c = mul %a, %b\n      %s = add (sin %c), (mul (cast %t to real), 0.01)\n"
+    "      yield %s, (tanh (add %a, %b))\n    }\n    %v = add %p, %q\n";
+
+}  // namespace
+
+TEST_CASE("autodiff: checkpoints of loops with any bounds") {
+  for (const char* bounds :
+       {"0..%n", "0..%n reversed", "2..%n step 3", "2..%n reversed step 3", "(sub 4, %n)..%n",
+        "(sub 4, %n)..%n reversed step 2", "%n..3", "-5..(add %n, -4)", "0..11", "3..20 step 4"}) {
+    INFO("bounds " << bounds);
+    std::string head =
+        "    %p, %q = for %t in " + std::string(bounds) + " carry(%a = %v0, %b = %w0) {\n";
+    for (int n : {0, 1, 7, 12}) CheckLengths(Loop(head, kStep), n);
+  }
+}
+
+TEST_CASE("autodiff: checkpoints of loops over i64, up to the end of its range") {
+  std::string head =
+      "    %p, %q = for %t in 9223372036854775800:i64..9223372036854775807 step 2 carry(%a = %v0, %b = %w0) {\n";
+  CheckLengths(Loop(head, kStep), 0, {.f32 = false, .differences = false});
+  head = "    %p, %q = for %t in -2147483648..2147483647 step 715827882 carry(%a = %v0, %b = %w0) {\n";
+  CheckLengths(Loop(head, kStep), 0, {.f32 = false, .differences = false});
+}
+
+TEST_CASE("autodiff: checkpoints of nests, in branches and around them") {
+  CheckLengths(Loop("    %v = for %t in 0..%n carry(%a = %v0) {\n"
+                    "      %g = lt (mod %t, 3), 2\n"
+                    "      %z = if %g {\n"
+                    "        %r = for %u in 0..(add %t, 2) carry(%e = %a) {\n"
+                    "          %h = add (sin %e), (mul %v0, 0.3)\n          yield %h\n        }\n"
+                    "        yield %r\n"
+                    "      } else {\n        yield (mul %a, %w0)\n      }\n"
+                    "      yield (tanh %z)\n    }\n",
+                    ""),
+               9);
+  CheckLengths(Loop("    %v = if (lt %i, 2) {\n"
+                    "      %r = for %t in 0..%n carry(%a = %v0) {\n"
+                    "        %b = for %u in 0..%n reversed carry(%e = %a) {\n"
+                    "          yield (sin (mul %e, %a))\n        }\n"
+                    "        yield (add %b, 0.2)\n      }\n"
+                    "      yield %r\n"
+                    "    } else {\n      yield %v0\n    }\n",
+                    ""),
+               6);
+}
+
+TEST_CASE("autodiff: checkpoints with integers, arrays and while loops in the state") {
+  CheckLengths(Loop("    %m = alloca array<real, 3>\n"
+                    "    store %m[0], %v0\n"
+                    "    %v, %k9 = for %t in 0..%n carry(%a = %v0, %k = 5) {\n"
+                    "      %old = load %m[(mod %k, 3)]\n"
+                    "      %b = sin (add (mul %old, %a), 0.3)\n"
+                    "      store %m[(mod %t, 3)], %b\n"
+                    "      %f, %j9 = while carry(%e = %b, %j = 0) {\n"
+                    "        continue_if (lt %j, (mod %k, 4))\n"
+                    "      } do {\n        yield (tanh (mul %e, 1.2)), (add %j, 1)\n      }\n"
+                    "      yield %f, (add (mul %k, 3), %t)\n    }\n",
+                    ""),
+               8);
+}
+
+TEST_CASE("autodiff: checkpoints under forward over reverse") {
+  std::string text = Loop("    %p, %q = for %t in 0..%n carry(%a = %v0, %b = %w0) {\n", kStep);
+  Compiled gradient = Gradient(text, "f64", "", With(Which::AtLaunch));
+  REQUIRE(gradient.derived != nullptr);
+  CHECK(gradient.derived->params.back().role == ir::ParamRole::Segment);
+  CheckOptions options{.f32 = false, .second = true};
+  options.reverse = With(Which::All, 3);
+  CheckDerivatives(text, Inputs(8), options);
+}
+
+TEST_CASE("autodiff: random kernels with checkpoints") {
+  test::RandomKernelConfig config;
+  config.scalar = "real";
+  config.statements = 8;
+  config.depth = 4;
+  std::map<std::string, Input> inputs{{"x", Random({4}, -1.0, 1.0)}, {"w", Random({4}, -1.0, 1.0)},
+                                      {"k", Given({4}, {3, 7, 0, 12})}, {"y", Random({4}, -1.0, 1.0)},
+                                      {"z", Given({4}, {1, 2, 3, 4})},  {"loss", Zeros({})},
+                                      {"n", Number(3)},                 {"c", Number(0.37)}};
+  uint32_t blocked = 0;
+  for (uint64_t seed = 5000; seed < 5120; ++seed) {
+    INFO("seed " << seed);
+    std::string text = test::RandomKernel(seed, config);
+    CheckOptions options{.f64_tolerance = 1e-8, .f32 = false, .differences = false, .forward = false};
+    if (seed % 2 == 0) {
+      options.reverse = With(Which::All, static_cast<uint32_t>(1 + seed / 2 % 3));
+    } else {
+      options.reverse = With(Which::AtLaunch);
+      options.segment = static_cast<int32_t>(seed / 2 % 4);
+      Compiled gradient = Gradient(text, "f64", "", options.reverse);
+      interp::Arguments arguments = interp::MakeArguments(*gradient.module, *gradient.derived);
+      blocked += SetSegment(*gradient.derived, 0, arguments) ? 1 : 0;
+    }
+    CheckDerivatives(text, inputs, options);
+  }
+  CHECK(blocked > 15);
+}
