@@ -58,15 +58,13 @@ class BlockRewriter final : public Rewriter {
 
   Value Wide(Value v, Type type) { return into_->TypeOf(v) == type ? v : builder_.Cast(v, type); }
 
-  /// The number of iterations; of no meaning but "none" where it is not positive.
+  /// The number of iterations.
   Value Iterations(Value lo, Value hi, Value step, Type type) {
     std::optional<int64_t> low = into_->IntegerConstant(lo);
     int64_t stride = *into_->IntegerConstant(step);
-    Value count = Wide(hi, type);
-    if (low != 0) {
-      Value wide_lo = Wide(lo, type);
-      count = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {count, wide_lo}), wide_lo});
-    }
+    Value wide_lo = Wide(lo, type);
+    Value count = builder_.Make(Op::Max, {Wide(hi, type), wide_lo});
+    if (low != 0) count = builder_.Make(Op::Sub, {count, wide_lo});
     if (stride == 1) return count;
     Value one = builder_.Int(type, 1);
     Value whole = builder_.Make(Op::Div, {builder_.Make(Op::Sub, {count, one}), builder_.Int(type, stride)});

@@ -26,8 +26,7 @@ std::string Loop(const std::string& head, const std::string& body) {
   return "kernel @k(%x: buffer<real, 1> diff, %loss: buffer<real, 0> diff, %n: i32) {\n"
          "  parallel %i in 0..shape(%x, 0) {\n"
          "    %v0 = load %x[%i]\n    %w0 = mul %v0, 0.5\n" +
-         head + body +
-         "    atomic add %loss[], (mul %v, %v)\n  }\n}\n";
+         head + body + "    atomic add %loss[], (mul %v, %v)\n  }\n}\n";
 }
 
 void CheckLengths(const std::string& text, int n, CheckOptions options = {.f32 = false}) {
@@ -54,15 +53,17 @@ TEST_CASE("autodiff: checkpoints of loops with any bounds") {
        {"0..%n", "0..%n reversed", "2..%n step 3", "2..%n reversed step 3", "(sub 4, %n)..%n",
         "(sub 4, %n)..%n reversed step 2", "%n..3", "-5..(add %n, -4)", "0..11", "3..20 step 4"}) {
     INFO("bounds " << bounds);
-    std::string head =
-        "    %p, %q = for %t in " + std::string(bounds) + " carry(%a = %v0, %b = %w0) {\n";
+    std::string head = "    %p, %q = for %t in " + std::string(bounds) + " carry(%a = %v0, %b = %w0) {\n";
     for (int n : {0, 1, 7, 12}) CheckLengths(Loop(head, kStep), n);
   }
+  std::string head = "    %p, %q = for %t in 0..%n carry(%a = %v0, %b = %w0) {\n";
+  CheckLengths(Loop(head, kStep), INT32_MIN);
 }
 
 TEST_CASE("autodiff: checkpoints of loops over i64, up to the end of its range") {
   std::string head =
-      "    %p, %q = for %t in 9223372036854775800:i64..9223372036854775807 step 2 carry(%a = %v0, %b = %w0) {\n";
+      "    %p, %q = for %t in 9223372036854775800:i64..9223372036854775807 step 2 carry(%a = %v0, %b = %w0) "
+      "{\n";
   CheckLengths(Loop(head, kStep), 0, {.f32 = false, .differences = false});
   head = "    %p, %q = for %t in -2147483648..2147483647 step 715827882 carry(%a = %v0, %b = %w0) {\n";
   CheckLengths(Loop(head, kStep), 0, {.f32 = false, .differences = false});
@@ -120,10 +121,14 @@ TEST_CASE("autodiff: random kernels with checkpoints") {
   config.scalar = "real";
   config.statements = 8;
   config.depth = 4;
-  std::map<std::string, Input> inputs{{"x", Random({4}, -1.0, 1.0)}, {"w", Random({4}, -1.0, 1.0)},
-                                      {"k", Given({4}, {3, 7, 0, 12})}, {"y", Random({4}, -1.0, 1.0)},
-                                      {"z", Given({4}, {1, 2, 3, 4})},  {"loss", Zeros({})},
-                                      {"n", Number(3)},                 {"c", Number(0.37)}};
+  std::map<std::string, Input> inputs{{"x", Random({4}, -1.0, 1.0)},
+                                      {"w", Random({4}, -1.0, 1.0)},
+                                      {"k", Given({4}, {3, 7, 0, 12})},
+                                      {"y", Random({4}, -1.0, 1.0)},
+                                      {"z", Given({4}, {1, 2, 3, 4})},
+                                      {"loss", Zeros({})},
+                                      {"n", Number(3)},
+                                      {"c", Number(0.37)}};
   uint32_t blocked = 0;
   for (uint64_t seed = 5000; seed < 5120; ++seed) {
     INFO("seed " << seed);

@@ -90,6 +90,20 @@ std::string DefaultTargetsText() {
   return text;
 }
 
+/// `--checkpoint`: a number of iterations, or auto.
+std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
+  if (word == "auto") {
+    *checkpoint = driver::kCheckpointAtLaunch;
+    return {};
+  }
+  int32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || number < 1)
+    return "takes a number of iterations from 1 to 2147483647, or auto";
+  *checkpoint = static_cast<uint32_t>(number);
+  return {};
+}
+
 void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.Section("What to make");
   line.Text("-o", "FILE",
@@ -117,20 +131,6 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
              "launch, where whole tapes do not fit its heap budget. Loops marked `checkpoint` in the\n"
              "source do so without this option",
              [&options](std::string_view word) { return TakeCheckpoint(word, &options.checkpoint); });
-}
-
-/// `--checkpoint`: a number of iterations, or auto.
-std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
-  if (word == "auto") {
-    *checkpoint = driver::kCheckpointAtLaunch;
-    return {};
-  }
-  int32_t number = 0;
-  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (failure != std::errc() || end != word.data() + word.size() || number < 1)
-    return "takes a number of iterations from 1 to 2147483647, or auto";
-  *checkpoint = static_cast<uint32_t>(number);
-  return {};
 }
 
 void AddHow(CommandLine& line, driver::CompileOptions& options) {
