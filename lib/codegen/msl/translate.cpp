@@ -8,6 +8,7 @@
 
 #include "artifact/gpu_abi.h"
 #include "codegen/msl/join.h"
+#include "codegen/msl/keep_order.h"
 
 // SPIR-V forbids contraction operation by operation. SPIRV-Cross writes each such operation as a call that
 // loses the sign of a zero, so these decorations are taken away and the text forbids it as a whole.
@@ -215,6 +216,7 @@ diag::Status TranslateToMsl(const target::Target& target,
   Payload& payload = code.payloads[0];
   std::vector<SpvId> words(payload.bytes.size() / sizeof(SpvId));
   std::memcpy(words.data(), payload.bytes.data(), words.size() * sizeof(SpvId));
+  words = msl::KeepOrder(words);
   MslJoiner joiner;
   for (size_t kernel = 0; kernel < code.entries.size(); ++kernel) {
     for (EntryCode& entry : code.entries[kernel]) {
