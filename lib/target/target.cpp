@@ -29,7 +29,7 @@ Target CudaTarget(std::string processor, uint32_t level, uint32_t ptx) {
   t.level = level;
   t.half_conversion = t.round_to_even = true;
   // The constant memory of NVIDIA's devices holds 64 KiB and serves one address at a time.
-  t.spaces = {.global = 1, .constant = 1, .local = 5};
+  t.spaces = {.global = 1, .constant = 1, .local = 5, .shared = 3};
   return t;
 }
 
@@ -39,7 +39,7 @@ Target HipTarget(std::string processor, uint32_t wave) {
   t.processor = std::move(processor);
   t.row_lanes = t.wave = wave;
   t.half_conversion = t.round_to_even = true;
-  t.spaces = {.global = 1, .constant = 4, .local = 5};
+  t.spaces = {.global = 1, .constant = 4, .local = 5, .shared = 3};
   return t;
 }
 

@@ -21,6 +21,7 @@ struct AddressSpaces {
   uint32_t global = 0;
   uint32_t constant = 0;
   uint32_t local = 0;
+  uint32_t shared = 0;  ///< by the threads of a block
 };
 
 struct Target {

@@ -452,3 +452,19 @@ TEST_CASE("random kernels and their gradients compute on waves what the interpre
     }
   }
 }
+
+TEST_CASE("sums that the block's memory cannot hold are paid wave by wave") {
+  std::string text =
+      "kernel @many(%x: buffer<f64, 1>, %y: buffer<f64, 1>) {\n"
+      "  parallel %i in 0..shape(%x, 0) block 128 {\n    %v = load %x[%i]\n";
+  constexpr size_t kSums = 300;
+  for (size_t n = 0; n < kSums; ++n) text += "    atomic add %y[" + std::to_string(n) + "], %v\n";
+  auto lowered = LowerText(text + "  }\n}\n");
+  WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig());
+  CHECK(code.Entries()[0][0].shared_bytes == 0);
+  std::vector<double> x(200, 2.0), y(kSums, 1.0);
+  WaveLaunch launch(*lowered, 0);
+  launch.cells = {Address(x.data()), x.size(), Address(y.data()), y.size()};
+  code.Run(code.Entries()[0][0], launch.Words(0, x.size(), 180, 0, 0), 180);
+  CHECK(y == std::vector<double>(kSums, 401.0));
+}

@@ -30,6 +30,7 @@ struct Wave {
 };
 
 thread_local Wave* wave = nullptr;
+thread_local std::barrier<>* whole_block = nullptr;
 thread_local uint32_t lane = 0, thread_in_block = 0, block = 0, together_lanes = 1;
 
 /// Assertions of the test library are for its own thread.
@@ -37,6 +38,10 @@ void Require(bool condition, const char* what) {
   if (condition) return;
   std::cerr << "waves: " << what << "\n";
   std::abort();
+}
+
+void HostMeet() {
+  whole_block->arrive_and_wait();
 }
 
 uint32_t HostThread() {
@@ -92,6 +97,11 @@ class HostDialect final : public codegen::GpuDialect {
   const char* AtomicScope() const override { return ""; }
   llvm::Value* ThreadInBlock(Builder& b, uint32_t) const override { return Call(b, "host.thread", {}); }
   llvm::Value* BlockNumber(Builder& b) const override { return Call(b, "host.block", {}); }
+  void MeetBlock(Builder& b) const override {
+    auto meet = b.GetInsertBlock()->getModule()->getOrInsertFunction(
+        "host.meet", llvm::FunctionType::get(b.getVoidTy(), false));
+    b.CreateCall(meet)->setConvergent();
+  }
   uint32_t Lanes() const override { return kLanes; }
   llvm::Value* Lane(Builder& b) const override { return Call(b, "host.lane", {}); }
   llvm::Value* ActiveLanes(Builder& b) const override { return Call(b, "host.active", {}); }
@@ -128,6 +138,7 @@ llvm::orc::ExecutorSymbolDef Symbol(T* function) {
 llvm::orc::SymbolMap HostSymbols(llvm::orc::LLJIT& jit) {
   llvm::orc::SymbolMap symbols;
   auto add = [&](const char* name, auto* function) { symbols[jit.mangleAndIntern(name)] = Symbol(function); };
+  add("host.meet", HostMeet);
   add("host.thread", HostThread);
   add("host.block", HostBlock);
   add("host.lane", HostLane);
@@ -214,22 +225,25 @@ void Call(void* address, const std::vector<uint64_t>& words);
 void WaveCode::Run(const codegen::EntryCode& entry, const std::vector<uint64_t>& words, uint64_t threads,
                    Together together) const {
   void* address = llvm::cantFail(jit_->jit->lookup(entry.symbol)).toPtr<void*>();
-  uint32_t waves_of_block = entry.block_size / kLanes;
   uint64_t blocks = (threads + entry.block_size - 1) / entry.block_size + 1;
-  for (uint64_t number = 0; number < blocks * waves_of_block; ++number) {
-    Wave shared(static_cast<uint32_t>(together));
-    std::vector<std::thread> lanes;
-    for (uint32_t n = 0; n < kLanes; ++n) {
-      lanes.emplace_back([&, n] {
-        wave = &shared;
-        lane = n;
-        block = static_cast<uint32_t>(number / waves_of_block);
-        thread_in_block = static_cast<uint32_t>(number % waves_of_block) * kLanes + n;
+  for (uint64_t number = 0; number < blocks; ++number) {
+    std::barrier<> meet(entry.block_size);
+    std::vector<std::unique_ptr<Wave>> waves;
+    for (uint32_t n = 0; n < entry.block_size / kLanes; ++n)
+      waves.push_back(std::make_unique<Wave>(static_cast<uint32_t>(together)));
+    std::vector<std::thread> running;
+    for (uint32_t n = 0; n < entry.block_size; ++n) {
+      running.emplace_back([&, n] {
+        whole_block = &meet;
+        wave = waves[n / kLanes].get();
+        lane = n % kLanes;
+        block = static_cast<uint32_t>(number);
+        thread_in_block = n;
         together_lanes = static_cast<uint32_t>(together);
         Call(address, words);
       });
     }
-    for (std::thread& running : lanes) running.join();
+    for (std::thread& thread : running) thread.join();
   }
 }
 

@@ -69,6 +69,13 @@ Value* AmdgpuDialect::BlockNumber(Builder& b) const {
   return b.CreateIntrinsic(Intrinsic::amdgcn_workgroup_id_x, {}, {});
 }
 
+void AmdgpuDialect::MeetBlock(Builder& b) const {
+  llvm::SyncScope::ID block = b.getContext().getOrInsertSyncScopeID("workgroup");
+  b.CreateFence(llvm::AtomicOrdering::Release, block);
+  b.CreateIntrinsic(Intrinsic::amdgcn_s_barrier, {}, {});
+  b.CreateFence(llvm::AtomicOrdering::Acquire, block);
+}
+
 Value* AmdgpuDialect::Lane(Builder& b) const {
   return CountBelow(b, EveryLane(b));
 }

@@ -16,6 +16,7 @@ class AmdgpuDialect final : public GpuDialect {
   const char* AtomicScope() const override { return "agent"; }
   llvm::Value* ThreadInBlock(Builder& b, uint32_t block_size) const override;
   llvm::Value* BlockNumber(Builder& b) const override;
+  void MeetBlock(Builder& b) const override;
   uint32_t Lanes() const override { return target_.wave; }
   llvm::Value* Lane(Builder& b) const override;
   llvm::Value* ActiveLanes(Builder& b) const override;

@@ -142,11 +142,13 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
   return helper;
 }
 
-void GatherTables::EndSum(const Sum& sum) {
-  if (Value* touched = TouchedOf(sum)) {
-    PayIf(touched, sum, nullptr);
-  } else {
-    Pay(sum, TotalOf(sum));
+void GatherTables::EndSums(const std::vector<Sum>& sums) {
+  for (const Sum& sum : sums) {
+    if (Value* touched = TouchedOf(sum)) {
+      PayIf(touched, sum, nullptr);
+    } else {
+      Pay(sum, TotalOf(sum));
+    }
   }
 }
 

@@ -27,7 +27,7 @@ class GatherTables final : public SumEmitter {
 
   void BeginGathered(const ChunkSums& sums) override;
   void AddGathered(ir::Inst inst, uint32_t number) override;
-  void EndSum(const Sum& sum) override;
+  void EndSums(const std::vector<Sum>& sums) override;
   void EndGathered() override;
   /// adc.owe.<type>(tags, owed, slot, address, value): gives a slot to another cell.
   llvm::Function* OweFunction(ir::Scalar scalar);

@@ -31,6 +31,9 @@ class GpuDialect {
   virtual llvm::Value* ThreadInBlock(Builder& b, uint32_t block_size) const = 0;
   virtual llvm::Value* BlockNumber(Builder& b) const = 0;
 
+  /// Waits until all threads of the block have come here; what they wrote to shared memory is there then.
+  virtual void MeetBlock(Builder& b) const = 0;
+
   /// Lanes of a wave: 32 or 64.
   virtual uint32_t Lanes() const = 0;
   /// Number of this thread's lane, i32.

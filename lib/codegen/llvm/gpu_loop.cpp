@@ -2,7 +2,7 @@
 //
 //   parallel %i in 0..%n      prologue
 //                             t = thread; do { body(t); t += threads } while (t < total)
-//                             all lanes of the wave meet: sums
+//                             all threads of the block meet: sums
 
 #include "codegen/llvm/gpu_loop.h"
 
@@ -52,10 +52,10 @@ class LoopEmitter {
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
     llvm::BasicBlock* some = NewBlock("some");
     llvm::BasicBlock* done = NewBlock("done");
-    // Where lanes sum up together, all of a wave that has any work go on.
+    // Where a block sums up together, all of it goes on if it has any work.
     Value* first = hooks_.Thread();
     bool together = !sums.sums.empty();
-    if (together) first = builder_.CreateAnd(first, ~(uint64_t{hooks_.Wave()->Lanes()} - 1));
+    if (together) first = hooks_.FirstOfBlock();
     builder_.CreateCondBr(builder_.CreateICmpULT(first, limit), some, done);
     builder_.SetInsertPoint(some);
     // A checked access branches, and stays where it is.
@@ -198,6 +198,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
       } else {
         if (HasGate(kernel, task.parallel)) dialect.MakeCrowd(*hooks.Entry(), entry.block_size);
         emitter.EmitParallel(task, !config.check_bounds);
+        entry.shared_bytes = body.sums().SharedBytes();
       }
     }
   }

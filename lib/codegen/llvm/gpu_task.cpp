@@ -74,9 +74,9 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   head_.SetInsertPoint(head_.CreateBr(work));
   llvm::Type* word = head_.getInt64Ty();
   Value* block = head_.CreateZExt(dialect_.BlockNumber(head_), word);
-  Value* in_block = head_.CreateZExt(dialect_.ThreadInBlock(head_, what_.block_size), word);
-  Value* first = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
-  thread_ = head_.CreateAdd(first, in_block, "thread", true, true);
+  in_block_ = dialect_.ThreadInBlock(head_, what_.block_size);
+  first_ = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
+  thread_ = head_.CreateAdd(first_, head_.CreateZExt(in_block_, word), "thread", true, true);
   builder_.SetInsertPoint(work);
   components_.resize(first_cell_.back());
   if (rows_ != nullptr) {
@@ -107,6 +107,10 @@ void GpuTask::DescribeWords() {
   address(tail_ + 1, false);
   not_negative(tail_ + 2);
   not_negative(tail_ + 3);
+}
+
+Value* GpuTask::WaveInBlock() {
+  return builder_.CreateUDiv(in_block_, builder_.getInt32(dialect_.Lanes()));
 }
 
 Value* GpuTask::BufferAddress(uint32_t param) {

@@ -36,6 +36,8 @@ class GpuTask final : public TargetHooks {
   llvm::Function* Entry() const { return entry_; }
   /// Number of this thread among all of the launch, i64.
   llvm::Value* Thread() const { return thread_; }
+  /// Number of the first thread of its block, i64.
+  llvm::Value* FirstOfBlock() const { return first_; }
   /// How many iterations there are, and how many threads take part, i64.
   llvm::Value* Iterations() const { return Word(tail_ + 2); }
   llvm::Value* Threads() const { return Word(tail_ + 3); }
@@ -44,6 +46,8 @@ class GpuTask final : public TargetHooks {
 
   const target::Target& Description() const override { return config_.target; }
   const GpuDialect* Wave() const override { return &dialect_; }
+  uint32_t WavesOfBlock() const override { return what_.block_size / dialect_.Lanes(); }
+  llvm::Value* WaveInBlock() override;
   llvm::SyncScope::ID AtomicScope() const override { return scope_; }
   llvm::Value* BufferAddress(uint32_t param) override;
   llvm::Value* Extent(uint32_t param, uint32_t axis) override;
@@ -88,7 +92,9 @@ class GpuTask final : public TargetHooks {
   std::vector<uint32_t> first_cell_;
   uint32_t tail_ = 0;  ///< position of the heap's word
   llvm::Function* entry_ = nullptr;
-  llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
+  llvm::IRBuilder<> head_;           ///< the entry block: arguments and thread-local memory
+  llvm::Value* in_block_ = nullptr;  ///< number of this thread in its block, i32
+  llvm::Value* first_ = nullptr;
   llvm::Value* thread_ = nullptr;
   llvm::Value* iteration_ = nullptr;
   std::vector<llvm::Value*> components_;    ///< by-value arguments in register form, by cell

@@ -29,6 +29,9 @@ class TargetHooks {
   virtual const target::Target& Description() const = 0;
   /// The lanes that run in step with this worker's; null where a worker runs by itself.
   virtual const GpuDialect* Wave() const { return nullptr; }
+  /// Number of waves that share memory with this one, and this one's number among them, i32.
+  virtual uint32_t WavesOfBlock() const { return 1; }
+  virtual llvm::Value* WaveInBlock() { return nullptr; }
   /// The scope in which atomic updates of buffers are seen.
   virtual llvm::SyncScope::ID AtomicScope() const { return llvm::SyncScope::System; }
 

@@ -1,6 +1,7 @@
 #include "codegen/llvm/lane_sums.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "llvm/IR/Module.h"
 
@@ -26,6 +27,9 @@ namespace {
 constexpr size_t kMostComponents = 4;
 /// So few lanes pay by themselves.
 constexpr uint32_t kFewLanes = 2;
+constexpr uint32_t kSharedAlignment = 8;
+/// More would keep blocks from running at once.
+constexpr uint32_t kMostShared = 8u << 10;
 
 }  // namespace
 
@@ -156,21 +160,96 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
   return pay;
 }
 
-void LaneSums::EndSum(const Sum& sum) {
+LaneSums::Reduced LaneSums::OverLanes(const Sum& sum, Reduced own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum.what->first)[0]).scalar;
-  Value* total = TotalOf(sum);
-  Value* touched = TouchedOf(sum);
-  for (uint32_t distance = wave.Lanes() / 2; distance != 0; distance /= 2)
-    total =
-        Combine(sum.what->reduction, false, scalar, total, wave.ReadScalarAcross(builder_, total, distance));
-  Value* chosen = builder_.CreateICmpEQ(wave.Lane(builder_), builder_.getInt32(0));
-  if (touched != nullptr) {
-    Value* lanes = wave.LanesWhere(builder_, wave.EveryLane(builder_), touched);
-    chosen =
-        builder_.CreateAnd(chosen, builder_.CreateICmpNE(lanes, llvm::ConstantInt::get(lanes->getType(), 0)));
+  for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
+    Value* other = wave.ReadScalarAcross(builder_, own.total, distance);
+    own.total = Combine(sum.what->reduction, false, ScalarOf(sum), own.total, other);
   }
-  PayIf(chosen, sum, total);
+  if (own.touched != nullptr) {
+    Value* touched = wave.LanesWhere(builder_, wave.EveryLane(builder_), own.touched);
+    own.touched = builder_.CreateICmpNE(touched, llvm::ConstantInt::get(touched->getType(), 0));
+  }
+  return own;
+}
+
+llvm::GlobalVariable* LaneSums::Shared(uint32_t bytes) {
+  llvm::Module* module = builder_.GetInsertBlock()->getModule();
+  auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), bytes / kSharedAlignment);
+  auto* memory = new llvm::GlobalVariable(
+      *module, array, false, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array), "adc.shared",
+      nullptr, llvm::GlobalValue::NotThreadLocal, hooks_.Description().spaces.shared);
+  memory->setAlignment(llvm::Align(kSharedAlignment));
+  return memory;
+}
+
+/// The first lane of each wave leaves what its wave has; lane n of the first wave takes what wave n left.
+llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<Reduced>& reduced,
+                                      Value* leads) {
+  const GpuDialect& wave = *hooks_.Wave();
+  uint32_t waves = hooks_.WavesOfBlock();
+  struct Part {
+    Scalar scalar;
+    uint32_t offset;  ///< of its elements, one per wave
+    Value** value;
+    Value* start;
+  };
+  std::vector<Part> parts;
+  uint32_t bytes = 0;
+  auto add = [&](Scalar scalar, Value*& value, Value* start) {
+    parts.push_back({scalar, bytes, &value, start});
+    bytes += (waves * ir::ByteSize(scalar) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  };
+  for (size_t n = 0; n < sums.size(); ++n) {
+    add(ScalarOf(sums[n]), reduced[n].total, StartOf(sums[n]));
+    if (reduced[n].touched != nullptr) add(Scalar::I1, reduced[n].touched, builder_.getFalse());
+  }
+  if (waves == 1 || bytes > kMostShared) return nullptr;
+  llvm::GlobalVariable* memory = Shared(bytes);
+  shared_bytes_ = bytes;
+  auto place = [&](const Part& part, Value* wave_number) {
+    Value* begin = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory, part.offset);
+    return builder_.CreateInBoundsGEP(scalars_.MemoryType(part.scalar), begin, wave_number);
+  };
+  llvm::BasicBlock* leave = NewBlock("sum_leave");
+  llvm::BasicBlock* left = NewBlock("sum_left");
+  llvm::BasicBlock* take = NewBlock("sum_take");
+  llvm::BasicBlock* done = NewBlock("sums_done");
+  Value* number = hooks_.WaveInBlock();
+  builder_.CreateCondBr(leads, leave, left);
+  builder_.SetInsertPoint(leave);
+  for (const Part& part : parts)
+    builder_.CreateStore(scalars_.ToMemory(part.scalar, *part.value), place(part, number));
+  builder_.CreateBr(left);
+  builder_.SetInsertPoint(left);
+  wave.MeetBlock(builder_);
+  builder_.CreateCondBr(builder_.CreateICmpEQ(number, builder_.getInt32(0)), take, done);
+  builder_.SetInsertPoint(take);
+  Value* lane = wave.Lane(builder_);
+  Value* known = builder_.CreateICmpULT(lane, builder_.getInt32(waves));
+  Value* asked = builder_.CreateSelect(known, lane, builder_.getInt32(0));
+  for (const Part& part : parts) {
+    Value* got = builder_.CreateLoad(scalars_.MemoryType(part.scalar), place(part, asked));
+    *part.value = builder_.CreateSelect(known, scalars_.FromMemory(part.scalar, got), part.start);
+  }
+  for (size_t n = 0; n < sums.size(); ++n) reduced[n] = OverLanes(sums[n], reduced[n], std::bit_ceil(waves));
+  return done;
+}
+
+void LaneSums::EndSums(const std::vector<Sum>& sums) {
+  const GpuDialect& wave = *hooks_.Wave();
+  std::vector<Reduced> reduced;
+  for (const Sum& sum : sums) reduced.push_back(OverLanes(sum, {TotalOf(sum), TouchedOf(sum)}, wave.Lanes()));
+  Value* leads = builder_.CreateICmpEQ(wave.Lane(builder_), builder_.getInt32(0));
+  llvm::BasicBlock* done = OverBlock(sums, reduced, leads);
+  for (size_t n = 0; n < sums.size(); ++n) {
+    Value* chosen = leads;
+    if (reduced[n].touched != nullptr) chosen = builder_.CreateAnd(chosen, reduced[n].touched);
+    PayIf(chosen, sums[n], reduced[n].total);
+  }
+  if (done == nullptr) return;
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
 }
 
 }  // namespace adc::codegen

@@ -2,10 +2,11 @@
 // Sums of a worker that runs in step with the other lanes of a wave: lanes that owe the same cell pay
 // together.
 //
-// A sum into one cell is reduced over the wave when the task ends, where all lanes meet again, and one lane
-// updates the cell. Gathered sums are paid by the lanes that have come to them together: those with the same
-// cell add up first, and one of them makes one atomic update. Neighbouring components of one cell, which are
-// summed one after another, are paid as one (adc.pay.<type>.<count>).
+// A sum into one cell is reduced over the wave when the task ends, where all lanes meet again, then over the
+// waves of the block through shared memory, and one thread updates the cell. Gathered sums are paid by the
+// lanes that have come to them together: those with the same cell add up first, and one of them makes one
+// atomic update. Neighbouring components of one cell, which are summed one after another, are paid as one
+// (adc.pay.<type>.<count>).
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/sums.h"
@@ -15,6 +16,7 @@ namespace adc::codegen {
 class LaneSums final : public SumEmitter {
  public:
   using SumEmitter::SumEmitter;
+  uint32_t SharedBytes() const override { return shared_bytes_; }
 
  private:
   struct Owed {
@@ -23,16 +25,31 @@ class LaneSums final : public SumEmitter {
     llvm::Value* value = nullptr;
   };
 
+  struct Reduced {
+    llvm::Value* total = nullptr;
+    llvm::Value* touched = nullptr;  ///< i1, or null
+  };
+
   void Flush() override;
   void BeginGathered(const ChunkSums&) override {}
   void AddGathered(ir::Inst inst, uint32_t number) override;
-  void EndSum(const Sum& sum) override;
+  void EndSums(const std::vector<Sum>& sums) override;
   void EndGathered() override {}
+  /// Over the lanes of the wave, or as many as `lanes`; every lane of the wave runs it.
+  Reduced OverLanes(const Sum& sum, Reduced own, uint32_t lanes);
+  /// Over the waves of the block. Leaves the builder where the first wave goes on alone, and gives the block
+  /// that it must lead to, where all go on; null, and nothing done, where there is one wave or too many sums.
+  /// `leads`: this is the first lane of its wave.
+  llvm::BasicBlock* OverBlock(const std::vector<Sum>& sums, std::vector<Reduced>& reduced,
+                              llvm::Value* leads);
+  /// Memory of the block.
+  llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
   /// adc.pay.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
   /// which lie one behind the other from `address` on.
   llvm::Function* PayFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
 
+  uint32_t shared_bytes_ = 0;
   std::vector<Owed> owed_;  ///< components of one cell, to be paid by Flush
 };
 

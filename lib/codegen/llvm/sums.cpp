@@ -13,7 +13,7 @@ using llvm::Value;
 namespace {
 
 /// What a sum starts from: it leaves a cell as it is, to the bit.
-llvm::Constant* StartOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
+llvm::Constant* NeutralOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
   bool is_signed = ir::IsSigned(scalar);
   uint32_t width = ir::BitWidth(scalar);
   switch (reduction) {
@@ -65,7 +65,7 @@ void SumEmitter::Begin(const ChunkSums& sums) {
   for (const ChunkSum& sum : sums.sums) {
     ir::Type type = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]);
     Sum state{&sum, hooks_.Local(scalars_.RegisterType(type.scalar), "sum"), nullptr};
-    builder_.CreateStore(StartOf(sum.reduction, type.scalar, state.total->getAllocatedType()), state.total);
+    builder_.CreateStore(StartOf(state), state.total);
     // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
     // the bit.
     bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
@@ -142,6 +142,14 @@ void SumEmitter::Pay(const Sum& sum, Value* total) {
   memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction), total != nullptr ? total : TotalOf(sum));
 }
 
+Scalar SumEmitter::ScalarOf(const Sum& sum) const {
+  return kernel_.TypeOf(kernel_.AccessValues(sum.what->first)[0]).scalar;
+}
+
+llvm::Constant* SumEmitter::StartOf(const Sum& sum) const {
+  return NeutralOf(sum.what->reduction, ScalarOf(sum), sum.total->getAllocatedType());
+}
+
 Value* SumEmitter::TotalOf(const Sum& sum) {
   return builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
 }
@@ -152,7 +160,7 @@ Value* SumEmitter::TouchedOf(const Sum& sum) {
 
 void SumEmitter::End() {
   Flush();
-  for (const Sum& sum : sums_) EndSum(sum);
+  if (!sums_.empty()) EndSums(sums_);
   EndGathered();
   sums_.clear();
   chunk_sums_ = nullptr;

@@ -32,6 +32,8 @@ class SumEmitter {
   virtual void Flush() {}
   /// Adds each sum to its cell.
   void End();
+  /// Memory that the sums take of a block of threads, once they have ended.
+  virtual uint32_t SharedBytes() const { return 0; }
 
  protected:
   struct Sum {
@@ -43,11 +45,14 @@ class SumEmitter {
   virtual void BeginGathered(const ChunkSums& sums) = 0;
   /// Adds `inst` to the gathered sum `number`.
   virtual void AddGathered(ir::Inst inst, uint32_t number) = 0;
-  virtual void EndSum(const Sum& sum) = 0;
+  virtual void EndSums(const std::vector<Sum>& sums) = 0;
   virtual void EndGathered() = 0;
 
   llvm::Value* Combine(Reduction reduction, bool subtract, ir::Scalar scalar, llvm::Value* old,
                        llvm::Value* value);
+  ir::Scalar ScalarOf(const Sum& sum) const;
+  /// What the sum starts from: it leaves a cell as it is, to the bit.
+  llvm::Constant* StartOf(const Sum& sum) const;
   llvm::Value* TotalOf(const Sum& sum);
   /// i1, or null where the cell may always be touched.
   llvm::Value* TouchedOf(const Sum& sum);

@@ -59,6 +59,10 @@ Value* NvptxDialect::BlockNumber(Builder& b) const {
   return Register(b, Intrinsic::nvvm_read_ptx_sreg_ctaid_x, kLargestGrid);
 }
 
+void NvptxDialect::MeetBlock(Builder& b) const {
+  b.CreateIntrinsic(Intrinsic::nvvm_barrier0, {}, {});
+}
+
 Value* NvptxDialect::Lane(Builder& b) const {
   return Register(b, Intrinsic::nvvm_read_ptx_sreg_laneid, Lanes());
 }
