@@ -138,7 +138,17 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
                                      function_.TypeOf(result).scalar, operands));
 }
 
+void BodyEmitter::SetPlace(ir::Inst inst) {
+  const diag::SourceManager* sources = kernel_ != nullptr ? kernel_->sources : nullptr;
+  diag::SourceSpan span = function_[inst].span;
+  const diag::SourceFile* file = sources != nullptr && span.Valid() ? sources->FileOf(span) : nullptr;
+  if (file == nullptr) return;
+  diag::LineColumn where = sources->Locate(span);
+  f_.Line(m_.String(file->name), where.line, where.column);
+}
+
 void BodyEmitter::EmitInst(ir::Inst inst) {
+  SetPlace(inst);
   const ir::InstData& data = function_[inst];
   switch (data.op) {
     case Op::Neg:

@@ -34,6 +34,7 @@ struct KernelParts {
   SumEmitter& sums;
   const KernelChecks& checks;
   BodyConfig config;
+  const diag::SourceManager* sources = nullptr;  ///< where lines are to be said
 };
 
 class BodyEmitter {
@@ -63,6 +64,8 @@ class BodyEmitter {
   uint32_t NewState(Id type, Id initial);
   void FindStates(ir::Inst inst);
   void EmitInst(ir::Inst inst);
+  /// Says where `inst` comes from.
+  void SetPlace(ir::Inst inst);
   void EmitPure(ir::Inst inst);
   /// Finds the products that become part of a sum.
   void FindContractions(const analysis::Uses& uses, ir::Block block);

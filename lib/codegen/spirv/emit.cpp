@@ -114,13 +114,15 @@ class Emission {
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
     SumEmitter sum_emitter(context_, kernel, environment, builder, scalars, values, memory, std::move(sums));
-    KernelParts parts{environment, memory, row_emitter, status, sum_emitter, checks, context_.config.Body()};
+    KernelParts parts{environment, memory, row_emitter, status, sum_emitter, checks, context_.config.Body(),
+                      context_.config.debug_lines ? context_.config.sources : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     // A checked access branches, and stays where it is.
     if (parallel && !checked) body.SetEarly(FindEarlyReads(kernel));
     if (parallel) body.SetLate(FindLatePrologue(kernel, task.first, task.parallel, sum_emitter.all()));
     TaskEmitter(context_, kernel, environment, builder, values, status, body).Emit(task);
     builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
+    if (context_.config.debug_lines) builder_.Name(builder.id(), symbol);
     return environment.bindings();
   }
 
@@ -146,6 +148,7 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
   ADC_CHECK(config.target.kind == target::Kind::Vulkan || config.target.kind == target::Kind::Metal,
             "SPIR-V is for Vulkan and Metal");
+  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "lines need the sources");
   TargetCode code;
   for (const KernelToEmit& what : kernels) {
     diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);

@@ -41,10 +41,18 @@ Id FunctionBuilder::Variable(Id pointee) {
   return id;
 }
 
+void FunctionBuilder::Line(Id file, uint32_t line, uint32_t column) {
+  Words place{file, line, column};
+  if (place == line_) return;
+  AppendInstruction(body_, spv::OpLine, place);
+  line_ = std::move(place);
+}
+
 void FunctionBuilder::Start(Id label) {
   ADC_CHECK(!in_head_, "the head is one block");
   AppendInstruction(body_, spv::OpLabel, Words{label});
   block_ = label;
+  line_.clear();
 }
 
 void FunctionBuilder::Select(Id condition, Id yes, Id no, Id merge) {

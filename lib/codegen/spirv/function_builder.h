@@ -63,6 +63,9 @@ class FunctionBuilder {
   /// A variable of this function.
   Id Variable(Id pointee);
 
+  /// What follows in this block comes from this place of the source.
+  void Line(Id file, uint32_t line, uint32_t column);
+
   // Blocks. A block ends with a branch, and the next one starts with its label.
   void Start(Id label);
   void Branch(Id label) { Do(spv::OpBranch, {label}); }
@@ -118,6 +121,7 @@ class FunctionBuilder {
   Id result_type_ = 0, type_ = 0;
   std::vector<Id> parameter_types_, parameters_;
   bool in_head_ = false;
+  Words line_;  ///< the place said last in this block
   Words variables_, head_, body_;
   std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after
 };

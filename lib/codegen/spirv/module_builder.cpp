@@ -122,6 +122,22 @@ std::optional<uint64_t> ModuleBuilder::IntegerOf(Id id) const {
   return place->second;
 }
 
+Id ModuleBuilder::String(std::string_view text) {
+  auto [place, fresh] = string_ids_.try_emplace(std::string(text), 0);
+  if (!fresh) return place->second;
+  place->second = NewId();
+  Words operands{place->second};
+  AppendText(operands, text);
+  AppendInstruction(strings_, spv::OpString, operands);
+  return place->second;
+}
+
+void ModuleBuilder::Name(Id id, std::string_view name) {
+  Words operands{id};
+  AppendText(operands, name);
+  AppendInstruction(names_, spv::OpName, operands);
+}
+
 void ModuleBuilder::Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals) {
   Words operands{id, static_cast<uint32_t>(decoration)};
   operands.insert(operands.end(), literals.begin(), literals.end());
@@ -172,7 +188,7 @@ Words ModuleBuilder::Finish(bool physical) const {
                     Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
                                                          : spv::AddressingModelLogical),
                           static_cast<uint32_t>(spv::MemoryModelGLSL450)});
-  for (const Words* section : {&entry_points_, &execution_modes_, &annotations_, &globals_, &functions_})
+  for (const Words* section : {&entry_points_, &execution_modes_, &strings_, &names_, &annotations_, &globals_, &functions_})
     words.insert(words.end(), section->begin(), section->end());
   return words;
 }

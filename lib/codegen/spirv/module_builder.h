@@ -65,6 +65,11 @@ class ModuleBuilder {
   /// The value of an integer or bool constant.
   std::optional<uint64_t> IntegerOf(Id id) const;
 
+  /// Text that instructions can name: the file of a line.
+  Id String(std::string_view text);
+  /// What tools are to call an id.
+  void Name(Id id, std::string_view name);
+
   void Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals = {});
   void DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
                       std::initializer_list<uint32_t> literals = {});
@@ -90,7 +95,8 @@ class ModuleBuilder {
   Id glsl_ = 0;
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
-  Words entry_points_, execution_modes_, annotations_, globals_, functions_;
+  Words entry_points_, execution_modes_, strings_, names_, annotations_, globals_, functions_;
+  std::map<std::string, Id, std::less<>> string_ids_;
   std::map<Words, Id> interned_;
   std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
   std::map<Words, Id> blocks_;

@@ -25,6 +25,22 @@ std::string Validate(const Words& module, uint32_t level) {
   return problem.empty() ? "the module is not valid" : problem;
 }
 
+namespace {
+
+/// Where the extensions of a module begin and end: behind its capabilities.
+std::pair<size_t, size_t> ExtensionsOf(const Words& module) {
+  auto op_at = [&](size_t at) { return static_cast<spv::Op>(module[at] & spv::OpCodeMask); };
+  size_t first = 5;
+  while (op_at(first) == spv::OpCapability) first += module[first] >> spv::WordCountShift;
+  size_t last = first;
+  while (op_at(last) == spv::OpExtension) last += module[last] >> spv::WordCountShift;
+  return {first, last};
+}
+
+}  // namespace
+
+/// The tools remove nothing from modules with an extension that is younger than they are, so that they are
+/// shown the module without.
 Words Optimise(const Words& module, uint32_t level) {
   spvtools::Optimizer optimizer(EnvironmentOf(level));
   std::string problem;
@@ -38,8 +54,14 @@ Words Optimise(const Words& module, uint32_t level) {
   spvtools::OptimizerOptions options;
   options.set_run_validator(false);
   Words optimised;
-  bool done = optimizer.Run(module.data(), module.size(), &optimised, options);
+  auto at = [](const Words& words, size_t place) { return words.begin() + static_cast<ptrdiff_t>(place); };
+  auto [first, last] = ExtensionsOf(module);
+  Words plain(module.begin(), at(module, first));
+  plain.insert(plain.end(), at(module, last), module.end());
+  bool done = optimizer.Run(plain.data(), plain.size(), &optimised, options);
   ADC_CHECK(done, problem.c_str());
+  size_t place = ExtensionsOf(optimised).first;
+  optimised.insert(at(optimised, place), at(module, first), at(module, last));
   return optimised;
 }
 
