@@ -1,5 +1,7 @@
 #include "codegen/spirv/emit.h"
 
+#include <algorithm>
+
 #include "codegen/common/can_generate.h"
 #include "codegen/common/early_reads.h"
 #include "codegen/common/late_prologue.h"
@@ -16,6 +18,8 @@ namespace {
 
 constexpr uint32_t kVersion15 = 0x00010500, kVersion16 = 0x00010600;
 constexpr const char* kFarEnding = "_far";
+constexpr uint32_t kLargestBlock = 1024;
+constexpr uint32_t kMostIds = 0x3FFFFF;
 
 /// The features that the capabilities of a module need.
 std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
@@ -65,7 +69,8 @@ class Emission {
       entry.symbol = EntrySymbol(name, number);
       uint32_t asked = number < what.block_size.size() ? what.block_size[number] : 0;
       bool serial = tasks[number].kind == analysis::TaskKind::Serial;
-      entry.block_size = serial ? 1 : asked != 0 ? asked : context_.config.target.block_size;
+      if (asked == 0) asked = context_.config.target.block_size;
+      entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
         return EmitEntry(kernel, checks, tasks[number], number, rows, symbol, entry.block_size, addressing);
       };
@@ -89,6 +94,7 @@ class Emission {
     builder_.AddEntryPoint(builder.id(), "adc_nothing", {}, 1);
   }
 
+  uint32_t IdCount() const { return builder_.IdCount(); }
   Words Finish() const { return builder_.Finish(!context_.IsMetal()); }
   std::vector<std::string> Features() const {
     return context_.IsMetal() ? std::vector<std::string>() : FeaturesOf(builder_);
@@ -114,7 +120,13 @@ class Emission {
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
     SumEmitter sum_emitter(context_, kernel, environment, builder, scalars, values, memory, std::move(sums));
-    KernelParts parts{environment, memory, row_emitter, status, sum_emitter, checks, context_.config.Body(),
+    KernelParts parts{environment,
+                      memory,
+                      row_emitter,
+                      status,
+                      sum_emitter,
+                      checks,
+                      context_.config.Body(),
                       context_.config.debug_lines ? context_.config.sources : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     // A checked access branches, and stays where it is.
@@ -163,6 +175,11 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   }
   if (empty) emission.EmitNothing();
   spirv::Words words = emission.Finish();
+  if (emission.IdCount() > spirv::kMostIds)
+    return diag::Fail(diag::ErrorId::E0605, kernels[0].kernel->span,
+                      "the kernels take " + std::to_string(emission.IdCount()) + " values of SPIR-V; " +
+                          config.target.name + " has room for " + std::to_string(spirv::kMostIds),
+                      "unroll less, or compile the kernels into several bundles");
   watch.Lap("emit");
   uint32_t level = config.target.kind == target::Kind::Vulkan ? config.target.level : 12;
   if (config.optimise != 0) {

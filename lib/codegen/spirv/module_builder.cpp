@@ -188,7 +188,8 @@ Words ModuleBuilder::Finish(bool physical) const {
                     Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
                                                          : spv::AddressingModelLogical),
                           static_cast<uint32_t>(spv::MemoryModelGLSL450)});
-  for (const Words* section : {&entry_points_, &execution_modes_, &strings_, &names_, &annotations_, &globals_, &functions_})
+  for (const Words* section :
+       {&entry_points_, &execution_modes_, &strings_, &names_, &annotations_, &globals_, &functions_})
     words.insert(words.end(), section->begin(), section->end());
   return words;
 }

@@ -29,6 +29,7 @@ class ModuleBuilder {
   explicit ModuleBuilder(uint32_t version) : version_(version) {}
 
   Id NewId() { return next_id_++; }
+  uint32_t IdCount() const { return next_id_; }
 
   void AddCapability(spv::Capability capability) { capabilities_.insert(capability); }
   bool Has(spv::Capability capability) const { return capabilities_.count(capability) != 0; }
