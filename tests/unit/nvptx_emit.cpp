@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <iostream>
 
+#include "../support/random_kernel.h"
 #include "nvptx_support.h"
 
 namespace {
@@ -71,5 +72,26 @@ TEST_CASE("the samples assemble for every processor, with next to no spills") {
       CHECK(assembled.good);
       CHECK(assembled.spills <= spills);
     }
+  }
+}
+
+TEST_CASE("random kernels and their gradients assemble, however they are compiled") {
+  if (!HavePtxas()) return;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    RandomKernelConfig random;
+    random.scalar = seed % 3 == 0 ? "f32" : "f64";
+    random.vectors = seed % 2 == 0;
+    random.tasks = 1 + static_cast<uint32_t>(seed % 3);
+    std::string text = RandomKernel(seed, random);
+    auto lowered = LowerText(text, {true, {.lanes = 32}});
+    codegen::CodeConfig config =
+        PtxConfig("cuda:sm_80", static_cast<uint32_t>(seed % 4), static_cast<codegen::FloatMode>(seed % 3));
+    config.check_bounds = seed % 5 == 1;
+    config.assertions = seed % 5 == 2;
+    config.debug_lines = seed % 5 == 3;
+    config.sources = &lowered->sources;
+    Assembled assembled = Assemble(PtxFor(*lowered, config), "sm_80");
+    INFO("seed " << seed << "\n" << text << assembled.output);
+    CHECK(assembled.good);
   }
 }
