@@ -13,14 +13,15 @@ using namespace adc::test;
 
 namespace {
 
-std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanConfig config) {
+std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanConfig config,
+                                         const autodiff::ReverseConfig& reverse = {}) {
   auto planned = std::make_unique<Planned>();
   planned->module = parse::ParseText("test.ir", text, {}, planned->sources, planned->diagnostics);
   INFO(text << planned->Messages());
   REQUIRE(planned->module);
   REQUIRE(transform::ShapeForDifferentiation(*planned->module, {}, planned->diagnostics));
   ir::Function* primal = planned->module->functions.front().get();
-  planned->kernel = autodiff::DeriveReverse(*planned->module, *primal, {}, planned->diagnostics);
+  planned->kernel = autodiff::DeriveReverse(*planned->module, *primal, reverse, planned->diagnostics);
   INFO(planned->Messages());
   REQUIRE(planned->kernel);
   planned->module->phase = ir::Phase::Differentiated;
@@ -30,6 +31,15 @@ std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanC
   planned->plan = adstack::PlanAdstacks(*planned->module, *planned->kernel, config, planned->diagnostics);
   REQUIRE_FALSE(planned->diagnostics.HasErrors());
   return planned;
+}
+
+/// Half of the seeds keep checkpoints: some of a fixed length, some of the length that the launch says.
+autodiff::ReverseConfig CheckpointsOf(uint64_t seed) {
+  using Which = autodiff::CheckpointConfig::Which;
+  autodiff::ReverseConfig config;
+  if (seed % 4 == 1) config.checkpoint = {Which::All, static_cast<uint32_t>(1 + seed / 4 % 3), 0};
+  if (seed % 4 == 3) config.checkpoint = {Which::AtLaunch, 0, 0};
+  return config;
 }
 
 /// Arguments of the primal: buffers of four elements, then those of the gradient with ones as adjoints.
@@ -62,17 +72,20 @@ interp::Arguments Launch(const Planned& planned, uint64_t seed) {
 }  // namespace
 
 TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "[adstack]") {
-  uint32_t with_stacks = 0, counted = 0, stacks = 0;
+  uint32_t at_launch = 0, with_stacks = 0, counted = 0, stacks = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
     RandomKernelConfig kernel_config;
     kernel_config.tasks = 1 + seed % 2;
     std::string text = RandomKernel(seed, kernel_config);
     adstack::PlanConfig config;
     config.private_bytes = seed % 3 == 0 ? 256 : 0;
-    std::unique_ptr<Planned> abstract = PlannedGradient(text, config),
-                             lowered = PlannedGradient(text, config);
+    autodiff::ReverseConfig reverse = CheckpointsOf(seed);
+    std::unique_ptr<Planned> abstract = PlannedGradient(text, config, reverse),
+                             lowered = PlannedGradient(text, config, reverse);
     if (abstract->plan.StackTotal() == 0) continue;
     ++with_stacks;
+    for (const ir::ParamInfo& info : abstract->kernel->params)
+      at_launch += info.role == ir::ParamRole::Segment ? 1 : 0;
     INFO("seed " << seed << "\n" << text << abstract->PlanText() << abstract->Text());
     std::vector<adstack::SizeKernel> sizes =
         adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
@@ -145,7 +158,47 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     REQUIRE(row_result.status.code == 0);
     for (size_t n = 0; n < arguments.list.size(); ++n) REQUIRE(arguments[n].tensor == in_rows[n].tensor);
   }
+  CHECK(at_launch > 10);
   CHECK(with_stacks > 60);
   CHECK(counted > 5);
   CHECK(stacks > 150);
+}
+
+TEST_CASE("tapes of loops with checkpoints have the slots that they fill, whatever the length", "[adstack]") {
+  const std::string text =
+      "kernel @k(%x: buffer<f64, 1> diff, %y: buffer<f64, 1> diff, %n: i32) {\n"
+      "  parallel %i in 0..shape(%x, 0) {\n"
+      "    %a9 = for %t in 1..%n step 2 carry(%a = (load %x[%i])) {\n"
+      "      %b9 = for %u in 0..(add %t, 1) reversed carry(%b = %a) { yield (sin (add %b, (mul %a, %b))) }\n"
+      "      yield (add (mul 0.5, %b9), %a) }\n"
+      "    store %y[%i], (mul %a9, %a9) } }\n";
+  autodiff::ReverseConfig reverse;
+  reverse.checkpoint = {autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
+  std::unique_ptr<Planned> planned = PlannedGradient(text, {}, reverse);
+  INFO(planned->PlanText());
+  const std::vector<adstack::PlannedStack>& stacks = planned->plan.tasks[0].stacks;
+  REQUIRE(stacks.size() == 4);
+  interp::Arguments arguments = Launch(*planned, 0);
+  size_t length_at = 0;
+  while (planned->kernel->params[length_at].role != ir::ParamRole::Segment) ++length_at;
+  for (int64_t n : {0, 1, 2, 40, 61}) {
+    for (int64_t length : {0, 1, 2, 3, 6, 8, 100}) {
+      INFO("n " << n << ", segments of " << length);
+      SetInteger(arguments, 2, n);
+      SetInteger(arguments, length_at, length);
+      LaunchEnv env(*planned->kernel, arguments);
+      interp::RunResult result = interp::Run(*planned->module, *planned->kernel, arguments);
+      REQUIRE(result.Ok());
+      for (const adstack::PlannedStack& stack : stacks) {
+        int64_t need = 0;
+        for (const interp::StackStatistics& seen : result.stacks) {
+          if (planned->kernel->Result(seen.stack) == stack.stack) need = static_cast<int64_t>(seen.max_depth);
+        }
+        artifact::EvalResult capacity = env.Evaluate(planned->plan.exprs, stack.capacity);
+        REQUIRE(capacity.ok());
+        CHECK(capacity.value >= need);
+        if (need > 0) CHECK(static_cast<double>(capacity.value) <= 1.05 * static_cast<double>(need));
+      }
+    }
+  }
 }

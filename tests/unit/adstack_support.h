@@ -146,10 +146,10 @@ inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKer
       interp::RowTask& row = rows.emplace_back();
       row.group_bytes.resize(task.groups.size());
       for (const adstack::PlannedStack& stack : task.stacks) {
-        int64_t& cursor = row.group_bytes[stack.group];
-        row.stack_offset.push_back(cursor);
+        bool in_row = stack.storage == artifact::Storage::kRow;
+        row.stack_offset.push_back(in_row ? row.group_bytes[stack.group] : 0);
         row.stack_capacity.push_back(known[stack.id]);
-        cursor += known[stack.id] * 8;
+        if (in_row) row.group_bytes[stack.group] += known[stack.id] * 8;
       }
     }
     interp::RunOptions options;

@@ -15,6 +15,8 @@ namespace {
 // With half of the threads, one forward run takes as long as two with all of them; and a launch that lacks
 // few rows is not worth them.
 constexpr uint64_t kFewRows = 2;
+// A row this many times the smallest one says that shorter segments make it no smaller any more.
+constexpr uint64_t kFarMore = 4;
 constexpr int64_t kLongest = int64_t{1} << 30;
 
 void SetSegment(adrt_launch_plan& plan, uint32_t param, int64_t length) {
@@ -32,7 +34,7 @@ bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_re
 }
 
 bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
-  return plan.heap_budget == 0 || sizes.rows >= sizes.wanted_rows / kFewRows;
+  return plan.heap_budget == 0 || sizes.rows * kFewRows >= sizes.wanted_rows;
 }
 
 }  // namespace
@@ -63,9 +65,11 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
   if (plain && (!sizes.resolved || HasRows(plan, sizes))) return true;
   uint64_t smallest = sizes.row_bytes;
   int64_t best = 0;
-  for (int64_t length = 1; length <= kLongest; length *= 2) {
+  // From long to short: where sizes are maxima over segments, few segments make short work.
+  for (int64_t length = kLongest; length > 0; length /= 2) {
     bool fits = SizeWith(plan, task, length, may_read, &own);
-    if (!fits && own.status != ADRT_ERROR_HEAP_TOO_SMALL) continue;
+    if (!fits && own.status != ADRT_ERROR_HEAP_TOO_SMALL) break;
+    if (best != 0 && sizes.row_bytes / kFarMore > smallest) break;
     if (sizes.row_bytes >= smallest) continue;
     smallest = sizes.row_bytes;
     best = length;
