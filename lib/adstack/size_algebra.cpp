@@ -335,6 +335,10 @@ Direction SizeAlgebra::DirectionOf(NodeId expr, uint32_t level) const {
         break;
       case SizeOp::kSelect:
         if (a == Direction::Constant) result = Together(b, c);
+        // A condition that switches once, to the larger side or to the smaller.
+        if ((a == Direction::Rising || a == Direction::Falling) && c == Direction::Constant &&
+            RangeOf(node.operands[1]).low >= RangeOf(node.operands[2]).high)
+          result = Together(a, b);
         break;
       case SizeOp::kMaxOver:
       case SizeOp::kSumOver:
@@ -374,6 +378,10 @@ NodeId SizeAlgebra::Substitute(NodeId expr, uint32_t level, NodeId replacement) 
   if (expr == kNoNode || replacement == kNoNode) return kNoNode;
   if (!DependsOnLevel(expr, level)) return expr;
   if ((BoundLevels(expr) & (pool_.FreeLevels(replacement) | (1u << level))) != 0) return kNoNode;
+  return Rebuild(expr, level, replacement, false);
+}
+
+NodeId SizeAlgebra::Rebuild(NodeId expr, uint32_t level, NodeId replacement, bool spread) {
   std::unordered_map<NodeId, NodeId> done;
   auto of = [&](NodeId node) {
     auto found = done.find(node);
@@ -388,7 +396,7 @@ NodeId SizeAlgebra::Substitute(NodeId expr, uint32_t level, NodeId replacement) 
     NodeId result = kNoNode;
     switch (node.op) {
       case SizeOp::kIndex:
-        result = replacement;
+        result = replacement == kNoNode ? id : replacement;
         break;
       case SizeOp::kRead: {
         std::vector<NodeId> indices;
@@ -446,9 +454,36 @@ NodeId SizeAlgebra::Substitute(NodeId expr, uint32_t level, NodeId replacement) 
         ADC_UNREACHABLE("a leaf does not depend on a level");
     }
     if (result == kNoNode) return kNoNode;
-    done[id] = result;
+    done[id] = spread ? Spread(result, level) : result;
   }
   return of(expr);
+}
+
+NodeId SizeAlgebra::Spread(NodeId expr, uint32_t level) {
+  SizeOp op = pool_[expr].op;
+  Sum sum;
+  bool is_sum = op == SizeOp::kAdd || op == SizeOp::kSub || op == SizeOp::kNeg || op == SizeOp::kMul;
+  if (!is_sum || !Split(expr, 1, &sum)) return expr;
+  for (size_t n = 0; n < sum.terms.size(); ++n) {
+    auto [atom, factor] = sum.terms[n];
+    artifact::SizeNode node = pool_[atom];
+    bool least = node.op == SizeOp::kMin;
+    if (!least && node.op != SizeOp::kMax && node.op != SizeOp::kClamp0) continue;
+    if (!DependsOnLevel(atom, level)) continue;
+    Sum rest = sum;
+    rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(n));
+    NodeId others = Join(rest);
+    if (!DependsOnLevel(others, level)) continue;
+    auto moved = [&](NodeId side) {
+      NodeId whole = Add(others, Mul(Const(factor), side));
+      return whole == kNoNode ? kNoNode : Spread(whole, level);
+    };
+    NodeId left = moved(node.operands[0]);
+    NodeId right = moved(node.op == SizeOp::kClamp0 ? Const(0) : node.operands[1]);
+    if (left == kNoNode || right == kNoNode) return expr;
+    return least == (factor > 0) ? Min(left, right) : Max(left, right);
+  }
+  return expr;
 }
 
 uint32_t SizeAlgebra::FreshLevel(uint32_t wanted, NodeId first, NodeId second) const {
@@ -509,6 +544,15 @@ NodeId SizeAlgebra::MaxOver(uint32_t level, NodeId trips, NodeId body, bool when
   if (body == kNoNode) return kNoNode;
   NodeId result = kNoNode;
   Direction direction = level < artifact::kMaxSizeLevels ? DirectionOf(body, level) : Direction::Constant;
+  if (direction == Direction::Unknown && (BoundLevels(body) >> level & 1) == 0) {
+    // `i * s + min(s, n - i * s)` rises: it is the smaller one of two sums that do.
+    NodeId spread = Rebuild(body, level, kNoNode, true);
+    Direction known = spread == kNoNode ? Direction::Unknown : DirectionOf(spread, level);
+    if (known != Direction::Unknown) {
+      body = spread;
+      direction = known;
+    }
+  }
   if (direction == Direction::Constant) result = body;
   if (direction == Direction::Falling) result = Substitute(body, level, Const(0));
   if (trips != kNoNode) {

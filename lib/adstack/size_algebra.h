@@ -90,6 +90,12 @@ class SizeAlgebra {
   /// A level that is neither free nor bound in the two expressions; kMaxSizeLevels where all are taken.
   uint32_t FreshLevel(uint32_t wanted, NodeId first, NodeId second) const;
   ConstantRange ComputeRange(NodeId expr) const;
+  /// `expr` with index(level) replaced where `replacement` is known; where `spread`, sums go into minima and
+  /// maxima.
+  NodeId Rebuild(NodeId expr, uint32_t level, NodeId replacement, bool spread);
+  /// A sum of a minimum or maximum and of other terms that move with the index, as the minimum or maximum of
+  /// two sums; else `expr`.
+  NodeId Spread(NodeId expr, uint32_t level);
 
   SizeExprPool& pool_;
   mutable std::vector<ConstantRange> ranges_;  ///< of the pool's first nodes

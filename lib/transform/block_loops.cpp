@@ -2,7 +2,8 @@
 //
 // Both new loops count iterations from 0, so that trip counts, and with them the capacities of tapes, are
 // expressions that sizing can see through: the loop over segments runs ceil(n / S) times, that over steps
-// min(S, n - %k * S) times, which is largest for the first segment. The iteration count n is computed in i32
+// max(min(S, n - %k * S), 1) times, which is largest for the first segment, and 1 at least, said where it is
+// known already, so that sizing knows it too. The iteration count n is computed in i32
 // where the loop starts at a constant that is not negative, and in i64 elsewhere, since `hi - lo` of an i32
 // loop may leave i32. A loop that runs the other way has both new loops run the other way.
 
@@ -65,11 +66,19 @@ class BlockRewriter final : public Rewriter {
     Value wide_lo = Wide(lo, type);
     Value count = builder_.Make(Op::Max, {Wide(hi, type), wide_lo});
     if (low != 0) count = builder_.Make(Op::Sub, {count, wide_lo});
-    if (stride == 1) return count;
-    Value one = builder_.Int(type, 1);
-    Value whole = builder_.Make(Op::Div, {builder_.Make(Op::Sub, {count, one}), builder_.Int(type, stride)});
-    Value some = builder_.Make(Op::Gt, {count, builder_.Zero(type)});
-    return builder_.Make(Op::Select, {some, builder_.Make(Op::Add, {whole, one}), builder_.Zero(type)});
+    return stride == 1 ? count : Parts(count, builder_.Int(type, stride));
+  }
+
+  /// ceil(count / size) for count >= 0 and size >= 1, without a sum that may wrap or a condition.
+  Value Parts(Value count, Value size) {
+    Value one = builder_.Int(into_->TypeOf(count), 1);
+    return builder_.Make(Op::Add, {Whole(count, size), builder_.Make(Op::Min, {count, one})});
+  }
+  /// One less than that, 0 for no count.
+  Value Whole(Value count, Value size) {
+    Value one = builder_.Int(into_->TypeOf(count), 1);
+    Value before_last = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {count, one}), one});
+    return builder_.Make(Op::Div, {before_last, size});
   }
 
   void BlockLoop(Inst inst, uint32_t length) {
@@ -84,19 +93,17 @@ class BlockRewriter final : public Rewriter {
     Type type = narrow ? ir::kI32 : ir::kI64;
     Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
     Value count = Iterations(lo, hi, step, type);
-    Value segment;
+    Value segment, segments;
     if (length == kSegmentAtLaunch) {
-      Value whole = builder_.Make(Op::Max, {count, one});
-      Value chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
-      segment = builder_.Make(Op::Select, {chosen, Wide(at_launch_, type), whole});
-      // A length is positive either way; said once more, it is seen by sizing.
-      segment = builder_.Make(Op::Max, {segment, one});
+      Value is_chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
+      Value chosen = builder_.Make(Op::Max, {Wide(at_launch_, type), one});
+      segment = builder_.Make(Op::Select, {is_chosen, chosen, builder_.Make(Op::Max, {count, one})});
+      Value before_last = builder_.Make(Op::Select, {is_chosen, Whole(count, chosen), zero});
+      segments = builder_.Make(Op::Add, {before_last, builder_.Make(Op::Min, {count, one})});
     } else {
       segment = builder_.Int(type, length);
+      segments = Parts(count, segment);
     }
-    // An empty loop gets no segment, or one without steps.
-    Value before_last = builder_.Make(Op::Div, {builder_.Make(Op::Sub, {count, one}), segment});
-    Value segments = builder_.Make(Op::Add, {before_last, one});
 
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
     auto flags = static_cast<uint8_t>(direction | ir::kFlagCheckpoint);
@@ -106,6 +113,7 @@ class BlockRewriter final : public Rewriter {
     builder_.SetBlock(outer_body);
     Value begin = builder_.Make(Op::Mul, {(*into_)[outer_body].params[0], segment});
     Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
+    steps = builder_.Make(Op::Max, {steps, one});
     std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
     Inst inner = builder_.For(zero, steps, one, carried, direction);
     Block body = (*into_)[inner].regions[0];
