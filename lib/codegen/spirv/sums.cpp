@@ -116,14 +116,20 @@ Id SumEmitter::PayFunction(Scalar scalar) {
   f.EndHeader(loop, 0);
   Id same = both(same_as_first(low), same_as_first(high));
   Id alone = f.Compare(spv::OpULessThan, f.Mul(32, count(same), f.Int(32, 4)), count(m_.ConstantBool(true)));
-  Id take = m_.NewId(), wait = m_.NewId(), pay = m_.NewId(), paid = m_.NewId();
+  Id take = m_.NewId(), wait = m_.NewId(), share = m_.NewId(), decided = m_.NewId(), pay = m_.NewId(),
+     paid = m_.NewId();
   f.Select(either(same, alone), take, wait, wait);
   f.Start(take);
+  f.Select(alone, decided, share, decided);
+  f.Start(share);
   spv::Op reduce = ir::IsFloat(scalar) ? spv::OpGroupNonUniformFAdd : spv::OpGroupNonUniformIAdd;
   Id total = f.Emit(reduce, type, {subgroup, kReduce, value});
-  Id amount = f.Choose(type, alone, value, total);
   Id elected = f.Emit(spv::OpGroupNonUniformElect, truth, {subgroup});
-  f.Select(either(alone, elected), pay, paid, paid);
+  f.Branch(decided);
+  f.Start(decided);
+  Id amount = f.Phi(type, value, take, total, share);
+  Id pays = f.Phi(truth, m_.ConstantBool(true), take, elected, share);
+  f.Select(pays, pay, paid, paid);
   f.Start(pay);
   AtomicWay way = WayOf(Op::AtomicAdd, scalar, context_.ability);
   Storage storage = way == AtomicWay::FloatAdd ? NaturalStorage(scalar) : WordStorage(scalar);
