@@ -95,7 +95,7 @@ bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<S
   return true;
 }
 
-bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begin, uint64_t rows,
+bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begin,
                std::span<GroupPlace> groups, uint64_t* end) {
   uint64_t counter = begin, cursor = begin;
   if (__builtin_add_overflow(begin, CounterBytes(plan, rules), &cursor)) return false;
@@ -108,7 +108,7 @@ bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begi
     }
     uint64_t bytes = 0;
     group.offset = cursor;
-    if (__builtin_mul_overflow(group.stride, rows, &bytes) ||
+    if (__builtin_mul_overflow(group.stride, group.rows, &bytes) ||
         __builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, rules.offset_unit, &cursor)) {
       return false;
     }
@@ -123,14 +123,13 @@ size_t AdstackWordCount(const AdstackPlanMeta& plan, const RowRules& rules) {
   return count;
 }
 
-void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t rows,
-                       std::span<const StackPlace> stacks, std::span<const GroupPlace> groups,
-                       uint64_t* words) {
+void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, std::span<const StackPlace> stacks,
+                       std::span<const GroupPlace> groups, uint64_t* words) {
   for (const GroupPlace& group : groups) {
     *words++ = group.offset;
     *words++ = group.stride;
     if (!rules.is_gpu) continue;
-    *words++ = rows;
+    *words++ = group.rows;
     *words++ = group.counter;
   }
   for (uint32_t index = 0; index < plan.stacks.size(); ++index) {

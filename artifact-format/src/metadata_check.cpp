@@ -313,6 +313,7 @@ class Checker {
     }
     if (!Text("place", task.place) || !Name("size kernel", task.size_kernel, true)) return false;
     if (!task.size_kernel.empty() && !SizeKernel(kernel, task)) return false;
+    if (!CountReads(kernel, task)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
     }
@@ -323,7 +324,32 @@ class Checker {
     return Entries(kernel, task);
   }
 
-  // The launcher binds a size kernel by position and lets it write one count per stack: both must fit.
+  bool CountReads(const KernelMeta& kernel, const TaskMeta& task) {
+    if (task.size_kernel.empty() && !task.count_reads.empty()) {
+      return Broken("a task without a size kernel says what that reads");
+    }
+    const uint32_t* last = nullptr;
+    for (const uint32_t& param : task.count_reads) {
+      if (param >= kernel.params.size() || (last && param <= *last)) {
+        return Broken("the parameters that a size kernel reads are not there, or not in ascending order");
+      }
+      if (kernel.params[param].kind == ParamKind::kScalar) {
+        return Broken("a size kernel reads the content of parameter '", kernel.params[param].name.view(),
+                      "', which has none");
+      }
+      last = &param;
+    }
+    for (const AdstackPlanMeta& plan : task.plans) {
+      for (const GroupMeta& group : plan.groups) {
+        if (group.counted && (task.size_kernel.empty() || group.gate.empty())) {
+          return Broken("a claim group is counted that has no gate, or no size kernel");
+        }
+      }
+    }
+    return true;
+  }
+
+  // The launcher binds a size kernel by position and gives it a count per stack and group: both must fit.
   bool SizeKernel(const KernelMeta& kernel, const TaskMeta& task) {
     const KernelMeta* size = FindKernel(task.size_kernel);
     if (!size) return Broken("size kernel '", task.size_kernel.view(), "' is not in the bundle");

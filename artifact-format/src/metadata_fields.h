@@ -63,8 +63,13 @@ bool StackFields(V& v, M& stack) {
 }
 
 template <class V, class M>
+bool GroupFields(V& v, M& group) {
+  return (!v.Since(2) || v.Flag("counted", group.counted)) && v.Text("gate", group.gate);
+}
+
+template <class V, class M>
 bool PlanFields(V& v, M& plan) {
-  return v.List("groups", plan.groups, [](V& w, auto& group) { return w.Text("gate", group.gate); }) &&
+  return v.List("groups", plan.groups, [](V& w, auto& group) { return GroupFields(w, group); }) &&
          v.Number("lanes", plan.lanes) &&
          v.List("stacks", plan.stacks, [](V& w, auto& stack) { return StackFields(w, stack); });
 }
@@ -87,7 +92,8 @@ bool EntryFields(V& v, M& entry) {
 
 template <class V, class M>
 bool TaskFields(V& v, M& task) {
-  return v.List("entries", task.entries, [](V& w, auto& entry) { return EntryFields(w, entry); }) &&
+  return (!v.Since(2) || v.Indices("count_reads", task.count_reads)) &&
+         v.List("entries", task.entries, [](V& w, auto& entry) { return EntryFields(w, entry); }) &&
          v.Indices("extents", task.extents) && v.Enum("kind", task.kind, kTaskKinds) &&
          v.Text("place", task.place) &&
          v.List("plans", task.plans, [](V& w, auto& plan) { return PlanFields(w, plan); }) &&

@@ -166,6 +166,20 @@ class MetaReader {
     }
     return true;
   }
+  // Earlier versions did not say what size kernels read: it may be all.
+  bool GuessCountReads(Metadata& metadata) {
+    for (KernelMeta& kernel : metadata.kernels) {
+      for (TaskMeta& task : kernel.tasks) {
+        task.count_reads.Bind(allocator_);
+        if (task.size_kernel.empty()) continue;
+        for (uint32_t param = 0; param < kernel.params.size(); ++param) {
+          if (kernel.params[param].kind == ParamKind::kScalar) continue;
+          if (!task.count_reads.TryPush(param)) return json_.NoMemory();
+        }
+      }
+    }
+    return true;
+  }
   bool Finished() {
     return json_.ok() && (json_.AtEnd() || json_.Fault("text after the end of the metadata"));
   }
@@ -358,7 +372,8 @@ bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, c
   }
   MetaReader reader(json, minor, allocator, error);
   auto fields = [](MetaReader& v, Metadata& value) { return MetadataFields(v, value); };
-  return reader.Object(*metadata, fields) && reader.Finished() && CheckMetadata(*metadata, limits, error);
+  return reader.Object(*metadata, fields) && reader.Finished() &&
+         (reader.Since(2) || reader.GuessCountReads(*metadata)) && CheckMetadata(*metadata, limits, error);
 }
 
 }  // namespace adc::artifact

@@ -139,6 +139,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
   for (const PlannedGroup& group : task.groups) {
     artifact::GroupMeta entry;
     if (group.gated) entry.gate = std::string_view(group.place.Valid() ? sources.Describe(group.place) : "?");
+    entry.counted = group.counted;
     meta.groups.push_back(entry);
   }
   for (uint32_t number = 0; number < task.stacks.size(); ++number) {

@@ -287,7 +287,8 @@ bool Compilation::SimplifyDerived() {
 
 bool Compilation::Lower() {
   adstack::SizeKernelConfig size_config;
-  size_config.count_rows = false;
+  size_config.count_rows = std::any_of(targets_.begin(), targets_.end(),
+                                       [](const target::Target& target) { return !target.IsCpu(); });
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);

@@ -297,6 +297,22 @@ uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task
   return static_cast<uint32_t>(meta->plans.size() - 1);
 }
 
+/// The parameters whose content a size kernel reads.
+artifact::Vector<uint32_t> CountReads(const ir::Module& module, const std::string& size_kernel) {
+  const ir::Function* function = nullptr;
+  for (const auto& one : module.functions) {
+    if (module.Text(one->name) == size_kernel) function = one.get();
+  }
+  ADC_CHECK(function != nullptr, "a size kernel that is not there");
+  std::vector<ParamUse> uses = UsesOf(*function);
+  artifact::Vector<uint32_t> reads;
+  // The last parameter takes the counts.
+  for (uint32_t param = 0; param + 1 < uses.size(); ++param) {
+    if (uses[param].reads) reads.push_back(param);
+  }
+  return reads;
+}
+
 /// `kernel` is the kernel's position in what the back ends were given.
 artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t kernel,
                               uint32_t number, std::span<const MadeTarget> targets,
@@ -307,6 +323,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
   task.size_kernel = std::string_view(plan.size_kernel);
+  if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, plan.size_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {
     const auto& [target, code] = targets[index];
     artifact::EntryMeta& entry = task.entries.emplace_back();

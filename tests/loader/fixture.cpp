@@ -138,6 +138,7 @@ KernelMeta Counted() {
   KernelMeta kernel = Collatz();
   kernel.name = "counted";
   kernel.tasks[0].size_kernel = "counted.size0";
+  kernel.tasks[0].count_reads = {0};
   return kernel;
 }
 

@@ -23,8 +23,9 @@ struct Laid {
        uint64_t rows, uint64_t begin = 0)
       : plan(std::move(from)), rules(RowRulesOf(kind, lanes)), groups(plan.groups.size()) {
     for (uint64_t capacity : capacities) stacks.push_back({capacity, 0});
-    good = PlaceStacks(plan, rules, stacks, groups, &row_bytes) &&
-           PlaceRows(plan, rules, begin, rows, groups, &end);
+    for (GroupPlace& group : groups) group.rows = rows;
+    good =
+        PlaceStacks(plan, rules, stacks, groups, &row_bytes) && PlaceRows(plan, rules, begin, groups, &end);
   }
 };
 
@@ -117,7 +118,7 @@ TEST_CASE("rows of a GPU lie in blocks of lanes behind the counters of gated gro
   CHECK(laid.end == 512 + 256 + 64 * 64);
   CHECK(CounterBytes(laid.plan, laid.rules) == 256);
   std::vector<uint64_t> words(AdstackWordCount(laid.plan, laid.rules));
-  WriteAdstackWords(laid.plan, laid.rules, 64, laid.stacks, laid.groups, words.data());
+  WriteAdstackWords(laid.plan, laid.rules, laid.stacks, laid.groups, words.data());
   CHECK(words == std::vector<uint64_t>{768, 24, 64, 0, 2304, 40, 64, 512, 0, 3, 0, 5, 8, 2, 0, 4, 32, 1});
 }
 

@@ -65,6 +65,7 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   desc.module = module_.get();
   desc.workers = options.workers;
   desc.heap_budget = options.heap_budget;
+  desc.size_threshold = options.size_threshold;
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_plan(kernel.handle, &desc, plan->Out(), &error);
   if (status == ADRT_OK && options.adstack_cap != 0) {
@@ -74,8 +75,25 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
 }
 
+namespace {
+
+void DescribeRows(const adrt_launch_plan* plan, LaunchReport* report) {
+  for (uint32_t task = 0; task < report->plan.task_count; ++task) {
+    auto group = Sized<adrt_group_report>();
+    for (uint32_t n = 0; adrt_plan_group(plan, task, n, &group, nullptr) == ADRT_OK; ++n) {
+      if (!group.counted) continue;
+      report->rows.push_back("task " + std::to_string(task) + ": " + std::to_string(group.iterations) +
+                             " iterations pass the gate at " + group.gate + ", " +
+                             std::to_string(group.rows) + " rows of " + std::to_string(group.row_bytes) +
+                             " bytes");
+    }
+  }
+}
+
+}  // namespace
+
 int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values,
-                    const LaunchOptions& options, adrt_plan_report* report) {
+                    const LaunchOptions& options, LaunchReport* report) {
   LaunchPlan plan;
   if (int code = arguments_.Write(device_, kernel, values); code != driver::kExitOk) return code;
   if (int code = Plan(kernel, arguments_.list(), options, &plan); code != driver::kExitOk) return code;
@@ -84,8 +102,9 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   if (status != ADRT_OK)
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   if (report != nullptr) {
-    *report = Sized<adrt_plan_report>();
-    adrt_plan_info(plan.get(), report, nullptr);
+    *report = {Sized<adrt_plan_report>(), {}};
+    adrt_plan_info(plan.get(), &report->plan, nullptr);
+    DescribeRows(plan.get(), report);
   }
   return arguments_.Read(kernel, values);
 }

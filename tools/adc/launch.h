@@ -11,9 +11,16 @@
 namespace adc::tool {
 
 struct LaunchOptions {
-  uint32_t workers = 0;      ///< 0: one per processor
-  uint64_t heap_budget = 0;  ///< bytes; 0: what it needs
-  uint64_t adstack_cap = 0;  ///< bytes for stacks whose capacity nothing says; 0: read the sizes
+  uint32_t workers = 0;         ///< 0: one per processor
+  uint64_t heap_budget = 0;     ///< bytes; 0: what it needs
+  uint64_t adstack_cap = 0;     ///< bytes for stacks whose capacity nothing says; 0: read the sizes
+  uint64_t size_threshold = 0;  ///< bytes of rows up to which those behind gates are not counted; 0: 1 MiB
+};
+
+/// What a launch took.
+struct LaunchReport {
+  adrt_plan_report plan = {};
+  std::vector<std::string> rows;  ///< for people: of each claim group behind a gate that a device counted
 };
 
 /// Arguments as the loader takes them, and the memory of the device behind them. On a CPU that is the memory
@@ -41,7 +48,7 @@ class Machine {
   /// Runs `kernel` once with `values` (every given parameter by name). kExitOk, or the exit code after the
   /// reason was printed.
   int Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options,
-             adrt_plan_report* report = nullptr);
+             LaunchReport* report = nullptr);
   /// A plan of a launch with these arguments.
   int Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
            LaunchPlan* plan) const;

@@ -82,6 +82,9 @@ int Run(const std::vector<std::string>& words) {
               UINT64_MAX);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says", &launch.adstack_cap,
               UINT64_MAX);
+  line.Number("--size-threshold", "BYTES",
+              "devices: rows of stacks behind gates up to which they are not counted; default 1 MiB",
+              &launch.size_threshold, UINT64_MAX);
   line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000);
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
@@ -128,14 +131,16 @@ int Run(const std::vector<std::string>& words) {
   if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
 
   if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
-  adrt_plan_report report;
+  LaunchReport report;
   for (uint64_t turn = 0; turn < repeat; ++turn) {
     auto begin = std::chrono::steady_clock::now();
     if (int code = machine.Launch(kernel, values, launch, &report); code != driver::kExitOk) return code;
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     if (time) {
       std::fprintf(stderr, "%s: %.3f ms, %u workers, heap %llu bytes\n", kernel.report.name,
-                   taken.count() * 1e3, report.workers, static_cast<unsigned long long>(report.heap_bytes));
+                   taken.count() * 1e3, report.plan.workers,
+                   static_cast<unsigned long long>(report.plan.heap_bytes));
+      for (const std::string& rows : report.rows) std::fprintf(stderr, "  %s\n", rows.c_str());
     }
   }
   for (const Param& param : kernel.params) {

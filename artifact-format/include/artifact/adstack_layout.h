@@ -34,6 +34,7 @@ struct StackPlace {
   uint64_t offset = 0;    ///< bytes inside its row
 };
 struct GroupPlace {
+  uint64_t rows = 0;     ///< whole blocks of lanes; the caller's
   uint64_t offset = 0;   ///< of its rows, in the heap
   uint64_t stride = 0;   ///< bytes of a row
   uint64_t counter = 0;  ///< GPU, gated: offset of its claim counter, in the heap; else 0
@@ -51,16 +52,15 @@ bool RoundRows(uint64_t rows, const RowRules& rules, uint64_t* rounded);
 /// where a size does not fit 64 bits.
 bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<StackPlace> stacks,
                  std::span<GroupPlace> groups, uint64_t* row_bytes);
-/// Places counters and `rows` rows (whole blocks) of each group from `begin` on, which is a multiple of
-/// rules.offset_unit; `end` is where they end. False where an offset passes PTRDIFF_MAX.
-bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begin, uint64_t rows,
+/// Places counters and the rows of each group from `begin` on, which is a multiple of rules.offset_unit;
+/// `end` is where they end. False where an offset passes PTRDIFF_MAX.
+bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begin,
                std::span<GroupPlace> groups, uint64_t* end);
 
 /// How many adstack words the task's code takes.
 size_t AdstackWordCount(const AdstackPlanMeta& plan, const RowRules& rules);
 /// Writes them: per group its words, then per stack that lives in a row offset and capacity.
-void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t rows,
-                       std::span<const StackPlace> stacks, std::span<const GroupPlace> groups,
-                       uint64_t* words);
+void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, std::span<const StackPlace> stacks,
+                       std::span<const GroupPlace> groups, uint64_t* words);
 
 }  // namespace adc::artifact

@@ -98,7 +98,8 @@ enum class Storage : uint8_t {
 
 /// Stacks that live under one gate: a thread claims one row for all of them.
 struct GroupMeta {
-  String gate;  ///< source place of the gate, empty where the group has none
+  String gate;           ///< source place of the gate, empty where the group has none
+  bool counted = false;  ///< the task's size kernel counts the iterations that claim a row
 };
 
 struct StackMeta {
@@ -163,9 +164,10 @@ struct TaskMeta {
   Vector<NodeId> extents;       ///< parallel: one expression per axis, negative counts as 0; serial: none
   Vector<uint32_t> size_reads;  ///< parameters that sizing reads; filled by FinishMetadata
   SizeClass size_class = SizeClass::kS0;  ///< filled by FinishMetadata
-  String size_kernel;                     ///< kernel that computes the S2 sizes on a device; empty where none
-  Vector<AdstackPlanMeta> plans;          ///< targets whose code was cut alike share one
-  Vector<EntryMeta> entries;              ///< one per target, ascending
+  String size_kernel;             ///< kernel that counts what the buffers' contents decide; empty where none
+  Vector<uint32_t> count_reads;   ///< parameters whose content the size kernel reads, ascending
+  Vector<AdstackPlanMeta> plans;  ///< targets whose code was cut alike share one
+  Vector<EntryMeta> entries;      ///< one per target, ascending
 };
 
 /// A place in the source that the status block can name.
@@ -174,8 +176,9 @@ struct CheckMeta {
   String text;  ///< assertion: its text; access: the parameter's name
 };
 
-/// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1>: it raises element
-/// k of it to what stack k of the task would need.
+/// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1> of zeros: it raises
+/// element k of it to what stack k of the task would need, and adds to element stacks + g one for each
+/// iteration that claims a row of group g, where that is counted.
 enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize };
 
 struct KernelMeta {

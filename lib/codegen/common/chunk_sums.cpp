@@ -19,6 +19,13 @@ struct PlaceUse {
   bool mixed = false;
 };
 
+/// How a place is touched. Where all indices are literals its cells do not overlap, and go by themselves.
+struct PlaceUses {
+  PlaceUse whole;
+  bool literal = true;
+  std::map<std::vector<int64_t>, PlaceUse> cells;
+};
+
 /// Tables of gathered sums that one task may have.
 constexpr size_t kMaxTables = 12;
 
@@ -44,7 +51,8 @@ class Finder {
     ChunkSums sums;
     std::map<std::vector<uint32_t>, uint32_t> known;
     for (const Accumulation& a : accumulations_) {
-      if (uses_[a.place].mixed) continue;
+      const PlaceUse* use = UseOf(a);
+      if (use->mixed) continue;
       if (!IsUniform(a.inst)) {
         if (IsGathered(a.inst)) Gather(a, sums);
         continue;
@@ -53,7 +61,7 @@ class Finder {
       std::vector<uint32_t> key{data.attr, data.component};
       for (ir::Value v : kernel_.Operands(a.inst).first(1u + data.index_count)) key.push_back(v.raw);
       auto [place, fresh] = known.try_emplace(key, static_cast<uint32_t>(sums.sums.size()));
-      if (fresh) sums.sums.push_back({a.inst, *uses_[a.place].reduction, a.conditional});
+      if (fresh) sums.sums.push_back({a.inst, *use->reduction, a.conditional});
       if (!a.conditional) sums.sums[place->second].conditional = false;
       sums.sum_of.Set(a.inst) = place->second;
     }
@@ -93,10 +101,35 @@ class Finder {
     if (data.kind != ir::ValueKind::BlockParam) return std::nullopt;
     Place place{data.number, kernel_[inst].attr};
     if (kernel_.params[data.number].alias) place = {};
-    PlaceUse& use = uses_[place];
+    PlaceUses& uses = uses_[place];
+    Touch(uses.whole, reduction);
+    std::optional<std::vector<int64_t>> cell = LiteralCell(inst);
+    if (cell && !kernel_.params[data.number].alias) {
+      Touch(uses.cells[*cell], reduction);
+    } else {
+      uses.literal = false;
+    }
+    return place;
+  }
+
+  static void Touch(PlaceUse& use, std::optional<Reduction> reduction) {
     if (!reduction || (use.reduction && *use.reduction != *reduction)) use.mixed = true;
     if (!use.reduction) use.reduction = reduction;
-    return place;
+  }
+
+  std::optional<std::vector<int64_t>> LiteralCell(ir::Inst inst) const {
+    std::vector<int64_t> cell;
+    for (ir::Value index : kernel_.Indices(inst)) {
+      std::optional<int64_t> literal = kernel_.IntegerConstant(index);
+      if (!literal) return std::nullopt;
+      cell.push_back(*literal);
+    }
+    return cell;
+  }
+
+  const PlaceUse* UseOf(const Accumulation& a) {
+    PlaceUses& uses = uses_[a.place];
+    return uses.literal ? &uses.cells[*LiteralCell(a.inst)] : &uses.whole;
   }
 
   /// Sums whose cell misses an axis of the loop: many iterations meet there.
@@ -138,7 +171,7 @@ class Finder {
   std::map<Place, uint32_t> tables_;
   IndexSet<ir::Value> used_;
   IndexSet<ir::Block> inside_;
-  std::map<Place, PlaceUse> uses_;
+  std::map<Place, PlaceUses> uses_;
   std::vector<Accumulation> accumulations_;
 };
 

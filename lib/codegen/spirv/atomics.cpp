@@ -100,16 +100,38 @@ Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op o
   return element_of(seen);
 }
 
-/// A count that does not fit into 32 bits asks for more memory than there is, whatever its lower half says.
-Id AtomicEmitter::UpdateLowWord(const Place& place, Op op, Id operand) {
-  ADC_CHECK(op == Op::AtomicMax || op == Op::AtomicAdd, "an atomic of 64 bits where there are none");
-  Id wide = m_.IntType(64), most = f_.Int(64, UINT32_MAX), zero = f_.Int(64, 0);
-  Id count = f_.Choose(wide, f_.Compare(spv::OpSGreaterThan, operand, most), most, operand);
-  count = f_.Choose(wide, f_.Compare(spv::OpSLessThan, count, zero), zero, count);
-  Id old =
-      f_.Emit(op == Op::AtomicMax ? spv::OpAtomicUMax : spv::OpAtomicIAdd, m_.IntType(32),
-              {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Resize(count, 64, 32, false)});
-  return f_.Resize(old, 32, 64, false);
+/// A sum carries from the lower half to the upper one: whoever makes the lower half wrap adds the one, in
+/// whatever order. The largest of several counts is taken half by half: that is exact below 2^32, and never
+/// too small above. Most threads find a largest count high enough, and only read.
+void AtomicEmitter::UpdateCount(const Place& low_half, const Place& high_half, Op op, Id value) {
+  ADC_CHECK(op == Op::AtomicAdd || op == Op::AtomicMax, "counts are added to and raised");
+  Id word = m_.IntType(32), zero = f_.Int(32, 0);
+  Id scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  Id low = f_.Resize(value, 64, 32, false);
+  Id high = f_.Resize(f_.ShiftRight(64, value, f_.Int(32, 32)), 64, 32, false);
+  auto when = [&](Id condition, auto&& then) {
+    Id yes = m_.NewId(), join = m_.NewId();
+    f_.Select(condition, yes, join, join);
+    f_.Start(yes);
+    then();
+    f_.Branch(join);
+    f_.Start(join);
+  };
+  auto update = [&](spv::Op how, const Place& place, Id by) {
+    return f_.Emit(how, word, {place.pointer, scope, relaxed, by});
+  };
+  if (op == Op::AtomicAdd) {
+    Id before = update(spv::OpAtomicIAdd, low_half, low);
+    Id carries = f_.Compare(spv::OpULessThan, f_.Add(32, before, low), before);
+    Id more = f_.Add(32, high, f_.Choose(word, carries, f_.Int(32, 1), zero));
+    when(f_.Compare(spv::OpINotEqual, more, zero), [&] { update(spv::OpAtomicIAdd, high_half, more); });
+    return;
+  }
+  when(f_.Compare(spv::OpSGreaterThan, value, f_.Int(64, 0)), [&] {
+    Id known = f_.Emit(spv::OpAtomicLoad, word, {low_half.pointer, scope, relaxed});
+    when(f_.Compare(spv::OpUGreaterThan, low, known), [&] { update(spv::OpAtomicUMax, low_half, low); });
+    when(f_.Compare(spv::OpINotEqual, high, zero), [&] { update(spv::OpAtomicUMax, high_half, high); });
+  });
 }
 
 }  // namespace adc::codegen::spirv

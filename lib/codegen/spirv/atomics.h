@@ -17,8 +17,8 @@ class AtomicEmitter {
   Id Update(AtomicWay way, const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   /// SubWord: the element lies `shift` bits above the lowest of the word at `place`.
   Id UpdateInWord(const Place& place, Id shift, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
-  /// LowWord: size kernels keep the most and add up ones, in the lower half of 64 bits.
-  Id UpdateLowWord(const Place& place, ir::Op op, Id operand);
+  /// Count: adds to the 64 bits of two words, or raises them.
+  void UpdateCount(const Place& low_half, const Place& high_half, ir::Op op, Id value);
 
  private:
   Id WordUpdate(const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);

@@ -250,7 +250,7 @@ void MemoryEmitter::Store(const Cell& cell, Id value) {
 }
 
 Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
-  AtomicWay way = WayOf(op, cell.scalar, context_.ability);
+  AtomicWay way = WayOf(op, cell.scalar, IsCounts(kernel_, cell.param), context_.ability);
   switch (way) {
     case AtomicWay::Word:
     case AtomicWay::Loop:
@@ -259,9 +259,12 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
       return atomics_.Update(way, PlaceOf(cell, NaturalStorage(cell.scalar)), cell.scalar, op, operands);
     case AtomicWay::SubWord:
       return SubWordUpdate(cell, op, operands);
-    case AtomicWay::LowWord: {
+    case AtomicWay::Count: {
       Id low = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1));
-      return atomics_.UpdateLowWord(environment_.Element(cell.param, Storage::U32, low), op, operands[0]);
+      Id high = f_.Add(cell.width, low, f_.Int(cell.width, 1));
+      atomics_.UpdateCount(environment_.Element(cell.param, Storage::U32, low),
+                           environment_.Element(cell.param, Storage::U32, high), op, operands[0]);
+      return 0;
     }
   }
   ADC_UNREACHABLE("a way of updating without an emission");

@@ -65,18 +65,22 @@ Id TypeOf(ModuleBuilder& module, Storage storage) {
 /// them: code for 1.3 asks for the feature, code for 1.2 does without. Metal's source gets a function for it,
 /// which says in one place what would be a loop at each addition.
 AtomicAbility AbilityOf(const target::Target& target) {
-  if (target.kind == target::Kind::Metal) return {.float_add = true, .wide = false};
+  if (target.kind == target::Kind::Metal) return {.float_add = true};
   return {.float_add = target.level >= 13};
 }
 
-AtomicWay WayOf(Op op, Scalar scalar, const AtomicAbility& ability) {
+AtomicWay WayOf(Op op, Scalar scalar, bool is_count, const AtomicAbility& ability) {
+  // Devices without atomics of 64 bits count as well as others.
+  if (is_count) return AtomicWay::Count;
   if (ir::ByteSize(scalar) < 4) return AtomicWay::SubWord;
-  // CanGenerate refuses others: what is left are size kernels, which count in 64 bits what fits into 32.
-  if (ir::ByteSize(scalar) == 8 && !ability.wide) return AtomicWay::LowWord;
   if (!ir::IsFloat(scalar) || op == Op::AtomicExchange || op == Op::AtomicCompareExchange)
     return AtomicWay::Word;
   bool sum = op == Op::AtomicAdd || op == Op::AtomicSub || op == Op::AddTo;
   return sum && ability.float_add ? AtomicWay::FloatAdd : AtomicWay::Loop;
+}
+
+bool IsCounts(const ir::Function& kernel, uint32_t param) {
+  return kernel.role == ir::KernelRole::Size && param + size_t{1} == kernel.Params().size();
 }
 
 bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst) {
@@ -138,7 +142,7 @@ class UseFinder {
       use.views.insert(NaturalStorage(scalar));
       return;
     }
-    switch (WayOf(data.op, scalar, ability_)) {
+    switch (WayOf(data.op, scalar, IsCounts(kernel_, param), ability_)) {
       case AtomicWay::Word:
       case AtomicWay::Loop:
         use.views.insert(WordStorage(scalar));
@@ -150,7 +154,7 @@ class UseFinder {
       case AtomicWay::SubWord:
         use.by_address = true;
         break;
-      case AtomicWay::LowWord:
+      case AtomicWay::Count:
         use.views.insert(Storage::U32);
         break;
     }

@@ -36,18 +36,20 @@ enum class AtomicWay : uint8_t {
   FloatAdd,  ///< a float addition in memory
   Loop,      ///< compare-and-exchange on the element as a word
   SubWord,   ///< compare-and-exchange on the 32-bit word around a narrow element
-  LowWord,   ///< a count in a 64-bit element grows in the lower half of it
+  Count,     ///< a count of a size kernel: the halves of a 64-bit element, each as a word
 };
 
 /// What the device does with atomics beyond words.
 struct AtomicAbility {
   bool float_add = false;  ///< f32 and f64 additions in memory
-  bool wide = true;        ///< words of 64 bits
 };
 AtomicAbility AbilityOf(const target::Target& target);
 
-/// Requires an operation that updates atomically.
-AtomicWay WayOf(ir::Op op, ir::Scalar scalar, const AtomicAbility& ability);
+/// Requires an operation that updates atomically. `is_count`: an element of the counts of a size kernel.
+AtomicWay WayOf(ir::Op op, ir::Scalar scalar, bool is_count, const AtomicAbility& ability);
+
+/// True for the parameter that takes the counts of a size kernel: only added to and raised, results unused.
+bool IsCounts(const ir::Function& kernel, uint32_t param);
 
 /// True where the access updates its element atomically: not in local arrays, not a decided `add_to`.
 bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);

@@ -54,6 +54,9 @@ class SumEmitter {
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
   /// pay(address, value): adds the values of the threads that are here to the cells at their addresses.
   Id PayFunction(ir::Scalar scalar);
+  /// The same of 64-bit integers, which takes no feature of the device; 0 where there is none.
+  Id ReduceWide(Reduction reduction, ir::Scalar scalar, Id total);
+  Id Together(spv::Op how, uint32_t width, Id value);
 
   ModuleContext& context_;
   ModuleBuilder& m_;

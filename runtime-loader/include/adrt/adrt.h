@@ -307,7 +307,11 @@ typedef struct adrt_plan_desc {
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
                            it fit */
   uint64_t size_budget; /* steps that evaluating one size may take; 0: 2^28 */
-  uint64_t reserved[4];
+  /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
+   * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
+   * content_version of all buffers that decide about the gates says that nothing changed */
+  uint64_t size_threshold;
+  uint64_t reserved[3];
 } adrt_plan_desc;
 
 /* Checks the arguments and computes what the launch takes. On the host alone: no driver call, no look into a
@@ -317,15 +321,18 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
                       adrt_error* error);
 void adrt_plan_release(adrt_launch_plan* plan);
 
-/* What sizing reads of a device's buffers: piece `index` of the readback that adrt_plan_resolve takes. Pieces
- * are whole buffers, in the order of the parameters. */
+#define ADRT_READBACK_COUNTS 0xFFFFFFFFu
+
+/* What sizing reads of a device's memory: piece `index` of the readback that adrt_plan_resolve takes. Pieces
+ * are whole buffers, in the order of the parameters; where something is to be counted, the last one is what
+ * adrt_record_size_* has counted, from the start of the memory that it was given. */
 typedef struct adrt_readback_report {
   uint32_t struct_size;
   uint32_t count;       /* pieces; 0 on a CPU, and where nothing is read before the launch */
   uint64_t total_bytes; /* of the readback */
   uint64_t offset;      /* where the piece begins in it, a multiple of 16 */
   uint64_t bytes;       /* to copy there, from the start of the parameter's buffer */
-  uint32_t param;       /* the parameter */
+  uint32_t param;       /* the parameter, or ADRT_READBACK_COUNTS */
   uint32_t reserved0;
   const char* name; /* its name, lives as long as the bundle; null where count is 0 */
   uint64_t reserved[2];
@@ -335,9 +342,26 @@ typedef struct adrt_readback_report {
 adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
                                adrt_error* error);
 
-/* Settles sizes of class S2. On a CPU, where buffers lie in host memory, readback is null and they are read
- * now. Elsewhere it holds what adrt_plan_readback lists, and is copied. Sizes that depend on what the kernel
- * itself writes are left to adrt_run. One thread at a time. */
+/* What counting takes on a device: how deep stacks get whose loops end in the data, and how many iterations
+ * pass the gates of stacks that lie behind some. adrt_record_size_cuda, _vk, _metal record it. */
+typedef struct adrt_count_report {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  uint64_t counts_bytes; /* of the counts, which come first in the memory; 0: nothing is to be counted */
+  uint64_t memory_bytes; /* of device memory that recording takes */
+  uint64_t memory_alignment;
+  uint64_t reserved[4];
+} adrt_count_report;
+
+/* One thread at a time. */
+adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error);
+
+/* Settles sizes of class S2, and rows behind gates. On a CPU, where buffers lie in host memory, readback is
+ * null and they are read now. Elsewhere it holds what adrt_plan_readback lists, and is copied; it may end
+ * before the counts where none has to be counted (a plan that is resolved without takes a row per thread).
+ * Where a stack's count depends on another's content a plan is resolved after several rounds of recording,
+ * reading back and resolving. Sizes that depend on what the kernel itself writes are left to adrt_run. One
+ * thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 
@@ -372,14 +396,26 @@ typedef struct adrt_task_report {
   uint64_t iterations;
   uint64_t chunks;    /* pieces that the iterations are dealt in; GPU: threads */
   uint64_t threads;   /* CPU: jobs, GPU: threads, at most this many at once */
-  uint64_t rows;      /* rows of each claim group: threads up to whole blocks of lanes */
+  uint64_t rows;      /* of the largest claim group: threads up to whole blocks of lanes, or fewer */
   uint64_t row_bytes; /* over all claim groups */
   uint64_t
-      heap_bytes;    /* rows * row_bytes and claim counters; tasks use the same memory one after the other */
+      heap_bytes; /* rows of all groups and claim counters; tasks use the same memory one after the other */
   const char* place; /* source place, lives as long as the bundle */
   uint64_t segment;  /* iterations between checkpoints; 0: whole tapes */
   uint64_t reserved[3];
 } adrt_task_report;
+
+typedef struct adrt_group_report {
+  uint32_t struct_size;
+  uint32_t can_count; /* a size kernel counts the iterations that claim a row */
+  uint32_t counted;   /* it has: `iterations` holds, and there are no more rows than that, in whole blocks */
+  uint32_t reserved0;
+  uint64_t iterations; /* that pass the gate */
+  uint64_t rows;
+  uint64_t row_bytes;
+  const char* gate; /* source place, empty where none */
+  uint64_t reserved[4];
+} adrt_group_report;
 
 typedef struct adrt_stack_report {
   uint32_t struct_size;
@@ -402,6 +438,8 @@ typedef struct adrt_stack_report {
 adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error);
 adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
                            adrt_error* error);
+adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_t group,
+                            adrt_group_report* report, adrt_error* error);
 adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
                             adrt_stack_report* report, adrt_error* error);
 

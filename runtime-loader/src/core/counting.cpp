@@ -1,20 +1,42 @@
+#include <cstring>
+
 #include "core/errors.h"
 #include "core/heap.h"
 #include "core/launch.h"
 
-// Stacks whose depth lies in the data. The compiler gives such a task a size kernel: the task's control flow
-// without its effects, which raises one number per stack to what the stack would need. Counting is a launch
-// like any other, of a plan that is bound by position to the memory of the launch that it serves.
+// What lies in the data. The compiler gives a task a size kernel where no expression says how deep a stack
+// gets, or where threads claim rows behind gates: the task's control flow without its effects, which raises
+// one number per stack to what the stack would need, and adds up per gate the iterations that pass. Counting
+// is a launch like any other, of a plan that is bound by position to the memory of the launch that it serves.
 //
-// A count may depend on values that another open stack holds (a loop inside of a reversed loop). The size
-// kernel then has that stack too, drops what does not fit, and is run again with what it has counted. Every
-// round settles at least one more level of nesting, so the rounds end. The counts, and what a round takes
-// beside them, lie in the device's memory.
+// A stack's count may depend on values that another open stack holds (a loop inside of a reversed loop). The
+// size kernel then has that stack too, drops what does not fit, and is run again with what it has counted.
+// Every round settles at least one more level of nesting, so the rounds end. Each begins with zeros.
+//
+// Rows need not be counted: a row per thread always does. So they are only where that would take more memory
+// than the caller's threshold. What was counted holds as long as the caller's content versions say that
+// nothing changed.
 
 namespace adrt {
+
+// What counting one task keeps: the size kernel's plan, and memory of the device for words, status and
+// counts.
+struct Counting {
+  explicit Counting(const Host& host) : plan(host) {}
+
+  adrt_launch_plan plan;
+  Vector<int64_t> counts, known;  ///< of the last round; of the one before, what the next one keeps
+  Memory fixed, rows, counters;
+};
+
 namespace {
 
 constexpr uint32_t kMaxRounds = 256;
+constexpr uint64_t kAlignment = 256;
+
+uint64_t Aligned(uint64_t bytes) {
+  return (bytes + kAlignment - 1) & ~(kAlignment - 1);
+}
 
 const adrt_kernel* FindSizeKernel(const adrt_launch_plan& plan, uint32_t task) {
   std::string_view name = plan.meta().tasks[task].size_kernel.view();
@@ -24,13 +46,13 @@ const adrt_kernel* FindSizeKernel(const adrt_launch_plan& plan, uint32_t task) {
   return nullptr;
 }
 
+uint64_t CountBytes(const Counting& counting) {
+  return counting.counts.size() * sizeof(int64_t);
+}
+
 // The counting launch's own parameters are those of the launch that it serves, and the counts.
-bool BindLike(const adrt_launch_plan& served, const Place& counts, uint64_t count, adrt_launch_plan& plan) {
-  const artifact::Allocator* allocator = &plan.host.allocator;
-  plan.params.Bind(allocator);
-  plan.size_params.Bind(allocator);
-  plan.cells.Bind(allocator);
-  plan.mirrors.Bind(allocator);
+bool BindLike(const adrt_launch_plan& served, uint32_t task, const Place& values, uint64_t count,
+              adrt_launch_plan& plan) {
   size_t own = served.params.size();
   if (!plan.params.TryResize(own + 1) || !plan.size_params.TryResize(own + 1)) return false;
   for (size_t index = 0; index < own; ++index) {
@@ -40,69 +62,39 @@ bool BindLike(const adrt_launch_plan& served, const Place& counts, uint64_t coun
   }
   BoundParam& last = plan.params[own];
   last.given = true;
-  last.place = counts;
-  last.content = ReadsInPlace(plan) ? counts.host() : nullptr;
+  last.place = values;
+  last.content = ReadsInPlace(plan) ? values.host() : nullptr;
   last.bytes = count * sizeof(int64_t);
   last.extents[0] = static_cast<int64_t>(count);
   plan.size_params[own].extents = last.extents;
   plan.size_params[own].rank = 1;
-  if (!plan.cells.TryReserve(served.cells.size() + 2)) return false;
-  for (uint64_t cell : served.cells) {
-    if (!plan.cells.TryPush(cell)) return false;
-  }
-  return plan.cells.TryPush(counts.address) && plan.cells.TryPush(count);
-}
-
-// One run of the size kernel with the capacities in `known`. Every task is waited for: it has memory of its
-// own, and a later one may read what it wrote.
-bool RunRound(adrt_launch_plan& plan, const Vector<int64_t>& known, const LaunchPlaces& fixed,
-              adrt_error* error) {
-  adrt_device& device = *plan.module->device;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    ++plan.epoch;
-    plan.tasks[task].counts = &known;
-    if (!ReadAndSizeTask(plan, task, error)) return false;
-    if (plan.tasks[task].total == 0) continue;
-    PassingMemory rows(device);
-    LaunchPlaces places = fixed;
-    if (plan.tasks[task].heap_bytes > 0) {
-      if (!rows.Take(plan.tasks[task].heap_bytes, error)) return false;
-      places.rows = rows.place();
-    }
-    OwnQueue queue(device);
-    bool recorded = queue.Begin(error) && device.kind->clear(device, queue.handle(), places.status, error) &&
-                    RecordTask(plan, task, queue.handle(), places, error) && queue.Finish(error);
-    if (!recorded) return false;
-  }
+  for (TaskPlan& part : plan.tasks) part.segment = served.tasks[task].segment;
+  if (!plan.cells.TryResize(served.cells.size() + 2)) return false;
+  for (size_t index = 0; index < served.cells.size(); ++index) plan.cells[index] = served.cells[index];
+  plan.cells[served.cells.size()] = values.address;
+  plan.cells[served.cells.size() + 1] = count;
   return true;
 }
 
-// Whether a stack that the size kernel keeps holds less than what was counted for it.
-bool MustRepeat(const adrt_launch_plan& plan, const Vector<int64_t>& known, const Vector<int64_t>& counts) {
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
-    if (!adstack) continue;
-    for (const artifact::StackMeta& stack : adstack->stacks) {
-      bool open = stack.capacity == artifact::kNoNode && stack.id < counts.size();
-      if (open && counts[stack.id] > known[stack.id]) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-bool IsCounted(const adrt_launch_plan& plan, uint32_t task) {
-  return plan.cap == 0 && FindSizeKernel(plan, task) != nullptr;
-}
-
-bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, adrt_error* error) {
+uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
-  size_t stacks = adstack ? adstack->stacks.size() : 0;
-  size_t count_bytes = stacks * sizeof(int64_t);
-  adrt_device& device = *plan.module->device;
-  Vector<int64_t> known(&plan.host.allocator);
-  adrt_launch_plan counting(plan.host);
+  return adstack ? adstack->stacks.size() + adstack->groups.size() : 0;
+}
+
+// What is kept for the task's counting; null when memory is refused.
+Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  TaskPlan& sizes = plan.tasks[task];
+  if (sizes.counting) return sizes.counting;
+  const artifact::Allocator* allocator = &plan.host.allocator;
+  size_t count = ElementsOf(plan, task);
+  Counting* made = New<Counting>(plan.host.allocator, plan.host);
+  if (!made) {
+    OutOfMemory(error);
+    return nullptr;
+  }
+  made->counts.Bind(allocator);
+  made->known.Bind(allocator);
+  adrt_launch_plan& counting = made->plan;
   counting.kernel = FindSizeKernel(plan, task);
   counting.bundle = plan.bundle;
   counting.module = plan.module;
@@ -112,35 +104,258 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, a
   counting.size_budget = plan.size_budget;
   counting.rules = plan.rules;
   counting.own_rows = true;
-  // Zeros in the host's memory, then in the device's: a kernel raises them.
-  PassingMemory counters(device), fixed(device);
-  if (!counts.TryResize(stacks) || !known.TryResize(stacks)) return OutOfMemory(error) == ADRT_OK;
-  if (!counters.Take(count_bytes + ADRT_STATUS_BYTES, error)) return false;
-  // The status block comes first, so that both are aligned; its text is not read: a size kernel drops what
-  // does not fit.
-  LaunchPlaces places;
-  places.status = counters.place().Part(0, ADRT_STATUS_BYTES);
-  Place values = counters.place().Part(ADRT_STATUS_BYTES, count_bytes);
-  if (count_bytes > 0 && !device.kind->write(device, values, counts.data(), count_bytes, error)) return false;
-  if (!BindLike(plan, values, stacks, counting)) return OutOfMemory(error) == ADRT_OK;
-  if (!PrepareTasks(counting, error)) return false;
-  if (counting.base_bytes > 0) {
-    if (!fixed.Take(counting.base_bytes, error)) return false;
-    places.base = fixed.place();
+  counting.params.Bind(allocator);
+  counting.size_params.Bind(allocator);
+  counting.cells.Bind(allocator);
+  bool good = made->counts.TryResize(count) && made->known.TryResize(count) &&
+              BindLike(plan, task, {}, count, counting) && PrepareTasks(counting, error);
+  if (!good) {
+    OutOfMemory(error);
+    Delete(plan.host.allocator, made);
+    return nullptr;
   }
-  for (uint32_t round = 0; round < kMaxRounds; ++round) {
-    if (!RunRound(counting, known, places, error)) return false;
-    if (count_bytes > 0 && !device.kind->read(device, values, counts.data(), count_bytes, error)) {
-      return false;
+  sizes.counting = made;
+  return made;
+}
+
+// One run of the size kernel with the capacities in `known`. Every task is waited for: it has memory of its
+// own, and a later one may read what it wrote.
+bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adrt_error* error) {
+  adrt_launch_plan& plan = counting.plan;
+  adrt_device& device = *plan.module->device;
+  bool clean = false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    ++plan.epoch;
+    plan.tasks[task].counts = &counting.known;
+    if (!ReadAndSizeTask(plan, task, error)) return false;
+    uint64_t bytes = plan.tasks[task].heap_bytes;
+    if (plan.tasks[task].total == 0) continue;
+    if (!GrowMemory(device, counting.rows, bytes, error)) return false;
+    places.rows = bytes > 0 ? counting.rows.place.Part(0, bytes) : Place();
+    OwnQueue queue(device);
+    bool recorded = queue.Begin(error) &&
+                    (clean || device.kind->clear(device, queue.handle(), cleared, error)) &&
+                    RecordTask(plan, task, queue.handle(), places, error) && queue.Finish(error);
+    if (!recorded) return false;
+    clean = true;
+  }
+  if (clean)
+    return device.kind->read(device, plan.params.back().place, counting.counts.data(), CountBytes(counting),
+                             error);
+  for (int64_t& count : counting.counts) count = 0;
+  return true;
+}
+
+// Whether a stack that the size kernel keeps holds less than what was counted for it.
+bool MustRepeat(const Counting& counting) {
+  const adrt_launch_plan& plan = counting.plan;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+    if (!adstack) continue;
+    for (const artifact::StackMeta& stack : adstack->stacks) {
+      bool open = stack.capacity == artifact::kNoNode && stack.id < counting.counts.size();
+      if (open && counting.counts[stack.id] > counting.known[stack.id]) return true;
     }
-    bool repeat = MustRepeat(counting, known, counts);
-    for (size_t stack = 0; stack < stacks; ++stack) known[stack] = counts[stack];
-    if (!repeat) break;
   }
-  plan.tasks[task].counts = &counts;
-  bool settled = ReadAndSizeTask(plan, task, error);
+  return false;
+}
+
+// Whether counting is over; else what was counted goes into the next round.
+bool TakeRound(Counting& counting) {
+  bool repeat = MustRepeat(counting);
+  for (size_t index = 0; index < counting.counts.size(); ++index) {
+    counting.known[index] = counting.counts[index];
+  }
+  return !repeat;
+}
+
+// Whether the task is counted by a recording before the launch.
+bool IsRecorded(const adrt_launch_plan& plan, uint32_t task) {
+  return plan.module && !plan.tasks[task].late &&
+         (MustCount(plan, task) || (WantsCount(plan, task) && !CountsLate(plan, task)));
+}
+
+}  // namespace
+
+bool CanCount(const adrt_launch_plan& plan, uint32_t task) {
+  return plan.cap == 0 && !plan.meta().tasks[task].size_kernel.empty() && FindSizeKernel(plan, task);
+}
+
+bool MustCount(const adrt_launch_plan& plan, uint32_t task) {
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+  if (!adstack || !CanCount(plan, task)) return false;
+  for (const artifact::StackMeta& stack : adstack->stacks) {
+    if (stack.capacity == artifact::kNoNode) return true;
+  }
+  return false;
+}
+
+bool WantsCount(const adrt_launch_plan& plan, uint32_t task) {
+  const TaskPlan& sizes = plan.tasks[task];
+  if (!sizes.resolved || sizes.worst_bytes <= plan.size_threshold || !CanCount(plan, task)) return false;
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+  for (const artifact::GroupMeta& group : adstack->groups) {
+    if (group.counted && artifact::IsClaimed(group, plan.rules)) return true;
+  }
+  return false;
+}
+
+bool CountsLate(const adrt_launch_plan& plan, uint32_t task) {
+  for (uint32_t param : plan.meta().tasks[task].count_reads) {
+    bool is_scratch = plan.meta().params[param].kind == artifact::ParamKind::kScratch;
+    if (is_scratch || (task > 0 && MayWrite(plan, param))) return true;
+  }
+  return false;
+}
+
+bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task) {
+  if (!plan.tasks[task].counts) return true;
+  for (uint32_t param : plan.meta().tasks[task].count_reads) {
+    if (plan.params[param].content_version == 0 || MayWrite(plan, param)) return true;
+  }
+  return false;
+}
+
+bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  Counting* counting = CountingOf(plan, task, error);
+  if (!counting) return false;
   plan.tasks[task].counts = nullptr;
-  return settled;
+  adrt_device& device = *plan.module->device;
+  // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
+  // what does not fit.
+  uint64_t bytes = ADRT_STATUS_BYTES + CountBytes(*counting);
+  if (!GrowMemory(device, counting->counters, bytes, error)) return false;
+  if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
+  Place both = counting->counters.place.Part(0, bytes);
+  LaunchPlaces places;
+  places.status = both.Part(0, ADRT_STATUS_BYTES);
+  if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
+  Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
+  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan)) return OutOfMemory(error) == ADRT_OK;
+  for (uint32_t round = 0; round < kMaxRounds; ++round) {
+    if (!RunRound(*counting, places, both, error)) return false;
+    if (TakeRound(*counting)) break;
+  }
+  plan.tasks[task].counts = &counting->counts;
+  return ReadAndSizeTask(plan, task, error);
+}
+
+void ForgetCounts(adrt_launch_plan& plan, uint32_t task) {
+  if (!plan.tasks[task].counts) return;
+  plan.tasks[task].counts = nullptr;
+  if (plan.cap == 0) plan.tasks[task].resolved = false;
+}
+
+void ReleaseCounting(adrt_launch_plan& plan) {
+  for (TaskPlan& task : plan.tasks) {
+    if (!task.counting) continue;
+    for (Memory* memory : {&task.counting->fixed, &task.counting->rows, &task.counting->counters}) {
+      if (memory->given()) plan.module->device->kind->release(*plan.module->device, *memory);
+    }
+    Delete(plan.host.allocator, task.counting);
+    task.counting = nullptr;
+  }
+}
+
+uint64_t CountsBytes(const adrt_launch_plan& plan) {
+  uint64_t bytes = 0;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (IsRecorded(plan, task)) bytes += ElementsOf(plan, task) * sizeof(int64_t);
+  }
+  return bytes;
+}
+
+// In the caller's memory counts come first, one task after the other, so that they are read back in one
+// piece. Words and rows of one size kernel are not another's: all may run at once.
+bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) {
+  uint64_t counts_bytes = CountsBytes(plan);
+  *bytes = counts_bytes > 0 ? Aligned(counts_bytes + ADRT_STATUS_BYTES) : 0;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!IsRecorded(plan, task)) continue;
+    Counting* kept = CountingOf(plan, task, error);
+    if (!kept) return false;
+    adrt_launch_plan& counting = kept->plan;
+    if (!BindLike(plan, task, {}, kept->counts.size(), counting)) return OutOfMemory(error) == ADRT_OK;
+    *bytes += Aligned(counting.base_bytes);
+    for (uint32_t part = 0; part < counting.tasks.size(); ++part) {
+      counting.tasks[part].counts = &kept->known;
+      bool has_contents = true;
+      for (uint32_t param : counting.meta().tasks[part].size_reads) {
+        has_contents = has_contents && counting.params[param].content;
+      }
+      if (!SizeTask(counting, part, has_contents, error)) return false;
+      if (!counting.tasks[part].resolved) {
+        return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ",
+                      task,
+                      ": how much is counted depends on the content of buffers: call adrt_plan_resolve");
+      }
+      *bytes += Aligned(counting.tasks[part].heap_bytes);
+    }
+  }
+  return true;
+}
+
+bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error) {
+  uint64_t needed = 0, counts_bytes = CountsBytes(plan);
+  if (!LayOutCounting(plan, &needed, error)) return false;
+  if (needed == 0) return true;
+  if (!memory.given() || memory.bytes < needed) {
+    Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': counting takes ", needed,
+         " bytes, given ", memory.given() ? memory.bytes : 0);
+    error->needed_bytes = needed;
+    return false;
+  }
+  if (memory.position() % kAlignment != 0) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "record_size: the memory is not aligned to ", kAlignment,
+                  " bytes");
+  }
+  adrt_device& device = *plan.module->device;
+  uint64_t head = counts_bytes + ADRT_STATUS_BYTES, cursor = Aligned(head), offset = 0;
+  if (!device.kind->clear(device, queue, memory.Part(0, head), error)) return false;
+  LaunchPlaces places;
+  places.status = memory.Part(counts_bytes, ADRT_STATUS_BYTES);
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!IsRecorded(plan, task)) continue;
+    Counting& kept = *plan.tasks[task].counting;
+    Place values = memory.Part(offset, CountBytes(kept));
+    offset += CountBytes(kept);
+    if (!BindLike(plan, task, values, kept.counts.size(), kept.plan)) return OutOfMemory(error) == ADRT_OK;
+    places.base = memory.Part(cursor, kept.plan.base_bytes);
+    cursor += Aligned(kept.plan.base_bytes);
+    for (uint32_t part = 0; part < kept.plan.tasks.size(); ++part) {
+      uint64_t bytes = kept.plan.tasks[part].heap_bytes;
+      places.rows = memory.Part(cursor, bytes);
+      cursor += Aligned(bytes);
+      if (!RecordTask(kept.plan, part, queue, places, error)) return false;
+    }
+  }
+  return true;
+}
+
+bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error) {
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!IsRecorded(plan, task)) continue;
+    Counting* kept = CountingOf(plan, task, error);
+    if (!kept) return false;
+    std::memcpy(kept->counts.data(), counts, CountBytes(*kept));
+    counts += CountBytes(*kept);
+    plan.tasks[task].counts = TakeRound(*kept) ? &kept->counts : nullptr;
+  }
+  return true;
 }
 
 }  // namespace adrt
+
+adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error) {
+  using namespace adrt;
+  if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_counting: null argument");
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  adrt_count_report made = {};
+  made.counts_bytes = CountsBytes(*plan);
+  made.memory_alignment = kAlignment;
+  if (!LayOutCounting(*plan, &made.memory_bytes, details)) return details->status;
+  if (!CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_counting: struct_size is not set");
+  return ADRT_OK;
+}

@@ -40,6 +40,13 @@ void Empty(adrt_heap& heap) {
 
 }  // namespace
 
+bool GrowMemory(adrt_device& device, Memory& memory, uint64_t bytes, adrt_error* error) {
+  if (bytes <= memory.place.bytes) return true;
+  if (memory.given()) device.kind->release(device, memory);
+  memory = {};
+  return device.kind->allocate(device, bytes, &memory, error);
+}
+
 bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error) {
   uint64_t size = heap.memory.place.bytes;
   if (bytes <= size && heap.memory.given()) return true;

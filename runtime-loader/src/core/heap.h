@@ -34,6 +34,10 @@ void ReleaseHost(const artifact::Allocator& allocator, Memory& memory);
 /// the reason when refused, the heap is then empty.
 bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error);
 
+/// At least `bytes`: what is there, else new memory, whose content is undefined. False with the reason when
+/// refused, there is none then.
+bool GrowMemory(adrt_device& device, Memory& memory, uint64_t bytes, adrt_error* error);
+
 /// Memory that goes when the scope ends. Nothing that uses it may be under way then.
 class PassingMemory {
  public:

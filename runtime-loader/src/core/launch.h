@@ -31,19 +31,23 @@ struct Mirror {
   uint64_t epoch = 0;  ///< when it was copied, 0: never
 };
 
+struct Counting;
+
 /// Everything about one task that a launch needs.
 struct TaskPlan {
-  bool late = false;      ///< its sizes read what the kernel writes: settled when its turn comes
-  bool resolved = false;  ///< extents and capacities are settled
-  bool capped = false;    ///< S2 stacks got what the cap leaves instead of being read
+  bool late = false;       ///< its sizes read what the kernel writes: settled when its turn comes
+  bool late_rows = false;  ///< of this adrt_run: its rows are counted when its turn comes
+  bool resolved = false;   ///< extents and capacities are settled
+  bool capped = false;     ///< S2 stacks got what the cap leaves instead of being read
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;      ///< at most this many at once; CPU: jobs
-  uint64_t rows = 0;         ///< of each claim group: threads up to whole blocks of lanes
-  uint64_t wanted_rows = 0;  ///< what `rows` would be without a budget
-  uint64_t segment = 0;      ///< iterations between checkpoints, 0: whole tapes
-  uint64_t row_bytes = 0;    ///< over all groups
-  uint64_t heap_bytes = 0;   ///< claim counters and rows
+  uint64_t rows = 0;            ///< of the largest claim group
+  uint64_t wanted_threads = 0;  ///< what `threads` would be without a budget
+  uint64_t segment = 0;         ///< iterations between checkpoints, 0: whole tapes
+  uint64_t row_bytes = 0;       ///< over all groups
+  uint64_t heap_bytes = 0;      ///< claim counters and rows
+  uint64_t worst_bytes = 0;     ///< rows, if every thread took one of every group, before the budget
   uint64_t counters = 0;     ///< where the claim counters begin in the heap
   uint64_t counter_bytes = 0;
   Vector<artifact::GroupPlace> groups;
@@ -51,8 +55,13 @@ struct TaskPlan {
   Vector<bool> open;          ///< per stack: its capacity is not settled
   Vector<uint64_t> words;     ///< GPU: what a launch passes (artifact/gpu_abi.h); CPU: the adstack cells
   uint64_t words_offset = 0;  ///< where they go in the heap, if there
-  /// What a size kernel has counted, by StackMeta::id: capacities of the stacks that no expression sizes.
+  /// What a size kernel has counted: by StackMeta::id the capacities of the stacks that no expression sizes,
+  /// then by group the iterations that claim a row. Null: nothing yet.
   const Vector<int64_t>* counts = nullptr;
+  Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
+
+  /// Whether the rows lie in memory of their own instead of behind the plan's scratch and words.
+  bool OwnRows(bool by_plan) const { return late || late_rows || by_plan; }
 };
 
 /// One task as a device runs it. Everything lives for the call; the places live for the launch.
@@ -91,6 +100,7 @@ struct adrt_launch_plan {
   uint64_t heap_budget = 0;   ///< 0: none
   uint64_t cap = 0;           ///< 0: none
   uint64_t size_budget = 0;
+  uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;          ///< addresses of scratch are offsets until the launch
@@ -103,6 +113,7 @@ struct adrt_launch_plan {
   adrt::Vector<adrt::Mirror> mirrors;  ///< per parameter, empty where nothing was copied
   uint64_t epoch = 0;                  ///< counts the times at which buffers may have changed
   adrt::Memory run_status;             ///< adrt_run's own status block, where that is no host memory
+  adrt::Memory run_rows;               ///< adrt_run's own rows of tasks that are settled at their turn
 };
 
 namespace adrt {
@@ -117,11 +128,34 @@ bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
 /// Room for every task of the plan, nothing settled.
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
 
-/// Whether running the task's size kernel says what is open.
-bool IsCounted(const adrt_launch_plan& plan, uint32_t task);
-/// Counts the open stacks of a task by running its size kernel until nothing grows, then settles the task.
-/// The task's scratch must be in place, and what it reads written.
-bool CountTask(adrt_launch_plan& plan, uint32_t task, Vector<int64_t>& counts, adrt_error* error);
+/// Whether the kernel itself may change what the parameter holds.
+bool MayWrite(const adrt_launch_plan& plan, uint32_t param);
+
+/// Whether running the task's size kernel could say what is open. Not with a cap, which takes its place.
+bool CanCount(const adrt_launch_plan& plan, uint32_t task);
+/// Whether nothing else says what is open.
+bool MustCount(const adrt_launch_plan& plan, uint32_t task);
+/// Whether counting is worth it: a settled task's rows would take more than the threshold if every thread
+/// took one.
+bool WantsCount(const adrt_launch_plan& plan, uint32_t task);
+/// Whether the size kernel reads what an earlier task writes, so that the task's turn must come first.
+bool CountsLate(const adrt_launch_plan& plan, uint32_t task);
+/// Whether what was counted may not hold any more.
+bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task);
+/// Counts by running the task's size kernel until nothing grows, and settles the task. What it reads must be
+/// written, the task's scratch in place where it reads that.
+bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// What was counted did not hold: the task is to be settled again.
+void ForgetCounts(adrt_launch_plan& plan, uint32_t task);
+/// Gives back what counting has kept.
+void ReleaseCounting(adrt_launch_plan& plan);
+
+/// Counting in the caller's queue, before the launch: bytes of what is counted, 0 where nothing is.
+uint64_t CountsBytes(const adrt_launch_plan& plan);
+/// Records it: memory is [counts of every task | status block | words and rows].
+bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error);
+/// Takes CountsBytes bytes that such a recording counted. Tasks whose stacks take another round stay open.
+bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error);
 
 /// Settles one task, with the contents that BoundParam::content gives where `may_read`. Leaves it open,
 /// without an error, where that is not enough.
@@ -149,7 +183,7 @@ uint64_t HeapAlignment(const adrt_launch_plan& plan);
 /// Where a launch puts things.
 struct LaunchPlaces {
   Place base;    ///< the heap: scratch, words, rows
-  Place rows;    ///< of late tasks: memory of their own
+  Place rows;    ///< of tasks that are settled at their turn: memory of their own
   Place status;  ///< ADRT_STATUS_BYTES
 };
 /// Gives scratch its place in the heap. Buffers on which the kernel's size kernels run are found through it.

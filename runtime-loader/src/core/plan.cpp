@@ -9,6 +9,7 @@ using adrt::Fail;
 namespace {
 
 constexpr uint32_t kMaxWorkers = 1u << 24;
+constexpr uint64_t kDefaultThreshold = 1u << 20;
 
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
@@ -50,6 +51,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   made->rules = adc::artifact::RowRulesOf(made->bundle->metadata.targets[made->target].kind.view(), 1);
   made->heap_budget = wanted.heap_budget;
   made->size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kDefaultSizeBudget;
+  made->size_threshold = wanted.size_threshold ? wanted.size_threshold : kDefaultThreshold;
   adrt_bundle_retain(made->bundle);
   adrt_module_retain(made->module);
 
@@ -67,6 +69,8 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
 void adrt_plan_release(adrt_launch_plan* plan) {
   if (!plan) return;
   adrt_module* module = plan->module;
+  adrt::ReleaseCounting(*plan);
+  if (plan->run_rows.given()) module->device->kind->release(*module->device, plan->run_rows);
   if (plan->run_status.given()) module->device->kind->release(*module->device, plan->run_status);
   adrt_bundle* bundle = plan->bundle;
   adrt::Delete(plan->host.allocator, plan);
@@ -146,6 +150,26 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
   made.segment = sizes.segment;
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: struct_size is not set");
+  return ADRT_OK;
+}
+
+adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_t group,
+                            adrt_group_report* report, adrt_error* error) {
+  if (!plan || !report || task >= plan->tasks.size() || group >= plan->tasks[task].groups.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_group: null argument or no such group");
+  }
+  const adrt::TaskPlan& sizes = plan->tasks[task];
+  const adc::artifact::AdstackPlanMeta& adstack = *adrt::AdstackPlanOf(*plan, task);
+  const adc::artifact::GroupMeta& meta = adstack.groups[group];
+  adrt_group_report made = {};
+  made.can_count = adrt::CanCount(*plan, task) && meta.counted && plan->rules.is_gpu;
+  made.counted = made.can_count && sizes.counts;
+  if (made.counted) made.iterations = static_cast<uint64_t>((*sizes.counts)[adstack.stacks.size() + group]);
+  made.rows = sizes.groups[group].rows;
+  made.row_bytes = sizes.groups[group].stride;
+  made.gate = meta.gate.c_str();
+  if (!adrt::CopyReport(made, report))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_group: struct_size is not set");
   return ADRT_OK;
 }
 

@@ -86,7 +86,12 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
     std::memcpy(mirror->bytes.data(), bytes + offset, mirror->bytes.size());
     mirror->epoch = plan.epoch;
   });
-  return done;
+  if (!done) return false;
+  // Rows need not be counted, so counts may be missing; the plan goes by the worst case then.
+  uint64_t counts_bytes = CountsBytes(plan);
+  if (counts_bytes > 0 && size - expected >= counts_bytes) return TakeCounts(plan, bytes + expected, error);
+  for (TaskPlan& task : plan.tasks) task.counts = nullptr;
+  return true;
 }
 
 }  // namespace
@@ -116,6 +121,15 @@ adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adr
       made.bytes = plan->params[param].bytes;
       made.name = plan->meta().params[param].name.c_str();
     });
+    uint64_t counts_bytes = adrt::CountsBytes(*plan);
+    if (counts_bytes > 0 && made.count++ == index) {
+      found = true;
+      made.param = ADRT_READBACK_COUNTS;
+      made.offset = made.total_bytes;
+      made.bytes = counts_bytes;
+      made.name = "counts";
+    }
+    made.total_bytes += counts_bytes;
   }
   // The first report of an empty readback says that it is empty.
   if (!found && !(index == 0 && made.count == 0)) {
@@ -140,5 +154,11 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
                                  details)) {
     return details->status;
   }
-  return adrt::SizeAgain(*plan, true, details) ? ADRT_OK : details->status;
+  if (!adrt::SizeAgain(*plan, true, details)) return details->status;
+  // Where the task's code runs on the host, counting is reading.
+  for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
+    bool open = !plan->tasks[task].resolved && !plan->tasks[task].late;
+    if (open && !adrt::CountTask(*plan, task, details)) return details->status;
+  }
+  return ADRT_OK;
 }

@@ -80,7 +80,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;
   launch.blocks = (launch.threads + launch.block_size - 1) / launch.block_size;
   launch.chunk = ChunkOf(plan, task);
-  launch.heap = sizes.late || plan.own_rows ? places.rows : places.base;
+  launch.heap = sizes.OwnRows(plan.own_rows) ? places.rows : places.base;
   launch.status = places.status;
   launch.words = {sizes.words.data(), sizes.words.size()};
   UseSegment(plan, task);

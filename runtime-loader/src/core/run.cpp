@@ -33,15 +33,15 @@ class Launcher {
         error_(error),
         device_(*plan.module->device),
         passing_(device_),
-        late_(device_),
         queue_(device_) {}
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  ~Launcher() { LeaveLateRows(); }
 
   bool Run() {
     ++plan_.epoch;
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (plan_.tasks[task].late) continue;
-      bool stale = !plan_.tasks[task].resolved || adrt::MustReadAgain(plan_, task);
-      if (stale && !adrt::ReadAndSizeTask(plan_, task, error_)) return false;
+      if (!plan_.tasks[task].late && IsStale(task) && !Settle(task, false)) return false;
     }
     if (!TakeHeap() || !TakeStatus()) return false;
     uint64_t begin = Now();
@@ -139,8 +139,37 @@ class Launcher {
     return false;
   }
 
+  // Whether what is known of a task may not hold for this launch, or is not all that is worth knowing.
+  bool IsStale(uint32_t task) const {
+    const adrt::TaskPlan& sizes = plan_.tasks[task];
+    return !sizes.resolved || adrt::MustReadAgain(plan_, task) ||
+           (sizes.counts ? adrt::MustCountAgain(plan_, task) : adrt::WantsCount(plan_, task));
+  }
+
+  bool Settle(uint32_t task, bool at_its_turn) {
+    adrt::TaskPlan& sizes = plan_.tasks[task];
+    if (adrt::MustCountAgain(plan_, task)) sizes.counts = nullptr;
+    if (!adrt::ReadAndSizeTask(plan_, task, error_)) return false;
+    if (!sizes.resolved) return adrt::CountTask(plan_, task, error_);
+    if (sizes.counts || !adrt::WantsCount(plan_, task)) return true;
+    sizes.late_rows = !at_its_turn && adrt::CountsLate(plan_, task);
+    return sizes.late_rows || adrt::CountTask(plan_, task, error_);
+  }
+
+  // A plan's rows are part of its heap for whoever records it.
+  void LeaveLateRows() {
+    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
+      if (!plan_.tasks[task].late_rows) continue;
+      adrt_error passed = {};
+      plan_.tasks[task].late_rows = false;
+      plan_.tasks[task].counts = nullptr;
+      adrt::SizeTask(plan_, task, true, adrt::DetailsOf(nullptr, &passed));
+    }
+  }
+
   bool RunTask(uint32_t task) {
-    return (!plan_.tasks[task].late || SettleLate(task)) &&
+    bool at_its_turn = plan_.tasks[task].late || plan_.tasks[task].late_rows;
+    return (!at_its_turn || SettleLate(task)) &&
            adrt::RecordTask(plan_, task, queue_.handle(), places_, error_);
   }
 
@@ -149,16 +178,14 @@ class Launcher {
   bool SettleLate(uint32_t task) {
     if (!Wait()) return false;
     ++plan_.epoch;
-    adrt::Vector<int64_t> counts(&plan_.host.allocator);
-    bool counted = adrt::IsCounted(plan_, task);
-    if (counted && !adrt::CountTask(plan_, task, counts, error_)) return false;
-    if (!counted && !adrt::ReadAndSizeTask(plan_, task, error_)) return false;
+    if (!Settle(task, true)) return false;
     // Scratch is in use by now, so the rows of such a task cannot move into a larger heap: they get their
     // own.
     places_.rows = {};
-    if (plan_.tasks[task].heap_bytes > 0) {
-      if (!late_.Take(plan_.tasks[task].heap_bytes, error_)) return false;
-      places_.rows = late_.place();
+    uint64_t bytes = plan_.tasks[task].heap_bytes;
+    if (bytes > 0) {
+      if (!adrt::GrowMemory(device_, plan_.run_rows, bytes, error_)) return false;
+      places_.rows = plan_.run_rows.place.Part(0, bytes);
     }
     return queue_.Begin(error_);
   }
@@ -169,7 +196,6 @@ class Launcher {
   adrt_device& device_;
   // The queue goes first when a launch fails: nothing is under way when the memory goes.
   adrt::PassingMemory passing_;
-  adrt::PassingMemory late_;
   adrt::OwnQueue queue_;
   adrt::LaunchPlaces places_;
   adrt_run_times times_ = {};
@@ -196,11 +222,16 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   adrt_error* details = adrt::DetailsOf(error, &own);
   Launcher launcher(*plan, wanted, details);
   if (!launcher.Run()) return details->status;
+  // What was counted did not hold: the next launch counts again, whatever the content versions say.
+  uint32_t code = launcher.status()[ADRT_CPU_STATUS_CODE];
+  bool overflow = code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED;
   if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size of the times is not set");
   }
   if (wanted.status) std::memcpy(wanted.status, launcher.status(), ADRT_STATUS_BYTES);
-  return adrt_status_read(plan, launcher.status(), error);
+  adrt_status status = adrt_status_read(plan, launcher.status(), error);
+  for (uint32_t task = 0; task < plan->tasks.size() && overflow; ++task) adrt::ForgetCounts(*plan, task);
+  return status;
 }
 
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error) {
@@ -231,9 +262,18 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
     const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(*plan, task);
     std::string_view gate =
         adstack && index < adstack->groups.size() ? adstack->groups[index].gate.view() : "?";
-    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task,
-                ", iteration ", iteration, ": more threads pass the gate at ", gate, " than its ",
-                plan->tasks[task].rows, " rows: raise the launch's heap");
+    const adrt::TaskPlan& sizes = plan->tasks[task];
+    uint64_t rows = index < sizes.groups.size() ? sizes.groups[index].rows : 0;
+    uint64_t row_bytes = index < sizes.groups.size() ? sizes.groups[index].stride : 0;
+    const char* remedy = sizes.counts
+                             ? " rows, which were counted: what decides there has changed since; count "
+                               "again, with another content version. A row for every thread takes "
+                             : " rows: plan again. A row for every thread takes ";
+    Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task, ", iteration ",
+         iteration, ": more threads pass the gate at ", gate, " than its ", rows, remedy, sizes.worst_bytes,
+         " bytes, ", row_bytes, " each");
+    if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = sizes.worst_bytes;
+    return ADRT_ERROR_ADSTACK_OVERFLOW;
   }
   const adrt::Vector<adc::artifact::CheckMeta>& table =
       code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;

@@ -6,7 +6,8 @@
 
 // From arguments to bytes. A task is settled in one go: its extents give the iterations, these and the
 // workers give the threads and their rows, the capacities of its stacks give the bytes of a row, the budget
-// may lower the rows. Where things lie is artifact/adstack_layout.h's.
+// may lower the threads. A group behind a gate takes a row per thread until its iterations are counted
+// (counting.cpp), then at most one for each of them. Where things lie is artifact/adstack_layout.h's.
 // What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
 //
 // With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
@@ -104,12 +105,10 @@ class TaskSizer {
     bool open = false;
     if (!Iterations(&open)) return false;
     if (open) return true;
-    sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
+    sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = sizes_.worst_bytes = 0;
     sizes_.threads = Limit() < sizes_.total ? Limit() : sizes_.total;
-    if (!artifact::RoundRows(sizes_.threads, rules_, &sizes_.rows)) return TooLarge();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
-    if (sizes_.threads > sizes_.rows) sizes_.threads = sizes_.rows;
     sizes_.resolved = true;
     return true;
   }
@@ -141,11 +140,10 @@ class TaskSizer {
       if (plan_.meta().exprs.ClassOf(extent) == SizeClass::kS2) reads_extents = true;
     }
     if (plan_.cap > 0 && !reads_extents) return false;
-    if (!meta_.size_kernel.empty()) return true;
     for (uint32_t param : meta_.size_reads) {
-      if (plan_.meta().params[param].access != artifact::Access::kRead) return true;
+      if (MayWrite(plan_, param)) return true;
     }
-    return false;
+    return MustCount(plan_, number_) && CountsLate(plan_, number_);
   }
 
   // Whether every thread has a row, whatever it meets.
@@ -243,7 +241,7 @@ class TaskSizer {
       planned = {};
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
-      if (stack.capacity == artifact::kNoNode && sizes_.counts && stack.id < sizes_.counts->size()) {
+      if (stack.capacity == artifact::kNoNode && HasCounts() && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
@@ -262,15 +260,24 @@ class TaskSizer {
     if (!LayOut()) return false;
     if (open_count > 0 && sizes_.total > 0) {
       if (plan_.cap == 0) {
-        if (may_read_) return NeedsCap();
+        if (may_read_ && !CanCount(plan_, number_)) return NeedsCap();
         *open = true;
         return true;
       }
       if (!ShareCap(open_count) || !LayOut()) return false;
     }
+    uint64_t most = sizes_.threads;
     FitDevice();
+    sizes_.worst_bytes = BytesOf(sizes_.threads);
+    if (HasCounts()) {
+      by_count_ = true;
+      sizes_.threads = most;
+      FitDevice();
+    }
     return FitBudget() && Settle();
   }
+
+  bool HasCounts() const { return sizes_.counts && plan_.cap == 0; }
 
   bool NeedsCap() {
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
@@ -287,15 +294,46 @@ class TaskSizer {
   std::span<artifact::StackPlace> Stacks() { return {sizes_.stacks.data(), sizes_.stacks.size()}; }
   std::span<artifact::GroupPlace> Groups() { return {sizes_.groups.data(), sizes_.groups.size()}; }
 
-  uint64_t Base() const { return sizes_.late || plan_.own_rows ? 0 : plan_.base_bytes; }
+  uint64_t Base() const { return sizes_.OwnRows(plan_.own_rows) ? 0 : plan_.base_bytes; }
   // What the task takes before its first row.
   uint64_t Fixed() const { return Base() + artifact::CounterBytes(*adstack_, rules_); }
 
-  // Rows that `available` bytes hold, whole blocks; at most as many as there are.
-  void LowerRows(uint64_t available, uint64_t row_bytes) {
-    uint64_t fit = available / row_bytes;
-    fit -= fit % rules_.lanes;
-    if (fit < sizes_.rows) sizes_.rows = fit;
+  // Rows of a group that `threads` threads may want, whole blocks. One behind a gate has a block at least, so
+  // that a thread that comes there against the count has a last row to report with.
+  uint64_t RowsOf(uint32_t group, uint64_t threads) const {
+    uint64_t rows = threads, rounded = 0;
+    if (by_count_ && artifact::IsClaimed(adstack_->groups[group], rules_) &&
+        adstack_->groups[group].counted) {
+      size_t element = adstack_->stacks.size() + group;
+      uint64_t passes = element < sizes_.counts->size() && (*sizes_.counts)[element] > 0
+                            ? static_cast<uint64_t>((*sizes_.counts)[element])
+                            : 0;
+      if (passes < rows) rows = passes;
+      if (rows == 0 && threads > 0) rows = 1;
+    }
+    return artifact::RoundRows(rows, rules_, &rounded) ? rounded : UINT64_MAX;
+  }
+  // Bytes of the rows of `threads` threads, or UINT64_MAX.
+  uint64_t BytesOf(uint64_t threads) const {
+    uint64_t sum = 0, bytes = 0;
+    for (uint32_t group = 0; group < sizes_.groups.size(); ++group) {
+      if (__builtin_mul_overflow(RowsOf(group, threads), sizes_.groups[group].stride, &bytes) ||
+          __builtin_add_overflow(sum, bytes, &sum)) {
+        return UINT64_MAX;
+      }
+    }
+    return sum;
+  }
+  // As many threads as `available` bytes hold the rows of, whole blocks; at most as many as there are. More
+  // threads never take fewer bytes.
+  void LowerThreads(uint64_t available) {
+    if (BytesOf(sizes_.threads) <= available) return;
+    uint64_t fit = 0, too_many = sizes_.threads / rules_.lanes + 1;
+    while (too_many - fit > 1) {
+      uint64_t middle = fit + (too_many - fit) / 2;
+      (BytesOf(middle * rules_.lanes) <= available ? fit : too_many) = middle;
+    }
+    sizes_.threads = fit * rules_.lanes;
   }
   // Bytes of a heap with one block of rows.
   bool OneBlock(uint64_t row_bytes, uint64_t* bytes) {
@@ -307,17 +345,20 @@ class TaskSizer {
   // Divides what the cap leaves; a row needs at least 64 bytes per open stack.
   bool ShareCap(uint32_t open_count) {
     constexpr uint64_t kUnit = 64;
-    uint64_t smallest = 0;
+    uint64_t smallest = 0, rows = 0;
     if (__builtin_add_overflow(sizes_.row_bytes, kUnit * open_count, &smallest)) return TooLarge();
+    if (!artifact::RoundRows(sizes_.threads, rules_, &rows)) return TooLarge();
     uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
-    LowerRows(available, smallest);
-    if (sizes_.rows == 0) {
+    uint64_t fit = available / smallest;
+    fit -= fit % rules_.lanes;
+    if (fit < rows) sizes_.threads = rows = fit;
+    if (rows == 0) {
       uint64_t needed = 0;
       if (!OneBlock(smallest, &needed)) return false;
       return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, ", needed,
                           " would do for a start");
     }
-    uint64_t share = (available / sizes_.rows - sizes_.row_bytes) / open_count & ~(kUnit - 1);
+    uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
       sizes_.stacks[index].capacity = share / artifact::ScalarTypeSize(adstack_->stacks[index].type);
@@ -329,25 +370,24 @@ class TaskSizer {
   // it: fewer threads are faster there, down to a quarter of what could run. Rows behind gates are mostly not
   // taken, and may be many as long as they are small.
   void FitDevice() {
-    if (!rules_.is_gpu || sizes_.row_bytes == 0 || sizes_.rows == 0) return;
+    if (!rules_.is_gpu || sizes_.row_bytes == 0 || sizes_.threads == 0) return;
     uint64_t own = OwnThreads() / rules_.lanes * rules_.lanes;
     if (!HasUngated()) {
-      uint64_t running = own < sizes_.rows ? own : sizes_.rows;
-      uint64_t bytes = running * sizes_.row_bytes;
-      LowerRows(bytes > kManyGatedRows ? bytes : kManyGatedRows, sizes_.row_bytes);
+      uint64_t bytes = BytesOf(own < sizes_.threads ? own : sizes_.threads);
+      LowerThreads(bytes > kManyGatedRows ? bytes : kManyGatedRows);
     } else if (plan_.module && plan_.module->device->cache_bytes > 0) {
       uint64_t half = plan_.module->device->cache_bytes / 2;
-      uint64_t least = sizes_.rows / kFewestShare * sizes_.row_bytes;
-      LowerRows(half > least ? half : least, sizes_.row_bytes);
+      uint64_t least = BytesOf(sizes_.threads / kFewestShare);
+      LowerThreads(half > least ? half : least);
     }
-    if (sizes_.rows == 0) sizes_.rows = rules_.lanes;
+    if (sizes_.threads == 0) sizes_.threads = sizes_.total < rules_.lanes ? sizes_.total : rules_.lanes;
   }
 
   bool FitBudget() {
-    sizes_.wanted_rows = sizes_.rows;
-    if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.rows == 0) return true;
-    LowerRows(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0, sizes_.row_bytes);
-    if (sizes_.rows > 0) return true;
+    sizes_.wanted_threads = sizes_.threads;
+    if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
+    LowerThreads(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0);
+    if (sizes_.threads > 0) return true;
     uint64_t needed = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
     return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
@@ -359,11 +399,17 @@ class TaskSizer {
     uint64_t end = 0;
     sizes_.counters = Base();
     sizes_.counter_bytes = artifact::CounterBytes(*adstack_, rules_);
-    if (!artifact::PlaceRows(*adstack_, rules_, Base(), sizes_.rows, Groups(), &end)) return TooLarge();
+    sizes_.rows = 0;
+    for (uint32_t group = 0; group < sizes_.groups.size(); ++group) {
+      uint64_t rows = RowsOf(group, sizes_.threads);
+      if (rows == UINT64_MAX) return TooLarge();
+      sizes_.groups[group].rows = rows;
+      if (rows > sizes_.rows) sizes_.rows = rows;
+    }
+    if (!artifact::PlaceRows(*adstack_, rules_, Base(), Groups(), &end)) return TooLarge();
     sizes_.heap_bytes = end - Base();
     size_t first = rules_.is_gpu ? plan_.cells.size() : 0;
-    artifact::WriteAdstackWords(*adstack_, rules_, sizes_.rows, Stacks(), Groups(),
-                                sizes_.words.data() + first);
+    artifact::WriteAdstackWords(*adstack_, rules_, Stacks(), Groups(), sizes_.words.data() + first);
     return true;
   }
 
@@ -374,6 +420,7 @@ class TaskSizer {
   TaskPlan& sizes_;
   const artifact::AdstackPlanMeta* adstack_;
   artifact::RowRules rules_;
+  bool by_count_ = false;  ///< groups behind gates take as many rows as iterations were counted
   adrt_error* error_;
 };
 
@@ -485,6 +532,17 @@ bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
   return false;
 }
 
+bool MayWrite(const adrt_launch_plan& plan, uint32_t param) {
+  const Vector<artifact::ParamMeta>& params = plan.meta().params;
+  if (params[param].kind == artifact::ParamKind::kScratch) return true;
+  if (params[param].access != artifact::Access::kRead) return true;
+  if (!params[param].alias) return false;
+  for (const artifact::ParamMeta& other : params) {
+    if (other.alias && other.access != artifact::Access::kRead) return true;
+  }
+  return false;
+}
+
 bool ReadsInPlace(const adrt_launch_plan& plan) {
   return !plan.rules.is_gpu;
 }
@@ -492,7 +550,7 @@ bool ReadsInPlace(const adrt_launch_plan& plan) {
 uint64_t HeapBytes(const adrt_launch_plan& plan) {
   uint64_t largest = 0;
   for (const TaskPlan& task : plan.tasks) {
-    if (!task.late && task.heap_bytes > largest) largest = task.heap_bytes;
+    if (!task.OwnRows(false) && task.heap_bytes > largest) largest = task.heap_bytes;
   }
   return plan.base_bytes + largest;
 }
