@@ -231,7 +231,8 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   places.status = both.Part(0, ADRT_STATUS_BYTES);
   if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
   Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
-  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan)) return OutOfMemory(error) == ADRT_OK;
+  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
+    return OutOfMemory(error) == ADRT_OK;
   for (uint32_t round = 0; round < kMaxRounds; ++round) {
     if (!RunRound(*counting, places, both, error)) return false;
     if (TakeRound(*counting)) break;

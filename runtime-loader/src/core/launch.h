@@ -41,14 +41,14 @@ struct TaskPlan {
   bool capped = false;     ///< S2 stacks got what the cap leaves instead of being read
   int64_t extents[8] = {};
   uint64_t total = 0;
-  uint64_t threads = 0;      ///< at most this many at once; CPU: jobs
+  uint64_t threads = 0;         ///< at most this many at once; CPU: jobs
   uint64_t rows = 0;            ///< of the largest claim group
   uint64_t wanted_threads = 0;  ///< what `threads` would be without a budget
   uint64_t segment = 0;         ///< iterations between checkpoints, 0: whole tapes
   uint64_t row_bytes = 0;       ///< over all groups
   uint64_t heap_bytes = 0;      ///< claim counters and rows
   uint64_t worst_bytes = 0;     ///< rows, if every thread took one of every group, before the budget
-  uint64_t counters = 0;     ///< where the claim counters begin in the heap
+  uint64_t counters = 0;        ///< where the claim counters begin in the heap
   uint64_t counter_bytes = 0;
   Vector<artifact::GroupPlace> groups;
   Vector<artifact::StackPlace> stacks;

@@ -56,7 +56,8 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
   TaskPlan& sizes = plan.tasks[task];
   if (SegmentParam(plan) == artifact::kNoIndex) return SizeTaskAsIs(plan, task, may_read, error);
   // What a size kernel has counted holds for the length that it was told.
-  if (sizes.counts && MustCount(plan, task)) return SizeWith(plan, task, static_cast<int64_t>(sizes.segment), may_read, error);
+  if (sizes.counts && MustCount(plan, task))
+    return SizeWith(plan, task, static_cast<int64_t>(sizes.segment), may_read, error);
   adrt_error own = {};
   own.struct_size = sizeof own;
   bool plain = SizeWith(plan, task, 0, may_read, &own);
