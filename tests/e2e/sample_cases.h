@@ -92,6 +92,7 @@ inline interp::Arguments GradientArguments(Native& native, const std::string& na
   uint64_t random = 5;
   for (size_t n = primal.list.size(); n < arguments.list.size(); ++n) {
     interp::Tensor& tensor = arguments[n].tensor;
+    if (tensor.data.empty()) continue;  // scratch
     for (int64_t k = 0; k < tensor.ScalarCount(); ++k) tensor.Set(k, internal::RandomNumber(random));
   }
   return arguments;

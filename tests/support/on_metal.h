@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "counted_rows.h"
 #include "driver/compile.h"
 #include "interp/arguments.h"
 #include "metal_host_api.h"
@@ -51,7 +52,10 @@ class OnMetal {
   /// Runs kernel `name` with arguments by position; those of scratch parameters are passed over. `budget`:
   /// the part of the heap that the launch may take, where the plan knows it and it is no little. Returns the
   /// bytes of its heap, 0 where only running tells.
-  uint64_t Run(const std::string& name, interp::Arguments& arguments, double budget) {
+  /// Rows behind gates are counted from `threshold` bytes on (0: the default); `rows`: what the plan says of
+  /// them afterwards.
+  uint64_t Run(const std::string& name, interp::Arguments& arguments, double budget, uint64_t threshold = 0,
+               CountedRows* rows = nullptr) {
     const adrt_kernel* kernel = nullptr;
     Check(adrt_bundle_find_kernel(bundle_, name.c_str(), 0, &kernel, Error()));
     std::vector<Upload> uploads(arguments.list.size());
@@ -63,12 +67,14 @@ class OnMetal {
       if (param.kind != ADRT_PARAM_SCRATCH) args.push_back(ArgumentOf(param, n, arguments[n], uploads[n]));
     }
     uint64_t heap_bytes = 0;
-    adrt_launch_plan* plan = Plan(kernel, args, 0, &heap_bytes);
+    adrt_launch_plan* plan = Plan(kernel, args, threshold, 0, &heap_bytes);
     if (budget < 1 && heap_bytes > kLittle) {
       adrt_plan_release(plan);
-      plan = Plan(kernel, args, static_cast<uint64_t>(static_cast<double>(heap_bytes) * budget), &heap_bytes);
+      plan = Plan(kernel, args, threshold, static_cast<uint64_t>(static_cast<double>(heap_bytes) * budget),
+                  &heap_bytes);
     }
     Check(adrt_run(plan, nullptr, Error()));
+    if (rows) *rows = ReadCountedRows(plan);
     adrt_plan_release(plan);
     for (size_t n = 0; n < uploads.size(); ++n) {
       if (!uploads[n].memory) continue;
@@ -116,14 +122,15 @@ class OnMetal {
     return arg;
   }
 
-  adrt_launch_plan* Plan(const adrt_kernel* kernel, const std::vector<adrt_arg>& args, uint64_t budget,
-                         uint64_t* heap_bytes) {
+  adrt_launch_plan* Plan(const adrt_kernel* kernel, const std::vector<adrt_arg>& args, uint64_t threshold,
+                         uint64_t budget, uint64_t* heap_bytes) {
     adrt_plan_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.arg_count = static_cast<uint32_t>(args.size());
     desc.args = args.data();
     desc.module = module_;
     desc.heap_budget = budget;
+    desc.size_threshold = threshold;
     adrt_launch_plan* plan = nullptr;
     Check(adrt_plan(kernel, &desc, &plan, Error()));
     adrt_plan_report report = {};

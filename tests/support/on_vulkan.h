@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "counted_rows.h"
 #include "driver/compile.h"
 #include "interp/arguments.h"
 
@@ -54,6 +55,8 @@ class OnVulkan {
     bool far = false;  ///< buffers where no descriptor can begin, so that their addresses are taken
     double budget =
         1;  ///< of the heap that the launch would take, where the plan knows it and it is no little
+    uint64_t threshold = 0;       ///< bytes of rows from which those behind gates are counted; 0: the default
+    CountedRows* rows = nullptr;  ///< what the plan says of them afterwards
   };
 
   /// Runs kernel `name` with arguments by position; those of scratch parameters are passed over. Returns the
@@ -71,13 +74,14 @@ class OnVulkan {
         args.push_back(ArgumentOf(param, n, arguments[n], way, uploads[n]));
     }
     uint64_t heap_bytes = 0;
-    adrt_launch_plan* plan = Plan(kernel, args, 0, &heap_bytes);
+    adrt_launch_plan* plan = Plan(kernel, args, way, 0, &heap_bytes);
     if (way.budget < 1 && heap_bytes > kLittle) {
       adrt_plan_release(plan);
-      plan = Plan(kernel, args, static_cast<uint64_t>(static_cast<double>(heap_bytes) * way.budget),
+      plan = Plan(kernel, args, way, static_cast<uint64_t>(static_cast<double>(heap_bytes) * way.budget),
                   &heap_bytes);
     }
     Check(adrt_run(plan, nullptr, Error()));
+    if (way.rows) *way.rows = ReadCountedRows(plan);
     adrt_plan_release(plan);
     for (size_t n = 0; n < uploads.size(); ++n) {
       if (!uploads[n].memory) continue;
@@ -131,14 +135,15 @@ class OnVulkan {
     return arg;
   }
 
-  adrt_launch_plan* Plan(const adrt_kernel* kernel, const std::vector<adrt_arg>& args, uint64_t budget,
-                         uint64_t* heap_bytes) {
+  adrt_launch_plan* Plan(const adrt_kernel* kernel, const std::vector<adrt_arg>& args, const Way& way,
+                         uint64_t budget, uint64_t* heap_bytes) {
     adrt_plan_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.arg_count = static_cast<uint32_t>(args.size());
     desc.args = args.data();
     desc.module = module_;
     desc.heap_budget = budget;
+    desc.size_threshold = way.threshold;
     adrt_launch_plan* plan = nullptr;
     Check(adrt_plan(kernel, &desc, &plan, Error()));
     adrt_plan_report report = {};

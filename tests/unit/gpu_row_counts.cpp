@@ -1,5 +1,5 @@
-// Rows that size kernels count, against the rows that threads claim: compiled code on waves of threads of this
-// process. No thread is ever left without a row, and where nothing had to be assumed the count is exact.
+// Rows that size kernels count, against the rows that threads claim: compiled code on waves of threads of
+// this process. No thread is ever left without a row, and where nothing had to be assumed the count is exact.
 
 #include "wave_launch.h"
 
@@ -73,7 +73,10 @@ class GatedKernelWriter {
   std::string Block(int depth, std::string value) {
     for (uint32_t count = 1 + Below(3); count > 0; --count) {
       uint32_t kind = depth > 0 ? Below(6) : 5;
-      value = kind < 2 ? Gate(depth, value) : kind < 4 ? Loop(depth, value) : kind < 5 ? While(depth, value) : Step(value);
+      value = kind < 2   ? Gate(depth, value)
+              : kind < 4 ? Loop(depth, value)
+              : kind < 5 ? While(depth, value)
+                         : Step(value);
     }
     return value;
   }
@@ -94,7 +97,8 @@ class GatedKernelWriter {
   std::string Loop(int depth, const std::string& value) {
     static constexpr const char* kTrips[] = {"3", "%n", "(mod %i, 4)", "(mod (load %id[%i]), 5)"};
     std::string name = Fresh("l"), carried = Fresh("a"), index = Fresh("t");
-    Line(name + " = for " + index + " in 0.." + kTrips[Below(4)] + " carry(" + carried + " = " + value + ") {");
+    Line(name + " = for " + index + " in 0.." + kTrips[Below(4)] + " carry(" + carried + " = " + value +
+         ") {");
     loops_.push_back(index);
     Line("yield " + Step(Block(depth - 1, carried)));
     loops_.pop_back();

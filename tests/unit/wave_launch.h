@@ -80,7 +80,8 @@ class WaveLaunch {
 inline constexpr int64_t kExtent = 45;
 
 /// Arguments of a random kernel, or of one derived from it; buffers have kExtent elements along each axis.
-inline interp::Arguments RandomArguments(const ir::Module& module, const ir::Function& kernel, uint64_t seed) {
+inline interp::Arguments RandomArguments(const ir::Module& module, const ir::Function& kernel,
+                                         uint64_t seed) {
   interp::Arguments arguments = interp::MakeArguments(module, kernel);
   uint64_t state = seed * 77 + 5;
   auto number = [&] {

@@ -152,8 +152,9 @@ class Launcher {
     if (!adrt::ReadAndSizeTask(plan_, task, error_)) return false;
     if (!sizes.resolved) return adrt::CountTask(plan_, task, error_);
     if (sizes.counts || !adrt::WantsCount(plan_, task)) return true;
-    sizes.late_rows = !at_its_turn && adrt::CountsLate(plan_, task);
-    return sizes.late_rows || adrt::CountTask(plan_, task, error_);
+    if (at_its_turn || !adrt::CountsLate(plan_, task)) return adrt::CountTask(plan_, task, error_);
+    sizes.late_rows = true;
+    return true;
   }
 
   // A plan's rows are part of its heap for whoever records it.
