@@ -154,18 +154,26 @@ class Launch {
     desc.workers = threads;
     adrt_error error = NewError();
     Check(adrt_plan(program.Kernel(kernel), &desc, &plan_, &error), error, kernel);
-    // What sizing reads of buffers is brought to the host once.
+    // What sizing reads of buffers, and what is counted on the device, is brought to the host once.
+    adrt_count_report counting = {};
+    counting.struct_size = sizeof counting;
+    Check(adrt_plan_counting(plan_, &counting, &error), error, "adrt_plan_counting");
+    unsigned char* counts = DeviceCopy(std::vector<unsigned char>(counting.memory_bytes));
+    if (counting.counts_bytes > 0) {
+      Check(adrt_record_size_cuda(plan_, nullptr, counts, counting.memory_bytes, &error), error,
+            "adrt_record_size_cuda");
+    }
     adrt_readback_report piece = {};
     piece.struct_size = sizeof piece;
     Check(adrt_plan_readback(plan_, 0, &piece, &error), error, "adrt_plan_readback");
     std::vector<unsigned char> readback(piece.total_bytes);
     for (uint32_t index = 0; index < piece.count; ++index) {
       Check(adrt_plan_readback(plan_, index, &piece, &error), error, "adrt_plan_readback");
+      const void* from = piece.param == ADRT_READBACK_COUNTS ? counts : nullptr;
       for (const adrt_arg& arg : args) {
-        if (std::strcmp(arg.name, piece.name) != 0) continue;
-        Check(cudaMemcpy(readback.data() + piece.offset, arg.data, piece.bytes, cudaMemcpyDefault),
-              "cudaMemcpy");
+        if (from == nullptr && std::strcmp(arg.name, piece.name) == 0) from = arg.data;
       }
+      Check(cudaMemcpy(readback.data() + piece.offset, from, piece.bytes, cudaMemcpyDefault), "cudaMemcpy");
     }
     if (!readback.empty())
       Check(adrt_plan_resolve(plan_, readback.data(), readback.size(), &error), error, "adrt_plan_resolve");

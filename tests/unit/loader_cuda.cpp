@@ -485,6 +485,31 @@ TEST_CASE("stacks are counted on the device, and rows behind a gate are claimed"
       // Behind a gate there is a row per iteration, up to whole blocks of lanes.
       CHECK(TaskReport(plan, 0).heap_bytes == 256 + 320 * 448);
     }
+    SECTION("by the caller's stream, counts read back") {
+      device.Must(device.Plan("counted", args, &plan));
+      adrt_count_report counting = {};
+      counting.struct_size = sizeof counting;
+      device.Must(adrt_plan_counting(plan, &counting, &device.error));
+      REQUIRE(counting.counts_bytes > 0);
+      adrt_memory* memory = device.Upload(std::vector<uint8_t>(counting.memory_bytes), &status);
+      void* data = adrt_memory_data(memory);
+      CHECK(adrt_record_size_cuda(plan, nullptr, data, 16, &device.error) == ADRT_ERROR_HEAP_TOO_SMALL);
+      device.Must(adrt_record_size_cuda(plan, nullptr, data, counting.memory_bytes, &device.error));
+      REQUIRE(fake.launches.size() == 1);
+      CHECK(fake.launches[0].symbol == "adc_counted_2Esize0_t0");
+      adrt_readback_report piece = {};
+      piece.struct_size = sizeof piece;
+      device.Must(adrt_plan_readback(plan, 0, &piece, &device.error));
+      REQUIRE(piece.count == 1);
+      CHECK(piece.param == ADRT_READBACK_COUNTS);
+      std::vector<uint8_t> counts(piece.total_bytes);
+      device.Must(adrt_memory_read(memory, 0, counts.data(), counts.size(), &device.error));
+      device.Must(adrt_plan_resolve(plan, counts.data(), counts.size(), &device.error));
+      CHECK(TaskReport(plan, 0).resolved != 0);
+      // Two of the iterations pass, and the deepest takes 111 u32.
+      CHECK(TaskReport(plan, 0).row_bytes == 448);
+      device.Must(adrt_run(plan, nullptr, &device.error));
+    }
     SECTION("with a bound, launch after launch") {
       device.Must(device.Plan("collatz", args, &plan));
       CHECK(adrt_run(plan, nullptr, &device.error) == ADRT_ERROR_NEEDS_DEVICE_DATA);

@@ -153,7 +153,8 @@ void MemoryEmitter::EmitChecked(ir::Inst inst) {
   Id outside_end = f_.Block();
   f_.Branch(join);
   f_.Start(join);
-  if (kernel_[inst].result_count == 0) return;
+  // A count gives no old value, and nobody asks for one.
+  if (result == 0 || kernel_[inst].result_count == 0) return;
   Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
   Id merged = f_.Phi(scalars_.RegisterType(scalar), result, inside_end, scalars_.Zero(scalar), outside_end);
   values_.Bind(kernel_.Result(inst), merged);

@@ -343,7 +343,7 @@ adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adr
                                adrt_error* error);
 
 /* What counting takes on a device: how deep stacks get whose loops end in the data, and how many iterations
- * pass the gates of stacks that lie behind some. adrt_record_size_cuda, _vk, _metal record it. */
+ * pass the gates of stacks that lie behind some. adrt_record_size_cuda, _hip, _vk, _metal record it. */
 typedef struct adrt_count_report {
   uint32_t struct_size;
   uint32_t reserved0;

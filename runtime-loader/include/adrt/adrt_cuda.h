@@ -46,6 +46,12 @@ adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* d
 adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
                              void* status, adrt_error* error);
 
+/* Records the counting of what adrt_plan_counting says: `memory` is device memory of its size and alignment,
+ * and holds the counts at its start once the work is done. Read them back and give them to adrt_plan_resolve.
+ * One thread at a time for the plan. */
+adrt_status adrt_record_size_cuda(adrt_launch_plan* plan, void* stream, void* memory, uint64_t memory_size,
+                                  adrt_error* error);
+
 #ifdef __cplusplus
 }
 #endif

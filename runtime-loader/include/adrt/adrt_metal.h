@@ -59,6 +59,12 @@ typedef struct adrt_metal_launch {
 adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, const adrt_metal_launch* launch,
                               adrt_error* error);
 
+/* Encodes the counting of what adrt_plan_counting says, as adrt_record_metal encodes a launch: `memory` has
+ * its size and alignment, and holds the counts at its start once the work is done. Give them to
+ * adrt_plan_resolve. One thread at a time for the plan. */
+adrt_status adrt_record_size_metal(adrt_launch_plan* plan, void* command_buffer,
+                                   const adrt_metal_buffer* memory, adrt_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -117,6 +117,12 @@ typedef struct adrt_vk_launch {
 adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_launch* launch,
                            adrt_error* error);
 
+/* Records the counting of what adrt_plan_counting says, as adrt_record_vk records a launch: `memory` has its
+ * size and alignment, and holds the counts at its start once the work is done. Read them back and give them
+ * to adrt_plan_resolve. One thread at a time for the plan. */
+adrt_status adrt_record_size_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_buffer* memory,
+                                adrt_error* error);
+
 #ifdef __cplusplus
 }
 #endif

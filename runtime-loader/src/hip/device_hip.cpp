@@ -58,6 +58,7 @@ const StreamDriver kDriver = {
     .names = kHipStreamNames,
     .what = "HIP",
     .record = "record_hip",
+    .record_size = "record_size_hip",
     .out_of_memory = kHipOutOfMemory,
     .launch_end = reinterpret_cast<void*>(uintptr_t{3}),  // HIP_LAUNCH_PARAM_END
     .enter = Enter,
@@ -229,4 +230,9 @@ adrt_status adrt_device_open_hip(const adrt_host* host, const adrt_hip_desc* des
 adrt_status adrt_record_hip(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
                             void* status, adrt_error* error) {
   return adrt::stream::Record(&adrt::kHip, adrt::kDriver, plan, stream, heap, heap_size, status, error);
+}
+
+adrt_status adrt_record_size_hip(adrt_launch_plan* plan, void* stream, void* memory, uint64_t memory_size,
+                                 adrt_error* error) {
+  return adrt::stream::RecordSize(&adrt::kHip, adrt::kDriver, plan, stream, memory, memory_size, error);
 }

@@ -199,3 +199,25 @@ adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, cons
   recorder.Close(device);
   return done ? ADRT_OK : details->status;
 }
+
+adrt_status adrt_record_size_metal(adrt_launch_plan* plan, void* command_buffer,
+                                   const adrt_metal_buffer* memory, adrt_error* error) {
+  if (!plan || !command_buffer || !memory) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_metal: null argument");
+  }
+  if (!plan->module || plan->module->device->kind != adrt::metal::MetalKind()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_metal: the plan was not made for a Metal device");
+  }
+  adrt::metal::Device& device = adrt::metal::Of(*plan->module->device);
+  char text[160] = {};
+  adrt::artifact::TextWriter reason(text, sizeof text);
+  adrt::Place place;
+  if (!adrt::metal::Bind(device, memory, &place, reason))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_metal: the memory ", text);
+  adrt_error own = {};
+  adrt_error* details = adrt::DetailsOf(error, &own);
+  adrt::metal::Recorder recorder(command_buffer);
+  bool done = adrt::RecordCounting(*plan, &recorder, place, details);
+  recorder.Close(device);
+  return done ? ADRT_OK : details->status;
+}

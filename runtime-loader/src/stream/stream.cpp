@@ -175,5 +175,19 @@ adrt_status Record(const DeviceKind* kind, const StreamDriver& driver, adrt_laun
   return done ? ADRT_OK : details->status;
 }
 
+adrt_status RecordSize(const DeviceKind* kind, const StreamDriver& driver, adrt_launch_plan* plan,
+                       void* stream, void* memory, uint64_t memory_size, adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, driver.record_size, ": null argument");
+  if (!plan->module || plan->module->device->kind != kind) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, driver.record_size, ": the plan has no module for a ",
+                driver.what, " device");
+  }
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  Place place;
+  if (memory) place = Place::Host(memory, memory_size);
+  return RecordCounting(*plan, stream, place, details) ? ADRT_OK : details->status;
+}
+
 }  // namespace stream
 }  // namespace adrt

@@ -35,6 +35,7 @@ struct StreamDriver {
   const char* const* names;  ///< of the functions, by StreamCall
   const char* what;          ///< "CUDA", for messages
   const char* record;        ///< "record_cuda"
+  const char* record_size;   ///< "record_size_cuda"
   int out_of_memory;         ///< the code that says so
   void* launch_end;          ///< ends the list that hands over a buffer of parameters
   /// Makes the device the thread's current one. What was current goes to `before`. Null error: nothing is
@@ -100,6 +101,9 @@ void DestroyStream(StreamDevice& device);
 /// adrt_record_cuda and adrt_record_hip.
 adrt_status Record(const DeviceKind* kind, const StreamDriver& driver, adrt_launch_plan* plan, void* stream,
                    void* heap, uint64_t heap_size, void* status, adrt_error* error);
+/// adrt_record_size_cuda and adrt_record_size_hip.
+adrt_status RecordSize(const DeviceKind* kind, const StreamDriver& driver, adrt_launch_plan* plan,
+                       void* stream, void* memory, uint64_t memory_size, adrt_error* error);
 
 }  // namespace stream
 }  // namespace adrt

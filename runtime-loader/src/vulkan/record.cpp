@@ -131,3 +131,27 @@ adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const a
   vulkan::OrderAfter(device, commands);
   return ADRT_OK;
 }
+
+adrt_status adrt_record_size_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_buffer* memory,
+                                adrt_error* error) {
+  using namespace adrt;
+  if (!plan || !command_buffer || !memory)
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_vk: null argument");
+  if (!plan->module || plan->module->device->kind != &vulkan::kVulkan) {
+    return Fail(error, ADRT_ERROR_ARGUMENT,
+                "record_size_vk: the plan was made without a module of a Vulkan device");
+  }
+  const vulkan::Device& device = vulkan::Of(*plan->module->device);
+  char text[160] = {};
+  artifact::TextWriter reason(text, sizeof text);
+  Place place;
+  if (!vulkan::Bind(device, memory, &place, reason))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_vk: the memory ", text);
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  VkCommandBuffer commands = static_cast<VkCommandBuffer>(command_buffer);
+  vulkan::OrderBefore(device, commands);
+  if (!RecordCounting(*plan, commands, place, details)) return details->status;
+  vulkan::OrderAfter(device, commands);
+  return ADRT_OK;
+}
