@@ -27,7 +27,6 @@
 namespace adc::codegen {
 namespace {
 
-using ir::Op;
 using llvm::Value;
 
 constexpr const char* kImports[] = {

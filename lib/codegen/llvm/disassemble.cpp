@@ -151,8 +151,9 @@ std::optional<std::string> ProcessorOf(uint16_t machine, uint32_t flags) {
       return "gfx1100";
     case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX1200:
       return "gfx1200";
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace
