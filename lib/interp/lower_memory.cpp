@@ -59,10 +59,9 @@ void FunctionLowering::LowerShape(Inst inst) {
   if (type.IsBuffer()) {
     Emit(ShapeStep(), CellOf(result), CellOf(base), function_[inst].attr,
          function_.TypeOf(result).Is(ir::Scalar::I32) ? 1 : 0);
-  } else if (type.IsArray()) {
-    Alias(result, ConstantCell(type.count));
   } else {
-    Unsupported("the shape of something that is neither a buffer nor an array");
+    const ir::LayoutField& field = module_.layouts[type.count].fields[function_[inst].component];
+    Alias(result, ConstantCell(field.axes[function_[inst].attr].extent));
   }
 }
 

@@ -314,11 +314,10 @@ class InstChecker {
   std::optional<Misfit> Shape() const {
     if (auto misfit = OperandCount(1)) return misfit;
     if (auto misfit = ResultCount(1)) return misfit;
-    if (!types_[0].IsBuffer())
-      return Wants(
-          0, "a buffer",
-          types_[0].IsLayout() ? "the extents of a layout are constants of its definition" : std::string());
-    if (data_.attr >= types_[0].count)
+    if (types_[0].IsLayout() && data_.component == kNoAttr)
+      return Wants(0, "a buffer or a field of a layout", "write 'shape %g::field, 0'");
+    if (!types_[0].IsBuffer() && !types_[0].IsLayout()) return Wants(0, "a buffer or a field of a layout");
+    if (data_.attr >= module_.IndexCount(function_, operands_[0], data_.component))
       return Whole(ErrorId::E0114,
                    TypeName(module_, types_[0]) + " has no axis " + std::to_string(data_.attr),
                    "axes count from 0");

@@ -436,7 +436,12 @@ class FunctionPrinter {
         return;
       case OpForm::ShapeForm:
         out_ += info.spelling;
-        List(operands);
+        out_ += ' ';
+        if (operands.empty()) {
+          out_ += "<too few operands>";
+        } else {
+          Field(operands[0], data.component);
+        }
         out_ += ", " + std::to_string(data.attr);
         if (result != kI32) out_ += " : " + TypeName(module_, result);
         return;

@@ -207,16 +207,20 @@ bool BodyParser::ParseShape(diag::SourceSpan word, Made* made) {
   diag::SourceSpan open = stream_.SpanNow();
   bool parenthesis = stream_.Accept(TokenKind::LeftParen);
   Operand base;
-  uint32_t axis = 0;
+  uint32_t axis = 0, field = ir::kNoAttr;
   Type type = ir::kI32;
-  if (!ParseOperand(&base) || !stream_.Expect(TokenKind::Comma, "','") ||
-      !ParseAttribute("an axis", UINT32_MAX - 1, &axis))
+  if (!ParseOperand(&base)) return false;
+  if (stream_.Is(TokenKind::DoubleColon) && !ParseField(base, &field)) return false;
+  if (!stream_.Expect(TokenKind::Comma, "','") || !ParseAttribute("an axis", UINT32_MAX - 1, &axis))
     return false;
   if (stream_.Accept(TokenKind::Colon) && !ParseType(stream_, &type)) return false;
   if (parenthesis && !stream_.ExpectClosing(TokenKind::RightParen, "')'", open)) return false;
   Resolve(base, ir::kNoType);
   *made = Create(Op::Shape, {&base, 1}, {&type, 1}, word);
-  if (!made->poison) function_[made->inst].attr = axis;
+  if (!made->poison) {
+    function_[made->inst].attr = axis;
+    function_[made->inst].component = field;
+  }
   Check(made, {&base, 1});
   return true;
 }

@@ -54,6 +54,10 @@ bool Rewriter::IsArithmetic(Op op) {
   return op < Op::Shape && op != Op::Identity;
 }
 
+bool Rewriter::IsFieldExtent(Inst inst) const {
+  return from_[inst].op == Op::Shape && from_.TypeOf(from_.Operand(inst, 0)).IsLayout();
+}
+
 void Rewriter::PassName(Value from, Value to) {
   ir::ValueData& data = (*into_)[to];
   if (data.kind == ValueKind::Result && !data.name.Valid()) data.name = from_[from].name;
@@ -122,6 +126,10 @@ void Rewriter::Copy(Inst inst) {
     } else {
       CopyShell(inst, operands);
     }
+  } else if (IsFieldExtent(inst)) {
+    const ir::Layout& layout = module_.layouts[from_.TypeOf(from_.Operand(inst, 0)).count];
+    Define(inst, into_->Constant(from_.TypeOf(from_.Result(inst)),
+                                 layout.fields[data.component].axes[data.attr].extent));
   } else if (IsArithmetic(data.op)) {
     Define(inst, builder_.Make(data.op, operands));
   } else {

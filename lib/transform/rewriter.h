@@ -43,6 +43,8 @@ class Rewriter {
   void PassName(ir::Value from, ir::Value to);
   /// True for operations that go through the folding builder: pure, with a type that operands determine.
   static bool IsArithmetic(ir::Op op);
+  /// True for `shape %g::field, axis`: a constant of the layout, which copying makes of it.
+  bool IsFieldExtent(ir::Inst inst) const;
 
   ir::Module& module_;
   const ir::Function& from_;

@@ -127,7 +127,7 @@ class SimplifyRewriter final : public Rewriter {
     }
     if (ir::InfoOf(data.op).effect != Effect::Pure) return Copy(inst);
     size_t before = into_->InstCount();
-    if (IsArithmetic(data.op) && data.op != Op::MatMake) {
+    if ((IsArithmetic(data.op) && data.op != Op::MatMake) || IsFieldExtent(inst)) {
       Copy(inst);
     } else {
       std::vector<Value> operands = MapAll(from_.Operands(inst));

@@ -123,7 +123,7 @@ const char* RuleText(ir::TypeRule rule) {
     case ir::TypeRule::IdentityRule:
       return "gives a square matrix";
     case ir::TypeRule::ShapeRule:
-      return "buffer, gives i32 or i64";
+      return "buffer or field of a layout, gives i32 or i64";
     case ir::TypeRule::LoadRule:
       return "gives the element";
     case ir::TypeRule::StoreRule:
