@@ -21,6 +21,7 @@ BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, l
       config_(config),
       checks_(checks),
       lines_(lines),
+      decisions_(kernel),
       scalars_(builder, hooks, config.float_mode),
       values_(module, kernel, builder, hooks, scalars_),
       memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_) {
@@ -83,6 +84,7 @@ void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {
     Op op = kernel_[inst].op;
     if ((op != Op::Sin && op != Op::Cos) || kernel_.TypeOf(kernel_.Result(inst)).scalar == Scalar::F16)
       continue;
+    if (decisions_.Has(inst)) continue;
     auto [place, fresh] = seen.try_emplace(kernel_.Operand(inst, 0).raw, inst);
     if (fresh || kernel_[place->second].op == op) continue;
     partner_.Set(place->second) = inst;
@@ -101,6 +103,12 @@ void BodyEmitter::EmitSinCos(ir::Inst inst) {
   emitted_.Insert(other);
 }
 
+void BodyEmitter::EmitPure(ir::Inst inst) {
+  llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
+  if (decisions_.Has(inst)) builder_.clearFastMathFlags();
+  values_.EmitPure(inst);
+}
+
 void BodyEmitter::EmitInst(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ReductionOf(data.op)) sums_->Flush();
@@ -112,7 +120,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
         EmitSinCos(inst);
         return;
       }
-      values_.EmitPure(inst);
+      EmitPure(inst);
       return;
     case Op::Neg:
     case Op::Abs:
@@ -167,7 +175,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case Op::Cast:
     case Op::Bitcast:
     case Op::StopGradient:
-      values_.EmitPure(inst);
+      EmitPure(inst);
       return;
     case Op::VecGet:
     case Op::MatGet:

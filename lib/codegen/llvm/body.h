@@ -8,9 +8,13 @@
 //
 // Requires: a lowered kernel that CanGenerate has let pass. Guarantees: whatever the target's hooks give is
 // asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
+//
+// Whatever the mode of floats, what decides about control flow is computed as it is written
+// (analysis/decisions.h).
 
 #include <memory>
 
+#include "analysis/decisions.h"
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
 #include "codegen/llvm/sums.h"
@@ -39,6 +43,7 @@ class BodyEmitter {
 
  private:
   void EmitInst(ir::Inst inst);
+  void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void UnrollForRows(llvm::BranchInst* latch, ir::Block body);
   void EmitWhile(ir::Inst inst);
@@ -59,6 +64,7 @@ class BodyEmitter {
   BodyConfig config_;
   const KernelChecks& checks_;
   DebugLines* lines_;
+  analysis::Decisions decisions_;
   ScalarEmitter scalars_;
   ValueTable values_;
   MemoryEmitter memory_;

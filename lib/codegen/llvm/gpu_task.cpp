@@ -279,7 +279,7 @@ llvm::AllocaInst* GpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
 }
 
 Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
-  if (config_.float_mode == FloatMode::Fast) {
+  if (builder_.getFastMathFlags().approxFunc()) {
     if (Value* known = dialect_.ApproximateMath(builder_, op, scalar, operands)) return known;
   }
   return EmitMath(builder_, library_, op, scalar, operands);

@@ -16,7 +16,8 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
       m_(builder.module()),
       scalars_(scalars),
       values_(values),
-      kernel_(kernel) {
+      kernel_(kernel),
+      decisions_(function) {
   if (scalars.mode() == FloatMode::Contract) FindContractions(analysis::Uses(function), function.Body());
   if (kernel == nullptr) return;
   for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
@@ -99,7 +100,7 @@ void BodyEmitter::FindContractions(const analysis::Uses& uses, ir::Block block) 
     for (ir::Block region : data.regions) {
       if (region.Valid()) FindContractions(uses, region);
     }
-    if (data.op != Op::Add && data.op != Op::Sub) continue;
+    if ((data.op != Op::Add && data.op != Op::Sub) || decisions_.Has(inst)) continue;
     Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
     if (scalar != Scalar::F32 && scalar != Scalar::F64) continue;
     for (uint32_t side = 0; side < 2; ++side) {
@@ -134,8 +135,11 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
   std::vector<Id> operands;
   for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));
   ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
+  FloatMode mode = scalars_.mode();
+  if (decisions_.Has(inst)) scalars_.SetMode(FloatMode::Strict);
   values_.Bind(result, scalars_.Emit(function_[inst].op, function_.TypeOf(typed).scalar,
                                      function_.TypeOf(result).scalar, operands));
+  scalars_.SetMode(mode);
 }
 
 void BodyEmitter::SetPlace(ir::Inst inst) {

@@ -15,9 +15,11 @@
 // change one carry it.
 //
 // With FloatMode::Contract a product that one sum alone reads is not emitted, and the sum becomes an fma.
+// What decides about control flow is computed as it is written, whatever the mode (analysis/decisions.h).
 //
 // Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
 
+#include "analysis/decisions.h"
 #include "analysis/uses.h"
 #include "codegen/spirv/memory.h"
 #include "codegen/spirv/rows.h"
@@ -90,6 +92,7 @@ class BodyEmitter {
   ScalarEmitter& scalars_;
   ValueTable& values_;
   KernelParts* kernel_;
+  analysis::Decisions decisions_;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   std::vector<uint32_t> sum_states_;          ///< by sum: its total

@@ -46,7 +46,7 @@ class Emission {
       : builder_(config.target.level >= 13 && config.target.kind == target::Kind::Vulkan ? kVersion16
                                                                                          : kVersion15),
         context_(builder_, module, config),
-        math_(builder_, config.float_mode) {
+        math_(builder_) {
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));

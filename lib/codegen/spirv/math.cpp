@@ -6,9 +6,9 @@
 
 namespace adc::codegen::spirv {
 
-Id MathLibrary::FunctionFor(ir::Op op, ir::Scalar scalar) {
+Id MathLibrary::FunctionFor(ir::Op op, ir::Scalar scalar, FloatMode mode) {
   bool own = op != ir::Op::Erf && op != ir::Op::Rem;
-  if (mode_ == FloatMode::Fast && scalar == ir::Scalar::F32 && own) return 0;
+  if (mode == FloatMode::Fast && scalar == ir::Scalar::F32 && own) return 0;
   auto [place, fresh] = made_.try_emplace({op, scalar}, 0);
   if (!fresh) return place->second;
   const MathFunctions& functions = MathFunctions::Get();

@@ -9,16 +9,15 @@ namespace adc::codegen::spirv {
 
 class MathLibrary final : public MathCalls {
  public:
-  MathLibrary(ModuleBuilder& module, FloatMode mode) : m_(module), mode_(mode) {}
+  explicit MathLibrary(ModuleBuilder& module) : m_(module) {}
 
   /// In fast mode the device's own functions serve for f32, where it has them.
-  Id FunctionFor(ir::Op op, ir::Scalar scalar) override;
+  Id FunctionFor(ir::Op op, ir::Scalar scalar, FloatMode mode) override;
 
  private:
   Id Make(const ir::Module& module, const ir::Function& function);
 
   ModuleBuilder& m_;
-  FloatMode mode_;
   std::map<std::pair<ir::Op, ir::Scalar>, Id> made_;
 };
 

@@ -276,7 +276,7 @@ GLSLstd450 GlslFunction(Op op) {
 
 Id ScalarEmitter::Math(Op op, Scalar scalar, std::span<const Id> operands) {
   Id type = RegisterType(scalar);
-  if (Id function = math_.FunctionFor(op, scalar)) {
+  if (Id function = math_.FunctionFor(op, scalar, mode_)) {
     Words all{function};
     all.insert(all.end(), operands.begin(), operands.end());
     return f_.Emit(spv::OpFunctionCall, type, all);

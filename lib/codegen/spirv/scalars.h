@@ -10,7 +10,8 @@
 //
 // Devices may regroup whatever SPIR-V does not protect, products over sums included. Only fast mode lets
 // them; in the others every operation is protected, and where a product and a sum may become one operation
-// (FloatMode::Contract) the body's emission writes the fma itself.
+// (FloatMode::Contract) the body's emission writes the fma itself. What decides about control flow is
+// protected in all of them (SetMode).
 
 #include "codegen/common/config.h"
 #include "codegen/spirv/function_builder.h"
@@ -23,7 +24,7 @@ class MathCalls {
  public:
   virtual ~MathCalls() = default;
   /// The function that computes `op` for f32 or f64 operands; 0 where GLSL.std.450 is to do it.
-  virtual Id FunctionFor(ir::Op op, ir::Scalar scalar) = 0;
+  virtual Id FunctionFor(ir::Op op, ir::Scalar scalar, FloatMode mode) = 0;
 };
 
 /// Bits of the register that holds a scalar: 32 or 64; 1 for i1.
@@ -47,6 +48,8 @@ class ScalarEmitter {
   }
 
   FloatMode mode() const { return mode_; }
+  /// From here on.
+  void SetMode(FloatMode mode) { mode_ = mode; }
   MathCalls& math() { return math_; }
 
   /// The bits of a register as an integer of its own width (32 or 64); of f16 in the low half.
