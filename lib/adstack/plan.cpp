@@ -5,6 +5,7 @@
 #include "adstack/address_counted.h"
 #include "adstack/bounds.h"
 #include "adstack/depth.h"
+#include "adstack/forbid_s2.h"
 #include "adstack/stacks.h"
 
 // From facts to a plan. Capacities are built in a working pool, which collects every intermediate expression
@@ -96,12 +97,6 @@ class Planner {
     stack.group = number;  // position in facts_ until groups are numbered
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
     stack.capacity = facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_);
-    if (config_.forbid_s2 && work_.ClassOf(stack.capacity) == SizeClass::kS2) {
-      diagnostics_
-          .Error(diag::ErrorId::E0504, stack.place,
-                 "this value is kept in an adstack that no scalar or shape bounds")
-          .AddHelp("bound the loop by a scalar argument, or allow sizing from data");
-    }
     plan_.tasks[facts.task].stacks.push_back(std::move(stack));
   }
 
@@ -273,7 +268,9 @@ SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
 AdstackPlan PlanAdstacks(ir::Module& module, Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics) {
   AddressCounted(module, kernel);
-  return Planner(module, kernel, config, diagnostics).Run();
+  AdstackPlan plan = Planner(module, kernel, config, diagnostics).Run();
+  if (config.forbid_s2) ForbidDeviceData(module, kernel, plan, diagnostics);
+  return plan;
 }
 
 }  // namespace adc::adstack

@@ -15,7 +15,7 @@ namespace adc::adstack {
 struct PlanConfig {
   uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU
   uint32_t private_bytes = 256;  ///< per task: constant tapes up to this size in all need no row
-  bool forbid_s2 = false;        ///< a stack that only buffer contents can size is an error (E0504)
+  bool forbid_s2 = false;        ///< what only device data can size is an error (E0504)
 };
 
 /// How one push, pop or top is kept inside its stack.

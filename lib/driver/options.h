@@ -53,6 +53,7 @@ struct CompileOptions {
   /// Loops of gradients that keep checkpoints: those marked; or all long ones, with segments of this many
   /// iterations, kCheckpointAtLaunch: as each launch's memory allows.
   uint32_t checkpoint = 0;
+  bool forbid_s2 = false;     ///< a kernel that needs device data at sizing is an error
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;

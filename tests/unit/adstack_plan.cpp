@@ -171,7 +171,11 @@ TEST_CASE("while loops: max bounds them, nothing else does", "[adstack]") {
   CHECK_THAT(open->PlanText(), Contains("capacity [unknown before the launch], class S2"));
   adstack::PlanConfig config;
   config.forbid_s2 = true;
-  CHECK_THAT(PlanText(loop(""), config)->Messages(), Contains("E0504"));
+  CHECK_THAT(PlanText(loop(""), config)->Messages(),
+             Contains("E0504") && Contains("for the way back is computed from data"));
+  CHECK(PlanText(loop(" max %m"), config)->Messages().empty());
+  // Constant and small: kept in private memory, whatever bounds it.
+  CHECK(PlanText(loop(" max 4"), config)->Messages().empty());
 }
 
 TEST_CASE("counted stacks: what is emptied in every round counts once", "[adstack]") {

@@ -1,0 +1,119 @@
+#include "adstack/forbid_s2.h"
+
+#include <algorithm>
+
+namespace adc::adstack {
+namespace {
+
+using artifact::SizeClass;
+
+/// "'%a', '%b'"
+std::string QuotedList(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "'%" : ", '%") + name + "'";
+  return list;
+}
+
+class Reporter {
+ public:
+  Reporter(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
+           diag::Diagnostics& diagnostics)
+      : module_(module), kernel_(kernel), plan_(plan), diagnostics_(diagnostics) {}
+
+  void Run() {
+    for (const TaskPlan& task : plan_.tasks) {
+      ReportExtents(task);
+      ReportStacks(task);
+    }
+  }
+
+ private:
+  bool NeedsData(NodeId size) const { return plan_.exprs.ClassOf(size) == SizeClass::kS2; }
+
+  /// "it depends on the content of '%n'", or that nothing says it.
+  std::string Reason(const std::vector<NodeId>& sizes) const {
+    std::vector<std::string> read;
+    for (uint32_t param = 0; param < kernel_.Params().size(); ++param) {
+      bool reads = std::any_of(sizes.begin(), sizes.end(), [&](NodeId size) {
+        return size != kNoNode && kernel_.TypeOf(kernel_.Params()[param]).IsBuffer() &&
+               plan_.exprs.DependsOn(size, param) && Reads(size, param);
+      });
+      if (reads) read.emplace_back(module_.Text(kernel_[kernel_.Params()[param]].name));
+    }
+    if (!read.empty()) return "depends on the content of " + QuotedList(read);
+    return "is computed from data, so that a size kernel would have to count it";
+  }
+
+  /// Whether the content of a buffer, and not only its shape, goes into `size`.
+  bool Reads(NodeId size, uint32_t param) const {
+    std::vector<NodeId> list{size};
+    std::vector<bool> seen(plan_.exprs.size(), false);
+    while (!list.empty()) {
+      NodeId node = list.back();
+      list.pop_back();
+      if (node == kNoNode || seen[node]) continue;
+      seen[node] = true;
+      const artifact::SizeNode& data = plan_.exprs[node];
+      if (data.op == SizeOp::kRead && data.param == param) return true;
+      for (NodeId operand : data.operands) list.push_back(operand);
+      for (NodeId index : plan_.exprs.ReadIndices(data)) list.push_back(index);
+    }
+    return false;
+  }
+
+  void ReportExtents(const TaskPlan& task) {
+    if (std::none_of(task.extents.begin(), task.extents.end(), [&](NodeId one) { return NeedsData(one); }))
+      return;
+    diagnostics_
+        .Error(diag::ErrorId::E0504, task.place,
+               "the number of iterations of this parallel loop " + Reason(task.extents))
+        .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
+  }
+
+  void ReportStacks(const TaskPlan& task) {
+    std::vector<bool> told(task.stacks.size(), false);
+    for (size_t first = 0; first < task.stacks.size(); ++first) {
+      if (told[first] || !NeedsData(task.stacks[first].capacity)) continue;
+      // Values that one loop keeps have one reason.
+      std::vector<std::string> names;
+      std::vector<NodeId> sizes;
+      for (size_t number = first; number < task.stacks.size(); ++number) {
+        const PlannedStack& stack = task.stacks[number];
+        if (!NeedsData(stack.capacity) || !(stack.place == task.stacks[first].place)) continue;
+        told[number] = true;
+        sizes.push_back(stack.capacity);
+        std::string name = NameOf(stack);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(name);
+      }
+      std::string what = names.empty() ? "values" : QuotedList(names);
+      diagnostics_
+          .Error(diag::ErrorId::E0504, task.stacks[first].place,
+                 "how often this loop keeps " + what + " for the way back " + Reason(sizes))
+          .AddHelp(
+              "bound it by a scalar argument or a shape ('min %bound, %n', 'max' of a 'while'), or compile "
+              "without --forbid-s2");
+    }
+  }
+
+  /// Of the value that is kept, as the source has it.
+  std::string NameOf(const PlannedStack& stack) const {
+    std::string name(module_.Text(kernel_[stack.stack].name));
+    constexpr std::string_view kTape = "tape.";
+    return name.starts_with(kTape) ? name.substr(kTape.size()) : name;
+  }
+
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  const AdstackPlan& plan_;
+  diag::Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void ForbidDeviceData(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
+                      diag::Diagnostics& diagnostics) {
+  Reporter(module, kernel, plan, diagnostics).Run();
+}
+
+}  // namespace adc::adstack
