@@ -48,6 +48,12 @@ namespace {
 
 using diag::ErrorId;
 
+/// Why targets get no code. Several targets may refuse for one reason.
+struct Refusal {
+  diag::Diagnostic failure;             ///< as the first target gave it
+  std::vector<target::Target> targets;  ///< in the order asked for
+};
+
 /// One compilation of one module, from text to product. Each step returns false where the way ends.
 class Compilation {
  public:
@@ -87,8 +93,7 @@ class Compilation {
   bool Lower();
   bool Generate();
   bool GenerateCode();
-  bool LeaveOut(const target::Target& target, const diag::Diagnostic& failure,
-                std::span<const codegen::KernelToEmit> kernels);
+  bool LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
@@ -109,12 +114,13 @@ class Compilation {
     return false;
   }
 
-  /// A warning that another target has given already is not repeated.
-  void AddOnce(const diag::Diagnostic& warning) {
+  /// What another target or kernel has given already is not repeated.
+  void AddOnce(const diag::Diagnostic& found) {
     for (const diag::Diagnostic& given : diagnostics_.All()) {
-      if (given.id == warning.id && given.span == warning.span && given.text == warning.text) return;
+      bool one_place = found.id == ErrorId::E0504;  // a derived kernel may keep more values there
+      if (given.id == found.id && given.span == found.span && (one_place || given.text == found.text)) return;
     }
-    Fail(warning);
+    Fail(found);
   }
 
   const std::vector<std::string>& inputs_;
@@ -287,11 +293,19 @@ bool Compilation::SimplifyDerived() {
 
 bool Compilation::Lower() {
   adstack::SizeKernelConfig size_config;
-  size_config.count_rows = std::any_of(targets_.begin(), targets_.end(),
-                                       [](const target::Target& target) { return !target.IsCpu(); });
+  // Without counting, rows behind gates are those of the worst case: no launch has to look at data.
+  size_config.count_rows =
+      !options_.forbid_s2 && std::any_of(targets_.begin(), targets_.end(),
+                                         [](const target::Target& target) { return !target.IsCpu(); });
+  adstack::PlanConfig plan_config;
+  plan_config.forbid_s2 = options_.forbid_s2;
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
-      adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);
+      diag::Diagnostics found(0);
+      adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, plan_config, found);
+      // What is wrong with a loop is wrong with it in every kernel derived from it.
+      for (const diag::Diagnostic& one : found.All()) AddOnce(one);
+      if (found.HasErrors()) continue;
       // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
       for (adstack::SizeKernel& size :
            adstack::AddSizeKernels(*module_, *kernel, plan, size_config, diagnostics_)) {
@@ -414,6 +428,25 @@ uint32_t DeviceBlock(uint32_t asked) {
   return std::min(kMost, (asked + kLanes - 1) / kLanes * kLanes);
 }
 
+/// Adds why `target` gets no code, to what another target has given as the same reason where one has.
+void AddRefusal(const target::Target& target, const diag::Diagnostic& failure,
+                std::vector<Refusal>* refusals) {
+  auto without_name = [](std::string text, const std::string& name) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
+      text.erase(at, name.size());
+    return text;
+  };
+  for (Refusal& known : *refusals) {
+    bool same = known.failure.id == failure.id && known.failure.span == failure.span &&
+                without_name(known.failure.text, known.targets.front().name) ==
+                    without_name(failure.text, target.name);
+    if (!same) continue;
+    known.targets.push_back(target);
+    return;
+  }
+  refusals->push_back({failure, {target}});
+}
+
 bool Compilation::GenerateCode() {
   std::vector<codegen::KernelToEmit> kernels;
   for (const PlannedKernel& planned : planned_) {
@@ -430,33 +463,45 @@ bool Compilation::GenerateCode() {
     for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning);
     made_.push_back({targets_[at], std::move(*results[at])});
   }
-  bool good = true;
+  std::vector<Refusal> refusals;
   for (size_t at = 0; at < results.size(); ++at) {
-    if (!results[at]) good = LeaveOut(targets_[at], results[at].Failure(), kernels) && good;
+    if (!results[at]) AddRefusal(targets_[at], results[at].Failure(), &refusals);
   }
+  bool good = true;
+  for (const Refusal& refusal : refusals) good = LeaveOut(refusal, kernels) && good;
   return good;
 }
 
-/// What becomes of a target whose back end failed. Where others are written and this one may be missing,
-/// because nobody asked for it or because of --keep-going, that is said and the compilation goes on.
-bool Compilation::LeaveOut(const target::Target& target, const diag::Diagnostic& failure,
-                           std::span<const codegen::KernelToEmit> kernels) {
-  diag::Diagnostic told = failure;
-  if (!IsInexpressible(failure.id)) return Fail(told);
+/// What becomes of targets whose back end failed. Where others are written and these may be missing,
+/// because nobody asked for them or because of --keep-going, that is said and the compilation goes on.
+bool Compilation::LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels) {
+  diag::Diagnostic told = refusal.failure;
+  const target::Target& target = refusal.targets.front();
+  std::string refused = target.name;
+  for (size_t at = 1; at < refusal.targets.size(); ++at) {
+    refused += ", " + refusal.targets[at].name;
+    told.AddNote({}, "the same holds for " + refusal.targets[at].name);
+  }
+  if (!IsInexpressible(told.id)) return Fail(told);
   std::vector<std::string> able;
   for (const MadeTarget& made : made_) able.push_back(made.target.name);
   if (able.empty()) able = TargetsThatCan(*module_, kernels, target.kind);
   std::string list;
   for (const std::string& name : able) list += (list.empty() ? "" : ", ") + name;
   if (!list.empty()) told.AddNote({}, "targets that can: " + list);
-  bool goes_on = !made_.empty() && (options_.targets.empty() || options_.keep_going);
-  if (!goes_on) {
-    if (!made_.empty() && told.help.empty()) told.AddHelp("--keep-going writes the other targets");
+  bool asked_for = !options_.targets.empty();
+  // A warning that -Werror makes an error ends the compilation: nothing is written then.
+  bool is_error = asked_for && (!options_.keep_going || BecomesError(told.id, options_));
+  if (made_.empty() || is_error) {
+    if (!made_.empty() && told.help.empty()) {
+      told.AddHelp(options_.keep_going ? "without -Werror the other targets are written"
+                                       : "--keep-going writes the other targets");
+    }
     unsupported_ = true;
     return Fail(told);
   }
-  told.severity = options_.targets.empty() ? diag::Severity::Remark : diag::Severity::Warning;
-  told.AddNote({}, "what is written has no code for " + target.name);
+  told.severity = asked_for ? diag::Severity::Warning : diag::Severity::Remark;
+  told.AddNote({}, "what is written has no code for " + refused);
   Fail(told);
   return true;
 }

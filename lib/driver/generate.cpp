@@ -7,6 +7,7 @@
 
 #include "codegen/amdgpu/emit.h"
 #include "codegen/common/can_generate.h"
+#include "codegen/common/launch_words.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/msl/translate.h"
 #include "codegen/nvptx/emit.h"
@@ -90,7 +91,8 @@ std::vector<std::string> TargetsThatCan(const ir::Module& module,
     if (target.kind == without) continue;
     std::vector<diag::Diagnostic> warnings;
     bool can = std::all_of(kernels.begin(), kernels.end(), [&](const codegen::KernelToEmit& what) {
-      return bool(codegen::CanGenerate(module, *what.kernel, target, warnings));
+      return codegen::CanGenerate(module, *what.kernel, target, warnings) &&
+             codegen::CheckLaunchWords(module, what, target);
     });
     if (can) names.push_back(name);
   }

@@ -20,6 +20,19 @@ void PrintToStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+namespace {
+
+bool IsSilenced(diag::ErrorId id, const CompileOptions& options) {
+  return options.quiet_warnings || std::find(options.silenced.begin(), options.silenced.end(),
+                                             diag::InfoOf(id).id) != options.silenced.end();
+}
+
+}  // namespace
+
+bool BecomesError(diag::ErrorId id, const CompileOptions& options) {
+  return options.warnings_are_errors && !IsSilenced(id, options);
+}
+
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options) {
   diag::Diagnostics shown(options.error_limit);
@@ -27,9 +40,7 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
     diag::Severity severity = found.severity;
     if (severity == diag::Severity::Remark && options.quiet_warnings) continue;
     if (severity == diag::Severity::Warning) {
-      bool silenced = std::find(options.silenced.begin(), options.silenced.end(),
-                                diag::InfoOf(found.id).id) != options.silenced.end();
-      if (options.quiet_warnings || silenced) continue;
+      if (IsSilenced(found.id, options)) continue;
       if (options.warnings_are_errors) severity = diag::Severity::Error;
     }
     diag::Diagnostic& copy = shown.Add(severity, found.id, found.span, found.text);

@@ -14,6 +14,9 @@ bool ColorOnStandardError();
 /// Writes to standard error, whole.
 void PrintToStandardError(std::string_view text);
 
+/// Whether a warning with this id counts as an error: -Werror, where -w and -Wno-ID do not silence it.
+bool BecomesError(diag::ErrorId id, const CompileOptions& options);
+
 /// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics. True where one of them is an
 /// error.
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,

@@ -131,6 +131,11 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
              "launch, where whole tapes do not fit its heap budget. Loops marked `checkpoint` in the\n"
              "source do so without this option",
              [&options](std::string_view word) { return TakeCheckpoint(word, &options.checkpoint); });
+  line.Flag("--forbid-s2",
+            "what a launch takes must follow from scalar arguments and shapes: a loop whose tape only\n"
+            "device data can size is an error. Rows behind gates take the worst case, and no kernel is\n"
+            "added that counts",
+            &options.forbid_s2);
 }
 
 void AddHow(CommandLine& line, driver::CompileOptions& options) {

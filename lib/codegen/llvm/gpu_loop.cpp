@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "analysis/tasks.h"
-#include "artifact/gpu_abi.h"
 #include "codegen/common/early_reads.h"
 #include "codegen/common/gate.h"
 #include "codegen/common/late_prologue.h"
+#include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -147,17 +147,6 @@ uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
 }
 
-diag::Status CheckWords(const ir::Module& module, const ir::Function& kernel, const TaskRows* rows,
-                        const target::Target& target) {
-  uint32_t words = GpuWordCount(kernel, rows);
-  if (words <= ADRT_GPU_MAX_WORDS) return diag::Unit{};
-  return diag::Fail(diag::ErrorId::E0604, kernel.span,
-                    "a launch of '" + std::string(module.Text(kernel.name)) + "' takes " +
-                        std::to_string(words) + " words of 64 bits; " + target.name + " has room for " +
-                        std::to_string(ADRT_GPU_MAX_WORDS),
-                    "pass small values in one buffer, or several buffers as fields of one layout");
-}
-
 }  // namespace
 
 diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
@@ -166,6 +155,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
   std::vector<std::vector<EntryCode>> entries;
   MathLibrary library = MathLibraryOf(config.target, config.libdevice);
   for (const KernelToEmit& what : kernels) {
+    if (diag::Status fits = CheckLaunchWords(module, what, config.target); !fits) return fits.Failure();
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
     KernelChecks checks = NumberChecks(kernel);
@@ -174,7 +164,6 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
     for (uint32_t number = 0; number < tasks.size(); ++number) {
       const analysis::Task& task = tasks[number];
       const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
-      if (diag::Status fits = CheckWords(module, kernel, rows, config.target); !fits) return fits.Failure();
       bool serial = task.kind != analysis::TaskKind::Parallel;
       EntryCode& entry = of_kernel.emplace_back();
       entry.symbol = EntrySymbol(name, number);

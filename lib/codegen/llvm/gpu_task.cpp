@@ -2,6 +2,7 @@
 
 #include "artifact/gpu_abi.h"
 #include "codegen/common/cells.h"
+#include "codegen/common/launch_words.h"
 #include "codegen/llvm/status.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -24,18 +25,7 @@ namespace {
 
 constexpr uint64_t kLaneBits = 63;
 
-uint32_t RowWords(const TaskRows* rows) {
-  if (rows == nullptr) return 0;
-  uint32_t words = ADRT_GPU_GROUP_WORDS * rows->groups;
-  for (uint32_t position : rows->row_position) words += position == ir::kNoAttr ? 0 : ADRT_GPU_STACK_WORDS;
-  return words;
-}
-
 }  // namespace
-
-uint32_t GpuWordCount(const ir::Function& kernel, const TaskRows* rows) {
-  return ParameterCells(kernel).back() + RowWords(rows) + ADRT_GPU_TAIL_WORDS;
-}
 
 GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library,
@@ -51,7 +41,7 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
       what_(what),
       scope_(module.getContext().getOrInsertSyncScopeID(dialect.AtomicScope())),
       first_cell_(ParameterCells(kernel)),
-      tail_(first_cell_.back() + RowWords(rows)),
+      tail_(first_cell_.back() + GpuRowWords(rows)),
       head_(module.getContext()) {
   llvm::LLVMContext& context = module.getContext();
   llvm::SmallVector<llvm::Type*> types(tail_ + ADRT_GPU_TAIL_WORDS, builder.getInt64Ty());

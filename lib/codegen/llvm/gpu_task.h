@@ -15,9 +15,6 @@
 
 namespace adc::codegen {
 
-/// Number of words of a launch of a task.
-uint32_t GpuWordCount(const ir::Function& kernel, const TaskRows* rows);
-
 /// What a task is called and how it is launched.
 struct GpuEntry {
   std::string symbol;
