@@ -312,6 +312,24 @@ const Section* BundleIndex::Find(uint32_t kind, uint32_t target) const {
   return nullptr;
 }
 
+uint32_t TargetWithoutCode(const Metadata& metadata, const BundleIndex& index, uint32_t first) {
+  struct Form {
+    std::string_view abi;
+    uint32_t kind;
+  };
+  constexpr Form kForms[] = {{"elf", section::kObject},  {"elf", section::kImage},   {"ptx", section::kPtx},
+                             {"hsaco", section::kHsaco}, {"spirv", section::kSpirv}, {"msl", section::kMsl}};
+  for (uint32_t target = first; target < metadata.targets.size(); ++target) {
+    bool found = false;
+    for (const Form& form : kForms) {
+      bool states = metadata.targets[target].abi.view() == form.abi;
+      found = found || (states && index.Find(form.kind, target) != nullptr);
+    }
+    if (!found) return target;
+  }
+  return kNoTarget;
+}
+
 bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                BundleIndex* index, Error* error) {
   index->sections.Bind(allocator);

@@ -347,6 +347,32 @@ TEST_CASE("payloads are what their kind says", "[bundle]") {
   CHECK(open_with(section::kSpirv, 0, Bytes(200, 0)) == Rule::kH10);
 }
 
+TEST_CASE("a target whose code was taken out is found", "[bundle]") {
+  Metadata metadata;
+  for (std::string_view abi : {"elf", "ptx", "hsaco", "spirv", "msl", "ptx"}) {
+    TargetMeta target;
+    target.abi = abi;
+    metadata.targets.push_back(target);
+  }
+  constexpr uint32_t kKinds[] = {section::kImage, section::kPtx, section::kHsaco,
+                                 section::kSpirv, section::kMsl, section::kPtx};
+  BundleIndex index;
+  for (uint32_t target = 0; target < 6; ++target) {
+    Section held;
+    held.kind = kKinds[target];
+    held.target = target;
+    index.sections.push_back(held);
+  }
+  CHECK(TargetWithoutCode(metadata, index) == kNoTarget);
+  index.sections[0].kind = section::kObject;  // a CPU's code to link is code
+  CHECK(TargetWithoutCode(metadata, index) == kNoTarget);
+  index.sections[1].kind = section::kHsaco;  // of another form
+  index.sections[4].target = kNoTarget;
+  CHECK(TargetWithoutCode(metadata, index) == 1);
+  CHECK(TargetWithoutCode(metadata, index, 2) == 4);
+  CHECK(TargetWithoutCode(metadata, index, 5) == kNoTarget);
+}
+
 TEST_CASE("limits of a reader hold", "[bundle]") {
   Bytes file = Sample().Write();
   auto code = [&](const std::function<void(Limits&)>& lower) {

@@ -14,12 +14,26 @@ namespace adc::tool {
 
 namespace {
 
+/// That every target of the metadata has code: its entries name places in it. An exit code, as below.
+int CheckTargetsHaveCode(const std::string& path, const BundleFile& file) {
+  int result = driver::kExitOk;
+  for (uint32_t target = artifact::TargetWithoutCode(file.metadata, file.index);
+       target != artifact::kNoTarget;
+       target = artifact::TargetWithoutCode(file.metadata, file.index, target + 1)) {
+    std::string name(file.metadata.targets[target].name.view());
+    PrintError("'" + path + "': the metadata names target '" + name + "', and no section holds its code",
+               "it was taken out; compile again with the targets that the bundle is to hold");
+    result = driver::kExitBadBundle;
+  }
+  return result;
+}
+
 /// The code of every section, as the tools for its form see it. An exit code, after what is wrong was
 /// printed.
 int CheckAllCode(const std::string& path) {
   BundleFile file;
   if (int code = ReadBundleFile(path, &file); code != driver::kExitOk) return code;
-  int result = driver::kExitOk;
+  int result = CheckTargetsHaveCode(path, file);
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
     const artifact::Section& section = file.index.sections[number];
     if (section.target == artifact::kNoTarget) continue;

@@ -103,6 +103,11 @@ bool CheckContent(std::span<const uint8_t> file, const BundleIndex& index, const
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                 BundleIndex* index, Metadata* metadata, Error* error);
 
+/// The first target, from `first` on, whose code no section holds in the form that its `abi` states;
+/// kNoTarget where all have theirs. Reading does not refuse such a bundle: whoever takes code out for the
+/// devices it ships to leaves the rest usable.
+uint32_t TargetWithoutCode(const Metadata& metadata, const BundleIndex& index, uint32_t first = 0);
+
 /// "META", with unprintable bytes as '?'. `text` holds 4 characters and a zero.
 void SectionKindName(uint32_t kind, char (&text)[5]);
 
