@@ -89,9 +89,10 @@ struct AdstackPlan {
 AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics);
 
-/// The plan for people: tasks, groups, gates, stacks with their expressions, classes and places.
+/// The plan for people: tasks, groups, gates, rows, stacks with their expressions, classes and places.
+/// `lanes` says by how many lanes rows interleave on which targets; empty: nothing is said of that.
 std::string PrintPlan(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
-                      const diag::SourceManager& sources);
+                      const diag::SourceManager& sources, std::string_view lanes = {});
 
 /// What the bundle says of one task's stacks. Expressions keep their positions in `plan.exprs`.
 artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task,

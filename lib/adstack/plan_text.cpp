@@ -52,8 +52,8 @@ artifact::ScalarType ScalarTypeOf(ir::Scalar scalar) {
 class PlanPrinter {
  public:
   PlanPrinter(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
-              const diag::SourceManager& sources)
-      : module_(module), kernel_(kernel), plan_(plan), sources_(sources) {
+              const diag::SourceManager& sources, std::string_view lanes)
+      : module_(module), kernel_(kernel), plan_(plan), sources_(sources), lanes_(lanes) {
     for (ir::Value param : kernel.Params()) {
       std::string_view name = module.Text(kernel[param].name);
       names_.push_back(name);
@@ -94,6 +94,36 @@ class PlanPrinter {
       text_ += "\n";
     }
     for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
+    for (uint32_t group = 0; group < task.groups.size(); ++group) {
+      text_ += "    row of group " + std::to_string(group) + ": " + RowFormula(task, group) +
+               " bytes, up to a multiple of 64 on a CPU and of 8 elsewhere\n";
+    }
+    if (!task.groups.empty() && !lanes_.empty())
+      text_ += "    rows interleave by " + std::string(lanes_) + "\n";
+  }
+
+  /// "4 * [max(n, 0)] + max of (4 * [n], 8 * [m])": what shares bytes counts once.
+  std::string RowFormula(const TaskPlan& task, uint32_t group) {
+    std::string sum;
+    std::vector<bool> counted(task.stacks.size(), false);
+    for (size_t first = 0; first < task.stacks.size(); ++first) {
+      std::string alone, list;
+      for (size_t number = first; number < task.stacks.size(); ++number) {
+        const PlannedStack& stack = task.stacks[number];
+        bool in_row = stack.storage == artifact::Storage::kRow && stack.group == group && !counted[number];
+        bool shares = stack.share != artifact::kNoIndex && stack.share == task.stacks[first].share;
+        if (!in_row || (number != first && !shares)) {
+          if (number == first) break;
+          continue;
+        }
+        counted[number] = true;
+        alone = std::to_string(ir::ByteSize(stack.scalar)) + " * [" + Formula(stack.capacity) + "]";
+        list += (list.empty() ? "" : ", ") + alone;
+      }
+      if (list.empty()) continue;
+      sum += (sum.empty() ? "" : " + ") + (list == alone ? alone : "max of (" + list + ")");
+    }
+    return sum.empty() ? "0" : sum;
   }
 
   std::string Gate(const PlannedGroup& group) {
@@ -121,6 +151,7 @@ class PlanPrinter {
   const ir::Function& kernel_;
   const AdstackPlan& plan_;
   const diag::SourceManager& sources_;
+  std::string_view lanes_;
   std::vector<std::string_view> names_;
   std::string text_;
 };
@@ -128,8 +159,8 @@ class PlanPrinter {
 }  // namespace
 
 std::string PrintPlan(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
-                      const diag::SourceManager& sources) {
-  return PlanPrinter(module, kernel, plan, sources).Print();
+                      const diag::SourceManager& sources, std::string_view lanes) {
+  return PlanPrinter(module, kernel, plan, sources, lanes).Print();
 }
 
 artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task,

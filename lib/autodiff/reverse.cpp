@@ -292,7 +292,7 @@ void WarnPlain(const Function& primal, const diag::Diagnostics& refused, diag::D
 }  // namespace
 
 Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& config,
-                        diag::Diagnostics& diagnostics) {
+                        diag::Diagnostics& diagnostics, KeptRecord* kept) {
   std::string name(module.Text(primal.name));
   if (primal.role != ir::KernelRole::Primal) {
     diagnostics
@@ -335,6 +335,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
                      "on a 'diff' input")
         .AddHelp("mark the inputs and the outputs that take part with 'diff'");
 
+  if (kept != nullptr) *kept = DescribeKept(module, from, tree, work, plan);
   ScopedMap values;
   DerivedKernel derived = MakeDerivedKernel(module, from, "grad", "adj", ir::ParamRole::Adjoint,
                                             ir::KernelRole::Gradient, parameters, values);

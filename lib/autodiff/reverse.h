@@ -9,6 +9,7 @@
 // says why it cannot be. Breaks: nothing.
 
 #include "autodiff/checkpoint.h"
+#include "autodiff/kept.h"
 #include "diag/diagnostics.h"
 #include "ir/module.h"
 
@@ -27,8 +28,9 @@ struct ReverseConfig {
   transform::FoldConfig fold = {};
 };
 
-/// The new kernel, or null after an error was reported.
+/// The new kernel, or null after an error was reported. `kept` gets what became of the forward values, where
+/// it is given and the gradient is not the user's own.
 ir::Function* DeriveReverse(ir::Module& module, ir::Function& primal, const ReverseConfig& config,
-                            diag::Diagnostics& diagnostics);
+                            diag::Diagnostics& diagnostics, KeptRecord* kept = nullptr);
 
 }  // namespace adc::autodiff

@@ -132,6 +132,7 @@ class Compilation {
   std::vector<target::Target> targets_;
   std::unique_ptr<ir::Module> module_;
   std::vector<ir::Function*> derived_;
+  std::map<std::string, autodiff::KeptRecord> kept_;  ///< by the name of the gradient
   std::vector<PlannedKernel> planned_;
   std::vector<MadeTarget> made_;  ///< those of the targets whose code there is
   artifact::Metadata metadata_;
@@ -240,7 +241,8 @@ bool Compilation::Derive() {
       config.reread_stored = !options_.derive.gradient_tangent;
       config.checkpoint = CheckpointsOf(options_);
       config.fold = Folding();
-      return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_);
+      return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_,
+                                     &kept_[std::string(module_->Text(kernel.name)) + ".grad"]);
     });
   });
   if (!reverse) return false;
@@ -291,6 +293,19 @@ bool Compilation::SimplifyDerived() {
                      [&] { return transform::CheckWrites(*module_, diagnostics_); });
 }
 
+/// "1 (cpu:x86-64), 32 (cuda:sm_80, vulkan:1.2)": by how many lanes rows interleave, and where.
+std::string LanesText(const std::vector<target::Target>& targets) {
+  std::map<uint32_t, std::string> by_lanes;
+  for (const target::Target& target : targets) {
+    std::string& names = by_lanes[target.row_lanes];
+    names += (names.empty() ? "" : ", ") + target.name;
+  }
+  std::string text;
+  for (const auto& [lanes, names] : by_lanes)
+    text += (text.empty() ? "" : ", ") + std::to_string(lanes) + " (" + names + ")";
+  return text;
+}
+
 bool Compilation::Lower() {
   adstack::SizeKernelConfig size_config;
   // Without counting, rows behind gates are those of the worst case: no launch has to look at data.
@@ -318,7 +333,11 @@ bool Compilation::Lower() {
   if (!planned) return false;
   if (passes_.Wants("adstack")) {
     for (const PlannedKernel& kernel : planned_) {
-      passes_.PrintDump("adstack", adstack::PrintPlan(*module_, *kernel.kernel, kernel.plan, sources_));
+      passes_.PrintDump("adstack", adstack::PrintPlan(*module_, *kernel.kernel, kernel.plan, sources_,
+                                                      LanesText(targets_)));
+      auto kept = kept_.find(std::string(module_->Text(kernel.kernel->name)));
+      if (kept != kept_.end() && !kept->second.units.empty())
+        passes_.PrintDump("adstack", autodiff::PrintKept(kept->first, kept->second, sources_));
     }
   }
   return passes_.Run("lower", *module_, [&] {

@@ -231,7 +231,9 @@ void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
 
 void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Watching the compiler");
-  line.Value("--dump", "PASS", "print the module after PASS; 'adstack': print the adstack plans",
+  line.Value("--dump", "PASS",
+             "print the module after PASS; 'adstack': print the adstack plans, and what each\n"
+             "gradient stores and what it recomputes instead, with places",
              [&options](std::string_view word) {
                return TakePass(word, true, &options.watch.dumps.emplace_back());
              });

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <map>
+
+#include "analysis/structure.h"
+#include "autodiff/kept.h"
+
+namespace adc::autodiff {
+namespace {
+
+/// Longer lists of names end in a number.
+constexpr size_t kShownNames = 6;
+
+std::string NameList(const std::vector<std::string>& names) {
+  std::string list;
+  for (size_t at = 0; at < std::min(names.size(), kShownNames); ++at)
+    list += (at == 0 ? "%" : ", %") + names[at];
+  if (names.size() > kShownNames) list += " and " + std::to_string(names.size() - kShownNames) + " more";
+  return list;
+}
+
+void AddNew(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+class KeptPrinter {
+ public:
+  KeptPrinter(const KeptRecord& record, const diag::SourceManager& sources)
+      : record_(record), sources_(sources), names_(record.names.begin(), record.names.end()) {}
+
+  std::string Print(std::string_view kernel) {
+    text_ = "forward values that @" + std::string(kernel) + " needs\n";
+    size_t empty = text_.size();
+    for (const KeptUnit& unit : record_.units) PrintUnit(unit);
+    if (text_.size() == empty) text_ += "  none that is not at hand\n";
+    return text_;
+  }
+
+ private:
+  std::string At(diag::SourceSpan place) const {
+    return place.Valid() ? "  at " + sources_.Describe(place) : "";
+  }
+
+  static std::string_view Title(ir::Op op) {
+    if (op == ir::Op::For || op == ir::Op::While) return "loop";
+    if (op == ir::Op::If) return "branch";
+    return analysis::IsParallel(op) ? "parallel iteration" : "kernel";
+  }
+
+  void PrintUnit(const KeptUnit& unit) {
+    bool is_empty = unit.stored.empty() && unit.arrays.empty() && unit.undone.empty() && unit.left.empty() &&
+                    unit.recomputed.empty() && unit.loads == 0;
+    if (is_empty) return;
+    text_ += "  " + std::string(unit.segments ? "loop over segments" : Title(unit.op)) + At(unit.place);
+    for (uint32_t around = unit.around; around != KeptUnit::kNone; around = record_.units[around].around) {
+      const KeptUnit& outer = record_.units[around];
+      bool is_loop = outer.op == ir::Op::For || outer.op == ir::Op::While;
+      if (is_loop && outer.place.Valid()) text_ += ", in the loop at " + sources_.Describe(outer.place);
+    }
+    text_ += "\n";
+    for (const KeptValue& value : unit.stored) {
+      text_ += (unit.segments ? "    stored as checkpoint: " : "    stored: ") + Named(value) + ", " +
+               std::to_string(ir::ByteSize(value.scalar)) + " bytes an iteration: " +
+               (value.carried ? "carried from iteration to iteration"
+                              : "made of carried values, and less than these") +
+               At(value.place) + "\n";
+    }
+    if (!unit.arrays.empty())
+      text_ += "    stored: old contents of " + NameList(unit.arrays) + ", which iterations overwrite\n";
+    if (!unit.undone.empty()) text_ += "    undone: " + NameList(NamesOf(unit.undone)) + "\n";
+    for (const KeptValue& value : unit.left)
+      text_ += "    read where the kernel has stored it: " + Named(value) + At(value.place) + "\n";
+    PrintRecomputed(unit.recomputed);
+    if (unit.loads > 0) {
+      text_ += "    at hand: " + std::to_string(unit.loads) + (unit.loads == 1 ? " load" : " loads") +
+               " of memory that stays as it is\n";
+    }
+  }
+
+  /// Values of one line of the source together.
+  void PrintRecomputed(const std::vector<KeptValue>& values) {
+    std::vector<std::vector<const KeptValue*>> lines;
+    std::map<std::pair<const diag::SourceFile*, uint32_t>, size_t> known;
+    for (const KeptValue& value : values) {
+      uint32_t line = value.place.Valid() ? sources_.Locate(value.place).line : 0;
+      auto [found, fresh] = known.try_emplace({sources_.FileOf(value.place), line}, lines.size());
+      if (fresh) lines.emplace_back();
+      lines[found->second].push_back(&value);
+    }
+    for (const std::vector<const KeptValue*>& line : lines) PrintLine(line);
+  }
+
+  void PrintLine(const std::vector<const KeptValue*>& line) {
+    std::vector<std::string> names, from;
+    std::string types;
+    uint32_t operations = 0;
+    diag::SourceSpan place = line.front()->place;
+    auto is_here = [&](uint32_t id) {
+      return std::any_of(line.begin(), line.end(), [&](const KeptValue* one) { return one->id == id; });
+    };
+    for (const KeptValue* value : line) {
+      AddNew(names, value->name);
+      operations += value->operations;
+      if (value->place.Valid() && value->place.begin < place.begin) place = value->place;
+      std::string type(ir::Spelling(value->scalar));
+      if ((", " + types + ",").find(", " + type + ",") == std::string::npos)
+        types += (types.empty() ? "" : ", ") + type;
+      for (uint32_t id : value->from) {
+        auto name = names_.find(id);
+        if (name != names_.end() && !is_here(id)) AddNew(from, name->second);
+      }
+    }
+    text_ += "    recomputed: ";
+    text_ += names.empty() ? std::to_string(line.size()) + (line.size() == 1 ? " value" : " values")
+                           : NameList(names);
+    text_ += " : " + types;
+    if (!from.empty()) text_ += " from " + NameList(from);
+    text_ += At(place) + " (" + std::to_string(operations) +
+             (operations == 1 ? " operation)\n" : " operations)\n");
+  }
+
+  static std::vector<std::string> NamesOf(const std::vector<KeptValue>& values) {
+    std::vector<std::string> names;
+    for (const KeptValue& value : values) names.push_back(value.name);
+    return names;
+  }
+
+  static std::string Named(const KeptValue& value) {
+    return (value.name.empty() ? "a value" : "%" + value.name) + " : " +
+           std::string(ir::Spelling(value.scalar));
+  }
+
+  const KeptRecord& record_;
+  const diag::SourceManager& sources_;
+  std::map<uint32_t, std::string> names_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string PrintKept(std::string_view kernel, const KeptRecord& record, const diag::SourceManager& sources) {
+  return KeptPrinter(record, sources).Print(kernel);
+}
+
+}  // namespace adc::autodiff
