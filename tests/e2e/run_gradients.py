@@ -2,44 +2,69 @@
 """Runs the programs of a folder through `adc`, each as it stands (f64) and once more with every f64 an f32.
 
 A program says in comments what must come out:
+  // row: ROWS               it is the test of these rows of behaviours/rows.txt (check_rows.py)
+  // set: NAME = PYTHON      an argument of the launches below, where their kernel has such a parameter: a number, or
+                             lists of numbers, nested as deep as the buffer has axes; bytes for a layout. Where no kernel
+                             has one, a name for expressions below. An expression sees what was set before it, and
+                             what directives.Names gives
   // gradcheck: ARGS         `adc gradcheck ARGS` agrees: reverse, forward mode, central differences
   // run: KERNEL ARGS        `adc run --kernel KERNEL ARGS` succeeds
   // gives: NAME = NUMBERS   ... and leaves these numbers in parameter NAME
+  // gives: NAME[i] = PYTHON ... and leaves this in element i of it, its elements counted in C order
+  // heap: PYTHON            ... and this holds of its heap: bytes in all; tape(N), or tape(N, PASSING): rows of N floats
+                             each and no more, for so many iterations at most (32 where nothing is said);
+                             counted(PASSING, ...): so many iterations pass the gates on a device, one group each, and
+                             each has as many rows in whole blocks of lanes, or one per thread
+  // fails: CODE PATTERN     ... does not succeed, but exits with this code and prints one error, in which the regular
+                             expression is found
   // refuses: EID PLACES     compiling is an error with this id that names so many places of the file
   // f64 only: WHY           the program is not run in f32
+  // compiled with: OPTIONS  ... which `adc` gets
+  // as it stands: WHY       the program's types are the test: f64 stays f64, and it is run once
+  // tolerance: SCALAR LIMIT ... of what `gives` says, relative; f64 1e-12, f32 2e-5 where nothing is said
+  // large: WHY              only the CPU runs it, and devices with --large: those that the host imitates take too long
 
-Usage: run_gradients.py [--device DEVICE [--validate]] [--compile-to FOLDER --target TARGET...] [--bundles FOLDER]
-                        ADC FOLDER [PROGRAM...]
+Usage: run_gradients.py [--device DEVICE [--validate] [--large]] [--compile-to FOLDER --target TARGET...]
+                        [--bundles FOLDER] [--times] ADC FOLDER [PROGRAM...]
 
---device runs them on cpu (the default), cuda, vulkan or hip. A program that a device cannot do for a reason that it
-gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
+--device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
+it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
 --compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
 machine without the compiler can run them (adc-runtime in place of ADC).
 """
 
 import argparse
-import ast
+import itertools
 import math
 import os
+import platform
 import re
 import shlex
-import struct
 import subprocess
 import sys
 import tempfile
+import time
+
+from directives import Names, parameters, read_npy, rounded, write_npy
+
+
+
+def target_of_host():
+    """What the CPU of this machine runs."""
+    if platform.machine() != "x86_64":
+        return "cpu:" + platform.machine()
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "cpu:x86-64-v3" if " avx2 " in file.read() else "cpu:x86-64"
+
 
 TOLERANCE = {"f64": 1e-12, "f32": 2e-5}
-FORMATS = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I",
-           "i8": "q", "u8": "Q", "b1": "?"}
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    begin = 10 + struct.unpack("<H", data[8:10])[0]
-    code = FORMATS[ast.literal_eval(data[10:begin].decode())["descr"][1:]]
-    count = (len(data) - begin) // struct.calcsize(code)
-    return list(struct.unpack("<%d%s" % (count, code), data[begin:]))
+BYTES = {"f64": 8, "f32": 4}
+LANES = 32  # rows lie in blocks of so many
+LITTLE = 4096  # bytes of a heap that are no rows: words of the launch, claim counters
+TARGETS = {"cpu": target_of_host(), "cuda": "cuda:sm_80", "vulkan": "vulkan:1.2", "hip": "hip:gfx1100",
+           "metal": "metal:2.4"}
+OF_A_RUN = ("gives", "heap", "fails")
+DIRECTIVES = "set|gradcheck|run|gives|heap|fails|refuses"
 
 
 def number(word):
@@ -52,15 +77,49 @@ def same(got, want, tolerance):
     return got == want or abs(got - want) <= tolerance * max(1, abs(want))
 
 
+def up(number, step):
+    return -(-number // step) * step
+
+
+def some(numbers):
+    return str(numbers) if len(numbers) <= 64 else f"{str(numbers[:64])[:-1]}, ... {len(numbers)} in all]"
+
+
 class Skipped(Exception):
     """The device cannot do it, and says why."""
+
+
+class Heap:
+    """What `adc run --time` says of a launch's memory."""
+
+    def __init__(self, device, scalar, report):
+        self.device, self.scalar = device, scalar
+        self.bytes = int(re.search(r"heap (\d+) bytes", report).group(1))
+        self.groups = [tuple(map(int, group)) for group in re.findall(
+            r": (\d+) iterations pass the gate at \S+, (\d+) rows of (\d+) bytes, (\d+) threads", report)]
+
+    def tape(self, count, iterations=LANES):
+        row, rows = count * self.scalar, max(LANES, up(iterations, LANES))
+        if self.device == "cpu":  # two workers with a row each, in cache lines of their own
+            return self.bytes == 2 * up(row, 64)
+        return LANES * row <= self.bytes <= rows * up(row, 8) + LITTLE
+
+    def counted(self, *passing):
+        if self.device == "cpu":  # a row for each worker, whatever passes
+            return True
+        rows = [max(LANES, up(min(count, threads), LANES)) for count, (_, _, _, threads) in zip(passing, self.groups)]
+        return passing == tuple(group[0] for group in self.groups) and rows == [group[1] for group in self.groups]
 
 
 class Program:
     def __init__(self, options, path, scalar, folder):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
-        if scalar == "f32":
+        self.tolerance = dict(TOLERANCE)
+        for kind, limit in re.findall(r"^// tolerance: (\w+) (\S+)", self.text, re.M):
+            self.tolerance[kind] = float(limit)
+        stands = re.search(r"^// as it stands: ", self.text, re.M)
+        if scalar == "f32" and not stands:
             self.text = self.text.replace("f64", "f32")
         self.options, self.scalar, self.folder = options, scalar, folder
         self.name = os.path.splitext(os.path.basename(path))[0] + "." + scalar
@@ -69,6 +128,9 @@ class Program:
         if options.validate:
             self.device.append("--validate")
         self.mistakes = []
+        self.kernels, self.names, self.given = parameters(self.text), Names(), {}
+        large = re.search(r"^// large: (.*)$", self.text, re.M)
+        self.too_large = large and options.device != "cpu" and not options.large and "TOO LARGE HERE: " + large.group(1)
         if options.bundles:
             self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []
         else:
@@ -77,40 +139,102 @@ class Program:
                 file.write(self.text)
 
     def call(self, *words):
-        return subprocess.run([self.options.adc, *words], capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run([self.options.adc, *words], capture_output=True, text=True, timeout=300, check=False)
 
     def expect(self, good, title, outcome):
         if not good and outcome.returncode == 5 and self.device:
-            raise Skipped(outcome.stderr.strip())
+            raise Skipped(outcome.stderr.strip().partition("\n")[0])
         if not good:
             self.mistakes.append(f"{title}: exit {outcome.returncode}\n{outcome.stdout}{outcome.stderr}")
 
-    def compile(self):
-        """Leaves a bundle, unless the program is one that is refused."""
+    def compile(self, folder, targets, *options):
+        """Leaves a bundle, unless the program is one that is refused. Returns its path, where there is one."""
         if re.search(r"^// refuses: ", self.text, re.M):
-            return
-        targets = [f"--target={target}" for target in self.options.target]
-        path = os.path.join(self.options.compile_to, self.name + ".adcb")
-        outcome = self.call(*self.includes, "--derive=grad,jvp", "--keep-going", *targets, self.source, "-o", path)
+            return None
+        path = os.path.join(folder, self.name + ".adcb")
+        targets = [f"--target={target}" for target in targets]
+        options += tuple(" ".join(re.findall(r"^// compiled with: (.*)$", self.text, re.M)).split())
+        outcome = self.call(*self.includes, "--derive=grad,jvp", *options, *targets, self.source, "-o", path)
         self.expect(outcome.returncode == 0, "compile", outcome)
+        return path if outcome.returncode == 0 else None
+
+    def set(self, name, expression):
+        """An argument of all kernels that have a parameter `name`, or a companion, which has one type in all of them."""
+        value = self.names.evaluate(expression)
+        everything = [self.types(kernel + way) for kernel in self.kernels for way in ("", ".grad", ".jvp")]
+        scalar, is_buffer = next((types[name] for types in everything if name in types), (None, False))
+        if scalar is None and not isinstance(value, bytes):
+            self.names[name] = value
+            return
+        if isinstance(value, bytes):
+            path = os.path.join(self.folder, name + ".bytes")
+            with open(path, "wb") as file:
+                file.write(value)
+            self.given[name] = "@" + path
+            return
+        value = rounded(scalar, value)
+        self.names[name] = value
+        if not is_buffer or isinstance(value, (int, float)):
+            self.given[name] = str(value)
+            return
+        path = os.path.join(self.folder, name + ".npy")
+        write_npy(path, scalar, value)
+        self.given[name] = "@" + path
+
+    def arguments(self, kernel, words):
+        """Those that were set, of a kernel or of what a kernel's derivative takes of it."""
+        types = self.types(kernel)
+        stated = {word.partition("=")[0] for option, word in zip(words, words[1:]) if option in ("--arg", "--shape")}
+        return [word for name, value in self.given.items() if name in types and name not in stated
+                for word in ("--arg", f"{name}={value}")]
+
+    def types(self, kernel):
+        """The parameters of a kernel; of a derived one, with its companions."""
+        if kernel in self.kernels:
+            return self.kernels[kernel]
+        name, _, derived = kernel.rpartition(".")
+        own = self.kernels.get(name, {})
+        companion = {"grad": ".adj", "jvp": ".tan"}.get(derived, "")
+        return {**own, **{parameter + companion: (scalar, True) for parameter, (scalar, _) in own.items()}}
 
     def gradcheck(self, words):
-        outcome = self.call("gradcheck", *self.includes, *self.device, *words, self.source)
+        kernel = words[words.index("--kernel") + 1] if "--kernel" in words else next(iter(self.kernels))
+        given = self.arguments(kernel, words)
+        outcome = self.call("gradcheck", *self.includes, *self.device, *words, *given, self.source)
         self.expect(outcome.returncode == 0, "gradcheck " + " ".join(words), outcome)
 
-    def run(self, words, wanted):
-        outputs = {name: os.path.join(self.folder, name + ".npy") for name in wanted}
+    def run(self, words, wanted, conditions, failure):
+        """`wanted`: by name a list of numbers, or an expression."""
+        outputs = {name: os.path.join(self.folder, name + ".out.npy") for name in wanted}
         takes = [word for name, path in outputs.items() for word in ("--out", f"{name}=@{path}")]
-        outcome = self.call("run", *self.includes, *self.device, self.source, "--kernel", *words, *takes)
-        self.expect(outcome.returncode == 0, "run " + " ".join(words), outcome)
+        given = self.arguments(words[0], words)
+        if conditions:
+            takes += ["--time", "--threads=2" if self.options.device == "cpu" else "--size-threshold=1"]
+        outcome = self.call("run", *self.includes, *self.device, self.source, "--kernel", *words, *given, *takes)
+        title = "run " + " ".join(words)
+        if failure:
+            code, pattern = failure.split(" ", 1)
+            good = outcome.returncode == int(code) and outcome.stderr.count("error: ") == 1
+            self.expect(good and re.search(pattern, outcome.stderr), title + " fails", outcome)
+            return
+        self.expect(outcome.returncode == 0, title, outcome)
         if outcome.returncode != 0:
             return
         for name, numbers in wanted.items():
             got = read_npy(outputs[name])
-            good = len(got) == len(numbers) and all(
-                same(g, w, TOLERANCE[self.scalar]) for g, w in zip(got, numbers))
-            if not good:
-                self.mistakes.append(f"run {' '.join(words)}: {name} is {got}, it should be {numbers}")
+            if isinstance(numbers, str):
+                numbers = self.names.element_wise(numbers, len(got))
+            wrong = [at for at, (g, w) in enumerate(zip(got, numbers)) if not same(g, w, self.tolerance[self.scalar])]
+            if wrong or len(got) != len(numbers):
+                self.mistakes.append(f"{title}: {name} is {some(got)}, it should be {some(numbers)}; " +
+                                     (f"first at {wrong[0]}, {len(wrong)} in all" if wrong else "other lengths"))
+        for condition in conditions:
+            self.heap(title, condition, outcome.stderr)
+
+    def heap(self, title, condition, report):
+        heap = Heap(self.options.device, BYTES[self.scalar], report)
+        if not self.names.evaluate(condition, bytes=heap.bytes, tape=heap.tape, counted=heap.counted):
+            self.mistakes.append(f"{title}: not so: {condition}, where\n{report}")
 
     def refuses(self, error, places):
         outcome = self.call(*self.includes, self.source, "-o", os.path.join(self.folder, "refused.adcb"))
@@ -119,21 +243,35 @@ class Program:
 
     def check(self):
         """Leaves the mistakes found, one text each."""
-        comments = re.findall(r"^// (gradcheck|run|gives|refuses): (.*)$", self.text, re.M)
+        if self.too_large:
+            raise Skipped(self.too_large)
+        comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
+        # What is launched more than once is compiled once.
+        if not self.options.bundles and sum(kind in ("run", "gradcheck") for kind, _ in comments) > 1:
+            bundle = self.compile(self.folder, [TARGETS[self.options.device]])
+            if bundle is None:
+                return
+            self.source, self.includes = bundle, []
         for at, (kind, rest) in enumerate(comments):
-            if kind == "gradcheck":
-                self.gradcheck(rest.split())
+            if kind == "set":
+                self.set(*rest.split(" = ", 1))
+            elif kind == "gradcheck":
+                self.gradcheck(shlex.split(rest))
             elif kind == "refuses" and not self.options.bundles:
                 error, places = rest.split()
                 self.refuses(error, int(places))
             elif kind == "run":
-                wanted = {}
-                for _, line in comments[at + 1:]:
-                    if _ != "gives":
-                        break
-                    name, numbers = line.split(" = ")
-                    wanted[name] = [number(word) for word in numbers.split()]
-                self.run(shlex.split(rest), wanted)
+                wanted, conditions, failure = {}, [], None
+                for about, line in itertools.takewhile(lambda comment: comment[0] in OF_A_RUN, comments[at + 1:]):
+                    if about == "heap":
+                        conditions.append(line)
+                    elif about == "fails":
+                        failure = line
+                    else:
+                        name, numbers = line.split(" = ", 1)
+                        each = name.endswith("[i]")
+                        wanted[name.removesuffix("[i]")] = numbers if each else [number(word) for word in numbers.split()]
+                self.run(shlex.split(rest), wanted, conditions, failure)
         if not comments:
             self.mistakes.append("the program says nothing to check")
 
@@ -145,6 +283,8 @@ def main():
     parser.add_argument("--compile-to")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--bundles")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
     parser.add_argument("adc")
     parser.add_argument("programs")
     parser.add_argument("names", nargs="*")
@@ -157,13 +297,14 @@ def main():
     for name in names:
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
-            only_f64 = re.search(r"^// f64 only: ", file.read(), re.M)
+            only_f64 = re.search(r"^// (f64 only|as it stands): ", file.read(), re.M)
         for scalar in ["f64"] if only_f64 else ["f64", "f32"]:
+            begin = time.monotonic()
             with tempfile.TemporaryDirectory() as scratch:
                 program = Program(options, path, scalar, scratch)
                 try:
                     if options.compile_to:
-                        program.compile()
+                        program.compile(options.compile_to, options.target, "--keep-going")
                     else:
                         program.check()
                 except Skipped as reason:
@@ -172,6 +313,8 @@ def main():
             failed += bool(program.mistakes)
             for mistake in program.mistakes:
                 print(f"{name} in {scalar}: {mistake}")
+            if options.times:
+                print(f"{name} in {scalar}: {time.monotonic() - begin:.2f} s", flush=True)
     for line in skipped:
         print(line)
     print(f"{checked} programs on {options.device}, {failed} failed, {len(skipped)} skipped")

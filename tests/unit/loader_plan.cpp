@@ -148,7 +148,8 @@ TEST_CASE("sizes that lie in buffers stay open until they are read", "[loader]")
   CHECK(rows.y == std::vector<float>{1, 5, 0, 33, 2});
 }
 
-TEST_CASE("what was read is read again, unless the caller vouches for it", "[loader]") {
+TEST_CASE("what was read is read again, unless the caller vouches for it",
+          "[loader][row:N2][row:S2][row:S6][row:C1][row:O6]") {
   Session session;
   Rows rows({1, 2, 3});
   Plan plan(session, "rows", rows.Args());
@@ -224,7 +225,7 @@ TEST_CASE("a size budget stops sizes that take too long", "[loader]") {
   adrt_plan_release(plan);
 }
 
-TEST_CASE("a size that only running tells needs a cap, and the cap is shared out", "[loader]") {
+TEST_CASE("a size that only running tells needs a cap, and the cap is shared out", "[loader][row:O2]") {
   Session session(2);
   std::vector<uint32_t> x = {1, 6, 27, 97};
   auto args = [&] { return std::vector<adrt_arg>{BufferArg("x", ADRT_TYPE_U32, x.data(), {4})}; };

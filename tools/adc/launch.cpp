@@ -79,13 +79,15 @@ namespace {
 
 void DescribeRows(const adrt_launch_plan* plan, LaunchReport* report) {
   for (uint32_t task = 0; task < report->plan.task_count; ++task) {
+    auto own = Sized<adrt_task_report>();
+    adrt_plan_task(plan, task, &own, nullptr);
     auto group = Sized<adrt_group_report>();
     for (uint32_t n = 0; adrt_plan_group(plan, task, n, &group, nullptr) == ADRT_OK; ++n) {
       if (!group.counted) continue;
       report->rows.push_back("task " + std::to_string(task) + ": " + std::to_string(group.iterations) +
                              " iterations pass the gate at " + group.gate + ", " +
                              std::to_string(group.rows) + " rows of " + std::to_string(group.row_bytes) +
-                             " bytes");
+                             " bytes, " + std::to_string(own.threads) + " threads");
     }
   }
 }
