@@ -103,7 +103,7 @@ TEST_CASE("random kernels and gradients compute on Metal what the CPU's code com
     Fill(program->module(), program->function(), seed, start);
     value = got = start;
     native.Run(NameOf(seed), value);
-    metal.Run(NameOf(seed), got, 1);
+    metal.Run(NameOf(seed), got);
     INFO("seed " << seed);
     CHECK(Difference(value, got) < 5e-5);
     if (seed % 4 >= 2) continue;
@@ -117,7 +117,7 @@ TEST_CASE("random kernels and gradients compute on Metal what the CPU's code com
     for (double budget : {1.0, 0.25}) {
       interp::Arguments expected = derived, found = derived;
       native.Run(gradient, expected);
-      metal.Run(gradient, found, budget);
+      metal.Run(gradient, found, {.budget = budget});
       INFO("gradient, " << budget << " of the heap");
       CHECK(Difference(expected, found) < 5e-5);
       ++gradients;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../support/counted_rows.h"
+#include "../support/on_device.h"
 #include "sample_cases.h"
 
 namespace adc::test {
@@ -68,9 +68,8 @@ inline uint64_t BorderHits(const interp::Arguments& arguments, int64_t size) {
   return hits;
 }
 
-/// `Device` has Run(name, arguments, threshold, &rows). Every kernel with some gates open, none and all.
-template <class Device>
-void CompareGatedKernels(Device& device, const std::string& path, int64_t size) {
+/// Every kernel with some gates open, none and all.
+inline void CompareGatedKernels(OnDevice& device, const std::string& path, int64_t size) {
   Native native(path, 2);
   for (const GatedKernel& kernel : kGatedKernels) {
     for (double open : {0.1, 0.0, 1.0}) {
@@ -89,7 +88,7 @@ void CompareGatedKernels(Device& device, const std::string& path, int64_t size) 
       for (uint64_t threshold : {kNever, kAlways}) {
         interp::Arguments backward = start;
         CountedRows rows;
-        device.Run(gradient, backward, threshold, &rows);
+        device.Run(gradient, backward, {.threshold = threshold, .rows = &rows});
         CHECK(Difference(expected, backward) < 1e-5);
         int64_t gated = 0;
         for (const GroupRows& group : rows.groups) {
@@ -113,8 +112,7 @@ void CompareGatedKernels(Device& device, const std::string& path, int64_t size) 
 }
 
 /// The grid step with `fraction` of its cells behind the gate (0: none at all), all bytes of rows counted.
-template <class Device>
-void CompareGrid(Device& device, const std::string& path, double fraction) {
+inline void CompareGrid(OnDevice& device, const std::string& path, double fraction) {
   INFO("a share of " << fraction << " of the cells carries mass");
   samples::MpmStateConfig config;
   config.scale = 0.25;
@@ -134,8 +132,8 @@ void CompareGrid(Device& device, const std::string& path, double fraction) {
   native.Run("mpm_grid_op.grad", expected);
   interp::Arguments backward = start, uncounted = start;
   CountedRows rows;
-  device.Run("mpm_grid_op.grad", uncounted, kNever, &rows);
-  device.Run("mpm_grid_op.grad", backward, kAlways, &rows);
+  device.Run("mpm_grid_op.grad", uncounted, {.threshold = kNever, .rows = &rows});
+  device.Run("mpm_grid_op.grad", backward, {.threshold = kAlways, .rows = &rows});
   CHECK(Difference(uncounted, backward) < 1e-5);
   // Steep contacts and sums over all cells, in f32: each device rounds them in its own way.
   CHECK(Difference(expected, backward) < 1e-4);

@@ -7,25 +7,13 @@
 using namespace adc;
 using namespace adc::test;
 
-namespace {
-
-struct Device {
-  explicit Device(const std::string& path) : metal(path) {}
-  void Run(const std::string& name, interp::Arguments& arguments, uint64_t threshold, CountedRows* rows) {
-    metal.Run(name, arguments, 1, threshold, rows);
-  }
-  OnMetal metal;
-};
-
-}  // namespace
-
 TEST_CASE("gates of every kind on Metal", "[metal]") {
-  Device device(std::string(ADC_TESTS) + "/rows/gates.ir");
+  OnMetal device(std::string(ADC_TESTS) + "/rows/gates.ir");
   CompareGatedKernels(device, std::string(ADC_TESTS) + "/rows/gates.ir", 500);
 }
 
 TEST_CASE("a grid of which few, some and all cells pass, on Metal", "[metal]") {
   std::string path = std::string(ADC_SAMPLES) + "/mpm_grid_op.ir";
-  Device device(path);
+  OnMetal device(path);
   for (double fraction : kGridFractions) CompareGrid(device, path, fraction);
 }

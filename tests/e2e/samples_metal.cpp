@@ -62,9 +62,9 @@ TEST_CASE("samples in f32 on Metal", "[metal]") {
     for (double budget : {1.0, 0.25}) {
       INFO(sample.name << ", " << budget << " of the heap");
       interp::Arguments forward = program->arguments(), backward = start;
-      metal.Run(sample.name, forward, 1);
+      metal.Run(sample.name, forward);
       CHECK(Difference(value, forward) < 1e-5);
-      uint64_t heap = metal.Run(gradient, backward, budget);
+      uint64_t heap = metal.Run(gradient, backward, {.budget = budget});
       CHECK(Difference(expected, backward) < 1e-5);
       if (budget == 1) {
         whole = heap;

@@ -1,0 +1,19 @@
+#pragma once
+// Kernels on the CPU, through the loader's own pool or through the caller's job system.
+
+#include "on_device.h"
+
+namespace adc::test {
+
+class OnCpu : public OnDevice {
+ public:
+  OnCpu(const std::string& path, uint32_t workers, const adrt_cpu_jobs* jobs = nullptr) {
+    adrt_host host = TrustingHost();
+    Compile(path, "cpu", host);
+    Must(jobs ? adrt_device_wrap_cpu(&host, jobs, &device_, Error())
+              : adrt_device_open_cpu(&host, workers, &device_, Error()));
+    LoadModule();
+  }
+};
+
+}  // namespace adc::test
