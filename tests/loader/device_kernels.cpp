@@ -45,7 +45,14 @@ struct Launch {
 
   void Report(uint32_t code, uint32_t task, uint32_t index, uint64_t needed, uint64_t iteration) const {
     uint32_t* status = reinterpret_cast<uint32_t*>(tail[1]);
-    if (status[ADRT_CPU_STATUS_CODE] != 0) return;
+    uint32_t source =
+        code | task << ADRT_CPU_STATUS_SOURCE_TASK | (index + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
+    if (status[ADRT_CPU_STATUS_SOURCE] != 0) {
+      uint32_t& most = status[ADRT_CPU_STATUS_MOST];
+      if (status[ADRT_CPU_STATUS_SOURCE] == source && most < needed) most = static_cast<uint32_t>(needed);
+      return;
+    }
+    status[ADRT_CPU_STATUS_SOURCE] = source;
     status[ADRT_CPU_STATUS_CODE] = code;
     status[ADRT_CPU_STATUS_TASK] = task;
     status[ADRT_CPU_STATUS_INDEX] = index;
@@ -57,7 +64,7 @@ struct Launch {
     uint32_t* counter = reinterpret_cast<uint32_t*>(heap() + group[3]);
     uint64_t row = (*counter)++;
     if (row < group[2]) return row;
-    Report(ADRT_GPU_ROWS_EXHAUSTED, 0, 0, 0, iteration);
+    Report(ADRT_GPU_ROWS_EXHAUSTED, 0, 0, row + 1, iteration);
     return group[2] - 1;
   }
 };

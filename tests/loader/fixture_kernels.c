@@ -18,11 +18,19 @@ static float scalar_f32(uint64_t cell) {
 
 static void report(const adrt_cpu_frame* frame, uint32_t code, uint32_t task, uint32_t index, uint64_t needed,
                    uint64_t iteration) {
-  uint32_t expected = ADRT_CPU_OK;
-  if (!__atomic_compare_exchange_n(&frame->status[ADRT_CPU_STATUS_CODE], &expected, code, 0, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED)) {
+  uint32_t source = code | task << ADRT_CPU_STATUS_SOURCE_TASK | (index + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
+  uint32_t found = 0;
+  if (!__atomic_compare_exchange_n(&frame->status[ADRT_CPU_STATUS_SOURCE], &found, source, 0,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    uint32_t* most = &frame->status[ADRT_CPU_STATUS_MOST];
+    uint32_t known = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (
+        found == source && known < needed &&
+        !__atomic_compare_exchange_n(most, &known, (uint32_t)needed, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
     return;
   }
+  frame->status[ADRT_CPU_STATUS_CODE] = code;
   frame->status[ADRT_CPU_STATUS_TASK] = task;
   frame->status[ADRT_CPU_STATUS_INDEX] = index;
   frame->status[ADRT_CPU_STATUS_NEEDED] = (uint32_t)needed;

@@ -243,7 +243,7 @@ TEST_CASE("a size that only running tells needs a cap, and the cap is shared out
   CHECK(plan.Info().heap_bytes <= 1000);
   CHECK(plan.Stack(0, 0).capacity == 112);  // 1000 / 2 rows, in 64-byte lines, of u32
   CHECK(plan.Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
-  CHECK(plan.error.Says("needed 113"));
+  CHECK(plan.error.Says("needed at least 113 elements"));
   CHECK(plan.error.Says("has 112"));
   CHECK(plan.error.Says("fixture.ir:6:9"));
   CHECK(plan.error.Says("raise the cap"));

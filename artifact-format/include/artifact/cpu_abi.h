@@ -25,15 +25,25 @@ typedef struct adrt_cpu_frame {
 /* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. */
 typedef void (*adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
-/* The status block. The first thread that has something to report wins word 0 with a compare-exchange from 0
- * and then fills the others. */
+/* The status block. A thread that has something to report offers its source for word 3 with a
+ * compare-exchange from 0; who comes first fills the other words, so that they are one thread's. Later
+ * threads that find their own source there raise word 8 to what they would have needed: what the block says
+ * in the end is one report, with the need of all threads that ran into the same. The source is the code with
+ * task and index + 1 above it; where these are too large the code stands alone, which says nothing about
+ * other threads. */
 enum {
   ADRT_CPU_STATUS_WORDS = 16,
   ADRT_CPU_STATUS_CODE = 0,      /* one of the codes below */
   ADRT_CPU_STATUS_TASK = 1,      /* task index in the kernel */
   ADRT_CPU_STATUS_INDEX = 2,     /* stack index in the task; assertion index or access index in the kernel */
+  ADRT_CPU_STATUS_SOURCE = 3,    /* who reports: the report is that of the first */
   ADRT_CPU_STATUS_NEEDED = 4,    /* two words, low first: elements that the stack would have needed */
   ADRT_CPU_STATUS_ITERATION = 6, /* two words, low first: flat iteration */
+  ADRT_CPU_STATUS_MOST = 8,      /* the most that a thread with this source needed, at most 2^32 - 1 */
+
+  ADRT_CPU_STATUS_SOURCE_TASK = 8,     /* where the task begins in a source, 12 bits */
+  ADRT_CPU_STATUS_SOURCE_INDEX = 20,   /* where index + 1 begins, 12 bits */
+  ADRT_CPU_STATUS_SOURCE_MOST = 0xFFF, /* the largest task, and index + 1 */
 
   ADRT_CPU_OK = 0,
   ADRT_CPU_ADSTACK_OVERFLOW = 1,

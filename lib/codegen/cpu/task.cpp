@@ -160,9 +160,10 @@ void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
   llvm::Function* raise = RaiseFunction(module_, builder_.getPtrTy(), llvm::SyncScope::System);
   raise->addFnAttr("target-cpu", config_.target.processor);
   llvm::CallInst* call = builder_.CreateCall(
-      raise, {Frame(FrameField::Status), builder_.getInt32(static_cast<uint32_t>(code)),
-              builder_.getInt32(task_), builder_.getInt32(index), needed != nullptr ? needed : zero,
-              iteration_ != nullptr ? iteration_ : zero});
+      raise,
+      {Frame(FrameField::Status), builder_.getInt32(StatusSource(code, task_, index)),
+       builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(task_), builder_.getInt32(index),
+       needed != nullptr ? needed : zero, iteration_ != nullptr ? iteration_ : zero});
   aliases_.MarkStatus(call);
 }
 

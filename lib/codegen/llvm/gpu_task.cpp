@@ -258,7 +258,8 @@ void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
   dialect_.MakeFunction(*raise);
   Value* zero = builder_.getInt64(0);
   llvm::CallInst* call = builder_.CreateCall(
-      raise, {status, builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(what_.task),
+      raise, {status, builder_.getInt32(StatusSource(code, what_.task, index)),
+              builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(what_.task),
               builder_.getInt32(index), needed != nullptr ? needed : zero,
               iteration_ != nullptr ? iteration_ : zero});
   aliases_.MarkStatus(call);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "codegen/common/status_code.h"
 #include "ir/op.h"
 #include "llvm/IR/IRBuilder.h"
 #include "target/target.h"
@@ -12,15 +13,6 @@
 namespace adc::codegen {
 
 class GpuDialect;
-
-/// Codes of the status block, common to all targets.
-enum class StatusCode : uint32_t {
-  AdstackOverflow = 1,
-  Assertion = 2,
-  IndexOutOfBounds = 3,
-  WritePromise = 4,
-  RowsExhausted = 5,
-};
 
 class TargetHooks {
  public:

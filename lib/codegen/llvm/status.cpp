@@ -1,11 +1,18 @@
 #include "codegen/llvm/status.h"
 
 #include "artifact/cpu_abi.h"
+#include "artifact/gpu_abi.h"
+#include "codegen/common/status_code.h"
 #include "llvm/IR/Module.h"
 
 namespace adc::codegen {
 
 using llvm::Value;
+
+static_assert(kSourceTask == ADRT_CPU_STATUS_SOURCE_TASK && kSourceIndex == ADRT_CPU_STATUS_SOURCE_INDEX &&
+              kSourceMost == ADRT_CPU_STATUS_SOURCE_MOST);
+static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADSTACK_OVERFLOW &&
+              static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED);
 
 llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_type,
                               llvm::SyncScope::ID scope) {
@@ -14,7 +21,7 @@ llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_ty
   llvm::IRBuilder<> b(context);
   llvm::Type* word = b.getInt32Ty();
   auto* type = llvm::FunctionType::get(
-      b.getVoidTy(), {status_type, word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
+      b.getVoidTy(), {status_type, word, word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
   auto* raise = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.raise", module);
   raise->setDoesNotThrow();
   raise->setWillReturn();
@@ -24,21 +31,32 @@ llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_ty
   raise->addParamAttr(0, llvm::Attribute::NoCapture);
   auto* head = llvm::BasicBlock::Create(context, "entry", raise);
   auto* won = llvm::BasicBlock::Create(context, "won", raise);
+  auto* late = llvm::BasicBlock::Create(context, "late", raise);
+  auto* same = llvm::BasicBlock::Create(context, "same", raise);
   auto* done = llvm::BasicBlock::Create(context, "done", raise);
   b.SetInsertPoint(head);
-  Value* status = raise->getArg(0);
+  Value *status = raise->getArg(0), *source = raise->getArg(1), *needed = raise->getArg(5);
+  auto place = [&](uint32_t position) { return b.CreateConstInBoundsGEP1_64(word, status, position); };
   auto* exchange =
-      b.CreateAtomicCmpXchg(status, b.getInt32(ADRT_CPU_OK), raise->getArg(1), llvm::Align(4),
+      b.CreateAtomicCmpXchg(place(ADRT_CPU_STATUS_SOURCE), b.getInt32(0), source, llvm::Align(4),
                             llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic, scope);
-  b.CreateCondBr(b.CreateExtractValue(exchange, 1), won, done);
+  b.CreateCondBr(b.CreateExtractValue(exchange, 1), won, late);
   b.SetInsertPoint(won);
   auto store = [&](uint32_t position, Value* value) {
-    b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(word, status, position), llvm::Align(4));
+    b.CreateAlignedStore(value, place(position), llvm::Align(4));
   };
-  store(ADRT_CPU_STATUS_TASK, raise->getArg(2));
-  store(ADRT_CPU_STATUS_INDEX, raise->getArg(3));
-  store(ADRT_CPU_STATUS_NEEDED, raise->getArg(4));
-  store(ADRT_CPU_STATUS_ITERATION, raise->getArg(5));
+  store(ADRT_CPU_STATUS_CODE, raise->getArg(2));
+  store(ADRT_CPU_STATUS_TASK, raise->getArg(3));
+  store(ADRT_CPU_STATUS_INDEX, raise->getArg(4));
+  store(ADRT_CPU_STATUS_NEEDED, needed);
+  store(ADRT_CPU_STATUS_ITERATION, raise->getArg(6));
+  b.CreateBr(done);
+  b.SetInsertPoint(late);
+  b.CreateCondBr(b.CreateICmpEQ(b.CreateExtractValue(exchange, 0), source), same, done);
+  b.SetInsertPoint(same);
+  Value* most = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, needed, b.getInt64(UINT32_MAX));
+  b.CreateAtomicRMW(llvm::AtomicRMWInst::UMax, place(ADRT_CPU_STATUS_MOST), b.CreateTrunc(most, word),
+                    llvm::Align(4), llvm::AtomicOrdering::Monotonic, scope);
   b.CreateBr(done);
   b.SetInsertPoint(done);
   b.CreateRetVoid();

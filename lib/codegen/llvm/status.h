@@ -5,8 +5,9 @@
 
 namespace adc::codegen {
 
-/// adc.raise(status, code, task, index, needed, iteration): the first to report wins word 0, then fills the
-/// rest. Made on demand; `status`: type of the block's address; `scope`: of the atomic update.
+/// adc.raise(status, source, code, task, index, needed, iteration): the first to report fills the block,
+/// later ones with the same source say what they need. Made on demand; `status`: type of the block's address;
+/// `scope`: of the atomic updates.
 llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status, llvm::SyncScope::ID scope);
 
 }  // namespace adc::codegen

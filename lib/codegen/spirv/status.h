@@ -1,19 +1,11 @@
 #pragma once
-// Reports to the status block: the first thread that has something to report wins word 0 with a
-// compare-exchange and fills the others.
+// Reports to the status block: the first thread that has something to report wins it with a compare-exchange
+// and fills it, later ones that report the same say what they need.
 
+#include "codegen/common/status_code.h"
 #include "codegen/spirv/environment.h"
 
 namespace adc::codegen::spirv {
-
-/// Codes of the status block (artifact/cpu_abi.h, artifact/gpu_abi.h).
-enum class StatusCode : uint32_t {
-  AdstackOverflow = 1,
-  Assertion = 2,
-  IndexOutOfBounds = 3,
-  WritePromise = 4,
-  RowsExhausted = 5,
-};
 
 class StatusReporter {
  public:
@@ -29,7 +21,8 @@ class StatusReporter {
   Id MakeFunction();
   /// The reporting itself. `word`: the place of a word of the block.
   template <class WordPlace>
-  void Fill(FunctionBuilder& f, WordPlace word, Id code, Id task, Id index, Id needed, Id iteration);
+  void Fill(FunctionBuilder& f, WordPlace word, Id source, Id code, Id task, Id index, Id needed,
+            Id iteration, bool has_need);
 
   ModuleContext& context_;
   Environment& environment_;

@@ -59,10 +59,13 @@ enum {
   ADRT_ERROR_SIZE_OVERFLOW = 400,       /* a size does not fit 64 bits */
   ADRT_ERROR_NEEDS_DEVICE_DATA = 401,   /* sizes depend on buffer contents: resolve the plan or give a cap */
   ADRT_ERROR_HEAP_TOO_SMALL = 402,      /* adrt_error.needed_bytes would do */
-  ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small: the text names it, and both sizes */
+  ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small, since what its size was computed from has
+                                           changed: the text names both, and both sizes */
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
-  ADRT_ERROR_WRITE_PROMISE = 406        /* a writeonce buffer was written twice, or read before */
+  ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
+  ADRT_ERROR_ROWS_EXHAUSTED = 407       /* more threads passed a gate than were counted, since what decides
+                                           there has changed: adrt_error.needed_bytes would do for any number */
 };
 
 /* Details of a failure, in the caller's memory. */
@@ -74,7 +77,8 @@ typedef struct adrt_error {
   uint64_t offset;     /* byte in the file, or in the section's content where section is given */
   uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
   uint32_t reserved0;
-  uint64_t needed_bytes; /* HEAP_TOO_SMALL: bytes that would do; OUT_OF_*_MEMORY: those asked for, or 0 */
+  uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes that would do; OUT_OF_*_MEMORY: those asked
+                            for, or 0 */
   char text[512];        /* for people; ends with a zero */
 } adrt_error;
 

@@ -241,8 +241,8 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   return ReadAndSizeTask(plan, task, error);
 }
 
-void ForgetCounts(adrt_launch_plan& plan, uint32_t task) {
-  if (!plan.tasks[task].counts) return;
+void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
+  if (!plan.tasks[task].counts && plan.meta().tasks[task].size_reads.empty()) return;
   plan.tasks[task].counts = nullptr;
   if (plan.cap == 0) plan.tasks[task].resolved = false;
 }

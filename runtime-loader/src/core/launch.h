@@ -145,8 +145,8 @@ bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task);
 /// Counts by running the task's size kernel until nothing grows, and settles the task. What it reads must be
 /// written, the task's scratch in place where it reads that.
 bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
-/// What was counted did not hold: the task is to be settled again.
-void ForgetCounts(adrt_launch_plan& plan, uint32_t task);
+/// What was read or counted did not hold: the task is to be settled again.
+void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting has kept.
 void ReleaseCounting(adrt_launch_plan& plan);
 

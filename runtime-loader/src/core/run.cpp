@@ -203,10 +203,6 @@ class Launcher {
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
 };
 
-uint64_t Pair(const uint32_t* words) {
-  return uint64_t{words[1]} << 32 | words[0];
-}
-
 }  // namespace
 
 adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error) {
@@ -223,7 +219,7 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   adrt_error* details = adrt::DetailsOf(error, &own);
   Launcher launcher(*plan, wanted, details);
   if (!launcher.Run()) return details->status;
-  // What was counted did not hold: the next launch counts again, whatever the content versions say.
+  // Sizes did not hold: the next launch reads and counts again, whatever the content versions say.
   uint32_t code = launcher.status()[ADRT_CPU_STATUS_CODE];
   bool overflow = code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED;
   if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
@@ -231,64 +227,6 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   }
   if (wanted.status) std::memcpy(wanted.status, launcher.status(), ADRT_STATUS_BYTES);
   adrt_status status = adrt_status_read(plan, launcher.status(), error);
-  for (uint32_t task = 0; task < plan->tasks.size() && overflow; ++task) adrt::ForgetCounts(*plan, task);
+  for (uint32_t task = 0; task < plan->tasks.size() && overflow; ++task) adrt::ForgetSizes(*plan, task);
   return status;
-}
-
-adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error) {
-  if (!plan || !status) return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: null argument");
-  uint32_t words[ADRT_CPU_STATUS_WORDS];
-  std::memcpy(words, status, sizeof words);
-  uint32_t code = words[ADRT_CPU_STATUS_CODE], task = words[ADRT_CPU_STATUS_TASK],
-           index = words[ADRT_CPU_STATUS_INDEX];
-  if (code == ADRT_CPU_OK) return ADRT_OK;
-  const adc::artifact::KernelMeta& meta = plan->meta();
-  if (code > ADRT_GPU_ROWS_EXHAUSTED || task >= meta.tasks.size()) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
-                "'");
-  }
-  uint64_t iteration = Pair(words + ADRT_CPU_STATUS_ITERATION);
-  if (code == ADRT_CPU_ADSTACK_OVERFLOW) {
-    const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(*plan, task);
-    std::string_view place =
-        adstack && index < adstack->stacks.size() ? adstack->stacks[index].place.view() : "?";
-    uint64_t capacity =
-        index < plan->tasks[task].stacks.size() ? plan->tasks[task].stacks[index].capacity : 0;
-    const char* remedy = plan->tasks[task].capped ? ": raise the cap of adrt_plan_with_cap" : "";
-    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task,
-                ", iteration ", iteration, ": the adstack at ", place, " would have needed ",
-                Pair(words + ADRT_CPU_STATUS_NEEDED), " elements and has ", capacity, remedy);
-  }
-  if (code == ADRT_GPU_ROWS_EXHAUSTED) {
-    const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(*plan, task);
-    std::string_view gate =
-        adstack && index < adstack->groups.size() ? adstack->groups[index].gate.view() : "?";
-    const adrt::TaskPlan& sizes = plan->tasks[task];
-    uint64_t rows = index < sizes.groups.size() ? sizes.groups[index].rows : 0;
-    uint64_t row_bytes = index < sizes.groups.size() ? sizes.groups[index].stride : 0;
-    const char* remedy = sizes.counts
-                             ? " rows, which were counted: what decides there has changed since; count "
-                               "again, with another content version. A row for every thread takes "
-                             : " rows: plan again. A row for every thread takes ";
-    Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", task, ", iteration ",
-         iteration, ": more threads pass the gate at ", gate, " than its ", rows, remedy, sizes.worst_bytes,
-         " bytes, ", row_bytes, " each");
-    if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = sizes.worst_bytes;
-    return ADRT_ERROR_ADSTACK_OVERFLOW;
-  }
-  const adrt::Vector<adc::artifact::CheckMeta>& table =
-      code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
-  std::string_view place = index < table.size() ? table[index].place.view() : "?";
-  std::string_view text = index < table.size() ? table[index].text.view() : "?";
-  if (code == ADRT_CPU_ASSERTION) {
-    return Fail(error, ADRT_ERROR_ASSERTION, "kernel '", meta.name.view(), "', iteration ", iteration, ", ",
-                place, ": assertion failed: ", text);
-  }
-  if (code == ADRT_CPU_INDEX_OUT_OF_BOUNDS) {
-    return Fail(error, ADRT_ERROR_INDEX_OUT_OF_BOUNDS, "kernel '", meta.name.view(), "', iteration ",
-                iteration, ", ", place, ": an index into '", text, "' is out of bounds");
-  }
-  return Fail(error, ADRT_ERROR_WRITE_PROMISE, "kernel '", meta.name.view(), "', iteration ", iteration, ", ",
-              place, ": '", text,
-              "' is writeonce, and an element was written twice or read before it was written");
 }

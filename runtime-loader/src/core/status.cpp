@@ -1,0 +1,195 @@
+#include <cstring>
+
+#include "artifact/cpu_abi.h"
+#include "artifact/gpu_abi.h"
+#include "core/errors.h"
+#include "core/launch.h"
+
+// What a status block says, in words. A launch leaves at most one report, however many threads had one
+// (artifact/cpu_abi.h).
+//
+// A capacity is never smaller than what the launch that it was computed for needs, so that an overflow has
+// one cause: what the size was computed from is not what the launch met. The text says which contents these
+// are, and what to do about it; who gave a cap is told to raise it.
+
+namespace adrt {
+namespace {
+
+struct Report {
+  uint32_t code, task, index;
+  uint64_t needed, iteration;
+};
+
+uint64_t Pair(const uint32_t* words) {
+  return uint64_t{words[1]} << 32 | words[0];
+}
+
+Report ReadReport(const void* status) {
+  uint32_t words[ADRT_CPU_STATUS_WORDS];
+  std::memcpy(words, status, sizeof words);
+  Report report = {words[ADRT_CPU_STATUS_CODE], words[ADRT_CPU_STATUS_TASK], words[ADRT_CPU_STATUS_INDEX],
+                   Pair(words + ADRT_CPU_STATUS_NEEDED), Pair(words + ADRT_CPU_STATUS_ITERATION)};
+  // Where the source does not name the place, other places may have raised the word too.
+  bool names_place = words[ADRT_CPU_STATUS_SOURCE] >> ADRT_CPU_STATUS_SOURCE_INDEX != 0;
+  uint64_t most = words[ADRT_CPU_STATUS_MOST];
+  if (names_place && most > report.needed) report.needed = most;
+  return report;
+}
+
+// Whether the expression reads the parameter's content. An expression that is large beyond use is taken to.
+bool ReadsContent(const artifact::SizeExprPool& pool, artifact::NodeId id, uint32_t param, uint32_t* steps) {
+  constexpr uint32_t kMostSteps = 4096;
+  if (id >= pool.size()) return false;
+  if (++*steps > kMostSteps) return true;
+  const artifact::SizeNode& node = pool[id];
+  if (node.op == artifact::SizeOp::kRead && node.param == param) return true;
+  for (artifact::NodeId operand : node.operands) {
+    if (ReadsContent(pool, operand, param, steps)) return true;
+  }
+  if (node.op != artifact::SizeOp::kRead) return false;
+  for (artifact::NodeId operand : pool.ReadIndices(node)) {
+    if (ReadsContent(pool, operand, param, steps)) return true;
+  }
+  return false;
+}
+
+// The parameters whose contents something depends on, as a list in words.
+class Contents {
+ public:
+  explicit Contents(const adrt_launch_plan& plan) : plan_(plan), writer_(text_, sizeof text_) {}
+
+  // Those of a stack's capacity; of what a size kernel counts where no expression gives it.
+  void AddCapacity(uint32_t task, artifact::NodeId capacity) {
+    if (capacity == artifact::kNoNode) return AddCounted(task);
+    const artifact::KernelMeta& meta = plan_.meta();
+    for (uint32_t param : meta.tasks[task].size_reads) {
+      uint32_t steps = 0;
+      if (ReadsContent(meta.exprs, capacity, param, &steps)) Add(param);
+    }
+  }
+  void AddCounted(uint32_t task) {
+    for (uint32_t param : plan_.meta().tasks[task].count_reads) Add(param);
+  }
+
+  bool empty() const { return count_ == 0; }
+  // "'a', 'b' and 2 more", with "the content of" before.
+  const char* text() {
+    constexpr uint32_t kNamed = 3;
+    if (count_ > kNamed) {
+      writer_ << " and " << count_ - kNamed << " more";
+      count_ = kNamed;
+    }
+    return text_;
+  }
+  // What the caller does so that sizes follow contents.
+  const char* remedy() const {
+    return versioned_ ? "give it another content_version when it is written, or 0 to size at every launch"
+                      : "size again (adrt_plan_resolve, or adrt_run) behind what writes it";
+  }
+
+ private:
+  void Add(uint32_t param) {
+    constexpr uint32_t kNamed = 3;
+    versioned_ = versioned_ || plan_.params[param].content_version != 0;
+    if (count_++ >= kNamed) return;
+    writer_ << (count_ > 1 ? ", '" : "the content of '") << plan_.meta().params[param].name.view() << "'";
+  }
+
+  const adrt_launch_plan& plan_;
+  char text_[160] = {};
+  artifact::TextWriter writer_;
+  uint32_t count_ = 0;
+  bool versioned_ = false;
+};
+
+adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, report.task);
+  const TaskPlan& sizes = plan.tasks[report.task];
+  bool known = adstack && report.index < adstack->stacks.size() && report.index < sizes.stacks.size();
+  if (!known) {
+    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task,
+                ", iteration ", report.iteration,
+                ": an adstack that the plan does not know would have needed ", report.needed, " elements");
+  }
+  const artifact::StackMeta& stack = adstack->stacks[report.index];
+  Contents contents(plan);
+  contents.AddCapacity(report.task, stack.capacity);
+  bool capped = sizes.capped && sizes.open[report.index];
+  // Where only running tells, or pushes are counted, a thread stops at the first that does not fit.
+  bool only_first = stack.capacity == artifact::kNoNode || stack.addressing == artifact::Addressing::kCounted;
+  const char *at_least = only_first ? "at least " : "", *cause = "", *of = "", *remedy = "";
+  if (capped) {
+    cause = "The cap gives it no more: raise the cap of adrt_plan_with_cap";
+  } else if (contents.empty()) {
+    cause =
+        "Nothing but shapes and by-value arguments decides its capacity, so that it cannot be exceeded: the "
+        "heap or the words of the launch were overwritten, or the compiler is at fault";
+  } else {
+    cause =
+        "Capacities cannot be exceeded unless what they are computed from changes between sizing and launch, "
+        "here ";
+    of = contents.text();
+    remedy = contents.remedy();
+  }
+  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
+              meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": the adstack at ",
+              stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
+              sizes.stacks[report.index].capacity, ". ", cause, of, *remedy != 0 ? ": " : "", remedy);
+}
+
+adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, report.task);
+  const TaskPlan& sizes = plan.tasks[report.task];
+  bool known = adstack && report.index < adstack->groups.size() && report.index < sizes.groups.size();
+  uint64_t rows = known ? sizes.groups[report.index].rows : 0;
+  uint64_t needed = report.needed > rows ? report.needed : rows + 1;
+  Contents contents(plan);
+  if (sizes.counts) contents.AddCounted(report.task);
+  const char *how = " rows it has. ", *of = "", *remedy = "plan again";
+  if (sizes.counts) {
+    how = " rows it has by the count. Counts hold unless what decides at the gate changes behind them, here ";
+    of = contents.empty() ? "what the kernel computes" : contents.text();
+    remedy = contents.remedy();
+  }
+  Fail(error, ADRT_ERROR_ROWS_EXHAUSTED, "kernel '", meta.name.view(), "', task ", report.task, " (",
+       meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": ", needed,
+       " threads passed the gate at ", known ? adstack->groups[report.index].gate.view() : "?",
+       ", more than the ", rows, how, of, *of != 0 ? ": " : "", remedy, ". A row for every thread takes ",
+       sizes.worst_bytes, " bytes");
+  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = sizes.worst_bytes;
+  return ADRT_ERROR_ROWS_EXHAUSTED;
+}
+
+}  // namespace
+}  // namespace adrt
+
+adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error) {
+  using adrt::Fail;
+  if (!plan || !status) return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: null argument");
+  adrt::Report report = adrt::ReadReport(status);
+  if (report.code == ADRT_CPU_OK) return ADRT_OK;
+  const adc::artifact::KernelMeta& meta = plan->meta();
+  if (report.code > ADRT_GPU_ROWS_EXHAUSTED || report.task >= meta.tasks.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
+                "'");
+  }
+  if (report.code == ADRT_CPU_ADSTACK_OVERFLOW) return adrt::SayOverflow(*plan, report, error);
+  if (report.code == ADRT_GPU_ROWS_EXHAUSTED) return adrt::SayRows(*plan, report, error);
+  const adrt::Vector<adc::artifact::CheckMeta>& table =
+      report.code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
+  std::string_view place = report.index < table.size() ? table[report.index].place.view() : "?";
+  std::string_view text = report.index < table.size() ? table[report.index].text.view() : "?";
+  if (report.code == ADRT_CPU_ASSERTION) {
+    return Fail(error, ADRT_ERROR_ASSERTION, "kernel '", meta.name.view(), "', iteration ", report.iteration,
+                ", ", place, ": assertion failed: ", text);
+  }
+  if (report.code == ADRT_CPU_INDEX_OUT_OF_BOUNDS) {
+    return Fail(error, ADRT_ERROR_INDEX_OUT_OF_BOUNDS, "kernel '", meta.name.view(), "', iteration ",
+                report.iteration, ", ", place, ": an index into '", text, "' is out of bounds");
+  }
+  return Fail(error, ADRT_ERROR_WRITE_PROMISE, "kernel '", meta.name.view(), "', iteration ",
+              report.iteration, ", ", place, ": '", text,
+              "' is writeonce, and an element was written twice or read before it was written");
+}

@@ -1,0 +1,36 @@
+// The guard on Vulkan: tapes of every type, reports, counts that hold no more.
+
+#include "../support/on_vulkan.h"
+#include "guard_cases.h"
+
+using namespace adc;
+using namespace adc::test;
+
+TEST_CASE("an overflow writes nothing outside of its row, on vulkan", "[guard][vulkan]") {
+  for (const TapeType& type : kTapeTypes) {
+    for (bool counted : {false, true}) {
+      PassingFile file(TapeKernel(type, counted));
+      OnVulkan device(file.path);
+      CheckCanaries(device, type, counted, file.path);
+    }
+  }
+}
+
+TEST_CASE("an overflow is one report, and the next launch is clean, on vulkan", "[guard][vulkan]") {
+  OnVulkan device(kWaves);
+  CheckReport(device);
+  CheckStaleCounts(device);
+  CheckRowsExhausted(device);
+}
+
+TEST_CASE("what was sized runs, and what changed since is right or reported, on vulkan", "[guard][vulkan]") {
+  constexpr uint32_t kNests = 10;
+  uint32_t reported = 0, right = 0;
+  std::string text;
+  for (uint32_t number = 0; number < kNests; ++number) text += RandomNest(5, number);
+  PassingFile file(text);
+  OnVulkan device(file.path);
+  CheckRightOrReported(device, file.path, kNests, 5, &reported, &right);
+  CHECK(reported > 4);
+  CHECK(right > 20);
+}
