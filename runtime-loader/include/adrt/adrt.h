@@ -64,7 +64,7 @@ enum {
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
-  ADRT_ERROR_ROWS_EXHAUSTED = 407       /* more threads passed a gate than were counted, since what decides
+  ADRT_ERROR_ROWS_EXHAUSTED = 408       /* more threads passed a gate than were counted, since what decides
                                            there has changed: adrt_error.needed_bytes would do for any number */
 };
 
@@ -323,6 +323,15 @@ typedef struct adrt_plan_desc {
  * module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                       adrt_error* error);
+/* Gives a plan other arguments: those listed, under the rules of adrt_plan; the others stay. Sizes stay too
+ * unless a number, a shape, a buffer or a content_version that they may depend on is another one; those of
+ * class S2 are then open again until the next adrt_plan_resolve or adrt_run, which copies no buffer again
+ * whose version it has seen. Host only, and without taking memory from the second time on (but for
+ * expressions beyond the common), so that adrt_plan_update and adrt_run in turn take none. Where it fails the
+ * plan is as it was, but for sizes of class S2, which are open. What was recorded from the plan does not
+ * change. One thread at a time. */
+adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
+                             adrt_error* error);
 void adrt_plan_release(adrt_launch_plan* plan);
 
 #define ADRT_READBACK_COUNTS 0xFFFFFFFFu

@@ -40,10 +40,10 @@ const char* KindName(uint32_t kind) {
 
 class Binder {
  public:
-  Binder(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error)
-      : desc_(desc), plan_(plan), meta_(plan.meta()), error_(error) {}
+  Binder(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error)
+      : args_(args), arg_count_(arg_count), plan_(plan), meta_(plan.meta()), error_(error) {}
 
-  bool Run() {
+  bool MakeRoom() {
     const artifact::Allocator* allocator = &plan_.host.allocator;
     plan_.params.Bind(allocator);
     plan_.size_params.Bind(allocator);
@@ -53,9 +53,15 @@ class Binder {
       OutOfMemory(error_);
       return false;
     }
-    const unsigned char* place = reinterpret_cast<const unsigned char*>(desc_.args);
-    uint32_t stride = desc_.arg_count > 0 ? desc_.args->struct_size : 0;
-    for (uint32_t number = 0; number < desc_.arg_count; ++number) {
+    return true;
+  }
+
+  // Parameters that are not given stay what they were.
+  bool Run() {
+    ++plan_.bindings;
+    const unsigned char* place = reinterpret_cast<const unsigned char*>(args_);
+    uint32_t stride = arg_count_ > 0 ? args_->struct_size : 0;
+    for (uint32_t number = 0; number < arg_count_; ++number) {
       adrt_arg arg = {};
       const adrt_arg* given = reinterpret_cast<const adrt_arg*>(place + size_t{number} * stride);
       if (given->struct_size != stride || !CopyDescriptor(given, &arg)) {
@@ -64,7 +70,7 @@ class Binder {
       if (!Bind(arg, number)) return false;
     }
     for (uint32_t index = 0; index < meta_.params.size(); ++index) {
-      if (!artifact::IsHidden(meta_.params[index]) && !plan_.params[index].given) {
+      if (!artifact::IsHidden(meta_.params[index]) && plan_.params[index].given == 0) {
         return Bad(index, "is missing");
       }
     }
@@ -108,14 +114,15 @@ class Binder {
     if (!FindParam(arg, number, &index)) return false;
     const ParamMeta& param = meta_.params[index];
     BoundParam& bound = plan_.params[index];
-    if (bound.given) return Bad(index, "is given twice");
+    if (bound.given == plan_.bindings) return Bad(index, "is given twice");
     if (artifact::IsHidden(param))
       return Bad(index, "is ", KindName(ToKind(param.kind)), ", which the launch makes itself");
     if (arg.kind != ToKind(param.kind)) {
       return Bad(index, "is ", KindName(ToKind(param.kind)), ", given as ", KindName(arg.kind));
     }
     if (param.kind != ParamKind::kLayout && !CheckElement(arg, index)) return false;
-    bound.given = true;
+    bound = {};
+    bound.given = plan_.bindings;
     bound.content_version = arg.content_version;
     switch (param.kind) {
       case ParamKind::kBuffer:
@@ -291,7 +298,8 @@ class Binder {
     return true;
   }
 
-  const adrt_plan_desc& desc_;
+  const adrt_arg* args_;
+  uint32_t arg_count_;
   adrt_launch_plan& plan_;
   const artifact::KernelMeta& meta_;
   adrt_error* error_;
@@ -300,7 +308,12 @@ class Binder {
 }  // namespace
 
 bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
-  return Binder(desc, plan, error).Run();
+  Binder binder(desc.args, desc.arg_count, plan, error);
+  return binder.MakeRoom() && binder.Run();
+}
+
+bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error) {
+  return Binder(args, arg_count, plan, error).Run();
 }
 
 }  // namespace adrt

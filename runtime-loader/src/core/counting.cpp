@@ -242,6 +242,7 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
 }
 
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
+  for (Mirror& mirror : plan.mirrors) mirror.version = 0;
   if (!plan.tasks[task].counts && plan.meta().tasks[task].size_reads.empty()) return;
   plan.tasks[task].counts = nullptr;
   if (plan.cap == 0) plan.tasks[task].resolved = false;

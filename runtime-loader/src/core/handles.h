@@ -61,6 +61,7 @@ struct Place {
   uint64_t address = 0;  ///< as the device's code sees it; 0 where code cannot hold addresses
 
   bool given() const { return buffer != 0 || address != 0; }
+  friend bool operator==(const Place&, const Place&) = default;
   /// What to align: the address, or what stands for it.
   uint64_t position() const { return address != 0 ? address : offset; }
   /// `size` bytes from `from` on; the caller knows that they are there.

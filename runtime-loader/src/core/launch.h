@@ -14,8 +14,8 @@ namespace adrt {
 
 /// One parameter of the kernel as bound by the caller.
 struct BoundParam {
-  bool given = false;
-  Place place;  ///< buffers, layouts; scratch once a launch has its heap
+  uint64_t given = 0;  ///< number of the binding that gave it, 0: none has
+  Place place;         ///< buffers, layouts; scratch once a launch has its heap
   uint64_t bytes = 0;
   /// The content as the host reads it for sizes: the memory itself on a CPU, else a copy, or null.
   const unsigned char* content = nullptr;
@@ -28,7 +28,9 @@ struct BoundParam {
 /// A buffer that sizing reads, copied to the host.
 struct Mirror {
   Vector<unsigned char> bytes;
-  uint64_t epoch = 0;  ///< when it was copied, 0: never
+  uint64_t epoch = 0;    ///< when it was copied, 0: never
+  uint64_t version = 0;  ///< the content's, and where it lay, as far as that says that a copy still holds
+  Place from;
 };
 
 struct Counting;
@@ -102,6 +104,10 @@ struct adrt_launch_plan {
   uint64_t size_budget = 0;
   uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;
+  uint64_t bindings = 0;  ///< how often arguments were given
+  adrt::Vector<adrt::BoundParam>
+      params_before;  ///< of the last adrt_plan_update: what it found, with the cells
+  adrt::Vector<uint64_t> cells_before;
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;          ///< addresses of scratch are offsets until the launch
   adrt::Vector<uint64_t> scratch_sizes;  ///< per parameter, bytes; 0 for others
@@ -122,8 +128,13 @@ namespace adrt {
 /// and cells.
 bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error);
 
+/// Binds some of them anew. Where it fails, params, size_params and cells hold something in between.
+bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error);
+
 /// Lays out scratch and settles what can be settled without reading buffers.
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
+/// The same for a plan with room for its tasks: nothing that was settled stays so.
+bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error);
 
 /// Room for every task of the plan, nothing settled.
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);

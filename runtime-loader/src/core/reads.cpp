@@ -38,13 +38,17 @@ bool CopyFromDevice(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
   BoundParam& bound = plan.params[param];
   Mirror* mirror = RoomFor(plan, param, error);
   if (!mirror) return false;
-  if (mirror->epoch == plan.epoch) return true;
+  bool holds = bound.content_version != 0 && mirror->version == bound.content_version &&
+               mirror->from == bound.place && !MayWrite(plan, param);
+  if (mirror->epoch == plan.epoch || holds) return true;
   adrt_device& device = *plan.module->device;
   if (bound.bytes > 0 && !device.kind->read(device, bound.place, mirror->bytes.data(), bound.bytes, error)) {
     bound.content = nullptr;
     return false;
   }
   mirror->epoch = plan.epoch;
+  mirror->version = bound.content_version;
+  mirror->from = bound.place;
   return true;
 }
 
@@ -85,6 +89,7 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
     if (!done || mirror->bytes.empty()) return;
     std::memcpy(mirror->bytes.data(), bytes + offset, mirror->bytes.size());
     mirror->epoch = plan.epoch;
+    mirror->version = 0;
   });
   if (!done) return false;
   // Rows need not be counted, so counts may be missing; the plan goes by the worst case then.

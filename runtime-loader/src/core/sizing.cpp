@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "artifact/gpu_abi.h"
+#include "core/call_memory.h"
 #include "core/errors.h"
 #include "core/launch.h"
 
@@ -181,7 +182,8 @@ class TaskSizer {
     env.read = may_read_ ? ReadElement : nullptr;
     env.user = &plan_;
     env.budget = plan_.size_budget;
-    env.allocator = &plan_.host.allocator;
+    CallMemory memory(plan_.host.allocator);
+    env.allocator = memory.allocator();
     artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env);
     *value = result.value;
     switch (result.status) {
@@ -431,7 +433,6 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   artifact::SizeEnv env;
   env.params = {plan.size_params.data(), plan.size_params.size()};
   env.budget = plan.size_budget;
-  env.allocator = &plan.host.allocator;
   uint64_t cursor = 0;
   for (uint32_t index = 0; index < meta.params.size(); ++index) {
     const artifact::ParamMeta& param = meta.params[index];
@@ -439,6 +440,8 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
     uint64_t bytes = artifact::ElementSize(param);
     plan.cells[param.cell] = cursor;
     for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      CallMemory memory(plan.host.allocator);
+      env.allocator = memory.allocator();
       artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
       if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
       int64_t extent = result.value > 0 ? result.value : 0;
@@ -515,6 +518,16 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
   if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!SizeTask(plan, task, false, error)) return false;
+  }
+  return true;
+}
+
+bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
+  if (!LayOutScratch(plan, error)) return false;
+  LayOutWords(plan);
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task].counts = nullptr;
     if (!SizeTask(plan, task, false, error)) return false;
   }
   return true;

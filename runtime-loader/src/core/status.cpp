@@ -29,10 +29,11 @@ Report ReadReport(const void* status) {
   std::memcpy(words, status, sizeof words);
   Report report = {words[ADRT_CPU_STATUS_CODE], words[ADRT_CPU_STATUS_TASK], words[ADRT_CPU_STATUS_INDEX],
                    Pair(words + ADRT_CPU_STATUS_NEEDED), Pair(words + ADRT_CPU_STATUS_ITERATION)};
-  // Where the source does not name the place, other places may have raised the word too.
-  bool names_place = words[ADRT_CPU_STATUS_SOURCE] >> ADRT_CPU_STATUS_SOURCE_INDEX != 0;
+  // Unless the source names the report's place, others may have raised the word.
+  uint64_t source = report.code | uint64_t{report.task} << ADRT_CPU_STATUS_SOURCE_TASK |
+                    (uint64_t{report.index} + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
   uint64_t most = words[ADRT_CPU_STATUS_MOST];
-  if (names_place && most > report.needed) report.needed = most;
+  if (words[ADRT_CPU_STATUS_SOURCE] == source && most > report.needed) report.needed = most;
   return report;
 }
 
