@@ -18,10 +18,6 @@ bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
   return true;
 }
 
-bool BytesOf(const StackMeta& stack, const StackPlace& place, uint64_t* bytes) {
-  return !__builtin_mul_overflow(place.capacity, uint64_t{ScalarTypeSize(stack.type)}, bytes);
-}
-
 bool Shares(const StackMeta& left, const StackMeta& right) {
   return left.share == right.share && left.group == right.group && left.storage == right.storage;
 }
@@ -38,6 +34,19 @@ RowRules RowRulesOf(std::string_view target_kind, uint32_t lanes) {
   rules.is_gpu = true;
   rules.words_in_heap = target_kind == "vulkan";
   return rules;
+}
+
+bool StackBytes(const StackMeta& stack, uint64_t capacity, uint64_t* bytes) {
+  uint64_t units = capacity;
+  if (stack.bits) units = capacity / kFlagsPerWord + (capacity % kFlagsPerWord != 0 ? 1 : 0);
+  return !__builtin_mul_overflow(units, uint64_t{ScalarTypeSize(stack.type)}, bytes);
+}
+
+uint64_t ElementsIn(const StackMeta& stack, uint64_t bytes) {
+  uint64_t units = bytes / ScalarTypeSize(stack.type);
+  uint64_t elements = 0;
+  if (!stack.bits) return units;
+  return __builtin_mul_overflow(units, uint64_t{kFlagsPerWord}, &elements) ? UINT64_MAX : elements;
 }
 
 bool IsClaimed(const GroupMeta& group, const RowRules& rules) {
@@ -63,7 +72,7 @@ bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<S
     const StackMeta& stack = plan.stacks[index];
     if (stack.storage != Storage::kRow) continue;
     uint64_t bytes = 0, alignment = ScalarTypeSize(stack.type);
-    if (!BytesOf(stack, stacks[index], &bytes)) return false;
+    if (!StackBytes(stack, stacks[index].capacity, &bytes)) return false;
     if (stack.share != kNoIndex) {
       bool placed = false;
       for (uint32_t other = 0; other < plan.stacks.size() && !placed; ++other) {
@@ -74,7 +83,7 @@ bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<S
           continue;
         }
         uint64_t other_bytes = 0, other_alignment = ScalarTypeSize(plan.stacks[other].type);
-        if (!BytesOf(plan.stacks[other], stacks[other], &other_bytes)) return false;
+        if (!StackBytes(plan.stacks[other], stacks[other].capacity, &other_bytes)) return false;
         if (other_bytes > bytes) bytes = other_bytes;
         if (other_alignment > alignment) alignment = other_alignment;
       }

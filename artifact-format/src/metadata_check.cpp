@@ -412,6 +412,9 @@ class Checker {
       if (!in_row && !kernel.exprs.IsConst(stack.capacity)) {
         return Broken("stack ", number, " is private and has no constant capacity");
       }
+      if (stack.bits && stack.type != ScalarType::kU32) {
+        return Broken("stack ", number, " is of bits, but not of words of u32");
+      }
       if (!in_row && stack.share != kNoIndex) return Broken("stack ", number, " is private and shares bytes");
     }
     return true;

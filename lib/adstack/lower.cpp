@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "adstack/flag_words.h"
 #include "adstack/trip_count.h"
 #include "adstack/walk.h"
 #include "support/check.h"
@@ -125,7 +126,8 @@ class Lowering {
       Lowered& stack = stacks_[position];
       const PlannedStack& plan = *stack.plan;
       if (plan.storage == Storage::kPrivate) {
-        stack.row = builder_.Alloca(Type::Array(Type::Of(plan.scalar), plan.private_length));
+        uint32_t length = plan.IsBits() ? FlagWords(plan.private_length) : plan.private_length;
+        stack.row = builder_.Alloca(Type::Array(KeptAs(plan), length));
         stack.capacity = builder_.I64(plan.private_length);
         continue;
       }
@@ -163,26 +165,52 @@ class Lowering {
 
   Value Wide(Value value) { return WideIndex(builder_, value); }
 
+  /// Of what lies in memory, element by element: flags are bits of words.
+  static Type KeptAs(const PlannedStack& plan) { return plan.IsBits() ? kFlagWord : Type::Of(plan.scalar); }
+
   void StoreAt(const Lowered& stack, Value slot, Value value) {
-    if (stack.plan->storage == Storage::kPrivate) {
-      builder_.Access(Op::Store, stack.row, {&slot, 1}, {&value, 1});
-      return;
-    }
-    Value operands[] = {stack.row, ByteOf(stack, slot), value};
-    builder_.Create(Op::RowStore, operands, {});
+    if (!stack.plan->IsBits()) return StoreKept(stack, slot, value);
+    FlagPlace place = FlagAt(builder_, slot);
+    Value word = LoadKept(stack, place.word);
+    StoreKept(stack, place.word, SetFlag(builder_, word, place.bit, value));
   }
 
   Value LoadAt(const Lowered& stack, Value slot) {
-    if (stack.plan->storage == Storage::kPrivate) return builder_.Load(stack.row, {&slot, 1});
-    Value operands[] = {stack.row, ByteOf(stack, slot)};
-    Type type = Type::Of(stack.plan->scalar);
+    if (!stack.plan->IsBits()) return LoadKept(stack, slot);
+    FlagPlace place = FlagAt(builder_, slot);
+    return GetFlag(builder_, LoadKept(stack, place.word), place.bit);
+  }
+
+  void StoreKept(const Lowered& stack, Value number, Value value) {
+    if (stack.plan->storage == Storage::kPrivate) {
+      Value index = InArray(stack, number);
+      builder_.Access(Op::Store, stack.row, {&index, 1}, {&value, 1});
+      return;
+    }
+    Value operands[] = {stack.row, ByteOf(stack, number), value};
+    builder_.Create(Op::RowStore, operands, {});
+  }
+
+  Value LoadKept(const Lowered& stack, Value number) {
+    if (stack.plan->storage == Storage::kPrivate) {
+      Value index = InArray(stack, number);
+      return builder_.Load(stack.row, {&index, 1});
+    }
+    Value operands[] = {stack.row, ByteOf(stack, number)};
+    Type type = KeptAs(*stack.plan);
     return kernel_.Result(builder_.Create(Op::RowLoad, operands, {&type, 1}));
   }
 
-  Value ByteOf(const Lowered& stack, Value slot) {
-    Value offset = slot;
-    uint32_t size = ir::ByteSize(stack.plan->scalar);
-    if (size > 1) offset = builder_.Make(Op::Mul, {slot, builder_.I64(size)});
+  /// A single word of flags is one that a back end keeps in a register, whatever the slot.
+  Value InArray(const Lowered& stack, Value number) {
+    bool is_single = stack.plan->IsBits() && FlagWords(stack.plan->private_length) == 1;
+    return is_single ? builder_.I64(0) : number;
+  }
+
+  Value ByteOf(const Lowered& stack, Value number) {
+    Value offset = number;
+    uint32_t size = ir::ByteSize(KeptAs(*stack.plan).scalar);
+    if (size > 1) offset = builder_.Make(Op::Mul, {number, builder_.I64(size)});
     return builder_.Make(Op::Add, {stack.base, offset});
   }
 

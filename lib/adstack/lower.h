@@ -2,7 +2,8 @@
 // LowerAdstacks: turns adstacks into plain memory, after a plan.
 //
 // Stacks in rows become row.claim where their gate begins, and row.load and row.store at `base + slot *
-// size`; private ones become local arrays. A stack without slots gets a counter.
+// size`; private ones become local arrays. Flags are bits of 32-bit words in either (adstack/flag_words.h). A
+// stack without slots gets a counter.
 //
 // The guard. Nothing is written outside of a row, whatever the launch gives. Where the slot is a `for`'s
 // iteration number the loop's trip count is compared once, at its head: over the capacity the loop and its

@@ -5,6 +5,7 @@
 #include "adstack/address_counted.h"
 #include "adstack/bounds.h"
 #include "adstack/depth.h"
+#include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
 #include "adstack/stacks.h"
 
@@ -25,6 +26,8 @@ using ir::Value;
 
 /// Groups with more stacks than this share no bytes: comparing each with each would not be linear any more.
 constexpr size_t kMaxSharing = 512;
+/// Elements beyond this are never private, whatever they take.
+constexpr int64_t kMostPrivate = 1 << 20;
 /// A task that has this many groups makes no more for stacks with several gates: each takes words of a launch
 /// and a register of each thread.
 constexpr size_t kMaxGroups = 8;
@@ -145,18 +148,24 @@ class Planner {
     return {};
   }
 
+  static uint64_t PrivateBytes(const PlannedStack& stack, uint32_t length) {
+    if (stack.IsBits()) return uint64_t{FlagWords(length)} * ir::ByteSize(kFlagWord.scalar);
+    return uint64_t{length} * ir::ByteSize(stack.scalar);
+  }
+
   void ChoosePrivate(TaskPlan& task) {
     uint64_t left = config_.private_bytes;
     for (PlannedStack& stack : task.stacks) {
       if (stack.capacity == kNoNode) continue;
-      int64_t most = algebra_.RangeOf(stack.capacity).high;
-      uint64_t bytes = ir::ByteSize(stack.scalar);
-      if (most > config_.private_bytes || static_cast<uint64_t>(std::max<int64_t>(most, 1)) * bytes > left)
-        continue;
-      stack.private_length = static_cast<uint32_t>(std::max<int64_t>(most, 1));
-      stack.capacity = algebra_.Const(stack.private_length);
+      int64_t most = std::max<int64_t>(algebra_.RangeOf(stack.capacity).high, 1);
+      if (most > kMostPrivate) continue;
+      auto length = static_cast<uint32_t>(most);
+      uint64_t bytes = PrivateBytes(stack, length);
+      if (bytes > left) continue;
+      stack.private_length = length;
+      stack.capacity = algebra_.Const(length);
       stack.storage = Storage::kPrivate;
-      left -= stack.private_length * bytes;
+      left -= bytes;
     }
     std::vector<PlannedStack> ordered;
     for (Storage storage : {Storage::kRow, Storage::kPrivate}) {

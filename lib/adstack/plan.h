@@ -48,6 +48,9 @@ struct PlannedStack {
   artifact::Storage storage = artifact::Storage::kRow;
   uint32_t private_length = 0;  ///< elements, where the storage is private
   std::vector<PlannedAccess> accesses;
+
+  /// Flags lie as bits of 32-bit words (adstack/flag_words.h), wherever they lie.
+  bool IsBits() const { return scalar == ir::Scalar::I1; }
 };
 
 struct TaskPlan {

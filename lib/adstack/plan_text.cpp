@@ -138,6 +138,7 @@ class PlanPrinter {
     text_ += " capacity [" + Formula(stack.capacity) + "]";
     text_ += ", class " + std::string(ClassName(plan_.exprs.ClassOf(stack.capacity)));
     text_ += stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted";
+    if (stack.IsBits()) text_ += ", bits";
     if (stack.storage == artifact::Storage::kPrivate) {
       text_ += ", private";
     } else {
@@ -178,7 +179,8 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     artifact::StackMeta entry;
     entry.id = stack.id;
     entry.group = stack.group == artifact::kNoIndex ? 0 : stack.group;
-    entry.type = ScalarTypeOf(stack.scalar);
+    entry.bits = stack.IsBits();
+    entry.type = entry.bits ? artifact::ScalarType::kU32 : ScalarTypeOf(stack.scalar);
     entry.capacity = stack.capacity;
     if (stack.place.Valid()) entry.place = std::string_view(sources.Describe(stack.place));
     entry.addressing = stack.addressing;

@@ -2,8 +2,9 @@
 // its cost between them; edges of the graph have no limit. The cut is read off from the sinks: nodes whose
 // exit can still reach a sink in the residual graph while their entry cannot.
 //
-// The flow is at most the cost of all sources, a few dozen bytes, and each path adds at least one byte, so
-// the work is linear in the graph for any fixed carried state. A budget ends the search for the rest.
+// The flow is at most the cost of all sources, a few dozen bytes, and each path adds a byte, or a bit where a
+// flag is on it, so that the work is linear in the graph for any fixed carried state. A budget ends the
+// search for the rest.
 
 #include "autodiff/cut.h"
 

@@ -9,7 +9,7 @@ namespace adc::autodiff {
 /// A graph of values: what is computed from what, and what keeping a value costs.
 struct CutGraph {
   struct Node {
-    uint32_t cost = 0;           ///< bytes per iteration; kInfinite: cannot be kept
+    uint32_t cost = 0;           ///< bits per iteration; kInfinite: cannot be kept
     bool source = false;         ///< must be kept unless everything computed from it is cut off behind it
     bool sink = false;           ///< must be at hand
     std::vector<uint32_t> uses;  ///< nodes computed from this one

@@ -13,7 +13,7 @@
 // A loop body's own unit cannot compute its carried values: the way back starts at the last iteration. What
 // it needs of them, directly or through other values, is pushed by the forward run of the loop and popped by
 // each reversed iteration: the tape. Any set of body values that separates the carried values from what is
-// read directly will do; the cheapest in bytes is a minimum cut, and of equally cheap ones that nearest to
+// read directly will do; the cheapest in bits is a minimum cut, and of equally cheap ones that nearest to
 // the reads, which leaves the least to recompute:
 //
 //   for carry(%a) { %t = tanh %a  %b = add %t, %x  yield %b }     reads %t alone: push %t, not %a
@@ -79,9 +79,11 @@ uint32_t CarriedNumber(const Function& function, Value param) {
   return function[param].number - (function[loop].op == Op::For ? 1 : 0);
 }
 
-uint32_t BytesOf(const Function& function, Value v) {
+/// What an element of a tape of `v` takes, in bits: flags lie in words.
+uint32_t BitsOf(const Function& function, Value v) {
   ir::Type type = function.TypeOf(v);
-  return type.IsScalar() ? ir::ByteSize(type.scalar) : type.ElementBytes();
+  if (type.Is(ir::Scalar::I1)) return 1;
+  return 8 * (type.IsScalar() ? ir::ByteSize(type.scalar) : type.ElementBytes());
 }
 
 }  // namespace
@@ -423,16 +425,16 @@ void NeededPlan::NeedTapeUndo(Closure& closure, Inst loop) {
 std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
                                           const std::unordered_set<uint32_t>& restored) const {
   std::vector<Value> carried;
-  uint64_t carried_bytes = 0;
+  uint64_t carried_bits = 0;
   for (Value v : closure.needed) {
     if (!IsCarriedParam(function_, v) || restored.contains(v.raw)) continue;
     carried.push_back(v);
-    carried_bytes += BytesOf(function_, v);
+    carried_bits += BitsOf(function_, v);
   }
   std::sort(carried.begin(), carried.end());
   // With a large carried state every path of the flow is cheap and there are many: keep the state itself.
-  constexpr uint64_t kSearchBytes = 512;
-  if (carried.empty() || carried_bytes > kSearchBytes) return carried;
+  constexpr uint64_t kSearchBits = 4096;
+  if (carried.empty() || carried_bits > kSearchBits) return carried;
 
   CutGraph graph;
   std::unordered_map<uint32_t, uint32_t> node_of;          // by value
@@ -441,7 +443,7 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
     node_of[v.raw] = static_cast<uint32_t>(graph.nodes.size());
     CutGraph::Node node;
     bool keepable = function_.TypeOf(v).IsScalar();
-    node.cost = keepable ? BytesOf(function_, v) : CutGraph::kInfinite;
+    node.cost = keepable ? BitsOf(function_, v) : CutGraph::kInfinite;
     node.source = IsCarriedParam(function_, v) && !restored.contains(v.raw);
     graph.nodes.push_back(std::move(node));
   }

@@ -99,7 +99,8 @@ inline std::vector<interp::RowTask> LayRows(const Planned& planned, const Launch
       if (n < caps.size() && caps[n] >= 0) capacity = caps[n];
       rows.stack_capacity.push_back(capacity);
       rows.stack_offset.push_back(0);
-      bytes.push_back(capacity * ir::ByteSize(task.stacks[n].scalar));
+      bytes.push_back(task.stacks[n].IsBits() ? (capacity + 31) / 32 * 4
+                                              : capacity * ir::ByteSize(task.stacks[n].scalar));
     }
     for (size_t n = 0; n < task.stacks.size(); ++n) {
       const adstack::PlannedStack& stack = task.stacks[n];

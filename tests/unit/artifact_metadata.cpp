@@ -270,6 +270,12 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
        [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kPrivate; }, "private"},
       {"private that shares", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[2].share = 0; },
        "shares"},
+      {"bits of f32",
+       [](Metadata& m) {
+         m.kernels[0].tasks[1].plans[0].stacks[0].type = ScalarType::kF32;
+         m.kernels[0].tasks[1].plans[0].stacks[0].bits = true;
+       },
+       "bits"},
       {"three lanes", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 3; }, "lanes"},
       {"lanes on a CPU", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 32; }, "CPU"},
       {"entry without plan", [](Metadata& m) { m.kernels[0].tasks[1].entries[0].plan = 1; }, "plan"},
@@ -403,8 +409,8 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
     }
   }
   std::string json = Json(old), first = json;
-  for (std::string_view later :
-       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"counted\":false,"}) {
+  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],",
+                                 "\"counted\":false,", "\"bits\":false,"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }

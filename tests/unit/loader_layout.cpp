@@ -146,6 +146,38 @@ TEST_CASE("no two elements of interleaved rows share a byte", "[loader][layout]"
   }
 }
 
+TEST_CASE("flags lie in rows as bits of words", "[loader][layout]") {
+  AdstackPlanMeta plan;
+  plan.groups.resize(1);
+  plan.stacks = {Stack(0, ScalarType::kI8), Stack(0, ScalarType::kU32), Stack(0, ScalarType::kI8)};
+  plan.stacks[1].bits = true;
+  for (auto [flags, bytes] :
+       {std::pair<uint64_t, uint64_t>{0, 0}, {1, 4}, {31, 4}, {32, 4}, {33, 8}, {100, 16}}) {
+    Laid laid("cuda", 32, plan, {1, flags, 1}, 32);
+    REQUIRE(laid.good);
+    CHECK(laid.stacks[1].offset == 4);
+    CHECK(laid.stacks[2].offset == 4 + bytes);
+    uint64_t taken = 0;
+    REQUIRE(StackBytes(plan.stacks[1], flags, &taken));
+    CHECK(taken == bytes);
+  }
+  CHECK(ElementsIn(plan.stacks[1], 64) == 512);
+  CHECK(ElementsIn(plan.stacks[0], 64) == 64);
+  // The largest number of flags is far from the largest number of bytes.
+  uint64_t most = 0;
+  CHECK(StackBytes(plan.stacks[1], UINT64_MAX, &most));
+  CHECK(most == uint64_t{1} << 61);
+  CHECK(ElementsIn(plan.stacks[1], UINT64_MAX) == UINT64_MAX);
+  // A stack that shares lies where the first does, aligned to the larger of the two.
+  plan.stacks = {Stack(0, ScalarType::kI8), Stack(0, ScalarType::kU32, 0), Stack(0, ScalarType::kF64, 0)};
+  plan.stacks[1].bits = true;
+  Laid shared("cpu", 1, plan, {1, 640, 4}, 1);
+  REQUIRE(shared.good);
+  CHECK(shared.stacks[1].offset == 8);
+  CHECK(shared.stacks[2].offset == 8);
+  CHECK(shared.groups[0].stride == 128);
+}
+
 TEST_CASE("sizes of rows that do not fit are refused", "[loader][layout]") {
   AdstackPlanMeta plan;
   plan.groups.resize(1);

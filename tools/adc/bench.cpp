@@ -59,7 +59,7 @@ Moved BytesMoved(const Kernel& kernel, const Values& values, const adrt_launch_p
     for (uint32_t index = 0; index < report.stack_count; ++index) {
       auto stack = Sized<adrt_stack_report>();
       if (adrt_plan_stack(plan, task, index, &stack, nullptr) != ADRT_OK || stack.in_row == 0) continue;
-      moved.tape += 2 * report.iterations * stack.capacity * adrt_type_size(stack.type);
+      moved.tape += 2 * report.iterations * stack.bytes;
     }
   }
   return moved;

@@ -50,6 +50,10 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
   return title;
 }
 
+std::string ElementText(const artifact::StackMeta& stack) {
+  return stack.bits ? "i1 bits" : std::string(artifact::ScalarTypeName(stack.type));
+}
+
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node) {
   if (node == artifact::kNoNode) return "?";
   std::vector<std::string_view> names;

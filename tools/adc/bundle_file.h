@@ -26,6 +26,9 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
 /// "max over i0 in [0, n) of ...", with the kernel's parameter names; "?" for an unknown size.
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
 
+/// What a stack's elements are: "f32", "i1 bits".
+std::string ElementText(const artifact::StackMeta& stack);
+
 /// "adc_k_t0, blocks of 128, rows by 32, far adc_k_t0_far, bindings 0 %x f32, 1 heap f32"
 std::string EntryText(const artifact::KernelMeta& kernel, const artifact::TaskMeta& task,
                       const artifact::EntryMeta& entry);

@@ -60,7 +60,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
       for (size_t index = 0; index < task.plans[plan].stacks.size(); ++index) {
         const artifact::StackMeta& stack = task.plans[plan].stacks[index];
         (*facts)[plan_title + ", stack " + Number(index)] =
-            std::string(artifact::ScalarTypeName(stack.type)) + " x " + FormulaText(kernel, stack.capacity) +
+            ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) +
             (stack.storage == artifact::Storage::kRow ? ", row" : ", private") +
             (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") + ", group " +
             std::to_string(stack.group) + ", " + std::string(stack.place.view());

@@ -60,8 +60,9 @@ bool SameStacks(const artifact::AdstackPlanMeta& left, const artifact::AdstackPl
   if (left.stacks.size() != right.stacks.size()) return false;
   for (size_t at = 0; at < left.stacks.size(); ++at) {
     const artifact::StackMeta &a = left.stacks[at], &b = right.stacks[at];
-    bool same = a.id == b.id && a.type == b.type && a.capacity == b.capacity && a.storage == b.storage &&
-                a.addressing == b.addressing && a.group == b.group && a.share == b.share;
+    bool same = a.id == b.id && a.type == b.type && a.bits == b.bits && a.capacity == b.capacity &&
+                a.storage == b.storage && a.addressing == b.addressing && a.group == b.group &&
+                a.share == b.share;
     if (!same) return false;
   }
   return true;
@@ -87,8 +88,7 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
       if (stack.group < plan.groups.size()) gate = std::string(plan.groups[stack.group].gate.view());
-      std::printf("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id,
-                  std::string(artifact::ScalarTypeName(stack.type)).c_str(),
+      std::printf("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
                   FormulaText(kernel, stack.capacity).c_str(),
                   stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
                   stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",

@@ -48,17 +48,17 @@ void PrintStacks(const adrt_launch_plan* plan, uint32_t task, const adrt_task_re
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     auto stack = Sized<adrt_stack_report>();
     if (adrt_plan_stack(plan, task, index, &stack, nullptr) != ADRT_OK) continue;
-    uint64_t bytes = stack.capacity * adrt_type_size(stack.type);
+    const char* bits = stack.bits != 0 ? " bits" : "";
     if (stack.known == 0) {
-      std::printf("      %s x ?, no expression gives its capacity: the launch needs a cap  (%s)\n",
-                  adrt_type_name(stack.type), stack.place);
+      std::printf("      %s%s x ?, no expression gives its capacity: the launch needs a cap  (%s)\n",
+                  adrt_type_name(stack.type), bits, stack.place);
     } else if (stack.in_row == 0) {
-      std::printf("      %s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), stack.formula,
-                  static_cast<unsigned long long>(stack.capacity), stack.place);
+      std::printf("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
+                  stack.formula, static_cast<unsigned long long>(stack.capacity), stack.place);
     } else {
-      std::printf("      %s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), stack.formula,
-                  report.resolved ? Grouped(bytes).c_str() : "?", stack.gate[0] != 0 ? ", gated" : "",
-                  stack.place);
+      std::printf("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits,
+                  stack.formula, report.resolved ? Grouped(stack.bytes).c_str() : "?",
+                  stack.gate[0] != 0 ? ", gated" : "", stack.place);
     }
   }
 }

@@ -40,6 +40,13 @@ struct GroupPlace {
   uint64_t counter = 0;  ///< GPU, gated: offset of its claim counter, in the heap; else 0
 };
 
+/// A stack of flags (StackMeta::bits) has one bit for each: element k is bit k % 32 of word k / 32.
+inline constexpr uint32_t kFlagsPerWord = 32;
+/// Bytes that `capacity` elements of the stack take; false where 64 bits do not hold them.
+bool StackBytes(const StackMeta& stack, uint64_t capacity, uint64_t* bytes);
+/// Elements of the stack that `bytes` hold.
+uint64_t ElementsIn(const StackMeta& stack, uint64_t bytes);
+
 /// Whether threads claim the group's rows from a counter.
 bool IsClaimed(const GroupMeta& group, const RowRules& rules);
 /// Bytes of the task's claim counters, a multiple of rules.offset_unit.
@@ -48,8 +55,8 @@ uint64_t CounterBytes(const AdstackPlanMeta& plan, const RowRules& rules);
 bool RoundRows(uint64_t rows, const RowRules& rules, uint64_t* rounded);
 
 /// Offsets of stacks inside their rows and strides of the groups, in stack order, each stack aligned to its
-/// element; stacks that share are placed with the first of them. `row_bytes` is the sum of the strides. False
-/// where a size does not fit 64 bits.
+/// element or word; stacks that share are placed with the first of them. `row_bytes` is the sum of the
+/// strides. False where a size does not fit 64 bits.
 bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<StackPlace> stacks,
                  std::span<GroupPlace> groups, uint64_t* row_bytes);
 /// Places counters and the rows of each group from `begin` on, which is a multiple of rules.offset_unit;

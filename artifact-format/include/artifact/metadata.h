@@ -106,9 +106,10 @@ struct StackMeta {
   uint32_t id =
       0;  ///< number of the stack in the printed IR; in a size kernel, of the stack that it counts for
   uint32_t group = 0;
-  ScalarType type = ScalarType::kF32;
-  NodeId capacity = kNoNode;  ///< elements; kNoNode: no expression says it, the launch needs a cap
-  String place;               ///< source place "file:line:column" of the push
+  ScalarType type = ScalarType::kF32;  ///< of what lies in memory
+  bool bits = false;                   ///< the elements are flags: bits of words of `type`, which is u32
+  NodeId capacity = kNoNode;           ///< elements; kNoNode: no expression says it, the launch needs a cap
+  String place;                        ///< source place "file:line:column" of the push
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
   /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;
@@ -117,7 +118,7 @@ struct StackMeta {
 };
 
 /// How one task keeps forward values. The stride of a group's row is the sum of its stacks' bytes, in stack
-/// order, each aligned to its element, rounded up to 64 bytes on a CPU and to 8 elsewhere
+/// order, each aligned to its element or word, rounded up to 64 bytes on a CPU and to 8 elsewhere
 /// (artifact/adstack_layout.h).
 struct AdstackPlanMeta {
   uint32_t lanes = 1;  ///< rows lie interleaved in blocks of this many; 1 on a CPU

@@ -437,14 +437,15 @@ typedef struct adrt_stack_report {
   uint32_t in_row;  /* 0: in private memory */
   uint32_t counted; /* 0: addressed by loop indices */
   uint32_t size_class;
-  uint32_t known; /* 0: no expression gives the capacity, the launch needs a cap */
-  uint32_t reserved0;
+  uint32_t known;    /* 0: no expression gives the capacity, the launch needs a cap */
+  uint32_t bits;     /* flags, one bit each in words of 32 */
   uint64_t capacity; /* elements; 0 while open */
   uint64_t offset;   /* bytes from the start of its row */
   const char* place; /* source place of the push */
   const char* gate;  /* source place of its claim group's gate, empty where none */
   char formula[416]; /* the capacity as an expression */
-  uint64_t reserved[4];
+  uint64_t bytes;    /* that the capacity takes, of its row or of private memory; 0 while open */
+  uint64_t reserved[3];
 } adrt_stack_report;
 
 /* One thread at a time. */

@@ -182,13 +182,15 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
   const adc::artifact::StackMeta& meta = adstack.stacks[stack];
   const adc::artifact::StackPlace& sizes = plan->tasks[task].stacks[stack];
   adrt_stack_report made = {};
-  made.type = static_cast<uint32_t>(meta.type) + 1;
+  made.type = meta.bits ? uint32_t{ADRT_TYPE_I1} : static_cast<uint32_t>(meta.type) + 1;
+  made.bits = meta.bits;
   made.group = meta.group;
   made.in_row = meta.storage == adc::artifact::Storage::kRow;
   made.counted = meta.addressing == adc::artifact::Addressing::kCounted;
   made.size_class = static_cast<uint32_t>(plan->meta().exprs.ClassOf(meta.capacity));
   made.known = meta.capacity != adc::artifact::kNoNode;
   made.capacity = sizes.capacity;
+  if (!adc::artifact::StackBytes(meta, sizes.capacity, &made.bytes)) made.bytes = UINT64_MAX;
   made.offset = sizes.offset;
   made.place = meta.place.c_str();
   bool in_group = meta.group < adstack.groups.size();  // a private stack belongs to none

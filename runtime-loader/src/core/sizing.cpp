@@ -363,7 +363,7 @@ class TaskSizer {
     uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
-      sizes_.stacks[index].capacity = share / artifact::ScalarTypeSize(adstack_->stacks[index].type);
+      sizes_.stacks[index].capacity = artifact::ElementsIn(adstack_->stacks[index], share);
     }
     return true;
   }
