@@ -258,7 +258,7 @@ std::vector<StateArray> MakeMpmState(const MpmStateConfig& config) {
   Grid grid(config);
   if (config.pass_fraction > 0)
     grid.FillShare();
-  else
+  else if (!config.empty)
     grid.ScatterParticles();
   int64_t environments = config.environments, geoms = config.geoms;
   auto count = [](int64_t n) { return static_cast<size_t>(n); };

@@ -16,6 +16,7 @@ struct MpmStateConfig {
   uint32_t geoms = 3;
   /// Share of the cells that carry mass, spread over the whole grid; 0: those around the particles (0.8 %).
   double pass_fraction = 0;
+  bool empty = false;  ///< no cell carries mass
   uint64_t seed = 1;
 };
 

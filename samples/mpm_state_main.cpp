@@ -8,8 +8,8 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: adc_mpm_state DIR [--scale S] [--environments B] [--geoms N] [--pass-fraction F] [--seed K] "
-    "[--f64]\n";
+    "usage: adc_mpm_state DIR [--scale S] [--environments B] [--geoms N] [--pass-fraction F | --empty] "
+    "[--seed K] [--f64]\n";
 
 }  // namespace
 
@@ -28,6 +28,8 @@ int main(int argc, char** argv) {
     bool good = true;
     if (option == "--f64") {
       f64 = true;
+    } else if (option == "--empty") {
+      config.empty = true;
     } else if (option == "--scale") {
       good = number(0.05, 4);
       config.scale = value;

@@ -7,12 +7,15 @@ Usage: agree.py ADC FOLDER DEVICE
 
 FOLDER is what tests/gpu/run prepares: bundles NAME.f32.adcb and NAME.f64.adcb, and states NAME.SCENE.f32/arguments with
 the arguments of a launch. Every buffer that a launch writes is compared. A gradient is launched behind its kernel, with
-the kernel's results as the adjoints of what it wrote. Prints a line per launch, and OK or FAILED.
+the kernel's results as the adjoints of what it wrote. Where ROWS says so, rows are counted, and their bytes have a
+limit. Prints a line per launch, and OK or FAILED.
 """
 
 import ast
 import math
+import operator
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -26,13 +29,16 @@ RANDOM = ["--arg=x=random[20000]", "--arg=n=33"]
 LAUNCHES = [
     ("relax", {"": RANDOM}, ["loss"], ["x"]),
     ("recurrence", {"": ["--arg=x=random[20000]", "--shape=y=20000", "--arg=c=0.7", "--arg=n=64"]}, ["y"], ["x"]),
-    ("mpm_grid_op", {"push": None}, ["vel_out", "link_force", "link_torque"],
+    ("mpm_grid_op", dict.fromkeys(("push", "none", "some", "all", "geoms8")), ["vel_out", "link_force", "link_torque"],
      ["mass", "vel_in", "tool_pos", "tool_quat", "geom_pos", "geom_quat", "link_pos", "link_vel", "link_ang"]),
     ("update_cartesian_space", {"body": None, "arm": None, "tree": None},
      ["pos", "quat", "anchor", "axis", "com", "mass_sum", "i_pos", "i_quat", "cinr_inertia", "cinr_pos", "cinr_mass",
       "frame_pos", "frame_quat", "cdof_ang", "cdof_vel", "cdofvel_ang", "cdofvel_vel", "geom_pos", "geom_quat"],
      ["qpos", "dof_vel", "mass_shift", "com_shift"]),
 ]
+# Of gradients in f32: bytes of a row, and of the whole heap, 0 for what the rows take. Twice that in f64.
+ROWS = {("mpm_grid_op", "push"): (64, 1 << 20), ("mpm_grid_op", "none"): (64, 4096), ("mpm_grid_op", "some"): (64, 0),
+        ("mpm_grid_op", "all"): (64, 0), ("mpm_grid_op", "geoms8"): (128, 1 << 20)}
 
 
 def read_npy(path):
@@ -47,19 +53,28 @@ def difference(got, want):
     """The largest difference, relative to the largest value."""
     if len(got) != len(want) or not all(map(math.isfinite, got)):
         return math.inf
-    scale = max((abs(value) for value in want), default=0) or 1
-    return max((abs(a - b) for a, b in zip(got, want)), default=0) / scale
+    scale = max(map(abs, want), default=0) or 1
+    return max(map(abs, map(operator.sub, got, want)), default=0) / scale
 
 
-def run(adc, device, bundle, kernel, arguments, wanted, folder):
-    """What the launch wrote: a list of numbers per name."""
+def run(adc, device, bundle, kernel, arguments, wanted, folder, options=()):
+    """What the launch wrote: a list of numbers per name; and what it said."""
     outputs = {name: os.path.join(folder, name + ".npy") for name in wanted}
     takes = [word for name, path in outputs.items() for word in ("--out", f"{name}=@{path}")]
-    words = [adc, "run", bundle, "--kernel", kernel, "--device", device, *arguments, *takes]
+    words = [adc, "run", bundle, "--kernel", kernel, "--device", device, *arguments, *options, *takes]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")
-    return {name: read_npy(path) for name, path in outputs.items()}
+    return {name: read_npy(path) for name, path in outputs.items()}, done.stderr
+
+
+def memory(report, row_limit, heap_limit):
+    """What `adc run --time` says of a gradient's rows, and whether they keep to their limits."""
+    passing, rows, row_bytes = map(int, re.search(r"(\d+) iterations pass .*, (\d+) rows of (\d+) bytes", report).groups())
+    heap = int(re.search(r"heap (\d+) bytes", report).group(1))
+    good = row_bytes <= row_limit and heap <= rows * row_bytes + 4096 and (heap_limit == 0 or heap <= heap_limit)
+    good = good and rows <= max(32, passing + 31)
+    return f"  {passing} pass: {rows} rows of {row_bytes} bytes, heap {heap}{'' if good else ', TOO MUCH'}", good
 
 
 def main():
@@ -77,17 +92,21 @@ def main():
                     given = arguments
                 with tempfile.TemporaryDirectory() as scratch:
                     try:
-                        forward = {d: run(adc, d, bundle, kernel, given, writes, scratch) for d in (device, "cpu")}
+                        limits = [limit * (2 if scalar == "f64" else 1) for limit in ROWS.get((kernel, scene), ())]
+                        counts = {device: ["--time", "--size-threshold=1"] if limits else [], "cpu": []}
+                        forward = {d: run(adc, d, bundle, kernel, given, writes, scratch)[0] for d in (device, "cpu")}
                         seeds = [f"--arg={name}.adj=@{os.path.join(scratch, name)}.npy" for name in writes
                                  if not (kernel == "mpm_grid_op" and name != "vel_out")]
                         wanted = [name + ".adj" for name in reads]
-                        backward = {d: run(adc, d, bundle, kernel + ".grad", given + seeds, wanted, scratch)
-                                    for d in (device, "cpu")}
+                        reports = {d: run(adc, d, bundle, kernel + ".grad", given + seeds, wanted, scratch, counts[d])
+                                   for d in (device, "cpu")}
+                        backward = {d: report[0] for d, report in reports.items()}
+                        said, small = memory(reports[device][1], *limits) if limits else ("", True)
                     except RuntimeError as failure:
                         print(f"  {kernel:24} {scene:6} {scalar}  FAILED: {failure}")
                         failed += 1
                         continue
-                worst, good = [], True
+                worst, good = [], small
                 for results, names in ((forward, writes), (backward, wanted)):
                     gaps = {name: difference(results[device][name], results["cpu"][name]) for name in names}
                     lost = {name: difference(results["cpu"][name], exact[name]) if exact else 0 for name in names}
@@ -98,7 +117,7 @@ def main():
                 failed += not good
                 launches += 2
                 print(f"  {kernel:24} {scene:6} {scalar}  kernel {worst[0]:.1e}  gradient {worst[1]:.1e}  "
-                      f"{'ok' if good else 'DIFFER'}")
+                      f"{'ok' if good else 'DIFFER'}{said}")
     print(f"samples on {device} against cpu: {launches} launches, {failed} failed")
     return 1 if failed or not launches else 0
 
