@@ -317,6 +317,9 @@ class Checker {
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
     }
+    for (const ReferenceMeta& stacks : task.reference) {
+      if (stacks.capacity != kNoNode && !Root(kernel, stacks.capacity)) return false;
+    }
     if (TaskSizeClass(kernel, task) != task.size_class) return Broken("a task's size class is wrong");
     Vector<uint32_t> reads(metadata_.kernels.allocator());
     if (!TaskSizeReads(kernel, task, &reads)) return NoMemory();

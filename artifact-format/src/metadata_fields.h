@@ -92,12 +92,20 @@ bool EntryFields(V& v, M& entry) {
 }
 
 template <class V, class M>
+bool ReferenceFields(V& v, M& stacks) {
+  return v.Index("capacity", stacks.capacity) && v.Number("floats_4", stacks.floats_4) &&
+         v.Number("floats_8", stacks.floats_8) && v.Number("integers", stacks.integers);
+}
+
+template <class V, class M>
 bool TaskFields(V& v, M& task) {
   return (!v.Since(2) || v.Indices("count_reads", task.count_reads)) &&
          v.List("entries", task.entries, [](V& w, auto& entry) { return EntryFields(w, entry); }) &&
          v.Indices("extents", task.extents) && v.Enum("kind", task.kind, kTaskKinds) &&
          v.Text("place", task.place) &&
          v.List("plans", task.plans, [](V& w, auto& plan) { return PlanFields(w, plan); }) &&
+         (!v.Since(3) || v.List("reference", task.reference,
+                                [](V& w, auto& stacks) { return ReferenceFields(w, stacks); })) &&
          v.Enum("size_class", task.size_class, kSizeClasses) && v.Text("size_kernel", task.size_kernel) &&
          v.Indices("size_reads", task.size_reads);
 }

@@ -53,6 +53,12 @@ struct PlannedStack {
   bool IsBits() const { return scalar == ir::Scalar::I1; }
 };
 
+/// Stacks of one length in a layout with one stack per value (reference.h).
+struct ReferenceStacks {
+  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
+  uint32_t floats_4 = 0, floats_8 = 0, integers = 0;
+};
+
 struct TaskPlan {
   artifact::TaskKind kind = artifact::TaskKind::kSerial;
   diag::SourceSpan place;
@@ -63,6 +69,7 @@ struct TaskPlan {
   /// row.capacity and status.raise is its position here, and that of one in a row is also its position among
   /// the task's cells.
   std::vector<PlannedStack> stacks;
+  std::vector<ReferenceStacks> reference;  ///< PlanReference's; for comparison alone
   std::string size_kernel;  ///< name of the kernel that counts what no expression says; empty: none
 };
 

@@ -117,7 +117,9 @@ class PlanPrinter {
           continue;
         }
         counted[number] = true;
-        alone = std::to_string(ir::ByteSize(stack.scalar)) + " * [" + Formula(stack.capacity) + "]";
+        std::string capacity = "[" + Formula(stack.capacity) + "]";
+        alone = stack.IsBits() ? "4 * ceil(" + capacity + " / 32)"
+                               : std::to_string(ir::ByteSize(stack.scalar)) + " * " + capacity;
         list += (list.empty() ? "" : ", ") + alone;
       }
       if (list.empty()) continue;

@@ -18,6 +18,7 @@
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
+#include "adstack/reference.h"
 #include "adstack/size_kernel.h"
 #include "artifact/bundle.h"
 #include "autodiff/accumulate.h"
@@ -293,6 +294,23 @@ bool Compilation::SimplifyDerived() {
                      [&] { return transform::CheckWrites(*module_, diagnostics_); });
 }
 
+/// What adjoints read of the values that are made inside of loops and branches.
+std::vector<adstack::NestReads> NestReadsOf(const autodiff::KeptRecord& record) {
+  std::vector<adstack::NestReads> nests;
+  for (const autodiff::KeptUnit& unit : record.units) {
+    adstack::NestReads nest{unit.parallel, {}, unit.reads_4, unit.reads_8, unit.reads_integer};
+    bool nested = unit.op == ir::Op::If;
+    for (const autodiff::KeptUnit* at = &unit;; at = &record.units[at->around]) {
+      if (at->op == ir::Op::For || at->op == ir::Op::While) nest.loops.insert(nest.loops.begin(), at->place);
+      nested = nested || at->op == ir::Op::If;
+      if (at->around == autodiff::KeptUnit::kNone) break;
+    }
+    bool reads = nest.floats_4 + nest.floats_8 + nest.integers > 0;
+    if (reads && nest.parallel.Valid() && (nested || !nest.loops.empty())) nests.push_back(std::move(nest));
+  }
+  return nests;
+}
+
 /// "1 (cpu:x86-64), 32 (cuda:sm_80, vulkan:1.2)": by how many lanes rows interleave, and where.
 std::string LanesText(const std::vector<target::Target>& targets) {
   std::map<uint32_t, std::string> by_lanes;
@@ -321,6 +339,8 @@ bool Compilation::Lower() {
       // What is wrong with a loop is wrong with it in every kernel derived from it.
       for (const diag::Diagnostic& one : found.All()) AddOnce(one);
       if (found.HasErrors()) continue;
+      auto kept = kept_.find(std::string(module_->Text(kernel->name)));
+      if (kept != kept_.end()) adstack::PlanReference(*module_, *kernel, NestReadsOf(kept->second), plan);
       // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
       for (adstack::SizeKernel& size :
            adstack::AddSizeKernels(*module_, *kernel, plan, size_config, diagnostics_)) {

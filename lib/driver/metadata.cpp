@@ -322,6 +322,8 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.kind = plan.kind;
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
+  for (const adstack::ReferenceStacks& stacks : plan.reference)
+    task.reference.push_back({stacks.capacity, stacks.floats_4, stacks.floats_8, stacks.integers});
   task.size_kernel = std::string_view(plan.size_kernel);
   if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, plan.size_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {

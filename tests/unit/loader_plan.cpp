@@ -336,6 +336,18 @@ TEST_CASE("a size kernel counts what no expression says", "[loader]") {
   }
 }
 
+TEST_CASE("passes are supposed of plans without a module alone", "[loader]") {
+  Session session(1);
+  std::vector<uint32_t> x = {1, 6, 27, 97};
+  Plan plan(session, "counted", {BufferArg("x", ADRT_TYPE_U32, x.data(), {4})});
+  REQUIRE(plan.status == ADRT_OK);
+  CHECK(adrt_plan_assume(plan.plan, 0, 0, 1, &plan.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(std::string(plan.error.text).find("counts for itself") != std::string::npos);
+  CHECK(adrt_plan_assume(plan.plan, 9, 0, 1, &plan.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(adrt_plan_assume(plan.plan, 0, 9, 1, &plan.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(adrt_plan_assume(nullptr, 0, 0, 1, nullptr) == ADRT_ERROR_ARGUMENT);
+}
+
 TEST_CASE("a size kernel that does not fit the kernel it sizes is refused", "[loader]") {
   using adc::artifact::KernelMeta;
   auto refused = [](void (*change)(KernelMeta& size)) {

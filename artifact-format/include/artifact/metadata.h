@@ -157,6 +157,13 @@ struct EntryMeta {
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
 };
 
+/// Stacks of one length that a layout with one stack for each value that an adjoint reads would have. Nothing
+/// is sized from it: tools compare with it.
+struct ReferenceMeta {
+  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
+  uint32_t floats_4 = 0, floats_8 = 0, integers = 0;
+};
+
 enum class TaskKind : uint8_t { kSerial, kParallel };
 
 struct TaskMeta {
@@ -169,6 +176,7 @@ struct TaskMeta {
   Vector<uint32_t> count_reads;   ///< parameters whose content the size kernel reads, ascending
   Vector<AdstackPlanMeta> plans;  ///< targets whose code was cut alike share one
   Vector<EntryMeta> entries;      ///< one per target, ascending
+  Vector<ReferenceMeta> reference;
 };
 
 /// A place in the source that the status block can name.

@@ -382,6 +382,11 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
  * is reported by the launch as ADRT_ERROR_ADSTACK_OVERFLOW. One thread at a time. */
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
 
+/* Sizes a plan without a module as if so many iterations claimed a row of the group: what a launch would take
+ * after counting. No effect where nothing counts them (adrt_group_report.can_count). One thread at a time. */
+adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t group, uint64_t iterations,
+                             adrt_error* error);
+
 typedef struct adrt_plan_report {
   uint32_t struct_size;
   uint32_t size_class; /* ADRT_CLASS_* */

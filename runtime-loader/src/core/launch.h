@@ -60,6 +60,7 @@ struct TaskPlan {
   /// What a size kernel has counted: by StackMeta::id the capacities of the stacks that no expression sizes,
   /// then by group the iterations that claim a row. Null: nothing yet.
   const Vector<int64_t>* counts = nullptr;
+  Vector<int64_t> assumed;       ///< the same, as adrt_plan_assume was told
   Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
 
   /// Whether the rows lie in memory of their own instead of behind the plan's scratch and words.
