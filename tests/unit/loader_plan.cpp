@@ -149,7 +149,7 @@ TEST_CASE("sizes that lie in buffers stay open until they are read", "[loader]")
 }
 
 TEST_CASE("what was read is read again, unless the caller vouches for it",
-          "[loader][row:N2][row:S2][row:S6][row:C1][row:O6]") {
+          "[loader][row:S2][row:C1][row:O6]") {
   Session session;
   Rows rows({1, 2, 3});
   Plan plan(session, "rows", rows.Args());
