@@ -13,6 +13,7 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   if (compile.targets.empty()) compile.targets = {target::HostTarget()};
   compile.check_bounds = options.check_bounds;
   compile.check_writes = options.check_writes;
+  compile.keep_going = options.keep_going;
   driver::Product product;
   driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code != driver::kExitOk) return code;

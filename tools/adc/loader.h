@@ -88,6 +88,7 @@ struct OpenOptions {
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;
   bool check_writes = false;
+  bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
 

@@ -352,6 +352,7 @@ int Size(const std::vector<std::string>& words) {
   OpenOptions options;
   options.trust = false;
   options.targets = driver::DefaultTargets();
+  options.keep_going = true;
   Bundle bundle;
   if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
   std::vector<Kernel> kernels;
