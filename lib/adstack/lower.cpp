@@ -38,9 +38,10 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan)
+  Lowering(ir::Module& module, Function& kernel, const AdstackPlan& plan, const LowerConfig& config)
       : kernel_(kernel),
         plan_(plan),
+        config_(config),
         drops_(kernel.role == ir::KernelRole::Size),
         builder_(module, kernel, kernel.Body()) {}
 
@@ -72,7 +73,8 @@ class Lowering {
       for (Block gate : plan.gates) claims_in_[gate].push_back(position);
     }
     for (const PlannedAccess& access : plan.accesses) {
-      if (!access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
+      if (!config_.guards) guarded_.Insert(access.inst);
+      if (!config_.guards || !access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
       guarded_.Insert(access.inst);
       std::vector<uint32_t>& guards = guards_[access.guard];
       if (std::find(guards.begin(), guards.end(), position) == guards.end()) guards.push_back(position);
@@ -391,6 +393,7 @@ class Lowering {
 
   Function& kernel_;
   const AdstackPlan& plan_;
+  const LowerConfig& config_;
   bool drops_;  ///< a size kernel: nothing is reported
   ir::Builder builder_;
   std::vector<Lowered> stacks_;
@@ -417,9 +420,9 @@ bool HoldsStackOperations(const Function& function) {
 }  // namespace
 
 bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan,
-                   diag::Diagnostics& diagnostics) {
+                   diag::Diagnostics& diagnostics, const LowerConfig& config) {
   if (diagnostics.HasErrors()) return false;
-  Lowering(module, kernel, plan).Run();
+  Lowering(module, kernel, plan, config).Run();
   bool done = std::none_of(module.functions.begin(), module.functions.end(),
                            [](const auto& function) { return HoldsStackOperations(*function); });
   if (done) module.phase = ir::Phase::Lowered;

@@ -25,10 +25,16 @@
 
 namespace adc::adstack {
 
+struct LowerConfig {
+  /// Whether anything stands in front of stacks with slots. Without it a launch whose capacities are too
+  /// small writes past its rows: for measuring what guards cost, and for nothing else.
+  bool guards = true;
+};
+
 /// In a size kernel (role Size) what does not fit is left out instead of reported: pushes are dropped, and
 /// loops that would pop what was dropped do not start. False after an error in `diagnostics`, which then has
 /// the reason.
 bool LowerAdstacks(ir::Module& module, ir::Function& kernel, const AdstackPlan& plan,
-                   diag::Diagnostics& diagnostics);
+                   diag::Diagnostics& diagnostics, const LowerConfig& config = {});
 
 }  // namespace adc::adstack

@@ -360,9 +360,11 @@ bool Compilation::Lower() {
         passes_.PrintDump("adstack", autodiff::PrintKept(kept->first, kept->second, sources_));
     }
   }
+  adstack::LowerConfig config;
+  config.guards = !options_.leave_out_guards;
   return passes_.Run("lower", *module_, [&] {
     for (PlannedKernel& kernel : planned_) {
-      if (!adstack::LowerAdstacks(*module_, *kernel.kernel, kernel.plan, diagnostics_)) return false;
+      if (!adstack::LowerAdstacks(*module_, *kernel.kernel, kernel.plan, diagnostics_, config)) return false;
     }
     module_->phase = ir::Phase::Lowered;
     return transform::Simplify(*module_, {Folding()}, diagnostics_);

@@ -60,6 +60,7 @@ struct CompileOptions {
   bool check_writes = false;  ///< primal kernels check the promise of `writeonce`
   bool keep_asserts = false;  ///< `assert` is compiled in
   bool debug_info = false;
+  bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so
   std::vector<std::string> include_dirs;
   std::vector<std::pair<std::string, std::string>>
       prefix_map;  ///< old and new head of file names, last match wins

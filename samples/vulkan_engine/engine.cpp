@@ -156,9 +156,7 @@ void Device::MakeDevice(const adrt_bundle* bundle, uint32_t target) {
   vkGetDeviceQueue(device_, queue_family_, 0, &queue_);
 }
 
-adrt_device* Device::Wrap() const {
-  adrt_host host = {};
-  host.struct_size = sizeof host;
+adrt_vk_desc Device::Describe() const {
   adrt_vk_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.api_version = VK_API_VERSION_1_2;
@@ -170,6 +168,13 @@ adrt_device* Device::Wrap() const {
   desc.extensions = extensions_.data();
   desc.features = &features_;
   desc.get_instance_proc_addr = reinterpret_cast<void (*)()>(&vkGetInstanceProcAddr);
+  return desc;
+}
+
+adrt_device* Device::Wrap() const {
+  adrt_host host = {};
+  host.struct_size = sizeof host;
+  adrt_vk_desc desc = Describe();
   adrt_device* device = nullptr;
   adrt_error error = {};
   error.struct_size = sizeof error;

@@ -27,9 +27,12 @@ class Device {
 
   /// The same device for the loader. The caller releases it, before this goes.
   adrt_device* Wrap() const;
+  /// What Wrap tells the loader. No queue: the engine alone submits to it.
+  adrt_vk_desc Describe() const;
   const char* Name() const { return properties_.deviceName; }
   uint32_t Faults() const { return faults_; }
   VkDevice handle() const { return device_; }
+  VkQueue queue() const { return queue_; }
 
   struct Buffer {
     adrt_vk_buffer place = {};  ///< for adrt: the handle, the device address

@@ -6,15 +6,16 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <thread>
 
+#include "../support/numbers.h"
 #include "../support/on_device.h"
 #include "../support/program.h"
-#include "sample_cases.h"
 
 namespace adc::test {
 
-inline const std::string kWaves = std::string(ADC_TESTS) + "/guard/waves.ir";
+/// The kernels of guard/waves.ir; who runs elsewhere says where they are.
+inline std::string waves_file = std::string(ADC_TESTS) + "/guard/waves.ir";
 
 /// A file that goes with the object.
 struct PassingFile {
@@ -30,6 +31,39 @@ struct PassingFile {
     std::filesystem::remove(path, ignored);
   }
 };
+
+inline std::vector<double> Many(int64_t count, double value) {
+  return std::vector<double>(static_cast<size_t>(count), value);
+}
+
+/// Arguments of a gradient from those of its kernel: the adjoints of parameters `x` and `y`, zeros and ones.
+inline interp::Arguments Seeded(interp::Arguments arguments, int64_t count) {
+  for (double seed : {0.0, 1.0}) {
+    interp::Argument companion;
+    companion.tensor = interp::Tensor::Zeros(ir::kF32, {count});
+    for (int64_t i = 0; i < count; ++i) companion.tensor.Set(i, seed);
+    arguments.list.push_back(companion);
+  }
+  return arguments;
+}
+
+/// Arguments of the gradient of a kernel of guard/waves.ir: %x, the buffer that decides, zeros in %y.
+inline interp::Arguments GradientOf(const std::string& kernel, int64_t count, double x,
+                                    const std::vector<double>& decides) {
+  auto program = Program::OfFile(waves_file, kernel);
+  program->Buffer("x", {count}, Many(count, x));
+  program->Zeros("y", {count});
+  program->Buffer(kernel == "waves" ? "n" : kernel == "gated" ? "open" : "low", {count}, decides);
+  if (kernel == "gated") program->Number("n", 5);
+  return Seeded(program->arguments(), count);
+}
+
+/// Gates of which so many are open.
+inline std::vector<double> Gates(int64_t count, int64_t open) {
+  std::vector<double> gates = Many(count, 0);
+  for (int64_t i = 0; i < open; ++i) gates[static_cast<size_t>(i * 7 % count)] = 1;
+  return gates;
+}
 
 /// What sizing reads, brought to the host and handed to the plan; counts are recorded by nobody and missing.
 inline void Resolve(OnDevice& device, OnDevice::Launch& launch, const interp::Arguments& contents) {
@@ -245,11 +279,21 @@ inline void CheckCanaries(OnDevice& device, const TapeType& type, bool counted, 
 
 // --------------------------------------------------------------------------------------------- the report
 
+/// The derivative of the recurrence of the gated and the plain waves at `v`.
+inline double WaveDerivative(double v, int trips) {
+  double product = 1;
+  for (int t = 0; t < trips; ++t) {
+    product *= std::cos(v);
+    v = std::sin(v) + 0.1;
+  }
+  return product;
+}
+
 /// Arguments of waves.grad: bounds, and seeds of 1.
 class Waves {
  public:
   explicit Waves(std::vector<double> bounds)
-      : program_(Program::OfFile(kWaves, "waves")), bounds_(std::move(bounds)) {
+      : program_(Program::OfFile(waves_file, "waves")), bounds_(std::move(bounds)) {
     auto count = static_cast<int64_t>(bounds_.size());
     std::vector<double> x;
     for (int64_t i = 0; i < count; ++i)
@@ -257,13 +301,7 @@ class Waves {
     program_->Buffer("x", {count}, x);
     program_->Zeros("y", {count});
     program_->Buffer("n", {count}, bounds_);
-    arguments_ = program_->arguments();
-    for (size_t of : {0, 2}) {
-      interp::Argument companion;
-      companion.tensor = interp::Tensor::Zeros(ir::kF32, {count});
-      for (int64_t i = 0; i < count; ++i) companion.tensor.Set(i, of == 2 ? 1 : 0);
-      arguments_.list.push_back(companion);
-    }
+    arguments_ = Seeded(program_->arguments(), count);
   }
   void SetBounds(std::vector<double> bounds) {
     bounds_ = std::move(bounds);
@@ -277,12 +315,8 @@ class Waves {
     launch.Read(found);
     for (size_t i = 0; i < bounds_.size(); ++i) {
       auto at = static_cast<int64_t>(i);
-      double v = arguments_[0].tensor.Get(at), product = 1;
-      for (int t = 0; t < bounds_[i]; ++t) {
-        product *= std::cos(v);
-        v = std::sin(v) + 0.1;
-      }
-      if (std::abs(found[kAdjoint].tensor.Get(at) - product) > 1e-4) return false;
+      double wanted = WaveDerivative(arguments_[0].tensor.Get(at), static_cast<int>(bounds_[i]));
+      if (std::abs(found[kAdjoint].tensor.Get(at) - wanted) > 1e-4) return false;
     }
     return true;
   }
@@ -374,21 +408,8 @@ inline void CheckReport(OnDevice& device) {
 /// What is counted changes behind the count: a loop's end in its values, and rows behind a gate.
 inline void CheckStaleCounts(OnDevice& device) {
   constexpr int64_t kCount = 300;
-  auto decay = Program::OfFile(kWaves, "decay");
-  auto prepare = [&](double low) {
-    decay->Buffer("x", {kCount}, std::vector<double>(kCount, 1));
-    decay->Buffer("low", {kCount}, std::vector<double>(kCount, low));
-    decay->Zeros("y", {kCount});
-    interp::Arguments arguments = decay->arguments();
-    for (size_t of : {0, 2}) {
-      interp::Argument companion;
-      companion.tensor = interp::Tensor::Zeros(ir::kF32, {kCount});
-      for (int64_t i = 0; i < kCount; ++i) companion.tensor.Set(i, of == 2 ? 1 : 0);
-      arguments.list.push_back(companion);
-    }
-    return arguments;
-  };
-  interp::Arguments near = prepare(0.5), far = prepare(0.01);
+  interp::Arguments near = GradientOf("decay", kCount, 1, Many(kCount, 0.5)),
+                    far = GradientOf("decay", kCount, 1, Many(kCount, 0.01));
   OnDevice::Launch launch(device, "decay.grad", near);
   launch.SetVersion(0, 1);
   launch.SetVersion(1, 1);
@@ -409,24 +430,8 @@ inline void CheckStaleCounts(OnDevice& device) {
 /// On devices whose threads claim rows: more pass the gate than were counted.
 inline void CheckRowsExhausted(OnDevice& device) {
   constexpr int64_t kCount = 1000;
-  auto program = Program::OfFile(kWaves, "gated");
-  auto prepare = [&](int64_t open) {
-    std::vector<double> gate(kCount, 0);
-    for (int64_t i = 0; i < open; ++i) gate[static_cast<size_t>(i * 7 % kCount)] = 1;
-    program->Buffer("x", {kCount}, std::vector<double>(kCount, 0.5));
-    program->Buffer("open", {kCount}, gate);
-    program->Zeros("y", {kCount});
-    program->Number("n", 5);
-    interp::Arguments arguments = program->arguments();
-    for (size_t of : {0, 2}) {
-      interp::Argument companion;
-      companion.tensor = interp::Tensor::Zeros(ir::kF32, {kCount});
-      for (int64_t i = 0; i < kCount; ++i) companion.tensor.Set(i, of == 2 ? 1 : 0);
-      arguments.list.push_back(companion);
-    }
-    return arguments;
-  };
-  interp::Arguments few = prepare(40), many = prepare(500);
+  interp::Arguments few = GradientOf("gated", kCount, 0.5, Gates(kCount, 40)),
+                    many = GradientOf("gated", kCount, 0.5, Gates(kCount, 500));
   CountedRows rows;
   OnDevice::Launch launch(device, "gated.grad", few, {.threshold = 1});
   launch.SetVersion(1, 1);
@@ -457,15 +462,106 @@ inline void CheckRowsExhausted(OnDevice& device) {
   CHECK(rows.groups[0].iterations == 500);
   interp::Arguments found = many;
   launch.Read(found);
-  double v = 0.5, product = 1;
-  for (int t = 0; t < 5; ++t) {
-    product *= std::cos(v);
-    v = std::sin(v) + 0.1;
-  }
   for (int64_t i = 0; i < kCount; ++i) {
-    double wanted = many[1].tensor.Get(i) > 0.5 ? product : 0;
+    double wanted = many[1].tensor.Get(i) > 0.5 ? WaveDerivative(0.5, 5) : 0;
     REQUIRE(std::abs(found[4].tensor.Get(i) - wanted) < 1e-4);
   }
+}
+
+// -------------------------------------------------------------------------------------------- many at once
+
+/// A row is claimed once by a thread and is nobody else's: gates that all threads pass together, every other
+/// one, one in 64, none but the last; with more iterations than threads, so that threads come again.
+inline void CheckClaims(OnDevice& device, const std::vector<uint32_t>& workers) {
+  constexpr int64_t kCount = 3000;
+  for (uint32_t most : workers) {
+    for (int64_t step : {1, 2, 64, 2999}) {
+      INFO(most << " workers, one in " << step << " on " << device.kind());
+      std::vector<double> open = Many(kCount, 0);
+      for (int64_t i = kCount - 1; i >= 0; i -= step) open[static_cast<size_t>(i)] = 1;
+      interp::Arguments given = GradientOf("gated", kCount, 0, open);
+      for (int64_t i = 0; i < kCount; ++i) given[0].tensor.Set(i, 0.1 + 0.0003 * static_cast<double>(i));
+      OnDevice::Launch launch(device, "gated.grad", given, {.threshold = 1, .workers = most});
+      launch.Plan();
+      for (int turn = 0; turn < 3; ++turn) {
+        launch.Write(given);
+        launch.MustRun();
+        interp::Arguments found = given;
+        launch.Read(found);
+        for (int64_t i = 0; i < kCount; ++i) {
+          bool passes = given[1].tensor.Get(i) > 0.5;
+          double wanted = passes ? WaveDerivative(given[0].tensor.Get(i), 5) : 0;
+          REQUIRE(std::abs(found[4].tensor.Get(i) - wanted) < 1e-4);
+        }
+      }
+      CountedRows rows = ReadCountedRows(launch.plan());
+      if (rows.groups.empty() || !rows.groups[0].counted) continue;
+      uint64_t passing = (kCount - 1) / static_cast<uint64_t>(step) + 1;
+      CHECK(rows.groups[0].iterations == passing);
+      CHECK(rows.groups[0].rows == (std::min(passing, rows.threads) + 31) / 32 * 32);
+    }
+  }
+}
+
+/// Two plans that run at once with a heap each, one of which overflows: each has its own report.
+inline void CheckTwoAtOnce(OnDevice& device) {
+  constexpr int64_t kCount = 500;
+  constexpr int kTurns = 12;
+  interp::Arguments fits = GradientOf("waves", kCount, 0.5, Many(kCount, 20)),
+                    grown = GradientOf("waves", kCount, 0.5, Many(kCount, 21));
+  OnDevice::Launch good(device, "waves.grad", fits), bad(device, "waves.grad", fits);
+  std::vector<adrt_heap*> heaps;
+  for (OnDevice::Launch* launch : {&good, &bad}) {
+    launch->SetVersion(1, 1);
+    launch->Plan();
+    heaps.push_back(nullptr);
+    device.Must(adrt_heap_create_on(device.device(), &heaps.back(), device.Error()));
+    adrt_run_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.heap = heaps.back();
+    launch->MustRun(&desc);
+  }
+  auto run = [](OnDevice::Launch& launch, adrt_heap* heap, adrt_status first, int* mistakes) {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      adrt_error error = {};
+      error.struct_size = sizeof error;
+      adrt_run_desc desc = {};
+      desc.struct_size = sizeof desc;
+      desc.heap = heap;
+      // After an overflow sizes are computed again: the launches behind it are right.
+      *mistakes += adrt_run(launch.plan(), &desc, &error) != (turn == 0 ? first : ADRT_OK);
+    }
+  };
+  int wrong[2] = {0, 0};
+  good.Write(fits);
+  bad.Write(grown);
+  std::thread other([&] { run(bad, heaps[1], ADRT_ERROR_ADSTACK_OVERFLOW, &wrong[1]); });
+  run(good, heaps[0], ADRT_OK, &wrong[0]);
+  other.join();
+  CHECK(wrong[0] == 0);
+  CHECK(wrong[1] == 0);
+  for (OnDevice::Launch* launch : {&good, &bad}) {
+    int trips = launch == &good ? 20 : 21;
+    interp::Arguments given = launch == &good ? fits : grown, found = given;
+    launch->Write(given);
+    launch->MustRun();
+    launch->Read(found);
+    for (int64_t i = 0; i < kCount; ++i)
+      REQUIRE(std::abs(found[3].tensor.Get(i) - WaveDerivative(0.5, trips)) < 1e-4);
+  }
+  for (adrt_heap* heap : heaps) adrt_heap_release(heap);
+}
+
+/// What a program does that catches an overflow and ends without giving anything back: `device` stays.
+inline void OverflowAndLeave(OnDevice* device) {
+  auto* waves = new Waves(std::vector<double>(16, 4));
+  auto* launch = new OnDevice::Launch(*device, "waves.grad", waves->arguments());
+  launch->SetVersion(Waves::kBounds, 1);
+  launch->Plan();
+  launch->MustRun();
+  waves->SetBounds(std::vector<double>(16, 9));
+  launch->Write(waves->arguments());
+  CHECK(launch->Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
 }
 
 // ------------------------------------------------------------------------------------ right, or reported
@@ -526,14 +622,7 @@ inline void CheckRightOrReported(OnDevice& device, const std::string& path, uint
       program->Buffer("a", {kCount}, a);
       program->Buffer("b", {kCount}, b);
       program->Zeros("y", {kCount});
-      interp::Arguments arguments = program->arguments();
-      for (size_t of : {0, 3}) {
-        interp::Argument companion;
-        companion.tensor = interp::Tensor::Zeros(ir::kF32, {kCount});
-        for (int64_t i = 0; i < kCount; ++i) companion.tensor.Set(i, of == 3 ? 1 : 0);
-        arguments.list.push_back(companion);
-      }
-      return arguments;
+      return Seeded(program->arguments(), kCount);
     };
     interp::Arguments sized = contents(0, 4);
     OnDevice::Launch launch(device, name + ".grad", sized);

@@ -18,7 +18,7 @@ TEST_CASE("an overflow writes nothing outside of its row, on metal", "[guard][me
 }
 
 TEST_CASE("an overflow is one report, and the next launch is clean, on metal", "[guard][metal]") {
-  OnMetal device(kWaves);
+  OnMetal device(waves_file);
   CheckReport(device);
   CheckStaleCounts(device);
   CheckRowsExhausted(device);
@@ -34,4 +34,13 @@ TEST_CASE("what was sized runs, and what changed since is right or reported, on 
   CheckRightOrReported(device, file.path, kNests, 5, &reported, &right);
   CHECK(reported > 4);
   CHECK(right > 20);
+}
+
+TEST_CASE("every thread that passes a gate has a row of its own, on metal", "[guard][metal]") {
+  OnMetal device(waves_file);
+  CheckClaims(device, {0, 64, 96, 1000});
+}
+
+TEST_CASE("an overflow, and the process ends with everything held, on metal", "[.][exit]") {
+  OverflowAndLeave(new OnMetal(waves_file));
 }

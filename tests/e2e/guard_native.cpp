@@ -48,16 +48,33 @@ TEST_CASE("an overflow writes nothing outside of its row", "[guard]") {
 
 TEST_CASE("an overflow is one report, and the next launch is clean", "[guard]") {
   for (uint32_t workers : kWorkers) {
-    OnCpu device(kWaves, workers);
+    OnCpu device(waves_file, workers);
     CheckReport(device);
     CheckStaleCounts(device);
   }
   for (uint32_t workers : {1u, 3u, 7u, 64u, 129u}) {
     adrt_cpu_jobs jobs = Jobs(workers);
-    OnCpu device(kWaves, 0, &jobs);
+    OnCpu device(waves_file, 0, &jobs);
     CheckReport(device);
     CheckStaleCounts(device);
   }
+}
+
+TEST_CASE("every worker has a row of its own, whatever their number", "[guard]") {
+  adrt_cpu_jobs jobs = Jobs(129);
+  OnCpu device(waves_file, 0, &jobs);
+  CheckClaims(device, {0, 1, 3, 7, 31, 100});
+}
+
+TEST_CASE("launches at once know nothing of each other", "[guard]") {
+  adrt_cpu_jobs jobs = Jobs(5);
+  OnCpu pool(waves_file, 3), own(waves_file, 0, &jobs);
+  CheckTwoAtOnce(pool);
+  CheckTwoAtOnce(own);
+}
+
+TEST_CASE("an overflow, and the process ends with everything held", "[.][exit]") {
+  OverflowAndLeave(new OnCpu(waves_file, 4));
 }
 
 TEST_CASE("what was sized runs, and what changed since is right or reported", "[guard]") {

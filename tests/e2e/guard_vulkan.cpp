@@ -17,7 +17,7 @@ TEST_CASE("an overflow writes nothing outside of its row, on vulkan", "[guard][v
 }
 
 TEST_CASE("an overflow is one report, and the next launch is clean, on vulkan", "[guard][vulkan]") {
-  OnVulkan device(kWaves);
+  OnVulkan device(waves_file);
   CheckReport(device);
   CheckStaleCounts(device);
   CheckRowsExhausted(device);
@@ -33,4 +33,18 @@ TEST_CASE("what was sized runs, and what changed since is right or reported, on 
   CheckRightOrReported(device, file.path, kNests, 5, &reported, &right);
   CHECK(reported > 4);
   CHECK(right > 20);
+}
+
+TEST_CASE("every thread that passes a gate has a row of its own, on vulkan", "[guard][vulkan]") {
+  OnVulkan device(waves_file);
+  CheckClaims(device, {0, 64, 96, 1000});
+}
+
+TEST_CASE("launches at once know nothing of each other, on vulkan", "[guard][vulkan]") {
+  OnVulkan device(waves_file);
+  CheckTwoAtOnce(device);
+}
+
+TEST_CASE("an overflow, and the process ends with everything held, on vulkan", "[.][exit]") {
+  OverflowAndLeave(new OnVulkan(waves_file));
 }

@@ -5,6 +5,7 @@
 
 #include "../support/mpm.h"
 #include "../support/native.h"
+#include "../support/numbers.h"
 #include "../support/state.h"
 #include "articulated_state.h"
 
@@ -16,13 +17,6 @@ struct Sample {
   const char* name;
   Prepare prepare;
 };
-
-inline std::vector<double> RandomNumbers(size_t count, double low, double high, uint64_t seed) {
-  std::vector<double> numbers;
-  for (size_t n = 0; n < count; ++n)
-    numbers.push_back(low + (high - low) * 0.5 * (1 + internal::RandomNumber(seed)));
-  return numbers;
-}
 
 inline void Relax(Program& program) {
   program.Buffer("x", {3000}, RandomNumbers(3000, -1, 2, 1));
@@ -69,21 +63,6 @@ inline const Sample kSamples[] = {{"relax", Relax},
                                   {"cholesky", Cholesky},
                                   {"mpm_grid_op", MpmGridOp},
                                   {"update_cartesian_space", UpdateCartesianSpace}};
-
-/// The worst of the float tensors: the largest difference, relative to the tensor's largest number.
-inline double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (!a[n].bits.empty() || !a[n].tensor.element.IsFloat()) continue;
-    double largest = 0, difference = 0;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      largest = std::max(largest, std::fabs(a[n].tensor.Get(k)));
-      difference = std::max(difference, std::fabs(a[n].tensor.Get(k) - b[n].tensor.Get(k)));
-    }
-    worst = std::max(worst, largest == 0 ? difference : difference / largest);
-  }
-  return worst;
-}
 
 /// Arguments of the gradient: every companion begins with random numbers.
 inline interp::Arguments GradientArguments(Native& native, const std::string& name,

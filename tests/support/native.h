@@ -20,8 +20,9 @@ namespace adc::test {
 class Native {
  public:
   explicit Native(const std::string& path, uint32_t workers, bool derive_tangents = false,
-                  uint32_t optimisation = 2) {
+                  uint32_t optimisation = 2, bool leave_out_guards = false) {
     driver::CompileOptions options;
+    options.leave_out_guards = leave_out_guards;
     options.inputs = {path};
     options.targets = {"cpu"};
     options.derive.tangent = derive_tangents;

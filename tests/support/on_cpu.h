@@ -1,6 +1,7 @@
 #pragma once
 // Kernels on the CPU, through the loader's own pool or through the caller's job system.
 
+#include "compiled.h"
 #include "on_device.h"
 
 namespace adc::test {
@@ -9,7 +10,7 @@ class OnCpu : public OnDevice {
  public:
   OnCpu(const std::string& path, uint32_t workers, const adrt_cpu_jobs* jobs = nullptr) {
     adrt_host host = TrustingHost();
-    Compile(path, "cpu", host);
+    OpenBundle(CompiledFor(path, "cpu"), host);
     Must(jobs ? adrt_device_wrap_cpu(&host, jobs, &device_, Error())
               : adrt_device_open_cpu(&host, workers, &device_, Error()));
     LoadModule();

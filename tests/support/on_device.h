@@ -1,6 +1,6 @@
 #pragma once
-// Kernels compiled in memory for one target and run by the loader with the interpreter's arguments: what is
-// the same on every kind of device. on_cpu.h, on_vulkan.h and on_metal.h open one.
+// Kernels of a bundle, run by the loader with the interpreter's arguments: what is the same on every kind of
+// device. on_cpu.h, on_vulkan.h and on_metal.h open one.
 
 #include <adrt/adrt_metal.h>
 #include <adrt/adrt_vk.h>
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "counted_rows.h"
-#include "driver/compile.h"
 #include "interp/arguments.h"
 
 namespace adc::test {
@@ -23,7 +22,8 @@ namespace adc::test {
 class Region {
  public:
   Region() = default;
-  Region(const std::string& kind, const adrt_memory* memory, uint64_t from, uint64_t bytes) : kind_(kind) {
+  Region(const std::string& kind, const adrt_memory* memory, uint64_t from, uint64_t bytes)
+      : kind_(kind), bytes_(bytes) {
     void* data = adrt_memory_data(memory);
     if (kind_ == "vulkan") {
       vulkan_ = *static_cast<const adrt_vk_buffer*>(data);
@@ -38,6 +38,7 @@ class Region {
       address_ = static_cast<unsigned char*>(data) + from;
     }
   }
+  uint64_t bytes() const { return bytes_; }
   /// Lives as long as the region stays where it is.
   void* data() {
     return kind_ == "vulkan" ? &vulkan_ : kind_ == "metal" ? static_cast<void*>(&metal_) : address_;
@@ -45,6 +46,7 @@ class Region {
 
  private:
   std::string kind_;
+  uint64_t bytes_ = 0;
   adrt_vk_buffer vulkan_ = {};
   adrt_metal_buffer metal_ = {};
   void* address_ = nullptr;
@@ -229,15 +231,9 @@ class OnDevice {
  protected:
   OnDevice() = default;
 
-  /// Compiles a file for `target`. What follows is the kind's: open device_, then LoadModule.
-  void Compile(const std::string& path, const std::string& target, const adrt_host& host) {
-    driver::CompileOptions options;
-    options.inputs = {path};
-    options.targets = {target};
-    driver::Product product;
-    REQUIRE(driver::CompileInputs(options.inputs, options, &product) == driver::kExitOk);
-    Must(adrt_bundle_open(&host, product.bytes.data(), product.bytes.size(), ADRT_BUNDLE_COPY, &bundle_,
-                          Error()));
+  /// What follows is the kind's: open device_, then LoadModule.
+  void OpenBundle(const std::vector<uint8_t>& bytes, const adrt_host& host) {
+    Must(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, Error()));
   }
   void LoadModule() {
     Must(adrt_module_load(device_, bundle_, &module_, Error()));

@@ -1,6 +1,7 @@
 #pragma once
 // Kernels as Metal source, on the host's Metal.
 
+#include "compiled.h"
 #include "metal_host_api.h"
 #include "on_device.h"
 
@@ -20,7 +21,7 @@ class OnMetal : private WithMetal, public OnDevice {
     desc.struct_size = sizeof desc;
     desc.threads = 1024;
     desc.api = metal_.api();
-    Compile(path, "metal:2.4", host);
+    OpenBundle(CompiledFor(path, "metal:2.4"), host);
     Must(adrt_device_open_metal(&host, &desc, &device_, Error()));
     LoadModule();
   }

@@ -1,6 +1,7 @@
 #pragma once
 // Kernels on the first Vulkan device, the validation layer watching.
 
+#include "compiled.h"
 #include "on_device.h"
 
 namespace adc::test {
@@ -23,7 +24,7 @@ class OnVulkan : private WithFaults, public OnDevice {
     adrt_vk_open_desc open = {};
     open.struct_size = sizeof open;
     open.flags = ADRT_VK_VALIDATE;
-    Compile(path, "vulkan:1.2", host);
+    OpenBundle(CompiledFor(path, "vulkan:1.2"), host);
     Must(adrt_device_open_vk(&host, &open, &device_, Error()));
     LoadModule();
   }

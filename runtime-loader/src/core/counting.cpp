@@ -38,6 +38,11 @@ uint64_t Aligned(uint64_t bytes) {
   return (bytes + kAlignment - 1) & ~(kAlignment - 1);
 }
 
+// No place where there is nothing: what is empty may lie at the memory's end, where nothing can be bound.
+Place PartOf(const Place& memory, uint64_t from, uint64_t bytes) {
+  return bytes > 0 ? memory.Part(from, bytes) : Place();
+}
+
 const adrt_kernel* FindSizeKernel(const adrt_launch_plan& plan, uint32_t task) {
   std::string_view name = plan.meta().tasks[task].size_kernel.view();
   for (const adrt_kernel& kernel : plan.bundle->kernels) {
@@ -322,11 +327,11 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
     Place values = memory.Part(offset, CountBytes(kept));
     offset += CountBytes(kept);
     if (!BindLike(plan, task, values, kept.counts.size(), kept.plan)) return OutOfMemory(error) == ADRT_OK;
-    places.base = memory.Part(cursor, kept.plan.base_bytes);
+    places.base = PartOf(memory, cursor, kept.plan.base_bytes);
     cursor += Aligned(kept.plan.base_bytes);
     for (uint32_t part = 0; part < kept.plan.tasks.size(); ++part) {
       uint64_t bytes = kept.plan.tasks[part].heap_bytes;
-      places.rows = memory.Part(cursor, bytes);
+      places.rows = PartOf(memory, cursor, bytes);
       cursor += Aligned(bytes);
       if (!RecordTask(kept.plan, part, queue, places, error)) return false;
     }

@@ -1,0 +1,201 @@
+#pragma once
+// Counting and launching in the caller's own queue, with nothing but what the public functions say: memory
+// for the counts, a readback, a plan that it settles, a launch, its status block.
+
+#include "../support/recorder.h"
+#include "guard_cases.h"
+
+namespace adc::test {
+
+/// Memory of the device with a region that is all of it, or begins `shift` bytes in.
+class DeviceBytes {
+ public:
+  DeviceBytes(OnDevice& device, uint64_t bytes, uint64_t shift = 0) : device_(&device) {
+    device.Must(adrt_memory_create(device.device(), bytes + shift, &memory_, device.Error()));
+    std::vector<std::byte> dirt(bytes + shift, std::byte{0x5A});
+    device.Must(adrt_memory_write(memory_, 0, dirt.data(), dirt.size(), device.Error()));
+    region_ = Region(device.kind(), memory_, shift, bytes);
+  }
+  ~DeviceBytes() { adrt_memory_release(memory_); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  Region& region() { return region_; }
+  void Read(void* to, uint64_t bytes) {
+    device_->Must(adrt_memory_read(memory_, 0, to, bytes, device_->Error()));
+  }
+
+ private:
+  OnDevice* device_;
+  adrt_memory* memory_ = nullptr;
+  Region region_;
+};
+
+/// Counts, reads back and resolves until the plan is settled. Returns how many times it counted.
+inline uint32_t CountAndResolve(OnDevice& device, Recorder& recorder, OnDevice::Launch& launch,
+                                const interp::Arguments& contents) {
+  for (uint32_t rounds = 1;; ++rounds) {
+    REQUIRE(rounds < 50);
+    adrt_count_report counting = {};
+    counting.struct_size = sizeof counting;
+    device.Must(adrt_plan_counting(launch.plan(), &counting, device.Error()));
+    REQUIRE(counting.counts_bytes > 0);
+    REQUIRE(counting.counts_bytes % 8 == 0);
+    REQUIRE(counting.memory_bytes >= counting.counts_bytes);
+    DeviceBytes memory(device, counting.memory_bytes);
+    device.Must(recorder.RecordSize(launch.plan(), memory.region(), device.Error()));
+    recorder.Submit();
+    // Buffers first, then the counts, as they lie at the start of the memory.
+    adrt_readback_report piece = {};
+    piece.struct_size = sizeof piece;
+    device.Must(adrt_plan_readback(launch.plan(), 0, &piece, device.Error()));
+    std::vector<std::byte> readback(piece.total_bytes);
+    uint64_t end = 0;
+    for (uint32_t index = 0, count = piece.count; index < count; ++index) {
+      device.Must(adrt_plan_readback(launch.plan(), index, &piece, device.Error()));
+      CHECK(piece.offset % 8 == 0);
+      CHECK(piece.offset >= end);
+      end = piece.offset + piece.bytes;
+      REQUIRE(end <= readback.size());
+      CHECK((piece.param == ADRT_READBACK_COUNTS) == (index + 1 == count));
+      if (piece.param == ADRT_READBACK_COUNTS) {
+        CHECK(piece.bytes == counting.counts_bytes);
+        memory.Read(readback.data() + piece.offset, piece.bytes);
+      } else {
+        std::memcpy(readback.data() + piece.offset, contents[piece.param].tensor.data.data(), piece.bytes);
+      }
+    }
+    CHECK(end == piece.total_bytes);
+    device.Must(adrt_plan_resolve(launch.plan(), readback.data(), readback.size(), device.Error()));
+    if (launch.Report().resolved) return rounds;
+  }
+}
+
+/// Records a launch of a settled plan and runs it; the status block goes to `status`.
+inline void RecordAndRun(OnDevice& device, Recorder& recorder, OnDevice::Launch& launch,
+                         std::vector<uint32_t>& status) {
+  uint64_t heap_bytes = launch.Report().heap_bytes;
+  DeviceBytes heap(device, std::max<uint64_t>(heap_bytes, 256)), block(device, ADRT_STATUS_BYTES);
+  device.Must(recorder.RecordLaunch(launch.plan(), &heap.region(), block.region(), device.Error()));
+  recorder.Submit();
+  status.assign(ADRT_STATUS_BYTES / 4, 0xFFFFFFFF);
+  block.Read(status.data(), ADRT_STATUS_BYTES);
+}
+
+/// Whether the launch left what the CPU leaves.
+inline bool AsOnCpu(OnDevice& cpu, const std::string& kernel, OnDevice::Launch& launch,
+                    const interp::Arguments& given) {
+  interp::Arguments expected = given, found = given;
+  cpu.Run(kernel, expected);
+  launch.Read(found);
+  return Difference(expected, found) < 1e-5;
+}
+
+/// Stacks whose depths only running tells: recorded counts settle the plan, in one round or in several; a
+/// change behind them is reported by the launch's status block, and the next count is good again.
+inline void CheckRecordedCounts(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
+  constexpr int64_t kCount = 200;
+  std::vector<uint32_t> status;
+  for (const char* kernel : {"decay", "rounds"}) {
+    INFO(kernel << " on " << device.kind());
+    std::string gradient = kernel + std::string(".grad");
+    interp::Arguments near = GradientOf(kernel, kCount, 1, Many(kCount, 0.5)),
+                      far = GradientOf(kernel, kCount, 1, Many(kCount, 0.05));
+    OnDevice::Launch launch(device, gradient, near);
+    launch.Plan();
+    CHECK(launch.Report().resolved == 0);
+    DeviceBytes block(device, ADRT_STATUS_BYTES);
+    CHECK(recorder.RecordLaunch(launch.plan(), nullptr, block.region(), device.Error()) ==
+          ADRT_ERROR_NEEDS_DEVICE_DATA);
+    uint32_t rounds = CountAndResolve(device, recorder, launch, near);
+    CHECK((kernel == std::string("decay") ? rounds == 1 : rounds > 1));
+    RecordAndRun(device, recorder, launch, status);
+    device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+    CHECK(AsOnCpu(cpu, gradient, launch, near));
+    // Deeper than it was counted for.
+    launch.Write(far);
+    RecordAndRun(device, recorder, launch, status);
+    CHECK(adrt_status_read(launch.plan(), status.data(), device.Error()) == ADRT_ERROR_ADSTACK_OVERFLOW);
+    INFO(device.text());
+    for (const char* part :
+         {"at least", "'low'", "size again (adrt_plan_resolve, or adrt_run) behind what writes it"})
+      CHECK(Says(device, part));
+    launch.Write(far);
+    CountAndResolve(device, recorder, launch, far);
+    RecordAndRun(device, recorder, launch, status);
+    device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+    CHECK(AsOnCpu(cpu, gradient, launch, far));
+  }
+}
+
+/// Rows behind a gate, counted in the caller's queue.
+inline void CheckRecordedRows(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
+  constexpr int64_t kCount = 1000;
+  std::vector<uint32_t> status;
+  interp::Arguments few = GradientOf("gated", kCount, 0.5, Gates(kCount, 40)),
+                    many = GradientOf("gated", kCount, 0.5, Gates(kCount, 500));
+  OnDevice::Launch launch(device, "gated.grad", few, {.threshold = 1});
+  launch.Plan();
+  uint64_t worst = launch.Report().heap_bytes;
+  CHECK(CountAndResolve(device, recorder, launch, few) == 1);
+  CountedRows rows = ReadCountedRows(launch.plan());
+  REQUIRE(rows.groups.size() == 1);
+  CHECK(rows.groups[0].counted);
+  CHECK(rows.groups[0].iterations == 40);
+  CHECK(rows.groups[0].rows == 64);
+  CHECK(rows.heap_bytes < worst);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "gated.grad", launch, few));
+  launch.Write(many);
+  RecordAndRun(device, recorder, launch, status);
+  CHECK(adrt_status_read(launch.plan(), status.data(), device.Error()) == ADRT_ERROR_ROWS_EXHAUSTED);
+  INFO(device.text());
+  CHECK(Says(device, "500 threads passed the gate at waves.ir:24:5, more than the 64 rows"));
+  CHECK(device.error().needed_bytes > rows.heap_bytes);
+  launch.Write(many);
+  CHECK(CountAndResolve(device, recorder, launch, many) == 1);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "gated.grad", launch, many));
+}
+
+/// A bound that is read back, an overflow in a recorded launch, and what recording refuses.
+inline void CheckRecordedOverflow(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
+  constexpr int64_t kCount = 16;
+  std::vector<uint32_t> status;
+  interp::Arguments small = GradientOf("waves", kCount, 0.5, Many(kCount, 32)),
+                    large = GradientOf("waves", kCount, 0.5, Many(kCount, 64));
+  OnDevice::Launch launch(device, "waves.grad", small);
+  launch.Plan();
+  Resolve(device, launch, small);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "waves.grad", launch, small));
+  launch.Write(large);
+  RecordAndRun(device, recorder, launch, status);
+  CHECK(adrt_status_read(launch.plan(), status.data(), device.Error()) == ADRT_ERROR_ADSTACK_OVERFLOW);
+  INFO(device.text());
+  CHECK(Says(device, "would have needed 64 elements and has 32"));
+  CHECK(Says(device, "the content of 'n'"));
+  launch.Write(large);
+  Resolve(device, launch, large);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "waves.grad", launch, large));
+
+  OnDevice::Launch counted(device, "decay.grad", GradientOf("decay", kCount, 1, Many(kCount, 0.5)));
+  counted.Plan();
+  adrt_count_report counting = {};
+  counting.struct_size = sizeof counting;
+  device.Must(adrt_plan_counting(counted.plan(), &counting, device.Error()));
+  DeviceBytes little(device, 256), shifted(device, counting.memory_bytes, counting.memory_alignment / 2);
+  if (counting.memory_bytes > 256) {
+    CHECK(recorder.RecordSize(counted.plan(), little.region(), device.Error()) == ADRT_ERROR_HEAP_TOO_SMALL);
+    CHECK(device.error().needed_bytes == counting.memory_bytes);
+  }
+  CHECK(recorder.RecordSize(counted.plan(), shifted.region(), device.Error()) == ADRT_ERROR_ARGUMENT);
+  CHECK(Says(device, "not aligned"));
+  recorder.Submit();
+}
+
+}  // namespace adc::test

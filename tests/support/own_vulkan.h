@@ -1,0 +1,56 @@
+#pragma once
+// Kernels on a Vulkan device, queue and command buffer of the test's own: those of the sample's engine, the
+// validation layer watching.
+
+#include "compiled.h"
+#include "on_device.h"
+#include "recorder.h"
+#include "vulkan_engine/engine.h"
+
+namespace adc::test {
+
+/// The engine goes after the loader's device.
+struct WithEngine {
+  ~WithEngine() {
+    if (engine) CHECK(engine->Faults() == 0);
+  }
+  std::unique_ptr<engine::Device> engine;
+};
+
+class OwnVulkan : private WithEngine, public OnDevice, public Recorder {
+ public:
+  explicit OwnVulkan(const std::string& path) {
+    adrt_host host = TrustingHost();
+    OpenBundle(CompiledFor(path, "vulkan:1.2"), host);
+    engine = std::make_unique<engine::Device>(bundle_, 0, true);
+    adrt_vk_desc desc = engine->Describe();
+    desc.queue = engine->queue();  // for the memory of arguments
+    Must(adrt_device_wrap_vk(&host, &desc, &device_, Error()));
+    LoadModule();
+  }
+
+  adrt_status RecordSize(adrt_launch_plan* plan, Region& memory, adrt_error* error) override {
+    return adrt_record_size_vk(plan, Commands(), static_cast<const adrt_vk_buffer*>(memory.data()), error);
+  }
+  adrt_status RecordLaunch(adrt_launch_plan* plan, Region* heap, Region& status, adrt_error* error) override {
+    adrt_vk_launch launch = {};
+    launch.struct_size = sizeof launch;
+    launch.heap = heap ? static_cast<const adrt_vk_buffer*>(heap->data()) : nullptr;
+    launch.status = static_cast<const adrt_vk_buffer*>(status.data());
+    return adrt_record_vk(plan, Commands(), &launch, error);
+  }
+  void Submit() override {
+    Commands();
+    engine->Submit();
+    commands_ = VK_NULL_HANDLE;
+  }
+
+ private:
+  VkCommandBuffer Commands() {
+    if (commands_ == VK_NULL_HANDLE) commands_ = engine->Begin();
+    return commands_;
+  }
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+};
+
+}  // namespace adc::test
