@@ -46,7 +46,8 @@ TEST_CASE("an overflow writes nothing outside of its row", "[guard]") {
   }
 }
 
-TEST_CASE("an overflow is one report, and the next launch is clean", "[guard]") {
+TEST_CASE("an overflow is one report, and the next launch is clean",
+          "[guard][row:O1][row:O2][row:O3][row:O4][row:O6][row:C1]") {
   for (uint32_t workers : kWorkers) {
     OnCpu device(waves_file, workers);
     CheckReport(device);
@@ -73,7 +74,7 @@ TEST_CASE("launches at once know nothing of each other", "[guard]") {
   CheckTwoAtOnce(own);
 }
 
-TEST_CASE("an overflow, and the process ends with everything held", "[.][exit]") {
+TEST_CASE("an overflow, and the process ends with everything held", "[.][exit][row:O5]") {
   OverflowAndLeave(new OnCpu(waves_file, 4));
 }
 

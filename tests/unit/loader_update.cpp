@@ -223,7 +223,8 @@ TEST_CASE("updates and launches in turn take no memory", "[loader][update]") {
   adrt_bundle_release(bundle);
 }
 
-TEST_CASE("what lies on a device is read again where its version is another", "[loader][update][cuda]") {
+TEST_CASE("what lies on a device is read again where its version is another",
+          "[loader][update][cuda][row:S2][row:S6]") {
   OnFake on;
   std::vector<int32_t> start = {0, 1, 6, 6, 39, 41};
   adrt_memory *start_memory = on.Upload(start), *x = on.Upload(std::vector<float>(41, 1.0f)),
@@ -277,7 +278,8 @@ TEST_CASE("what lies on a device is read again where its version is another", "[
   run(0);
 }
 
-TEST_CASE("counting is dispatched again where its version is another", "[loader][update][cuda]") {
+TEST_CASE("counting is dispatched again where its version is another",
+          "[loader][update][cuda][row:S2][row:S6]") {
   OnFake on;
   const char* kCounts = "adc_counted_2Esize0_t0";
   std::vector<uint32_t> values(300, 1);
