@@ -33,7 +33,7 @@ std::vector<SlopeEstimate> Extrapolate(std::span<const Difference> differences) 
     if (!(distance >= 0)) return;  // not a number
     double uncertainty = std::max(distance, entry.noise);
     for (const Difference& smaller : differences.subspan(smallest + 1)) {
-      double contradiction = std::fabs(smaller.slope - entry.slope) - smaller.noise;
+      double contradiction = std::fabs(smaller.slope - entry.slope) - smaller.jitter;
       if (contradiction > uncertainty) uncertainty = contradiction;
     }
     estimates.push_back({entry.slope, uncertainty});

@@ -8,9 +8,10 @@ namespace adc::tool {
 
 /// (f(h) - f(-h)) / 2h.
 struct Difference {
-  double step = 0;   ///< h, above 0
-  double slope = 0;  ///< not finite where the function has no value there
-  double noise = 0;  ///< how far rounding may have moved `slope`
+  double step = 0;    ///< h, above 0
+  double slope = 0;   ///< not finite where the function has no value there
+  double noise = 0;   ///< how far rounding may have moved `slope`
+  double jitter = 0;  ///< how far it does as a rule: a smaller step that is off by more contradicts
 };
 
 /// A slope, and how far it may be off.

@@ -99,6 +99,13 @@ std::vector<Place> PlacesOf(const adrt_bundle* bundle, const Param& param, const
   return places;
 }
 
+/// The loss, and what its terms are worth without cancellation: their sum, and the root of the sum of their
+/// squares. Rounding of every term moves the loss by the first at most and by the second as a rule, times the
+/// type's epsilon.
+struct LossValue {
+  double loss = 0, magnitude = 0, spread = 0;
+};
+
 /// The worst of the comparisons of one parameter.
 struct Row {
   double reverse = 0, forward = 0, central = 0;
@@ -143,13 +150,13 @@ class Checker {
   }
   const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
   const Param* Companion(const Kernel& kernel, const Param& param) const;
-  int Loss(const Values& values, double* loss, double* magnitude);
+  int Loss(const Values& values, LossValue* loss);
   int Reverse();
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
   /// The loss with the parameter moved by `step` times the direction, and what reverse mode predicts of the
-  /// move. `magnitude` is the sum of the loss without cancellation.
-  int LossAt(const Param& param, const std::vector<double>& direction, double step, double* loss,
-             double* predicted, double* magnitude);
+  /// move.
+  int LossAt(const Param& param, const std::vector<double>& direction, double step, LossValue* loss,
+             double* predicted);
   int Central(const Param& param, const std::vector<double>& direction, double expected, double size,
               double tolerance, Judgement* judgement);
   /// The noise of the loss around where the parameter is.
@@ -184,18 +191,21 @@ const Param* Checker::Companion(const Kernel& kernel, const Param& param) const 
   return nullptr;
 }
 
-int Checker::Loss(const Values& values, double* loss, double* magnitude) {
+int Checker::Loss(const Values& values, LossValue* loss) {
   Values after = values;
   int code = machine_.Launch(primal_, after, settings_.launch);
-  *loss = *magnitude = 0;
+  *loss = {};
+  double squares = 0;
   for (const auto& [name, weights] : weights_) {
     const Param* param = primal_.Find(name);
     for (uint64_t at = 0; at < weights.size(); ++at) {
       double term = weights[at] * Read(after[name], Places(*param)[at]);
-      *loss += term;
-      *magnitude += std::fabs(term);
+      loss->loss += term;
+      loss->magnitude += std::fabs(term);
+      squares += term * term;
     }
   }
+  loss->spread = std::sqrt(squares);
   return code;
 }
 
@@ -247,8 +257,8 @@ double Epsilon(uint32_t type) {
   return type == ADRT_TYPE_F32 ? 0x1p-23 : 0x1p-52;
 }
 
-int Checker::LossAt(const Param& param, const std::vector<double>& direction, double step, double* loss,
-                    double* predicted, double* magnitude) {
+int Checker::LossAt(const Param& param, const std::vector<double>& direction, double step, LossValue* loss,
+                    double* predicted) {
   // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it was.
   const std::vector<double>& adjoint = adjoints_[param.name];
   Values values = inputs_;
@@ -260,22 +270,24 @@ int Checker::LossAt(const Param& param, const std::vector<double>& direction, do
     Write(value, place, before + step * direction[at]);
     *predicted += adjoint[at] * (Read(value, place) - before);
   }
-  return Loss(values, loss, magnitude);
+  return Loss(values, loss);
 }
 
 int Checker::MeasureNoise(const Param& param, const std::vector<double>& direction, double* noise) {
   // Steps of a few of the type's: the loss is a straight line there, but for noise.
   double step = 8 * Epsilon(Coarsest(param));
   std::vector<double> residuals;
+  double spread = 0;
   for (int at = -3; at <= 3; ++at) {
-    double loss = 0, predicted = 0, magnitude = 0;
-    if (int code = LossAt(param, direction, at * step, &loss, &predicted, &magnitude);
-        code != driver::kExitOk) {
+    LossValue loss;
+    double predicted = 0;
+    if (int code = LossAt(param, direction, at * step, &loss, &predicted); code != driver::kExitOk)
       return code;
-    }
-    residuals.push_back(loss - predicted);
+    residuals.push_back(loss.loss - predicted);
+    spread = loss.spread;
   }
-  *noise = NoiseOf(residuals);
+  // Terms that do not move show no noise, and have that of their last digit.
+  *noise = std::max(NoiseOf(residuals), Epsilon(Coarsest(param)) * spread);
   return driver::kExitOk;
 }
 
@@ -285,19 +297,29 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
   size_t first = 0;
   std::vector<double> steps = StepLadder(epsilon, &first);
   std::vector<Difference> differences(steps.size());
+  bool is_constant = true;
   auto measure = [&](size_t at) {
-    double step = steps[at], losses[2], predicted[2], magnitude = 0;
+    double step = steps[at], predicted[2];
+    LossValue losses[2];
     for (int side = 0; side < 2; ++side) {
-      int code =
-          LossAt(param, direction, side == 0 ? step : -step, &losses[side], &predicted[side], &magnitude);
+      int code = LossAt(param, direction, side == 0 ? step : -step, &losses[side], &predicted[side]);
       if (code != driver::kExitOk) return code;
     }
-    double off = losses[0] - losses[1] - (predicted[0] - predicted[1]);
-    // What does not depend on the parameter has no noise that could hide a slope.
-    bool is_constant = size == 0 && losses[0] == losses[1];
-    differences[at] = {step, expected + off / (2 * step), is_constant ? 0 : 2 * epsilon * magnitude / step};
-    return 0;
+    double off = losses[0].loss - losses[1].loss - (predicted[0] - predicted[1]);
+    double noise = 2 * epsilon * losses[0].magnitude / step;
+    differences[at] = {step, expected + off / (2 * step), noise, noise};
+    is_constant = is_constant && losses[0].loss == losses[1].loss;
+    return int{driver::kExitOk};
   };
+  if (size == 0) {
+    // What does not depend on the parameter does not move by a bit, at the largest step either.
+    if (int code = measure(0); code != driver::kExitOk) return code;
+    if (int code = measure(first); code != driver::kExitOk) return code;
+    if (is_constant) {
+      *judgement = {Agreement::Agrees, {expected, 0}};
+      return driver::kExitOk;
+    }
+  }
   // The step with the best chance, then smaller and larger ones in turn, until some of them agree.
   size_t low = first, high = first + 1;
   auto judge = [&] {
@@ -312,13 +334,19 @@ int Checker::Central(const Param& param, const std::vector<double>& direction, d
     if (int code = measure(next); code != driver::kExitOk) return code;
     if (judge()) return driver::kExitOk;
   }
-  if (judgement->agreement != Agreement::Differs) return driver::kExitOk;
-  // Before a gradient is called wrong, what rounding inside of the kernel does is measured.
+  // What rounding inside of the kernel does is measured: it may be far more than that of what comes out, or,
+  // as errors of many elements cancel, far less.
   constexpr double kDeviations = 3;
   double noise = 0;
   if (int code = MeasureNoise(param, direction, &noise); code != driver::kExitOk) return code;
+  std::vector<Difference> bounded = differences;
   for (Difference& difference : differences)
-    difference.noise = std::max(difference.noise, kDeviations * noise / difference.step);
+    difference.noise = difference.jitter = kDeviations * noise / difference.step;
+  if (judge()) return driver::kExitOk;
+  // To call a gradient wrong takes both: the bound, where a loss that does not move at all shows no noise,
+  // and no contradiction from steps that hardly jitter.
+  for (size_t at = 0; at < steps.size(); ++at)
+    differences[at].noise = std::max(differences[at].noise, bounded[at].noise);
   judge();
   return driver::kExitOk;
 }
