@@ -85,7 +85,10 @@ class Finder {
       if (ir::IsAccess(data.op)) {
         std::optional<Reduction> reduction = ReductionOf(data.op);
         if (data.result_count != 0 && used_.Has(kernel_.Result(inst))) reduction.reset();
-        if (std::optional<Place> place = Note(inst, reduction); place && reduction)
+        // A plain sum is that of one iteration alone: no other meets it in its cell, there is nothing to put
+        // off.
+        bool plain = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) != 0;
+        if (std::optional<Place> place = Note(inst, reduction); place && reduction && !plain)
           accumulations_.push_back({inst, *place, conditional});
       }
       for (ir::Block region : data.regions) {
