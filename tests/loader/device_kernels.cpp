@@ -189,8 +189,9 @@ void CountedSize(const uint64_t* words, uint64_t thread) {
          value = value % 2 ? 3 * value + 1 : value / 2) {
       ++steps;
     }
-    int64_t& known = *launch.Cell<int64_t>(2);
-    if (known < steps) known = steps;
+    int64_t* sizes = launch.Cell<int64_t>(2);
+    if (sizes[0] < steps) sizes[0] = steps;
+    if (steps > 0) ++sizes[1];  // it passes the gate
   });
 }
 
@@ -251,6 +252,7 @@ void AddDeviceTarget(Metadata* metadata, const TargetMeta& target) {
         plan.lanes = kDeviceLanes;
         bool claims = entry.symbol.view() == "adc_collatz_t0";
         if (claims) plan.groups[0].gate = "fixture.ir:5:5";
+        if (claims) plan.groups[0].counted = !task.size_kernel.empty();
         entry.plan = static_cast<uint32_t>(task.plans.size());
         task.plans.push_back(plan);
       }

@@ -335,3 +335,38 @@ TEST_CASE("counting is dispatched again where its version is another",
   CHECK(on.host.calls == before);
   CHECK(on.fake.allocations == allocations);
 }
+
+TEST_CASE("rows that were counted too few are an error of their own, and counted again",
+          "[loader][update][cuda]") {
+  OnFake on;
+  std::vector<uint32_t> few(300, 1), many(300, 1);
+  for (size_t n = 0; n < 40; ++n) few[n * 7] = 3;
+  for (size_t n = 0; n < 200; ++n) many[n] = 3;
+  adrt_memory* x = on.Upload(few);
+  adrt_arg arg = BufferArg("x", ADRT_TYPE_U32, adrt_memory_data(x), {300});
+  arg.content_version = 1;
+  on.Plan("counted", {arg});
+  on.Must(on.Run());
+  adrt_group_report group = {};
+  group.struct_size = sizeof group;
+  on.Must(adrt_plan_group(on.plan, 0, 0, &group, &on.error));
+  CHECK(group.counted != 0);
+  CHECK(group.iterations == 40);
+  CHECK(group.rows == 64);
+  on.Write(x, many);
+  CHECK(on.Run() == ADRT_ERROR_ROWS_EXHAUSTED);
+  INFO(on.error.text);
+  for (const char* part :
+       {"kernel 'counted', task 0 (fixture.ir:2:3)",
+        "200 threads passed the gate at fixture.ir:5:5, more than the 64 rows it has by the count",
+        "the content of 'x': give it another content_version"}) {
+    CHECK(on.error.Says(part));
+  }
+  CHECK(on.error.needed_bytes == 320 * 32);
+  CHECK(std::string(adrt_status_text(ADRT_ERROR_ROWS_EXHAUSTED)) == "rows exhausted");
+  on.Write(x, many);
+  on.Must(on.Run());
+  on.Must(adrt_plan_group(on.plan, 0, 0, &group, &on.error));
+  CHECK(group.iterations == 200);
+  CHECK(on.Launches("adc_counted_2Esize0_t0") == 2);
+}
