@@ -4,6 +4,7 @@
 
 #include "analysis/tasks.h"
 #include "codegen/amdgpu/emit.h"
+#include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/disassemble.h"
 #include "codegen/llvm/gpu_task.h"
