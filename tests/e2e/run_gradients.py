@@ -34,6 +34,7 @@ machine without the compiler can run them (adc-runtime in place of ADC).
 """
 
 import argparse
+import concurrent.futures
 import itertools
 import math
 import os
@@ -284,6 +285,7 @@ def main():
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--bundles")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at once")
     parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
     parser.add_argument("adc")
     parser.add_argument("programs")
@@ -292,33 +294,43 @@ def main():
     options.adc = os.path.abspath(options.adc)
     folder = os.path.abspath(options.programs)
     names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
-    checked = failed = 0
-    skipped = []
+    tasks = []
     for name in names:
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
             only_f64 = re.search(r"^// (f64 only|as it stands): ", file.read(), re.M)
-        for scalar in ["f64"] if only_f64 else ["f64", "f32"]:
-            begin = time.monotonic()
-            with tempfile.TemporaryDirectory() as scratch:
-                program = Program(options, path, scalar, scratch)
-                try:
-                    if options.compile_to:
-                        program.compile(options.compile_to, options.target, "--keep-going")
-                    else:
-                        program.check()
-                except Skipped as reason:
-                    skipped.append(f"{name} in {scalar}: skipped: {reason}")
-            checked += 1
-            failed += bool(program.mistakes)
-            for mistake in program.mistakes:
+        tasks += [(name, path, scalar) for scalar in (["f64"] if only_f64 else ["f64", "f32"])]
+
+    def examine(task):
+        """What is to be said of one program in one type: seconds, mistakes, and why it was skipped, if it was."""
+        _, path, scalar = task
+        begin, why_skipped = time.monotonic(), None
+        with tempfile.TemporaryDirectory() as scratch:
+            program = Program(options, path, scalar, scratch)
+            try:
+                if options.compile_to:
+                    program.compile(options.compile_to, options.target, "--keep-going")
+                else:
+                    program.check()
+            except Skipped as reason:
+                why_skipped = str(reason)
+        return time.monotonic() - begin, program.mistakes, why_skipped
+
+    failed = 0
+    skipped = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for (name, _, scalar), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, tasks)):
+            failed += bool(mistakes)
+            for mistake in mistakes:
                 print(f"{name} in {scalar}: {mistake}")
+            if why_skipped:
+                skipped.append(f"{name} in {scalar}: skipped: {why_skipped}")
             if options.times:
-                print(f"{name} in {scalar}: {time.monotonic() - begin:.2f} s", flush=True)
+                print(f"{name} in {scalar}: {seconds:.2f} s", flush=True)
     for line in skipped:
         print(line)
-    print(f"{checked} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
-    return 1 if failed or len(skipped) == checked else 0
+    print(f"{len(tasks)} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed or len(skipped) == len(tasks) else 0
 
 
 if __name__ == "__main__":
