@@ -81,6 +81,14 @@ uint32_t Bounds::LevelOf(Inst loop, uint32_t axis) const {
   return std::min(DepthOf(function_[loop].parent) + axis, kNoLevel);
 }
 
+bool Bounds::MayBeEndless(Value most) const {
+  Inst inst = function_.DefiningInst(most);
+  if (inst.Valid() && function_[inst].op == Op::Select)
+    return MayBeEndless(function_.Operand(inst, 1)) || MayBeEndless(function_.Operand(inst, 2));
+  std::optional<int64_t> constant = function_.IntegerConstant(most);
+  return constant && *constant >= INT32_MAX;
+}
+
 Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
   const ir::InstData& data = function_[loop];
   if (data.op == Op::ParallelOver) {
@@ -88,7 +96,7 @@ Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
     return {algebra_.Const(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent)), true};
   }
   if (data.op == Op::While) {
-    if ((data.flags & ir::kFlagHasMax) == 0) return {};
+    if ((data.flags & ir::kFlagHasMax) == 0 || MayBeEndless(function_.Operand(loop, 0))) return {};
     return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
   }
   uint32_t first = data.op == Op::Parallel ? 2 * axis : 0;

@@ -85,6 +85,8 @@ class Bounds {
   Range FitType(ir::Type type, Range range);
   /// `value` as `param` plus something, where it is that.
   std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
+  /// The bound of a `while` may be the largest number, which bounds nothing: better counted.
+  bool MayBeEndless(ir::Value most) const;
   ir::Value InitialOf(ir::Inst loop, uint32_t number) const;
   ir::Value YieldOf(ir::Inst loop, uint32_t number) const;
   uint32_t DepthOf(ir::Block block) const;

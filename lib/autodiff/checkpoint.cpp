@@ -19,6 +19,18 @@ using ir::Function;
 using ir::Inst;
 using ir::Op;
 
+namespace {
+
+/// A constant that the loop's trip count never exceeds.
+std::optional<uint64_t> MostTrips(const Function& kernel, Inst loop) {
+  if (kernel[loop].op == Op::For) return analysis::ConstantTrips(kernel, loop);
+  if ((kernel[loop].flags & ir::kFlagHasMax) == 0) return std::nullopt;
+  std::optional<int64_t> most = kernel.IntegerConstant(kernel.Operand(loop, 0));
+  return most ? std::optional<uint64_t>(*most > 0 ? *most : 0) : std::nullopt;
+}
+
+}  // namespace
+
 std::unique_ptr<Function> BlockForCheckpoints(ir::Module& module, const Function& kernel,
                                               const RegionTree& tree, const NeededPlan& plan,
                                               const CheckpointConfig& config, transform::FoldConfig fold) {
@@ -26,10 +38,10 @@ std::unique_ptr<Function> BlockForCheckpoints(ir::Module& module, const Function
   auto length_of = [&](Inst loop) -> uint32_t {
     const ir::InstData& data = kernel[loop];
     bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
-    if (data.op != Op::For || (!marked && config.which == Which::Marked)) return 0;
+    if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
     uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
     if (marked && data.attr != ir::kNoAttr) length = data.attr;
-    std::optional<uint64_t> trips = analysis::ConstantTrips(kernel, loop);
+    std::optional<uint64_t> trips = MostTrips(kernel, loop);
     uint32_t few = length == transform::kSegmentAtLaunch ? config.few_trips : length;
     if (trips && *trips <= few) return 0;
     UndoPlan undo = PlanUndo(kernel, tree, plan, loop);

@@ -72,6 +72,14 @@ class ReverseEmitter {
   ir::Inst StepsOf(ir::Inst segments) const;
   /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
   bool EndsAtLastCheckpoint(ir::Inst loop, const Mode& mode) const;
+  /// The parameter that says how long segments are; invalid where none does.
+  ir::Value SegmentParam() const;
+  /// `v`, in the block of `loop`, is or may depend on a result of it.
+  bool ComesFrom(ir::Value v, ir::Inst loop) const;
+  /// In the built loop: this is its last iteration.
+  ir::Value IsLast(ir::Inst loop);
+  /// The launch wants whole tapes, one segment per loop.
+  ir::Value WholeTape();
   bool ControlRuns(ir::Inst inst, const Mode& mode) const;
   bool Widens(ir::Inst branch, const Mode& mode) const;
   void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;

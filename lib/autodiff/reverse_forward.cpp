@@ -343,21 +343,52 @@ Value ReverseEmitter::IterationSlot(Inst loop, Value index) {
 }
 
 Inst ReverseEmitter::StepsOf(Inst segments) const {
-  const std::vector<Inst>& body = primal_[primal_[segments].regions[0]].insts;
+  const std::vector<Inst>& body = primal_[LoopYieldBlock(primal_, segments)].insts;
   for (Inst inst : body)
-    if (primal_[inst].op == Op::For) return inst;
+    if (IsSerialLoop(primal_[inst].op)) return inst;
   return {};
+}
+
+Value ReverseEmitter::SegmentParam() const {
+  for (uint32_t n = 0; n < primal_.params.size(); ++n)
+    if (primal_.params[n].role == ir::ParamRole::Segment) return primal_.Params()[n];
+  return {};
+}
+
+bool ReverseEmitter::ComesFrom(Value v, Inst loop) const {
+  Inst inst = primal_.DefiningInst(v);
+  if (inst == loop) return true;
+  if (!inst.Valid() || primal_[inst].parent != primal_[loop].parent) return false;
+  if (ir::HasRegions(primal_[inst].op)) return true;
+  std::span<const Value> operands = primal_.Operands(inst);
+  return std::any_of(operands.begin(), operands.end(), [&](Value one) { return ComesFrom(one, loop); });
 }
 
 bool ReverseEmitter::EndsAtLastCheckpoint(Inst loop, const Mode& mode) const {
   const ir::InstData& data = primal_[loop];
-  if (data.op != Op::For || (data.flags & ir::kFlagCheckpoint) == 0) return false;
-  if (!StepsOf(loop).Valid() || plan_.WritesNeededArray(loop)) return false;
-  for (uint32_t k = 0; k < data.result_count; ++k)
-    if (Wanted(mode, primal_.Result(loop, k))) return false;
+  if ((data.flags & ir::kFlagCheckpoint) == 0) return false;
+  Inst steps = StepsOf(loop);
+  if (!steps.Valid() || plan_.WritesNeededArray(loop)) return false;
+  // A `while` runs to know how many segments there are, unless the launch says that there is one.
+  if (data.op == Op::While && data.attr != ir::kNoAttr) return false;
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    if (Wanted(mode, primal_.Result(loop, k)) && ComesFrom(CarriedYield(primal_, loop, k), steps))
+      return false;
+  }
   for (const TapeEntry& entry : tapes_.find(loop)->second.entries)
     if (primal_[entry.value].kind != ir::ValueKind::BlockParam) return false;
   return true;
+}
+
+Value ReverseEmitter::IsLast(Inst loop) {
+  bool reversed = (built_[loop].flags & ir::kFlagReversed) != 0;
+  Value last = reversed ? built_.Operand(loop, 0)
+                        : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
+  return builder_.Make(Op::Eq, {built_[built_[loop].regions[0]].params[0], last});
+}
+
+Value ReverseEmitter::WholeTape() {
+  return builder_.Make(Op::Le, {At(SegmentParam()), builder_.I32(0)});
 }
 
 void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
@@ -389,6 +420,8 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
                         static_cast<uint8_t>(data.flags & ir::kFlagReversed));
   } else {
     Value max = (data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value();
+    if (inst == skipped_steps_.loop && !as_root)
+      max = builder_.Make(Op::Select, {skipped_steps_.where, builder_.Zero(built_.TypeOf(max)), max});
     loop = builder_.While(max, initial);
   }
 
@@ -435,11 +468,7 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   }
   SkippedSteps around = skipped_steps_;
   if (as_root && EndsAtLastCheckpoint(inst, mode)) {
-    Value index = built_[head].params[0];
-    bool reversed = (data.flags & ir::kFlagReversed) != 0;
-    Value last = reversed ? built_.Operand(loop, 0)
-                          : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
-    skipped_steps_ = {StepsOf(inst), builder_.Make(Op::Eq, {index, last})};
+    skipped_steps_ = {StepsOf(inst), is_for ? IsLast(loop) : WholeTape()};
   }
   EmitForward(primal_[LoopYieldBlock(primal_, inst)].insts, inner);
   skipped_steps_ = around;

@@ -64,13 +64,14 @@ struct ConstantData {
 inline constexpr uint32_t kNoAttr = UINT32_MAX;
 
 enum InstFlag : uint8_t {
-  kFlagReversed = 1,     ///< for: last iteration first
-  kFlagUnroll = 2,       ///< for: unroll
-  kFlagHasMax = 4,       ///< while: operand 0 is the bound of its trip count
-  kFlagHasSlot = 8,      ///< stack.*: the last operand is a slot
-  kFlagPlain = 16,       ///< add_to: iterations cannot collide, no atomic needed
-  kFlagCheckpoint = 32,  ///< for: checkpoint attribute; once blocked (block_loops.h), the loop over segments
-  kFlagPromise = 64,     ///< assert: that `writeonce` is kept; the text names the parameter
+  kFlagReversed = 1,  ///< for: last iteration first
+  kFlagUnroll = 2,    ///< for: unroll
+  kFlagHasMax = 4,    ///< while: operand 0 is the bound of its trip count
+  kFlagHasSlot = 8,   ///< stack.*: the last operand is a slot
+  kFlagPlain = 16,    ///< add_to: iterations cannot collide, no atomic needed
+  kFlagCheckpoint =
+      32,  ///< for, while: checkpoint attribute; once blocked (block_loops.h), the loop over segments
+  kFlagPromise = 64,  ///< assert: that `writeonce` is kept; the text names the parameter
 };
 
 struct InstData {

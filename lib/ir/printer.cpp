@@ -691,12 +691,14 @@ class FunctionPrinter {
     }
     Carry(data.regions[0], 1, operands.subspan(3));
     if ((data.flags & kFlagUnroll) != 0) out_ += " unroll";
-    if ((data.flags & kFlagCheckpoint) != 0) {
-      out_ += " checkpoint";
-      if (data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
-    }
+    Checkpoint(data);
     out_ += ' ';
     PrintRegion(data.regions[0], data);
+  }
+  void Checkpoint(const InstData& data) {
+    if ((data.flags & kFlagCheckpoint) == 0) return;
+    out_ += " checkpoint";
+    if (data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
   }
   void PrintWhile(const InstData& data, std::span<const Value> operands) {
     out_ += "while";
@@ -706,6 +708,7 @@ class FunctionPrinter {
       Alone(operands[0]);
     }
     Carry(data.regions[0], 0, operands.subspan(has_max ? 1 : 0));
+    Checkpoint(data);
     out_ += ' ';
     PrintRegion(data.regions[0], data);
     out_ += " do ";

@@ -126,6 +126,8 @@ class BodyParser {
   bool ParseParallel(Region& region, diag::SourceSpan word);
   bool ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word);
   bool ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word);
+  /// The number behind `checkpoint`, if there is one.
+  bool ParseSegmentLength(uint32_t* segment);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);
   void BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison);
   /// Types the results after the values of the branches; which of them have a type.

@@ -30,6 +30,14 @@ void BodyParser::BindParams(Block block, uint32_t first, const std::vector<NameT
   }
 }
 
+bool BodyParser::ParseSegmentLength(uint32_t* segment) {
+  if (!stream_.Is(TokenKind::Number)) return true;
+  diag::SourceSpan number = stream_.SpanNow();
+  if (!ParseAttribute("the segment length", INT32_MAX, segment)) return false;
+  if (*segment == 0) stream_.Error(ErrorId::E0108, number, "a segment has at least 1 iteration");
+  return true;
+}
+
 bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan word) {
   std::vector<NameToken> iv(1);
   iv[0] = {stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
@@ -55,11 +63,7 @@ bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan 
     if (flag != 0) {
       flags |= flag;
       stream_.Advance();
-      if (flag == ir::kFlagCheckpoint && stream_.Is(TokenKind::Number)) {
-        diag::SourceSpan number = stream_.SpanNow();
-        if (!ParseAttribute("the segment length", INT32_MAX, &segment)) return false;
-        if (segment == 0) stream_.Error(ErrorId::E0108, number, "a segment has at least 1 iteration");
-      }
+      if (flag == ir::kFlagCheckpoint && !ParseSegmentLength(&segment)) return false;
     } else if (text == "step") {
       stream_.Advance();
       has_step = true;
@@ -130,7 +134,8 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   std::vector<NameToken> carried;
   std::vector<Operand> initial;
   std::vector<Operand> operands;
-  bool has_max = false;
+  bool has_max = false, has_checkpoint = false;
+  uint32_t segment = ir::kNoAttr;
   while (stream_.Is(TokenKind::Word)) {
     if (stream_.IsWord("max") && !has_max) {
       stream_.Advance();
@@ -141,8 +146,12 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
     } else if (stream_.IsWord("carry") && carried.empty()) {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
+    } else if (stream_.IsWord("checkpoint") && !has_checkpoint) {
+      stream_.Advance();
+      has_checkpoint = true;
+      if (!ParseSegmentLength(&segment)) return false;
     } else {
-      stream_.Unexpected("'max', 'carry' or '{'");
+      stream_.Unexpected("'max', 'carry', 'checkpoint' or '{'");
       return false;
     }
   }
@@ -167,6 +176,8 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   body.block = function_.NewBlock(owner);
   if (!made.poison) {
     function_[made.inst].flags = has_max ? ir::kFlagHasMax : uint8_t{0};
+    if (has_checkpoint) function_[made.inst].flags |= ir::kFlagCheckpoint;
+    function_[made.inst].attr = segment;
     function_[made.inst].regions[0] = test.block;
     function_[made.inst].regions[1] = body.block;
     for (Type type : types) function_.AddParam(test.block, type);

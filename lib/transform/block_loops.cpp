@@ -6,6 +6,11 @@
 // known already, so that sizing knows it too. The iteration count n is computed in i32
 // where the loop starts at a constant that is not negative, and in i64 elsewhere, since `hi - lo` of an i32
 // loop may leave i32. A loop that runs the other way has both new loops run the other way.
+//
+// How often a `while` runs is known when it has: a segment is the loop itself with at most S iterations, and
+// counts them, and behind a segment of fewer comes no other. The test runs as often as before, since a
+// `while` at its bound ends without one. A loop of one segment, as a launch may choose, has no bound but the
+// largest number, which says to sizing that its iterations must be counted (bounds.cpp).
 
 #include "transform/block_loops.h"
 
@@ -27,7 +32,8 @@ class BlockRewriter final : public Rewriter {
                 FoldConfig fold)
       : Rewriter(module, from, fold), length_of_(length_of) {
     for (uint32_t n = 0; n < from.InstCount() && !at_launch_.Valid(); ++n) {
-      if (from[Inst(n)].op == Op::For && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
+      bool is_loop = from[Inst(n)].op == Op::For || from[Inst(n)].op == Op::While;
+      if (is_loop && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
     }
   }
 
@@ -48,8 +54,10 @@ class BlockRewriter final : public Rewriter {
   }
 
   void Visit(Inst inst) override {
-    if (from_[inst].op != Op::For) return Copy(inst);
-    if (uint32_t length = length_of_(inst); length != 0) return BlockLoop(inst, length);
+    Op op = from_[inst].op;
+    if (op != Op::For && op != Op::While) return Copy(inst);
+    if (uint32_t length = length_of_(inst); length != 0)
+      return op == Op::For ? BlockFor(inst, length) : BlockWhile(inst, length);
     std::vector<Value> operands = MapAll(from_.Operands(inst));
     Inst copy = CopyShell(inst, operands);
     (*into_)[copy].flags &= static_cast<uint8_t>(~ir::kFlagCheckpoint);
@@ -81,7 +89,7 @@ class BlockRewriter final : public Rewriter {
     return builder_.Make(Op::Div, {before_last, size});
   }
 
-  void BlockLoop(Inst inst, uint32_t length) {
+  void BlockFor(Inst inst, uint32_t length) {
     const ir::InstData& data = from_[inst];
     auto direction = static_cast<uint8_t>(data.flags & ir::kFlagReversed);
     Block source = data.regions[0];
@@ -108,6 +116,7 @@ class BlockRewriter final : public Rewriter {
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
     auto flags = static_cast<uint8_t>(direction | ir::kFlagCheckpoint);
     Inst outer = builder_.For(zero, segments, one, initial, flags);
+    if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
     Block around = builder_.block();
     Block outer_body = (*into_)[outer].regions[0];
     builder_.SetBlock(outer_body);
@@ -134,6 +143,76 @@ class BlockRewriter final : public Rewriter {
     builder_.Yield(results);
     builder_.SetBlock(around);
     for (uint32_t n = 0; n < data.result_count; ++n) {
+      SetMapped(from_.Result(inst, n), into_->Result(outer, n));
+      PassName(from_.Result(inst, n), into_->Result(outer, n));
+    }
+  }
+
+  // The carried values of the loop over segments: those of the loop, the iterations of the segment before,
+  // and where there is a bound the iterations of all before.
+  void BlockWhile(Inst inst, uint32_t length) {
+    const ir::InstData& data = from_[inst];
+    bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+    builder_.SetSpan(data.span);
+    Type type = has_max ? from_.TypeOf(from_.Operand(inst, 0)) : ir::kI32;
+    Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
+    Value count = has_max ? builder_.Make(Op::Max, {Map(from_.Operand(inst, 0)), zero}) : Value();
+    Value segment;
+    if (length != kSegmentAtLaunch) {
+      segment = builder_.Int(type, length);
+    } else {
+      Value is_chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
+      Value whole = has_max ? builder_.Make(Op::Max, {count, one}) : builder_.I32(INT32_MAX);
+      segment = builder_.Make(Op::Select, {is_chosen, Wide(at_launch_, type), whole});
+    }
+    std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
+    size_t own = initial.size();
+    initial.push_back(segment);
+    if (has_max) initial.push_back(zero);
+    Inst outer = builder_.While(has_max ? Parts(count, segment) : Value(), initial);
+    (*into_)[outer].flags |= ir::kFlagCheckpoint;
+    if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
+    Block around = builder_.block();
+    Block outer_test = (*into_)[outer].regions[0], outer_body = (*into_)[outer].regions[1];
+    std::vector<Value> carried = (*into_)[outer_test].params;
+    builder_.SetBlock(outer_test);
+    Value is_full = builder_.Make(Op::Ge, {carried[own], segment});
+    builder_.Terminate(Op::ContinueIf, {&is_full, 1});
+
+    builder_.SetBlock(outer_body);
+    Value most = segment;
+    if (has_max) most = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, carried[own + 1]})});
+    std::vector<Value> start(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(own));
+    start.push_back(zero);
+    Inst inner = builder_.While(most, start);
+    Block test = (*into_)[inner].regions[0], body = (*into_)[inner].regions[1];
+    const std::vector<Value>& params = from_[data.regions[0]].params;
+    for (size_t n = 0; n < own; ++n) {
+      (*into_)[(*into_)[test].params[n]].name = (*into_)[carried[n]].name = from_[params[n]].name;
+      SetMapped(params[n], (*into_)[test].params[n]);
+    }
+    Value steps = (*into_)[test].params[own];
+    builder_.SetBlock(test);
+    for (Inst own_inst : from_[data.regions[0]].insts) Visit(own_inst);
+    builder_.SetBlock(body);
+    for (Inst own_inst : from_[data.regions[1]].insts) {
+      if (from_[own_inst].op != Op::Yield) {
+        Visit(own_inst);
+        continue;
+      }
+      std::vector<Value> yields = MapAll(from_.Operands(own_inst));
+      yields.push_back(builder_.Make(Op::Add, {steps, one}));
+      builder_.Yield(yields);
+    }
+
+    builder_.SetBlock(outer_body);
+    builder_.SetSpan(data.span);
+    std::vector<Value> results;
+    for (uint32_t n = 0; n <= own; ++n) results.push_back(into_->Result(inner, n));
+    if (has_max) results.push_back(builder_.Make(Op::Add, {carried[own + 1], segment}));
+    builder_.Yield(results);
+    builder_.SetBlock(around);
+    for (uint32_t n = 0; n < own; ++n) {
       SetMapped(from_.Result(inst, n), into_->Result(outer, n));
       PassName(from_.Result(inst, n), into_->Result(outer, n));
     }

@@ -106,6 +106,53 @@ TEST_CASE("autodiff: checkpoints with integers, arrays and while loops in the st
                8);
 }
 
+TEST_CASE("autodiff: checkpoints of while loops, bounded and not") {
+  for (const char* bound : {"", " max 5", " max %n", " max (cast %n to i64)", " max 100"}) {
+    INFO("while" << bound);
+    std::string step =
+        "      %c = mul %a, %b\n      %s = add (sin %c), (mul (cast %j to real), 0.01)\n"
+        "      yield %s, (tanh (add %a, %b)), (add %j, 1)\n    }\n";
+    std::string head =
+        "    %p, %q, %k = while" + std::string(bound) +
+        " carry(%a = %v0, %b = %w0, %j = 0) {\n      continue_if (lt (mul %j, 2), %n)\n    } do {\n";
+    // Its results are used, or not.
+    for (const char* tail : {"    %v = add %p, %q\n", "    %v = add %p, (mul %q, (cast %k to real))\n"}) {
+      for (int n : {0, 1, 12, 17}) CheckLengths(Loop(head, step + tail), n);
+    }
+  }
+  CheckLengths(Loop("    %v, %j9 = while carry(%a = %v0, %j = 0) {\n"
+                    "      %e = mul (sin %a), 0.9\n      continue_if (lt (add %e, (cast %j to real)), 7.5)\n"
+                    "    } do {\n      yield (add %e, (mul %a, 0.1)), (add %j, 1)\n    }\n",
+                    ""),
+               0);
+}
+
+TEST_CASE("autodiff: checkpoints of nests of while loops") {
+  CheckLengths(Loop("    %v = for %t in 0..%n carry(%a = %v0) {\n"
+                    "      %z = if (ne (mod %t, 3), 1) {\n"
+                    "        %r, %j9 = while carry(%e = %a, %j = 0) {\n"
+                    "          continue_if (lt %j, (add %t, 1))\n        } do {\n"
+                    "          %u, %k9 = while max %n carry(%f = %e, %k = 0) {\n"
+                    "            continue_if (lt %k, (mod %j, 4))\n          } do {\n"
+                    "            yield (sin (add %f, %e)), (add %k, 1)\n          }\n"
+                    "          yield (tanh (mul %u, %a)), (add %j, 1)\n        }\n"
+                    "        yield %r\n"
+                    "      } else {\n        yield (mul %a, %w0)\n      }\n"
+                    "      yield (add %z, 0.1)\n    }\n",
+                    ""),
+               5);
+  CheckLengths(Loop("    %m = alloca array<real, 3>\n"
+                    "    store %m[0], %v0\n"
+                    "    %v, %j9 = while carry(%a = %v0, %j = 0) {\n"
+                    "      continue_if (lt %j, %n)\n    } do {\n"
+                    "      %old = load %m[(mod %j, 3)]\n"
+                    "      %b = sin (add (mul %old, %a), 0.3)\n"
+                    "      store %m[(mod (add %j, 1), 3)], %b\n"
+                    "      yield (tanh (mul %b, 1.2)), (add %j, 1)\n    }\n",
+                    ""),
+               8);
+}
+
 TEST_CASE("autodiff: checkpoints under forward over reverse") {
   std::string text = Loop("    %p, %q = for %t in 0..%n carry(%a = %v0, %b = %w0) {\n", kStep);
   Compiled gradient = Gradient(text, "f64", "", With(Which::AtLaunch));

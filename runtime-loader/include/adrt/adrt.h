@@ -309,7 +309,8 @@ typedef struct adrt_plan_desc {
   uint32_t workers;     /* CPU: jobs, GPU: threads that hold rows, at most this many at once; 0: the device's
                            count, 1 without a module */
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
-                           it fit */
+                           it fit, and loops keep checkpoints where the kernel was compiled for them. Where
+                           not even that does it, adrt_error.needed_bytes says which budget would */
   uint64_t size_budget; /* steps that evaluating one size may take; 0: 2^28 */
   /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
    * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
@@ -372,9 +373,9 @@ adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report
 /* Settles sizes of class S2, and rows behind gates. On a CPU, where buffers lie in host memory, readback is
  * null and they are read now. Elsewhere it holds what adrt_plan_readback lists, and is copied; it may end
  * before the counts where none has to be counted (a plan that is resolved without takes a row per thread).
- * Where a stack's count depends on another's content a plan is resolved after several rounds of recording,
- * reading back and resolving. Sizes that depend on what the kernel itself writes are left to adrt_run. One
- * thread at a time. */
+ * Where a stack's count depends on another's content, or what was counted does not fit the budget without
+ * checkpoints, a plan is resolved after several rounds of recording, reading back and resolving. Sizes that
+ * depend on what the kernel itself writes are left to adrt_run. One thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 

@@ -26,6 +26,7 @@ struct Counting {
 
   adrt_launch_plan plan;
   Vector<int64_t> counts, known;  ///< of the last round; of the one before, what the next one keeps
+  uint64_t segment = 0;           ///< what they were counted with
   Memory fixed, rows, counters;
 };
 
@@ -53,6 +54,13 @@ const adrt_kernel* FindSizeKernel(const adrt_launch_plan& plan, uint32_t task) {
 
 uint64_t CountBytes(const Counting& counting) {
   return counting.counts.size() * sizeof(int64_t);
+}
+
+// What was counted with another segment length says nothing.
+void UseSegmentOf(const TaskPlan& served, Counting& counting) {
+  if (counting.segment == served.segment) return;
+  counting.segment = served.segment;
+  for (int64_t& count : counting.known) count = 0;
 }
 
 // The counting launch's own parameters are those of the launch that it serves, and the counts.
@@ -109,6 +117,7 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   counting.size_budget = plan.size_budget;
   counting.rules = plan.rules;
   counting.own_rows = true;
+  counting.serves = true;
   counting.params.Bind(allocator);
   counting.size_params.Bind(allocator);
   counting.cells.Bind(allocator);
@@ -221,10 +230,11 @@ bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task) {
   return false;
 }
 
-bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   Counting* counting = CountingOf(plan, task, error);
   if (!counting) return false;
   plan.tasks[task].counts = nullptr;
+  UseSegmentOf(plan.tasks[task], *counting);
   adrt_device& device = *plan.module->device;
   // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
   // what does not fit.
@@ -281,6 +291,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
     if (!IsRecorded(plan, task)) continue;
     Counting* kept = CountingOf(plan, task, error);
     if (!kept) return false;
+    UseSegmentOf(plan.tasks[task], *kept);
     adrt_launch_plan& counting = kept->plan;
     if (!BindLike(plan, task, {}, kept->counts.size(), counting)) return OutOfMemory(error) == ADRT_OK;
     *bytes += Aligned(counting.base_bytes);
@@ -347,6 +358,7 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
     std::memcpy(kept->counts.data(), counts, CountBytes(*kept));
     counts += CountBytes(*kept);
     plan.tasks[task].counts = TakeRound(*kept) ? &kept->counts : nullptr;
+    TakeRecordedSegment(plan, task);
   }
   return true;
 }

@@ -35,6 +35,13 @@ void AddContext(adrt_error& error, artifact::Message where) {
   writer << text;
 }
 
+void PassOn(const adrt_error& from, adrt_error* to) {
+  if (!to || to->struct_size < sizeof(adrt_error)) return;
+  uint32_t size = to->struct_size;
+  *to = from;
+  to->struct_size = size;
+}
+
 adrt_status OutOfMemory(adrt_error* error) {
   return Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused memory");
 }

@@ -38,6 +38,9 @@ bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix,
 /// Puts `where` in front of the text of an error that was reported.
 void AddContext(adrt_error& error, artifact::Message where);
 
+/// Copies an error that a function kept for itself into the caller's.
+void PassOn(const adrt_error& from, adrt_error* to);
+
 adrt_status OutOfMemory(adrt_error* error);
 
 /// The caller's error where it can take details, else `own`: never null, so that functions may read it.

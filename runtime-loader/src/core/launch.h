@@ -114,6 +114,7 @@ struct adrt_launch_plan {
   adrt::Vector<uint64_t> scratch_sizes;  ///< per parameter, bytes; 0 for others
   uint64_t scratch_bytes = 0;
   uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
+  bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
   bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
   adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
   adrt::Vector<adrt::TaskPlan> tasks;
@@ -154,9 +155,16 @@ bool WantsCount(const adrt_launch_plan& plan, uint32_t task);
 bool CountsLate(const adrt_launch_plan& plan, uint32_t task);
 /// Whether what was counted may not hold any more.
 bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task);
-/// Counts by running the task's size kernel until nothing grows, and settles the task. What it reads must be
-/// written, the task's scratch in place where it reads that.
+/// Counts by running the task's size kernel until nothing grows, and settles the task, with shorter segments
+/// where whole tapes leave too few rows. What it reads must be written, the task's scratch in place where it
+/// reads that.
 bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// The same with the segment length that the plan holds. TaskPlan::counts says whether counting came to an
+/// end.
+bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// Counts that the caller recorded are there: where what they say does not fit the budget the task gets
+/// shorter segments, and is to be counted again.
+void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task);
 /// What was read or counted did not hold: the task is to be settled again.
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting has kept.
@@ -180,8 +188,9 @@ uint32_t SegmentParam(const adrt_launch_plan& plan);
 void UseSegment(adrt_launch_plan& plan, uint32_t task);
 /// Makes the contents that the task's sizes read visible to the host, then settles it.
 bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
-/// Sizes every task again, with contents where `may_read`; late tasks stay open.
-bool SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error);
+/// Sizes every task, with contents where `may_read`; late tasks stay open. Where the budget is too small the
+/// error says what would do for all of them.
+bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error);
 /// Whether a task's sizes must be read again at each launch.
 bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task);
 /// Whether host code may look into the plan's buffers.

@@ -78,14 +78,6 @@ void adrt_plan_release(adrt_launch_plan* plan) {
   adrt_bundle_release(bundle);
 }
 
-bool adrt::SizeAgain(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    bool read_now = may_read && !plan.tasks[task].late;
-    if (!SizeTask(plan, task, read_now, error)) return false;
-  }
-  return true;
-}
-
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error) {
   if (!plan || max_bytes == 0)
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
@@ -94,9 +86,9 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;
   plan->cap = max_bytes;
-  if (adrt::SizeAgain(*plan, false, details)) return ADRT_OK;
+  if (adrt::SizeTasks(*plan, false, details)) return ADRT_OK;
   plan->cap = before;
-  adrt::SizeAgain(*plan, false, &passed);
+  adrt::SizeTasks(*plan, false, &passed);
   return details->status;
 }
 

@@ -40,9 +40,7 @@ class Launcher {
 
   bool Run() {
     ++plan_.epoch;
-    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (!plan_.tasks[task].late && IsStale(task) && !Settle(task, false)) return false;
-    }
+    if (!SettleAll()) return false;
     if (!TakeHeap() || !TakeStatus()) return false;
     uint64_t begin = Now();
     if (!queue_.Begin(error_)) return false;
@@ -144,6 +142,20 @@ class Launcher {
     const adrt::TaskPlan& sizes = plan_.tasks[task];
     return !sizes.resolved || adrt::MustReadAgain(plan_, task) ||
            (sizes.counts ? adrt::MustCountAgain(plan_, task) : adrt::WantsCount(plan_, task));
+  }
+
+  // A budget that is too small for one task may be smaller still for another: the error says what does for
+  // all.
+  bool SettleAll() {
+    adrt_error largest = {};
+    for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
+      if (plan_.tasks[task].late || !IsStale(task) || Settle(task, false)) continue;
+      if (error_->status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
+      if (error_->needed_bytes >= largest.needed_bytes) largest = *error_;
+    }
+    if (largest.status == ADRT_OK) return true;
+    adrt::PassOn(largest, error_);
+    return false;
   }
 
   bool Settle(uint32_t task, bool at_its_turn) {

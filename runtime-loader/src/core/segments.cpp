@@ -8,6 +8,11 @@
 // for a loop of n iterations, so what length is best hardly matters for time, and for memory it is near the
 // square root of n. The lengths tried are powers of two, which miss the smallest row by 6 % at most. One
 // length serves all loops of a task: a loop that is shorter than it is one segment.
+//
+// Where expressions say how deep stacks get, all lengths are tried. Where a size kernel counts it, each
+// length takes a count: the first one is the square root of the deepest whole tape, and its neighbours are
+// tried only where it leaves too few rows. A launch whose counts are recorded by the caller takes that one
+// length.
 
 namespace adrt {
 namespace {
@@ -18,6 +23,8 @@ constexpr uint64_t kFewRows = 2;
 // A row this many times the smallest one says that shorter segments make it no smaller any more.
 constexpr uint64_t kFarMore = 4;
 constexpr int64_t kLongest = int64_t{1} << 30;
+// Where nothing is known of a loop because counting it whole does not fit either.
+constexpr int64_t kFirstGuess = int64_t{1} << 14;
 
 void SetSegment(adrt_launch_plan& plan, uint32_t param, int64_t length) {
   plan.params[param].integer = length;
@@ -27,15 +34,94 @@ void SetSegment(adrt_launch_plan& plan, uint32_t param, int64_t length) {
   plan.cells[plan.meta().params[param].cell] = static_cast<uint64_t>(length);
 }
 
-bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_read, adrt_error* error) {
+void Choose(adrt_launch_plan& plan, uint32_t task, int64_t length) {
   SetSegment(plan, SegmentParam(plan), length);
   plan.tasks[task].segment = static_cast<uint64_t>(length);
+}
+
+bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_read, adrt_error* error) {
+  Choose(plan, task, length);
   return SizeTaskAsIs(plan, task, may_read, error);
 }
 
 bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
   return plan.heap_budget == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
 }
+
+// The power of two next to the square root of the longest loop, as far as counting told: the deepest stack
+// holds one value for each of its iterations, or for each of its segments.
+int64_t BestForCounted(const adrt_launch_plan& plan, uint32_t task) {
+  const TaskPlan& sizes = plan.tasks[task];
+  if (!sizes.counts) return kFirstGuess;
+  uint64_t iterations = 0;
+  for (const artifact::StackPlace& stack : sizes.stacks) {
+    if (stack.capacity > iterations) iterations = stack.capacity;
+  }
+  if (sizes.segment > 0 && __builtin_mul_overflow(iterations, sizes.segment, &iterations)) return kLongest;
+  int64_t length = 1;
+  while (length < kLongest && static_cast<uint64_t>(length) * static_cast<uint64_t>(length) < iterations)
+    length *= 2;
+  return length;
+}
+
+// The search over lengths where each takes a count.
+class CountedSearch {
+ public:
+  CountedSearch(adrt_launch_plan& plan, uint32_t task) : plan_(plan), task_(task), sizes_(plan.tasks[task]) {
+    own_.struct_size = sizeof own_;
+  }
+
+  bool Run(adrt_error* error) {
+    if (!Try(0)) return Report(error);
+    if (done_) return true;
+    int64_t first = BestForCounted(plan_, task_);
+    for (int64_t length = first; length <= kLongest; length *= 2) {
+      if (!Try(length)) return Report(error);
+      if (done_) return true;
+      if (!IsBest(length) && smallest_ != UINT64_MAX) break;
+    }
+    for (int64_t length = first / 2; length > 0; length /= 2) {
+      if (!Try(length)) return Report(error);
+      if (done_) return true;
+      if (row_bytes_ > smallest_) break;
+    }
+    return last_ == best_ && fits_ ? true : CountWith(best_, error);
+  }
+
+ private:
+  bool CountWith(int64_t length, adrt_error* error) {
+    Choose(plan_, task_, length);
+    return CountOnce(plan_, task_, error);
+  }
+
+  // False on a failure that another length does not help.
+  bool Try(int64_t length) {
+    sizes_.row_bytes = UINT64_MAX;
+    fits_ = CountWith(length, &own_);
+    if (!fits_ && own_.status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
+    last_ = length;
+    row_bytes_ = fits_ || sizes_.counts ? sizes_.row_bytes : UINT64_MAX;
+    done_ = fits_ && HasRows(plan_, sizes_);
+    if (row_bytes_ < smallest_) {
+      smallest_ = row_bytes_;
+      best_ = length;
+    }
+    return true;
+  }
+  bool IsBest(int64_t length) const { return best_ == length; }
+  bool Report(adrt_error* error) {
+    PassOn(own_, error);
+    return false;
+  }
+
+  adrt_launch_plan& plan_;
+  uint32_t task_;
+  TaskPlan& sizes_;
+  adrt_error own_ = {};
+  uint64_t smallest_ = UINT64_MAX, row_bytes_ = UINT64_MAX;
+  int64_t best_ = 0, last_ = 0;
+  bool fits_ = false, done_ = false;
+};
 
 }  // namespace
 
@@ -55,8 +141,8 @@ void UseSegment(adrt_launch_plan& plan, uint32_t task) {
 bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
   if (SegmentParam(plan) == artifact::kNoIndex) return SizeTaskAsIs(plan, task, may_read, error);
-  // What a size kernel has counted holds for the length that it was told.
-  if (sizes.counts && MustCount(plan, task))
+  // What a size kernel counts holds for the length that it was told.
+  if (plan.serves || MustCount(plan, task))
     return SizeWith(plan, task, static_cast<int64_t>(sizes.segment), may_read, error);
   adrt_error own = {};
   own.struct_size = sizeof own;
@@ -76,6 +162,24 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
     best = length;
   }
   return SizeWith(plan, task, best, may_read, error);
+}
+
+bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  if (SegmentParam(plan) == artifact::kNoIndex || !MustCount(plan, task)) return CountOnce(plan, task, error);
+  return CountedSearch(plan, task).Run(error);
+}
+
+void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task) {
+  TaskPlan& sizes = plan.tasks[task];
+  if (SegmentParam(plan) == artifact::kNoIndex || !MustCount(plan, task) || !sizes.counts) return;
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  bool fits = SizeWith(plan, task, static_cast<int64_t>(sizes.segment), true, &own);
+  if (fits ? sizes.segment != 0 || HasRows(plan, sizes) : own.status != ADRT_ERROR_HEAP_TOO_SMALL) return;
+  int64_t longer = BestForCounted(plan, task);
+  if (static_cast<uint64_t>(longer) <= sizes.segment) return;
+  Choose(plan, task, longer);
+  sizes.counts = nullptr;
 }
 
 }  // namespace adrt

@@ -24,6 +24,8 @@ using artifact::SizeClass;
 constexpr uint64_t kFewestShare = 4;
 /// Bytes of rows behind gates up to which there is one per iteration.
 constexpr uint64_t kManyGatedRows = 64 << 20;
+/// Bytes that counting may take whatever the budget, with the fewest threads.
+constexpr uint64_t kCountingBytes = 64 << 20;
 
 bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
   if (__builtin_add_overflow(value, alignment - 1, result)) return false;
@@ -390,10 +392,37 @@ class TaskSizer {
     if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
     LowerThreads(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0);
     if (sizes_.threads > 0) return true;
-    uint64_t needed = 0;
+    uint64_t needed = 0, kept = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
+    // What counts for a launch may go beyond its budget a little, so that the launch can say what would do.
+    if (plan_.serves && needed <= kCountingBytes) {
+      sizes_.threads = sizes_.total < rules_.lanes ? sizes_.total : rules_.lanes;
+      return true;
+    }
+    bool could_keep = plan_.meta().role == artifact::KernelRole::kGrad &&
+                      SegmentParam(plan_) == artifact::kNoIndex && OneBlock(RowOfCheckpoints(), &kept);
+    if (could_keep && kept < needed) {
+      return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
+                          " would do; compiled with --checkpoint=auto about ", kept);
+    }
     return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
                         " would do");
+  }
+
+  // About what a row would take if its tapes were of loops that keep checkpoints: a tape of one segment and a
+  // value for each segment, at the best length.
+  uint64_t RowOfCheckpoints() const {
+    uint64_t bytes = 0;
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      const artifact::StackMeta& stack = adstack_->stacks[index];
+      if (stack.storage != artifact::Storage::kRow) continue;
+      uint64_t root = 1, most = sizes_.stacks[index].capacity;
+      while (root < most / root) root *= 2;
+      uint64_t slots = root < most / 2 ? root + most / root : most;
+      bytes += (slots * artifact::ScalarTypeSize(stack.type) + rules_.stride_unit - 1) / rules_.stride_unit *
+               rules_.stride_unit;
+    }
+    return bytes;
   }
 
   // Offsets in the heap, and the words that the code reads them from.
@@ -517,10 +546,23 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
 
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
   if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error)) return false;
+  return SizeTasks(plan, false, error);
+}
+
+bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
+  adrt_error own = {}, largest = {};
+  own.struct_size = sizeof own;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!SizeTask(plan, task, false, error)) return false;
+    if (SizeTask(plan, task, may_read && !plan.tasks[task].late, &own)) continue;
+    if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
+      PassOn(own, error);
+      return false;
+    }
+    if (own.needed_bytes >= largest.needed_bytes) largest = own;
   }
-  return true;
+  if (largest.status == ADRT_OK) return true;
+  PassOn(largest, error);
+  return false;
 }
 
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
