@@ -20,13 +20,14 @@ namespace adc::test {
 class Native {
  public:
   explicit Native(const std::string& path, uint32_t workers, bool derive_tangents = false,
-                  uint32_t optimisation = 2, bool leave_out_guards = false) {
+                  uint32_t optimisation = 2, bool leave_out_guards = false, uint32_t checkpoint = 0) {
     driver::CompileOptions options;
     options.leave_out_guards = leave_out_guards;
     options.inputs = {path};
     options.targets = {"cpu"};
     options.derive.tangent = derive_tangents;
     options.optimisation = optimisation;
+    options.checkpoint = checkpoint;
     driver::Product product;
     if (driver::CompileInputs(options.inputs, options, &product) != driver::kExitOk)
       Fail("compile " + path, "");
@@ -80,7 +81,7 @@ class Native {
   };
 
   /// Plans kernel `name` with arguments by position; those of scratch parameters are passed over.
-  Launch Plan(const std::string& name, interp::Arguments& arguments) {
+  Launch Plan(const std::string& name, interp::Arguments& arguments, uint64_t budget = 0) {
     const adrt_kernel* kernel = nullptr;
     Check(adrt_bundle_find_kernel(bundle_, name.c_str(), 0, &kernel, Error()));
     std::vector<adrt_arg> args;
@@ -97,6 +98,7 @@ class Native {
     desc.arg_count = static_cast<uint32_t>(args.size());
     desc.args = args.data();
     desc.module = module_;
+    desc.heap_budget = budget;
     adrt_launch_plan* plan = nullptr;
     Check(adrt_plan(kernel, &desc, &plan, Error()));
     return Launch(*this, plan);

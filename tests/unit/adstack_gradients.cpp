@@ -202,3 +202,114 @@ TEST_CASE("tapes of loops with checkpoints have the slots that they fill, whatev
     }
   }
 }
+
+namespace {
+
+/// A loop nest around `%a`, whose result is `%v`.
+std::string Nest(const std::string& body) {
+  return "kernel @k(%x: buffer<f64, 1> diff, %y: buffer<f64, 1> diff, %n: i32, %r: buffer<i32, 1>) {\n"
+         "  parallel %i in 0..shape(%x, 0) {\n    %a = load %x[%i]\n" +
+         body + "    store %y[%i], (mul %v, %v) } }\n";
+}
+
+struct NestCase {
+  const char* body;
+  bool tight;  ///< no capacity is more than a twentieth above what is pushed
+};
+
+// Bounds from scalars, indices, buffers, computed ones; branches around loops and in them; ends in the data.
+const NestCase kNests[] = {
+    {"%v = for %t in 0..%n carry(%b = %a) {\n"
+     "  %c9 = for %u in %t..(mul %n, 2) carry(%c = %b) { yield (sin (add %c, %b)) }\n"
+     "  yield (tanh (mul %c9, %b)) }\n",
+     true},
+    {"%v = for %t in 0..(load %r[%i]) carry(%b = %a) {\n"
+     "  %c9 = for %u in 0..(add (mul %t, 2), (load %r[%i])) step 3 carry(%c = %b) { yield (sin (add %c, %b)) "
+     "}\n"
+     "  yield (tanh (mul %c9, %b)) }\n",
+     true},
+    {"%v = if (gt %n, 5) {\n"
+     "  %b9 = for %t in 0..%n reversed carry(%b = %a) { yield (sin (mul %b, %a)) }\n  yield %b9\n"
+     "} else { yield %a }\n",
+     true},
+    {"%v = for %t in 0..%n carry(%b = %a) {\n"
+     "  %c = if (eq (mod %t, 2), 0) {\n"
+     "    %d9 = for %u in 0..(sub %n, %t) carry(%d = %b) { yield (sin (mul %d, %b)) }\n    yield %d9\n"
+     "  } else { yield (mul %b, %b) }\n"
+     "  yield (tanh %c) }\n",
+     false},
+    {"%v, %j9 = while max %n carry(%b = %a, %j = 0) { continue_if (lt %j, 1000) } do {\n"
+     "  yield (sin (mul %b, %a)), (add %j, 1) }\n",
+     true},
+    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (lt %j, %n) } do {\n"
+     "  yield (sin (mul %b, %a)), (add %j, 1) }\n",
+     true},
+    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (lt %j, %n) } do {\n"
+     "  %c9 = for %u in 0..(mul %j, 3) carry(%c = %b) { yield (sin (add %c, %b)) }\n"
+     "  yield (tanh (mul %c9, %a)), (add %j, 1) }\n",
+     true},
+    {"%v = for %t in 0..%n carry(%b = %a) {\n"
+     "  %c9, %k9 = while carry(%c = %b, %k = %t) { continue_if (gt %k, 0) } do {\n"
+     "    yield (sin (mul %c, %b)), (sub %k, 1) }\n"
+     "  yield (tanh (mul %c9, %b)) }\n",
+     true}};
+
+}  // namespace
+
+TEST_CASE("tapes of nests with checkpoints have the slots that they fill", "[adstack]") {
+  autodiff::ReverseConfig reverse;
+  reverse.checkpoint = {autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
+  uint32_t counted = 0, saved = 0;
+  for (const NestCase& nest : kNests) {
+    std::string text = Nest(nest.body);
+    std::unique_ptr<Planned> planned = PlannedGradient(text, {.private_bytes = 0}, reverse),
+                             lowered = PlannedGradient(text, {.private_bytes = 0}, reverse);
+    INFO(planned->PlanText() << planned->Text());
+    std::vector<adstack::SizeKernel> sizes =
+        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
+    for (adstack::SizeKernel& size : sizes)
+      REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
+    const adstack::TaskPlan& task = planned->plan.tasks[0];
+    interp::Arguments arguments = Launch(*planned, 3);
+    size_t length_at = 0;
+    while (planned->kernel->params[length_at].role != ir::ParamRole::Segment) ++length_at;
+    for (int64_t n : {0, 1, 2, 7, 40, 61}) {
+      int64_t whole = 0;
+      for (int64_t length : {0, 1, 2, 3, 6, 8, 100}) {
+        INFO("n " << n << ", segments of " << length);
+        SetInteger(arguments, 2, n);
+        SetInteger(arguments, length_at, length);
+        for (int64_t k = 0; k < 4; ++k) arguments[3].tensor.Set(k, static_cast<double>((n + k) % 23));
+        interp::Arguments before = arguments;
+        LaunchEnv env(*planned->kernel, before);
+        interp::RunResult result = interp::Run(*planned->module, *planned->kernel, arguments);
+        REQUIRE(result.Ok());
+        std::vector<int64_t> counts;
+        int rounds = 0;
+        if (adstack::HasOpenStacks(task)) counts = Count(*lowered, sizes[0], before, &rounds);
+        int64_t slots = 0;
+        for (size_t k = 0; k < task.stacks.size(); ++k) {
+          int64_t need = 0;
+          for (const interp::StackStatistics& seen : result.stacks) {
+            if (planned->kernel->Result(seen.stack) == task.stacks[k].stack)
+              need = static_cast<int64_t>(seen.max_depth);
+          }
+          bool open = task.stacks[k].capacity == artifact::kNoNode;
+          int64_t capacity =
+              open ? counts[k] : env.Evaluate(planned->plan.exprs, task.stacks[k].capacity).value;
+          counted += open ? 1 : 0;
+          INFO("stack " << k << " needs " << need << ", has " << capacity);
+          CHECK(capacity >= need);
+          if (nest.tight && need > 0)
+            CHECK(static_cast<double>(capacity) <= 1.05 * static_cast<double>(need));
+          if (open) CHECK(capacity == need);
+          slots += capacity;
+        }
+        if (length == 0) whole = slots;
+        if (length == 8 && n == 61) saved += slots < whole ? 1 : 0;
+      }
+    }
+  }
+  CHECK(counted > 100);
+  CHECK(saved > 5);
+}

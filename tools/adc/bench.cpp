@@ -65,6 +65,16 @@ Moved BytesMoved(const Kernel& kernel, const Values& values, const adrt_launch_p
   return moved;
 }
 
+/// How far apart checkpoints lie, where a task keeps some.
+std::string Checkpoints(const adrt_launch_plan* plan, uint32_t task_count) {
+  uint64_t longest = 0;
+  for (uint32_t task = 0; task < task_count; ++task) {
+    auto report = Sized<adrt_task_report>();
+    if (adrt_plan_task(plan, task, &report, nullptr) == ADRT_OK) longest = std::max(longest, report.segment);
+  }
+  return longest > 0 ? ", checkpoints every " + Grouped(longest) + " iterations" : std::string();
+}
+
 constexpr double kTurnSeconds = 0.1;
 constexpr uint64_t kMostLaunches = 1000, kPlans = 100;
 
@@ -119,11 +129,12 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
   Moved moved = BytesMoved(kernel, values, plan.get());
   double device = Median(totals);
   const adrt_device_report& about = machine.device().report();
-  std::printf("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes\n", kernel.report.name,
+  std::printf("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
               about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name,
               about.name[0] != 0 ? ")" : "", static_cast<unsigned long long>(settings.turns),
               static_cast<unsigned long long>(launches), report.workers,
-              machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str());
+              machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str(),
+              Checkpoints(plan.get(), report.task_count).c_str());
   std::printf("  plan    %10s us\n", Micro(Median(plans)).c_str());
   if (!machine.device().IsCpu()) std::printf("  record  %10s us\n", Micro(Median(records)).c_str());
   auto [low, high] = std::minmax_element(totals.begin(), totals.end());

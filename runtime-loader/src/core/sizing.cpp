@@ -418,9 +418,10 @@ class TaskSizer {
       if (stack.storage != artifact::Storage::kRow) continue;
       uint64_t root = 1, most = sizes_.stacks[index].capacity;
       while (root < most / root) root *= 2;
-      uint64_t slots = root < most / 2 ? root + most / root : most;
-      bytes += (slots * artifact::ScalarTypeSize(stack.type) + rules_.stride_unit - 1) / rules_.stride_unit *
-               rules_.stride_unit;
+      uint64_t slots = root < most / 2 ? root + most / root : most, own = 0;
+      if (!artifact::StackBytes(stack, slots, &own) || !AlignUp(own, rules_.stride_unit, &own))
+        return UINT64_MAX;
+      if (__builtin_add_overflow(bytes, own, &bytes)) return UINT64_MAX;
     }
     return bytes;
   }
@@ -570,9 +571,9 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
   LayOutWords(plan);
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].counts = nullptr;
-    if (!SizeTask(plan, task, false, error)) return false;
+    plan.tasks[task].segment = 0;
   }
-  return true;
+  return SizeTasks(plan, false, error);
 }
 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
