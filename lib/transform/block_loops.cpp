@@ -157,14 +157,15 @@ class BlockRewriter final : public Rewriter {
     Type type = has_max ? from_.TypeOf(from_.Operand(inst, 0)) : ir::kI32;
     Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
     Value count = has_max ? builder_.Make(Op::Max, {Map(from_.Operand(inst, 0)), zero}) : Value();
-    Value segment;
+    Value whole = has_max ? builder_.Make(Op::Max, {count, one}) : builder_.I32(INT32_MAX), segment;
     if (length != kSegmentAtLaunch) {
       segment = builder_.Int(type, length);
     } else {
       Value is_chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
-      Value whole = has_max ? builder_.Make(Op::Max, {count, one}) : builder_.I32(INT32_MAX);
       segment = builder_.Make(Op::Select, {is_chosen, Wide(at_launch_, type), whole});
     }
+    // What is left of the bound is not known to sizing once the loop runs backwards.
+    if (has_max) segment = builder_.Make(Op::Min, {segment, whole});
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
     size_t own = initial.size();
     initial.push_back(segment);
