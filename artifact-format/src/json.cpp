@@ -1,13 +1,8 @@
 #include "json.h"
 
+#include "artifact/views.h"
+
 namespace adc::artifact {
-namespace {
-
-std::string_view From(std::string_view text, size_t position) {
-  return {text.data() + position, text.size() - position};
-}
-
-}  // namespace
 
 size_t Utf8Length(std::string_view text) {
   if (text.empty()) return 0;
@@ -171,8 +166,8 @@ bool JsonReader::AnyKey(std::string_view* key) {
 }
 
 bool JsonReader::Expect(std::string_view word) {
-  std::string_view rest = From(text_, position_);
-  if (!rest.starts_with(word)) return Fault("expected ", word);
+  std::string_view rest = Piece(text_, position_);
+  if (!BeginsWith(rest, word)) return Fault("expected ", word);
   position_ += word.size();
   return true;
 }
@@ -231,7 +226,7 @@ bool JsonReader::ReadString(String* sink) {
     }
     if (letter < 0x20) return Fault("control character in a string");
     if (letter != '\\') {
-      size_t length = Utf8Length(From(text_, position_));
+      size_t length = Utf8Length(Piece(text_, position_));
       if (length == 0) return Fault("string is not UTF-8");
       position_ += length;
       continue;
@@ -246,11 +241,11 @@ bool JsonReader::ReadString(String* sink) {
       decoded = kMeaning[which];
       ++position_;
     } else {
-      std::string_view rest = From(text_, position_);
+      std::string_view rest = Piece(text_, position_);
       auto digit = [](char text) {
         return text >= '0' && text <= '9' ? text - '0' : text >= 'a' && text <= 'f' ? text - 'a' + 10 : -1;
       };
-      if (rest.size() < 5 || !rest.starts_with("u00") || (rest[3] != '0' && rest[3] != '1') ||
+      if (rest.size() < 5 || !BeginsWith(rest, "u00") || (rest[3] != '0' && rest[3] != '1') ||
           digit(rest[4]) < 0) {
         return Fault("escape is not canonical");
       }

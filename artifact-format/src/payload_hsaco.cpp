@@ -1,6 +1,7 @@
 // An AMD code object: an ELF shared object whose dynamic symbols name a kernel descriptor of 64 bytes for
 // each kernel. The driver reads headers, sections and symbols, so each of these must lie inside the bytes.
 
+#include "artifact/views.h"
 #include "bundle_layout.h"
 #include "payload_forms.h"
 
@@ -75,10 +76,10 @@ class HsacoReader {
       uint64_t begin = At<uint32_t>(symbol);
       if (begin >= text_size) return Bad(symbol, "has a symbol whose name lies outside of its bytes");
       // Symbols may overlap in the table of names: what is longer than an entry point can be is not followed.
-      std::string_view name = names.substr(begin, kLongestName);
+      std::string_view name = Piece(names, begin, kLongestName);
       size_t end = name.find('\0');
       if (end == std::string_view::npos) continue;
-      name = name.substr(0, end);
+      name = Piece(name, 0, end);
       if (!name.ends_with(".kd")) continue;
       if (At<uint64_t>(symbol + 16) != kDescriptorBytes) {
         return Bad(symbol, "has a kernel descriptor of a wrong size");

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "artifact/views.h"
 #include "bundle_layout.h"
 #include "payload_forms.h"
 
@@ -31,7 +32,7 @@ bool States(const TargetMeta& target, std::string_view feature) {
   bool prefix = feature.ends_with('*');
   if (prefix) feature.remove_suffix(1);
   for (const String& stated : target.features) {
-    if (prefix ? stated.view().starts_with(feature) : stated.view() == feature) return true;
+    if (prefix ? BeginsWith(stated.view(), feature) : stated.view() == feature) return true;
   }
   return feature.empty();
 }
@@ -110,7 +111,7 @@ class SpirvReader {
     std::string_view name(text, length - 12);
     size_t end = name.find('\0');
     if (end == std::string_view::npos) return Bad(at, "has an entry point whose name has no end");
-    names_->Found(name.substr(0, end));
+    names_->Found(Piece(name, 0, end));
     return true;
   }
 

@@ -1,6 +1,7 @@
 // Code that is text: it is UTF-8, and it declares the entry points that the metadata states. What it does is
 // for the driver's compiler to say.
 
+#include "artifact/views.h"
 #include "json.h"
 #include "payload_forms.h"
 
@@ -29,7 +30,7 @@ std::string_view TakeWord(std::string_view* text) {
   SkipBlanks(text);
   size_t length = 0;
   while (length < text->size() && IsWordLetter((*text)[length])) ++length;
-  std::string_view word = text->substr(0, length);
+  std::string_view word = Piece(*text, 0, length);
   text->remove_prefix(length);
   return word;
 }
@@ -56,7 +57,7 @@ bool CheckMsl(std::span<const uint8_t> bytes, WantedNames* names, Error* error) 
     if (!begins) continue;
     SkipBlanks(&text);
     // kernel [[max_total_threads_per_threadgroup(128)]] void name(
-    if (text.starts_with("[[")) {
+    if (BeginsWith(text, "[[")) {
       size_t end = text.find("]]");
       if (end == std::string_view::npos) break;
       text.remove_prefix(end + 2);

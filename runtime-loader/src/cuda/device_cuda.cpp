@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "artifact/views.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
@@ -72,7 +73,7 @@ CudaDevice::CudaDevice(const Host& from, const DeviceKind* its_kind)
 
 // "sm_90" or "sm_90a": the number, and whether it runs on exactly that.
 bool ParseLevel(std::string_view arch, uint32_t* level, bool* exact) {
-  if (!arch.starts_with("sm_")) return false;
+  if (!artifact::BeginsWith(arch, "sm_")) return false;
   arch.remove_prefix(3);
   *level = 0;
   while (!arch.empty() && arch[0] >= '0' && arch[0] <= '9' && *level < 10000) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "artifact/views.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
@@ -152,9 +153,9 @@ bool Describe(HipDevice& hip, adrt_error* error) {
   artifact::TextWriter(hip.label, sizeof hip.label) << properties.name;
   std::string_view arch = properties.arch;
   size_t colon = arch.find(':');
-  artifact::TextWriter(hip.arch, sizeof hip.arch) << arch.substr(0, colon);
+  artifact::TextWriter(hip.arch, sizeof hip.arch) << artifact::Piece(arch, 0, colon);
   if (colon != std::string_view::npos) {
-    artifact::TextWriter(hip.abilities, sizeof hip.abilities) << arch.substr(colon + 1);
+    artifact::TextWriter(hip.abilities, sizeof hip.abilities) << artifact::Piece(arch, colon + 1);
     for (char& c : hip.abilities) c = c == ':' ? ' ' : c;
   }
   if (properties.processors <= 0 || properties.threads_per_processor <= 0 || properties.grid[0] <= 0) {
