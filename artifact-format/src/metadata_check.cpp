@@ -343,6 +343,11 @@ class Checker {
       last = &param;
     }
     for (const AdstackPlanMeta& plan : task.plans) {
+      for (const StackMeta& stack : plan.stacks) {
+        if (stack.counted && (task.size_kernel.empty() || stack.storage != Storage::kRow)) {
+          return Broken("a stack is counted that lies in no row, or no size kernel is there");
+        }
+      }
       for (const GroupMeta& group : plan.groups) {
         if (group.counted && (task.size_kernel.empty() || group.gate.empty())) {
           return Broken("a claim group is counted that has no gate, or no size kernel");

@@ -58,9 +58,9 @@ template <class V, class M>
 bool StackFields(V& v, M& stack) {
   return v.Enum("addressing", stack.addressing, kAddressings) &&
          (!v.Since(3) || v.Flag("bits", stack.bits)) && v.Index("capacity", stack.capacity) &&
-         v.Number("group", stack.group) && v.Number("id", stack.id) && v.Text("place", stack.place) &&
-         v.Index("share", stack.share) && v.Enum("storage", stack.storage, kStorages) &&
-         v.Enum("type", stack.type, kScalarTypes);
+         (!v.Since(3) || v.Flag("counted", stack.counted)) && v.Number("group", stack.group) &&
+         v.Number("id", stack.id) && v.Text("place", stack.place) && v.Index("share", stack.share) &&
+         v.Enum("storage", stack.storage, kStorages) && v.Enum("type", stack.type, kScalarTypes);
 }
 
 template <class V, class M>

@@ -28,6 +28,8 @@ using ir::Value;
 constexpr size_t kMaxSharing = 512;
 /// Elements beyond this are never private, whatever they take.
 constexpr int64_t kMostPrivate = 1 << 20;
+/// Steps that evaluating one capacity may take at compile time.
+constexpr uint64_t kMostFolding = 1 << 22;
 /// A task that has this many groups makes no more for stacks with several gates: each takes words of a launch
 /// and a register of each thread.
 constexpr size_t kMaxGroups = 8;
@@ -99,8 +101,17 @@ class Planner {
     stack.gates = facts.gates;
     stack.group = number;  // position in facts_ until groups are numbered
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
-    stack.capacity = facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_);
+    stack.capacity = Folded(facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_));
     plan_.tasks[facts.task].stacks.push_back(std::move(stack));
+  }
+
+  /// What depends on nothing is a number, however many iterations that takes, within reason.
+  NodeId Folded(NodeId expr) {
+    if (expr == kNoNode || work_.ClassOf(expr) != SizeClass::kS0 || !work_.HasLoops(expr)) return expr;
+    artifact::SizeEnv env;
+    env.budget = kMostFolding;
+    artifact::EvalResult result = artifact::Evaluate(work_, expr, env);
+    return result.ok() ? algebra_.Const(result.value) : expr;
   }
 
   NodeId LargestSlot(const StackFacts& facts) {

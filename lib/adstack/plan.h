@@ -42,6 +42,7 @@ struct PlannedStack {
   ir::Block gate;                ///< the innermost branch, or body, around all accesses
   std::vector<ir::Block> gates;  ///< where its row is claimed; `gate` alone where it needs none
   NodeId capacity = kNoNode;     ///< elements; kNoNode: nothing says it before the launch
+  bool counted = false;          ///< the task's size kernel counts the elements
   uint32_t group = 0;
   uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
   artifact::Addressing addressing = artifact::Addressing::kIndexed;
@@ -70,7 +71,7 @@ struct TaskPlan {
   /// the task's cells.
   std::vector<PlannedStack> stacks;
   std::vector<ReferenceStacks> reference;  ///< PlanReference's; for comparison alone
-  std::string size_kernel;  ///< name of the kernel that counts what no expression says; empty: none
+  std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
 };
 
 /// Expressions refer to parameters of the kernel by position. One plan per kernel, with or without stacks.

@@ -41,24 +41,36 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
+bool CountsElements(const artifact::SizeExprPool& exprs, const TaskPlan& task) {
+  return std::any_of(task.stacks.begin(), task.stacks.end(),
+                     [&](const PlannedStack& stack) { return WantsCounting(exprs, stack); });
+}
+
 class SizeKernelBuilder {
  public:
   SizeKernelBuilder(ir::Module& module, const analysis::Structure& structure, const analysis::Task& task,
-                    const TaskPlan& plan)
+                    const artifact::SizeExprPool& exprs, const TaskPlan& plan)
       : module_(module),
         from_(structure.function()),
+        exprs_(exprs),
         plan_(plan),
         work_(task),
-        keeps_rows_(HasOpenStacks(plan)),
+        keeps_rows_(CountsElements(exprs, plan)),
         repeatable_(structure, task, plan, keeps_rows_) {}
 
   /// Null where a stack's count depends on what cannot be repeated, or where there is nothing to count.
   Function* Run(uint32_t task, bool count_rows) {
     for (uint32_t number = 0; number < plan_.stacks.size(); ++number) {
-      if (!EnterStack(number)) return nullptr;
+      of_stack_[plan_.stacks[number].stack] = number;
+      if (!WantsCounting(exprs_, plan_.stacks[number])) continue;
+      if (CanCount(plan_.stacks[number])) {
+        EnterStack(number);
+      } else if (plan_.stacks[number].capacity == kNoNode) {
+        return nullptr;
+      }
     }
     for (uint32_t group = 0; group < plan_.groups.size() && count_rows; ++group) EnterGroup(group);
-    if (!keeps_rows_ && counted_.empty()) return nullptr;
+    if (counted_stacks_.empty() && counted_.empty()) return nullptr;
     std::string name = std::string(module_.Text(from_.name)) + ".size" + std::to_string(task);
     made_ = CloneSignature(from_, module_.Intern(name), map_);
     made_->role = ir::KernelRole::Size;
@@ -78,6 +90,8 @@ class SizeKernelBuilder {
 
   /// The groups whose rows it counts, ascending.
   const std::vector<uint32_t>& counted() const { return counted_; }
+  /// The stacks whose elements it counts, ascending.
+  const std::vector<uint32_t>& counted_stacks() const { return counted_stacks_; }
 
  private:
   std::string FreshName() const {
@@ -90,27 +104,32 @@ class SizeKernelBuilder {
     return name;
   }
 
-  /// False where the stack is to be counted and cannot be.
-  bool EnterStack(uint32_t number) {
+  bool CanCount(const PlannedStack& stack) const {
+    bool is_counted = stack.addressing == artifact::Addressing::kCounted;
+    for (const PlannedAccess& access : stack.accesses) {
+      if (from_[access.inst].op != Op::StackPush && !is_counted) continue;
+      Inst around = access.guard.Valid() ? access.guard : from_[from_[access.inst].parent].owner;
+      if (around.Valid() && repeatable_.LostControl(around)) return false;
+      bool has_slot = !is_counted && !access.guard.Valid();
+      if (has_slot && repeatable_.Lost(from_.Operand(access.inst, 2))) return false;
+    }
+    return true;
+  }
+
+  void EnterStack(uint32_t number) {
     const PlannedStack& stack = plan_.stacks[number];
-    of_stack_[stack.stack] = number;
-    if (stack.capacity != kNoNode) return true;
+    counted_stacks_.push_back(number);
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     if (is_counted) needs_counter_.Insert(stack.stack);
     for (const PlannedAccess& access : stack.accesses) {
       bool is_push = from_[access.inst].op == Op::StackPush;
       if (!is_push && !is_counted) continue;
       if (access.guard.Valid()) {
-        if (repeatable_.LostControl(access.guard)) return false;
         counted_at_loop_[access.guard].push_back({number, access.inst});
-        continue;
+      } else if (is_push) {
+        counted_at_push_.Insert(access.inst);
       }
-      Inst around = from_[from_[access.inst].parent].owner;
-      if (around.Valid() && repeatable_.LostControl(around)) return false;
-      if (!is_counted && repeatable_.Lost(from_.Operand(access.inst, 2))) return false;
-      if (is_push) counted_at_push_.Insert(access.inst);
     }
-    return true;
   }
 
   bool HasPush(uint32_t group, Block gate) const {
@@ -351,6 +370,7 @@ class SizeKernelBuilder {
 
   ir::Module& module_;
   const Function& from_;
+  const artifact::SizeExprPool& exprs_;
   const TaskPlan& plan_;
   analysis::Task work_;
   bool keeps_rows_;  ///< stacks are counted: their own content may be needed for that
@@ -367,14 +387,22 @@ class SizeKernelBuilder {
   SideTable<Value, Value> counters_;
   SideTable<Block, std::vector<uint32_t>> marks_;  ///< groups that count where a block begins
   std::vector<Flag> flags_;                        ///< of groups that may be marked more than once
-  std::vector<uint32_t> counted_;
+  std::vector<uint32_t> counted_, counted_stacks_;
 };
 
 }  // namespace
 
-bool HasOpenStacks(const TaskPlan& task) {
-  return std::any_of(task.stacks.begin(), task.stacks.end(),
-                     [](const PlannedStack& stack) { return stack.capacity == kNoNode; });
+namespace {
+
+bool Has(const std::vector<uint32_t>& numbers, uint32_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+}  // namespace
+
+bool WantsCounting(const artifact::SizeExprPool& exprs, const PlannedStack& stack) {
+  return stack.storage == artifact::Storage::kRow &&
+         (stack.capacity == kNoNode || exprs.HasLoops(stack.capacity));
 }
 
 std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kernel, AdstackPlan& plan,
@@ -386,17 +414,20 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     TaskPlan& own = plan.tasks[task];
     bool rows = config.count_rows && std::any_of(own.groups.begin(), own.groups.end(),
                                                  [](const PlannedGroup& group) { return group.gated; });
-    if (!HasOpenStacks(own) && !rows) continue;
-    SizeKernelBuilder builder(module, structure, tasks[task], own);
+    if (!CountsElements(plan.exprs, own) && !rows) continue;
+    SizeKernelBuilder builder(module, structure, tasks[task], plan.exprs, own);
     Function* function = builder.Run(task, rows);
     if (function == nullptr) continue;
     transform::SimplifyFunction(module, *function, {});
     SizeKernel size{function, PlanAdstacks(module, *function, {}, diagnostics)};
     bool runs_dry = false;
-    for (const TaskPlan& part : size.plan.tasks) {
-      for (const PlannedStack& stack : part.stacks) {
+    for (TaskPlan& part : size.plan.tasks) {
+      for (PlannedStack& stack : part.stacks) {
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
+        // What it counts for the task it also counts for itself, round by round.
+        if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id))
+          stack.capacity = kNoNode;
       }
     }
     if (runs_dry) {
@@ -409,6 +440,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     }
     own.size_kernel = module.Text(function->name);
     for (uint32_t group : builder.counted()) own.groups[group].counted = true;
+    for (uint32_t stack : builder.counted_stacks()) own.stacks[stack].counted = true;
     made.push_back(std::move(size));
   }
   return made;

@@ -80,8 +80,10 @@ class Native {
     adrt_launch_plan* plan_;
   };
 
-  /// Plans kernel `name` with arguments by position; those of scratch parameters are passed over.
-  Launch Plan(const std::string& name, interp::Arguments& arguments, uint64_t budget = 0) {
+  /// Plans kernel `name` with arguments by position; those of scratch parameters are passed over. `version`:
+  /// of the content of every buffer.
+  Launch Plan(const std::string& name, interp::Arguments& arguments, uint64_t budget = 0,
+              uint64_t version = 0) {
     const adrt_kernel* kernel = nullptr;
     Check(adrt_bundle_find_kernel(bundle_, name.c_str(), 0, &kernel, Error()));
     std::vector<adrt_arg> args;
@@ -92,6 +94,7 @@ class Native {
       Check(adrt_kernel_param(kernel, n, &param, Error()));
       if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
       args.push_back(ArgumentOf(param, n, arguments[n]));
+      args.back().content_version = version;
     }
     adrt_plan_desc desc = {};
     desc.struct_size = sizeof desc;

@@ -112,7 +112,7 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     for (size_t task = 0; task < lowered->plan.tasks.size(); ++task) {
       const adstack::TaskPlan& plan = lowered->plan.tasks[task];
       if (plan.size_kernel.empty()) {
-        REQUIRE_FALSE(adstack::HasOpenStacks(plan));
+        for (const adstack::PlannedStack& stack : plan.stacks) REQUIRE(stack.capacity != artifact::kNoNode);
         continue;
       }
       // Counting must change nothing; scratch of earlier tasks is not filled here, so only first tasks are

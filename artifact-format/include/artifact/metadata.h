@@ -108,8 +108,11 @@ struct StackMeta {
   uint32_t group = 0;
   ScalarType type = ScalarType::kF32;  ///< of what lies in memory
   bool bits = false;                   ///< the elements are flags: bits of words of `type`, which is u32
-  NodeId capacity = kNoNode;           ///< elements; kNoNode: no expression says it, the launch needs a cap
-  String place;                        ///< source place "file:line:column" of the push
+  NodeId capacity = kNoNode;           ///< elements; kNoNode: no expression says it
+  /// The task's size kernel counts the elements too. Where `capacity` is none and this is false, the launch
+  /// needs a cap.
+  bool counted = false;
+  String place;  ///< source place "file:line:column" of the push
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
   /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;
@@ -186,8 +189,8 @@ struct CheckMeta {
 };
 
 /// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1> of zeros: it raises
-/// element k of it to what stack k of the task would need, and adds to element stacks + g one for each
-/// iteration that claims a row of group g, where that is counted.
+/// element k of it to what the counted stack k of the task would need, and adds to element stacks + g one for
+/// each iteration that claims a row of group g, where that is counted.
 enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize };
 
 struct KernelMeta {

@@ -109,6 +109,8 @@ class SizeExprPool {
   /// Bit L set: the node depends on index(L) without binding it. Roots must have none.
   uint32_t FreeLevels(NodeId id) const { return facts_[id].free_levels; }
   bool DependsOn(NodeId id, uint32_t param) const;
+  /// Whether evaluating takes more than a step per node: a max_over or sum_over is in it.
+  bool HasLoops(NodeId id) const { return id < facts_.size() && facts_[id].bound_levels != 0; }
 
   /// Appends one node as it stands, checked by the rules of H9 but neither folded nor merged: the reader's
   /// way in. False with `error` set when a rule is broken or memory is refused.

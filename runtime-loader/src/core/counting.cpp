@@ -195,9 +195,15 @@ bool CanCount(const adrt_launch_plan& plan, uint32_t task) {
   return plan.cap == 0 && !plan.meta().tasks[task].size_kernel.empty() && FindSizeKernel(plan, task);
 }
 
+bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack) {
+  // Before format 1.3 a size kernel counted what nothing else says, and did not say so.
+  return stack.counted || (stack.capacity == artifact::kNoNode && !task.size_kernel.empty());
+}
+
 bool MustCount(const adrt_launch_plan& plan, uint32_t task) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   if (!adstack || !CanCount(plan, task)) return false;
+  if (plan.tasks[task].by_count) return true;
   for (const artifact::StackMeta& stack : adstack->stacks) {
     if (stack.capacity == artifact::kNoNode) return true;
   }

@@ -41,6 +41,7 @@ struct TaskPlan {
   bool late_rows = false;  ///< of this adrt_run: its rows are counted when its turn comes
   bool resolved = false;   ///< extents and capacities are settled
   bool capped = false;     ///< S2 stacks got what the cap leaves instead of being read
+  bool by_count = false;   ///< counted stacks are not evaluated: too many steps, or too much to read back
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs
@@ -144,6 +145,12 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
 /// Whether the kernel itself may change what the parameter holds.
 bool MayWrite(const adrt_launch_plan& plan, uint32_t param);
 
+/// Whether the task's size kernel counts the stack's elements.
+bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack);
+/// Whether what a size kernel counts would take the host more reading than counting is worth.
+bool ReadsTooMuch(const adrt_launch_plan& plan, uint32_t task);
+/// Whether settling the task looks at what the parameter holds.
+bool SizesRead(const adrt_launch_plan& plan, uint32_t task, uint32_t param);
 /// Whether running the task's size kernel could say what is open. Not with a cap, which takes its place.
 bool CanCount(const adrt_launch_plan& plan, uint32_t task);
 /// Whether nothing else says what is open.

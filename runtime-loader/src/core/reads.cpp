@@ -13,6 +13,8 @@ namespace adrt {
 namespace {
 
 constexpr uint64_t kPieceAlignment = 16;
+/// Bytes up to which a buffer is copied to the host for what a size kernel could count as well.
+constexpr uint64_t kMostCopied = 64 << 10;
 
 bool MakeMirrors(adrt_launch_plan& plan, adrt_error* error) {
   if (plan.mirrors.size() == plan.params.size()) return true;
@@ -57,7 +59,7 @@ bool IsReadBack(const adrt_launch_plan& plan, uint32_t param) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (plan.tasks[task].late) continue;
     for (uint32_t read : plan.meta().tasks[task].size_reads) {
-      if (read == param) return true;
+      if (read == param && SizesRead(plan, task, param)) return true;
     }
   }
   return false;
@@ -101,10 +103,41 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
 
 }  // namespace
 
+bool ReadsTooMuch(const adrt_launch_plan& plan, uint32_t task) {
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+  if (ReadsInPlace(plan) || !plan.module || !adstack || !CanCount(plan, task)) return false;
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  uint64_t bytes = 0;
+  bool reads_written = false;
+  for (uint32_t param : meta.size_reads) {
+    bool counted = false;
+    for (const artifact::StackMeta& stack : adstack->stacks) {
+      counted = counted || (IsCounted(meta, stack) && plan.meta().exprs.DependsOn(stack.capacity, param));
+    }
+    if (counted) bytes += plan.params[param].bytes;
+    reads_written = reads_written || MayWrite(plan, param);
+  }
+  return bytes > kMostCopied && (reads_written || !CountsLate(plan, task));
+}
+
+bool SizesRead(const adrt_launch_plan& plan, uint32_t task, uint32_t param) {
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+  if (!plan.tasks[task].by_count || !adstack || !CanCount(plan, task)) return true;
+  const artifact::SizeExprPool& exprs = plan.meta().exprs;
+  for (artifact::NodeId extent : meta.extents) {
+    if (exprs.DependsOn(extent, param)) return true;
+  }
+  for (const artifact::StackMeta& stack : adstack->stacks) {
+    if (!IsCounted(meta, stack) && exprs.DependsOn(stack.capacity, param)) return true;
+  }
+  return false;
+}
+
 bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   if (!ReadsInPlace(plan)) {
     for (uint32_t param : plan.meta().tasks[task].size_reads) {
-      if (!CopyFromDevice(plan, param, error)) return false;
+      if (SizesRead(plan, task, param) && !CopyFromDevice(plan, param, error)) return false;
     }
   }
   return SizeTask(plan, task, true, error);

@@ -20,6 +20,9 @@ namespace {
 using artifact::NodeId;
 using artifact::SizeClass;
 
+/// Node evaluations that a capacity takes on the host where a size kernel could count instead: what depends
+/// on data is counted soon, what scalars and shapes say only where it would hold up the plan.
+constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
 /// Of the threads that could run, at least one in so many does.
 constexpr uint64_t kFewestShare = 4;
 /// Bytes of rows behind gates up to which there is one per iteration.
@@ -173,8 +176,10 @@ class TaskSizer {
     return own > 0 && own < plan_.workers ? own : plan_.workers;
   }
 
-  // A size that is settled, or *open where it would take a read that is not allowed now.
-  bool Value(NodeId id, const char* what, std::string_view place, int64_t* value, bool* open) {
+  // A size that is settled, or *open where it would take a read that is not allowed now, or, where there is a
+  // limit to the steps, more steps than that.
+  bool Value(NodeId id, const char* what, std::string_view place, int64_t* value, bool* open,
+             uint64_t limit = 0) {
     if (plan_.meta().exprs.ClassOf(id) == SizeClass::kS2 && !may_read_) {
       *open = true;
       return true;
@@ -183,11 +188,15 @@ class TaskSizer {
     env.params = {plan_.size_params.data(), plan_.size_params.size()};
     env.read = may_read_ ? ReadElement : nullptr;
     env.user = &plan_;
-    env.budget = plan_.size_budget;
+    env.budget = limit > 0 && limit < plan_.size_budget ? limit : plan_.size_budget;
     CallMemory memory(plan_.host.allocator);
     env.allocator = memory.allocator();
     artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env);
     *value = result.value;
+    if (limit > 0 && result.status == artifact::EvalStatus::kBudget) {
+      *open = true;
+      return true;
+    }
     switch (result.status) {
       case artifact::EvalStatus::kOk:
         return true;
@@ -245,19 +254,33 @@ class TaskSizer {
       planned = {};
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
-      if (stack.capacity == artifact::kNoNode && HasCounts() && stack.id < sizes_.counts->size()) {
+      bool countable = IsCounted(meta_, stack) && CanCount(plan_, number_);
+      if (countable && HasCounts() && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
-      if (is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode)) {
+      bool is_open = is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode);
+      if (is_open || (countable && sizes_.by_count)) {
         sizes_.open[index] = true;
         ++open_count;
         continue;
       }
+      // What counting would have to wait for earlier tasks for is better evaluated.
+      bool may_count = countable && plan_.module && (sizes_.late || !CountsLate(plan_, number_));
+      uint64_t limit = !may_count ? 0 : is_data ? kDataSteps : kScalarSteps;
       int64_t capacity = 0;
-      if (!Value(stack.capacity, "the capacity of the adstack at ", stack.place, &capacity, open))
+      bool waits = false;
+      if (!Value(stack.capacity, "the capacity of the adstack at ", stack.place, &capacity, &waits, limit))
         return false;
-      if (*open) return true;
+      if (waits && (!is_data || may_read_)) {
+        sizes_.by_count = sizes_.open[index] = true;
+        ++open_count;
+        continue;
+      }
+      if (waits) {
+        *open = true;
+        return true;
+      }
       planned.capacity = capacity > 0 ? static_cast<uint64_t>(capacity) : 0;
     }
     sizes_.capped = open_count > 0 && plan_.cap > 0;
@@ -547,6 +570,9 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
 
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
   if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error)) return false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
+  }
   return SizeTasks(plan, false, error);
 }
 

@@ -1,0 +1,185 @@
+// What a launch costs before it runs: planning, and counting what lies in the data.
+//
+//   plan_and_count [--iterations=N] [--threads=N] [--repeats=N] [--plans=N]
+//
+// Plans are made without a module, so that nothing but the sizes is computed. Size kernels are run as the
+// loader runs them: a launch whose buffers may have changed (content version 0) against one whose buffers
+// have not, and that of mpm_grid_op, which devices alone need, by itself.
+//
+// Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its
+// gradient.
+
+#include <unistd.h>
+
+#include <random>
+
+#include "../tests/support/native.h"
+#include "mpm_state.h"
+#include "timing.h"
+
+using namespace adc;
+
+namespace {
+
+uint64_t allocations = 0;
+
+void* Allocate(void*, size_t size, size_t alignment) {
+  ++allocations;
+  void* memory = nullptr;
+  return posix_memalign(&memory, std::max(alignment, sizeof(void*)), size) == 0 ? memory : nullptr;
+}
+void Release(void*, void* memory, size_t, size_t) {
+  free(memory);
+}
+
+/// A bundle that is opened with counted allocations.
+struct Bundle {
+  explicit Bundle(const std::vector<std::string>& inputs, const std::vector<std::string>& targets) {
+    driver::CompileOptions options;
+    options.inputs = inputs;
+    options.targets = targets;
+    driver::Product product;
+    if (driver::CompileInputs(inputs, options, &product) != driver::kExitOk) std::exit(1);
+    adrt_host host = {};
+    host.struct_size = sizeof host;
+    host.flags = ADRT_HOST_TRUST;
+    host.allocate = Allocate;
+    host.release = Release;
+    Must(adrt_bundle_open(&host, product.bytes.data(), product.bytes.size(), ADRT_BUNDLE_COPY, &bundle,
+                          Error()));
+  }
+  ~Bundle() { adrt_bundle_release(bundle); }
+  adrt_error* Error() {
+    error = {};
+    error.struct_size = sizeof error;
+    return &error;
+  }
+  void Must(adrt_status status) {
+    if (status == ADRT_OK) return;
+    std::fprintf(stderr, "%s: %s\n", adrt_status_text(status), error.text);
+    std::exit(1);
+  }
+  adrt_bundle* bundle = nullptr;
+  adrt_error error = {};
+};
+
+/// Times plans of one kernel, all buffers with `extent` elements per axis.
+bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
+  const adrt_kernel* kernel = nullptr;
+  bundle.Must(adrt_bundle_find_kernel(bundle.bundle, name, 0, &kernel, bundle.Error()));
+  adrt_kernel_report report = {};
+  report.struct_size = sizeof report;
+  bundle.Must(adrt_kernel_info(kernel, &report, bundle.Error()));
+  // Planning without a module looks at addresses, not at what is there.
+  constexpr size_t kApart = 1 << 20;
+  std::vector<char> memory(report.param_count * kApart);
+  std::vector<adrt_arg> args;
+  for (uint32_t n = 0; n < report.param_count; ++n) {
+    adrt_param_report param = {};
+    param.struct_size = sizeof param;
+    bundle.Must(adrt_kernel_param(kernel, n, &param, bundle.Error()));
+    if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
+    adrt_arg arg = {};
+    arg.struct_size = sizeof arg;
+    arg.kind = param.kind;
+    arg.index = n;
+    arg.type = param.type;
+    arg.rows = param.rows;
+    arg.columns = param.columns;
+    arg.data = memory.data() + n * kApart;
+    arg.rank = param.kind == ADRT_PARAM_BUFFER ? param.rank : 0;
+    for (uint32_t axis = 0; axis < arg.rank; ++axis) arg.extents[axis] = extent;
+    args.push_back(arg);
+  }
+  adrt_plan_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.arg_count = static_cast<uint32_t>(args.size());
+  desc.args = args.data();
+  uint64_t before = 0;
+  auto plan_once = [&] {
+    adrt_launch_plan* plan = nullptr;
+    bundle.Must(adrt_plan(kernel, &desc, &plan, bundle.Error()));
+    adrt_plan_release(plan);
+  };
+  plan_once();
+  before = allocations;
+  plan_once();
+  uint64_t per_plan = allocations - before;
+  bench::Time time = bench::BestOf(10, [&] {
+    for (int n = 0; n < plans; ++n) plan_once();
+  });
+  double microseconds = 1e3 * time.processor / plans;
+  std::printf("%-28s %10.3f us, %llu allocations      goal: at most 2.00%s\n", name, microseconds,
+              static_cast<unsigned long long>(per_plan), microseconds <= 2 ? "" : ", MISSED");
+  return microseconds <= 2;
+}
+
+const char* const kRagged = R"(
+kernel @ragged(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = for %t in (load %row[%i])..(load %row[(add %i, 1)]) carry(%a = %v0) { yield (mul %a, (add 0.5, (sin %a))) }
+    store %y[%i], %v
+  }
+}
+kernel @halving(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = while carry(%a = %v0) { continue_if (gt %a, 0.125) } do { yield (mul %a, (sub 0.75, (mul 0.25, (sin %a)))) }
+    store %y[%i], %v
+  }
+}
+)";
+
+/// A launch that counts against one that goes by what was counted.
+bool TimeCounting(test::Native& native, const std::string& name, int64_t iterations, int repeats) {
+  std::mt19937 random(7);
+  std::vector<double> x, row = {0};
+  for (int64_t k = 0; k < iterations; ++k) {
+    x.push_back(0.1 + 1e-6 * static_cast<double>(random() % 900000));
+    row.push_back(row.back() + static_cast<double>(random() % 16));
+  }
+  interp::Arguments primal;
+  primal.list.resize(3);
+  primal[0].tensor = interp::Tensor::Filled(ir::Scalar::F32, {iterations}, x);
+  primal[1].tensor = interp::Tensor::Zeros(ir::kF32, {iterations});
+  primal[2].tensor = interp::Tensor::Filled(ir::Scalar::I32, {iterations + 1}, row);
+  interp::Arguments derived = native.DerivedArguments(name, primal);
+  auto again = native.Plan(name, derived, 0), known = native.Plan(name, derived, 1);
+  known.Run();
+  again.Run();
+  bench::Time counted = bench::BestOf(repeats, [&] { again.Run(); });
+  bench::Time uncounted = bench::BestOf(repeats, [&] { known.Run(); });
+  std::printf("%s, %lld iterations\n", name.c_str(), static_cast<long long>(iterations));
+  bench::PrintTime("gradient, sizes known", uncounted);
+  bench::PrintTime("gradient, sizes counted", counted);
+  bench::Time counting{counted.wall - uncounted.wall, counted.processor - uncounted.processor};
+  return bench::PrintRatio("counting / gradient", counting, uncounted, 0.1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto iterations = static_cast<int64_t>(bench::Option(argc, argv, "iterations", 600000));
+  auto threads = static_cast<uint32_t>(bench::Option(argc, argv, "threads", 2));
+  auto repeats = static_cast<int>(bench::Option(argc, argv, "repeats", 20));
+  auto plans = static_cast<int>(bench::Option(argc, argv, "plans", 20000));
+  bool good = true;
+  {
+    Bundle bundle({ADC_SAMPLES "/relax.ir", ADC_SAMPLES "/mpm_grid_op.ir"}, {"cpu"});
+    std::printf("adrt_plan and adrt_plan_release\n");
+    good = TimePlans(bundle, "relax.grad", 8, plans) && good;
+    good = TimePlans(bundle, "mpm_grid_op.grad", 8, plans) && good;
+  }
+  char path[] = "/tmp/adc-ragged-XXXXXX.ir";
+  int file = mkstemps(path, 3);
+  if (file < 0 || write(file, kRagged, std::strlen(kRagged)) < 0) return 1;
+  close(file);
+  {
+    test::Native native(path, threads);
+    good = TimeCounting(native, "ragged.grad", iterations, repeats) && good;
+    good = TimeCounting(native, "halving.grad", iterations, repeats) && good;
+  }
+  unlink(path);
+  return good ? 0 : 1;
+}
