@@ -255,7 +255,9 @@ class TaskSizer {
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
       bool countable = IsCounted(meta_, stack) && CanCount(plan_, number_);
-      if (countable && HasCounts() && stack.id < sizes_.counts->size()) {
+      // A size kernel's own stacks go by what it has counted so far.
+      bool by_counts = countable || stack.capacity == artifact::kNoNode;
+      if (by_counts && HasCounts() && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
