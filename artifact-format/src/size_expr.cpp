@@ -257,8 +257,11 @@ SizeClass SizeExprPool::ClassOf(NodeId id) const {
 
 bool SizeExprPool::DependsOn(NodeId id, uint32_t param) const {
   if (id >= nodes_.size()) return false;
-  Vector<uint8_t> reached;
-  reached.resize(id + 1);
+  constexpr size_t kFew = 512;  // asked at launches: few nodes take no memory
+  uint8_t few[kFew] = {};
+  Vector<uint8_t> many;
+  if (id >= kFew) many.resize(id + 1);
+  uint8_t* reached = id >= kFew ? many.data() : few;
   reached[id] = 1;
   for (NodeId current = id + 1; current-- > 0;) {
     if (!reached[current]) continue;

@@ -600,6 +600,7 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;
+    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
   }
   return SizeTasks(plan, false, error);
 }
