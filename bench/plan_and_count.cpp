@@ -6,8 +6,8 @@
 // loader runs them: a launch whose buffers may have changed (content version 0) against one whose buffers
 // have not, and that of mpm_grid_op, which devices alone need, by itself.
 //
-// Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its gradient (a
-// whole one, where the loop's end depends on all that the loop computes).
+// Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its gradient
+// (a whole one, where the loop's end depends on all that the loop computes).
 
 #include <unistd.h>
 
@@ -132,7 +132,8 @@ kernel @halving(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i
 )";
 
 /// A launch that counts against one that goes by what was counted.
-bool TimeCounting(test::Native& native, const std::string& name, int64_t iterations, int repeats, double goal) {
+bool TimeCounting(test::Native& native, const std::string& name, int64_t iterations, int repeats,
+                  double goal) {
   std::mt19937 random(7);
   std::vector<double> x, row = {0};
   for (int64_t k = 0; k < iterations; ++k) {
@@ -145,7 +146,7 @@ bool TimeCounting(test::Native& native, const std::string& name, int64_t iterati
   primal[1].tensor = interp::Tensor::Zeros(ir::kF32, {iterations});
   primal[2].tensor = interp::Tensor::Filled(ir::Scalar::I32, {iterations + 1}, row);
   interp::Arguments derived = native.DerivedArguments(name, primal);
-  auto again = native.Plan(name, derived, 0), known = native.Plan(name, derived, 1);
+  auto again = native.Plan(name, derived, 0, 0), known = native.Plan(name, derived, 0, 1);
   known.Run();
   again.Run();
   bench::Time counted = bench::BestOf(repeats, [&] { again.Run(); });

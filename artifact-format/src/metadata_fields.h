@@ -59,7 +59,8 @@ bool StackFields(V& v, M& stack) {
   return v.Enum("addressing", stack.addressing, kAddressings) &&
          (!v.Since(3) || v.Flag("bits", stack.bits)) && v.Index("capacity", stack.capacity) &&
          (!v.Since(3) || v.Flag("counted", stack.counted)) && v.Number("group", stack.group) &&
-         v.Number("id", stack.id) && v.Text("place", stack.place) && v.Index("share", stack.share) &&
+         v.Number("id", stack.id) && (!v.Since(3) || v.Flag("loose", stack.loose)) &&
+         v.Text("place", stack.place) && v.Index("share", stack.share) &&
          v.Enum("storage", stack.storage, kStorages) && v.Enum("type", stack.type, kScalarTypes);
 }
 

@@ -517,7 +517,10 @@ NodeId Bounds::UniformCondition(Value condition) {
   return algebra_.pool().ClassOf(range.lower) == artifact::SizeClass::kS2 ? kNoNode : range.lower;
 }
 
-NodeId Bounds::LargestIn(Block block, NodeId expr, Block outer) {
+NodeId Bounds::LargestIn(Block block, NodeId expr, Block outer, bool* loose) {
+  auto found_loose = [&](bool is_loose) {
+    if (loose != nullptr && is_loose) *loose = true;
+  };
   for (; block != outer && block != function_.Body() && expr != kNoNode;) {
     Inst owner = function_[block].owner;
     const ir::InstData& data = function_[owner];
@@ -526,10 +529,13 @@ NodeId Bounds::LargestIn(Block block, NodeId expr, Block outer) {
       bool is_then = data.regions[0] == block;
       if (condition != kNoNode)
         expr = algebra_.pool().Select(condition, is_then ? expr : zero, is_then ? zero : expr);
+      found_loose(condition == kNoNode && algebra_.pool().FreeLevels(expr) != 0);
     } else if (data.op == Op::For) {
+      found_loose(!TripsOf(owner).exact && algebra_.pool().FreeLevels(expr) != 0);
       expr = algebra_.MaxOver(LevelOf(owner), TripsOf(owner).upper, expr, true);
     } else if (data.op == Op::While) {
       NodeId trips = TripsOf(owner).upper;
+      found_loose(algebra_.pool().FreeLevels(expr) != 0);
       bool is_test = data.regions[0] == block;  // runs once more than the body
       if (is_test) trips = algebra_.Add(trips, algebra_.Const(1));
       expr = algebra_.MaxOver(LevelOf(owner), trips, expr, !is_test);

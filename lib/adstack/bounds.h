@@ -43,8 +43,9 @@ class Bounds {
 
   /// The largest `expr` over all iterations that reach `block`, counted from `outer` (exclusive; the whole
   /// kernel where invalid). Conditions of enclosing branches count where they are known before the launch and
-  /// alike for all iterations.
-  NodeId LargestIn(ir::Block block, NodeId expr, ir::Block outer = {});
+  /// alike for all iterations. `*loose` is set where no iteration may come near: `expr` changes from one to
+  /// the next, and a condition or the end of a loop that is not known keeps some from `block`.
+  NodeId LargestIn(ir::Block block, NodeId expr, ir::Block outer = {}, bool* loose = nullptr);
   NodeId SmallestIn(ir::Block block, NodeId expr, ir::Block outer = {});
 
   /// The expression of an i1, where it is exact and depends on no index and no buffer.

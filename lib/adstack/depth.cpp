@@ -27,8 +27,8 @@ struct Fill {
 
 class FillAnalysis {
  public:
-  FillAnalysis(const ir::Function& kernel, const StackFacts& stack, Bounds& bounds)
-      : kernel_(kernel), stack_(stack), bounds_(bounds), algebra_(bounds.algebra()) {
+  FillAnalysis(const ir::Function& kernel, const StackFacts& stack, Bounds& bounds, bool* loose)
+      : kernel_(kernel), stack_(stack), bounds_(bounds), algebra_(bounds.algebra()), loose_(loose) {
     for (Inst access : stack.accesses) {
       Block block = kernel[access].parent;
       while (touched_.Insert(block)) {
@@ -42,7 +42,7 @@ class FillAnalysis {
   /// From just behind the stack's making, when it is empty, to the end of its block.
   NodeId Run() {
     Block home = kernel_[stack_.maker].parent;
-    return bounds_.LargestIn(home, algebra_.Clamp0(OfBlock(home, true).peak));
+    return bounds_.LargestIn(home, algebra_.Clamp0(OfBlock(home, true).peak), {}, loose_);
   }
 
  private:
@@ -111,6 +111,7 @@ class FillAnalysis {
       NodeId upper = pool.Select(condition.lower, then_fill.net.upper, else_fill.net.upper);
       return {peak, {lower, upper}};
     }
+    *loose_ = true;
     Range net{algebra_.Min(then_fill.net.lower, else_fill.net.lower),
               algebra_.Max(then_fill.net.upper, else_fill.net.upper)};
     return {algebra_.Max(then_fill.peak, else_fill.peak), net};
@@ -118,6 +119,7 @@ class FillAnalysis {
 
   Fill OfLoop(Inst loop, Fill body, Trips trips) {
     uint32_t level = bounds_.LevelOf(loop);
+    *loose_ = *loose_ || !trips.exact;
     bool never_grows = body.net.upper != kNoNode && algebra_.RangeOf(body.net.upper).high <= 0;
     bool never_falls = body.net.lower != kNoNode && algebra_.RangeOf(body.net.lower).low >= 0;
     NodeId before = never_grows ? Zero() : bounds_.SumOfEarlier(loop, body.net.upper);
@@ -140,13 +142,14 @@ class FillAnalysis {
   const StackFacts& stack_;
   Bounds& bounds_;
   SizeAlgebra& algebra_;
+  bool* loose_;
   IndexSet<Block> touched_;
 };
 
 }  // namespace
 
-NodeId DeepestFill(const ir::Function& kernel, const StackFacts& stack, Bounds& bounds) {
-  return FillAnalysis(kernel, stack, bounds).Run();
+NodeId DeepestFill(const ir::Function& kernel, const StackFacts& stack, Bounds& bounds, bool* loose) {
+  return FillAnalysis(kernel, stack, bounds, loose).Run();
 }
 
 }  // namespace adc::adstack

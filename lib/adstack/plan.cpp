@@ -101,7 +101,9 @@ class Planner {
     stack.gates = facts.gates;
     stack.group = number;  // position in facts_ until groups are numbered
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
-    stack.capacity = Folded(facts.indexed ? LargestSlot(facts) : DeepestFill(kernel_, facts, bounds_));
+    stack.capacity = Folded(facts.indexed ? LargestSlot(facts, &stack.loose)
+                                          : DeepestFill(kernel_, facts, bounds_, &stack.loose));
+    stack.loose = stack.loose && stack.capacity != kNoNode;
     plan_.tasks[facts.task].stacks.push_back(std::move(stack));
   }
 
@@ -114,12 +116,15 @@ class Planner {
     return result.ok() ? algebra_.Const(result.value) : expr;
   }
 
-  NodeId LargestSlot(const StackFacts& facts) {
+  NodeId LargestSlot(const StackFacts& facts, bool* loose) {
     NodeId capacity = algebra_.Const(0);
     for (Inst access : facts.accesses) {
       if (kernel_[access].op != Op::StackPush) continue;
-      NodeId slots = algebra_.Add(bounds_.Of(kernel_.Operand(access, 2)).upper, algebra_.Const(1));
-      capacity = algebra_.Max(capacity, algebra_.Clamp0(bounds_.LargestIn(kernel_[access].parent, slots)));
+      Range slot = bounds_.Of(kernel_.Operand(access, 2));
+      *loose = *loose || !slot.Exact();
+      NodeId slots = algebra_.Add(slot.upper, algebra_.Const(1));
+      NodeId most = bounds_.LargestIn(kernel_[access].parent, slots, {}, loose);
+      capacity = algebra_.Max(capacity, algebra_.Clamp0(most));
     }
     return capacity;
   }
@@ -175,6 +180,7 @@ class Planner {
       if (bytes > left) continue;
       stack.private_length = length;
       stack.capacity = algebra_.Const(length);
+      stack.loose = false;
       stack.storage = Storage::kPrivate;
       left -= bytes;
     }

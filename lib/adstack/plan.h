@@ -43,6 +43,7 @@ struct PlannedStack {
   std::vector<ir::Block> gates;  ///< where its row is claimed; `gate` alone where it needs none
   NodeId capacity = kNoNode;     ///< elements; kNoNode: nothing says it before the launch
   bool counted = false;          ///< the task's size kernel counts the elements
+  bool loose = false;            ///< `capacity` is a bound that launches may stay well below
   uint32_t group = 0;
   uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
   artifact::Addressing addressing = artifact::Addressing::kIndexed;

@@ -141,6 +141,7 @@ class PlanPrinter {
     text_ += ", class " + std::string(ClassName(plan_.exprs.ClassOf(stack.capacity)));
     text_ += stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted";
     if (stack.IsBits()) text_ += ", bits";
+    if (stack.loose) text_ += ", a loose bound";
     if (stack.counted) text_ += ", sized by the size kernel";
     if (stack.storage == artifact::Storage::kPrivate) {
       text_ += ", private";
@@ -186,6 +187,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     entry.type = entry.bits ? artifact::ScalarType::kU32 : ScalarTypeOf(stack.scalar);
     entry.capacity = stack.capacity;
     entry.counted = stack.counted;
+    entry.loose = stack.loose;
     if (stack.place.Valid()) entry.place = std::string_view(sources.Describe(stack.place));
     entry.addressing = stack.addressing;
     entry.storage = stack.storage;

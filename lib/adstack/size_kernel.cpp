@@ -41,6 +41,11 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
+bool IsOpen(const TaskPlan& task) {
+  return std::any_of(task.stacks.begin(), task.stacks.end(),
+                     [](const PlannedStack& stack) { return stack.capacity == kNoNode; });
+}
+
 bool CountsElements(const artifact::SizeExprPool& exprs, const TaskPlan& task) {
   return std::any_of(task.stacks.begin(), task.stacks.end(),
                      [&](const PlannedStack& stack) { return WantsCounting(exprs, stack); });
@@ -402,7 +407,7 @@ bool Has(const std::vector<uint32_t>& numbers, uint32_t number) {
 
 bool WantsCounting(const artifact::SizeExprPool& exprs, const PlannedStack& stack) {
   return stack.storage == artifact::Storage::kRow &&
-         (stack.capacity == kNoNode || exprs.HasLoops(stack.capacity));
+         (stack.capacity == kNoNode || stack.loose || exprs.HasLoops(stack.capacity));
 }
 
 std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kernel, AdstackPlan& plan,
@@ -414,7 +419,8 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     TaskPlan& own = plan.tasks[task];
     bool rows = config.count_rows && std::any_of(own.groups.begin(), own.groups.end(),
                                                  [](const PlannedGroup& group) { return group.gated; });
-    if (!CountsElements(plan.exprs, own) && !rows) continue;
+    bool elements = CountsElements(plan.exprs, own) && (config.count_elements || IsOpen(own));
+    if (!elements && !rows) continue;
     SizeKernelBuilder builder(module, structure, tasks[task], plan.exprs, own);
     Function* function = builder.Run(task, rows);
     if (function == nullptr) continue;
@@ -426,8 +432,10 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
         // What it counts for the task it also counts for itself, round by round.
-        if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id))
+        if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id)) {
           stack.capacity = kNoNode;
+          stack.loose = false;
+        }
       }
     }
     if (runs_dry) {

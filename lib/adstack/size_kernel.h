@@ -2,7 +2,8 @@
 // Size kernels: what no size expression can say is counted before the launch.
 //
 // A `while` whose end lies in the data has no expression for its trip count, and a gate none for how many
-// iterations pass it. The longest of many rows of a matrix has one, but it takes a step per row to evaluate.
+// iterations pass it. The longest of many rows of a matrix has one, but it takes a step per row to evaluate;
+// for a loop behind a gate that differs from iteration to iteration there is only a bound.
 // A task's size kernel is the task itself without its effects: a kernel of the same parameters and
 // iterations, and one more, `%sizes: buffer<i64, 1>`, zero before it runs. It runs what decides how often
 // loops run and which gates are passed, and counts: %sizes[stack] is what an open stack takes at most,
@@ -26,11 +27,13 @@ struct SizeKernel {
 };
 
 struct SizeKernelConfig {
-  bool count_rows = true;  ///< for devices: on a CPU rows belong to workers
+  bool count_rows = true;      ///< for devices: on a CPU rows belong to workers
+  bool count_elements = true;  ///< also where a capacity has an expression
 };
 
-/// A size kernel should count for the stack: nothing else says its capacity, or only an expression that
-/// loops, so that a host would walk what a device does side by side, and read its buffers back for that.
+/// A size kernel should count for the stack: nothing else says its capacity; or only an expression that
+/// loops, so that a host would walk what a device does side by side, and read its buffers back for that; or
+/// only a bound that may be far too large.
 bool WantsCounting(const artifact::SizeExprPool& exprs, const PlannedStack& stack);
 
 /// Adds the size kernels of `kernel` to the module, planned and not lowered: "k.grad.size0" for task 0, role

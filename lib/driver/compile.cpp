@@ -330,6 +330,7 @@ bool Compilation::Lower() {
   size_config.count_rows =
       !options_.forbid_s2 && std::any_of(targets_.begin(), targets_.end(),
                                          [](const target::Target& target) { return !target.IsCpu(); });
+  size_config.count_elements = !options_.forbid_s2;
   adstack::PlanConfig plan_config;
   plan_config.forbid_s2 = options_.forbid_s2;
   bool planned = passes_.Run("plan", *module_, [&] {

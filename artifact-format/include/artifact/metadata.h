@@ -112,7 +112,8 @@ struct StackMeta {
   /// The task's size kernel counts the elements too. Where `capacity` is none and this is false, the launch
   /// needs a cap.
   bool counted = false;
-  String place;  ///< source place "file:line:column" of the push
+  bool loose = false;  ///< `capacity` is a bound that launches may stay well below
+  String place;        ///< source place "file:line:column" of the push
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
   /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;

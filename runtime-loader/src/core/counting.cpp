@@ -217,6 +217,9 @@ bool WantsCount(const adrt_launch_plan& plan, uint32_t task) {
   for (const artifact::GroupMeta& group : adstack->groups) {
     if (group.counted && artifact::IsClaimed(group, plan.rules)) return true;
   }
+  for (const artifact::StackMeta& stack : adstack->stacks) {
+    if (stack.loose && stack.counted) return true;
+  }
   return false;
 }
 

@@ -257,7 +257,7 @@ class TaskSizer {
       bool countable = IsCounted(meta_, stack) && CanCount(plan_, number_);
       // A size kernel's own stacks go by what it has counted so far.
       bool by_counts = countable || stack.capacity == artifact::kNoNode;
-      if (by_counts && HasCounts() && stack.id < sizes_.counts->size()) {
+      if (by_counts && (!stack.loose || sizes_.by_count) && HasCounts() && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
@@ -301,9 +301,21 @@ class TaskSizer {
     if (HasCounts()) {
       by_count_ = true;
       sizes_.threads = most;
+      TightenLoose();
+      if (!LayOut()) return false;
       FitDevice();
     }
     return FitBudget() && Settle();
+  }
+
+  // What a bound leaves room for and was not counted takes no memory.
+  void TightenLoose() {
+    for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
+      const artifact::StackMeta& stack = adstack_->stacks[index];
+      if (!stack.loose || !IsCounted(meta_, stack) || stack.id >= sizes_.counts->size()) continue;
+      uint64_t counted = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
+      if (counted < sizes_.stacks[index].capacity) sizes_.stacks[index].capacity = counted;
+    }
   }
 
   bool HasCounts() const { return sizes_.counts && plan_.cap == 0; }
