@@ -200,6 +200,10 @@ bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack)
   return stack.counted || (stack.capacity == artifact::kNoNode && !task.size_kernel.empty());
 }
 
+bool CountsFit(const TaskPlan& sizes) {
+  return !sizes.counting || sizes.counting->segment == sizes.segment;
+}
+
 bool MustCount(const adrt_launch_plan& plan, uint32_t task) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   if (!adstack || !CanCount(plan, task)) return false;

@@ -147,6 +147,8 @@ bool MayWrite(const adrt_launch_plan& plan, uint32_t param);
 
 /// Whether the task's size kernel counts the stack's elements.
 bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack);
+/// Whether what was counted of the stacks holds for the segment length that the task has now.
+bool CountsFit(const TaskPlan& sizes);
 /// Whether what a size kernel counts would take the host more reading than counting is worth.
 bool ReadsTooMuch(const adrt_launch_plan& plan, uint32_t task);
 /// Whether settling the task looks at what the parameter holds.

@@ -256,8 +256,9 @@ class TaskSizer {
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
       bool countable = IsCounted(meta_, stack) && CanCount(plan_, number_);
       // A size kernel's own stacks go by what it has counted so far.
-      bool by_counts = countable || stack.capacity == artifact::kNoNode;
-      if (by_counts && (!stack.loose || sizes_.by_count) && HasCounts() && stack.id < sizes_.counts->size()) {
+      bool by_counts = stack.capacity == artifact::kNoNode ||
+                       (countable && (!stack.loose || sizes_.by_count) && CountsFit(sizes_));
+      if (by_counts && HasCounts() && stack.id < sizes_.counts->size()) {
         planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
         continue;
       }
@@ -301,7 +302,7 @@ class TaskSizer {
     if (HasCounts()) {
       by_count_ = true;
       sizes_.threads = most;
-      TightenLoose();
+      if (CountsFit(sizes_)) TightenLoose();
       if (!LayOut()) return false;
       FitDevice();
     }
