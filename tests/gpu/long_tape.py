@@ -48,8 +48,8 @@ def measured(options, words):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--iterations", type=int, default=1 << 20)
-    parser.add_argument("--steps", type=int, default=1 << 17)
+    parser.add_argument("--iterations", type=int, default=1 << 18)
+    parser.add_argument("--steps", type=int, default=1 << 18)
     parser.add_argument("--budget", type=int, default=2_000_000_000)
     parser.add_argument("--whole", type=int, default=64_000_000_000)
     parser.add_argument("adc")
