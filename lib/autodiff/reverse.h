@@ -5,8 +5,8 @@
 // consumes the adjoints of what `k` overwrites. It runs after `k`, on the buffers as `k` left them, and
 // redoes no side effect of `k`. Requires: Phase::Scalar; `primal` is a kernel whose tasks are isolated.
 // Guarantees: the primal is not touched; the new kernel is well formed, holds adstacks (each pushed by one
-// loop and popped by its reversed twin at the same slot) and `add_to`; the gradient is right, or an error
-// says why it cannot be. Breaks: nothing.
+// loop, by two copies of it where it keeps checkpoints, and popped by its reversed twin at the same slot) and
+// `add_to`; the gradient is right, or an error says why it cannot be. Breaks: nothing.
 
 #include "autodiff/checkpoint.h"
 #include "autodiff/kept.h"

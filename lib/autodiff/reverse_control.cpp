@@ -251,7 +251,15 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
   }
   for (size_t n = 0; n < carried.size(); ++n)
     Accumulate(CarriedYield(primal_, inst, carried[n] / 256), seeds[n], carried[n] % 256);
+  FilledSteps filled_around = filled_steps_;
+  if (fills_last_.Has(inst)) {
+    bool was_reversed = is_for && (data.flags & ir::kFlagReversed) != 0;
+    Value last = was_reversed ? built_.Operand(loop, 0)
+                              : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
+    filled_steps_ = {StepsOf(inst), inst, builder_.Make(Op::Eq, {index, last})};
+  }
   ReverseUnit(data.regions[0], false);
+  filled_steps_ = filled_around;
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t place : carried)

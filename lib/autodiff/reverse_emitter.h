@@ -52,6 +52,11 @@ class ReverseEmitter {
     ir::Inst loop;
     ir::Value where;
   };
+  /// The loop over steps whose tape the forward run of `segments` has filled where `is_last` holds.
+  struct FilledSteps {
+    ir::Inst loop, segments;
+    ir::Value is_last;
+  };
   struct Tape {
     std::vector<TapeEntry> entries;
     UndoPlan undo;
@@ -72,6 +77,11 @@ class ReverseEmitter {
   ir::Inst StepsOf(ir::Inst segments) const;
   /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
   bool EndsAtLastCheckpoint(ir::Inst loop, const Mode& mode) const;
+  /// `loop` runs over segments to its end, and leaves the tape of the last one behind.
+  bool FillsLastSegment(ir::Inst loop, const Mode& mode) const;
+  /// The result of `segments` that is result `k` of its loop over steps in the last segment; invalid where
+  /// none is at hand.
+  ir::Value AfterLast(ir::Inst segments, uint32_t k) const;
   /// The parameter that says how long segments are; invalid where none does.
   ir::Value SegmentParam() const;
   /// `v`, in the block of `loop`, is or may depend on a result of it.
@@ -171,6 +181,10 @@ class ReverseEmitter {
   std::map<ir::Inst, std::pair<ir::Value, ir::Value>> due_undo_;  ///< the same for stores to arrays
   ir::Value push_slot_;
   SkippedSteps skipped_steps_;
+  ir::Inst filling_steps_;         ///< the loop over steps whose tape the forward run over segments fills
+  IndexSet<ir::Inst> fills_last_;  ///< loops over segments whose forward run has
+  std::map<ir::Inst, ir::Value> last_trips_;  ///< such a `while` -> iterations of its last segment
+  FilledSteps filled_steps_;
   IndexSet<ir::Inst> widened_;  ///< branches whose first step ran with their forward run
   /// Loads whose adjoint is summed in a register over a loop that does not change their address: their slot,
   /// and the loads of each outermost such loop.

@@ -380,6 +380,33 @@ bool ReverseEmitter::EndsAtLastCheckpoint(Inst loop, const Mode& mode) const {
   return true;
 }
 
+bool ReverseEmitter::FillsLastSegment(Inst loop, const Mode& mode) const {
+  if ((primal_[loop].flags & ir::kFlagCheckpoint) == 0 || mode.widened > 0) return false;
+  Inst steps = StepsOf(loop);
+  if (!steps.Valid() || !plan_.RunsForward(steps) || plan_.WritesNeededArray(loop)) return false;
+  if (EndsAtLastCheckpoint(loop, mode)) return false;
+  // What the way back reads of the steps' results must be there without them.
+  for (uint32_t n = 0; n < primal_[steps].result_count; ++n) {
+    if (!plan_.Needed(primal_.Result(steps, n))) continue;
+    bool known = false;
+    for (uint32_t k = 0; k < primal_[loop].result_count; ++k) {
+      bool same = CarriedYield(primal_, loop, k) == primal_.Result(steps, n);
+      known = known || (same && Wanted(mode, primal_.Result(loop, k)));
+    }
+    if (!known) return false;
+  }
+  return true;
+}
+
+Value ReverseEmitter::AfterLast(Inst segments, uint32_t k) const {
+  Value of_steps = primal_.Result(StepsOf(segments), k);
+  for (uint32_t n = 0; n < primal_[segments].result_count; ++n) {
+    if (CarriedYield(primal_, segments, n) != of_steps) continue;
+    if (Value after = values_.Get(primal_.Result(segments, n).raw); after.Valid()) return after;
+  }
+  return {};
+}
+
 Value ReverseEmitter::IsLast(Inst loop) {
   bool reversed = (built_[loop].flags & ir::kFlagReversed) != 0;
   Value last = reversed ? built_.Operand(loop, 0)
@@ -395,13 +422,21 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   const ir::InstData data = primal_[inst];
   bool is_for = data.op == Op::For;
   bool as_root = mode.first_step && plan_.RunsForward(inst);
+  bool fills_tape = as_root || inst == filling_steps_;
+  Value slot_around = push_slot_;
   Mode inner;
   inner.roots = mode.roots;
-  if (as_root) {
+  if (fills_tape) {
     inner.roots.push_back(inst);
     MakeTape(inst);
   }
-  bool counted = as_root && !is_for && (work_.Has(inst) || plan_.WritesNeededArray(inst));
+  bool fills_last = as_root && FillsLastSegment(inst, mode);
+  if (fills_last) {
+    fills_last_.Insert(inst);
+    MakeTape(StepsOf(inst));
+  }
+  bool counted = fills_tape && !is_for && (work_.Has(inst) || plan_.WritesNeededArray(inst));
+  bool filled = as_root && inst == filled_steps_.loop;
 
   std::vector<uint32_t> carried;
   std::vector<Value> initial;
@@ -411,17 +446,22 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
     initial.push_back(At(CarriedInit(primal_, inst, k)));
   }
   if (counted) initial.push_back(builder_.I32(0));
+  bool counts_last = fills_last && counted;
+  if (counts_last) initial.push_back(builder_.I32(0));
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     if (inst == skipped_steps_.loop && !as_root)
       bounds[1] = builder_.Make(Op::Select, {skipped_steps_.where, bounds[0], bounds[1]});
+    if (filled) bounds[1] = builder_.Make(Op::Select, {filled_steps_.is_last, bounds[0], bounds[1]});
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial,
                         static_cast<uint8_t>(data.flags & ir::kFlagReversed));
   } else {
     Value max = (data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value();
     if (inst == skipped_steps_.loop && !as_root)
       max = builder_.Make(Op::Select, {skipped_steps_.where, builder_.Zero(built_.TypeOf(max)), max});
+    if (filled)
+      max = builder_.Make(Op::Select, {filled_steps_.is_last, builder_.Zero(built_.TypeOf(max)), max});
     loop = builder_.While(max, initial);
   }
 
@@ -440,7 +480,7 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
     names_.Name(param, "", primal_, primal_param);
     values_.Set(primal_param.raw, param);
   }
-  Value counter = counted ? built_[head].params.back() : Value();
+  Value counter = counted ? built_[head].params[first_param + carried.size()] : Value();
   if (!is_for) {
     builder_.SetBlock(head);
     EmitForward(primal_[data.regions[0]].insts, inner);
@@ -452,7 +492,7 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
     builder_.SetBlock(head);
   }
   builder_.SetSpan(data.span);
-  if (as_root) {
+  if (fills_tape) {
     const Tape& tape = tapes_.find(inst)->second;
     bool pushes = !tape.entries.empty() || !tape.undo.stores.empty() || !tape.undo.snapshots.empty();
     if (pushes) push_slot_ = is_for ? IterationSlot(inst, built_[head].params[0]) : counter;
@@ -470,14 +510,18 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   if (as_root && EndsAtLastCheckpoint(inst, mode)) {
     skipped_steps_ = {StepsOf(inst), is_for ? IsLast(loop) : WholeTape()};
   }
+  Inst filling_around = filling_steps_;
+  filling_steps_ = fills_last ? StepsOf(inst) : Inst();
   EmitForward(primal_[LoopYieldBlock(primal_, inst)].insts, inner);
+  filling_steps_ = filling_around;
   skipped_steps_ = around;
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t k : carried) yields.push_back(At(CarriedYield(primal_, inst, k)));
   if (counted) yields.push_back(builder_.Make(Op::Add, {counter, builder_.I32(1)}));
+  if (counts_last) yields.push_back(values_.Get(AuxKey(StepsOf(inst))));
   builder_.Yield(yields);
-  if (as_root) {
+  if (fills_tape) {
     for (const TapeEntry& entry : tapes_.find(inst)->second.entries) due_pushes_.erase(entry.value);
     for (Inst store : tapes_.find(inst)->second.undo.stores) due_undo_.erase(store);
   }
@@ -486,13 +530,20 @@ void ReverseEmitter::EmitForwardLoop(Inst inst, const Mode& mode) {
   for (size_t n = 0; n < carried.size(); ++n) {
     Value result = built_.Result(loop, static_cast<uint32_t>(n));
     names_.Name(result, "", primal_, primal_.Result(inst, carried[n]));
+    Value after = filled ? AfterLast(filled_steps_.segments, carried[n]) : Value();
+    if (after.Valid()) result = builder_.Make(Op::Select, {filled_steps_.is_last, after, result});
     values_.Set(primal_.Result(inst, carried[n]).raw, result);
   }
   if (counted) {
     Value count = built_.Result(loop, static_cast<uint32_t>(carried.size()));
     names_.Name(count, "trips");
+    if (filled)
+      count =
+          builder_.Make(Op::Select, {filled_steps_.is_last, last_trips_.at(filled_steps_.segments), count});
     values_.Set(AuxKey(inst), count);
   }
+  if (counts_last) last_trips_[inst] = built_.Result(loop, static_cast<uint32_t>(carried.size() + 1));
+  push_slot_ = slot_around;
 }
 
 }  // namespace adc::autodiff
