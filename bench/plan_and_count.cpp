@@ -63,6 +63,13 @@ struct Bundle {
   adrt_error error = {};
 };
 
+bool PrintPlan(const char* what, bench::Time time, int plans, uint64_t per_plan) {
+  double microseconds = 1e3 * time.processor / plans;
+  std::printf("%-28s %10.3f us, %llu allocations      goal: at most 2.00%s\n", what, microseconds,
+              static_cast<unsigned long long>(per_plan), microseconds <= 2 ? "" : ", MISSED");
+  return microseconds <= 2;
+}
+
 /// Times plans of one kernel, all buffers with `extent` elements per axis.
 bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
   const adrt_kernel* kernel = nullptr;
@@ -108,10 +115,29 @@ bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
   bench::Time time = bench::BestOf(10, [&] {
     for (int n = 0; n < plans; ++n) plan_once();
   });
-  double microseconds = 1e3 * time.processor / plans;
-  std::printf("%-28s %10.3f us, %llu allocations      goal: at most 2.00%s\n", name, microseconds,
-              static_cast<unsigned long long>(per_plan), microseconds <= 2 ? "" : ", MISSED");
-  return microseconds <= 2;
+  bool good = PrintPlan(name, time, plans, per_plan);
+
+  // What a program does from launch to launch: the same plan with other arguments, here all of them.
+  adrt_launch_plan* kept = nullptr;
+  bundle.Must(adrt_plan(kernel, &desc, &kept, bundle.Error()));
+  int turn = 0;
+  auto update_once = [&] {
+    // Other shapes each time, so that sizes are computed again.
+    for (adrt_arg& arg : args) {
+      if (arg.kind != ADRT_PARAM_SCALAR) arg.extents[0] = extent + (arg.rank > 0 ? turn % 2 : 0);
+    }
+    ++turn;
+    bundle.Must(adrt_plan_update(kept, args.data(), static_cast<uint32_t>(args.size()), bundle.Error()));
+  };
+  update_once();
+  before = allocations;
+  update_once();
+  per_plan = allocations - before;
+  time = bench::BestOf(10, [&] {
+    for (int n = 0; n < plans; ++n) update_once();
+  });
+  adrt_plan_release(kept);
+  return PrintPlan("  adrt_plan_update", time, plans, per_plan) && good;
 }
 
 const char* const kRagged = R"(

@@ -62,12 +62,18 @@ class Binder {
     const unsigned char* place = reinterpret_cast<const unsigned char*>(args_);
     uint32_t stride = arg_count_ > 0 ? args_->struct_size : 0;
     for (uint32_t number = 0; number < arg_count_; ++number) {
-      adrt_arg arg = {};
       const adrt_arg* given = reinterpret_cast<const adrt_arg*>(place + size_t{number} * stride);
-      if (given->struct_size != stride || !CopyDescriptor(given, &arg)) {
+      adrt_arg copy;
+      bool good = given->struct_size == stride;
+      if (good && stride != sizeof copy) {  // of another version of the header
+        copy = {};
+        good = CopyDescriptor(given, &copy);
+        given = &copy;
+      }
+      if (!good) {
         return Refuse(error_, ADRT_ERROR_ARGUMENT, "argument ", number, ": struct_size is not set");
       }
-      if (!Bind(arg, number)) return false;
+      if (!Bind(*given, number)) return false;
     }
     for (uint32_t index = 0; index < meta_.params.size(); ++index) {
       if (!artifact::IsHidden(meta_.params[index]) && plan_.params[index].given == 0) {
