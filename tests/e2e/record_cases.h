@@ -127,6 +127,40 @@ inline void CheckRecordedCounts(OnDevice& device, Recorder& recorder, OnDevice& 
   }
 }
 
+/// A stack whose depth only running tells, within a budget that whole tapes do not fit: counted once more,
+/// with the length of the segments that what was counted asks for.
+inline void CheckRecordedCheckpoints(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
+  constexpr int64_t kCount = 200;
+  std::vector<uint32_t> status;
+  interp::Arguments near = GradientOf("kept", kCount, 1, Many(kCount, 0.5)),
+                    far = GradientOf("kept", kCount, 1, Many(kCount, 0.01));
+  OnDevice::Launch launch(device, "kept.grad", far);
+  auto segment = [&] {
+    adrt_task_report task = {};
+    task.struct_size = sizeof task;
+    device.Must(adrt_plan_task(launch.plan(), 0, &task, device.Error()));
+    return task.segment;
+  };
+  launch.Plan();
+  uint32_t rounds = CountAndResolve(device, recorder, launch, far);
+  CHECK(segment() == 0);
+  uint64_t whole = launch.Report().heap_bytes, budget = whole / 4;
+  launch.Plan(budget);
+  CHECK(CountAndResolve(device, recorder, launch, far) > rounds);
+  CHECK(segment() > 0);
+  CHECK(launch.Report().heap_bytes <= budget);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "kept.grad", launch, far));
+  // Other contents are counted with the length that there is.
+  launch.Write(near);
+  CountAndResolve(device, recorder, launch, near);
+  CHECK(launch.Report().heap_bytes <= budget);
+  RecordAndRun(device, recorder, launch, status);
+  device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+  CHECK(AsOnCpu(cpu, "kept.grad", launch, near));
+}
+
 /// Rows behind a gate, counted in the caller's queue.
 inline void CheckRecordedRows(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
   constexpr int64_t kCount = 1000;

@@ -13,6 +13,12 @@ TEST_CASE("recorded counts settle a plan, on vulkan", "[record][vulkan]") {
   CheckRecordedCounts(device, device, cpu);
 }
 
+TEST_CASE("recorded counts choose checkpoints within a budget, on vulkan", "[record][vulkan]") {
+  OwnVulkan device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedCheckpoints(device, device, cpu);
+}
+
 TEST_CASE("recorded counts say how many rows there are, on vulkan", "[record][vulkan]") {
   OwnVulkan device(waves_file);
   OnCpu cpu(waves_file, 2);
