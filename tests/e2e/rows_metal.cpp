@@ -2,6 +2,7 @@
 // gradients confirm.
 
 #include "../support/on_metal.h"
+#include "bounds_cases.h"
 #include "rows_cases.h"
 
 using namespace adc;
@@ -16,4 +17,10 @@ TEST_CASE("a grid of which few, some and all cells pass, on Metal", "[metal]") {
   std::string path = std::string(ADC_SAMPLES) + "/mpm_grid_op.ir";
   OnMetal device(path);
   for (double fraction : kGridFractions) CompareGrid(device, path, fraction);
+}
+
+TEST_CASE("bounds in large buffers are counted and not read back, on Metal", "[metal]") {
+  std::string path = std::string(ADC_TESTS) + "/rows/bounds.ir";
+  OnMetal device(path);
+  for (int64_t size : {300, 20000}) CompareBounds(device, path, size);
 }

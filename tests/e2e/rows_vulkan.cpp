@@ -1,6 +1,7 @@
 // Rows behind gates on Vulkan: counted by size kernels before a launch, as the CPU's gradients confirm.
 
 #include "../support/on_vulkan.h"
+#include "bounds_cases.h"
 #include "rows_cases.h"
 
 using namespace adc;
@@ -15,4 +16,10 @@ TEST_CASE("a grid of which few, some and all cells pass, on Vulkan", "[vulkan]")
   std::string path = std::string(ADC_SAMPLES) + "/mpm_grid_op.ir";
   OnVulkan device(path);
   for (double fraction : kGridFractions) CompareGrid(device, path, fraction);
+}
+
+TEST_CASE("bounds in large buffers are counted and not read back, on Vulkan", "[vulkan]") {
+  std::string path = std::string(ADC_TESTS) + "/rows/bounds.ir";
+  OnVulkan device(path);
+  for (int64_t size : {300, 20000}) CompareBounds(device, path, size);
 }

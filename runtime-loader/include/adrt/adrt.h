@@ -320,7 +320,8 @@ typedef struct adrt_plan_desc {
 } adrt_plan_desc;
 
 /* Checks the arguments and computes what the launch takes. On the host alone: no driver call, no look into a
- * buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run. Without a
+ * buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run, and with a
+ * module also those of class S1 that take more than 2^18 steps to evaluate and have a size kernel. Without a
  * module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                       adrt_error* error);

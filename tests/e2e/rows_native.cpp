@@ -1,0 +1,13 @@
+// Bounds in buffers on the CPU: long ones are counted by compiled code, not walked step by step.
+
+#include "../support/on_cpu.h"
+#include "bounds_cases.h"
+
+using namespace adc;
+using namespace adc::test;
+
+TEST_CASE("bounds in buffers are counted where that is much to evaluate, on the CPU") {
+  std::string path = std::string(ADC_TESTS) + "/rows/bounds.ir";
+  OnCpu device(path, 2);
+  for (int64_t size : {300, 20000}) CompareBounds(device, path, size);
+}
