@@ -57,10 +57,27 @@ inline void CheckWithin(WithinBudget& device, const BudgetCase& one, const Withi
   if (heap_bytes) *heap_bytes = cut.heap_bytes;
 }
 
+/// One loop compiled for whole tapes, for segments of a fixed length and of a launch's choice.
+inline void CompareWays(WithinBudget& device) {
+  const BudgetCase& whole = kBudgetCases[0];
+  WithinBudget::Given given = BudgetArguments(whole, 300);
+  WithinBudget::Outcome plain = device.Run("whole.grad", given, 0),
+                        fixed = device.Run("fixed.grad", given, 0),
+                        chosen = device.Run("chosen.grad", given, 0);
+  REQUIRE(plain.status == ADRT_OK);
+  CHECK(fixed.heap_bytes < plain.heap_bytes / 4);
+  CHECK(chosen.heap_bytes >= plain.heap_bytes);
+  for (const char* buffer : {"x.adj", "y.adj"}) {
+    CHECK(fixed.buffers.at(buffer) == plain.buffers.at(buffer));
+    CHECK(chosen.buffers.at(buffer) == plain.buffers.at(buffer));
+  }
+}
+
 /// Every kernel within budgets. `workers` of a CPU, on which a plan without a device says the same; 0:
 /// elsewhere.
 inline void CompareBudgets(WithinBudget& device, uint32_t workers) {
   constexpr int64_t kSize = 300;
+  CompareWays(device);
   std::mt19937 random(7);
   for (const BudgetCase& one : kBudgetCases) {
     INFO(one.name);
