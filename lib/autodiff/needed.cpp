@@ -66,6 +66,12 @@ bool AtHandAlways(const Function& function, Value v) {
   return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body();
 }
 
+bool IsScratch(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body() &&
+         function.params[data.number].role == ir::ParamRole::Scratch;
+}
+
 bool IsCarriedParam(const Function& function, Value v) {
   const ir::ValueData& data = function[v];
   if (data.kind != ir::ValueKind::BlockParam) return false;
@@ -107,13 +113,15 @@ void NeededPlan::FindNeededArrays() {
   analysis::Structure structure(function_);
   IndexSet<Value> seen;
   std::vector<Value> list;
-  std::unordered_map<uint32_t, std::vector<Inst>> writes;
+  std::unordered_map<uint32_t, std::vector<Inst>> writes, fills;  // of local arrays, of scratch
   auto reach = [&](Value v) {
     if (!AtHandAlways(function_, v) && seen.Insert(v)) list.push_back(v);
   };
   for (Inst inst : structure.Order()) {
     if (analysis::WritesMemory(function_[inst].op) && analysis::IsLocalAccess(function_, inst))
       writes[function_.Operand(inst, 0).raw].push_back(inst);
+    if (analysis::WritesMemory(function_[inst].op) && IsScratch(function_, function_.Operand(inst, 0)))
+      fills[function_.Operand(inst, 0).raw].push_back(inst);
     work_.ForEachRead(inst, reach);
     if (function_[inst].op == Op::While && work_.Has(inst))
       reach(function_.Operand(function_.Terminator(function_[inst].regions[0]), 0));
@@ -141,6 +149,13 @@ void NeededPlan::FindNeededArrays() {
         }
       }
       continue;
+    }
+    if (data.op == Op::Load) {  // what crossed in scratch was computed in a task before
+      auto filled = fills.find(function_.Operand(inst, 0).raw);
+      if (filled != fills.end()) {
+        for (Inst write : filled->second)
+          for (Value operand : function_.Operands(write)) reach(operand);
+      }
     }
     if (IsSerialLoop(data.op)) {
       uint32_t k = v.raw - data.first_result.raw;
