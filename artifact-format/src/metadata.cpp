@@ -77,6 +77,7 @@ uint32_t CellCount(const ParamMeta& param) {
       return param.rows * param.columns;
     case ParamKind::kLayout:
     case ParamKind::kSegment:
+    case ParamKind::kTrips:
       return 1;
   }
   return 1;
@@ -115,7 +116,7 @@ bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t*
 }
 
 SizeClass TaskSizeClass(const KernelMeta& kernel, const TaskMeta& task) {
-  SizeClass result = SizeClass::kS0;
+  SizeClass result = task.trip_kernel.empty() ? SizeClass::kS0 : SizeClass::kS2;
   auto take = [&](NodeId id) {
     SizeClass own = kernel.exprs.ClassOf(id);
     if (own > result) result = own;

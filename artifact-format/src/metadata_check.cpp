@@ -250,12 +250,15 @@ class Checker {
       return Broken("parameter '", name, "' states ", uint64_t{param.extents.size()}, " extents");
     }
     bool is_segment = param.kind == ParamKind::kSegment;
+    bool is_trips = param.kind == ParamKind::kTrips;
     if (is_scratch != (param.role == ParamRole::kScratch) ||
-        is_segment != (param.role == ParamRole::kSegment))
+        is_segment != (param.role == ParamRole::kSegment) || is_trips != (param.role == ParamRole::kTrips))
       return Broken("role of parameter '", name, "' is wrong");
     if (is_segment && (param.type != ScalarType::kI32 || param.rows * param.columns != 1))
       return Broken("parameter '", name, "' is a segment length and no i32");
-    if ((param.kind == ParamKind::kScalar || is_segment) && param.access != Access::kRead) {
+    if (is_trips && (param.type != ScalarType::kI64 || param.rows * param.columns != 1))
+      return Broken("parameter '", name, "' is a trip count and no i64");
+    if ((param.kind == ParamKind::kScalar || is_segment || is_trips) && param.access != Access::kRead) {
       return Broken("by-value parameter '", name, "' cannot be written");
     }
     if (param.shape_i32 && !is_buffer) return Broken("parameter '", name, "' has no shape");
@@ -280,7 +283,8 @@ class Checker {
       const ParamMeta& param = kernel.params[node.param];
       bool single = param.rows == 1 && param.columns == 1;
       bool integer = IsInteger(param.type) && single;
-      bool by_value = param.kind == ParamKind::kScalar || param.kind == ParamKind::kSegment;
+      bool by_value = param.kind == ParamKind::kScalar || param.kind == ParamKind::kSegment ||
+                      param.kind == ParamKind::kTrips;
       if (node.op == SizeOp::kArg && (!by_value || !integer)) {
         return BadExpr(id, "takes the value of what is no integer argument");
       }
@@ -313,7 +317,7 @@ class Checker {
     }
     if (!Text("place", task.place) || !Name("size kernel", task.size_kernel, true)) return false;
     if (!task.size_kernel.empty() && !SizeKernel(kernel, task)) return false;
-    if (!CountReads(kernel, task)) return false;
+    if (!CountReads(kernel, task) || !TripKernel(kernel, task)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
     }
@@ -331,17 +335,7 @@ class Checker {
     if (task.size_kernel.empty() && !task.count_reads.empty()) {
       return Broken("a task without a size kernel says what that reads");
     }
-    const uint32_t* last = nullptr;
-    for (const uint32_t& param : task.count_reads) {
-      if (param >= kernel.params.size() || (last && param <= *last)) {
-        return Broken("the parameters that a size kernel reads are not there, or not in ascending order");
-      }
-      if (kernel.params[param].kind == ParamKind::kScalar) {
-        return Broken("a size kernel reads the content of parameter '", kernel.params[param].name.view(),
-                      "', which has none");
-      }
-      last = &param;
-    }
+    if (!ContentReads(kernel, task.count_reads)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       for (const StackMeta& stack : plan.stacks) {
         if (stack.counted && (task.size_kernel.empty() || stack.storage != Storage::kRow)) {
@@ -357,10 +351,58 @@ class Checker {
     return true;
   }
 
-  // The launcher binds a size kernel by position and gives it a count per stack and group: both must fit.
+  // What a size kernel or a trip kernel reads.
+  bool ContentReads(const KernelMeta& kernel, const Vector<uint32_t>& reads) {
+    const uint32_t* last = nullptr;
+    for (const uint32_t& param : reads) {
+      if (param >= kernel.params.size() || (last && param <= *last)) {
+        return Broken("the parameters that a size kernel reads are not there, or not in ascending order");
+      }
+      ParamKind kind = kernel.params[param].kind;
+      if (kind == ParamKind::kScalar || kind == ParamKind::kTrips) {
+        return Broken("a size kernel reads the content of parameter '", kernel.params[param].name.view(),
+                      "', which has none");
+      }
+      last = &param;
+    }
+    return true;
+  }
+
+  // The parameter that an extent takes its value from; kNoIndex where it is none that a launch counts.
+  static uint32_t TripsOf(const KernelMeta& kernel, NodeId extent) {
+    const SizeNode& node = kernel.exprs[extent];
+    bool is_trips = node.op == SizeOp::kArg && kernel.params[node.param].kind == ParamKind::kTrips;
+    return is_trips ? node.param : kNoIndex;
+  }
+
+  // The launcher gives what it counts for an axis to the parameter behind its extent. A size kernel is given
+  // what was counted for the kernel that it sizes.
+  bool TripKernel(const KernelMeta& kernel, const TaskMeta& task) {
+    uint32_t counted = 0;
+    for (NodeId extent : task.extents) {
+      if (TripsOf(kernel, extent) != kNoIndex) ++counted;
+    }
+    if (task.trip_kernel.empty()) {
+      if (!task.trip_reads.empty()) return Broken("a task without a trip kernel says what that reads");
+      return counted == 0 || kernel.role == KernelRole::kSize || Broken("nothing counts a task's iterations");
+    }
+    if (counted == 0 || kernel.role == KernelRole::kSize) return Broken("a trip kernel counts for no axis");
+    if (!Name("trip kernel", task.trip_kernel, false) || !ContentReads(kernel, task.trip_reads)) return false;
+    return CountingKernel(kernel, task, task.trip_kernel.view(), 0);
+  }
+
   bool SizeKernel(const KernelMeta& kernel, const TaskMeta& task) {
-    const KernelMeta* size = FindKernel(task.size_kernel);
-    if (!size) return Broken("size kernel '", task.size_kernel.view(), "' is not in the bundle");
+    size_t stacks = 0;
+    for (const AdstackPlanMeta& plan : task.plans) {
+      if (plan.stacks.size() > stacks) stacks = plan.stacks.size();
+    }
+    return CountingKernel(kernel, task, task.size_kernel.view(), stacks);
+  }
+
+  // The launcher binds such a kernel by position and gives it memory for its counts: both must fit.
+  bool CountingKernel(const KernelMeta& kernel, const TaskMeta& task, std::string_view name, size_t stacks) {
+    const KernelMeta* size = FindKernel(name);
+    if (!size) return Broken("size kernel '", name, "' is not in the bundle");
     size_t own = kernel.params.size();
     bool fits = size->role == KernelRole::kSize && size->params.size() == own + 1;
     for (size_t index = 0; index < own && fits; ++index) {
@@ -374,11 +416,7 @@ class Checker {
       fits = sizes.kind == ParamKind::kBuffer && sizes.type == ScalarType::kI64 && sizes.rows == 1 &&
              sizes.columns == 1 && sizes.rank == 1;
     }
-    if (!fits) return Broken("size kernel '", task.size_kernel.view(), "' does not fit the kernel it sizes");
-    size_t stacks = 0;
-    for (const AdstackPlanMeta& plan : task.plans) {
-      if (plan.stacks.size() > stacks) stacks = plan.stacks.size();
-    }
+    if (!fits) return Broken("size kernel '", name, "' does not fit the kernel it sizes");
     for (const TaskMeta& part : size->tasks) {
       if (!part.size_kernel.empty()) return Broken("size kernel '", size->name.view(), "' has a size kernel");
       for (const EntryMeta& entry : task.entries) {

@@ -8,9 +8,11 @@
 
 namespace adc::artifact {
 
-inline constexpr std::string_view kParamKinds[] = {"buffer", "scalar", "layout", "scratch", "segment"};
+inline constexpr std::string_view kParamKinds[] = {"buffer",  "scalar",  "layout",
+                                                   "scratch", "segment", "trips"};
 inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
-inline constexpr std::string_view kParamRoles[] = {"plain", "adjoint", "tangent", "scratch", "segment"};
+inline constexpr std::string_view kParamRoles[] = {"plain",   "adjoint", "tangent",
+                                                   "scratch", "segment", "trips"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};
@@ -108,7 +110,9 @@ bool TaskFields(V& v, M& task) {
          (!v.Since(3) || v.List("reference", task.reference,
                                 [](V& w, auto& stacks) { return ReferenceFields(w, stacks); })) &&
          v.Enum("size_class", task.size_class, kSizeClasses) && v.Text("size_kernel", task.size_kernel) &&
-         v.Indices("size_reads", task.size_reads);
+         v.Indices("size_reads", task.size_reads) &&
+         (!v.Since(3) ||
+          (v.Text("trip_kernel", task.trip_kernel) && v.Indices("trip_reads", task.trip_reads)));
 }
 
 template <class V, class M>

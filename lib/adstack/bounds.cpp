@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adstack/trip_kernel.h"
 #include "adstack/walk.h"
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
@@ -99,6 +100,8 @@ Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
     if ((data.flags & ir::kFlagHasMax) == 0 || MayBeEndless(function_.Operand(loop, 0))) return {};
     return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
   }
+  if (Value trips = TripsParam(function_, loop, axis); trips.Valid())
+    return {algebra_.pool().Arg(function_[trips].number), true};
   uint32_t first = data.op == Op::Parallel ? 2 * axis : 0;
   Range low = Of(function_.Operand(loop, first)), high = Of(function_.Operand(loop, first + 1));
   NodeId length = algebra_.Clamp0(algebra_.Sub(high.upper, low.lower));

@@ -8,6 +8,8 @@
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
 #include "adstack/stacks.h"
+#include "adstack/trip_kernel.h"
+#include "support/check.h"
 
 // From facts to a plan. Capacities are built in a working pool, which collects every intermediate expression
 // of the analysis; the plan keeps a fresh pool of what it refers to, so that the bundle carries no more than
@@ -37,7 +39,8 @@ constexpr size_t kMaxGroups = 8;
 class Planner {
  public:
   Planner(ir::Module& module, Function& kernel, const PlanConfig& config, diag::Diagnostics& diagnostics)
-      : kernel_(kernel),
+      : module_(module),
+        kernel_(kernel),
         config_(config),
         diagnostics_(diagnostics),
         structure_(kernel),
@@ -75,13 +78,12 @@ class Planner {
     auto axes = static_cast<uint32_t>(kernel_[data.regions[0]].params.size());
     for (uint32_t axis = 0; axis < axes; ++axis) {
       Trips trips = bounds_.TripsOf(task.parallel, axis);
-      if (!trips.exact) {
-        diagnostics_
-            .Error(diag::ErrorId::E0503, data.span,
-                   "the number of iterations of this parallel loop is not known before the launch")
-            .AddHelp("compute the bound outside of the kernel and pass it as a scalar argument");
-      }
+      ADC_CHECK(trips.exact, "a parallel loop without bounds or a trip kernel");
       plan.extents.push_back(trips.upper);
+      // A size kernel is given what was counted for the kernel that it sizes.
+      Value counted = TripsParam(kernel_, task.parallel, axis);
+      if (kernel_.role != ir::KernelRole::Size && counted.Valid() && plan.trip_kernel.empty())
+        plan.trip_kernel = TripKernelName(module_, kernel_, counted);
     }
     return plan;
   }
@@ -264,6 +266,7 @@ class Planner {
     CompactPool(work_, plan_.exprs, roots);
   }
 
+  const ir::Module& module_;
   Function& kernel_;
   const PlanConfig& config_;
   diag::Diagnostics& diagnostics_;
@@ -285,7 +288,7 @@ uint32_t AdstackPlan::StackTotal() const {
 }
 
 SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
-  SizeClass worst = SizeClass::kS0;
+  SizeClass worst = task.trip_kernel.empty() ? SizeClass::kS0 : SizeClass::kS2;
   for (NodeId extent : task.extents) worst = std::max(worst, exprs.ClassOf(extent));
   for (const PlannedStack& stack : task.stacks) worst = std::max(worst, exprs.ClassOf(stack.capacity));
   return worst;

@@ -73,6 +73,7 @@ struct TaskPlan {
   std::vector<PlannedStack> stacks;
   std::vector<ReferenceStacks> reference;  ///< PlanReference's; for comparison alone
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
+  std::string trip_kernel;  ///< name of the kernel that counts iterations of axes; empty: none
 };
 
 /// Expressions refer to parameters of the kernel by position. One plan per kernel, with or without stacks.
@@ -95,9 +96,9 @@ struct AdstackPlan {
 /// private storage where it is constant and small, and bytes shared with stacks that never live at the same
 /// time.
 ///
-/// *Requires*: tasks isolated, derivatives taken. *Guarantees*: no capacity is below what a launch pushes,
-/// unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time. *Breaks*: nothing.
-/// Errors: E0501 to E0504.
+/// *Requires*: tasks isolated, derivatives taken, trip kernels added. *Guarantees*: no capacity is below what
+/// a launch pushes, unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time.
+/// *Breaks*: nothing. Errors: E0501, E0502, E0504.
 AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics);
 

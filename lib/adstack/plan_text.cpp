@@ -87,6 +87,7 @@ class PlanPrinter {
         text_ += (axis == 0 ? " " : " x ") + ("[" + Formula(task.extents[axis]) + "]");
     }
     text_ += ", class " + std::string(ClassName(plan_.ClassOf(task))) + At(task.place) + "\n";
+    if (!task.trip_kernel.empty()) text_ += "    iterations counted by @" + task.trip_kernel + "\n";
     if (!task.size_kernel.empty()) text_ += "    counted before the launch by @" + task.size_kernel + "\n";
     for (size_t group = 0; group < task.groups.size(); ++group) {
       text_ += "    group " + std::to_string(group);

@@ -29,7 +29,8 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
   auto copy_parameters = [&](bool hidden) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n) {
       ParamRole own = kernel.params[n].role;
-      if ((own == ParamRole::Scratch || own == ParamRole::Segment) != hidden) continue;
+      bool by_launch = own == ParamRole::Scratch || own == ParamRole::Segment || own == ParamRole::Trips;
+      if (by_launch != hidden) continue;
       ParamInfo info = kernel.params[n];
       info.diff = false;
       if (info.companion_of != ir::kNoAttr) info.companion_of = position[info.companion_of];

@@ -20,6 +20,7 @@
 #include "adstack/plan.h"
 #include "adstack/reference.h"
 #include "adstack/size_kernel.h"
+#include "adstack/trip_kernel.h"
 #include "artifact/bundle.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
@@ -69,8 +70,8 @@ class Compilation {
     bool finished = TakeTargets() && Read() && Shape() && Derive();
     if (options_.emit == Emit::Ir) {
       // The module is what was asked for, however far --stop-after let it come.
-      bool stopped = passes_.Stopped() && !passes_.Failed();
       if (finished && !options_.watch.stop_after.empty()) finished = Lower();
+      bool stopped = passes_.Stopped() && !passes_.Failed();
       if (finished || stopped) TakeText(ir::Print(*module_));
     } else if (finished) {
       // What fails has told the diagnostics, or the product's own failure.
@@ -333,6 +334,11 @@ bool Compilation::Lower() {
   size_config.count_elements = !options_.forbid_s2;
   adstack::PlanConfig plan_config;
   plan_config.forbid_s2 = options_.forbid_s2;
+  bool bounded = passes_.Run("trips", *module_, [&] {
+    for (ir::Function* kernel : Kernels()) adstack::AddTripKernels(*module_, *kernel);
+    return true;
+  });
+  if (!bounded) return false;
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       diag::Diagnostics found(0);

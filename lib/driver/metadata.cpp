@@ -56,6 +56,8 @@ artifact::ParamRole RoleOf(ir::ParamRole role) {
       return artifact::ParamRole::kScratch;
     case ir::ParamRole::Segment:
       return artifact::ParamRole::kSegment;
+    case ir::ParamRole::Trips:
+      return artifact::ParamRole::kTrips;
   }
   ADC_UNREACHABLE("a parameter role without a place in the metadata");
 }
@@ -167,8 +169,9 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
     param.kind = artifact::ParamKind::kLayout;
     param.layout = type.count;
   } else {
-    param.kind =
-        info.role == ir::ParamRole::Segment ? artifact::ParamKind::kSegment : artifact::ParamKind::kScalar;
+    param.kind = info.role == ir::ParamRole::Segment ? artifact::ParamKind::kSegment
+                 : info.role == ir::ParamRole::Trips ? artifact::ParamKind::kTrips
+                                                     : artifact::ParamKind::kScalar;
     param.access = artifact::Access::kRead;
     SetElement(type, &param.type, &param.rows, &param.columns);
   }
@@ -326,6 +329,8 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     task.reference.push_back({stacks.capacity, stacks.floats_4, stacks.floats_8, stacks.integers});
   task.size_kernel = std::string_view(plan.size_kernel);
   if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, plan.size_kernel);
+  task.trip_kernel = std::string_view(plan.trip_kernel);
+  if (!plan.trip_kernel.empty()) task.trip_reads = CountReads(module, plan.trip_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {
     const auto& [target, code] = targets[index];
     artifact::EntryMeta& entry = task.entries.emplace_back();

@@ -24,7 +24,7 @@ uint64_t PeakKib() {
 std::vector<std::string_view> PassNames() {
   return {"parse",        "verify",        "inline",  "unroll",  "scalarise", "mem2reg",
           "simplify",     "isolate-tasks", "reverse", "forward", "derived",   "accumulate",
-          "check-writes", "plan",          "lower",   "codegen", "bundle"};
+          "check-writes", "trips",         "plan",    "lower",   "codegen",   "bundle"};
 }
 
 PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,

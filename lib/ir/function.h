@@ -97,13 +97,14 @@ struct BlockData {
   Inst owner;  ///< the instruction whose region this is; invalid for a body
 };
 
-/// Scratch and Segment are not given by callers: the loader makes the one and chooses the other.
+/// Scratch, Segment and Trips are not given by callers: the loader makes, chooses or counts them.
 enum class ParamRole : uint8_t {
   Plain,
   Adjoint,
   Tangent,
   Scratch,
   Segment,  ///< an i32: steps between two checkpoints of blocked loops, 0 for all of a loop's
+  Trips,    ///< an i64: how often an axis of a `parallel` runs that no size expression bounds
 };
 
 struct ParamInfo {

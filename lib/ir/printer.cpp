@@ -328,6 +328,7 @@ class FunctionPrinter {
       if (info.writeonce) out_ += " writeonce";
       if (info.role == ParamRole::Scratch) out_ += " scratch";
       if (info.role == ParamRole::Segment) out_ += " segment";
+      if (info.role == ParamRole::Trips) out_ += " trips";
     }
     out_ += ')';
     for (size_t n = 0; n < function_.result_types.size(); ++n) {

@@ -406,6 +406,8 @@ class SignatureParser {
         info.role = ir::ParamRole::Scratch;
       } else if (stream_.IsWord("segment")) {
         info.role = ir::ParamRole::Segment;
+      } else if (stream_.IsWord("trips")) {
+        info.role = ir::ParamRole::Trips;
       } else {
         constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce"};
         std::string_view nearest = NearestName(stream_.Now().text, kWords);

@@ -88,6 +88,9 @@ class SignatureChecker {
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": scratch is a buffer");
     if (info.role == ParamRole::Segment && type != ir::kI32)
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": a segment length is an i32");
+    if (info.role == ParamRole::Trips && (type != ir::kI64 || module_.phase < ir::Phase::Differentiated))
+      context_.Error(ErrorId::E0121, SpanOf(n),
+                     shown + ": trip counts are i64 parameters that the compiler adds, and no text has them");
   }
 
   /// The names that derived kernels give to the parameters they add have to be free. That a kernel of a

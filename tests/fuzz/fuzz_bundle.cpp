@@ -59,7 +59,7 @@ void PlanKernel(const adrt_bundle* bundle, const adrt_kernel* kernel, uint32_t t
     adrt_param_report param = {};
     param.struct_size = sizeof param;
     Demand(adrt_kernel_param(kernel, index, &param, nullptr) == ADRT_OK, "a parameter without a report");
-    if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
+    if (param.kind >= ADRT_PARAM_SCRATCH) continue;
     adrt_arg arg = {};
     arg.struct_size = sizeof arg;
     arg.kind = param.kind;

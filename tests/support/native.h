@@ -92,7 +92,7 @@ class Native {
       adrt_param_report param = {};
       param.struct_size = sizeof param;
       Check(adrt_kernel_param(kernel, n, &param, Error()));
-      if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
+      if (param.kind >= ADRT_PARAM_SCRATCH) continue;
       args.push_back(ArgumentOf(param, n, arguments[n]));
       args.back().content_version = version;
     }

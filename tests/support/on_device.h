@@ -86,8 +86,7 @@ class OnDevice {
         adrt_param_report param = {};
         param.struct_size = sizeof param;
         device.Must(adrt_kernel_param(kernel_, n, &param, device.Error()));
-        if (param.kind != ADRT_PARAM_SCRATCH && param.kind != ADRT_PARAM_SEGMENT)
-          args_.push_back(ArgumentOf(param, n, arguments[n]));
+        if (param.kind < ADRT_PARAM_SCRATCH) args_.push_back(ArgumentOf(param, n, arguments[n]));
       }
     }
     ~Launch() {

@@ -207,13 +207,6 @@ TEST_CASE("misuse of stacks is reported", "[adstack]") {
       Contains("E0501"));
 }
 
-TEST_CASE("iterations must be known before the launch", "[adstack]") {
-  std::string text =
-      "kernel @k(%x: buffer<f32, 1>, %f: f32) {\n  %n = cast %f to i32\n"
-      "  parallel %i in 0..%n { store %x[%i], 1.0 }\n}\n";
-  CHECK_THAT(PlanText(text)->Messages(), Contains("E0503") && Contains("pass it as a scalar argument"));
-}
-
 TEST_CASE("what nothing pops, or nothing pushes, needs no stack", "[adstack]") {
   auto planned = PlanText(
       Kernel("%s1 = stack.new f32\nfor %t in 0..%n { stack.push %s1, %a at %t }\nstore %out[%i], %a\n"));

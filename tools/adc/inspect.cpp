@@ -30,7 +30,8 @@ std::string ParamLine(const Metadata& metadata, const KernelMeta& kernel, const 
   std::string element = Element(param.type, param.rows, param.columns);
   if (param.kind == artifact::ParamKind::kLayout) {
     text += "@" + std::string(metadata.layouts[param.layout].name.view());
-  } else if (param.kind == artifact::ParamKind::kScalar || param.kind == artifact::ParamKind::kSegment) {
+  } else if (param.kind == artifact::ParamKind::kScalar || param.kind == artifact::ParamKind::kSegment ||
+             param.kind == artifact::ParamKind::kTrips) {
     text += element;
   } else {
     text += "buffer<" + element + ", " + std::to_string(param.rank) + ">";
@@ -45,6 +46,8 @@ std::string ParamLine(const Metadata& metadata, const KernelMeta& kernel, const 
   }
   if (param.kind == artifact::ParamKind::kSegment)
     return text + " segment, iterations between checkpoints: the launch's choice";
+  if (param.kind == artifact::ParamKind::kTrips)
+    return text + " trips, iterations of a loop: counted at the launch";
   if (param.kind != artifact::ParamKind::kScalar) {
     constexpr const char* kAccess[] = {"read", "written", "read and written"};
     text += std::string(", ") + kAccess[static_cast<size_t>(param.access)];

@@ -61,7 +61,7 @@ struct Param {
   bool IsBuffer() const { return report.kind == ADRT_PARAM_BUFFER; }
   bool IsLayout() const { return report.kind == ADRT_PARAM_LAYOUT; }
   bool IsScalar() const { return report.kind == ADRT_PARAM_SCALAR; }
-  bool IsGiven() const { return report.kind != ADRT_PARAM_SCRATCH && report.kind != ADRT_PARAM_SEGMENT; }
+  bool IsGiven() const { return report.kind < ADRT_PARAM_SCRATCH; }
   uint32_t Components() const { return report.rows * report.columns; }
   /// "buffer<vec<f32, 3>, 2>", "i32", "@grid"
   std::string TypeText(const adrt_bundle* bundle) const;

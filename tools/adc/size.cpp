@@ -192,10 +192,14 @@ void SizeReport::PrintText() const {
               Grouped(total_.scratch_bytes).c_str(), total_.workers, IsCpu() ? "workers" : "threads at once");
   for (uint32_t task = 0; task < total_.task_count; ++task) {
     adrt_task_report report = TaskOf(task);
+    bool counted = report.counted_axes != 0;
     std::printf("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
-                Grouped(report.iterations).c_str(), Grouped(report.rows).c_str(),
+                counted ? "?" : Grouped(report.iterations).c_str(),
+                counted ? "?" : Grouped(report.rows).c_str(),
                 report.resolved ? Grouped(report.row_bytes).c_str() : "?",
                 report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
+    if (counted)
+      std::printf("      no expression gives its iterations: the launch runs code that counts them\n");
     if (report.segment > 0)
       std::printf("      checkpoints every %s iterations, and one more forward run\n",
                   Grouped(report.segment).c_str());
@@ -208,8 +212,8 @@ void SizeReport::PrintText() const {
                   Grouped(group.row_bytes).c_str(), group.gate);
     }
     PrintStacks(plan_.get(), task, report);
-    if (std::optional<ReferenceLayout> reference = ReferenceOf(task, report))
-      PrintReference(*reference, report);
+    std::optional<ReferenceLayout> reference = counted ? std::nullopt : ReferenceOf(task, report);
+    if (reference) PrintReference(*reference, report);
   }
 }
 
@@ -272,6 +276,7 @@ std::string SizeReport::Json() const {
     JsonObject task;
     task.Add("iterations", report.iterations);
     task.Add("resolved", report.resolved);
+    task.Add("counted_axes", report.counted_axes);
     task.Add("rows", report.rows);
     task.Add("row_bytes", report.row_bytes);
     task.Add("heap_bytes", report.heap_bytes);
@@ -279,7 +284,9 @@ std::string SizeReport::Json() const {
     task.AddText("place", report.place);
     task.AddList("groups", groups);
     task.AddList("stacks", stacks);
-    if (std::optional<ReferenceLayout> reference = ReferenceOf(number, report)) {
+    std::optional<ReferenceLayout> reference;
+    if (report.counted_axes == 0) reference = ReferenceOf(number, report);
+    if (reference) {
       JsonObject object;
       object.Add("bytes", reference->bytes);
       object.Add("float_stacks", reference->float_stacks);

@@ -32,9 +32,10 @@ enum class ParamKind : uint8_t {
   kLayout,   ///< one buffer that holds a layout tree
   kScratch,  ///< a buffer that the compiler made: the caller does not give it, the heap holds it, zero-filled
   kSegment,  ///< an i32 that the launch chooses: iterations between checkpoints, 0 where whole tapes fit
+  kTrips,    ///< an i64 that the launch counts: iterations of one axis of one task
 };
 enum class Access : uint8_t { kRead, kWrite, kReadWrite };
-enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch, kSegment };
+enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch, kSegment, kTrips };
 
 struct ParamMeta {
   String name;  ///< without the leading %
@@ -56,7 +57,8 @@ struct ParamMeta {
 
 /// Whether a launch makes it, and not its caller.
 inline bool IsHidden(const ParamMeta& param) {
-  return param.kind == ParamKind::kScratch || param.kind == ParamKind::kSegment;
+  return param.kind == ParamKind::kScratch || param.kind == ParamKind::kSegment ||
+         param.kind == ParamKind::kTrips;
 }
 /// Cells that a parameter takes in the argument block (artifact/cpu_abi.h).
 uint32_t CellCount(const ParamMeta& param);
@@ -176,8 +178,12 @@ struct TaskMeta {
   Vector<NodeId> extents;       ///< parallel: one expression per axis, negative counts as 0; serial: none
   Vector<uint32_t> size_reads;  ///< parameters that sizing reads; filled by FinishMetadata
   SizeClass size_class = SizeClass::kS0;  ///< filled by FinishMetadata
-  String size_kernel;             ///< kernel that counts what the buffers' contents decide; empty where none
-  Vector<uint32_t> count_reads;   ///< parameters whose content the size kernel reads, ascending
+  String size_kernel;            ///< kernel that counts what the buffers' contents decide; empty where none
+  Vector<uint32_t> count_reads;  ///< parameters whose content the size kernel reads, ascending
+  /// Kernel that counts the iterations of axes: the extent of such an axis is the value of a parameter of
+  /// kind kTrips. Empty where none.
+  String trip_kernel;
+  Vector<uint32_t> trip_reads;    ///< parameters whose content it reads, ascending
   Vector<AdstackPlanMeta> plans;  ///< targets whose code was cut alike share one
   Vector<EntryMeta> entries;      ///< one per target, ascending
   Vector<ReferenceMeta> reference;

@@ -256,14 +256,15 @@ enum {
 const char* adrt_type_name(uint32_t type);
 uint32_t adrt_type_size(uint32_t type);
 
-/* Scratch and segment lengths (iterations between checkpoints) are made by the launch: no caller gives them.
- */
+/* Scratch, segment lengths (iterations between checkpoints) and trip counts (iterations of a loop that only
+ * running code can tell) are made by the launch: no caller gives them. */
 enum {
   ADRT_PARAM_BUFFER = 1,
   ADRT_PARAM_SCALAR = 2,
   ADRT_PARAM_LAYOUT = 3,
   ADRT_PARAM_SCRATCH = 4,
-  ADRT_PARAM_SEGMENT = 5
+  ADRT_PARAM_SEGMENT = 5,
+  ADRT_PARAM_TRIPS = 6
 };
 enum { ADRT_ACCESS_READ = 1, ADRT_ACCESS_WRITE = 2, ADRT_ACCESS_READWRITE = 3 };
 enum {
@@ -357,8 +358,9 @@ typedef struct adrt_readback_report {
 adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
                                adrt_error* error);
 
-/* What counting takes on a device: how deep stacks get whose loops end in the data, and how many iterations
- * pass the gates of stacks that lie behind some. adrt_record_size_cuda, _hip, _vk, _metal record it. */
+/* What counting takes on a device: how deep stacks get whose loops end in the data, how many iterations pass
+ * the gates of stacks that lie behind some, and how many a loop has whose bounds no expression gives.
+ * adrt_record_size_cuda, _hip, _vk, _metal record it. */
 typedef struct adrt_count_report {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -374,9 +376,10 @@ adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report
 /* Settles sizes of class S2, and rows behind gates. On a CPU, where buffers lie in host memory, readback is
  * null and they are read now. Elsewhere it holds what adrt_plan_readback lists, and is copied; it may end
  * before the counts where none has to be counted (a plan that is resolved without takes a row per thread).
- * Where a stack's count depends on another's content, or what was counted does not fit the budget without
- * checkpoints, a plan is resolved after several rounds of recording, reading back and resolving. Sizes that
- * depend on what the kernel itself writes are left to adrt_run. One thread at a time. */
+ * Where a stack's count depends on another's content or on iterations that are counted themselves, or what
+ * was counted does not fit the budget without checkpoints, a plan is resolved after several rounds of
+ * recording, reading back and resolving. Sizes that depend on what the kernel itself writes are left to
+ * adrt_run. One thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 
@@ -420,9 +423,10 @@ typedef struct adrt_task_report {
   uint64_t row_bytes; /* over all claim groups */
   uint64_t
       heap_bytes; /* rows of all groups and claim counters; tasks use the same memory one after the other */
-  const char* place; /* source place, lives as long as the bundle */
-  uint64_t segment;  /* iterations between checkpoints; 0: whole tapes */
-  uint64_t reserved[3];
+  const char* place;     /* source place, lives as long as the bundle */
+  uint64_t segment;      /* iterations between checkpoints; 0: whole tapes */
+  uint64_t counted_axes; /* bit n: code has to count the iterations of axis n before they are known */
+  uint64_t reserved[2];
 } adrt_task_report;
 
 typedef struct adrt_group_report {

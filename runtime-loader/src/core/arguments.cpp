@@ -28,14 +28,16 @@ uint32_t ToKind(ParamKind kind) {
       return ADRT_PARAM_SCRATCH;
     case ParamKind::kSegment:
       return ADRT_PARAM_SEGMENT;
+    case ParamKind::kTrips:
+      return ADRT_PARAM_TRIPS;
   }
   return 0;
 }
 
 const char* KindName(uint32_t kind) {
-  constexpr const char* kNames[] = {"nothing known", "a buffer", "a by-value argument",
-                                    "a layout",      "scratch",  "a segment length"};
-  return kind <= ADRT_PARAM_SEGMENT ? kNames[kind] : kNames[0];
+  constexpr const char* kNames[] = {"nothing known", "a buffer",         "a by-value argument", "a layout",
+                                    "scratch",       "a segment length", "a trip count"};
+  return kind <= ADRT_PARAM_TRIPS ? kNames[kind] : kNames[0];
 }
 
 class Binder {
@@ -139,6 +141,7 @@ class Binder {
         return BindScalar(arg, index);
       case ParamKind::kScratch:
       case ParamKind::kSegment:
+      case ParamKind::kTrips:
         break;
     }
     return false;

@@ -13,14 +13,18 @@
 // size kernel then has that stack too, drops what does not fit, and is run again with what it has counted.
 // Every round settles at least one more level of nesting, so the rounds end. Each begins with zeros.
 //
+// The same goes for the iterations of a loop whose bounds no expression gives. Its task has a trip kernel,
+// which runs once; what it counts becomes the value of parameters, and only then can anything else of the
+// task be settled or counted. It goes by the same way, as another count of the task.
+//
 // Rows need not be counted: a row per thread always does. So they are only where that would take more memory
 // than the caller's threshold. What was counted holds as long as the caller's content versions say that
 // nothing changed.
 
 namespace adrt {
 
-// What counting one task keeps: the size kernel's plan, and memory of the device for words, status and
-// counts.
+// What counting one task keeps: the size or trip kernel's plan, and memory of the device for words, status
+// and counts.
 struct Counting {
   explicit Counting(const Host& host) : plan(host) {}
 
@@ -44,8 +48,12 @@ Place PartOf(const Place& memory, uint64_t from, uint64_t bytes) {
   return bytes > 0 ? memory.Part(from, bytes) : Place();
 }
 
-const adrt_kernel* FindSizeKernel(const adrt_launch_plan& plan, uint32_t task) {
-  std::string_view name = plan.meta().tasks[task].size_kernel.view();
+// What is counted of a task: iterations per axis, or elements per stack and iterations per gate.
+enum class Counted : uint8_t { kTrips, kSizes };
+
+const adrt_kernel* FindKernelOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  std::string_view name = what == Counted::kTrips ? meta.trip_kernel.view() : meta.size_kernel.view();
   for (const adrt_kernel& kernel : plan.bundle->kernels) {
     if (!name.empty() && kernel.meta->name.view() == name) return &kernel;
   }
@@ -89,17 +97,19 @@ bool BindLike(const adrt_launch_plan& served, uint32_t task, const Place& values
   return true;
 }
 
-uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task) {
+uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
+  if (what == Counted::kTrips) return plan.meta().tasks[task].extents.size();
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   return adstack ? adstack->stacks.size() + adstack->groups.size() : 0;
 }
 
 // What is kept for the task's counting; null when memory is refused.
-Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
-  if (sizes.counting) return sizes.counting;
+  Counting*& kept = what == Counted::kTrips ? sizes.trip_counting : sizes.counting;
+  if (kept) return kept;
   const artifact::Allocator* allocator = &plan.host.allocator;
-  size_t count = ElementsOf(plan, task);
+  size_t count = ElementsOf(plan, task, what);
   Counting* made = New<Counting>(plan.host.allocator, plan.host);
   if (!made) {
     OutOfMemory(error);
@@ -108,7 +118,7 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   made->counts.Bind(allocator);
   made->known.Bind(allocator);
   adrt_launch_plan& counting = made->plan;
-  counting.kernel = FindSizeKernel(plan, task);
+  counting.kernel = FindKernelOf(plan, task, what);
   counting.bundle = plan.bundle;
   counting.module = plan.module;
   counting.target = plan.target;
@@ -128,7 +138,7 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
     Delete(plan.host.allocator, made);
     return nullptr;
   }
-  sizes.counting = made;
+  kept = made;
   return made;
 }
 
@@ -183,16 +193,104 @@ bool TakeRound(Counting& counting) {
   return !repeat;
 }
 
-// Whether the task is counted by a recording before the launch.
-bool IsRecorded(const adrt_launch_plan& plan, uint32_t task) {
-  return plan.module && !plan.tasks[task].late &&
+// Whether a recording before the launch counts this of the task.
+bool IsRecorded(const adrt_launch_plan& plan, uint32_t task, Counted what) {
+  if (!plan.module || plan.tasks[task].late) return false;
+  if (what == Counted::kTrips) return MustCountTripsAgain(plan, task);
+  return !LacksTrips(plan, task) &&
          (MustCount(plan, task) || (WantsCount(plan, task) && !CountsLate(plan, task)));
+}
+
+// Visits what a recording counts, in its order, as long as visits succeed.
+template <class Visit>
+bool EachRecorded(const adrt_launch_plan& plan, const Visit& visit) {
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    for (Counted what : {Counted::kTrips, Counted::kSizes}) {
+      if (IsRecorded(plan, task, what) && !visit(task, what)) return false;
+    }
+  }
+  return true;
+}
+
+// Gives what was counted to the parameters that take it.
+void TakeTrips(adrt_launch_plan& plan, uint32_t task, const int64_t* counts) {
+  TaskPlan& sizes = plan.tasks[task];
+  for (uint32_t axis = 0; axis < plan.meta().tasks[task].extents.size(); ++axis) {
+    uint32_t param = TripsParam(plan, task, axis);
+    if (param == artifact::kNoIndex) continue;
+    int64_t trips = counts[axis] > 0 ? counts[axis] : 0;
+    if (!sizes.has_trips || plan.size_params[param].scalar != trips) sizes.counts = nullptr;
+    plan.params[param].has_integer = plan.size_params[param].has_scalar = true;
+    plan.params[param].integer = plan.size_params[param].scalar = trips;
+    plan.cells[plan.meta().params[param].cell] = static_cast<uint64_t>(trips);
+  }
+  sizes.has_trips = true;
+}
+
+// Counts into host memory: rounds of the kernel until nothing grows.
+bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error) {
+  Counting* counting = CountingOf(plan, task, what, error);
+  if (!counting) return false;
+  UseSegmentOf(plan.tasks[task], *counting);
+  adrt_device& device = *plan.module->device;
+  // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
+  // what does not fit.
+  uint64_t bytes = ADRT_STATUS_BYTES + CountBytes(*counting);
+  if (!GrowMemory(device, counting->counters, bytes, error)) return false;
+  if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
+  Place both = counting->counters.place.Part(0, bytes);
+  LaunchPlaces places;
+  places.status = both.Part(0, ADRT_STATUS_BYTES);
+  if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
+  Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
+  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
+    return OutOfMemory(error) == ADRT_OK;
+  for (uint32_t round = 0; round < kMaxRounds; ++round) {
+    if (!RunRound(*counting, places, both, error)) return false;
+    if (TakeRound(*counting)) break;
+  }
+  return true;
 }
 
 }  // namespace
 
+uint32_t TripsParam(const adrt_launch_plan& plan, uint32_t task, uint32_t axis) {
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  if (meta.trip_kernel.empty()) return artifact::kNoIndex;
+  const artifact::SizeNode& extent = plan.meta().exprs[meta.extents[axis]];
+  bool is_trips = extent.op == artifact::SizeOp::kArg &&
+                  plan.meta().params[extent.param].kind == artifact::ParamKind::kTrips;
+  return is_trips ? extent.param : artifact::kNoIndex;
+}
+
+bool LacksTrips(const adrt_launch_plan& plan, uint32_t task) {
+  return !plan.meta().tasks[task].trip_kernel.empty() && !plan.tasks[task].has_trips;
+}
+
+bool CountsTripsLate(const adrt_launch_plan& plan, uint32_t task) {
+  for (uint32_t param : plan.meta().tasks[task].trip_reads) {
+    if (MayWrite(plan, param)) return true;
+  }
+  return false;
+}
+
+bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task) {
+  if (LacksTrips(plan, task)) return true;
+  for (uint32_t param : plan.meta().tasks[task].trip_reads) {
+    if (plan.params[param].content_version == 0 || MayWrite(plan, param)) return true;
+  }
+  return false;
+}
+
+bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  if (!Run(plan, task, Counted::kTrips, error)) return false;
+  TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
+  return true;
+}
+
 bool CanCount(const adrt_launch_plan& plan, uint32_t task) {
-  return plan.cap == 0 && !plan.meta().tasks[task].size_kernel.empty() && FindSizeKernel(plan, task);
+  return plan.cap == 0 && !plan.meta().tasks[task].size_kernel.empty() &&
+         FindKernelOf(plan, task, Counted::kSizes);
 }
 
 bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack) {
@@ -244,54 +342,41 @@ bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task) {
 }
 
 bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
-  Counting* counting = CountingOf(plan, task, error);
-  if (!counting) return false;
   plan.tasks[task].counts = nullptr;
-  UseSegmentOf(plan.tasks[task], *counting);
-  adrt_device& device = *plan.module->device;
-  // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
-  // what does not fit.
-  uint64_t bytes = ADRT_STATUS_BYTES + CountBytes(*counting);
-  if (!GrowMemory(device, counting->counters, bytes, error)) return false;
-  if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
-  Place both = counting->counters.place.Part(0, bytes);
-  LaunchPlaces places;
-  places.status = both.Part(0, ADRT_STATUS_BYTES);
-  if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
-  Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
-  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
-    return OutOfMemory(error) == ADRT_OK;
-  for (uint32_t round = 0; round < kMaxRounds; ++round) {
-    if (!RunRound(*counting, places, both, error)) return false;
-    if (TakeRound(*counting)) break;
-  }
-  plan.tasks[task].counts = &counting->counts;
+  if (!Run(plan, task, Counted::kSizes, error)) return false;
+  plan.tasks[task].counts = &plan.tasks[task].counting->counts;
   return ReadAndSizeTask(plan, task, error);
 }
 
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
   for (Mirror& mirror : plan.mirrors) mirror.version = 0;
-  if (!plan.tasks[task].counts && plan.meta().tasks[task].size_reads.empty()) return;
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  bool forgets_trips = !meta.trip_reads.empty() && plan.tasks[task].has_trips;
+  if (!plan.tasks[task].counts && meta.size_reads.empty() && !forgets_trips) return;
   plan.tasks[task].counts = nullptr;
-  if (plan.cap == 0) plan.tasks[task].resolved = false;
+  plan.tasks[task].has_trips = plan.tasks[task].has_trips && !forgets_trips;
+  if (plan.cap == 0 || forgets_trips) plan.tasks[task].resolved = false;
 }
 
 void ReleaseCounting(adrt_launch_plan& plan) {
   for (TaskPlan& task : plan.tasks) {
-    if (!task.counting) continue;
-    for (Memory* memory : {&task.counting->fixed, &task.counting->rows, &task.counting->counters}) {
-      if (memory->given()) plan.module->device->kind->release(*plan.module->device, *memory);
+    for (Counting** kept : {&task.counting, &task.trip_counting}) {
+      if (!*kept) continue;
+      for (Memory* memory : {&(*kept)->fixed, &(*kept)->rows, &(*kept)->counters}) {
+        if (memory->given()) plan.module->device->kind->release(*plan.module->device, *memory);
+      }
+      Delete(plan.host.allocator, *kept);
+      *kept = nullptr;
     }
-    Delete(plan.host.allocator, task.counting);
-    task.counting = nullptr;
   }
 }
 
 uint64_t CountsBytes(const adrt_launch_plan& plan) {
   uint64_t bytes = 0;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (IsRecorded(plan, task)) bytes += ElementsOf(plan, task) * sizeof(int64_t);
-  }
+  EachRecorded(plan, [&](uint32_t task, Counted what) {
+    bytes += ElementsOf(plan, task, what) * sizeof(int64_t);
+    return true;
+  });
   return bytes;
 }
 
@@ -300,9 +385,8 @@ uint64_t CountsBytes(const adrt_launch_plan& plan) {
 bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) {
   uint64_t counts_bytes = CountsBytes(plan);
   *bytes = counts_bytes > 0 ? Aligned(counts_bytes + ADRT_STATUS_BYTES) : 0;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!IsRecorded(plan, task)) continue;
-    Counting* kept = CountingOf(plan, task, error);
+  return EachRecorded(plan, [&](uint32_t task, Counted what) {
+    Counting* kept = CountingOf(plan, task, what, error);
     if (!kept) return false;
     UseSegmentOf(plan.tasks[task], *kept);
     adrt_launch_plan& counting = kept->plan;
@@ -322,8 +406,8 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
       }
       *bytes += Aligned(counting.tasks[part].heap_bytes);
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error) {
@@ -345,9 +429,8 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
   if (!device.kind->clear(device, queue, memory.Part(0, head), error)) return false;
   LaunchPlaces places;
   places.status = memory.Part(counts_bytes, ADRT_STATUS_BYTES);
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!IsRecorded(plan, task)) continue;
-    Counting& kept = *plan.tasks[task].counting;
+  return EachRecorded(plan, [&](uint32_t task, Counted what) {
+    Counting& kept = *CountingOf(plan, task, what, error);  // laid out, so it is there
     Place values = memory.Part(offset, CountBytes(kept));
     offset += CountBytes(kept);
     if (!BindLike(plan, task, values, kept.counts.size(), kept.plan)) return OutOfMemory(error) == ADRT_OK;
@@ -359,21 +442,27 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
       cursor += Aligned(bytes);
       if (!RecordTask(kept.plan, part, queue, places, error)) return false;
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error) {
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!IsRecorded(plan, task)) continue;
-    Counting* kept = CountingOf(plan, task, error);
+  // All is taken by what was recorded, and that by trip counts as they were.
+  bool taken = EachRecorded(plan, [&](uint32_t task, Counted what) {
+    Counting* kept = CountingOf(plan, task, what, error);
     if (!kept) return false;
     std::memcpy(kept->counts.data(), counts, CountBytes(*kept));
     counts += CountBytes(*kept);
+    if (what == Counted::kTrips) return true;
     plan.tasks[task].counts = TakeRound(*kept) ? &kept->counts : nullptr;
     TakeRecordedSegment(plan, task);
+    return true;
+  });
+  for (uint32_t task = 0; task < plan.tasks.size() && taken; ++task) {
+    if (IsRecorded(plan, task, Counted::kTrips))
+      TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
   }
-  return true;
+  return taken;
 }
 
 }  // namespace adrt

@@ -63,6 +63,9 @@ struct TaskPlan {
   const Vector<int64_t>* counts = nullptr;
   Vector<int64_t> assumed;       ///< the same, as adrt_plan_assume was told
   Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
+  /// The parameters that take trip counts of its axes have them.
+  bool has_trips = false;
+  Counting* trip_counting = nullptr;
 
   /// Whether the rows lie in memory of their own instead of behind the plan's scratch and words.
   bool OwnRows(bool by_plan) const { return late || late_rows || by_plan; }
@@ -174,6 +177,16 @@ bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Counts that the caller recorded are there: where what they say does not fit the budget the task gets
 /// shorter segments, and is to be counted again.
 void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task);
+/// The parameter that takes the trip count of an axis; kNoIndex where its extent is an expression.
+uint32_t TripsParam(const adrt_launch_plan& plan, uint32_t task, uint32_t axis);
+/// Whether nothing has said yet how often axes of the task run: it cannot be settled.
+bool LacksTrips(const adrt_launch_plan& plan, uint32_t task);
+/// Whether what counts them reads what the kernel may write, so that the task's turn must come first.
+bool CountsTripsLate(const adrt_launch_plan& plan, uint32_t task);
+/// Whether trip counts may not hold any more.
+bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task);
+/// Runs the task's trip kernel, on what is in memory now. What size kernels counted is forgotten.
+bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// What was read or counted did not hold: the task is to be settled again.
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting has kept.
@@ -183,7 +196,7 @@ void ReleaseCounting(adrt_launch_plan& plan);
 uint64_t CountsBytes(const adrt_launch_plan& plan);
 /// Records it: memory is [counts of every task | status block | words and rows].
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error);
-/// Takes CountsBytes bytes that such a recording counted. Tasks whose stacks take another round stay open.
+/// Takes CountsBytes bytes that such a recording counted. Tasks that take another round stay open.
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error);
 
 /// Settles one task, with the contents that BoundParam::content gives where `may_read`. Leaves it open,

@@ -140,6 +140,10 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
   made.heap_bytes = sizes.heap_bytes;
   made.place = meta.place.c_str();
   made.segment = sizes.segment;
+  for (uint32_t axis = 0; axis < meta.extents.size(); ++axis) {
+    if (adrt::TripsParam(*plan, task, axis) != adc::artifact::kNoIndex)
+      made.counted_axes |= uint64_t{1} << axis;
+  }
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: struct_size is not set");
   return ADRT_OK;

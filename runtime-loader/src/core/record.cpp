@@ -107,10 +107,16 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
                   adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (plan.tasks[task].resolved && !plan.tasks[task].late) continue;
-    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
-                  plan.tasks[task].late
-                      ? ": its sizes depend on what the kernel computes: give a bound with "
-                        "adrt_plan_with_cap, or use adrt_run"
+    bool lacks_trips = LacksTrips(plan, task);
+    return Refuse(
+        error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task, " (",
+        plan.meta().tasks[task].place.view(), ")",
+        plan.tasks[task].late && !plan.meta().tasks[task].trip_kernel.empty()
+            ? ": how often it runs depends on what the kernel computes: use adrt_run"
+        : plan.tasks[task].late ? ": its sizes depend on what the kernel computes: give a bound with "
+                                  "adrt_plan_with_cap, or use adrt_run"
+        : lacks_trips ? ": how often it runs is to be counted: record that where adrt_plan_counting says "
+                        "so, and call adrt_plan_resolve"
                       : ": its sizes depend on the content of buffers: call adrt_plan_resolve, or give a "
                         "bound with adrt_plan_with_cap");
   }

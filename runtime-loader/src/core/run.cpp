@@ -140,7 +140,7 @@ class Launcher {
   // Whether what is known of a task may not hold for this launch, or is not all that is worth knowing.
   bool IsStale(uint32_t task) const {
     const adrt::TaskPlan& sizes = plan_.tasks[task];
-    return !sizes.resolved || adrt::MustReadAgain(plan_, task) ||
+    return !sizes.resolved || adrt::MustReadAgain(plan_, task) || adrt::MustCountTripsAgain(plan_, task) ||
            (sizes.counts ? adrt::MustCountAgain(plan_, task) : adrt::WantsCount(plan_, task));
   }
 
@@ -160,6 +160,7 @@ class Launcher {
 
   bool Settle(uint32_t task, bool at_its_turn) {
     adrt::TaskPlan& sizes = plan_.tasks[task];
+    if (adrt::MustCountTripsAgain(plan_, task) && !adrt::CountTrips(plan_, task, error_)) return false;
     if (adrt::MustCountAgain(plan_, task)) sizes.counts = nullptr;
     if (!adrt::ReadAndSizeTask(plan_, task, error_)) return false;
     if (!sizes.resolved) return adrt::CountTask(plan_, task, error_);

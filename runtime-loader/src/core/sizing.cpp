@@ -25,6 +25,8 @@ using artifact::SizeClass;
 constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
 /// Of the threads that could run, at least one in so many does.
 constexpr uint64_t kFewestShare = 4;
+/// More iterations than this are not what anybody meant: a bound was computed from an infinity.
+constexpr uint64_t kMostCounted = uint64_t{1} << 56;
 /// Bytes of rows behind gates up to which there is one per iteration.
 constexpr uint64_t kManyGatedRows = 64 << 20;
 /// Bytes that counting may take whatever the budget, with the fewest threads.
@@ -145,6 +147,7 @@ class TaskSizer {
     for (NodeId extent : meta_.extents) {
       if (plan_.meta().exprs.ClassOf(extent) == SizeClass::kS2) reads_extents = true;
     }
+    if (!meta_.trip_kernel.empty() && CountsTripsLate(plan_, number_)) return true;
     if (plan_.cap > 0 && !reads_extents) return false;
     for (uint32_t param : meta_.size_reads) {
       if (MayWrite(plan_, param)) return true;
@@ -226,6 +229,10 @@ class TaskSizer {
   }
 
   bool Iterations(bool* open) {
+    if (LacksTrips(plan_, number_)) {
+      *open = true;
+      return true;
+    }
     uint64_t total = 1;
     for (uint32_t axis = 0; axis < meta_.extents.size(); ++axis) {
       int64_t extent = 0;
@@ -242,6 +249,10 @@ class TaskSizer {
         return TooLarge();
     }
     if (total > uint64_t{INT64_MAX}) return TooLarge();
+    if (!meta_.trip_kernel.empty() && total > kMostCounted) {
+      return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its bounds come to ", total,
+                 " iterations, which no launch takes: what they are computed from is wrong");
+    }
     sizes_.total = total;
     return true;
   }
@@ -614,6 +625,7 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;
     plan.tasks[task].by_count = ReadsTooMuch(plan, task);
+    plan.tasks[task].has_trips = false;
   }
   return SizeTasks(plan, false, error);
 }

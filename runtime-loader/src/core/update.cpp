@@ -5,7 +5,8 @@
 
 // Other arguments for a plan: what a program does between two launches of one kernel. The plan keeps its
 // memory, and what it knows as far as that still holds: where only floats and addresses change nothing is
-// computed; where a number, a shape or a content changes, the sizes that may depend on it are.
+// computed; where a number, a shape or a content changes, the sizes that may depend on it are. What code has
+// counted may rest on floats too: it is counted again.
 
 using adrt::Fail;
 
@@ -49,10 +50,20 @@ bool ContentChanged(const BoundParam& before, const BoundParam& now) {
   return before.content_version != now.content_version || before.place != now.place;
 }
 
+// Whether a by-value argument is another one, float or not.
+bool NumbersChanged(const adrt_launch_plan& plan) {
+  for (const artifact::ParamMeta& param : plan.meta().params) {
+    if (param.kind != artifact::ParamKind::kScalar) continue;
+    size_t bytes = artifact::CellCount(param) * sizeof(uint64_t);
+    if (std::memcmp(&plan.cells_before[param.cell], &plan.cells[param.cell], bytes) != 0) return true;
+  }
+  return false;
+}
+
 // Whether settling the task looked, or counting it would look, at contents that have changed.
 bool LookedAtChange(const adrt_launch_plan& plan, uint32_t task) {
   const artifact::TaskMeta& meta = plan.meta().tasks[task];
-  for (const Vector<uint32_t>* reads : {&meta.size_reads, &meta.count_reads}) {
+  for (const Vector<uint32_t>* reads : {&meta.size_reads, &meta.count_reads, &meta.trip_reads}) {
     for (uint32_t param : *reads) {
       if (ContentChanged(plan.params_before[param], plan.params[param])) return true;
     }
@@ -66,9 +77,12 @@ bool Settle(adrt_launch_plan& plan, adrt_error* error) {
     sizes_changed = sizes_changed || SizeChanged(plan.params_before[index], plan.params[index]);
   }
   if (sizes_changed) return SizeLaunchAgain(plan, error);
+  bool numbers_changed = NumbersChanged(plan);
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!LookedAtChange(plan, task)) continue;
+    bool counted = plan.tasks[task].counts || plan.tasks[task].has_trips;
+    if (!(numbers_changed && counted) && !LookedAtChange(plan, task)) continue;
     plan.tasks[task].counts = nullptr;
+    plan.tasks[task].has_trips = false;
     if (!SizeTask(plan, task, false, error)) return false;
   }
   return true;
