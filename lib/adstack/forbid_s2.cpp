@@ -62,6 +62,14 @@ class Reporter {
   }
 
   void ReportExtents(const TaskPlan& task) {
+    if (!task.trip_kernel.empty()) {
+      diagnostics_
+          .Error(diag::ErrorId::E0504, task.place,
+                 "the number of iterations of this parallel loop is no integer expression of scalars and "
+                 "shapes, so that a kernel would have to count it")
+          .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
+      return;
+    }
     if (std::none_of(task.extents.begin(), task.extents.end(), [&](NodeId one) { return NeedsData(one); }))
       return;
     diagnostics_
