@@ -36,6 +36,33 @@ constexpr uint64_t kMostFolding = 1 << 22;
 /// and a register of each thread.
 constexpr size_t kMaxGroups = 8;
 
+uint64_t PrivateBytes(const PlannedStack& stack) {
+  if (stack.IsBits()) return uint64_t{FlagWords(stack.most)} * ir::ByteSize(kFlagWord.scalar);
+  return uint64_t{stack.most} * ir::ByteSize(stack.scalar);
+}
+
+/// The stacks of `task` that `bytes` of private memory hold, the smallest first: more memory holds these and
+/// further ones.
+std::vector<uint32_t> SmallTapes(const TaskPlan& task, uint64_t bytes) {
+  std::vector<uint32_t> tapes;
+  for (uint32_t n = 0; n < task.stacks.size(); ++n) {
+    if (task.stacks[n].most != artifact::kNoIndex) tapes.push_back(n);
+  }
+  std::sort(tapes.begin(), tapes.end(), [&](uint32_t left, uint32_t right) {
+    return std::pair(PrivateBytes(task.stacks[left]), left) <
+           std::pair(PrivateBytes(task.stacks[right]), right);
+  });
+  uint64_t taken = 0;
+  size_t fitting = 0;
+  while (fitting < tapes.size()) {
+    taken += PrivateBytes(task.stacks[tapes[fitting]]);
+    if (taken > bytes) break;
+    ++fitting;
+  }
+  tapes.resize(fitting);
+  return tapes;
+}
+
 class Planner {
  public:
   Planner(ir::Module& module, Function& kernel, const PlanConfig& config, diag::Diagnostics& diagnostics)
@@ -49,6 +76,7 @@ class Planner {
 
   AdstackPlan Run() {
     plan_.lanes = config_.lanes;
+    plan_.private_bytes = config_.private_bytes;
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel_);
     for (const analysis::Task& task : tasks) plan_.tasks.push_back(PlanTask(task));
     facts_ = CollectStacks(kernel_, structure_, tasks, diagnostics_);
@@ -166,25 +194,18 @@ class Planner {
     return {};
   }
 
-  static uint64_t PrivateBytes(const PlannedStack& stack, uint32_t length) {
-    if (stack.IsBits()) return uint64_t{FlagWords(length)} * ir::ByteSize(kFlagWord.scalar);
-    return uint64_t{length} * ir::ByteSize(stack.scalar);
-  }
-
   void ChoosePrivate(TaskPlan& task) {
-    uint64_t left = config_.private_bytes;
     for (PlannedStack& stack : task.stacks) {
       if (stack.capacity == kNoNode) continue;
       int64_t most = std::max<int64_t>(algebra_.RangeOf(stack.capacity).high, 1);
-      if (most > kMostPrivate) continue;
-      auto length = static_cast<uint32_t>(most);
-      uint64_t bytes = PrivateBytes(stack, length);
-      if (bytes > left) continue;
-      stack.private_length = length;
-      stack.capacity = algebra_.Const(length);
+      if (most <= kMostPrivate) stack.most = static_cast<uint32_t>(most);
+    }
+    for (uint32_t position : SmallTapes(task, config_.private_bytes)) {
+      PlannedStack& stack = task.stacks[position];
+      stack.private_length = stack.most;
+      stack.capacity = algebra_.Const(stack.most);
       stack.loose = false;
       stack.storage = Storage::kPrivate;
-      left -= bytes;
     }
     std::vector<PlannedStack> ordered;
     for (Storage storage : {Storage::kRow, Storage::kPrivate}) {
@@ -292,6 +313,42 @@ SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
   for (NodeId extent : task.extents) worst = std::max(worst, exprs.ClassOf(extent));
   for (const PlannedStack& stack : task.stacks) worst = std::max(worst, exprs.ClassOf(stack.capacity));
   return worst;
+}
+
+AdstackPlan MovePrivate(AdstackPlan& plan, uint32_t private_bytes) {
+  std::vector<std::vector<uint32_t>> small;
+  for (const TaskPlan& task : plan.tasks) {
+    small.push_back(SmallTapes(task, private_bytes));
+    for (uint32_t position : small.back()) plan.exprs.Const(task.stacks[position].most);
+  }
+  AdstackPlan moved = plan;
+  moved.private_bytes = private_bytes;
+  for (size_t number = 0; number < moved.tasks.size(); ++number) {
+    for (uint32_t position : small[number]) {
+      PlannedStack& stack = moved.tasks[number].stacks[position];
+      if (stack.storage == Storage::kPrivate) continue;
+      stack.storage = Storage::kPrivate;
+      stack.private_length = stack.most;
+      stack.capacity = moved.exprs.Const(stack.most);
+      stack.loose = stack.counted = false;
+      stack.group = stack.share = artifact::kNoIndex;
+      stack.gates = {stack.gate};
+    }
+    TaskPlan& task = moved.tasks[number];
+    bool has_rows = std::any_of(task.stacks.begin(), task.stacks.end(),
+                                [](const PlannedStack& stack) { return stack.storage == Storage::kRow; });
+    if (!has_rows && task.size_kernel.empty()) task.groups.clear();
+  }
+  return moved;
+}
+
+bool SameStorage(const AdstackPlan& left, const AdstackPlan& right) {
+  for (size_t task = 0; task < left.tasks.size(); ++task) {
+    for (size_t n = 0; n < left.tasks[task].stacks.size(); ++n) {
+      if (left.tasks[task].stacks[n].storage != right.tasks[task].stacks[n].storage) return false;
+    }
+  }
+  return true;
 }
 
 AdstackPlan PlanAdstacks(ir::Module& module, Function& kernel, const PlanConfig& config,

@@ -14,7 +14,7 @@ namespace adc::adstack {
 
 struct PlanConfig {
   uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU
-  uint32_t private_bytes = 256;  ///< per task: constant tapes up to this size in all need no row
+  uint32_t private_bytes = 256;  ///< per task: small tapes up to this size in all need no row
   bool forbid_s2 = false;        ///< what only device data can size is an error (E0504)
 };
 
@@ -48,7 +48,8 @@ struct PlannedStack {
   uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
   artifact::Addressing addressing = artifact::Addressing::kIndexed;
   artifact::Storage storage = artifact::Storage::kRow;
-  uint32_t private_length = 0;  ///< elements, where the storage is private
+  uint32_t most = artifact::kNoIndex;  ///< elements, whatever the launch; kNoIndex: too many to be private
+  uint32_t private_length = 0;         ///< elements, where the storage is private
   std::vector<PlannedAccess> accesses;
 
   /// Flags lie as bits of 32-bit words (adstack/flag_words.h), wherever they lie.
@@ -67,9 +68,8 @@ struct TaskPlan {
   uint32_t block_size = 0;      ///< of the `parallel`; 0: free
   std::vector<NodeId> extents;  ///< iterations per axis of a parallel task; negative counts as 0
   std::vector<PlannedGroup> groups;
-  /// Those in rows first, in textual order, then the private ones: the number of a stack in row.base,
-  /// row.capacity and status.raise is its position here, and that of one in a row is also its position among
-  /// the task's cells.
+  /// Those in rows first, in textual order, then the private ones (before MovePrivate): the number of a stack
+  /// in row.base, row.capacity and status.raise is its position here.
   std::vector<PlannedStack> stacks;
   std::vector<ReferenceStacks> reference;  ///< PlanReference's; for comparison alone
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
@@ -79,6 +79,7 @@ struct TaskPlan {
 /// Expressions refer to parameters of the kernel by position. One plan per kernel, with or without stacks.
 struct AdstackPlan {
   uint32_t lanes = 1;
+  uint32_t private_bytes = 0;  ///< of the target that it is for
   artifact::SizeExprPool exprs;
   std::vector<TaskPlan> tasks;  ///< as analysis::TasksOf has them
   /// Stacks that nothing pops, or nothing pushes: lowering drops their accesses.
@@ -93,14 +94,23 @@ struct AdstackPlan {
 ///
 /// Counted stacks whose slots are plain get slots first (AddressCounted). Then every stack gets its capacity
 /// from the bounds of the loops that fill it, its claim group from the innermost branch around its accesses,
-/// private storage where it is constant and small, and bytes shared with stacks that never live at the same
-/// time.
+/// private storage where it is small whatever the launch, and bytes shared with stacks that never live at the
+/// same time.
 ///
 /// *Requires*: tasks isolated, derivatives taken, trip kernels added. *Guarantees*: no capacity is below what
 /// a launch pushes, unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time.
 /// *Breaks*: nothing. Errors: E0501, E0502, E0504.
 AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics);
+
+/// `plan` for a target whose private memory holds tapes up to `private_bytes`, which are no fewer than
+/// `plan.private_bytes`: stacks leave their rows, and nothing else changes. Stacks and groups keep their
+/// numbers, so that one size kernel counts for both, and a group may be left without stacks; where all are
+/// and nothing is counted, there are none. Constants that the copy needs enter `plan.exprs`, so that its
+/// expressions are those of all copies.
+AdstackPlan MovePrivate(AdstackPlan& plan, uint32_t private_bytes);
+/// True when both plans of one kernel keep each stack in the same kind of memory.
+bool SameStorage(const AdstackPlan& left, const AdstackPlan& right);
 
 /// The plan for people: tasks, groups, gates, rows, stacks with their expressions, classes and places.
 /// `lanes` says by how many lanes rows interleave on which targets; empty: nothing is said of that.

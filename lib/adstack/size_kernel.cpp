@@ -415,6 +415,8 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
   std::vector<SizeKernel> made;
   analysis::Structure structure(kernel);
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  PlanConfig plan_config;
+  plan_config.private_bytes = plan.private_bytes;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     TaskPlan& own = plan.tasks[task];
     bool rows = config.count_rows && std::any_of(own.groups.begin(), own.groups.end(),
@@ -425,7 +427,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     Function* function = builder.Run(task, rows);
     if (function == nullptr) continue;
     transform::SimplifyFunction(module, *function, {});
-    SizeKernel size{function, PlanAdstacks(module, *function, {}, diagnostics)};
+    SizeKernel size{function, PlanAdstacks(module, *function, plan_config, diagnostics)};
     bool runs_dry = false;
     for (TaskPlan& part : size.plan.tasks) {
       for (PlannedStack& stack : part.stacks) {
@@ -434,6 +436,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
         // What it counts for the task it also counts for itself, round by round.
         if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id)) {
           stack.capacity = kNoNode;
+          stack.most = artifact::kNoIndex;
           stack.loose = false;
         }
       }

@@ -22,6 +22,12 @@ void AddNew(std::vector<std::string>& list, const std::string& text) {
   if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
+std::string Amount(ir::Scalar scalar) {
+  if (scalar == ir::Scalar::I1) return "1 bit";
+  uint32_t bytes = ir::ByteSize(scalar);
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 class KeptPrinter {
  public:
   KeptPrinter(const KeptRecord& record, const diag::SourceManager& sources)
@@ -59,7 +65,7 @@ class KeptPrinter {
     text_ += "\n";
     for (const KeptValue& value : unit.stored) {
       text_ += (unit.segments ? "    stored as checkpoint: " : "    stored: ") + Named(value) + ", " +
-               std::to_string(ir::ByteSize(value.scalar)) + " bytes an iteration: " +
+               Amount(value.scalar) + " an iteration: " +
                (value.carried ? "carried from iteration to iteration"
                               : "made of carried values, and less than these") +
                At(value.place) + "\n";

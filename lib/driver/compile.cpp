@@ -29,6 +29,7 @@
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
+#include "driver/lowered.h"
 #include "driver/metadata.h"
 #include "driver/pass_runner.h"
 #include "driver/report.h"
@@ -93,8 +94,10 @@ class Compilation {
   bool Derive();
   bool SimplifyDerived();
   bool Lower();
+  void DumpPlans();
   bool Generate();
   bool GenerateCode();
+  std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered) const;
   bool LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
@@ -135,8 +138,8 @@ class Compilation {
   std::unique_ptr<ir::Module> module_;
   std::vector<ir::Function*> derived_;
   std::map<std::string, autodiff::KeptRecord> kept_;  ///< by the name of the gradient
-  std::vector<PlannedKernel> planned_;
-  std::vector<MadeTarget> made_;  ///< those of the targets whose code there is
+  std::vector<LoweredModule> lowered_;                ///< the first is module_ itself
+  std::vector<MadeTarget> made_;                      ///< those of the targets whose code there is
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   bool unsupported_ = false;
@@ -334,11 +337,13 @@ bool Compilation::Lower() {
   size_config.count_elements = !options_.forbid_s2;
   adstack::PlanConfig plan_config;
   plan_config.forbid_s2 = options_.forbid_s2;
+  plan_config.private_bytes = SmallestTapeBytes(targets_);
   bool bounded = passes_.Run("trips", *module_, [&] {
     for (ir::Function* kernel : Kernels()) adstack::AddTripKernels(*module_, *kernel);
     return true;
   });
   if (!bounded) return false;
+  std::vector<PlannedKernel> plans;
   bool planned = passes_.Run("plan", *module_, [&] {
     for (ir::Function* kernel : Kernels()) {
       diag::Diagnostics found(0);
@@ -351,31 +356,59 @@ bool Compilation::Lower() {
       // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
       for (adstack::SizeKernel& size :
            adstack::AddSizeKernels(*module_, *kernel, plan, size_config, diagnostics_)) {
-        planned_.push_back({size.function, std::move(size.plan)});
+        plans.push_back({size.function, std::move(size.plan)});
       }
-      planned_.push_back({kernel, std::move(plan)});
+      plans.push_back({kernel, std::move(plan)});
     }
     return true;
   });
   if (!planned) return false;
-  if (passes_.Wants("adstack")) {
-    for (const PlannedKernel& kernel : planned_) {
-      passes_.PrintDump("adstack", adstack::PrintPlan(*module_, *kernel.kernel, kernel.plan, sources_,
-                                                      LanesText(targets_)));
-      auto kept = kept_.find(std::string(module_->Text(kernel.kernel->name)));
-      if (kept != kept_.end() && !kept->second.units.empty())
+  // Checked accesses and assertions are numbered, once for all targets, in the code that they are in.
+  bool alike = options_.check_bounds || options_.check_writes || options_.keep_asserts;
+  lowered_ = DivideTargets(*module_, std::move(plans), targets_, alike);
+  if (passes_.Wants("adstack")) DumpPlans();
+  adstack::LowerConfig config;
+  config.guards = !options_.leave_out_guards;
+  for (LoweredModule& lowered : lowered_) {
+    bool good = passes_.Run("lower", *lowered.module, [&] {
+      for (PlannedKernel& kernel : lowered.kernels) {
+        if (!adstack::LowerAdstacks(*lowered.module, *kernel.kernel, kernel.plan, diagnostics_, config))
+          return false;
+      }
+      lowered.module->phase = ir::Phase::Lowered;
+      return transform::Simplify(*lowered.module, {Folding()}, diagnostics_);
+    });
+    if (!good) return false;
+  }
+  return true;
+}
+
+/// Each kernel's plan, and where small tapes live differently on some targets, the plan for these.
+void Compilation::DumpPlans() {
+  for (size_t n = 0; n < lowered_.front().kernels.size(); ++n) {
+    const adstack::AdstackPlan& first = lowered_.front().kernels[n].plan;
+    std::vector<std::vector<target::Target>> alike;
+    for (const LoweredModule& lowered : lowered_) {
+      bool same = !alike.empty() && adstack::SameStorage(lowered.kernels[n].plan, first);
+      std::vector<target::Target>& list = same ? alike.front() : alike.emplace_back();
+      list.insert(list.end(), lowered.targets.begin(), lowered.targets.end());
+    }
+    for (const LoweredModule& lowered : lowered_) {
+      const auto& [kernel, plan] = lowered.kernels[n];
+      bool is_first = &lowered == &lowered_.front();
+      if (!is_first && adstack::SameStorage(plan, first)) continue;
+      std::string title = "adstack";
+      const std::vector<target::Target>& targets = is_first ? alike.front() : lowered.targets;
+      for (const target::Target& target : targets) {
+        if (alike.size() > 1) title += (title == "adstack" ? " of " : ", ") + target.name;
+      }
+      passes_.PrintDump(title,
+                        adstack::PrintPlan(*lowered.module, *kernel, plan, sources_, LanesText(targets)));
+      auto kept = kept_.find(std::string(module_->Text(kernel->name)));
+      if (is_first && kept != kept_.end() && !kept->second.units.empty())
         passes_.PrintDump("adstack", autodiff::PrintKept(kept->first, kept->second, sources_));
     }
   }
-  adstack::LowerConfig config;
-  config.guards = !options_.leave_out_guards;
-  return passes_.Run("lower", *module_, [&] {
-    for (PlannedKernel& kernel : planned_) {
-      if (!adstack::LowerAdstacks(*module_, *kernel.kernel, kernel.plan, diagnostics_, config)) return false;
-    }
-    module_->phase = ir::Phase::Lowered;
-    return transform::Simplify(*module_, {Folding()}, diagnostics_);
-  });
 }
 
 /// Where the stacks of each task lie among its cells, for the code generator.
@@ -455,14 +488,15 @@ bool Compilation::Generate() {
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
   if (options_.emit == Emit::Header) {
-    for (const target::Target& target : targets_) made_.push_back({target, {}});
+    for (const target::Target& target : targets_)
+      made_.push_back({target, ModuleOf(lowered_, target).kernels, {}});
   } else if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) {
     return false;
   }
   metadata_ = BuildMetadata(
-      *module_, planned_, made_, sources_,
+      *module_, lowered_.front().kernels, made_, sources_,
       {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
-  for (const auto& [target, code] : made_) {
+  for (const auto& [target, kernels, code] : made_) {
     for (const codegen::StepTime& step : code.steps) {
       passes_.AddTime("  " + step.name + " " + target.name, step.seconds);
     }
@@ -495,28 +529,38 @@ void AddRefusal(const target::Target& target, const diag::Diagnostic& failure,
   refusals->push_back({failure, {target}});
 }
 
-bool Compilation::GenerateCode() {
+std::vector<codegen::KernelToEmit> Compilation::KernelsToEmit(const LoweredModule& lowered) const {
   std::vector<codegen::KernelToEmit> kernels;
-  for (const PlannedKernel& planned : planned_) {
+  for (const PlannedKernel& planned : lowered.kernels) {
     codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
     for (const adstack::TaskPlan& task : planned.plan.tasks) {
       kernel.block_size.push_back(DeviceBlock(task.block_size != 0 ? task.block_size : options_.block_size));
     }
   }
-  std::vector<codegen::CodeConfig> configs;
-  for (const target::Target& target : targets_) configs.push_back(ConfigFor(target));
-  std::vector<diag::Result<codegen::TargetCode>> results = EmitAll(*module_, kernels, configs);
+  return kernels;
+}
+
+bool Compilation::GenerateCode() {
+  std::vector<std::vector<codegen::KernelToEmit>> kernels;
+  for (const LoweredModule& lowered : lowered_) kernels.push_back(KernelsToEmit(lowered));
+  std::vector<EmitJob> jobs;
+  for (const target::Target& target : targets_) {
+    const LoweredModule& lowered = ModuleOf(lowered_, target);
+    jobs.push_back(
+        {lowered.module, kernels[static_cast<size_t>(&lowered - lowered_.data())], ConfigFor(target)});
+  }
+  std::vector<diag::Result<codegen::TargetCode>> results = EmitAll(jobs);
   for (size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) continue;
     for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning);
-    made_.push_back({targets_[at], std::move(*results[at])});
+    made_.push_back({targets_[at], ModuleOf(lowered_, targets_[at]).kernels, std::move(*results[at])});
   }
   std::vector<Refusal> refusals;
   for (size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) AddRefusal(targets_[at], results[at].Failure(), &refusals);
   }
   bool good = true;
-  for (const Refusal& refusal : refusals) good = LeaveOut(refusal, kernels) && good;
+  for (const Refusal& refusal : refusals) good = LeaveOut(refusal, kernels.front()) && good;
   return good;
 }
 
@@ -616,7 +660,7 @@ bool Compilation::TakePayload(codegen::PayloadKind kind) {
 }
 
 bool Compilation::MakeProduct() {
-  if (planned_.empty()) {
+  if (lowered_.front().kernels.empty()) {
     return Fail(diag::Fail(ErrorId::E0707, {}, "no kernel in " + inputs_[0],
                            "a file of functions alone is imported by one that has kernels"));
   }

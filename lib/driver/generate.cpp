@@ -57,17 +57,15 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
 
 }  // namespace
 
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
-                                                       std::span<const codegen::KernelToEmit> kernels,
-                                                       std::span<const codegen::CodeConfig> configs) {
-  std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(configs.size());
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs) {
+  std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(jobs.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t at = next++; at < configs.size(); at = next++) {
-      slots[at] = EmitOne(module, kernels, configs[at]);
+    for (size_t at = next++; at < jobs.size(); at = next++) {
+      slots[at] = EmitOne(*jobs[at].module, jobs[at].kernels, jobs[at].config);
     }
   };
-  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), configs.size());
+  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), jobs.size());
   std::vector<std::thread> threads;
   for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
   work();

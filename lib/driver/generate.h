@@ -10,11 +10,16 @@
 
 namespace adc::driver {
 
-/// Code of `kernels` for each configuration, at once where the machine has processors for it. The result does
-/// not depend on how many ran at once.
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(const ir::Module& module,
-                                                       std::span<const codegen::KernelToEmit> kernels,
-                                                       std::span<const codegen::CodeConfig> configs);
+/// What one back end writes.
+struct EmitJob {
+  const ir::Module* module = nullptr;
+  std::span<const codegen::KernelToEmit> kernels;
+  codegen::CodeConfig config;
+};
+
+/// The code of each job, at once where the machine has processors for it. The result does not depend on how
+/// many ran at once.
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs);
 
 /// Whether a back end failed because its target cannot express a kernel, so that others still may; and not
 /// because of a file, or of the machine.

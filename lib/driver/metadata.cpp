@@ -285,17 +285,23 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
   }
 }
 
-/// The index of the plan for code with `lanes`; targets of one width share it. Without rows in the heap the
-/// width does not matter.
+bool KeepAlike(const artifact::AdstackPlanMeta& left, const artifact::AdstackPlanMeta& right) {
+  for (size_t stack = 0; stack < left.stacks.size(); ++stack) {
+    if (left.stacks[stack].storage != right.stacks[stack].storage) return false;
+  }
+  return true;
+}
+
+/// The index of the plan for code with `lanes`; targets of one width whose private memory holds the same
+/// stacks share it. Without rows in the heap the width does not matter.
 uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task, uint32_t lanes,
                  const diag::SourceManager& sources, artifact::TaskMeta* meta) {
   if (task.stacks.empty()) return artifact::kNoIndex;
-  if (task.groups.empty()) lanes = 1;
-  for (uint32_t index = 0; index < meta->plans.size(); ++index) {
-    if (meta->plans[index].lanes == lanes) return index;
-  }
   artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
-  made.lanes = lanes;
+  made.lanes = task.groups.empty() ? 1 : lanes;
+  for (uint32_t index = 0; index < meta->plans.size(); ++index) {
+    if (meta->plans[index].lanes == made.lanes && KeepAlike(meta->plans[index], made)) return index;
+  }
   meta->plans.push_back(made);
   return static_cast<uint32_t>(meta->plans.size() - 1);
 }
@@ -332,10 +338,11 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.trip_kernel = std::string_view(plan.trip_kernel);
   if (!plan.trip_kernel.empty()) task.trip_reads = CountReads(module, plan.trip_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {
-    const auto& [target, code] = targets[index];
+    const auto& [target, own_kernels, code] = targets[index];
+    const adstack::AdstackPlan& own = own_kernels[kernel].plan;
     artifact::EntryMeta& entry = task.entries.emplace_back();
     entry.target = index;
-    entry.plan = PlanFor(planned.plan, plan, target.row_lanes, sources, &task);
+    entry.plan = PlanFor(own, own.tasks[number], target.row_lanes, sources, &task);
     entry.block_size = plan.block_size;
     if (code.entries.empty()) {
       entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));

@@ -23,6 +23,7 @@ struct PlannedKernel {
 /// A target and its code.
 struct MadeTarget {
   target::Target target;
+  std::span<const PlannedKernel> kernels;  ///< as they were lowered for it
   codegen::TargetCode code;  ///< entries are empty where none was made: names follow from the kernels then
 };
 
@@ -33,7 +34,8 @@ struct MetadataConfig {
 };
 
 /// The metadata of `kernels` for `targets`, complete: entries, cells and hashes included. The code's entries
-/// are those of `kernels`, in their order. `sources` names the source files and turns spans into places.
+/// and each target's own kernels are those of `kernels`, in their order. `sources` names the source files and
+/// turns spans into places.
 artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const PlannedKernel> kernels,
                                  std::span<const MadeTarget> targets, const diag::SourceManager& sources,
                                  const MetadataConfig& config);

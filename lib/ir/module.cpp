@@ -13,6 +13,22 @@ uint32_t Layout::FieldIndex(StringId field_name) const {
   return kNoAttr;
 }
 
+std::unique_ptr<Module> Module::Copy() const {
+  auto copy = std::make_unique<Module>();
+  copy->strings = strings;
+  copy->phase = phase;
+  copy->imports = imports;
+  copy->layouts = layouts;
+  copy->constants = constants;
+  for (const auto& function : functions) copy->functions.push_back(std::make_unique<Function>(*function));
+  copy->items = items;
+  copy->trailing_comments = trailing_comments;
+  copy->function_ids_ = function_ids_;
+  copy->constant_ids_ = constant_ids_;
+  copy->layout_ids_ = layout_ids_;
+  return copy;
+}
+
 Function* Module::Find(StringId name) const {
   auto found = function_ids_.find(name);
   return found == function_ids_.end() ? nullptr : functions[found->second].get();

@@ -90,6 +90,9 @@ class Module {
   std::vector<Item> items;
   std::vector<StringId> trailing_comments;
 
+  /// The whole module once more; handles and positions mean the same in both.
+  std::unique_ptr<Module> Copy() const;
+
   std::string_view Text(StringId id) const { return strings.Text(id); }
   StringId Intern(std::string_view text) { return strings.Intern(text); }
   /// The function or kernel named `name` (without '@'), or null.

@@ -8,6 +8,9 @@ namespace {
 constexpr uint32_t kBlockSize = 128;
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kDevicePrivateBytes = 16u << 10;
+/// Tapes in private memory. A thread of NVIDIA's and of AMD's devices has some 256 registers of four bytes: a
+/// quarter of them, which is the default. What drivers of shaders run on may have 64: half of those.
+constexpr uint32_t kShaderTapeBytes = 128;
 constexpr uint32_t kNewestPtx = 85;  // that LLVM 19 writes
 
 Target DeviceTarget(Kind kind, Arch arch, std::string name) {
@@ -67,6 +70,7 @@ std::vector<Target> MakeTable() {
   {                                                                                        \
     Target t = DeviceTarget(Kind::target_kind, Arch::target_arch, target_name);            \
     t.level = target_level;                                                                \
+    t.tape_bytes = kShaderTapeBytes;                                                       \
     t.f64 = target_f64;                                                                    \
     table.push_back(t);                                                                    \
   }

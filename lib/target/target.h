@@ -41,7 +41,9 @@ struct Target {
   uint32_t block_size = 0;              ///< threads of a block where the kernel does not say; 0 on a CPU
   bool f64 = true;                      ///< has 64-bit floats
   uint32_t private_bytes = 256u << 10;  ///< limit on the local arrays of one task
-  bool prints = false;                  ///< `print` is compiled
+  /// Adstacks of constant size, up to this many bytes per task in all, live in registers or private memory.
+  uint32_t tape_bytes = 256;
+  bool prints = false;  ///< `print` is compiled
   AddressSpaces spaces = {};
 
   std::string_view KindName() const;  ///< "cpu", "cuda", "hip", "vulkan", "metal"

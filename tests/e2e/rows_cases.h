@@ -20,13 +20,28 @@ inline uint64_t RowsFor(uint64_t iterations, uint64_t threads) {
 struct GatedKernel {
   const char* name;
   int64_t gates;
-  bool late = false;  ///< counted during the launch: a plan does not tell afterwards
+  bool late = false;               ///< counted during the launch: a plan does not tell afterwards
+  uint64_t row_bytes[2] = {0, 0};  ///< of each gate's rows, where that says something: 9 iterations
 };
 
-inline const GatedKernel kGatedKernels[] = {
-    {"bare", 1},     {"used_after", 1}, {"modulo", 1},  {"half", 1},      {"constant", 1}, {"indirect", 1},
-    {"sliced", 1},   {"compound", 1},   {"in_loop", 1}, {"several", 2},   {"nested", 2},   {"otherwise", 1},
-    {"integers", 1}, {"unbounded", 1},  {"border", 1},  {"late", 1, true}};
+inline const GatedKernel kGatedKernels[] = {{"bare", 1},
+                                            {"used_after", 1},
+                                            {"modulo", 1},
+                                            {"half", 1},
+                                            {"constant", 1},
+                                            {"indirect", 1},
+                                            {"sliced", 1},
+                                            {"compound", 1},
+                                            {"in_loop", 1},
+                                            {"several", 2},
+                                            {"nested", 2},
+                                            {"otherwise", 1},
+                                            {"integers", 1},
+                                            {"unbounded", 1},
+                                            {"border", 1},
+                                            {"late", 1, true},
+                                            {"flags", 1, false, {8}},
+                                            {"kinds", 2, false, {8, 16}}};
 
 /// `open`: the share of the cells of %sel that are above 0.6.
 inline void GatedArguments(Program& program, int64_t size, double open) {
@@ -95,6 +110,7 @@ inline void CompareGatedKernels(OnDevice& device, const std::string& path, int64
           if (group.gate.empty()) continue;
           INFO("group at " << group.gate << ", threshold " << threshold);
           CHECK(group.can_count);
+          if (uint64_t bytes = kernel.row_bytes[gated]; bytes > 0) CHECK(group.row_bytes == bytes);
           uint64_t passed = hits[static_cast<size_t>(gated++)];
           bool must = std::string(kernel.name) == "unbounded";
           if (kernel.late) continue;

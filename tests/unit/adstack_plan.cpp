@@ -119,6 +119,42 @@ TEST_CASE("constant tapes are private up to the limit", "[adstack]") {
   CHECK(PlanText(Kernel(Tape("s1", "0..16")), config)->plan.tasks[0].groups.size() == 1);
 }
 
+TEST_CASE("more private memory takes more stacks, and changes no number", "[adstack]") {
+  // 64, 400 and 160 bytes, the last behind a gate.
+  std::string body =
+      Tape("s1", "0..16") + Tape("s2", "0..100") + "if (gt %m, 3) {\n" + Tape("s3", "0..40") + "}\n";
+  adstack::PlanConfig config;
+  config.private_bytes = 0;
+  auto planned = PlanText(Kernel(body), config);
+  INFO(planned->PlanText());
+  REQUIRE(planned->plan.tasks[0].stacks.size() == 3);
+  REQUIRE(planned->plan.tasks[0].groups.size() == 2);
+  auto in_rows = [](const adstack::AdstackPlan& plan) {
+    std::string text;
+    for (const adstack::PlannedStack& stack : plan.tasks[0].stacks)
+      text += stack.storage == artifact::Storage::kRow ? std::to_string(stack.group) : "p";
+    return text;
+  };
+  CHECK(in_rows(planned->plan) == "001");
+  size_t nodes = planned->plan.exprs.size();
+  adstack::AdstackPlan same = adstack::MovePrivate(planned->plan, 63);
+  CHECK(adstack::SameStorage(same, planned->plan));
+  CHECK(planned->plan.exprs.size() == nodes);
+  CHECK(in_rows(adstack::MovePrivate(planned->plan, 64)) == "p01");
+  // The smallest first: 64 + 160, although the one of 400 comes before.
+  adstack::AdstackPlan two = adstack::MovePrivate(planned->plan, 500);
+  CHECK(in_rows(two) == "p0p");
+  CHECK_FALSE(adstack::SameStorage(two, planned->plan));
+  CHECK(two.tasks[0].groups.size() == 2);
+  CHECK(two.tasks[0].stacks[2].private_length == 40);
+  for (size_t n = 0; n < 3; ++n) CHECK(two.tasks[0].stacks[n].id == planned->plan.tasks[0].stacks[n].id);
+  // Nothing is left in rows: no group either.
+  adstack::AdstackPlan all = adstack::MovePrivate(planned->plan, 624);
+  CHECK(in_rows(all) == "ppp");
+  CHECK(all.tasks[0].groups.empty());
+  CHECK(planned->plan.tasks[0].groups.size() == 2);
+}
+
 TEST_CASE("stacks share bytes when they never live together", "[adstack]") {
   auto share = [](const std::string& body) {
     auto planned = PlanText(Kernel(body));
@@ -129,6 +165,18 @@ TEST_CASE("stacks share bytes when they never live together", "[adstack]") {
     return first.share != artifact::kNoIndex && first.share == second.share && first.group == second.group;
   };
   CHECK(share(Tape("s1", "0..%n") + Tape("s2", "0..%m", "f64")));
+  // Whatever is kept: integers and flags share with floats, and flags with flags.
+  std::string integers =
+      "%s2 = stack.new i32\nfor %t2 in 0..%n { stack.push %s2, %t2 }\n"
+      "for %u2 in 0..%n reversed { %p2 = stack.pop %s2\natomic add %out[%i], (cast %p2 to f32) }\n";
+  auto flags = [](const std::string& n) {
+    return "%f" + n + " = stack.new i1\nfor %v" + n + " in 0..%n { stack.push %f" + n + ", (gt %v" + n +
+           ", 3) }\nfor %w" + n + " in 0..%n reversed { %q" + n + " = stack.pop %f" + n + "\nif %q" + n +
+           " { atomic add %out[%i], 1.0 }\n }\n";
+  };
+  CHECK(share(Tape("s1", "0..%n") + integers));
+  CHECK(share(integers + flags("a")));
+  CHECK(share(flags("a") + flags("b")));
   CHECK(share("for %j in 0..3 {\n" + Tape("s1", "0..%n") + "}\n" + Tape("s2", "0..%m")));
   CHECK_FALSE(
       share("%s1 = stack.new f32\n%s2 = stack.new f32\n"

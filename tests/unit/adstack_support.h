@@ -140,6 +140,7 @@ inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKer
   size_t groups = planned.plan.tasks[task_number].groups.size();
   own.list.back().tensor = interp::Tensor::Zeros(ir::kI64, {static_cast<int64_t>(stacks + groups)});
   std::vector<int64_t> known(stacks, 0);
+  LaunchEnv env(*planned.kernel, arguments);
   for (*rounds = 1; *rounds < 20; ++*rounds) {
     std::vector<interp::RowTask> rows;
     bool again = false;
@@ -149,8 +150,14 @@ inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKer
       for (const adstack::PlannedStack& stack : task.stacks) {
         bool in_row = stack.storage == artifact::Storage::kRow;
         row.stack_offset.push_back(in_row ? row.group_bytes[stack.group] : 0);
-        row.stack_capacity.push_back(known[stack.id]);
-        if (in_row) row.group_bytes[stack.group] += known[stack.id] * 8;
+        int64_t capacity = known[stack.id];
+        if (stack.capacity != artifact::kNoNode) {
+          artifact::EvalResult value = env.Evaluate(size.plan.exprs, stack.capacity);
+          REQUIRE(value.ok());
+          capacity = value.value;
+        }
+        row.stack_capacity.push_back(capacity);
+        if (in_row) row.group_bytes[stack.group] += capacity * 8;
       }
     }
     interp::RunOptions options;

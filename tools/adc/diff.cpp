@@ -1,6 +1,7 @@
 // `adc diff`: what differs between two bundles, by meaning first and by content where meaning is equal.
 // Compression does not count: the bytes of zstd differ between its versions.
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -53,9 +54,14 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
       (*facts)[title + ", on " + std::string(metadata.targets[entry.target].name.view())] =
           EntryText(kernel, task, entry);
     }
-    // Plans are told apart by the width of their rows, so that a target more or less changes no other's.
+    // Plans are told apart by the width of their rows and by how many stacks have none, so that a target more
+    // or less changes no other's.
     for (size_t plan = 0; plan < task.plans.size(); ++plan) {
       std::string plan_title = title + ", " + std::to_string(task.plans[plan].lanes) + " lanes";
+      auto private_stacks = std::count_if(
+          task.plans[plan].stacks.begin(), task.plans[plan].stacks.end(),
+          [](const artifact::StackMeta& stack) { return stack.storage == artifact::Storage::kPrivate; });
+      if (private_stacks > 0) plan_title += ", " + std::to_string(private_stacks) + " private";
       (*facts)[plan_title + ", number of stacks"] = std::to_string(task.plans[plan].stacks.size());
       for (size_t index = 0; index < task.plans[plan].stacks.size(); ++index) {
         const artifact::StackMeta& stack = task.plans[plan].stacks[index];

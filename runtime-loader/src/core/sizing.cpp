@@ -158,8 +158,9 @@ class TaskSizer {
   // Whether every thread has a row, whatever it meets.
   bool HasUngated() const {
     if (!adstack_) return false;
-    for (const artifact::GroupMeta& group : adstack_->groups) {
-      if (group.gate.empty()) return true;
+    // A group is left without rows where the target keeps all of its stacks in private memory.
+    for (const artifact::StackMeta& stack : adstack_->stacks) {
+      if (stack.storage == artifact::Storage::kRow && adstack_->groups[stack.group].gate.empty()) return true;
     }
     return false;
   }

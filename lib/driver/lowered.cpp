@@ -1,0 +1,67 @@
+#include "driver/lowered.h"
+
+#include <algorithm>
+#include <map>
+
+#include "support/check.h"
+
+namespace adc::driver {
+namespace {
+
+/// The function of `copy` that `function` of `module` is.
+ir::Function* TwinOf(const ir::Module& module, const ir::Module& copy, const ir::Function* function) {
+  for (size_t n = 0; n < module.functions.size(); ++n) {
+    if (module.functions[n].get() == function) return copy.functions[n].get();
+  }
+  ADC_UNREACHABLE("a planned kernel that is not of its module");
+}
+
+}  // namespace
+
+uint32_t SmallestTapeBytes(std::span<const target::Target> targets) {
+  uint32_t least = UINT32_MAX;
+  for (const target::Target& target : targets) least = std::min(least, target.tape_bytes);
+  return targets.empty() ? target::Target().tape_bytes : least;
+}
+
+std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<PlannedKernel> kernels,
+                                         std::span<const target::Target> targets, bool alike) {
+  std::map<uint32_t, std::vector<target::Target>> by_limit;
+  uint32_t least = SmallestTapeBytes(targets);
+  for (const target::Target& target : targets) by_limit[alike ? least : target.tape_bytes].push_back(target);
+  std::vector<LoweredModule> modules(1);
+  modules[0].module = &module;
+  modules[0].kernels = std::move(kernels);
+  for (const auto& [limit, own] : by_limit) {
+    std::vector<adstack::AdstackPlan> plans;
+    bool same = true;
+    for (size_t n = 0; n < modules[0].kernels.size() && limit > least; ++n) {
+      plans.push_back(adstack::MovePrivate(modules[0].kernels[n].plan, limit));
+      same = same && adstack::SameStorage(plans.back(), modules.back().kernels[n].plan);
+    }
+    if (!same) {
+      LoweredModule made;
+      made.copy = module.Copy();
+      made.module = made.copy.get();
+      for (size_t n = 0; n < plans.size(); ++n) {
+        ir::Function* twin = TwinOf(module, *made.copy, modules[0].kernels[n].kernel);
+        made.kernels.push_back({twin, std::move(plans[n])});
+      }
+      modules.push_back(std::move(made));
+    }
+    std::vector<target::Target>& all = modules.back().targets;
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return modules;
+}
+
+const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target) {
+  for (const LoweredModule& one : modules) {
+    for (const target::Target& known : one.targets) {
+      if (known.name == target.name) return one;
+    }
+  }
+  ADC_UNREACHABLE("a target of no module");
+}
+
+}  // namespace adc::driver

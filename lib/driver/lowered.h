@@ -1,0 +1,38 @@
+#pragma once
+// The modules that are lowered: one for all targets whose private memory holds the same tapes.
+//
+// Everything up to the plan is the same for all targets. How many bytes of small tapes a thread keeps in
+// private memory is a limit of the target (target::Target::tape_bytes), and lowering writes that down. Where
+// the limits of the chosen targets say the same about every stack, and mostly they do, there is one module.
+// Elsewhere the first is for the smallest limit, and each of the others is a copy in which more stacks have
+// left their rows.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "driver/metadata.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace adc::driver {
+
+struct LoweredModule {
+  ir::Module* module = nullptr;
+  std::unique_ptr<ir::Module> copy;    ///< what `module` is; null in the first, whose module is the caller's
+  std::vector<PlannedKernel> kernels;  ///< the same ones in the same order in each
+  std::vector<target::Target> targets;
+};
+
+/// The bytes of private memory that the first plan is made for: the smallest limit of `targets`.
+uint32_t SmallestTapeBytes(std::span<const target::Target> targets);
+
+/// Divides `targets` among as many modules as their limits need. `kernels` are those of `module`, planned for
+/// SmallestTapeBytes and not lowered. `alike`: all of them are to take the first.
+std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<PlannedKernel> kernels,
+                                         std::span<const target::Target> targets, bool alike);
+
+/// The one of `modules` that `target` is of.
+const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target);
+
+}  // namespace adc::driver
