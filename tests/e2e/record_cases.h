@@ -193,6 +193,72 @@ inline void CheckRecordedRows(OnDevice& device, Recorder& recorder, OnDevice& cp
   CHECK(AsOnCpu(cpu, "gated.grad", launch, many));
 }
 
+/// Loops whose iterations code has to count: a round for that, and one for what depends on it; a count that
+/// is another one the next time; and what only adrt_run can do is refused with its place.
+inline void CheckRecordedTrips(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
+  constexpr int64_t kCount = 90;
+  std::vector<uint32_t> status;
+  auto run_both = [&](const std::string& kernel, OnDevice::Launch& launch, const interp::Arguments& given,
+                      uint64_t iterations, uint32_t rounds) {
+    INFO(kernel << " of " << iterations << " iterations on " << device.kind());
+    CHECK(CountAndResolve(device, recorder, launch, given) == rounds);
+    adrt_task_report task = {};
+    task.struct_size = sizeof task;
+    device.Must(adrt_plan_task(launch.plan(), 0, &task, device.Error()));
+    CHECK(task.counted_axes == 1);
+    CHECK(task.iterations == iterations);
+    RecordAndRun(device, recorder, launch, status);
+    device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+    CHECK(AsOnCpu(cpu, kernel, launch, given));
+  };
+  interp::Arguments many = GradientOf("some", kCount, 1, Many(kCount, 0.5)),
+                    few = GradientOf("some", kCount, 1, Many(kCount, 0.125)),
+                    none = GradientOf("some", kCount, 1, Many(kCount, -1));
+  OnDevice::Launch some(device, "some.grad", many);
+  some.Plan();
+  CHECK(some.Report().resolved == 0);
+  DeviceBytes block(device, ADRT_STATUS_BYTES);
+  CHECK(recorder.RecordLaunch(some.plan(), nullptr, block.region(), device.Error()) ==
+        ADRT_ERROR_NEEDS_DEVICE_DATA);
+  INFO(device.text());
+  CHECK(Says(device, "how often it runs is to be counted"));
+  CHECK(Says(device, "waves.ir:57:3"));
+  run_both("some.grad", some, many, 50, 2);
+  some.Write(few);
+  run_both("some.grad", some, few, 13, 2);
+  // With this content none of its loops ends: nothing may run by the trip count that there was.
+  some.Write(none);
+  run_both("some.grad", some, none, 0, 1);
+  some.Write(few);
+  run_both("some.grad", some, few, 13, 2);
+
+  interp::Arguments half = GradientOf("summed", kCount, 0.5, Many(kCount, 0.5)),
+                    all = GradientOf("summed", kCount, 0.5, Many(kCount, 1));
+  OnDevice::Launch summed(device, "summed.grad", half);
+  summed.Plan();
+  run_both("summed.grad", summed, half, 45, 1);
+  summed.Write(all);
+  run_both("summed.grad", summed, all, 90, 1);
+
+  auto program = Program::OfFile(waves_file, "late");
+  program->Buffer("x", {kCount}, Many(kCount, 3));
+  program->Buffer("low", {kCount}, Many(kCount, 6));
+  program->Zeros("y", {kCount});
+  OnDevice::Launch late(device, "late", program->arguments());
+  late.Plan();
+  CHECK(recorder.RecordLaunch(late.plan(), nullptr, block.region(), device.Error()) ==
+        ADRT_ERROR_NEEDS_DEVICE_DATA);
+  INFO(device.text());
+  CHECK(Says(device, "how often it runs depends on what the kernel computes: use adrt_run"));
+  recorder.Submit();
+  interp::Arguments by_run = program->arguments(), expected = by_run;
+  device.Run("late", by_run);
+  cpu.Run("late", expected);
+  CHECK(Difference(expected, by_run) == 0);
+  CHECK(by_run[2].tensor.Get(6) == 3);
+  CHECK(by_run[2].tensor.Get(7) == 0);
+}
+
 /// A bound that is read back, an overflow in a recorded launch, and what recording refuses.
 inline void CheckRecordedOverflow(OnDevice& device, Recorder& recorder, OnDevice& cpu) {
   constexpr int64_t kCount = 16;

@@ -30,3 +30,9 @@ TEST_CASE("a recorded launch that overflows says so in its status block, on vulk
   OnCpu cpu(waves_file, 2);
   CheckRecordedOverflow(device, device, cpu);
 }
+
+TEST_CASE("recorded counts say how often a loop runs, on vulkan", "[record][vulkan]") {
+  OwnVulkan device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedTrips(device, device, cpu);
+}

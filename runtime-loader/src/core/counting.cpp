@@ -196,9 +196,10 @@ bool TakeRound(Counting& counting) {
 // Whether a recording before the launch counts this of the task.
 bool IsRecorded(const adrt_launch_plan& plan, uint32_t task, Counted what) {
   if (!plan.module || plan.tasks[task].late) return false;
-  if (what == Counted::kTrips) return MustCountTripsAgain(plan, task);
-  return !LacksTrips(plan, task) &&
-         (MustCount(plan, task) || (WantsCount(plan, task) && !CountsLate(plan, task)));
+  // Nothing may run by trip counts that contents have outlived: they come first, in a round of their own.
+  bool counts_trips = MustCountTripsAgain(plan, task) && !plan.tasks[task].fresh_trips;
+  if (what == Counted::kTrips) return counts_trips;
+  return !counts_trips && (MustCount(plan, task) || (WantsCount(plan, task) && !CountsLate(plan, task)));
 }
 
 // Visits what a recording counts, in its order, as long as visits succeed.
@@ -285,7 +286,25 @@ bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task) {
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   if (!Run(plan, task, Counted::kTrips, error)) return false;
   TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
+  plan.tasks[task].fresh_trips = false;
   return true;
+}
+
+void ForgetTrips(TaskPlan& task) {
+  task.has_trips = task.fresh_trips = false;
+}
+
+void LeaveCounts(adrt_launch_plan& plan) {
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task].counts = nullptr;
+    if (IsRecorded(plan, task, Counted::kTrips)) ForgetTrips(plan.tasks[task]);
+  }
+}
+
+void EndCounting(adrt_launch_plan& plan, uint32_t task) {
+  TaskPlan& sizes = plan.tasks[task];
+  bool goes_on = !sizes.resolved || (WantsCount(plan, task) && !sizes.counts);
+  sizes.fresh_trips = sizes.fresh_trips && goes_on;
 }
 
 bool CanCount(const adrt_launch_plan& plan, uint32_t task) {
@@ -354,7 +373,7 @@ void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
   bool forgets_trips = !meta.trip_reads.empty() && plan.tasks[task].has_trips;
   if (!plan.tasks[task].counts && meta.size_reads.empty() && !forgets_trips) return;
   plan.tasks[task].counts = nullptr;
-  plan.tasks[task].has_trips = plan.tasks[task].has_trips && !forgets_trips;
+  if (forgets_trips) ForgetTrips(plan.tasks[task]);
   if (plan.cap == 0 || forgets_trips) plan.tasks[task].resolved = false;
 }
 
@@ -447,7 +466,6 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
 }
 
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error) {
-  // All is taken by what was recorded, and that by trip counts as they were.
   bool taken = EachRecorded(plan, [&](uint32_t task, Counted what) {
     Counting* kept = CountingOf(plan, task, what, error);
     if (!kept) return false;
@@ -459,8 +477,9 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
     return true;
   });
   for (uint32_t task = 0; task < plan.tasks.size() && taken; ++task) {
-    if (IsRecorded(plan, task, Counted::kTrips))
-      TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
+    if (!IsRecorded(plan, task, Counted::kTrips)) continue;
+    TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
+    plan.tasks[task].fresh_trips = true;
   }
   return taken;
 }

@@ -65,6 +65,8 @@ struct TaskPlan {
   Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
   /// The parameters that take trip counts of its axes have them.
   bool has_trips = false;
+  /// They were recorded and taken, and what else is to be counted before this launch goes by them.
+  bool fresh_trips = false;
   Counting* trip_counting = nullptr;
 
   /// Whether the rows lie in memory of their own instead of behind the plan's scratch and words.
@@ -191,6 +193,13 @@ bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting has kept.
 void ReleaseCounting(adrt_launch_plan& plan);
+
+/// Trip counts are to be counted again.
+void ForgetTrips(TaskPlan& task);
+/// A recording's counts are not taken: rows are those of the worst case, trip counts are missing.
+void LeaveCounts(adrt_launch_plan& plan);
+/// Counting in the caller's queue is over where it is: the next one begins with trip counts.
+void EndCounting(adrt_launch_plan& plan, uint32_t task);
 
 /// Counting in the caller's queue, before the launch: bytes of what is counted, 0 where nothing is.
 uint64_t CountsBytes(const adrt_launch_plan& plan);

@@ -97,7 +97,7 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
   // Rows need not be counted, so counts may be missing; the plan goes by the worst case then.
   uint64_t counts_bytes = CountsBytes(plan);
   if (counts_bytes > 0 && size - expected >= counts_bytes) return TakeCounts(plan, bytes + expected, error);
-  for (TaskPlan& task : plan.tasks) task.counts = nullptr;
+  LeaveCounts(plan);
   return true;
 }
 
@@ -202,5 +202,6 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     bool open = !plan->tasks[task].resolved && !plan->tasks[task].late;
     if (open && !adrt::CountTask(*plan, task, details)) return details->status;
   }
+  for (uint32_t task = 0; task < plan->tasks.size(); ++task) adrt::EndCounting(*plan, task);
   return ADRT_OK;
 }

@@ -139,6 +139,7 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
   if (!RecordStart(plan, queue, places, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!RecordTask(plan, task, queue, places, error)) return false;
+    plan.tasks[task].fresh_trips = false;
   }
   return true;
 }

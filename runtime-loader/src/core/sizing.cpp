@@ -626,7 +626,7 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;
     plan.tasks[task].by_count = ReadsTooMuch(plan, task);
-    plan.tasks[task].has_trips = false;
+    ForgetTrips(plan.tasks[task]);
   }
   return SizeTasks(plan, false, error);
 }

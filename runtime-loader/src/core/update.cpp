@@ -82,7 +82,7 @@ bool Settle(adrt_launch_plan& plan, adrt_error* error) {
     bool counted = plan.tasks[task].counts || plan.tasks[task].has_trips;
     if (!(numbers_changed && counted) && !LookedAtChange(plan, task)) continue;
     plan.tasks[task].counts = nullptr;
-    plan.tasks[task].has_trips = false;
+    ForgetTrips(plan.tasks[task]);
     if (!SizeTask(plan, task, false, error)) return false;
   }
   return true;
