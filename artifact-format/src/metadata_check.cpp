@@ -1,3 +1,4 @@
+#include "artifact/bounds_record.h"
 #include "artifact/metadata.h"
 #include "json.h"
 #include "metadata_rules.h"
@@ -212,6 +213,7 @@ class Checker {
     for (const TaskMeta& task : kernel.tasks) {
       if (!Task(kernel, task)) return false;
     }
+    if (!Bounds(kernel)) return false;
     for (const Vector<CheckMeta>* list : {&kernel.asserts, &kernel.accesses}) {
       for (const CheckMeta& check : *list) {
         if (!Text("place", check.place) || !Text("text", check.text)) return false;
@@ -368,6 +370,47 @@ class Checker {
     return true;
   }
 
+  bool Bounds(const KernelMeta& kernel) {
+    if (kernel.bounds == kNoIndex) return true;
+    return (kernel.bounds < metadata_.kernels.size() &&
+            FitsBounds(kernel, metadata_.kernels[kernel.bounds])) ||
+           Broken("kernel ", kernel.bounds, " does not record its bounds");
+  }
+
+  // The launcher gives it the plain parameters by position, and three of its own. Its last task compares.
+  static bool FitsBounds(const KernelMeta& kernel, const KernelMeta& bounds) {
+    bool is_recorded = kernel.role == KernelRole::kPrimal || kernel.role == KernelRole::kGrad;
+    if (!is_recorded || bounds.role != KernelRole::kBounds || bounds.tasks.size() < 2) return false;
+    size_t plain = 0;
+    for (const ParamMeta& param : kernel.params) {
+      if (param.role != ParamRole::kPlain) continue;
+      if (plain >= bounds.params.size() || !IsBoundAlike(param, bounds.params[plain])) return false;
+      ++plain;
+    }
+    constexpr ScalarType kOwn[ADRT_BOUNDS_PARAMS] = {ScalarType::kU64, ScalarType::kI32, ScalarType::kU64};
+    if (bounds.params.size() != plain + ADRT_BOUNDS_PARAMS) return false;
+    for (size_t index = 0; index < ADRT_BOUNDS_PARAMS; ++index) {
+      const ParamMeta& own = bounds.params[plain + index];
+      if (own.kind != ParamKind::kBuffer || own.type != kOwn[index] || own.rows != 1 || own.columns != 1 ||
+          own.rank != 1) {
+        return false;
+      }
+    }
+    for (const TaskMeta& task : kernel.tasks) {
+      for (const EntryMeta& entry : task.entries) {
+        for (const TaskMeta& part : bounds.tasks) {
+          if (!HasEntry(part, entry.target)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  static bool IsBoundAlike(const ParamMeta& left, const ParamMeta& right) {
+    return left.kind == right.kind && left.type == right.type && left.rows == right.rows &&
+           left.columns == right.columns && left.rank == right.rank && left.layout == right.layout;
+  }
+
   // The parameter that an extent takes its value from; kNoIndex where it is none that a launch counts.
   static uint32_t TripsOf(const KernelMeta& kernel, NodeId extent) {
     const SizeNode& node = kernel.exprs[extent];
@@ -406,10 +449,7 @@ class Checker {
     size_t own = kernel.params.size();
     bool fits = size->role == KernelRole::kSize && size->params.size() == own + 1;
     for (size_t index = 0; index < own && fits; ++index) {
-      const ParamMeta& left = kernel.params[index];
-      const ParamMeta& right = size->params[index];
-      fits = left.kind == right.kind && left.type == right.type && left.rows == right.rows &&
-             left.columns == right.columns && left.rank == right.rank && left.layout == right.layout;
+      fits = IsBoundAlike(kernel.params[index], size->params[index]);
     }
     if (fits) {
       const ParamMeta& sizes = size->params[own];

@@ -17,7 +17,7 @@ inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};
 inline constexpr std::string_view kTaskKinds[] = {"serial", "parallel"};
-inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size"};
+inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size", "bounds"};
 inline constexpr std::string_view kSizeClasses[] = {"S0", "S1", "S2"};
 inline constexpr std::string_view kScalarTypes[] = {
 #define ADC_SCALAR_TYPE(name, spelling, bytes) spelling,
@@ -124,8 +124,9 @@ template <class V, class M>
 bool KernelFields(V& v, M& kernel) {
   auto check = [](V& w, auto& item) { return CheckFields(w, item); };
   return v.List("accesses", kernel.accesses, check) && v.List("asserts", kernel.asserts, check) &&
-         v.Exprs("exprs", kernel.exprs) && v.Hash("interface_hash", kernel.interface_hash) &&
-         v.Text("name", kernel.name) && v.Text("of", kernel.of) &&
+         (!v.Since(4) || v.Index("bounds", kernel.bounds)) && v.Exprs("exprs", kernel.exprs) &&
+         v.Hash("interface_hash", kernel.interface_hash) && v.Text("name", kernel.name) &&
+         v.Text("of", kernel.of) &&
          v.List("params", kernel.params, [](V& w, auto& param) { return ParamFields(w, param); }) &&
          v.Text("place", kernel.place) && v.Enum("role", kernel.role, kKernelRoles) &&
          v.List("tasks", kernel.tasks, [](V& w, auto& task) { return TaskFields(w, task); });
@@ -139,7 +140,8 @@ bool TargetFields(V& v, M& target) {
 
 template <class V, class M>
 bool MetadataFields(V& v, M& metadata) {
-  return v.List("kernels", metadata.kernels, [](V& w, auto& kernel) { return KernelFields(w, kernel); }) &&
+  return (!v.Since(4) || v.Flag("bounds_recorded", metadata.bounds_recorded)) &&
+         v.List("kernels", metadata.kernels, [](V& w, auto& kernel) { return KernelFields(w, kernel); }) &&
          v.List("layouts", metadata.layouts, [](V& w, auto& layout) { return LayoutFields(w, layout); }) &&
          v.Text("producer", metadata.producer) && v.Texts("sources", metadata.sources) &&
          v.List("targets", metadata.targets, [](V& w, auto& target) { return TargetFields(w, target); });

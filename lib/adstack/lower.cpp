@@ -42,7 +42,7 @@ class Lowering {
       : kernel_(kernel),
         plan_(plan),
         config_(config),
-        drops_(kernel.role == ir::KernelRole::Size),
+        drops_(ir::IsCounting(kernel.role)),
         builder_(module, kernel, kernel.Body()) {}
 
   void Run() {

@@ -15,8 +15,12 @@ using ir::Op;
 using ir::Value;
 
 Repeatable::Repeatable(const analysis::Structure& structure, const analysis::Task& task, const TaskPlan& plan,
-                       bool keeps_rows)
-    : structure_(structure), from_(structure.function()), memory_(structure), keeps_rows_(keeps_rows) {
+                       bool keeps_rows, const IndexSet<ir::Value>& absent)
+    : structure_(structure),
+      from_(structure.function()),
+      memory_(structure),
+      keeps_rows_(keeps_rows),
+      absent_(absent) {
   for (const PlannedStack& stack : plan.stacks) {
     if (stack.storage == artifact::Storage::kRow) in_rows_.Insert(stack.stack);
   }
@@ -102,7 +106,8 @@ void Repeatable::VisitAccess(Inst inst, bool under_lost) {
     if (lost || LostContent(array)) LoseResults(inst);
     return;
   }
-  if (lost || analysis::WritesMemory(data.op) || MayHaveWritten(inst)) LoseResults(inst);
+  bool absent = absent_.Has(from_.Operand(inst, 0));
+  if (lost || absent || analysis::WritesMemory(data.op) || MayHaveWritten(inst)) LoseResults(inst);
 }
 
 bool Repeatable::MayHaveWritten(Inst load) const {

@@ -12,9 +12,10 @@ namespace adc::adstack {
 /// is computed from those. Const once made.
 class Repeatable {
  public:
-  /// `keeps_rows`: the copy has the task's stacks in rows too; else only those in private memory.
+  /// `keeps_rows`: the copy has the task's stacks in rows too; else only those in private memory. `absent`:
+  /// parameters whose content the copy has not, or not as the task has it.
   Repeatable(const analysis::Structure& structure, const analysis::Task& task, const TaskPlan& plan,
-             bool keeps_rows);
+             bool keeps_rows, const IndexSet<ir::Value>& absent = {});
 
   /// `value`, of the task, is none that the copy can have.
   bool Lost(ir::Value value) const { return values_.Has(value); }
@@ -42,6 +43,7 @@ class Repeatable {
   uint32_t begin_ = 0;  ///< textual number of the task's first instruction
   bool keeps_rows_;
   IndexSet<ir::Value> in_rows_;  ///< stacks that lie in a row
+  IndexSet<ir::Value> absent_;   ///< parameters
   IndexSet<ir::Value> values_, containers_;
   IndexSet<ir::Inst> controls_;
   bool changed_ = false;

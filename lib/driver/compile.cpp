@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 
+#include "adstack/bounds_record.h"
 #include "adstack/lower.h"
 #include "adstack/plan.h"
 #include "adstack/reference.h"
@@ -95,6 +96,8 @@ class Compilation {
   bool SimplifyDerived();
   bool Lower();
   void DumpPlans();
+  void PlanBounds(const ir::Function& gradient, const adstack::AdstackPlan& plan,
+                  std::vector<PlannedKernel>* plans);
   bool Generate();
   bool GenerateCode();
   std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered) const;
@@ -328,6 +331,19 @@ std::string LanesText(const std::vector<target::Target>& targets) {
   return text;
 }
 
+/// The kernel with which `gradient` finds out that bounds have changed since its primal ran.
+void Compilation::PlanBounds(const ir::Function& gradient, const adstack::AdstackPlan& plan,
+                             std::vector<PlannedKernel>* plans) {
+  adstack::BoundsKernel bounds = adstack::AddBoundsKernel(*module_, gradient, plan, diagnostics_);
+  for (diag::SourceSpan place : bounds.missed) {
+    diagnostics_.Warning(
+        ErrorId::W0501, place,
+        "a change of this loop's bounds between the kernel and its gradient is not detected");
+  }
+  if (bounds.function != nullptr)
+    plans->push_back({bounds.function, std::move(bounds.plan), std::move(bounds.loops)});
+}
+
 bool Compilation::Lower() {
   adstack::SizeKernelConfig size_config;
   // Without counting, rows behind gates are those of the worst case: no launch has to look at data.
@@ -358,6 +374,8 @@ bool Compilation::Lower() {
            adstack::AddSizeKernels(*module_, *kernel, plan, size_config, diagnostics_)) {
         plans.push_back({size.function, std::move(size.plan)});
       }
+      if (options_.bounds_record && kernel->role == ir::KernelRole::Gradient)
+        PlanBounds(*kernel, plan, &plans);
       plans.push_back({kernel, std::move(plan)});
     }
     return true;
@@ -394,7 +412,7 @@ void Compilation::DumpPlans() {
       list.insert(list.end(), lowered.targets.begin(), lowered.targets.end());
     }
     for (const LoweredModule& lowered : lowered_) {
-      const auto& [kernel, plan] = lowered.kernels[n];
+      const auto& [kernel, plan, loops] = lowered.kernels[n];
       bool is_first = &lowered == &lowered_.front();
       if (!is_first && adstack::SameStorage(plan, first)) continue;
       std::string title = "adstack";
@@ -493,9 +511,10 @@ bool Compilation::Generate() {
   } else if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) {
     return false;
   }
-  metadata_ = BuildMetadata(
-      *module_, lowered_.front().kernels, made_, sources_,
-      {.asserts = options_.keep_asserts, .accesses = options_.check_bounds || options_.check_writes});
+  metadata_ = BuildMetadata(*module_, lowered_.front().kernels, made_, sources_,
+                            {.asserts = options_.keep_asserts,
+                             .accesses = options_.check_bounds || options_.check_writes,
+                             .bounds = options_.bounds_record});
   for (const auto& [target, kernels, code] : made_) {
     for (const codegen::StepTime& step : code.steps) {
       passes_.AddTime("  " + step.name + " " + target.name, step.seconds);

@@ -72,6 +72,8 @@ artifact::KernelRole RoleOf(ir::KernelRole role) {
       return artifact::KernelRole::kJvp;
     case ir::KernelRole::Size:
       return artifact::KernelRole::kSize;
+    case ir::KernelRole::Bounds:
+      return artifact::KernelRole::kBounds;
   }
   ADC_UNREACHABLE("a kernel role without a place in the metadata");
 }
@@ -358,6 +360,19 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   return task;
 }
 
+/// Which kernel records the bounds of each primal and its gradient.
+void NameBoundsKernels(artifact::Metadata* metadata) {
+  for (uint32_t index = 0; index < metadata->kernels.size(); ++index) {
+    const artifact::KernelMeta& bounds = metadata->kernels[index];
+    if (bounds.role != artifact::KernelRole::kBounds) continue;
+    for (artifact::KernelMeta& kernel : metadata->kernels) {
+      bool is_primal = kernel.role == artifact::KernelRole::kPrimal && kernel.name == bounds.of.view();
+      bool is_gradient = kernel.role == artifact::KernelRole::kGrad && kernel.of == bounds.of.view();
+      if (is_primal || is_gradient) kernel.bounds = index;
+    }
+  }
+}
+
 artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t index,
                                   std::span<const MadeTarget> targets, const diag::SourceManager& sources,
                                   const MetadataConfig& config) {
@@ -379,6 +394,11 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
     meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources));
   }
   AddChecks(module, kernel, sources, config, &meta);
+  for (const adstack::RecordedLoop& loop : planned.loops) {
+    artifact::CheckMeta& row = meta.asserts.emplace_back();
+    row.place = std::string_view(sources.Describe(loop.place));
+    row.text = ir::InfoOf(loop.op).spelling;
+  }
   return meta;
 }
 
@@ -389,6 +409,7 @@ artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const Plann
                                  const MetadataConfig& config) {
   artifact::Metadata metadata;
   metadata.producer = std::string_view(ProducerName());
+  metadata.bounds_recorded = config.bounds;
   for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
     metadata.sources.push_back(std::string_view(file->name));
   }
@@ -403,6 +424,7 @@ artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const Plann
     auto index = static_cast<size_t>(planned - kernels.data());
     metadata.kernels.push_back(KernelMetaOf(module, *planned, index, targets, sources, config));
   }
+  NameBoundsKernels(&metadata);
   artifact::FinishMetadata(&metadata);
   return metadata;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adstack/bounds_record.h"
 #include "adstack/plan.h"
 #include "artifact/metadata.h"
 #include "codegen/common/code.h"
@@ -18,6 +19,7 @@ namespace adc::driver {
 struct PlannedKernel {
   ir::Function* kernel = nullptr;
   adstack::AdstackPlan plan;
+  std::vector<adstack::RecordedLoop> loops = {};  ///< of a bounds kernel
 };
 
 /// A target and its code.
@@ -31,6 +33,7 @@ struct MadeTarget {
 struct MetadataConfig {
   bool asserts = false;
   bool accesses = false;
+  bool bounds = false;  ///< kernels that record bounds were made
 };
 
 /// The metadata of `kernels` for `targets`, complete: entries, cells and hashes included. The code's entries

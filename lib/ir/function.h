@@ -120,7 +120,12 @@ struct ParamInfo {
 };
 
 enum class FunctionKind : uint8_t { Function, Kernel };
-enum class KernelRole : uint8_t { Primal, Gradient, Tangent, Size };
+/// Size and Bounds: what the compiler writes to count (adstack/size_kernel.h, adstack/bounds_record.h). The
+/// last parameter of these takes the counts.
+enum class KernelRole : uint8_t { Primal, Gradient, Tangent, Size, Bounds };
+inline bool IsCounting(KernelRole role) {
+  return role == KernelRole::Size || role == KernelRole::Bounds;
+}
 
 /// A comment on its own line: before an instruction, or at the end of a block.
 struct Comment {

@@ -48,9 +48,9 @@ void Liveness::MarkRoots() {
     }
     bool visible = analysis::WritesMemory(data.op) || effect == Effect::Report || data.op == Op::Call ||
                    data.op == Op::Return || data.op == Op::RowStore || data.op == Op::RowClaim;
-    // A size kernel repeats what the launch does: a loop that never ends is the launch's to keep.
+    // A kernel that counts repeats what the launch does: a loop that never ends is the launch's to keep.
     bool may_hang =
-        data.op == Op::While && (data.flags & ir::kFlagHasMax) == 0 && function_.role != ir::KernelRole::Size;
+        data.op == Op::While && (data.flags & ir::kFlagHasMax) == 0 && !ir::IsCounting(function_.role);
     if (visible || may_hang) roots.push_back(inst);
   }
   for (Inst inst : roots) Mark(inst);

@@ -9,9 +9,11 @@
 
 namespace adc::test {
 
-/// The bundle of `path` for one target.
-inline std::vector<uint8_t> CompiledFor(const std::string& path, const std::string& target) {
+/// The bundle of `path` for one target. `bounds_record`: with kernels that record bounds.
+inline std::vector<uint8_t> CompiledFor(const std::string& path, const std::string& target,
+                                        bool bounds_record = false) {
   driver::CompileOptions options;
+  options.bounds_record = bounds_record;
   options.inputs = {path};
   options.targets = {target};
   driver::Product product;

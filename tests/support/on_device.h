@@ -121,6 +121,11 @@ class OnDevice {
       }
     }
     std::vector<adrt_arg>& args() { return args_; }
+    /// For plans to come: where the bounds record lies.
+    void SetRecord(void* record, uint64_t bytes) {
+      record_ = record;
+      record_bytes_ = bytes;
+    }
 
     /// A new plan.
     adrt_status TryPlan(uint64_t budget = 0) {
@@ -134,6 +139,8 @@ class OnDevice {
       desc.heap_budget = budget;
       desc.size_threshold = way_.threshold;
       desc.workers = way_.workers;
+      desc.bounds_record = record_;
+      desc.bounds_record_size = record_bytes_;
       return adrt_plan(kernel_, &desc, &plan_, device_->Error());
     }
     void Plan(uint64_t budget = 0) { device_->Must(TryPlan(budget)); }
@@ -195,7 +202,19 @@ class OnDevice {
     std::vector<Upload> uploads_;
     std::vector<adrt_arg> args_;
     adrt_launch_plan* plan_ = nullptr;
+    void* record_ = nullptr;
+    uint64_t record_bytes_ = 0;
   };
+
+  struct ReleaseMemory {
+    void operator()(adrt_memory* memory) const { adrt_memory_release(memory); }
+  };
+  using MemoryHandle = std::unique_ptr<adrt_memory, ReleaseMemory>;
+  MemoryHandle NewMemory(uint64_t bytes) {
+    adrt_memory* made = nullptr;
+    Must(adrt_memory_create(device_, bytes, &made, Error()));
+    return MemoryHandle(made);
+  }
 
   /// Runs kernel `name`, which must go well. Returns the bytes of its heap, 0 where only running tells.
   uint64_t Run(const std::string& name, interp::Arguments& arguments, Way way = {}) {

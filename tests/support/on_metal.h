@@ -15,13 +15,13 @@ struct WithMetal {
 
 class OnMetal : private WithMetal, public OnDevice {
  public:
-  explicit OnMetal(const std::string& path) {
+  explicit OnMetal(const std::string& path, bool bounds_record = false) {
     adrt_host host = TrustingHost();
     adrt_metal_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.threads = 1024;
     desc.api = metal_.api();
-    OpenBundle(CompiledFor(path, "metal:2.4"), host);
+    OpenBundle(CompiledFor(path, "metal:2.4", bounds_record), host);
     Must(adrt_device_open_metal(&host, &desc, &device_, Error()));
     LoadModule();
   }

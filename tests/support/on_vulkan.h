@@ -14,7 +14,7 @@ struct WithFaults {
 
 class OnVulkan : private WithFaults, public OnDevice {
  public:
-  explicit OnVulkan(const std::string& path) {
+  explicit OnVulkan(const std::string& path, bool bounds_record = false) {
     adrt_host host = TrustingHost();
     host.user = static_cast<WithFaults*>(this);
     host.log = [](void* own, const char* text) {
@@ -24,7 +24,7 @@ class OnVulkan : private WithFaults, public OnDevice {
     adrt_vk_open_desc open = {};
     open.struct_size = sizeof open;
     open.flags = ADRT_VK_VALIDATE;
-    OpenBundle(CompiledFor(path, "vulkan:1.2"), host);
+    OpenBundle(CompiledFor(path, "vulkan:1.2", bounds_record), host);
     Must(adrt_device_open_vk(&host, &open, &device_, Error()));
     LoadModule();
   }

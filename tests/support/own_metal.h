@@ -20,7 +20,7 @@ struct WithOwnMetal {
 
 class OwnMetal : private WithOwnMetal, public OnDevice, public Recorder {
  public:
-  explicit OwnMetal(const std::string& path) {
+  explicit OwnMetal(const std::string& path, bool bounds_record = false) {
     adrt_host host = TrustingHost();
     adrt_metal_desc desc = {};
     desc.struct_size = sizeof desc;
@@ -28,7 +28,7 @@ class OwnMetal : private WithOwnMetal, public OnDevice, public Recorder {
     desc.api = metal.api();
     desc.device = WithOwnMetal::device;
     desc.queue = queue;
-    OpenBundle(CompiledFor(path, "metal:2.4"), host);
+    OpenBundle(CompiledFor(path, "metal:2.4", bounds_record), host);
     Must(adrt_device_wrap_metal(&host, &desc, &device_, Error()));
     LoadModule();
   }

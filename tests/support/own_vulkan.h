@@ -19,9 +19,9 @@ struct WithEngine {
 
 class OwnVulkan : private WithEngine, public OnDevice, public Recorder {
  public:
-  explicit OwnVulkan(const std::string& path) {
+  explicit OwnVulkan(const std::string& path, bool bounds_record = false) {
     adrt_host host = TrustingHost();
-    OpenBundle(CompiledFor(path, "vulkan:1.2"), host);
+    OpenBundle(CompiledFor(path, "vulkan:1.2", bounds_record), host);
     engine = std::make_unique<engine::Device>(bundle_, 0, true);
     adrt_vk_desc desc = engine->Describe();
     desc.queue = engine->queue();  // for the memory of arguments

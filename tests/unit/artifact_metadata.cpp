@@ -265,6 +265,8 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
       {"wrong class", [](Metadata& m) { m.kernels[0].tasks[1].size_class = SizeClass::kS1; }, "class"},
       {"wrong reads", [](Metadata& m) { m.kernels[0].tasks[1].size_reads.clear(); }, "read by sizing"},
       {"no size kernel", [](Metadata& m) { m.kernels[0].tasks[1].size_kernel = "k.size"; }, "k.size"},
+      {"no bounds kernel", [](Metadata& m) { m.kernels[0].bounds = 7; }, "kernel 7"},
+      {"a bounds kernel that is none", [](Metadata& m) { m.kernels[0].bounds = 1; }, "kernel 1"},
       {"stack without group", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].group = 2; },
        "group"},
       {"private without a constant",
@@ -411,9 +413,10 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
     }
   }
   std::string json = Json(old), first = json;
-  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],",
-                                 "\"counted\":false,", "\"loose\":false,", "\"bits\":false,",
-                                 "\"reference\":[],", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+  for (std::string_view later :
+       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"counted\":false,",
+        "\"loose\":false,", "\"bits\":false,", "\"reference\":[],", "\"bounds\":-1,",
+        "\"bounds_recorded\":false,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -424,6 +427,55 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
   CHECK(Json(read) == json);
   CHECK(ReadError(json, 0).code == Code::kMalformed);
   CHECK(ReadError(first, 1).code == Code::kMalformed);
+}
+
+TEST_CASE("a bounds kernel fits the kernels that it records", "[metadata]") {
+  auto refused = [](void (*change)(KernelMeta& bounds)) {
+    Metadata metadata = Sample();
+    metadata.bounds_recorded = true;
+    KernelMeta bounds;
+    bounds.name = "k.bounds";
+    bounds.role = KernelRole::kBounds;
+    bounds.of = "k";
+    bounds.asserts = {{"a.ir:2:3", "for"}};
+    bounds.exprs = metadata.kernels[1].exprs;
+    for (const ParamMeta& param : metadata.kernels[1].params) {
+      if (param.role == ParamRole::kPlain) bounds.params.push_back(param);
+    }
+    ParamMeta own;
+    own.rank = 1;
+    for (auto [name, type] :
+         {std::pair{"record", ScalarType::kU64}, {"status", ScalarType::kI32}, {"sums", ScalarType::kU64}}) {
+      own.name = name;
+      own.type = type;
+      bounds.params.push_back(own);
+    }
+    TaskMeta task = metadata.kernels[1].tasks[0];
+    task.entries = metadata.kernels[1].tasks[1].entries;
+    for (EntryMeta& entry : task.entries) {
+      entry.plan = kNoIndex;
+      entry.bindings.clear();
+      entry.far_symbol = "";
+    }
+    bounds.tasks = {task, task};
+    change(bounds);
+    metadata.kernels[0].bounds = metadata.kernels[1].bounds = 1;
+    metadata.kernels = {metadata.kernels[0], bounds, metadata.kernels[1]};
+    FinishMetadata(&metadata);
+    Error error;
+    String json;
+    bool written = WriteMetadata(metadata, &json, &error);
+    INFO(error.message());
+    CHECK((written || error.message().find("kernel 1 does not record its bounds") != std::string_view::npos));
+    return !written;
+  };
+  CHECK_FALSE(refused([](KernelMeta&) {}));
+  CHECK(refused([](KernelMeta& bounds) { bounds.role = KernelRole::kJvp; }));
+  CHECK(refused([](KernelMeta& bounds) { bounds.params.pop_back(); }));
+  CHECK(refused([](KernelMeta& bounds) { bounds.params[0].rank = 3; }));
+  CHECK(refused([](KernelMeta& bounds) { bounds.params.back().type = ScalarType::kI64; }));
+  CHECK(refused([](KernelMeta& bounds) { bounds.tasks.pop_back(); }));
+  CHECK(refused([](KernelMeta& bounds) { bounds.tasks[1].entries.pop_back(); }));
 }
 
 TEST_CASE("metadata cut anywhere is refused", "[metadata]") {

@@ -163,6 +163,10 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "check the promise of `writeonce`: kernels (not their derivatives) report the first\n"
             "element that is written twice, or read before it is written",
             &options.check_writes);
+  line.Flag("--bounds-record",
+            "add a kernel to each gradient that finds out whether bounds of loops were changed since its\n"
+            "primal ran. It runs where a launch is given a bounds record (adrt_plan_desc, adc run)",
+            &options.bounds_record);
   line.Value("--block-size", "N",
              "threads of a block on devices, 32 to 1024, where a kernel does not say; default 128",
              [&options](std::string_view word) -> std::string {

@@ -14,6 +14,7 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.check_bounds = options.check_bounds;
   compile.check_writes = options.check_writes;
   compile.keep_going = options.keep_going;
+  compile.bounds_record = options.bounds_record;
   driver::Product product;
   driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code != driver::kExitOk) return code;

@@ -58,7 +58,7 @@ int Machine::Load(Bundle& bundle) {
 }
 
 int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
-                  LaunchPlan* plan) const {
+                  LaunchPlan* plan, const RecordFile* record) const {
   auto desc = Sized<adrt_plan_desc>();
   desc.arg_count = static_cast<uint32_t>(arguments.size());
   desc.args = arguments.data();
@@ -66,6 +66,10 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   desc.workers = options.workers;
   desc.heap_budget = options.heap_budget;
   desc.size_threshold = options.size_threshold;
+  if (record != nullptr) {
+    desc.bounds_record = record->data();
+    desc.bounds_record_size = record->size();
+  }
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_plan(kernel.handle, &desc, plan->Out(), &error);
   if (status == ADRT_OK && options.adstack_cap != 0) {
@@ -96,9 +100,16 @@ void DescribeRows(const adrt_launch_plan* plan, LaunchReport* report) {
 
 int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values,
                     const LaunchOptions& options, LaunchReport* report) {
+  RecordFile record(options.bounds_record);
+  bool records = !options.bounds_record.empty();
   LaunchPlan plan;
   if (int code = arguments_.Write(device_, kernel, values); code != driver::kExitOk) return code;
-  if (int code = Plan(kernel, arguments_.list(), options, &plan); code != driver::kExitOk) return code;
+  if (int code = records ? record.Open(device_, kernel) : driver::kExitOk; code != driver::kExitOk)
+    return code;
+  if (int code = Plan(kernel, arguments_.list(), options, &plan, records ? &record : nullptr);
+      code != driver::kExitOk) {
+    return code;
+  }
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_run(plan.get(), nullptr, &error);
   if (status != ADRT_OK)
@@ -108,6 +119,7 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
     adrt_plan_info(plan.get(), &report->plan, nullptr);
     DescribeRows(plan.get(), report);
   }
+  if (int code = records ? record.Close() : driver::kExitOk; code != driver::kExitOk) return code;
   return arguments_.Read(kernel, values);
 }
 

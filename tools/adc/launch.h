@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device.h"
+#include "record_file.h"
 #include "values.h"
 
 namespace adc::tool {
@@ -15,6 +16,7 @@ struct LaunchOptions {
   uint64_t heap_budget = 0;     ///< bytes; 0: what it needs
   uint64_t adstack_cap = 0;     ///< bytes for stacks whose capacity nothing says; 0: read the sizes
   uint64_t size_threshold = 0;  ///< bytes of rows up to which those behind gates are not counted; 0: 1 MiB
+  std::string bounds_record;    ///< file of the bounds record; empty: none
 };
 
 /// What a launch took.
@@ -51,7 +53,7 @@ class Machine {
              LaunchReport* report = nullptr);
   /// A plan of a launch with these arguments.
   int Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
-           LaunchPlan* plan) const;
+           LaunchPlan* plan, const RecordFile* record = nullptr) const;
   /// `code`, or the one that says that the validation layer found faults.
   int Finish(int code) const;
   const OpenedDevice& device() const { return device_; }

@@ -89,6 +89,7 @@ struct OpenOptions {
   bool check_bounds = false;
   bool check_writes = false;
   bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
+  bool bounds_record = false;
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
 

@@ -85,6 +85,10 @@ int Run(const std::vector<std::string>& words) {
   line.Number("--size-threshold", "BYTES",
               "devices: rows of stacks behind gates up to which they are not counted; default 1 MiB",
               &launch.size_threshold, UINT64_MAX);
+  line.Text("--bounds-record", "FILE",
+            "what the kernel's loops go by: written after a kernel, compared before its gradient, which\n"
+            "does not run where bounds have changed in between. A bundle is compiled with this option",
+            &launch.bounds_record);
   line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000);
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
@@ -111,6 +115,7 @@ int Run(const std::vector<std::string>& words) {
   Bundle bundle;
   Kernel kernel;
   open.derive_tangents = kernel_name.ends_with(".jvp");
+  open.bounds_record = !launch.bounds_record.empty();
   if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
   if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
 

@@ -192,24 +192,26 @@ struct TaskMeta {
 /// A place in the source that the status block can name.
 struct CheckMeta {
   String place;
-  String text;  ///< assertion: its text; access: the parameter's name
+  String text;  ///< assertion: its text; access: the parameter's name; loop: "for", "while" or "parallel"
 };
 
 /// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1> of zeros: it raises
 /// element k of it to what the counted stack k of the task would need, and adds to element stacks + g one for
 /// each iteration that claims a row of group g, where that is counted.
-enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize };
+/// A bounds kernel counts what loops go by (artifact/bounds_record.h).
+enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize, kBounds };
 
 struct KernelMeta {
   String name;                  ///< without the leading @
   uint64_t interface_hash = 0;  ///< filled by FinishMetadata
   KernelRole role = KernelRole::kPrimal;
-  String of;  ///< grad, jvp: the kernel that this was derived from
+  String of;                   ///< grad, jvp, bounds: the kernel that this was derived from
+  uint32_t bounds = kNoIndex;  ///< primal, grad: the kernel that records what their loops go by
   String place;
   Vector<ParamMeta> params;
   SizeExprPool exprs;
   Vector<TaskMeta> tasks;
-  Vector<CheckMeta> asserts;   ///< by assertion index
+  Vector<CheckMeta> asserts;   ///< by assertion index; bounds: the loops, by number in the record
   Vector<CheckMeta> accesses;  ///< by access index
 };
 
@@ -223,8 +225,9 @@ struct TargetMeta {
 };
 
 struct Metadata {
-  String producer;         ///< "adc 0.1.0"
-  Vector<String> sources;  ///< source files as the places name them
+  String producer;               ///< "adc 0.1.0"
+  bool bounds_recorded = false;  ///< without a bounds kernel loops are fixed; else nobody has looked
+  Vector<String> sources;        ///< source files as the places name them
   Vector<TargetMeta> targets;
   Vector<LayoutMeta> layouts;
   Vector<KernelMeta> kernels;

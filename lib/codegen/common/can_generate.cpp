@@ -88,7 +88,7 @@ class Checker {
   /// into 32.
   diag::Status CheckAtomic(ir::Inst inst) const {
     const ir::InstData& data = kernel_[inst];
-    bool atomic = ir::IsAtomic(data.op) && kernel_.role != ir::KernelRole::Size;
+    bool atomic = ir::IsAtomic(data.op) && !ir::IsCounting(kernel_.role);
     if (!atomic || target_.kind != target::Kind::Metal) return diag::Unit{};
     ir::Value buffer = kernel_.Operand(inst, 0);
     ir::Type base = kernel_.TypeOf(buffer);

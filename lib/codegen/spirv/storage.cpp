@@ -80,7 +80,7 @@ AtomicWay WayOf(Op op, Scalar scalar, bool is_count, const AtomicAbility& abilit
 }
 
 bool IsCounts(const ir::Function& kernel, uint32_t param) {
-  return kernel.role == ir::KernelRole::Size && param + size_t{1} == kernel.Params().size();
+  return ir::IsCounting(kernel.role) && param + size_t{1} == kernel.Params().size();
 }
 
 bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst) {

@@ -64,8 +64,10 @@ enum {
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
-  ADRT_ERROR_ROWS_EXHAUSTED = 408       /* more threads passed a gate than were counted, since what decides
-                                           there has changed: adrt_error.needed_bytes would do for any number */
+  ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran by: the text names the
+                                     loop. No gradient was computed (adrt_plan_desc.bounds_record) */
+  ADRT_ERROR_ROWS_EXHAUSTED = 408  /* more threads passed a gate than were counted, since what decides
+                                      there has changed: adrt_error.needed_bytes would do for any number */
 };
 
 /* Details of a failure, in the caller's memory. */
@@ -317,7 +319,18 @@ typedef struct adrt_plan_desc {
    * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
    * content_version of all buffers that decide about the gates says that nothing changed */
   uint64_t size_threshold;
-  uint64_t reserved[3];
+  /* For bundles compiled with --bounds-record (others: ADRT_ERROR_UNSUPPORTED). Memory of the device, as
+   * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes there what its
+   * loops went by (trip counts, where they start, in which iterations), after its last task. Its gradient,
+   * planned with the same memory, finds out whether its own loops would go by the same, before its first
+   * task: bounds are scalars, shapes and buffers, and any of them may have been changed in between. Where
+   * they differ adrt_run computes nothing and gives ADRT_ERROR_BOUNDS_CHANGED. In a recorded launch the
+   * gradient runs all the same and adrt_status_read gives that error: what it computed is not to be used. The
+   * record holds for as many launches of the gradient as you like. It takes adrt_plan_report.bounds_bytes;
+   * where that is 0 nothing can change, and no memory is touched. */
+  void* bounds_record;
+  uint64_t bounds_record_size; /* bytes */
+  uint64_t reserved[1];
 } adrt_plan_desc;
 
 /* Checks the arguments and computes what the launch takes. On the host alone: no driver call, no look into a
@@ -403,7 +416,8 @@ typedef struct adrt_plan_report {
   uint64_t scratch_bytes; /* part of heap_bytes */
   uint32_t workers;
   uint32_t target;
-  uint64_t reserved[4];
+  uint64_t bounds_bytes; /* of the kernel's bounds record */
+  uint64_t reserved[3];
 } adrt_plan_report;
 
 typedef struct adrt_task_report {
@@ -561,7 +575,7 @@ typedef struct adrt_kernel_report {
   uint32_t struct_size;
   uint32_t index; /* in the bundle, by name */
   const char* name;
-  const char* role; /* "primal", "grad", "jvp", "size" */
+  const char* role; /* "primal", "grad", "jvp", "size", "bounds" */
   const char* of;   /* kernel that it was derived from, or empty */
   const char* place;
   uint64_t interface_hash;
@@ -569,7 +583,8 @@ typedef struct adrt_kernel_report {
   uint32_t task_count;
   uint32_t size_class; /* highest of its tasks */
   uint32_t reserved0;
-  uint64_t reserved[4];
+  uint64_t bounds_bytes; /* of its bounds record (adrt_plan_desc); 0: there is none, or nothing to record */
+  uint64_t reserved[3];
 } adrt_kernel_report;
 
 typedef struct adrt_param_report {

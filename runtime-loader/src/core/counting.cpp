@@ -3,6 +3,7 @@
 #include "core/errors.h"
 #include "core/heap.h"
 #include "core/launch.h"
+#include "core/serving.h"
 
 // What lies in the data. The compiler gives a task a size kernel where no expression says how deep a stack
 // gets, or where threads claim rows behind gates: the task's control flow without its effects, which raises
@@ -74,26 +75,9 @@ void UseSegmentOf(const TaskPlan& served, Counting& counting) {
 // The counting launch's own parameters are those of the launch that it serves, and the counts.
 bool BindLike(const adrt_launch_plan& served, uint32_t task, const Place& values, uint64_t count,
               adrt_launch_plan& plan) {
-  size_t own = served.params.size();
-  if (!plan.params.TryResize(own + 1) || !plan.size_params.TryResize(own + 1)) return false;
-  for (size_t index = 0; index < own; ++index) {
-    plan.params[index] = served.params[index];
-    plan.size_params[index] = served.size_params[index];
-    if (plan.size_params[index].extents) plan.size_params[index].extents = plan.params[index].extents;
-  }
-  BoundParam& last = plan.params[own];
-  last.given = true;
-  last.place = values;
-  last.content = ReadsInPlace(plan) ? values.host() : nullptr;
-  last.bytes = count * sizeof(int64_t);
-  last.extents[0] = static_cast<int64_t>(count);
-  plan.size_params[own].extents = last.extents;
-  plan.size_params[own].rank = 1;
+  if (!BindServing(served, plan)) return false;
   for (TaskPlan& part : plan.tasks) part.segment = served.tasks[task].segment;
-  if (!plan.cells.TryResize(served.cells.size() + 2)) return false;
-  for (size_t index = 0; index < served.cells.size(); ++index) plan.cells[index] = served.cells[index];
-  plan.cells[served.cells.size()] = values.address;
-  plan.cells[served.cells.size() + 1] = count;
+  BindOwn(plan, static_cast<uint32_t>(plan.params.size() - 1), values, count);
   return true;
 }
 
@@ -118,19 +102,9 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_e
   made->counts.Bind(allocator);
   made->known.Bind(allocator);
   adrt_launch_plan& counting = made->plan;
-  counting.kernel = FindKernelOf(plan, task, what);
-  counting.bundle = plan.bundle;
-  counting.module = plan.module;
-  counting.target = plan.target;
-  counting.workers = plan.workers;
+  SetUpServing(plan, FindKernelOf(plan, task, what), counting);
   counting.heap_budget = plan.heap_budget;
-  counting.size_budget = plan.size_budget;
-  counting.rules = plan.rules;
   counting.own_rows = true;
-  counting.serves = true;
-  counting.params.Bind(allocator);
-  counting.size_params.Bind(allocator);
-  counting.cells.Bind(allocator);
   bool good = made->counts.TryResize(count) && made->known.TryResize(count) &&
               BindLike(plan, task, {}, count, counting) && PrepareTasks(counting, error);
   if (!good) {

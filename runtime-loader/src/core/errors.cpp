@@ -140,6 +140,8 @@ const char* adrt_status_text(adrt_status status) {
       return "index out of bounds";
     case ADRT_ERROR_WRITE_PROMISE:
       return "write promise broken";
+    case ADRT_ERROR_BOUNDS_CHANGED:
+      return "bounds changed";
     case ADRT_ERROR_ROWS_EXHAUSTED:
       return "rows exhausted";
     default:

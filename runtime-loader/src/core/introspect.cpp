@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "artifact/metadata.h"
+#include "core/bounds_record.h"
 #include "core/errors.h"
 #include "core/handles.h"
 
@@ -160,7 +161,7 @@ adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32
 
 adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report, adrt_error* error) {
   if (!kernel || !report) return NullArgument(error);
-  constexpr const char* kRoles[] = {"primal", "grad", "jvp", "size"};
+  constexpr const char* kRoles[] = {"primal", "grad", "jvp", "size", "bounds"};
   const adc::artifact::KernelMeta& meta = *kernel->meta;
   adrt_kernel_report made = {};
   made.index = kernel->index;
@@ -175,6 +176,7 @@ adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* repo
     uint32_t own = static_cast<uint32_t>(task.size_class);
     if (own > made.size_class) made.size_class = own;
   }
+  made.bounds_bytes = adrt::BoundsBytes(*kernel);
   return Give(made, report, error);
 }
 

@@ -34,6 +34,7 @@ struct Mirror {
 };
 
 struct Counting;
+struct BoundsRecord;
 
 /// Everything about one task that a launch needs.
 struct TaskPlan {
@@ -124,10 +125,11 @@ struct adrt_launch_plan {
   bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
   adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
   adrt::Vector<adrt::TaskPlan> tasks;
-  adrt::Vector<adrt::Mirror> mirrors;  ///< per parameter, empty where nothing was copied
-  uint64_t epoch = 0;                  ///< counts the times at which buffers may have changed
-  adrt::Memory run_status;             ///< adrt_run's own status block, where that is no host memory
-  adrt::Memory run_rows;               ///< adrt_run's own rows of tasks that are settled at their turn
+  adrt::Vector<adrt::Mirror> mirrors;    ///< per parameter, empty where nothing was copied
+  adrt::BoundsRecord* bounds = nullptr;  ///< null: the caller gave no record, or there is nothing to record
+  uint64_t epoch = 0;                    ///< counts the times at which buffers may have changed
+  adrt::Memory run_status;               ///< adrt_run's own status block, where that is no host memory
+  adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
 };
 
 namespace adrt {

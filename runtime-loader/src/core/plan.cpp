@@ -1,3 +1,4 @@
+#include "core/bounds_record.h"
 #include "core/errors.h"
 #include "core/host.h"
 #include "core/launch.h"
@@ -18,7 +19,8 @@ bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* er
                         "' has no code for target '", plan.bundle->metadata.targets[plan.target].name.view(),
                         "'");
   }
-  return adrt::BindArguments(desc, plan, error) && adrt::SizeLaunch(plan, error);
+  return adrt::BindArguments(desc, plan, error) && adrt::BindRecord(desc, plan, error) &&
+         adrt::SizeLaunch(plan, error);
 }
 
 }  // namespace
@@ -70,6 +72,7 @@ void adrt_plan_release(adrt_launch_plan* plan) {
   if (!plan) return;
   adrt_module* module = plan->module;
   adrt::ReleaseCounting(*plan);
+  adrt::ReleaseRecord(*plan);
   if (plan->run_rows.given()) module->device->kind->release(*module->device, plan->run_rows);
   if (plan->run_status.given()) module->device->kind->release(*module->device, plan->run_status);
   adrt_bundle* bundle = plan->bundle;
@@ -108,6 +111,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   made.scratch_bytes = plan->scratch_bytes;
   made.workers = plan->workers;
   made.target = plan->target;
+  made.bounds_bytes = adrt::BoundsBytes(*plan->kernel);
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: struct_size is not set");
   return ADRT_OK;

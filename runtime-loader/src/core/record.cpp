@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "artifact/gpu_abi.h"
+#include "core/bounds_record.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/launch.h"
@@ -135,13 +136,18 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
     return Refuse(error, ADRT_ERROR_ARGUMENT, "record: the status block takes ", int32_t{ADRT_STATUS_BYTES},
                   " bytes of device memory, aligned to 4");
   }
+  if (plan.bounds && !SettleRecord(plan, true, error)) return false;
   LaunchPlaces places = {heap, {}, status};
-  if (!RecordStart(plan, queue, places, error)) return false;
+  auto record_bounds = [&](bool compares) {
+    return !plan.bounds || plan.bounds->compares != compares ||
+           RecordBounds(plan, queue, heap.Part(plan.bounds->offset, plan.bounds->bytes), status, error);
+  };
+  if (!RecordStart(plan, queue, places, error) || !record_bounds(true)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!RecordTask(plan, task, queue, places, error)) return false;
     plan.tasks[task].fresh_trips = false;
   }
-  return true;
+  return record_bounds(false);
 }
 
 }  // namespace adrt

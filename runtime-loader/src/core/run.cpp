@@ -4,6 +4,7 @@
 
 #include "artifact/cpu_abi.h"
 #include "artifact/gpu_abi.h"
+#include "core/bounds_record.h"
 #include "core/errors.h"
 #include "core/heap.h"
 #include "core/host.h"
@@ -39,6 +40,11 @@ class Launcher {
   ~Launcher() { LeaveLateRows(); }
 
   bool Run() {
+    if (plan_.bounds) {
+      if (!adrt::GrowMemory(device_, plan_.bounds->memory, plan_.bounds->bytes, error_)) return false;
+      if (plan_.bounds->compares && !CompareBounds()) return false;
+      if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) return true;
+    }
     ++plan_.epoch;
     if (!SettleAll()) return false;
     if (!TakeHeap() || !TakeStatus()) return false;
@@ -52,8 +58,7 @@ class Launcher {
     if (!Wait()) return false;
     times_.record_nanoseconds = recorded - begin;
     times_.wait_nanoseconds = Now() - recorded;
-    return device_.kind->host_memory ||
-           device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
+    return ReadStatus();
   }
 
   const uint32_t* status() const { return status_; }
@@ -67,7 +72,28 @@ class Launcher {
       // After an overflow the values are wrong: later tasks would only compute from them.
       if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
     }
-    return true;
+    return !plan_.bounds || plan_.bounds->compares || WriteBounds();
+  }
+
+  bool ReadStatus() {
+    return InHost() || device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
+  }
+
+  // Before anything is sized: what bounds the gradient's loops sizes its tapes as well.
+  bool CompareBounds() {
+    return TakeStatus() && adrt::SettleRecord(plan_, false, error_) && queue_.Begin(error_) &&
+           device_.kind->clear(device_, queue_.handle(), places_.status, error_) && RecordBounds() &&
+           Wait() && ReadStatus();
+  }
+
+  // The kernel's last task is recorded. Where the loops that count have bounds in buffers it must be done.
+  bool WriteBounds() {
+    if (plan_.bounds->by_content && (!Wait() || !queue_.Begin(error_))) return false;
+    return adrt::SettleRecord(plan_, false, error_) && RecordBounds();
+  }
+
+  bool RecordBounds() {
+    return adrt::RecordBounds(plan_, queue_.handle(), plan_.bounds->memory.place, places_.status, error_);
   }
 
   bool TooSmall(uint64_t needed, uint64_t given) {

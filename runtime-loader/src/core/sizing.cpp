@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "artifact/gpu_abi.h"
+#include "core/bounds_record.h"
 #include "core/call_memory.h"
 #include "core/errors.h"
 #include "core/launch.h"
@@ -596,7 +597,7 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
 }
 
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
-  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error)) return false;
+  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error) || !PlaceRecord(plan, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].by_count = ReadsTooMuch(plan, task);
   }
@@ -622,6 +623,7 @@ bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
   if (!LayOutScratch(plan, error)) return false;
   LayOutWords(plan);
+  if (!PlaceRecord(plan, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;

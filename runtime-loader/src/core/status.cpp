@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "artifact/bounds_record.h"
 #include "artifact/cpu_abi.h"
 #include "artifact/gpu_abi.h"
 #include "core/errors.h"
@@ -163,6 +164,24 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
   return ADRT_ERROR_ROWS_EXHAUSTED;
 }
 
+adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const Vector<artifact::CheckMeta>& loops = plan.bundle->metadata.kernels[meta.bounds].asserts;
+  if (report.index >= loops.size()) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "kernel '", meta.name.view(),
+                "': the bounds record was not written by a launch of '", meta.of.view(), "'");
+  }
+  const artifact::CheckMeta& loop = loops[report.index];
+  static_assert(int{ADRT_BOUNDS_STATUS_NOW} == int{ADRT_CPU_STATUS_NEEDED} &&
+                int{ADRT_BOUNDS_STATUS_THEN} == int{ADRT_CPU_STATUS_ITERATION});
+  bool same = report.needed == report.iteration;
+  return Fail(error, ADRT_ERROR_BOUNDS_CHANGED, "kernel '", meta.name.view(), "': the ", loop.text.view(),
+              " at ", loop.place.view(), " made ", report.iteration, " trips in '", meta.of.view(),
+              "' and would make ", report.needed,
+              same ? " now, from elsewhere or in other iterations" : " now",
+              ": what bounds it was changed in between. Restore it, or run '", meta.of.view(), "' again");
+}
+
 }  // namespace
 }  // namespace adrt
 
@@ -172,6 +191,8 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
   adrt::Report report = adrt::ReadReport(status);
   if (report.code == ADRT_CPU_OK) return ADRT_OK;
   const adc::artifact::KernelMeta& meta = plan->meta();
+  if (report.code == ADRT_BOUNDS_CHANGED && meta.bounds != adc::artifact::kNoIndex)
+    return adrt::SayBounds(*plan, report, error);
   if (report.code > ADRT_GPU_ROWS_EXHAUSTED || report.task >= meta.tasks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
                 "'");

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "core/bounds_record.h"
 #include "core/errors.h"
 #include "core/launch.h"
 
@@ -38,6 +39,7 @@ void Restore(adrt_launch_plan& plan) {
     plan.size_params[index].has_scalar = plan.params[index].has_integer;
     plan.size_params[index].scalar = plan.params[index].integer;
   }
+  RebindRecord(plan);
 }
 
 bool SizeChanged(const BoundParam& before, const BoundParam& now) {
@@ -72,6 +74,7 @@ bool LookedAtChange(const adrt_launch_plan& plan, uint32_t task) {
 }
 
 bool Settle(adrt_launch_plan& plan, adrt_error* error) {
+  RebindRecord(plan);
   bool sizes_changed = false;
   for (size_t index = 0; index < plan.params.size(); ++index) {
     sizes_changed = sizes_changed || SizeChanged(plan.params_before[index], plan.params[index]);
