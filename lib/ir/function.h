@@ -86,7 +86,8 @@ struct InstData {
   Block parent;
   uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; for: segment
                             ///< length of `checkpoint`; row.*: number; status.raise: task
-  uint32_t component = kNoAttr;  ///< access: component of a vector or matrix element; status.raise: stack
+  uint32_t component = kNoAttr;  ///< access: component of a vector or matrix element; shape: field of
+                                 ///< a layout; status.raise: stack
   StringId symbol;               ///< call: callee; assert, print: text
   diag::SourceSpan span;
 };
