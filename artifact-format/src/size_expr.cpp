@@ -216,7 +216,9 @@ bool SizeExprPool::Append(const SizeNode& node, std::span<const NodeId> read_ind
 }
 
 void SizeExprPool::GrowTable() {
-  size_t capacity = table_.empty() ? 64 : table_.size() * 2;
+  // The table may be missing beside any number of nodes: those of a bundle were appended, and copies begin without.
+  size_t capacity = 64;
+  while (capacity < 4 * (nodes_.size() + 1)) capacity *= 2;
   table_.clear();
   table_.resize(capacity);
   for (NodeId& entry : table_) entry = kNoNode;
