@@ -181,6 +181,14 @@ TEST_CASE("equal expressions are one node and trivial cases fold", "[size_expr]"
   CHECK_FALSE(pool.DependsOn(x, 0));
 }
 
+TEST_CASE("a copied pool takes further nodes", "[size_expr]") {
+  SizeExprPool pool;
+  for (int64_t value = 0; value < 200; ++value) CHECK(pool.Const(value) == static_cast<NodeId>(value));
+  SizeExprPool copy = pool;
+  CHECK(copy.Const(77) == 77);
+  CHECK(copy.Const(1000) == 200);
+}
+
 TEST_CASE("classes say what an expression needs", "[size_expr]") {
   SizeExprPool pool;
   NodeId c = pool.Const(3), n = pool.Arg(0), index = pool.Index(0);
