@@ -216,7 +216,8 @@ bool SizeExprPool::Append(const SizeNode& node, std::span<const NodeId> read_ind
 }
 
 void SizeExprPool::GrowTable() {
-  // The table may be missing beside any number of nodes: those of a bundle were appended, and copies begin without.
+  // The table may be missing beside any number of nodes: those of a bundle were appended, and copies begin
+  // without.
   size_t capacity = 64;
   while (capacity < 4 * (nodes_.size() + 1)) capacity *= 2;
   table_.clear();
