@@ -153,9 +153,8 @@ Place Environment::HeapElement(Storage storage, Id index) {
                  index);
 }
 
-Place Environment::StatusWord(uint32_t number) {
-  return InBlock(Bound(BindingOf::Status, 0, Storage::U32, true, false), spv::StorageClassStorageBuffer,
-                 Storage::U32, f_.Int(32, number));
+Id Environment::StatusBlock() {
+  return Bound(BindingOf::Status, 0, Storage::U32, true, false);
 }
 
 Id Environment::Thread() {

@@ -68,8 +68,8 @@ class Environment {
   Id HeapAddress() { return Word(tail_); }
   /// Metal: element `index` of the heap.
   Place HeapElement(Storage storage, Id index);
-  /// Metal: word `number` of the status block.
-  Place StatusWord(uint32_t number);
+  /// Metal: the variable that is the status block, an array of words.
+  Id StatusBlock();
   /// Vulkan: the address of the status block.
   Id StatusAddress() { return Word(tail_ + 1); }
   Id Iterations() { return Word(tail_ + 2); }

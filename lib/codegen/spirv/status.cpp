@@ -11,13 +11,12 @@ static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADS
               static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED);
 
 template <class WordPlace>
-void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, Id source, Id code, Id task, Id index,
-                          Id needed, Id iteration, bool has_need) {
+void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
   ModuleBuilder& m = context_.module;
   Id type = m.IntType(32), relaxed = f.Int(32, 0);
   Id found = f.Emit(spv::OpAtomicCompareExchange, type,
                     {word(ADRT_CPU_STATUS_SOURCE).pointer, f.Int(32, spv::ScopeDevice), relaxed, relaxed,
-                     source, f.Int(32, 0)});
+                     report.source, f.Int(32, 0)});
   Id won = m.NewId(), filled = m.NewId();
   f.Select(f.Compare(spv::OpIEqual, found, f.Int(32, 0)), won, filled, filled);
   f.Start(won);
@@ -29,64 +28,68 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, Id source, Id code
     store(number, f.Resize(value, 64, 32, false));
     store(number + 1, f.Resize(f.ShiftRight(64, value, f.Int(32, 32)), 64, 32, false));
   };
-  store(ADRT_CPU_STATUS_CODE, code);
-  store(ADRT_CPU_STATUS_TASK, task);
-  store(ADRT_CPU_STATUS_INDEX, index);
-  store_wide(ADRT_CPU_STATUS_NEEDED, needed);
-  store_wide(ADRT_CPU_STATUS_ITERATION, iteration);
+  store(ADRT_CPU_STATUS_CODE, report.code);
+  store(ADRT_CPU_STATUS_TASK, report.task);
+  store(ADRT_CPU_STATUS_INDEX, report.index);
+  store_wide(ADRT_CPU_STATUS_NEEDED, report.needed);
+  store_wide(ADRT_CPU_STATUS_ITERATION, report.iteration);
   f.Branch(filled);
   f.Start(filled);
-  if (!has_need) return;
   Id same = m.NewId(), done = m.NewId();
-  f.Select(f.Compare(spv::OpIEqual, found, source), same, done, done);
+  f.Select(f.Compare(spv::OpIEqual, found, report.source), same, done, done);
   f.Start(same);
-  Id high = f.ShiftRight(64, needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
-  Id most =
-      f.Choose(type, f.Compare(spv::OpIEqual, high, f.Int(64, 0)), f.Resize(needed, 64, 32, false), largest);
+  Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
+  Id most = f.Choose(type, f.Compare(spv::OpIEqual, high, f.Int(64, 0)),
+                     f.Resize(report.needed, 64, 32, false), largest);
   f.Emit(spv::OpAtomicUMax, type,
          {word(ADRT_CPU_STATUS_MOST).pointer, f.Int(32, spv::ScopeDevice), relaxed, most});
   f.Branch(done);
   f.Start(done);
 }
 
-/// raise(status address, source, code, task, index, needed, iteration)
+/// raise(status address, source, code, task, index, needed, iteration). Metal: without the address, since the
+/// block is a variable of the entry.
 Id StatusReporter::MakeFunction() {
   ModuleBuilder& m = context_.module;
+  bool metal = environment_.addressing() == Addressing::Metal;
+  spv::StorageClass memory = metal ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
   Id word = m.IntType(32), wide = m.IntType(64);
-  Id parameters[] = {wide, word, word, word, word, wide, wide};
+  std::vector<Id> parameters = {word, word, word, word, wide, wide};
+  if (!metal) parameters.insert(parameters.begin(), wide);
   FunctionBuilder f(m, m.VoidType(), parameters);
-  Id block = m.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
-  Id status = f.Emit(spv::OpConvertUToPtr, m.PointerType(spv::StorageClassPhysicalStorageBuffer, block),
-                     {f.Parameter(0)});
+  Id status = 0;
+  if (metal) {
+    status = environment_.StatusBlock();
+  } else {
+    Id block = m.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
+    status = f.Emit(spv::OpConvertUToPtr, m.PointerType(memory, block), {f.Parameter(0)});
+  }
   auto place = [&](uint32_t number) {
-    Id type = m.PointerType(spv::StorageClassPhysicalStorageBuffer, word);
-    return Place{f.Emit(spv::OpAccessChain, type, {status, f.Int(32, 0), f.Int(32, number)}), 4,
-                 Storage::U32};
+    Id pointer =
+        f.Emit(spv::OpAccessChain, m.PointerType(memory, word), {status, f.Int(32, 0), f.Int(32, number)});
+    return Place{pointer, metal ? 0u : 4u, Storage::U32};
   };
-  Fill(f, place, f.Parameter(1), f.Parameter(2), f.Parameter(3), f.Parameter(4), f.Parameter(5),
-       f.Parameter(6), true);
+  size_t first = metal ? 0 : 1;
+  Fill(f, place,
+       {f.Parameter(first), f.Parameter(first + 1), f.Parameter(first + 2), f.Parameter(first + 3),
+        f.Parameter(first + 4), f.Parameter(first + 5)});
   f.Do(spv::OpReturn, {});
   f.Finish();
   return f.id();
 }
 
 void StatusReporter::Raise(StatusCode code, uint32_t index, Id needed) {
+  bool metal = environment_.addressing() == Addressing::Metal;
+  Id& raise = metal ? raise_ : context_.raise;
+  if (raise == 0) raise = MakeFunction();
+  std::vector<Id> operands = {raise};
+  if (!metal) operands.push_back(environment_.StatusAddress());
   Id zero = f_.Int(64, 0);
-  Id what[] = {f_.Int(32, StatusSource(code, task_, index)),
-               f_.Int(32, static_cast<uint32_t>(code)),
-               f_.Int(32, task_),
-               f_.Int(32, index),
-               needed != 0 ? needed : zero,
-               iteration_ != 0 ? iteration_ : zero};
-  if (environment_.addressing() == Addressing::Metal) {
-    auto place = [&](uint32_t number) { return environment_.StatusWord(number); };
-    Fill(f_, place, what[0], what[1], what[2], what[3], what[4], what[5], needed != 0);
-    return;
-  }
-  if (context_.raise == 0) context_.raise = MakeFunction();
-  f_.Emit(
-      spv::OpFunctionCall, context_.module.VoidType(),
-      {context_.raise, environment_.StatusAddress(), what[0], what[1], what[2], what[3], what[4], what[5]});
+  for (Id operand : {f_.Int(32, StatusSource(code, task_, index)), f_.Int(32, static_cast<uint32_t>(code)),
+                     f_.Int(32, task_), f_.Int(32, index), needed != 0 ? needed : zero,
+                     iteration_ != 0 ? iteration_ : zero})
+    operands.push_back(operand);
+  f_.Emit(spv::OpFunctionCall, context_.module.VoidType(), operands);
 }
 
 }  // namespace adc::codegen::spirv
