@@ -27,6 +27,10 @@ std::string NameOf(ir::Op op, ir::Scalar scalar) {
   return std::string(ir::InfoOf(op).spelling) + "." + std::string(ir::Spelling(scalar));
 }
 
+std::string TurnedSineName(ir::Scalar scalar) {
+  return "turned_sine." + std::string(ir::Spelling(scalar));
+}
+
 size_t PositionOf(ir::Op op, ir::Scalar scalar) {
   return static_cast<size_t>(op) + (scalar == ir::Scalar::F64 ? ir::kOpCount : 0);
 }
@@ -42,18 +46,20 @@ MathFunctions::MathFunctions() {
               transform::Inline(*module_, {.keep_functions = true}, diagnostics);
   ADC_CHECK(good, "the functions of math_functions.ir are well formed");
   std::vector<unsigned char> keep(module_->functions.size(), 0);
-  for (ir::Op op : kOps) {
-    for (ir::Scalar scalar : kScalars) {
-      const ir::Function* function = module_->Find(NameOf(op, scalar));
-      ADC_CHECK(function != nullptr, "every function has a text for f32 and one for f64");
-      for (size_t n = 0; n < keep.size(); ++n) keep[n] |= module_->functions[n].get() == function;
-    }
+  auto keep_function = [&](const std::string& name) {
+    const ir::Function* function = module_->Find(name);
+    ADC_CHECK(function != nullptr, "every function has a text for f32 and one for f64");
+    for (size_t n = 0; n < keep.size(); ++n) keep[n] |= module_->functions[n].get() == function;
+  };
+  for (ir::Scalar scalar : kScalars) {
+    for (ir::Op op : kOps) keep_function(NameOf(op, scalar));
+    keep_function(TurnedSineName(scalar));
   }
   module_->KeepFunctions(keep);
   ADC_CHECK(transform::Simplify(*module_, {}, diagnostics), "simplifying a verified module succeeds");
   module_->phase = ir::Phase::Scalar;
-  for (ir::Op op : kOps) {
-    for (ir::Scalar scalar : kScalars) functions_[PositionOf(op, scalar)] = module_->Find(NameOf(op, scalar));
+  for (ir::Scalar scalar : kScalars) {
+    for (ir::Op op : kOps) functions_[PositionOf(op, scalar)] = module_->Find(NameOf(op, scalar));
   }
 }
 
@@ -65,6 +71,10 @@ const MathFunctions& MathFunctions::Get() {
 const ir::Function* MathFunctions::Find(ir::Op op, ir::Scalar scalar) const {
   if (scalar != ir::Scalar::F32 && scalar != ir::Scalar::F64) return nullptr;
   return functions_[PositionOf(op, scalar)];
+}
+
+const ir::Function& MathFunctions::TurnedSine(ir::Scalar scalar) const {
+  return *module_->Find(TurnedSineName(scalar));
 }
 
 }  // namespace adc::codegen

@@ -10,6 +10,9 @@
 // types of at most 32 bits, f64 functions of at most 64. Results lie within 2 ulp (f32) or 4 ulp (f64) of the
 // exact ones over all finite inputs where + - * / and sqrt round correctly and subnormal numbers are kept;
 // special values are those of C99, annex F; rem is exact. The same functions in the same order in every run.
+//
+// Requires: their arithmetic is done as written: a product and a sum are not fused, nothing is reassociated.
+// Where fusing does no harm the functions say `fma` themselves.
 
 #include <array>
 #include <memory>
@@ -26,11 +29,10 @@ class MathFunctions {
   /// The function that computes `op` on `scalar` (one parameter or two, one result), or null where there is
   /// none. Its name is "<spelling of op>.<spelling of scalar>".
   const ir::Function* Find(ir::Op op, ir::Scalar scalar) const;
+  /// What sin and cos of f32 or f64 are made of: (x, quarters : i32) to the sine of x + quarters * pi/2. Most
+  /// of it is the reduction of x, which a target that has functions writes once for both.
+  const ir::Function& TurnedSine(ir::Scalar scalar) const;
   const ir::Module& module() const { return *module_; }
-
-  /// Whether the arithmetic of the function must be done as written: a product and a sum may not be fused,
-  /// and nothing may be reassociated. Where fusing does no harm the functions say `fma` themselves.
-  static constexpr bool NeedsStrict(ir::Op, ir::Scalar) { return true; }
 
  private:
   MathFunctions();

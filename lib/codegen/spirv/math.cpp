@@ -12,6 +12,7 @@ Id MathLibrary::FunctionFor(ir::Op op, ir::Scalar scalar, FloatMode mode) {
   auto [place, fresh] = made_.try_emplace({op, scalar}, 0);
   if (!fresh) return place->second;
   const MathFunctions& functions = MathFunctions::Get();
+  if (op == ir::Op::Sin || op == ir::Op::Cos) return place->second = MakeSine(scalar, op == ir::Op::Cos);
   const ir::Function* function = functions.Find(op, scalar);
   ADC_CHECK(function != nullptr, "a function that nothing computes");
   return place->second = Make(functions.module(), *function);
@@ -31,6 +32,19 @@ Id MathLibrary::Make(const ir::Module& module, const ir::Function& function) {
   BodyEmitter body(function, builder, scalars, values, nullptr);
   body.EmitBlock(function.Body());
   builder.Do(spv::OpReturnValue, {values.Get(function.Operand(function.Terminator(function.Body()), 0))});
+  builder.Finish();
+  return builder.id();
+}
+
+Id MathLibrary::MakeSine(ir::Scalar scalar, bool is_cosine) {
+  const MathFunctions& functions = MathFunctions::Get();
+  Id& turned = turned_sines_[scalar];
+  if (turned == 0) turned = Make(functions.module(), functions.TurnedSine(scalar));
+  Id type = m_.FloatType(RegisterWidth(scalar));
+  FunctionBuilder builder(m_, type, {&type, 1});
+  Id quarters = builder.Int(32, is_cosine ? 1 : 0);
+  builder.Do(spv::OpReturnValue,
+             {builder.Emit(spv::OpFunctionCall, type, {turned, builder.Parameter(0), quarters})});
   builder.Finish();
   return builder.id();
 }

@@ -16,9 +16,11 @@ class MathLibrary final : public MathCalls {
 
  private:
   Id Make(const ir::Module& module, const ir::Function& function);
+  Id MakeSine(ir::Scalar scalar, bool is_cosine);
 
   ModuleBuilder& m_;
   std::map<std::pair<ir::Op, ir::Scalar>, Id> made_;
+  std::map<ir::Scalar, Id> turned_sines_;
 };
 
 }  // namespace adc::codegen::spirv
