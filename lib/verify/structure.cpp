@@ -4,6 +4,7 @@
 // whatever the tables hold.
 
 #include "ir/check.h"
+#include "ir/known.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
@@ -55,9 +56,8 @@ class StructureChecker {
     sound_ = false;
   }
 
-  bool Known(Value v) const { return v.raw < function_.ValueCount(); }
   void DefineValue(Value v) {
-    if (!Known(v)) return;
+    if (!Known(function_, v)) return;
     visible_[v.raw] = 1;
     defined_.push_back(v);
   }
@@ -111,7 +111,8 @@ class StructureChecker {
     met_block_[block.raw] = 1;
     if (function_[block].owner != owner) Structure(span, "a region whose owner is another instruction");
     for (Value v : function_[block].params) {
-      if (!Known(v) || function_[v].kind != ValueKind::BlockParam || function_[v].owner != block.raw) {
+      if (!Known(function_, v) || function_[v].kind != ValueKind::BlockParam ||
+          function_[v].owner != block.raw) {
         Structure(span, "a region begins with a value that is no parameter of it");
       } else {
         DefineValue(v);
@@ -144,8 +145,9 @@ class StructureChecker {
       return;
     }
     for (size_t n = 0; n < values.size(); ++n) {
-      if (Known(values[n]) && function_.TypeOf(values[n]) == types[n]) continue;
-      std::string is = Known(values[n]) ? TypeName(module_, function_.TypeOf(values[n])) : "no value";
+      if (Known(function_, values[n]) && function_.TypeOf(values[n]) == types[n]) continue;
+      std::string is =
+          Known(function_, values[n]) ? TypeName(module_, function_.TypeOf(values[n])) : "no value";
       context_
           .Error(ErrorId::E0116, place,
                  "value " + std::to_string(n + 1) + " of " + ir::OpName(wanted) + " is " + is +
@@ -162,7 +164,7 @@ class StructureChecker {
     const InstData& data = function_[owner];
     for (uint32_t n = 0; n < data.result_count; ++n) {
       Value v = function_.Result(owner, n);
-      types.push_back(Known(v) ? function_.TypeOf(v) : ir::kNoType);
+      types.push_back(Known(function_, v) ? function_.TypeOf(v) : ir::kNoType);
     }
     return types;
   }
@@ -200,7 +202,7 @@ class StructureChecker {
     std::span<const Value> operands = function_.Operands(inst);
     for (size_t n = 0; n < operands.size(); ++n) {
       Value v = operands[n];
-      if (!Known(v)) continue;  // the rules of the instruction say so
+      if (!Known(function_, v)) continue;  // the rules of the instruction say so
       const ir::ValueData& data = function_[v];
       if (data.kind == ValueKind::Constant) continue;
       if (data.kind == ValueKind::Global) {

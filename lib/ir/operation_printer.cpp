@@ -1,0 +1,207 @@
+#include "ir/operation_printer.h"
+
+#include "ir/known.h"
+#include "ir/literal_places.h"
+#include "ir/string_literal.h"
+#include "support/check.h"
+
+namespace adc::ir {
+
+void OperationPrinter::Print(Inst inst) {
+  const InstData& data = function_[inst];
+  const OpInfo& info = InfoOf(data.op);
+  std::span<const Value> operands = function_.Operands(inst);
+  bool has_result = data.result_count != 0 && Known(function_, function_.Result(inst));
+  Type result = has_result ? function_.TypeOf(function_.Result(inst)) : kNoType;
+  out_ += info.spelling;
+  switch (info.form) {
+    case OpForm::Nullary:
+    case OpForm::AllocaForm:
+      out_ += " " + TypeName(module_, result);
+      return;
+    case OpForm::Unary:
+    case OpForm::Binary:
+    case OpForm::Ternary:
+    case OpForm::Variadic:
+      return Plain(data.op, operands, result);
+    case OpForm::Convert:
+      for (Value v : operands) {
+        out_ += ' ';
+        print_.Alone(v);
+      }
+      out_ += " to " + TypeName(module_, result);
+      return;
+    case OpForm::ShapeForm:
+      return Shape(data, operands, result);
+    case OpForm::Access:
+      return Access(data, operands);
+    case OpForm::CallForm:
+      return Call(data, operands);
+    case OpForm::AssertForm:
+      return Assert(data, operands);
+    case OpForm::PrintForm:
+      out_ += " " + StringLiteral(module_.Text(data.symbol));
+      for (Value v : operands) {
+        out_ += ", ";
+        print_.Alone(v);
+      }
+      return;
+    case OpForm::StackNewForm:
+      out_ += std::string(" ") + Spelling(result.scalar);
+      return;
+    case OpForm::StackForm:
+      return Stack(data, operands);
+    case OpForm::RowForm:
+      out_ += " " + std::to_string(data.attr);
+      return;
+    case OpForm::RowAccess:
+      return Row(data, operands, result);
+    case OpForm::StatusForm:
+      out_ += " " + std::to_string(data.attr) + ", " + std::to_string(data.component);
+      for (Value v : operands) {
+        out_ += ", ";
+        print_.Asked(v, kI64);
+      }
+      return;
+    case OpForm::Control:
+    case OpForm::Terminator:
+      break;
+  }
+  ADC_UNREACHABLE("control is printed with its regions");
+}
+
+void OperationPrinter::Plain(Op op, std::span<const Value> operands, Type result) {
+  std::vector<Value> group;
+  for (uint32_t n = 0; n < operands.size(); ++n) {
+    if (PlaceOfOperand(op, n) == LiteralPlace::Group) group.push_back(operands[n]);
+  }
+  bool states_result = op == Op::MatMake && result.rows != result.columns && !operands.empty() &&
+                       Known(function_, operands[0]) && function_.TypeOf(operands[0]).IsScalar();
+  bool state_type = !states_result && print_.GroupNeedsType(group);
+  for (uint32_t n = 0; n < operands.size(); ++n) {
+    out_ += n == 0 ? " " : ", ";
+    switch (PlaceOfOperand(op, n)) {
+      case LiteralPlace::Group:
+        if (state_type) {
+          print_.Typed(operands[n]);
+          state_type = false;
+        } else {
+          print_.Operand(operands[n]);
+        }
+        break;
+      case LiteralPlace::Alone:
+        print_.Alone(operands[n]);
+        break;
+      case LiteralPlace::Component:
+        print_.Asked(operands[n], ScalarTypeOf(operands[0]));
+        break;
+      case LiteralPlace::Condition:
+        print_.Asked(operands[n], kI1);
+        break;
+      case LiteralPlace::Wide:
+        print_.Asked(operands[n], kI64);
+        break;
+    }
+  }
+  if (states_result) out_ += " : " + TypeName(module_, result);
+}
+
+void OperationPrinter::Shape(const InstData& data, std::span<const Value> operands, Type result) {
+  out_ += ' ';
+  if (operands.empty()) {
+    out_ += "<too few operands>";
+  } else {
+    print_.Field(operands[0], data.component);
+  }
+  out_ += ", " + std::to_string(data.attr);
+  if (result != kI32) out_ += " : " + TypeName(module_, result);
+}
+
+void OperationPrinter::Access(const InstData& data, std::span<const Value> operands) {
+  out_ += ' ';
+  if (operands.size() < 1u + data.index_count) {
+    out_ += "<too few operands>";
+    return;
+  }
+  print_.Field(operands[0], data.attr);
+  out_ += '[';
+  for (uint32_t n = 0; n < data.index_count; ++n) {
+    if (n != 0) out_ += ", ";
+    print_.Alone(operands[1 + n]);
+  }
+  out_ += ']';
+  if (data.component != kNoAttr) out_ += "." + std::to_string(data.component);
+  Type element = AccessType(data, operands[0]);
+  for (Value v : operands.subspan(1u + data.index_count)) {
+    out_ += ", ";
+    print_.Asked(v, element);
+  }
+  if ((data.flags & kFlagPlain) != 0) out_ += " plain";
+}
+
+void OperationPrinter::Call(const InstData& data, std::span<const Value> operands) {
+  out_ += ' ';
+  print_.Symbol(data.symbol);
+  out_ += '(';
+  const Function* callee = module_.Find(data.symbol);
+  for (uint32_t n = 0; n < operands.size(); ++n) {
+    if (n != 0) out_ += ", ";
+    bool known = callee != nullptr && n < callee->Params().size();
+    print_.Asked(operands[n], known ? callee->TypeOf(callee->Params()[n]) : kNoType);
+  }
+  out_ += ')';
+}
+
+void OperationPrinter::Assert(const InstData& data, std::span<const Value> operands) {
+  for (Value v : operands) {
+    out_ += ' ';
+    print_.Asked(v, kI1);
+  }
+  out_ += (data.flags & kFlagPromise) != 0 ? ", writeonce " : ", ";
+  out_ += StringLiteral(module_.Text(data.symbol));
+}
+
+void OperationPrinter::Stack(const InstData& data, std::span<const Value> operands) {
+  bool has_slot = (data.flags & kFlagHasSlot) != 0 && !operands.empty();
+  size_t before_slot = operands.size() - (has_slot ? 1 : 0);
+  for (size_t n = 0; n < before_slot; ++n) {
+    out_ += n == 0 ? " " : ", ";
+    if (n == 0) {
+      print_.Operand(operands[n]);
+    } else {
+      print_.Asked(operands[n], ScalarTypeOf(operands[0]));
+    }
+  }
+  if (!has_slot) return;
+  out_ += " at ";
+  print_.Alone(operands[before_slot]);
+}
+
+void OperationPrinter::Row(const InstData& data, std::span<const Value> operands, Type result) {
+  for (uint32_t n = 0; n < operands.size(); ++n) {
+    out_ += n == 0 ? " " : ", ";
+    if (n < 2) {
+      print_.Asked(operands[n], kI64);
+    } else {
+      print_.Alone(operands[n]);
+    }
+  }
+  if (data.op == Op::RowLoad) out_ += " : " + TypeName(module_, result);
+}
+
+/// The type of what an access of `base` reads or writes.
+Type OperationPrinter::AccessType(const InstData& data, Value base) const {
+  if (!Known(function_, base)) return kNoType;
+  Type type = function_.TypeOf(base);
+  if (type.IsLayout() &&
+      (type.count >= module_.layouts.size() || data.attr >= module_.layouts[type.count].fields.size()))
+    return kNoType;
+  Type element = module_.ElementType(function_, base, data.attr);
+  return data.component == kNoAttr ? element : element.ScalarType();
+}
+
+Type OperationPrinter::ScalarTypeOf(Value v) const {
+  return Known(function_, v) ? function_.TypeOf(v).ScalarType() : kNoType;
+}
+
+}  // namespace adc::ir

@@ -1,0 +1,141 @@
+#include "ir/shown_names.h"
+
+#include "ir/known.h"
+
+namespace adc::ir {
+namespace {
+
+/// A loop, call or atomic whose results nobody names or reads is written without them.
+bool MayDropResults(Op op) {
+  return op == Op::For || op == Op::While || op == Op::Call || IsAtomic(op);
+}
+
+}  // namespace
+
+ShownNames::ShownNames(const Module& module, const Function& function)
+    : module_(module), function_(function) {
+  CollectUses();
+  std::vector<Value> order = InTextualOrder();
+  // All names of the source are known before any is made up, so that none is taken twice.
+  for (Value v : order) {
+    std::string_view name = module_.Text(function_[v].name);
+    if (!name.empty()) names_.try_emplace(name);
+  }
+  shown_.assign(function_.ValueCount(), {});
+  uint64_t number = 0;
+  for (Value v : order) {
+    std::string_view name = module_.Text(function_[v].name);
+    if (name.empty()) {
+      if (!used_[v.raw] && DroppedAlone(v)) continue;
+      shown_[v.raw] = Fresh("", number);
+      continue;
+    }
+    NameState& state = names_[name];
+    if (!state.taken) {
+      state.taken = true;
+      shown_[v.raw] = name;
+    } else {
+      shown_[v.raw] = Fresh(std::string(name) + ".", state.next_suffix);
+    }
+  }
+}
+
+/// Visits blocks and instructions in textual order, without recursion: the regions of an instruction before
+/// what follows it, and no block twice.
+template <class Visitor>
+void ShownNames::Walk(Visitor visitor) const {
+  struct Place {
+    Block block;
+    size_t next;
+  };
+  std::vector<unsigned char> met(function_.BlockCount(), 0);
+  std::vector<Place> stack{{function_.Body(), 0}};
+  met[function_.Body().raw] = 1;
+  visitor.Enter(function_.Body());
+  while (!stack.empty()) {
+    Place& top = stack.back();
+    const std::vector<Inst>& insts = function_[top.block].insts;
+    if (top.next == insts.size()) {
+      stack.pop_back();
+      continue;
+    }
+    Inst inst = insts[top.next++];
+    if (!Known(function_, inst)) continue;
+    visitor.Visit(inst);
+    const InstData& data = function_[inst];
+    for (int region = 1; region >= 0; --region) {
+      Block block = data.regions[region];
+      if (!Known(function_, block) || met[block.raw] != 0) continue;
+      met[block.raw] = 1;
+      stack.push_back({block, 0});
+      visitor.Enter(block);
+    }
+  }
+}
+
+void ShownNames::CollectUses() {
+  struct Uses {
+    const Function& function;
+    std::vector<unsigned char>& used;
+    void Enter(Block) {}
+    void Visit(Inst inst) {
+      for (Value v : function.Operands(inst)) {
+        if (Known(function, v)) used[v.raw] = 1;
+      }
+    }
+  };
+  used_.assign(function_.ValueCount(), 0);
+  Walk(Uses{function_, used_});
+}
+
+/// The values that the text defines.
+std::vector<Value> ShownNames::InTextualOrder() const {
+  struct Collect {
+    const Function& function;
+    std::vector<Value>& order;
+    void Enter(Block block) {
+      for (Value v : function[block].params) Add(v);
+    }
+    void Visit(Inst inst) {
+      const InstData& data = function[inst];
+      for (uint32_t n = 0; n < data.result_count; ++n) Add(function.Result(inst, n));
+    }
+    void Add(Value v) {
+      if (Known(function, v)) order.push_back(v);
+    }
+  };
+  std::vector<Value> order;
+  Walk(Collect{function_, order});
+  return order;
+}
+
+/// Whether the instruction of the result `v` shows no results at all.
+bool ShownNames::DroppedAlone(Value v) const {
+  Inst inst = function_.DefiningInst(v);
+  return inst.Valid() && !ShowsResults(inst);
+}
+
+bool ShownNames::ShowsResults(Inst inst) const {
+  const InstData& data = function_[inst];
+  if (data.result_count == 0) return false;
+  if (!MayDropResults(data.op)) return true;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value v = function_.Result(inst, n);
+    if (!Known(function_, v) || used_[v.raw] || function_[v].name.Valid()) return true;
+  }
+  return false;
+}
+
+/// The first of `stem` and a number that is free. An empty stem counts from 0, another one from 1.
+std::string_view ShownNames::Fresh(const std::string& stem, uint64_t& next) {
+  for (;;) {
+    std::string text = stem + std::to_string(stem.empty() ? next : ++next);
+    if (stem.empty()) ++next;
+    if (names_.contains(text)) continue;
+    generated_.push_back(std::move(text));
+    names_[generated_.back()].taken = true;
+    return generated_.back();
+  }
+}
+
+}  // namespace adc::ir
