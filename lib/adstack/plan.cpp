@@ -4,6 +4,7 @@
 
 #include "adstack/address_counted.h"
 #include "adstack/bounds.h"
+#include "adstack/compact_pool.h"
 #include "adstack/depth.h"
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "adstack/bounds.h"
+#include "adstack/compact_pool.h"
 #include "adstack/walk.h"
 
 namespace adc::adstack {

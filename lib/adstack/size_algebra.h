@@ -1,8 +1,7 @@
 #pragma once
-// Algebra on size expressions: sums in a normal form, direction of growth, and taking the maximum over a
-// loop.
+// Algebra on size expressions: sums in a normal form (size_algebra.cpp), direction of growth, and taking the
+// maximum over a loop (size_growth.cpp).
 
-#include <span>
 #include <vector>
 
 #include "artifact/size_expr.h"
@@ -88,7 +87,7 @@ class SizeAlgebra {
   /// A period of `body` in index(level), or 0.
   int64_t PeriodOf(NodeId body, uint32_t level) const;
   /// A level that is neither free nor bound in the two expressions; kMaxSizeLevels where all are taken.
-  uint32_t FreshLevel(uint32_t wanted, NodeId first, NodeId second) const;
+  uint32_t UnusedLevel(NodeId first, NodeId second) const;
   ConstantRange ComputeRange(NodeId expr) const;
   /// `expr` with index(level) replaced where `replacement` is known; where `spread`, sums go into minima and
   /// maxima.
@@ -100,8 +99,5 @@ class SizeAlgebra {
   SizeExprPool& pool_;
   mutable std::vector<ConstantRange> ranges_;  ///< of the pool's first nodes
 };
-
-/// Copies what `roots` reach into `to`, in an order that depends on the roots alone, and rewrites the roots.
-void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::span<NodeId* const> roots);
 
 }  // namespace adc::adstack

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "adstack/compact_pool.h"
 #include "adstack/size_algebra.h"
 
 using namespace adc::adstack;
