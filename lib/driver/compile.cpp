@@ -1,14 +1,13 @@
 // The whole way, a call and a sentence each:
 //
-//   text -> parse -> verify                         a module that is well formed
+//   text -> parse -> verify                    a module that is well formed
 //        -> inline, unroll, scalarise, mem2reg,
-//           simplify, isolate tasks                 only scalars and structured control: shaped for
-//           differentiation
-//        -> reverse / forward                       derived kernels beside their primals
-//        -> simplify -> plan adstacks               beyond this point every adstack has a capacity and a row
-//        -> lower adstacks                          plain loads, stores, atomics
-//        -> per target: emit, optimise, link        object and image, PTX, code object, SPIR-V, MSL
-//        -> bundle                                  metadata and payloads
+//           simplify, isolate tasks            scalars and structured control: shaped for differentiation
+//        -> reverse / forward                  derived kernels beside their primals
+//        -> simplify -> plan adstacks          beyond this point every adstack has a capacity and a row
+//        -> lower adstacks                     plain loads, stores, atomics
+//        -> per target: emit, optimise, link   object and image, PTX, code object, SPIR-V, MSL
+//        -> bundle                             metadata and payloads
 
 #include "driver/compile.h"
 
@@ -22,18 +21,20 @@
 #include "adstack/reference.h"
 #include "adstack/size_kernel.h"
 #include "adstack/trip_kernel.h"
-#include "artifact/bundle.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
-#include "driver/depfile.h"
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
 #include "driver/lowered.h"
+#include "driver/make_bundle.h"
 #include "driver/metadata.h"
 #include "driver/pass_runner.h"
+#include "driver/plan_dump.h"
+#include "driver/refusals.h"
 #include "driver/report.h"
+#include "driver/source_names.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
 #include "support/check.h"
@@ -51,12 +52,6 @@ namespace adc::driver {
 namespace {
 
 using diag::ErrorId;
-
-/// Why targets get no code. Several targets may refuse for one reason.
-struct Refusal {
-  diag::Diagnostic failure;             ///< as the first target gave it
-  std::vector<target::Target> targets;  ///< in the order asked for
-};
 
 /// One compilation of one module, from text to product. Each step returns false where the way ends.
 class Compilation {
@@ -95,18 +90,16 @@ class Compilation {
   bool Derive();
   bool SimplifyDerived();
   bool Lower();
-  void DumpPlans();
   void PlanBounds(const ir::Function& gradient, const adstack::AdstackPlan& plan,
                   std::vector<PlannedKernel>* plans);
   bool Generate();
   bool GenerateCode();
-  std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered) const;
   bool LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
-  bool MakeBundle();
+  bool TakeBytes(diag::Result<std::vector<uint8_t>> bytes);
   bool TakePayload(codegen::PayloadKind kind);
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
   std::vector<ir::Function*> Kernels() const;
@@ -318,19 +311,6 @@ std::vector<adstack::NestReads> NestReadsOf(const autodiff::KeptRecord& record) 
   return nests;
 }
 
-/// "1 (cpu:x86-64), 32 (cuda:sm_80, vulkan:1.2)": by how many lanes rows interleave, and where.
-std::string LanesText(const std::vector<target::Target>& targets) {
-  std::map<uint32_t, std::string> by_lanes;
-  for (const target::Target& target : targets) {
-    std::string& names = by_lanes[target.row_lanes];
-    names += (names.empty() ? "" : ", ") + target.name;
-  }
-  std::string text;
-  for (const auto& [lanes, names] : by_lanes)
-    text += (text.empty() ? "" : ", ") + std::to_string(lanes) + " (" + names + ")";
-  return text;
-}
-
 /// The kernel with which `gradient` finds out that bounds have changed since its primal ran.
 void Compilation::PlanBounds(const ir::Function& gradient, const adstack::AdstackPlan& plan,
                              std::vector<PlannedKernel>* plans) {
@@ -384,7 +364,10 @@ bool Compilation::Lower() {
   // Checked accesses and assertions are numbered, once for all targets, in the code that they are in.
   bool alike = options_.check_bounds || options_.check_writes || options_.keep_asserts;
   lowered_ = DivideTargets(*module_, std::move(plans), targets_, alike);
-  if (passes_.Wants("adstack")) DumpPlans();
+  if (passes_.Wants("adstack")) {
+    for (const PlanDump& dump : DumpPlans(lowered_, kept_, sources_))
+      passes_.PrintDump(dump.title, dump.text);
+  }
   adstack::LowerConfig config;
   config.guards = !options_.leave_out_guards;
   for (LoweredModule& lowered : lowered_) {
@@ -399,51 +382,6 @@ bool Compilation::Lower() {
     if (!good) return false;
   }
   return true;
-}
-
-/// Each kernel's plan, and where small tapes live differently on some targets, the plan for these.
-void Compilation::DumpPlans() {
-  for (size_t n = 0; n < lowered_.front().kernels.size(); ++n) {
-    const adstack::AdstackPlan& first = lowered_.front().kernels[n].plan;
-    std::vector<std::vector<target::Target>> alike;
-    for (const LoweredModule& lowered : lowered_) {
-      bool same = !alike.empty() && adstack::SameStorage(lowered.kernels[n].plan, first);
-      std::vector<target::Target>& list = same ? alike.front() : alike.emplace_back();
-      list.insert(list.end(), lowered.targets.begin(), lowered.targets.end());
-    }
-    for (const LoweredModule& lowered : lowered_) {
-      const auto& [kernel, plan, loops] = lowered.kernels[n];
-      bool is_first = &lowered == &lowered_.front();
-      if (!is_first && adstack::SameStorage(plan, first)) continue;
-      std::string title = "adstack";
-      const std::vector<target::Target>& targets = is_first ? alike.front() : lowered.targets;
-      for (const target::Target& target : targets) {
-        if (alike.size() > 1) title += (title == "adstack" ? " of " : ", ") + target.name;
-      }
-      passes_.PrintDump(title,
-                        adstack::PrintPlan(*lowered.module, *kernel, plan, sources_, LanesText(targets)));
-      auto kept = kept_.find(std::string(module_->Text(kernel->name)));
-      if (is_first && kept != kept_.end() && !kept->second.units.empty())
-        passes_.PrintDump("adstack", autodiff::PrintKept(kept->first, kept->second, sources_));
-    }
-  }
-}
-
-/// Where the stacks of each task lie among its cells, for the code generator.
-std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
-  std::vector<codegen::TaskRows> tasks;
-  for (const adstack::TaskPlan& task : plan.tasks) {
-    codegen::TaskRows rows;
-    rows.groups = static_cast<uint32_t>(task.groups.size());
-    for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.gated);
-    uint32_t position = 0;
-    for (const adstack::PlannedStack& stack : task.stacks) {
-      bool in_row = stack.storage == artifact::Storage::kRow;
-      rows.row_position.push_back(in_row ? position++ : ir::kNoAttr);
-    }
-    tasks.push_back(std::move(rows));
-  }
-  return tasks;
 }
 
 codegen::FloatMode FloatModeOf(FloatMode mode) {
@@ -475,28 +413,6 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   return config;
 }
 
-/// What a product calls a source file: its path from the folder of an input or of -I, or what
-/// --file-prefix-map makes of it. So the bytes do not depend on where the sources lie or where the compiler
-/// runs.
-std::string ProductName(const std::string& name, const std::vector<std::string>& inputs,
-                        const CompileOptions& options) {
-  for (const auto& [before, after] : options.prefix_map) {
-    if (!after.empty() && name.starts_with(after)) return name;
-  }
-  std::vector<std::string> folders;
-  for (const std::string& input : inputs) {
-    folders.push_back(MapPrefix(options, std::filesystem::path(input).parent_path().string()));
-    folders.push_back(std::filesystem::absolute(input).parent_path().string());
-  }
-  folders.insert(folders.end(), options.include_dirs.begin(), options.include_dirs.end());
-  for (const std::string& folder : folders) {
-    std::string head = folder.ends_with('/') || folder.empty() ? folder : folder + "/";
-    bool relative = !name.starts_with('/') || !head.empty();
-    if (relative && name.starts_with(head)) return name.substr(head.size());
-  }
-  return std::filesystem::path(name).filename().string();
-}
-
 void Compilation::NameFiles(const std::vector<std::string>& names) {
   for (size_t at = 0; at < names.size(); ++at) sources_.Files()[at]->name = names[at];
 }
@@ -523,45 +439,11 @@ bool Compilation::Generate() {
   return true;
 }
 
-/// A block that a device can run, near what a kernel or the command line asks for; 0 where nobody asks.
-uint32_t DeviceBlock(uint32_t asked) {
-  constexpr uint32_t kLanes = 32, kMost = 1024;
-  return std::min(kMost, (asked + kLanes - 1) / kLanes * kLanes);
-}
-
-/// Adds why `target` gets no code, to what another target has given as the same reason where one has.
-void AddRefusal(const target::Target& target, const diag::Diagnostic& failure,
-                std::vector<Refusal>* refusals) {
-  auto without_name = [](std::string text, const std::string& name) {
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
-      text.erase(at, name.size());
-    return text;
-  };
-  for (Refusal& known : *refusals) {
-    bool same = known.failure.id == failure.id && known.failure.span == failure.span &&
-                without_name(known.failure.text, known.targets.front().name) ==
-                    without_name(failure.text, target.name);
-    if (!same) continue;
-    known.targets.push_back(target);
-    return;
-  }
-  refusals->push_back({failure, {target}});
-}
-
-std::vector<codegen::KernelToEmit> Compilation::KernelsToEmit(const LoweredModule& lowered) const {
-  std::vector<codegen::KernelToEmit> kernels;
-  for (const PlannedKernel& planned : lowered.kernels) {
-    codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
-    for (const adstack::TaskPlan& task : planned.plan.tasks) {
-      kernel.block_size.push_back(DeviceBlock(task.block_size != 0 ? task.block_size : options_.block_size));
-    }
-  }
-  return kernels;
-}
-
 bool Compilation::GenerateCode() {
   std::vector<std::vector<codegen::KernelToEmit>> kernels;
-  for (const LoweredModule& lowered : lowered_) kernels.push_back(KernelsToEmit(lowered));
+  for (const LoweredModule& lowered : lowered_) {
+    kernels.push_back(KernelsToEmit(lowered, options_.block_size));
+  }
   std::vector<EmitJob> jobs;
   for (const target::Target& target : targets_) {
     const LoweredModule& lowered = ModuleOf(lowered_, target);
@@ -583,91 +465,22 @@ bool Compilation::GenerateCode() {
   return good;
 }
 
-/// What becomes of targets whose back end failed. Where others are written and these may be missing,
-/// because nobody asked for them or because of --keep-going, that is said and the compilation goes on.
+/// Takes up what was refused: says so, and ends the compilation where nothing else is written.
 bool Compilation::LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels) {
-  diag::Diagnostic told = refusal.failure;
-  const target::Target& target = refusal.targets.front();
-  std::string refused = target.name;
-  for (size_t at = 1; at < refusal.targets.size(); ++at) {
-    refused += ", " + refusal.targets[at].name;
-    told.AddNote({}, "the same holds for " + refusal.targets[at].name);
-  }
-  if (!IsInexpressible(told.id)) return Fail(told);
+  bool inexpressible = IsInexpressible(refusal.failure.id);
   std::vector<std::string> able;
   for (const MadeTarget& made : made_) able.push_back(made.target.name);
-  if (able.empty()) able = TargetsThatCan(*module_, kernels, target.kind);
-  std::string list;
-  for (const std::string& name : able) list += (list.empty() ? "" : ", ") + name;
-  if (!list.empty()) told.AddNote({}, "targets that can: " + list);
-  bool asked_for = !options_.targets.empty();
-  // A warning that -Werror makes an error ends the compilation: nothing is written then.
-  bool is_error = asked_for && (!options_.keep_going || BecomesError(told.id, options_));
-  if (made_.empty() || is_error) {
-    if (!made_.empty() && told.help.empty()) {
-      told.AddHelp(options_.keep_going ? "without -Werror the other targets are written"
-                                       : "--keep-going writes the other targets");
-    }
-    unsupported_ = true;
-    return Fail(told);
-  }
-  told.severity = asked_for ? diag::Severity::Warning : diag::Severity::Remark;
-  told.AddNote({}, "what is written has no code for " + refused);
+  if (able.empty() && inexpressible) able = TargetsThatCan(*module_, kernels, refusal.targets.front().kind);
+  diag::Diagnostic told = Tell(refusal, able, !made_.empty(), options_);
+  bool ends = told.severity == diag::Severity::Error;
+  unsupported_ = unsupported_ || (ends && inexpressible);
   Fail(told);
-  return true;
+  return !ends;
 }
 
-/// Turns an error of the artifact format, which only a kernel beyond the format's limits can cause, into one
-/// of ours.
-diag::Diagnostic CannotBundle(const artifact::Error& error) {
-  return diag::Fail(ErrorId::E0706, {}, "the bundle cannot be made: " + std::string(error.message()));
-}
-
-uint32_t SectionOf(codegen::PayloadKind kind) {
-  switch (kind) {
-    case codegen::PayloadKind::Object:
-      return artifact::section::kObject;
-    case codegen::PayloadKind::Image:
-      return artifact::section::kImage;
-    case codegen::PayloadKind::Ptx:
-      return artifact::section::kPtx;
-    case codegen::PayloadKind::Hsaco:
-      return artifact::section::kHsaco;
-    case codegen::PayloadKind::Spirv:
-      return artifact::section::kSpirv;
-    case codegen::PayloadKind::Msl:
-      return artifact::section::kMsl;
-  }
-  ADC_UNREACHABLE("a payload without a section");
-}
-
-bool Compilation::MakeBundle() {
-  artifact::String json;
-  artifact::Error error;
-  if (!artifact::CheckMetadata(metadata_, artifact::Limits(), &error) ||
-      !artifact::WriteMetadata(metadata_, &json, &error)) {
-    return Fail(CannotBundle(error));
-  }
-  if (options_.emit == Emit::Json) {
-    TakeText(json.view());
-    product_->bytes.push_back('\n');
-    return true;
-  }
-  std::vector<artifact::SectionInput> sections;
-  auto add = [&](uint32_t kind, uint32_t target, std::span<const uint8_t> bytes) {
-    if (bytes.empty()) return;
-    sections.push_back(
-        {.kind = kind, .target = target, .required = kind == artifact::section::kMeta, .bytes = bytes});
-  };
-  add(artifact::section::kMeta, artifact::kNoTarget,
-      {reinterpret_cast<const uint8_t*>(json.data()), json.size()});
-  for (uint32_t target = 0; target < made_.size(); ++target) {
-    for (const codegen::Payload& payload : made_[target].code.payloads)
-      add(SectionOf(payload.kind), target, payload.bytes);
-  }
-  artifact::Vector<uint8_t> file;
-  if (!artifact::WriteBundle(sections, &file, &error)) return Fail(CannotBundle(error));
-  product_->bytes.assign(file.begin(), file.end());
+bool Compilation::TakeBytes(diag::Result<std::vector<uint8_t>> bytes) {
+  if (!bytes) return Fail(bytes.Failure());
+  product_->bytes = std::move(*bytes);
   return true;
 }
 
@@ -685,8 +498,14 @@ bool Compilation::MakeProduct() {
   }
   switch (options_.emit) {
     case Emit::Bundle:
+      return passes_.Observe("bundle", [&] { return TakeBytes(BundleBytes(metadata_, made_)); });
     case Emit::Json:
-      return passes_.Observe("bundle", [&] { return MakeBundle(); });
+      return passes_.Observe("bundle", [&] {
+        diag::Result<std::string> json = MetadataText(metadata_);
+        if (!json) return Fail(json.Failure());
+        TakeText(*json + "\n");
+        return true;
+      });
     case Emit::Object:
       return TakePayload(codegen::PayloadKind::Object);
     case Emit::Ptx:
@@ -709,131 +528,15 @@ bool Compilation::MakeProduct() {
   ADC_UNREACHABLE("a kind of output without a way to make it");
 }
 
-/// The name of the depfile of `output`.
-std::string DepfileName(const CompileOptions& options, const std::string& output) {
-  return options.depfile.empty() ? output + ".d" : options.depfile;
-}
-
-void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
-  diag::Diagnostics diagnostics;
-  diagnostics.Error(failure.id, {}, failure.text).AddHelp(failure.help);
-  ReportDiagnostics(diagnostics, diag::SourceManager(), options);
-}
-
-/// That no output would replace a file that was read.
-diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
-  for (const std::string& output : outputs) {
-    for (const std::string& source : read) {
-      std::error_code missing;
-      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
-      return diag::Fail(ErrorId::E0705, {},
-                        "the output '" + output + "' would replace the input '" + source + "'",
-                        "name another file");
-    }
-  }
-  return diag::Unit{};
-}
-
-ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
-                      const std::string& output) {
-  Product product;
-  ExitCode code = CompileInputs(inputs, options, &product);
-  if (code != kExitOk) return code;
-  if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
-  bool depfile = options.write_depfile || !options.depfile.empty();
-  // What goes to standard output is made for the bundle, as far as a build system is concerned.
-  std::string made = output == "-" ? DefaultOutput(inputs[0], Emit::Bundle) : output;
-  std::vector<std::string> outputs = {output};
-  if (depfile) outputs.push_back(DepfileName(options, made));
-  if (diag::Status safe = KeepSources(outputs, product.dependencies); !safe) {
-    ReportOne(safe.Failure(), options);
-    return kExitUsage;
-  }
-  diag::Status written = WriteWhole(output, product.bytes);
-  if (written && depfile) {
-    std::string target = options.depfile_target.empty() ? made : options.depfile_target;
-    written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
-  }
-  if (written) return kExitOk;
-  ReportOne(written.Failure(), options);
-  return kExitFailed;
-}
-
 }  // namespace
 
 std::string ProducerName() {
   return "adc 0.1.0";
 }
 
-std::string MapPrefix(const CompileOptions& options, std::string name) {
-  for (auto entry = options.prefix_map.rbegin(); entry != options.prefix_map.rend(); ++entry) {
-    if (name.starts_with(entry->first)) return entry->second + name.substr(entry->first.size());
-  }
-  return name;
-}
-
-std::string DefaultOutput(const std::string& input, Emit emit) {
-  const char* extension;
-  switch (emit) {
-    case Emit::Bundle:
-      extension = ".adcb";
-      break;
-    case Emit::Object:
-      extension = ".o";
-      break;
-    case Emit::Ptx:
-      extension = ".ptx";
-      break;
-    case Emit::Hsaco:
-      extension = ".hsaco";
-      break;
-    case Emit::Spirv:
-      extension = ".spv";
-      break;
-    case Emit::Msl:
-      extension = ".metal";
-      break;
-    case Emit::Header:
-      extension = ".h";
-      break;
-    case Emit::Ir:
-    case Emit::Llvm:
-    case Emit::Json:
-      return "-";
-  }
-  std::string stem = std::filesystem::path(input).stem().string();
-  return (stem.empty() || stem == "-" ? "out" : stem) + extension;
-}
-
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                        Product* product) {
   return Compilation(inputs, options, product).Run();
-}
-
-ExitCode CompileToFiles(const CompileOptions& options) {
-  if (!options.output.empty() || options.inputs.size() == 1) {
-    std::string output =
-        options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;
-    return WriteOutputs(options.inputs, options, output);
-  }
-  std::map<std::string, std::string> written_for;
-  for (const std::string& input : options.inputs) {
-    std::string output = DefaultOutput(input, options.emit);
-    auto [first, is_new] = written_for.emplace(output, input);
-    if (is_new || output == "-") continue;
-    ReportOne(
-        diag::Fail(ErrorId::E0705, {},
-                   "'" + first->second + "' and '" + input + "' would both be written to '" + output + "'",
-                   "compile one at a time with -o, or both into one file with -o"),
-        options);
-    return kExitUsage;
-  }
-  ExitCode worst = kExitOk;
-  for (const std::string& input : options.inputs) {
-    ExitCode code = WriteOutputs({input}, options, DefaultOutput(input, options.emit));
-    if (worst == kExitOk) worst = code;
-  }
-  return worst;
 }
 
 }  // namespace adc::driver

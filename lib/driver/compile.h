@@ -1,5 +1,5 @@
 #pragma once
-// From text to what was asked for: the pipeline, and the files around it.
+// From text to what was asked for: the pipeline.
 
 #include <cstdint>
 #include <string>
@@ -19,14 +19,6 @@ struct Product {
 /// standard error. The product is good where the exit code is kExitOk.
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                        Product* product);
-
-/// Compiles options.inputs and writes the output and the depfile: one output for all inputs where -o names
-/// it, else one next to each input.
-ExitCode CompileToFiles(const CompileOptions& options);
-
-/// Where the output for `input` goes when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h" in
-/// the current folder; "-" for the kinds that are text for people.
-std::string DefaultOutput(const std::string& input, Emit emit);
 
 /// "adc 0.1.0"
 std::string ProducerName();

@@ -16,6 +16,29 @@ ir::Function* TwinOf(const ir::Module& module, const ir::Module& copy, const ir:
   ADC_UNREACHABLE("a planned kernel that is not of its module");
 }
 
+/// Where the stacks of each task lie among its cells, for the code generator.
+std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
+  std::vector<codegen::TaskRows> tasks;
+  for (const adstack::TaskPlan& task : plan.tasks) {
+    codegen::TaskRows rows;
+    rows.groups = static_cast<uint32_t>(task.groups.size());
+    for (const adstack::PlannedGroup& group : task.groups) rows.gated.push_back(group.gated);
+    uint32_t position = 0;
+    for (const adstack::PlannedStack& stack : task.stacks) {
+      bool in_row = stack.storage == artifact::Storage::kRow;
+      rows.row_position.push_back(in_row ? position++ : ir::kNoAttr);
+    }
+    tasks.push_back(std::move(rows));
+  }
+  return tasks;
+}
+
+/// A block that a device can run, near what a kernel or the command line asks for; 0 where nobody asks.
+uint32_t DeviceBlock(uint32_t asked) {
+  constexpr uint32_t kLanes = 32, kMost = 1024;
+  return std::min(kMost, (asked + kLanes - 1) / kLanes * kLanes);
+}
+
 }  // namespace
 
 uint32_t SmallestTapeBytes(std::span<const target::Target> targets) {
@@ -62,6 +85,17 @@ const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const targ
     }
   }
   ADC_UNREACHABLE("a target of no module");
+}
+
+std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered, uint32_t block_size) {
+  std::vector<codegen::KernelToEmit> kernels;
+  for (const PlannedKernel& planned : lowered.kernels) {
+    codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
+    for (const adstack::TaskPlan& task : planned.plan.tasks) {
+      kernel.block_size.push_back(DeviceBlock(task.block_size != 0 ? task.block_size : block_size));
+    }
+  }
+  return kernels;
 }
 
 }  // namespace adc::driver

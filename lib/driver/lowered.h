@@ -35,4 +35,8 @@ std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<Planned
 /// The one of `modules` that `target` is of.
 const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target);
 
+/// What back ends are to write of `lowered`. `block_size`: threads of a block on devices, where a task does
+/// not say; 0: the target's.
+std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered, uint32_t block_size);
+
 }  // namespace adc::driver

@@ -63,8 +63,8 @@ struct CompileOptions {
   bool debug_info = false;
   bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so
   std::vector<std::string> include_dirs;
-  std::vector<std::pair<std::string, std::string>>
-      prefix_map;  ///< old and new head of file names, last match wins
+  /// Old and new head of file names; the last match wins.
+  std::vector<std::pair<std::string, std::string>> prefix_map;
   bool write_depfile = false;
   std::string depfile;         ///< empty: named after the output
   std::string depfile_target;  ///< empty: the output
@@ -86,8 +86,5 @@ enum ExitCode : int {
   kExitUnsupported = 5,
   kExitDiffers = 7,
 };
-
-/// `name` with the last matching entry of `prefix_map` applied.
-std::string MapPrefix(const CompileOptions& options, std::string name);
 
 }  // namespace adc::driver

@@ -7,6 +7,7 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/targets.h"
 #include "support/nearest.h"

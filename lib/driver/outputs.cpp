@@ -1,0 +1,128 @@
+#include "driver/outputs.h"
+
+#include <filesystem>
+#include <map>
+
+#include "driver/compile.h"
+#include "driver/depfile.h"
+#include "driver/files.h"
+#include "driver/report.h"
+
+namespace adc::driver {
+
+namespace {
+
+using diag::ErrorId;
+
+/// The name of the depfile of `output`.
+std::string DepfileName(const CompileOptions& options, const std::string& output) {
+  return options.depfile.empty() ? output + ".d" : options.depfile;
+}
+
+void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
+  diag::Diagnostics diagnostics;
+  diagnostics.Error(failure.id, {}, failure.text).AddHelp(failure.help);
+  ReportDiagnostics(diagnostics, diag::SourceManager(), options);
+}
+
+/// That no output would replace a file that was read.
+diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
+  for (const std::string& output : outputs) {
+    for (const std::string& source : read) {
+      std::error_code missing;
+      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
+      return diag::Fail(ErrorId::E0705, {},
+                        "the output '" + output + "' would replace the input '" + source + "'",
+                        "name another file");
+    }
+  }
+  return diag::Unit{};
+}
+
+ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
+                      const std::string& output) {
+  Product product;
+  ExitCode code = CompileInputs(inputs, options, &product);
+  if (code != kExitOk) return code;
+  if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
+  bool depfile = options.write_depfile || !options.depfile.empty();
+  // What goes to standard output is made for the bundle, as far as a build system is concerned.
+  std::string made = output == "-" ? DefaultOutput(inputs[0], Emit::Bundle) : output;
+  std::vector<std::string> outputs = {output};
+  if (depfile) outputs.push_back(DepfileName(options, made));
+  if (diag::Status safe = KeepSources(outputs, product.dependencies); !safe) {
+    ReportOne(safe.Failure(), options);
+    return kExitUsage;
+  }
+  diag::Status written = WriteWhole(output, product.bytes);
+  if (written && depfile) {
+    std::string target = options.depfile_target.empty() ? made : options.depfile_target;
+    written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
+  }
+  if (written) return kExitOk;
+  ReportOne(written.Failure(), options);
+  return kExitFailed;
+}
+
+}  // namespace
+
+std::string DefaultOutput(const std::string& input, Emit emit) {
+  const char* extension;
+  switch (emit) {
+    case Emit::Bundle:
+      extension = ".adcb";
+      break;
+    case Emit::Object:
+      extension = ".o";
+      break;
+    case Emit::Ptx:
+      extension = ".ptx";
+      break;
+    case Emit::Hsaco:
+      extension = ".hsaco";
+      break;
+    case Emit::Spirv:
+      extension = ".spv";
+      break;
+    case Emit::Msl:
+      extension = ".metal";
+      break;
+    case Emit::Header:
+      extension = ".h";
+      break;
+    case Emit::Ir:
+    case Emit::Llvm:
+    case Emit::Json:
+      return "-";
+  }
+  std::string stem = std::filesystem::path(input).stem().string();
+  return (stem.empty() || stem == "-" ? "out" : stem) + extension;
+}
+
+ExitCode CompileToFiles(const CompileOptions& options) {
+  if (!options.output.empty() || options.inputs.size() == 1) {
+    std::string output =
+        options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;
+    return WriteOutputs(options.inputs, options, output);
+  }
+  std::map<std::string, std::string> written_for;
+  for (const std::string& input : options.inputs) {
+    std::string output = DefaultOutput(input, options.emit);
+    auto [first, is_new] = written_for.emplace(output, input);
+    if (is_new || output == "-") continue;
+    ReportOne(
+        diag::Fail(ErrorId::E0705, {},
+                   "'" + first->second + "' and '" + input + "' would both be written to '" + output + "'",
+                   "compile one at a time with -o, or both into one file with -o"),
+        options);
+    return kExitUsage;
+  }
+  ExitCode worst = kExitOk;
+  for (const std::string& input : options.inputs) {
+    ExitCode code = WriteOutputs({input}, options, DefaultOutput(input, options.emit));
+    if (worst == kExitOk) worst = code;
+  }
+  return worst;
+}
+
+}  // namespace adc::driver

@@ -1,0 +1,19 @@
+#pragma once
+// The files that a compilation leaves behind: which there are, what they are called, and that none of them
+// replaces what was read.
+
+#include <string>
+
+#include "driver/options.h"
+
+namespace adc::driver {
+
+/// Compiles options.inputs and writes the output and the depfile: one output for all inputs where -o names
+/// it, else one next to each input.
+ExitCode CompileToFiles(const CompileOptions& options);
+
+/// Where the output for `input` goes when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h" in
+/// the current folder; "-" for the kinds that are text for people.
+std::string DefaultOutput(const std::string& input, Emit emit);
+
+}  // namespace adc::driver
