@@ -41,11 +41,11 @@ import os
 import platform
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 import time
 
+from batch import Batches
 from directives import Names, parameters, read_npy, rounded, write_npy
 
 
@@ -140,7 +140,7 @@ class Program:
                 file.write(self.text)
 
     def call(self, *words):
-        return subprocess.run([self.options.adc, *words], capture_output=True, text=True, timeout=300, check=False)
+        return self.options.adc.call(words)
 
     def expect(self, good, title, outcome):
         if not good and outcome.returncode == 5 and self.device:
@@ -291,7 +291,7 @@ def main():
     parser.add_argument("programs")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    options.adc = os.path.abspath(options.adc)
+    options.adc = Batches(os.path.abspath(options.adc))
     folder = os.path.abspath(options.programs)
     names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
     tasks = []
@@ -329,6 +329,9 @@ def main():
                 print(f"{name} in {scalar}: {seconds:.2f} s", flush=True)
     for line in skipped:
         print(line)
+    for mistake in options.adc.end():
+        failed += 1
+        print(mistake)
     print(f"{len(tasks)} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
     return 1 if failed or len(skipped) == len(tasks) else 0
 

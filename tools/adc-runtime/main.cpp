@@ -1,13 +1,13 @@
 // `adc-runtime <command> ...`: the commands of adc that run bundles, for machines without the compiler.
 
 #include <cstdio>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "session.h"
 
 namespace {
 
@@ -18,11 +18,13 @@ constexpr tool::Command kRuntimeCommands[] = {
     {"gradcheck", tool::Gradcheck, "compare a gradient with forward mode and central differences"},
     {"bench", tool::Bench, "measure a launch: host, device, bytes moved"},
     {"devices", tool::Devices, "show what this machine can run"},
+    {"batch", tool::Batch, "run command lines one after the other in one process"},
 };
 
-int Dispatch(const std::vector<std::string>& words) {
+int Dispatch(const std::vector<std::string>& words, tool::Session& session) {
   for (const tool::Command& command : kRuntimeCommands) {
-    if (!words.empty() && words[0] == command.name) return command.run({words.begin() + 1, words.end()});
+    if (!words.empty() && words[0] == command.name)
+      return command.run({words.begin() + 1, words.end()}, session);
   }
   std::FILE* out = !words.empty() && words[0] == "--help" ? stdout : stderr;
   std::fputs("usage: adc-runtime COMMAND BUNDLE...   (adc-runtime COMMAND --help says more)\n", out);
@@ -36,10 +38,5 @@ int Dispatch(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return Dispatch(std::vector<std::string>(words + 1, words + count));
-  } catch (const std::bad_alloc&) {
-    tool::PrintError("out of memory");
-    return driver::kExitRunTime;
-  }
+  return tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count));
 }

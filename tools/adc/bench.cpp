@@ -150,7 +150,7 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
 
 }  // namespace
 
-int Bench(const std::vector<std::string>& words) {
+int Bench(const std::vector<std::string>& words, Session& session) {
   std::vector<std::string> files;
   std::string kernel_name;
   ArgTexts texts;
@@ -193,14 +193,14 @@ int Bench(const std::vector<std::string>& words) {
       break;
   }
   settings.turns = std::max<uint64_t>(settings.turns, 1);
-  Machine machine;
+  Machine machine(session);
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
   open.derive_tangents = kernel_name.ends_with(".jvp");
   Bundle bundle;
   Kernel kernel;
-  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
   if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
   Values values;
   std::map<std::string, std::vector<int64_t>> shapes;

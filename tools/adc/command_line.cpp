@@ -224,9 +224,6 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& argument
   return Outcome::Run;
 }
 
-namespace {
-
-/// Splits the text of a response file. False where a quote stays open.
 bool SplitWords(std::string_view text, std::vector<std::string>* words) {
   std::string word;
   bool in_word = false;
@@ -257,6 +254,8 @@ bool SplitWords(std::string_view text, std::vector<std::string>* words) {
   if (in_word) words->push_back(std::move(word));
   return quote == 0;
 }
+
+namespace {
 
 bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vector<std::string>* expanded) {
   constexpr uint32_t kDeepest = 16;

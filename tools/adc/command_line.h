@@ -72,8 +72,12 @@ class CommandLine {
   std::vector<std::string>* positional_ = nullptr;
 };
 
-/// Replaces each `@file` by the words of that file: separated by white space, with '...', "..." and backslash
-/// as a shell reads them; response files may name others. False after an error was printed.
+/// The words of a text: separated by white space, with '...', "..." and backslash as a shell reads them.
+/// False where a quote stays open.
+bool SplitWords(std::string_view text, std::vector<std::string>* words);
+
+/// Replaces each `@file` by the words of that file; response files may name others. False after an error was
+/// printed.
 bool ExpandResponseFiles(const std::vector<std::string>& arguments, std::vector<std::string>* expanded);
 
 }  // namespace adc::tool

@@ -1,5 +1,6 @@
 #pragma once
-// The subcommands of `adc`: each takes its words and returns an exit code (driver/options.h).
+// The subcommands of `adc`: each takes its words, and what it shares with others of its process, and returns
+// an exit code (driver/options.h).
 
 #include <string>
 #include <string_view>
@@ -7,20 +8,23 @@
 
 namespace adc::tool {
 
-int Compile(const std::vector<std::string>& words);
-int Run(const std::vector<std::string>& words);
-int Gradcheck(const std::vector<std::string>& words);
-int Bench(const std::vector<std::string>& words);
-int Inspect(const std::vector<std::string>& words);
-int Verify(const std::vector<std::string>& words);
-int Diff(const std::vector<std::string>& words);
-int Size(const std::vector<std::string>& words);
-int Extract(const std::vector<std::string>& words);
-int Devices(const std::vector<std::string>& words);
+class Session;
+
+int Compile(const std::vector<std::string>& words, Session& session);
+int Run(const std::vector<std::string>& words, Session& session);
+int Gradcheck(const std::vector<std::string>& words, Session& session);
+int Bench(const std::vector<std::string>& words, Session& session);
+int Inspect(const std::vector<std::string>& words, Session& session);
+int Verify(const std::vector<std::string>& words, Session& session);
+int Diff(const std::vector<std::string>& words, Session& session);
+int Size(const std::vector<std::string>& words, Session& session);
+int Extract(const std::vector<std::string>& words, Session& session);
+int Devices(const std::vector<std::string>& words, Session& session);
+int Batch(const std::vector<std::string>& words, Session& session);
 
 struct Command {
   std::string_view name;
-  int (*run)(const std::vector<std::string>& words);
+  int (*run)(const std::vector<std::string>& words, Session& session);
   std::string_view summary;
 };
 
@@ -35,6 +39,7 @@ inline constexpr Command kCommands[] = {
     {"size", Size, "say how many bytes a launch takes"},
     {"extract", Extract, "write the payloads of a bundle to files"},
     {"devices", Devices, "show what this machine can run"},
+    {"batch", Batch, "run command lines one after the other in one process"},
 };
 
 }  // namespace adc::tool

@@ -263,7 +263,7 @@ std::string CommandList() {
 
 }  // namespace
 
-int Compile(const std::vector<std::string>& words) {
+int Compile(const std::vector<std::string>& words, Session&) {
   driver::CompileOptions options;
   bool version = false;
   CommandLine line("adc [options] kernel.ir...",

@@ -5,8 +5,11 @@
 #include <adrt/adrt_metal.h>
 #include <adrt/adrt_vk.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 
 #include "support/nearest.h"
 #include "target/target.h"
@@ -89,13 +92,6 @@ std::string TakeDevice(std::string_view word, DeviceChoice* choice) {
   return good ? "" : "wants KIND or KIND:NUMBER, as in " + std::string(kKinds[1].name) + ":1";
 }
 
-/// What the loader says for people is not shown; faults that the validation layer finds are.
-void TakeMessage(void* faults, const char* text) {
-  if (std::string_view(text).find("validation: ") == std::string_view::npos) return;
-  ++*static_cast<uint32_t*>(faults);
-  std::fprintf(stderr, "%s\n", text);
-}
-
 /// The number behind "sm_" in the name of a processor; 0 where there is none.
 uint32_t SmOf(std::string_view arch) {
   uint32_t number = 0;
@@ -124,9 +120,31 @@ std::vector<std::string> DeviceKinds() {
   return names;
 }
 
+void* OpenedDevice::Allocate(void* watch, size_t size, size_t alignment) {
+  alignment = std::max(alignment, alignof(std::max_align_t));
+  if (size > SIZE_MAX - alignment) return nullptr;
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory != nullptr) ++static_cast<Watch*>(watch)->blocks;
+  return memory;
+}
+
+void OpenedDevice::Release(void* watch, void* memory, size_t, size_t) {
+  if (memory != nullptr) --static_cast<Watch*>(watch)->blocks;
+  std::free(memory);
+}
+
+/// What the loader says for people is not shown; faults that the validation layer finds are.
+void OpenedDevice::TakeMessage(void* watch, const char* text) {
+  if (std::string_view(text).find("validation: ") == std::string_view::npos) return;
+  ++static_cast<Watch*>(watch)->faults;
+  std::fprintf(stderr, "%s\n", text);
+}
+
 adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adrt_error* error) {
   auto host = Sized<adrt_host>();
-  host.user = faults_.get();
+  host.user = watch_.get();
+  host.allocate = Allocate;
+  host.release = Release;
   host.log = TakeMessage;
   Device device;
   adrt_status status = FindKind(choice.kind)->open(host, choice, workers, device.Out(), error);
@@ -134,6 +152,15 @@ adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adr
   device_ = std::move(device);
   report_ = Sized<adrt_device_report>();
   return adrt_device_info(device_.get(), &report_, error);
+}
+
+std::string OpenedDevice::Close() {
+  uint32_t before = watch_->faults;
+  device_ = Device();
+  uint32_t faults = watch_->faults - before;
+  int64_t blocks = watch_->blocks;
+  if (faults > 0) return "the validation layer found " + std::to_string(faults) + " faults as it was closed";
+  return blocks == 0 ? "" : std::to_string(blocks) + " blocks of memory were still held as it was closed";
 }
 
 std::vector<std::string> OpenedDevice::Targets() const {

@@ -1,6 +1,7 @@
 #pragma once
 // The devices that --device names, opened through the loader.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct DeviceChoice {
   uint32_t index = 0;
   bool validate = false;  ///< Vulkan: with the validation layer
   std::string Name() const;
+  bool operator==(const DeviceChoice&) const = default;
 };
 
 /// --device and --validate.
@@ -35,11 +37,24 @@ class OpenedDevice {
   /// Names of the targets to compile for it, of which the loader takes the best that it can run.
   std::vector<std::string> Targets() const;
   /// How many faults the validation layer has found. They were printed.
-  uint32_t Faults() const { return *faults_; }
+  uint32_t Faults() const { return watch_->faults; }
+  /// Lets go of the device, when everything made on it should be gone. What is wrong with how it goes: faults
+  /// that the validation layer finds only then, and blocks of the host's memory, so memory of the device or
+  /// modules, that somebody still holds. Empty where nothing is.
+  std::string Close();
 
  private:
+  /// What the loader tells of a device, from any of its threads.
+  struct Watch {
+    std::atomic<uint32_t> faults = 0;
+    std::atomic<int64_t> blocks = 0;  ///< of the host's memory, that the device has
+  };
+  static void* Allocate(void* watch, size_t size, size_t alignment);
+  static void Release(void* watch, void* memory, size_t size, size_t alignment);
+  static void TakeMessage(void* watch, const char* text);
+
   // Its address goes to the loader, which outlives moves of this.
-  std::unique_ptr<uint32_t> faults_ = std::make_unique<uint32_t>(0);
+  std::unique_ptr<Watch> watch_ = std::make_unique<Watch>();
   Device device_;
   adrt_device_report report_ = {};
 };

@@ -129,7 +129,7 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
 
 }  // namespace
 
-int Devices(const std::vector<std::string>& words) {
+int Devices(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   CommandLine line(
       "adc devices [bundle.adcb]",

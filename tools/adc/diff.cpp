@@ -96,7 +96,7 @@ Facts FactsOf(const BundleFile& file) {
 
 }  // namespace
 
-int Diff(const std::vector<std::string>& words) {
+int Diff(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   CommandLine line(
       "adc diff first.adcb second.adcb",

@@ -118,7 +118,7 @@ int WriteLinkable(const std::string& path, const BundleFile& file, const Wanted&
 
 }  // namespace
 
-int Extract(const std::vector<std::string>& words) {
+int Extract(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   Wanted wanted;
   CommandLine line("adc extract [options] bundle.adcb",

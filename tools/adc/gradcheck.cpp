@@ -522,7 +522,7 @@ std::string TakeDouble(std::string_view text, double* target) {
 
 }  // namespace
 
-int Gradcheck(const std::vector<std::string>& words) {
+int Gradcheck(const std::vector<std::string>& words, Session& session) {
   std::vector<std::string> files;
   std::string kernel_name;
   ArgTexts texts;
@@ -567,13 +567,13 @@ int Gradcheck(const std::vector<std::string>& words) {
     case CommandLine::Outcome::Run:
       break;
   }
-  Machine machine;
+  Machine machine(session);
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
   open.derive_tangents = true;
   Bundle bundle;
-  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
   Kernel primal, gradient, tangent;
   if (int code = FindKernel(bundle.get(), kernel_name, &primal); code != driver::kExitOk) return code;
   std::string name = primal.report.name;

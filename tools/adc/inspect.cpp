@@ -211,7 +211,7 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
 
 }  // namespace
 
-int Inspect(const std::vector<std::string>& words) {
+int Inspect(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   std::string disassemble, target;
   bool json = false;

@@ -44,16 +44,27 @@ int Arguments::Read(const Kernel& kernel, std::map<std::string, ArgValue>& value
 int Machine::Open(const DeviceChoice& choice, uint32_t workers) {
   auto error = Sized<adrt_error>();
   name_ = choice.Name();
-  adrt_status status = device_.Open(choice, workers, &error);
-  if (status == ADRT_OK) return driver::kExitOk;
+  adrt_status status = session_->OpenDevice(choice, workers, &device_, &error);
+  if (status == ADRT_OK) {
+    earlier_faults_ = device_->Faults();
+    return driver::kExitOk;
+  }
   int code = ReportFailure("device " + name_, status, error);
   // What this machine has not is not supported here.
   return status == ADRT_ERROR_NOT_FOUND ? driver::kExitUnsupported : code;
 }
 
+int Machine::OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
+  std::vector<uint8_t> bytes;
+  if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
+  auto error = Sized<adrt_error>();
+  adrt_status status = session_->OpenBundle(std::move(bytes), bundle, &error);
+  return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
+}
+
 int Machine::Load(Bundle& bundle) {
   auto error = Sized<adrt_error>();
-  adrt_status status = adrt_module_load(device_.get(), bundle.get(), module_.Out(), &error);
+  adrt_status status = session_->LoadModule(*device_, bundle, &module_, &error);
   return status == ADRT_OK ? driver::kExitOk : ReportFailure("loading the code on " + name_, status, error);
 }
 
@@ -103,8 +114,8 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   RecordFile record(options.bounds_record);
   bool records = !options.bounds_record.empty();
   LaunchPlan plan;
-  if (int code = arguments_.Write(device_, kernel, values); code != driver::kExitOk) return code;
-  if (int code = records ? record.Open(device_, kernel) : driver::kExitOk; code != driver::kExitOk)
+  if (int code = arguments_.Write(*device_, kernel, values); code != driver::kExitOk) return code;
+  if (int code = records ? record.Open(*device_, kernel) : driver::kExitOk; code != driver::kExitOk)
     return code;
   if (int code = Plan(kernel, arguments_.list(), options, &plan, records ? &record : nullptr);
       code != driver::kExitOk) {
@@ -124,8 +135,9 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
 }
 
 int Machine::Finish(int code) const {
-  if (code != driver::kExitOk || device_.Faults() == 0) return code;
-  PrintError("the validation layer found " + std::to_string(device_.Faults()) + " faults");
+  uint32_t faults = device_->Faults() - earlier_faults_;
+  if (code != driver::kExitOk || faults == 0) return code;
+  PrintError("the validation layer found " + std::to_string(faults) + " faults");
   return driver::kExitRunTime;
 }
 

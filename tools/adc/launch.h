@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "record_file.h"
+#include "session.h"
 #include "values.h"
 
 namespace adc::tool {
@@ -44,8 +45,11 @@ class Arguments {
 /// A device and the code of a bundle on it.
 class Machine {
  public:
-  /// Both: kExitOk, or the exit code after the reason was printed.
+  explicit Machine(Session& session) : session_(&session) {}
+  /// All three: kExitOk, or the exit code after the reason was printed.
   int Open(const DeviceChoice& choice, uint32_t workers);
+  /// As tool::OpenBundle; a session that keeps things gives the bundle that it has of the same bytes.
+  int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
   int Load(Bundle& bundle);
   /// Runs `kernel` once with `values` (every given parameter by name). kExitOk, or the exit code after the
   /// reason was printed.
@@ -56,11 +60,13 @@ class Machine {
            LaunchPlan* plan, const RecordFile* record = nullptr) const;
   /// `code`, or the one that says that the validation layer found faults.
   int Finish(int code) const;
-  const OpenedDevice& device() const { return device_; }
+  const OpenedDevice& device() const { return *device_; }
   adrt_module* module() const { return module_.get(); }
 
  private:
-  OpenedDevice device_;
+  Session* session_;
+  std::shared_ptr<OpenedDevice> device_;
+  uint32_t earlier_faults_ = 0;  ///< of command lines before this one, on the same device
   std::string name_;
   Module module_;
   Arguments arguments_;

@@ -76,23 +76,28 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle) {
   return kernels;
 }
 
+int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
+  if (options.compile_ir && path.ends_with(".ir")) return CompileSource(path, options, bytes);
+  diag::Result<std::string> file = driver::ReadWhole(path);
+  if (!file) {
+    PrintError(file.Failure().text);
+    return driver::kExitFailed;
+  }
+  bytes->assign(file->begin(), file->end());
+  return driver::kExitOk;
+}
+
+adrt_status OpenBytes(const std::vector<uint8_t>& bytes, bool trust, Bundle* bundle, adrt_error* error) {
+  auto host = Sized<adrt_host>();
+  host.flags = trust ? uint32_t{ADRT_HOST_TRUST} : 0;
+  return adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, bundle->Out(), error);
+}
+
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
   std::vector<uint8_t> bytes;
-  if (options.compile_ir && path.ends_with(".ir")) {
-    if (int code = CompileSource(path, options, &bytes); code != driver::kExitOk) return code;
-  } else {
-    diag::Result<std::string> file = driver::ReadWhole(path);
-    if (!file) {
-      PrintError(file.Failure().text);
-      return driver::kExitFailed;
-    }
-    bytes.assign(file->begin(), file->end());
-  }
-  auto host = Sized<adrt_host>();
-  host.flags = options.trust ? uint32_t{ADRT_HOST_TRUST} : 0;
+  if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
   auto error = Sized<adrt_error>();
-  adrt_status status =
-      adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, bundle->Out(), &error);
+  adrt_status status = OpenBytes(bytes, options.trust, bundle, &error);
   return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
 }
 

@@ -92,6 +92,10 @@ struct OpenOptions {
   bool bounds_record = false;
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
+/// Only its bytes.
+int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);
+/// The bundle of these bytes, which it copies.
+adrt_status OpenBytes(const std::vector<uint8_t>& bytes, bool trust, Bundle* bundle, adrt_error* error);
 
 /// The kernel named `name`, or the only primal kernel where `name` is empty. kExitOk, or the exit code after
 /// the reason was printed.

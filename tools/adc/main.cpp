@@ -2,13 +2,13 @@
 
 #include <sys/stat.h>
 
-#include <new>
 #include <string>
 #include <vector>
 
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "session.h"
 #include "support/nearest.h"
 
 namespace {
@@ -23,12 +23,13 @@ std::string_view MisspelledCommand(const std::string& word) {
   return adc::NearestName(word, names);
 }
 
-int Dispatch(const std::vector<std::string>& arguments) {
+int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& session) {
   if (!arguments.empty()) {
     for (const adc::tool::Command& command : adc::tool::kCommands) {
-      if (arguments[0] == command.name) return command.run({arguments.begin() + 1, arguments.end()});
+      if (arguments[0] == command.name) return command.run({arguments.begin() + 1, arguments.end()}, session);
     }
-    if (arguments[0] == "compile") return adc::tool::Compile({arguments.begin() + 1, arguments.end()});
+    if (arguments[0] == "compile")
+      return adc::tool::Compile({arguments.begin() + 1, arguments.end()}, session);
     std::string_view near = MisspelledCommand(arguments[0]);
     if (!near.empty()) {
       adc::tool::PrintError("no command or file '" + arguments[0] + "'",
@@ -36,17 +37,11 @@ int Dispatch(const std::vector<std::string>& arguments) {
       return adc::driver::kExitUsage;
     }
   }
-  return adc::tool::Compile(arguments);
+  return adc::tool::Compile(arguments, session);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  // The one exception that is left to happen: a launch or a module that does not fit into memory.
-  try {
-    return Dispatch(std::vector<std::string>(words + 1, words + count));
-  } catch (const std::bad_alloc&) {
-    adc::tool::PrintError("out of memory");
-    return adc::driver::kExitRunTime;
-  }
+  return adc::tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count));
 }

@@ -50,7 +50,7 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
 
 }  // namespace
 
-int Run(const std::vector<std::string>& words) {
+int Run(const std::vector<std::string>& words, Session& session) {
   std::vector<std::string> files, outs;
   std::string kernel_name;
   ArgTexts texts;
@@ -108,7 +108,7 @@ int Run(const std::vector<std::string>& words) {
     case CommandLine::Outcome::Run:
       break;
   }
-  Machine machine;
+  Machine machine(session);
   launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
@@ -116,7 +116,7 @@ int Run(const std::vector<std::string>& words) {
   Kernel kernel;
   open.derive_tangents = kernel_name.ends_with(".jvp");
   open.bounds_record = !launch.bounds_record.empty();
-  if (int code = OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
   if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
 
   std::map<std::string, ArgValue> values;

@@ -310,7 +310,7 @@ std::string SizeReport::Json() const {
 
 }  // namespace
 
-int Size(const std::vector<std::string>& words) {
+int Size(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   std::string kernel_name;
   ArgTexts texts;

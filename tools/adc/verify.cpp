@@ -49,7 +49,7 @@ int CheckAllCode(const std::string& path) {
 
 }  // namespace
 
-int Verify(const std::vector<std::string>& words) {
+int Verify(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   CommandLine line(
       "adc verify bundle.adcb...",
