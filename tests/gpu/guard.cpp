@@ -101,7 +101,7 @@ TEST_CASE("what was sized runs, and what changed since is right or reported") {
 }
 
 TEST_CASE("counting and launching in the caller's stream") {
-  if (kind != "cuda") return;  // on Vulkan with the engine of the sample: tests/e2e/record_vulkan.cpp
+  if (kind != "cuda") return;  // on Vulkan with the engine of the sample: tests/e2e/record_device.cpp
   OnPrepared device("waves", kind), cpu("waves", "cpu");
   CheckRecordedCounts(device, device, cpu);
   CheckRecordedRows(device, device, cpu);

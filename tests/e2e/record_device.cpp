@@ -1,0 +1,38 @@
+// Counting and launching, recorded into a command buffer of the caller's own.
+
+#include "../support/on_cpu.h"
+#include "../support/own_device.h"
+#include "record_cases.h"
+
+using namespace adc;
+using namespace adc::test;
+
+TEST_CASE("recorded counts settle a plan", "[record]") {
+  OwnDevice device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedCounts(device, device, cpu);
+}
+
+TEST_CASE("recorded counts choose checkpoints within a budget", "[record]") {
+  OwnDevice device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedCheckpoints(device, device, cpu);
+}
+
+TEST_CASE("recorded counts say how many rows there are", "[record]") {
+  OwnDevice device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedRows(device, device, cpu);
+}
+
+TEST_CASE("a recorded launch that overflows says so in its status block", "[record]") {
+  OwnDevice device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedOverflow(device, device, cpu);
+}
+
+TEST_CASE("recorded counts say how often a loop runs", "[record]") {
+  OwnDevice device(waves_file);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedTrips(device, device, cpu);
+}
