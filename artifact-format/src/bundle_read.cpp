@@ -186,8 +186,8 @@ class IndexReader {
                  alignment);
     }
     if (item->target != kNoTarget && item->target >= limits_.targets) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
-                 item->target);
+      return Bad(Code::kOverLimit, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
+                 item->target, ", over the limit of ", limits_.targets, " targets");
     }
     // The content id leaves the signature out, so what its row may say is fixed here.
     if (item->kind == section::kSignature &&

@@ -70,7 +70,11 @@ class Checker {
   // H7: not empty unless allowed, not too long, UTF-8, no control characters.
   bool Name(std::string_view what, std::string_view name, bool may_be_empty) {
     if (name.empty()) return may_be_empty || BadName(what, "empty");
-    if (name.size() > limits_.name_bytes) return BadName(what, "too long");
+    if (name.size() > Limits().name_bytes) return BadName(what, "too long");
+    if (name.size() > limits_.name_bytes) {
+      return Fail(error_, Code::kOverLimit, Rule::kH7, "a name (", what, ") of ", uint64_t{name.size()},
+                  " bytes is over the limit of ", limits_.name_bytes);
+    }
     for (unsigned char letter : name) {
       if (letter < 0x20 || letter == 0x7F) return BadName(what, "not free of control characters");
     }

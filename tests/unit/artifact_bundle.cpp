@@ -386,6 +386,8 @@ TEST_CASE("limits of a reader hold", "[bundle]") {
   CHECK(code([](Limits& limits) { limits.section_bytes = 1000; }) == Code::kOverLimit);
   CHECK(code([](Limits& limits) { limits.ratio = 2; }) == Code::kOverLimit);
   CHECK(code([](Limits& limits) { limits.metadata_bytes = 10; }) == Code::kOverLimit);
+  CHECK(code([](Limits& limits) { limits.targets = 0; }) == Code::kOverLimit);
+  CHECK(code([](Limits& limits) { limits.name_bytes = 2; }) == Code::kOverLimit);
 }
 
 TEST_CASE("a refused allocation is reported and leaks nothing", "[bundle]") {

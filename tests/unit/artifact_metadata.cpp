@@ -502,5 +502,5 @@ TEST_CASE("limits on metadata hold", "[metadata]") {
   CHECK(code([](Limits& limits) { limits.metadata_bytes = 100; }) == Code::kOverLimit);
   CHECK(code([](Limits& limits) { limits.kernels = 1; }) == Code::kOverLimit);
   CHECK(code([](Limits& limits) { limits.targets = 1; }) == Code::kOverLimit);
-  CHECK(code([](Limits& limits) { limits.name_bytes = 4; }) == Code::kMalformed);
+  CHECK(code([](Limits& limits) { limits.name_bytes = 4; }) == Code::kOverLimit);
 }

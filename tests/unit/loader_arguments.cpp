@@ -70,6 +70,7 @@ TEST_CASE("each wrong argument is named with what was expected", "[loader]") {
        ADRT_ERROR_ARGUMENT,
        {"'y'", "'x'", "alias"}},
       {"struct_size", [](Saxpy& s) { s.args[1].struct_size = 0; }, ADRT_ERROR_ARGUMENT, {"struct_size"}},
+      {"reserved word", [](Saxpy& s) { s.args[1].reserved[1] = 1; }, ADRT_ERROR_ARGUMENT, {"reserved word"}},
   };
   Session session;
   for (const Row& row : rows) {
@@ -206,6 +207,43 @@ TEST_CASE("a layout argument has its size and alignment checked", "[loader]") {
   CHECK(plan_with(g).find("multiple of 8") != std::string::npos);
   g.data = nullptr;
   CHECK(plan_with(g).find("null") != std::string::npos);
+}
+
+TEST_CASE("what a newer caller asks for is refused, not passed over", "[loader]") {
+  Session session;
+  Saxpy saxpy;
+  ErrorBox error;
+  adrt_launch_plan* plan = nullptr;
+  // A descriptor of a later version: this one's, and words behind it.
+  struct Later {
+    adrt_plan_desc desc;
+    uint64_t more[2];
+  } later = {};
+  later.desc.struct_size = sizeof later;
+  later.desc.module = session.module;
+  later.desc.args = saxpy.args.data();
+  later.desc.arg_count = 3;
+  auto made = [&] {
+    adrt_status status = adrt_plan(session.Kernel("saxpy"), &later.desc, &plan, &error);
+    adrt_plan_release(plan);
+    plan = nullptr;
+    return status;
+  };
+  CHECK(made() == ADRT_OK);
+  later.more[1] = 1;
+  CHECK(made() == ADRT_ERROR_ARGUMENT);
+  CHECK(error.Says("reserved word"));
+  later.more[1] = 0;
+  later.desc.reserved[0] = 1;
+  CHECK(made() == ADRT_ERROR_ARGUMENT);
+  later.desc.struct_size = offsetof(adrt_plan_desc, reserved);  // an earlier caller has no such word
+  CHECK(made() == ADRT_OK);
+  adrt_host host = TrustingHost();
+  host.reserved[1] = 7;
+  adrt_device* device = nullptr;
+  CHECK(adrt_device_open_cpu(&host, 1, &device, &error) == ADRT_ERROR_ARGUMENT);
+  CHECK(error.Says("host: "));
+  CHECK(device == nullptr);
 }
 
 TEST_CASE("calls without what they need are refused", "[loader]") {

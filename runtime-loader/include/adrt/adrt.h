@@ -4,10 +4,11 @@
  *
  * Conventions. Every function returns an adrt_status, 0 on success, and writes its outputs only then.
  * Descriptors begin with struct_size, which the caller sets to sizeof, and end with reserved words, which
- * must be zero; start from {0}. Handles are counted: whoever creates one releases it, and a handle keeps
- * alive what it was made from. The last argument, which may be null, takes the details of a failure; set its
- * struct_size before. The library has no globals, reads no environment, prints nothing, and starts no thread
- * except in adrt_device_open_cpu.
+ * must be zero; start from {0}. What this version does not know (a reserved word, a word behind the end of
+ * its struct) is refused where it is not zero. Handles are counted: whoever creates one releases it, and a
+ * handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
+ * failure; set its struct_size before. The library has no globals, reads no environment, prints nothing, and
+ * starts no thread except in adrt_device_open_cpu.
  *
  *   adrt_bundle_open -> adrt_module_load -> adrt_bundle_find_kernel -> adrt_plan -> adrt_run
  *

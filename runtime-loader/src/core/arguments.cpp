@@ -67,13 +67,14 @@ class Binder {
       const adrt_arg* given = reinterpret_cast<const adrt_arg*>(place + size_t{number} * stride);
       adrt_arg copy;
       bool good = given->struct_size == stride;
+      if (good && stride == sizeof copy) good = (given->reserved[0] | given->reserved[1]) == 0;
       if (good && stride != sizeof copy) {  // of another version of the header
         copy = {};
         good = CopyDescriptor(given, &copy);
         given = &copy;
       }
       if (!good) {
-        return Refuse(error_, ADRT_ERROR_ARGUMENT, "argument ", number, ": struct_size is not set");
+        return Refuse(error_, ADRT_ERROR_ARGUMENT, "argument ", number, ": ", kNotSet);
       }
       if (!Bind(*given, number)) return false;
     }

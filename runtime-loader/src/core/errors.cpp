@@ -11,6 +11,22 @@ void Clear(adrt_error* error) {
   error->section = artifact::kNoSection;
 }
 
+bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserved) {
+  constexpr uint32_t kLargest = 1u << 12;
+  uint32_t given = 0;
+  std::memcpy(&given, from, sizeof given);
+  if (given < sizeof given || given > kLargest) return false;
+  std::memcpy(to, from, given < size ? given : size);
+  uint32_t own = static_cast<uint32_t>(size);
+  std::memcpy(to, &own, sizeof own);
+  // What lies behind this version's struct is a newer one's.
+  const unsigned char* bytes = static_cast<const unsigned char*>(from);
+  for (size_t at = reserved; at < given; ++at) {
+    if (bytes[at] != 0) return false;
+  }
+  return true;
+}
+
 bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix, artifact::Message message) {
   if (error && error->struct_size >= sizeof(adrt_error)) {
     Clear(error);

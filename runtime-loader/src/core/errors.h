@@ -3,6 +3,7 @@
 
 #include <adrt/adrt.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "artifact/error.h"
@@ -52,15 +53,18 @@ inline adrt_error* DetailsOf(adrt_error* error, adrt_error* own) {
 /// A failure of the artifact format as the loader reports it.
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
 
+/// What is said of a descriptor that CopyDescriptor refuses.
+inline constexpr char kNotSet[] = "struct_size is not set, or a reserved word is not zero";
+
+/// CopyDescriptor without types: `reserved` is where the reserved words begin in `to`, which is all zero.
+bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserved);
+
 /// Copies what the caller filled of a descriptor; the rest stays zero. False where struct_size is not
-/// plausible.
+/// plausible, or where the caller asks for what this version does not know: by a reserved word, or behind the
+/// end of the struct.
 template <class T>
 bool CopyDescriptor(const T* from, T* to) {
-  constexpr uint32_t kLargest = 1u << 12;
-  if (from->struct_size < sizeof(uint32_t) || from->struct_size > kLargest) return false;
-  std::memcpy(to, from, from->struct_size < sizeof(T) ? from->struct_size : sizeof(T));
-  to->struct_size = sizeof(T);
-  return true;
+  return CopyDescriptorBytes(from, to, sizeof(T), offsetof(T, reserved));
 }
 
 /// Writes a report into a caller's struct that may be older, hence smaller, than this one.

@@ -16,7 +16,7 @@ void Lower(N wanted, N* limit) {
 bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
   if (!from) return true;
   adrt_host copy = {};
-  if (!CopyDescriptor(from, &copy)) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: struct_size is not set");
+  if (!CopyDescriptor(from, &copy)) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: ", kNotSet);
   if (!copy.allocate != !copy.release) {
     return Refuse(error, ADRT_ERROR_ARGUMENT, "host: allocate and release go together");
   }
@@ -30,7 +30,7 @@ bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
   if (copy.limits) {
     adrt_limits wanted = {};
     if (!CopyDescriptor(copy.limits, &wanted)) {
-      return Refuse(error, ADRT_ERROR_ARGUMENT, "host: struct_size of the limits is not set");
+      return Refuse(error, ADRT_ERROR_ARGUMENT, "host: limits: ", kNotSet);
     }
     Lower(wanted.sections, &host->limits.sections);
     Lower(wanted.file_bytes, &host->limits.file_bytes);

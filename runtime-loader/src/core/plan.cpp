@@ -29,8 +29,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
                       adrt_error* error) {
   if (!kernel || !desc || !plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: null argument");
   adrt_plan_desc wanted = {};
-  if (!adrt::CopyDescriptor(desc, &wanted))
-    return Fail(error, ADRT_ERROR_ARGUMENT, "plan: struct_size is not set");
+  if (!adrt::CopyDescriptor(desc, &wanted)) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: ", adrt::kNotSet);
   if (!wanted.args && wanted.arg_count > 0) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: args is null");
   if (wanted.module && wanted.module->bundle != kernel->bundle) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the module is of another bundle than kernel '",

@@ -249,7 +249,7 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   if (!plan->module) return Fail(error, ADRT_ERROR_ARGUMENT, "run: the plan was made without a module");
   adrt_run_desc wanted = {};
   if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "run: ", adrt::kNotSet);
   }
   if (reinterpret_cast<uintptr_t>(wanted.status) % alignof(uint32_t) != 0) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: status is not aligned to 4 bytes");

@@ -196,7 +196,7 @@ adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* job
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: null argument");
   adrt_cpu_jobs wanted = {};
   if (jobs && !adrt::CopyDescriptor(jobs, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: ", adrt::kNotSet);
   }
   if (jobs && (!wanted.parallel_for || wanted.worker_count == 0 || wanted.worker_count > adrt::kMaxWorkers)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_cpu: needs parallel_for and 1 to ",

@@ -290,7 +290,7 @@ adrt_status MakeCuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_dev
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: null argument");
   adrt_cuda_desc wanted = {};
   if (desc && !CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: ", kNotSet);
   }
   Host made;
   if (!MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;

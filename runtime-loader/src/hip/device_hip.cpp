@@ -199,7 +199,7 @@ adrt_status MakeHip(const adrt_host* host, const adrt_hip_desc* desc, adrt_devic
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "HIP device: null argument");
   adrt_hip_desc wanted = {};
   if (desc && !CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "HIP device: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "HIP device: ", kNotSet);
   }
   Host made;
   if (!MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;

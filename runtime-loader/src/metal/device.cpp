@@ -106,7 +106,7 @@ adrt_status adrt_device_wrap_metal(const adrt_host* host, const adrt_metal_desc*
   adrt_metal_desc wanted = {};
   if (!desc || !device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_metal: null argument");
   if (!adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_metal: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_metal: ", adrt::kNotSet);
   }
   if (!wanted.device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_wrap_metal: the device is null");
   adrt::metal::Device* metal = nullptr;
@@ -121,7 +121,7 @@ adrt_status adrt_device_open_metal(const adrt_host* host, const adrt_metal_desc*
   adrt_metal_desc wanted = {};
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_metal: null argument");
   if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_metal: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_metal: ", adrt::kNotSet);
   }
   if (wanted.device || wanted.queue) {
     return Fail(error, ADRT_ERROR_ARGUMENT,

@@ -50,7 +50,7 @@ bool Bind(const adrt_device& base, const void* data, Place* place, artifact::Tex
   const Device& device = Of(base);
   adrt_metal_buffer buffer = {};
   if (!CopyDescriptor(static_cast<const adrt_metal_buffer*>(data), &buffer)) {
-    reason << "is no adrt_metal_buffer, its struct_size is not set";
+    reason << "is no adrt_metal_buffer, its " << kNotSet;
     return false;
   }
   if (!buffer.buffer) {

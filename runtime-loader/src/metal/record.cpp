@@ -179,7 +179,7 @@ adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, cons
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: null argument");
   }
   if (!adrt::CopyDescriptor(launch, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: ", adrt::kNotSet);
   }
   if (!plan->module || plan->module->device->kind != adrt::metal::MetalKind()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_metal: the plan was not made for a Metal device");

@@ -242,7 +242,7 @@ bool Read(adrt_device& base, const Place& from, void* to, uint64_t bytes, adrt_e
 bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter& reason) {
   adrt_vk_buffer buffer = {};
   if (!CopyDescriptor(static_cast<const adrt_vk_buffer*>(data), &buffer)) {
-    reason << "is no adrt_vk_buffer, its struct_size is not set";
+    reason << "is no adrt_vk_buffer, its " << kNotSet;
     return false;
   }
   if (buffer.buffer == 0 || buffer.address == 0) {

@@ -285,7 +285,7 @@ adrt_status adrt_device_open_vk(const adrt_host* host, const adrt_vk_open_desc* 
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: null argument");
   adrt_vk_open_desc wanted = {};
   if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: ", adrt::kNotSet);
   }
   if (wanted.flags & ~uint32_t{ADRT_VK_VALIDATE}) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: unknown flags");

@@ -106,7 +106,7 @@ adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const a
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_vk: null argument");
   adrt_vk_launch wanted = {};
   if (!CopyDescriptor(launch, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "record_vk: struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "record_vk: ", kNotSet);
   }
   if (!plan->module || plan->module->device->kind != &vulkan::kVulkan) {
     return Fail(error, ADRT_ERROR_ARGUMENT,

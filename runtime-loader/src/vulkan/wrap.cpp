@@ -122,7 +122,7 @@ adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc,
   if (!desc || !device) return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": null argument");
   adrt_vk_desc wanted = {};
   if (!adrt::CopyDescriptor(desc, &wanted)) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": struct_size is not set");
+    return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": ", adrt::kNotSet);
   }
   if (!wanted.instance || !wanted.physical_device || !wanted.device || !wanted.get_instance_proc_addr ||
       (!wanted.extensions && wanted.extension_count > 0) || !wanted.lock_queue != !wanted.unlock_queue) {
