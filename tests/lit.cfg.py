@@ -1,6 +1,6 @@
 """How the directive files under tests/files run: `adc` and the tools of LLVM stand on the PATH.
 
-Parameters: `adc` is the binary under test, `llvm` the folder with FileCheck and not, `out` where tests may write.
+Parameters: `adc` is the binary under test, `strip_bundle` takes a section out of a bundle (tests/support), `llvm` the folder with FileCheck and not, `out` where tests may write.
 Compilations verify the module after every pass.
 """
 
@@ -19,7 +19,7 @@ adc = os.path.abspath(lit_config.params["adc"])
 llvm = lit_config.params.get("llvm", "/usr/lib/llvm-19/bin")
 tools = os.path.join(config.test_exec_root, "bin")
 os.makedirs(tools, exist_ok=True)
-commands = "run|gradcheck|bench|inspect|verify|diff|size|extract|devices|batch"
+commands = "run|gradcheck|bench|inspect|verify|diff|size|extract|report|devices|batch"
 script = f"""#!/bin/sh
 case "$1" in
   {commands}) exec {adc} "$@" ;;
@@ -39,4 +39,5 @@ os.rename(own, os.path.join(tools, "adc"))
 config.environment["PATH"] = os.pathsep.join([tools, llvm, "/usr/bin", "/bin"])
 config.environment["NO_COLOR"] = "1"
 config.environment["TERM"] = "dumb"
+config.substitutions.append(("%strip_bundle", os.path.abspath(lit_config.params.get("strip_bundle", "strip_bundle"))))
 config.substitutions.append(("%samples", os.path.join(config.test_source_root, "..", "samples")))

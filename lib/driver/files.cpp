@@ -18,11 +18,11 @@ using diag::Fail;
 diag::Diagnostic CannotWrite(const std::string& path, int error) {
   std::string help;
   if (error == ENOSPC || error == EDQUOT) {
-    help = "free space on that disk, or write elsewhere with -o";
+    help = "free space on that disk, or write elsewhere";
   } else if (error == ENOENT || error == ENOTDIR) {
-    help = "make the folder first, or write elsewhere with -o";
+    help = "make the folder first, or write elsewhere";
   } else if (error == EACCES || error == EROFS || error == EPERM) {
-    help = "write elsewhere with -o";
+    help = "write elsewhere, or change who may write there";
   }
   return Fail(ErrorId::E0702, {}, "cannot write '" + path + "': " + std::strerror(error), std::move(help));
 }
@@ -110,14 +110,20 @@ diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes)
   }
   if (exists && access(path.c_str(), W_OK) != 0) return CannotWrite(path, errno);
 
-  std::string temporary = path + ".XXXXXX";
+  // A link stays one: what it points to is replaced.
+  std::string place = path;
+  if (char* resolved = exists ? realpath(path.c_str(), nullptr) : nullptr; resolved != nullptr) {
+    place = resolved;
+    std::free(resolved);
+  }
+  std::string temporary = place + ".XXXXXX";
   int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return CannotWrite(path, errno);
   mode_t mode = exists ? static_cast<mode_t>(facts.st_mode & 07777) : NewFileMode();
   int error = fchmod(file, mode) == 0 ? 0 : errno;
   int write_error = WriteAndClose(file, bytes, true);
   if (error == 0) error = write_error;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && rename(temporary.c_str(), place.c_str()) != 0) error = errno;
   if (error != 0) {
     unlink(temporary.c_str());
     return CannotWrite(path, error);

@@ -56,7 +56,12 @@ class Compilation {
   bool AddText(std::string name, std::string text, bool imported, diag::SourceSpan from) {
     std::string folder = fs::path(name).parent_path().string();
     if (text.find('\0') != std::string::npos) {
-      diagnostics_.Error(ErrorId::E0130, from, Quoted(name) + " holds NUL bytes: it is no text");
+      std::string wrong = Quoted(name) + " holds NUL bytes: it is no text";
+      diag::Diagnostic& error = diagnostics_.Error(ErrorId::E0130, from, std::move(wrong));
+      // The first bytes of a bundle, as artifact-format/README.md has them.
+      if (text.starts_with("\x89"
+                           "ADC\r\n"))
+        error.AddHelp("it is a bundle, compiled already: adc run, inspect, size, verify take it");
       return false;
     }
     uint32_t base = sources_.AddFile(std::move(name), std::move(text));

@@ -38,5 +38,5 @@ int Dispatch(const std::vector<std::string>& words, tool::Session& session) {
 }  // namespace
 
 int main(int count, char** words) {
-  return tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count));
+  return tool::EndOutput(tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

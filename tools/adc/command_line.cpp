@@ -1,10 +1,13 @@
 #include "command_line.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 
 #include "driver/files.h"
+#include "driver/options.h"
 #include "driver/report.h"
 #include "support/nearest.h"
 
@@ -21,6 +24,16 @@ void PrintError(std::string_view text, std::string_view help) {
     message += '\n';
   }
   driver::PrintToStandardError(message);
+}
+
+int EndOutput(int code) {
+  bool failed = std::ferror(stdout) != 0;
+  errno = 0;
+  failed = std::fflush(stdout) != 0 || failed;
+  if (!failed) return code;
+  std::string reason = errno != 0 ? ": " + std::string(std::strerror(errno)) : "";
+  PrintError("cannot write 'standard output'" + reason, "free space on that disk, or write elsewhere");
+  return driver::kExitFailed;
 }
 
 CommandLine::CommandLine(std::string usage, std::string summary)

@@ -14,6 +14,9 @@ namespace adc::tool {
 
 /// Prints "adc: error: TEXT", in colour on a terminal, with an optional "help:" line.
 void PrintError(std::string_view text, std::string_view help = {});
+/// At the end of the program: writes out what standard output still holds. `code`, or kExitFailed after an
+/// error was printed where standard output took less than everything.
+int EndOutput(int code);
 
 class CommandLine {
  public:

@@ -232,6 +232,10 @@ int Inspect(const std::vector<std::string>& words, Session&) {
     case CommandLine::Outcome::Run:
       break;
   }
+  if (!target.empty() && disassemble.empty()) {
+    PrintError("--target without --disasm", "say whose code to print with --disasm=KERNEL");
+    return driver::kExitUsage;
+  }
   BundleFile file;
   if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
   if (!disassemble.empty()) return PrintCode(file, disassemble, target);

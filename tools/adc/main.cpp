@@ -13,11 +13,15 @@
 
 namespace {
 
-/// The first word is neither a command nor a file, but looks like one of the commands.
-std::string_view MisspelledCommand(const std::string& word) {
+/// Whether a word is neither a file nor like the name of one: it was meant to be a command.
+bool LooksLikeCommand(const std::string& word) {
   struct stat facts = {};
-  bool plain = !word.empty() && word[0] != '-' && word[0] != '@' && word.find('.') == std::string::npos;
-  if (!plain || stat(word.c_str(), &facts) == 0) return {};
+  bool plain =
+      !word.empty() && word[0] != '-' && word[0] != '@' && word.find_first_of("./") == std::string::npos;
+  return plain && stat(word.c_str(), &facts) != 0;
+}
+
+std::string_view NearestCommand(const std::string& word) {
   std::vector<std::string_view> names;
   for (const adc::tool::Command& command : adc::tool::kCommands) names.push_back(command.name);
   return adc::NearestName(word, names);
@@ -30,10 +34,11 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
     }
     if (arguments[0] == "compile")
       return adc::tool::Compile({arguments.begin() + 1, arguments.end()}, session);
-    std::string_view near = MisspelledCommand(arguments[0]);
-    if (!near.empty()) {
-      adc::tool::PrintError("no command or file '" + arguments[0] + "'",
-                            "did you mean 'adc " + std::string(near) + "'?");
+    if (LooksLikeCommand(arguments[0])) {
+      std::string_view near = NearestCommand(arguments[0]);
+      adc::tool::PrintError(
+          "no command or file '" + arguments[0] + "'",
+          near.empty() ? "adc --help lists the commands" : "did you mean 'adc " + std::string(near) + "'?");
       return adc::driver::kExitUsage;
     }
   }
@@ -43,5 +48,6 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
 }  // namespace
 
 int main(int count, char** words) {
-  return adc::tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count));
+  return adc::tool::EndOutput(
+      adc::tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

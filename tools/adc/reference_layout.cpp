@@ -44,11 +44,35 @@ std::vector<artifact::SizeParam> SizeParamsOf(const Kernel& kernel, std::span<co
       params[at].rank = argument.rank;
     } else if (param.IsScalar() && !param.IsFloat() && param.Components() == 1) {
       params[at].has_scalar = true;
-      params[at].scalar =
-          static_cast<int64_t>(ReadNumber(param.report.type, static_cast<const uint8_t*>(argument.data), 0));
+      params[at].scalar = ReadInteger(param.report.type, static_cast<const uint8_t*>(argument.data), 0);
     }
   }
   return params;
+}
+
+/// Where sizes read contents of buffers: the arguments that have some.
+struct Contents {
+  const Kernel* kernel;
+  std::span<const adrt_arg> arguments;
+};
+
+/// One element of an integer buffer; false where there is none.
+bool ReadContents(void* user, uint32_t param, std::span<const int64_t> indices, int64_t* value) {
+  const Contents& contents = *static_cast<const Contents*>(user);
+  const Param& described = contents.kernel->params[param];
+  for (const adrt_arg& argument : contents.arguments) {
+    if (described.name != argument.name) continue;
+    if (argument.data == nullptr || described.IsFloat() || indices.size() != argument.rank) return false;
+    uint64_t position = 0;
+    for (size_t axis = 0; axis < indices.size(); ++axis) {
+      if (indices[axis] < 0 || indices[axis] >= argument.extents[axis]) return false;
+      position =
+          position * static_cast<uint64_t>(argument.extents[axis]) + static_cast<uint64_t>(indices[axis]);
+    }
+    *value = ReadInteger(described.report.type, static_cast<const uint8_t*>(argument.data), position);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -60,6 +84,9 @@ std::optional<ReferenceLayout> LayOutReference(const artifact::KernelMeta& kerne
   std::vector<artifact::SizeParam> params = SizeParamsOf(described, arguments);
   artifact::SizeEnv env;
   env.params = params;
+  Contents contents = {&described, arguments};
+  env.read = ReadContents;
+  env.user = &contents;
   ReferenceLayout layout;
   layout.threads = threads;
   uint64_t row = 0;

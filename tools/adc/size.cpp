@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 
 #include "bundle_file.h"
 #include "command_line.h"
@@ -19,14 +20,16 @@ namespace {
 
 constexpr uint32_t kDeviceThreads = 65536;
 
-/// Arguments for a plan without memory: shapes and numbers, and nothing behind the buffers.
-std::vector<adrt_arg> ShapesAlone(const Kernel& kernel, std::map<std::string, ArgValue>& values,
-                                  const std::map<std::string, std::vector<int64_t>>& shapes) {
+/// Arguments for a plan without a device: shapes and numbers, and behind a buffer its contents where --arg
+/// gives them, in host memory.
+std::vector<adrt_arg> SizeArguments(const Kernel& kernel, std::map<std::string, ArgValue>& values,
+                                    const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::vector<adrt_arg> arguments;
   for (const Param& param : kernel.params) {
     if (!param.IsGiven()) continue;
     auto value = values.find(param.name);
-    ArgValue& memory = values[param.name];
+    ArgValue none;
+    ArgValue& memory = param.IsScalar() || value != values.end() ? values[param.name] : none;
     if (param.IsScalar() && value == values.end()) memory = ZeroValue(param, {});
     adrt_arg argument = ToArgument(param, memory);
     if (param.IsBuffer()) {
@@ -41,21 +44,23 @@ std::vector<adrt_arg> ShapesAlone(const Kernel& kernel, std::map<std::string, Ar
         argument.extents[axis] = known ? shape->second[axis] : 0;
       }
     }
-    if (!param.IsScalar()) argument.data = nullptr;
+    if (!param.IsScalar() && value == values.end()) argument.data = nullptr;
     if (param.IsLayout()) argument.size = param.layout_bytes;
     arguments.push_back(argument);
   }
   return arguments;
 }
 
-void PrintStacks(const adrt_launch_plan* plan, uint32_t task, const adrt_task_report& report) {
+void PrintStacks(const adrt_launch_plan* plan, uint32_t task, const adrt_task_report& report,
+                 bool can_count) {
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     auto stack = Sized<adrt_stack_report>();
     if (adrt_plan_stack(plan, task, index, &stack, nullptr) != ADRT_OK) continue;
     const char* bits = stack.bits != 0 ? " bits" : "";
     if (stack.known == 0) {
-      std::printf("      %s%s x ?, no expression gives its capacity: the launch needs a cap  (%s)\n",
-                  adrt_type_name(stack.type), bits, stack.place);
+      std::printf("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
+                  adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
+                  stack.place);
     } else if (stack.in_row == 0) {
       std::printf("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
                   stack.formula, static_cast<unsigned long long>(stack.capacity), stack.place);
@@ -116,6 +121,10 @@ class SizeReport {
 
  private:
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
+  /// Whether the contents of every buffer that sizes depend on are given.
+  bool HasContents() const;
+  /// Settles what they decide.
+  adrt_status TakeContents(adrt_error* error);
   adrt_task_report TaskOf(uint32_t task) const {
     auto report = Sized<adrt_task_report>();
     adrt_plan_task(plan_.get(), task, &report, nullptr);
@@ -131,22 +140,60 @@ class SizeReport {
   const Kernel& kernel_;
   const artifact::KernelMeta& meta_;
   const std::vector<adrt_arg>& arguments_;
-  const adrt_target_info& target_;
+  adrt_target_info target_;
   const SizeOptions& options_;
   LaunchPlan plan_;
   adrt_plan_report total_ = Sized<adrt_plan_report>();
 };
 
+bool SizeReport::HasContents() const {
+  bool any = false;
+  for (const artifact::TaskMeta& task : meta_.tasks) {
+    for (uint32_t param : task.size_reads) {
+      any = true;
+      if (!kernel_.params[param].IsBuffer()) return false;
+      for (const adrt_arg& argument : arguments_) {
+        if (kernel_.params[param].name == argument.name && argument.data == nullptr) return false;
+      }
+    }
+  }
+  return any;
+}
+
+adrt_status SizeReport::TakeContents(adrt_error* error) {
+  if (IsCpu()) return adrt_plan_resolve(plan_.get(), nullptr, 0, error);
+  std::vector<uint8_t> readback;
+  auto piece = Sized<adrt_readback_report>();
+  for (uint32_t index = 0; adrt_plan_readback(plan_.get(), index, &piece, nullptr) == ADRT_OK; ++index) {
+    // The counts, which come last, are left out: nothing runs here that counts.
+    if (piece.count == 0 || piece.param == ADRT_READBACK_COUNTS) break;
+    readback.resize(piece.offset);
+    for (const adrt_arg& argument : arguments_) {
+      if (std::string_view(piece.name) != argument.name) continue;
+      const auto* bytes = static_cast<const uint8_t*>(argument.data);
+      readback.insert(readback.end(), bytes, bytes + piece.bytes);
+    }
+    readback.resize((readback.size() + 15) / 16 * 16);
+  }
+  return adrt_plan_resolve(plan_.get(), readback.data(), readback.size(), error);
+}
+
 int SizeReport::Plan(uint32_t target, std::vector<bool>* used_passes) {
   auto desc = Sized<adrt_plan_desc>();
-  desc.args = arguments_.data();
-  desc.arg_count = static_cast<uint32_t>(arguments_.size());
+  std::vector<adrt_arg> arguments = arguments_;
+  for (adrt_arg& argument : arguments) {
+    // What a device's arguments point to is memory of the device.
+    if (argument.kind != ADRT_PARAM_SCALAR && !IsCpu()) argument.data = nullptr;
+  }
+  desc.args = arguments.data();
+  desc.arg_count = static_cast<uint32_t>(arguments.size());
   desc.target = target;
   desc.workers = options_.workers;
   if (desc.workers == 0) desc.workers = IsCpu() ? 1 : kDeviceThreads;
   desc.heap_budget = options_.budget;
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_plan(kernel_.handle, &desc, plan_.Out(), &error);
+  if (status == ADRT_OK && HasContents()) status = TakeContents(&error);
   if (status == ADRT_OK) adrt_plan_info(plan_.get(), &total_, nullptr);
   for (uint32_t task = 0; status == ADRT_OK && task < total_.task_count; ++task) {
     adrt_task_report report = TaskOf(task);
@@ -211,7 +258,7 @@ void SizeReport::PrintText() const {
                   Grouped(group.iterations).c_str(), Grouped(group.rows).c_str(),
                   Grouped(group.row_bytes).c_str(), group.gate);
     }
-    PrintStacks(plan_.get(), task, report);
+    PrintStacks(plan_.get(), task, report, !meta_.tasks[task].size_kernel.empty());
     std::optional<ReferenceLayout> reference = counted ? std::nullopt : ReferenceOf(task, report);
     if (reference) PrintReference(*reference, report);
   }
@@ -328,7 +375,11 @@ int Size(const std::vector<std::string>& words, Session&) {
       "outside of loops and branches count as nothing.");
   line.Text("--kernel", "NAME", "this kernel only; default: all", &kernel_name);
   line.List("--shape", "NAME=N,M", "extents of a buffer", &texts.shapes);
-  line.List("--arg", "NAME=NUMBER", "value of a scalar", &texts.args);
+  line.List(
+      "--arg", "NAME=VALUE",
+      "value of a scalar; contents of a buffer, as for adc run: what depends on them is sized where all of\n"
+      "those that it depends on are given",
+      &texts.args);
   line.Number("--threads", "N",
               "CPU: workers at once, default 1; other devices: threads at once, default 65536,\n"
               "which is about what a large GPU runs",
@@ -376,10 +427,28 @@ int Size(const std::vector<std::string>& words, Session&) {
   if (!metadata) return driver::kExitBadBundle;
   size.workers = static_cast<uint32_t>(workers);
   std::vector<bool> used_passes(size.passes.size(), false);
-  std::string listed;
+  // Without --kernel the options are for all kernels: each takes those that name one of its parameters.
+  for (const std::vector<std::string>* list : {&texts.args, &texts.shapes}) {
+    for (const std::string& text : *list) {
+      std::string name = text.substr(0, text.find('='));
+      bool known = !kernel_name.empty();
+      for (const Kernel& kernel : kernels) known = known || kernel.Find(name) != nullptr;
+      if (known) continue;
+      PrintError("no kernel of the bundle has a parameter '" + name + "'",
+                 "adc inspect lists kernels and their parameters");
+      return driver::kExitUsage;
+    }
+  }
+  // Everything is planned before the first word is printed.
+  struct Arguments {
+    std::map<std::string, ArgValue> values;
+    std::vector<adrt_arg> list;
+  };
+  std::deque<Arguments> all_arguments;
+  std::deque<SizeReport> reports;
   for (const Kernel& kernel : kernels) {
-    // Without --kernel the options are for all kernels: each takes those that name one of its parameters.
     ArgTexts own;
+    own.shapes_alone = true;
     auto mine = [&](const std::string& text) {
       return !kernel_name.empty() || kernel.Find(text.substr(0, text.find('='))) != nullptr;
     };
@@ -389,24 +458,18 @@ int Size(const std::vector<std::string>& words, Session&) {
     for (const std::string& text : texts.shapes) {
       if (mine(text)) own.shapes.push_back(text);
     }
-    std::map<std::string, ArgValue> values;
+    Arguments& arguments = all_arguments.emplace_back();
     std::map<std::string, std::vector<int64_t>> shapes;
-    if (!ParseArguments(bundle.get(), kernel, own, &values, &shapes)) return driver::kExitUsage;
-    std::vector<adrt_arg> arguments = ShapesAlone(kernel, values, shapes);
+    if (!ParseArguments(bundle.get(), kernel, own, &arguments.values, &shapes)) return driver::kExitUsage;
+    arguments.list = SizeArguments(kernel, arguments.values, shapes);
     const artifact::KernelMeta& meta = metadata->kernels[kernel.report.index];
     for (uint32_t target = 0; target < report.target_count; ++target) {
       auto info = Sized<adrt_target_info>();
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
-      SizeReport sizes(kernel, meta, arguments, info, size);
+      SizeReport& sizes = reports.emplace_back(kernel, meta, arguments.list, info, size);
       if (int code = sizes.Plan(target, &used_passes); code != driver::kExitOk) return code;
-      if (size.json) {
-        listed += (listed.empty() ? "[" : ",\n") + sizes.Json();
-      } else {
-        sizes.PrintText();
-      }
     }
   }
-  if (size.json) std::printf("%s]\n", listed.empty() ? "[" : listed.c_str());
   for (size_t pass = 0; pass < used_passes.size(); ++pass) {
     if (used_passes[pass]) continue;
     std::string gate = size.passes[pass].gate;
@@ -414,6 +477,15 @@ int Size(const std::vector<std::string>& words, Session&) {
                "a gate's place stands behind the stacks and in adc inspect");
     return driver::kExitUsage;
   }
+  std::string listed;
+  for (const SizeReport& sizes : reports) {
+    if (size.json) {
+      listed += (listed.empty() ? "[" : ",\n") + sizes.Json();
+    } else {
+      sizes.PrintText();
+    }
+  }
+  if (size.json) std::printf("%s]\n", listed.empty() ? "[" : listed.c_str());
   return driver::kExitOk;
 }
 

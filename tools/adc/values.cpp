@@ -191,6 +191,10 @@ double ReadNumber(uint32_t type, const uint8_t* bytes, uint64_t index) {
   return type <= ADRT_TYPE_I64 ? static_cast<double>(static_cast<int64_t>(wide)) : static_cast<double>(wide);
 }
 
+int64_t ReadInteger(uint32_t type, const uint8_t* bytes, uint64_t index) {
+  return static_cast<int64_t>(ir::WrapInteger(ScalarOf(type), ReadBits(type, bytes, index)));
+}
+
 void WriteNumber(uint32_t type, uint8_t* bytes, uint64_t index, double value) {
   if (type >= ADRT_TYPE_F16) {
     WriteBits(type, bytes, index, ir::FloatToBits(ScalarOf(type), value));
@@ -331,7 +335,7 @@ bool ParseArguments(const adrt_bundle* bundle, const Kernel& kernel, const ArgTe
               std::to_string(param->report.rank);
     }
     uint64_t bytes = 0;
-    if (wrong.empty()) wrong = BufferBytes(*param, extents, &bytes);
+    if (wrong.empty() && !texts.shapes_alone) wrong = BufferBytes(*param, extents, &bytes);
     if (!wrong.empty()) {
       PrintError("'" + text + "' after --shape: " + wrong);
       return false;

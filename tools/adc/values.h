@@ -27,6 +27,7 @@ struct ArgValue {
 struct ArgTexts {
   std::vector<std::string> args;    ///< of --arg
   std::vector<std::string> shapes;  ///< of --shape: "x=4,5"
+  bool shapes_alone = false;        ///< nothing of these shapes is made here, however large they are
 };
 
 /// A deterministic stream of numbers (splitmix64).
@@ -41,8 +42,11 @@ class Random {
   uint64_t state_;
 };
 
-/// Component `index` of memory of the type `type`, as a double, and back (rounded to the type).
+/// Component `index` of memory of the type `type`, as a double.
 double ReadNumber(uint32_t type, const uint8_t* bytes, uint64_t index);
+/// The same of an integer, exactly; an unsigned one of 64 bits as its two's complement.
+int64_t ReadInteger(uint32_t type, const uint8_t* bytes, uint64_t index);
+/// Rounds to the type.
 void WriteNumber(uint32_t type, uint8_t* bytes, uint64_t index, double value);
 /// The shortest text that reads back to the same value.
 std::string NumberText(uint32_t type, const uint8_t* bytes, uint64_t index);

@@ -14,9 +14,21 @@ namespace adc::tool {
 
 namespace {
 
-/// That every target of the metadata has code: its entries name places in it. An exit code, as below.
+/// That every target of the metadata has code, a CPU's in both of its forms: the entries of the metadata name
+/// places in it. An exit code, as below.
 int CheckTargetsHaveCode(const std::string& path, const BundleFile& file) {
   int result = driver::kExitOk;
+  for (uint32_t target = 0; target < file.metadata.targets.size(); ++target) {
+    bool has_object = file.index.Find(artifact::section::kObject, target) != nullptr;
+    bool has_image = file.index.Find(artifact::section::kImage, target) != nullptr;
+    if (has_object == has_image) continue;  // other kinds of targets have one form, and none is said below
+    std::string name(file.metadata.targets[target].name.view());
+    PrintError(
+        "'" + path + "': target '" + name + "' has no " +
+            (has_object ? "image (SHLB): the loader cannot run it" : "object (OBJ_): it cannot be linked"),
+        "it was taken out; compile again with the targets that the bundle is to hold");
+    result = driver::kExitBadBundle;
+  }
   for (uint32_t target = artifact::TargetWithoutCode(file.metadata, file.index);
        target != artifact::kNoTarget;
        target = artifact::TargetWithoutCode(file.metadata, file.index, target + 1)) {
