@@ -12,9 +12,10 @@ static_assert(RowRules().offset_unit == ADRT_CPU_ROW_ALIGNMENT);
 
 namespace {
 
+// `alignment` is a power of two, as lanes are.
 bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
   if (__builtin_add_overflow(value, alignment - 1, result)) return false;
-  *result -= *result % alignment;
+  *result &= ~(alignment - 1);
   return true;
 }
 

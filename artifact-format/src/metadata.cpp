@@ -4,16 +4,10 @@
 #include "metadata_fields.h"
 #include "metadata_rules.h"
 
-// What follows from the rest of the metadata: sizes of elements, cells, interface hashes, size classes.
+// What follows from the rest of the metadata: cells, interface hashes, size classes.
 
 namespace adc::artifact {
 namespace {
-
-constexpr uint32_t kScalarSizes[] = {
-#define ADC_SCALAR_TYPE(name, spelling, bytes) bytes,
-#include "artifact/scalar_types.def"
-#undef ADC_SCALAR_TYPE
-};
 
 // Writes parts of text and numbers into a string; refused memory is remembered.
 class Lines {
@@ -61,9 +55,6 @@ void WriteLayout(Lines& out, const LayoutMeta& layout) {
 std::string_view ScalarTypeName(ScalarType type) {
   return kScalarTypes[static_cast<size_t>(type)];
 }
-uint32_t ScalarTypeSize(ScalarType type) {
-  return kScalarSizes[static_cast<size_t>(type)];
-}
 bool IsInteger(ScalarType type) {
   return type >= ScalarType::kI8 && type <= ScalarType::kU64;
 }
@@ -81,10 +72,6 @@ uint32_t CellCount(const ParamMeta& param) {
       return 1;
   }
   return 1;
-}
-
-uint32_t ElementSize(const ParamMeta& param) {
-  return ScalarTypeSize(param.type) * param.rows * param.columns;
 }
 
 bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text) {

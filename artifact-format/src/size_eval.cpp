@@ -8,7 +8,8 @@
 // depend on it belongs to the program of an enclosing loop or of the root, and is computed once there. Loops
 // nest at most kMaxSizeLevels deep (a body may not bind its own level again), and so does the recursion here.
 //
-// Most expressions have no loop, and need no programs.
+// Most expressions have no loop, and need no programs; many are a shape or an argument alone, and need
+// nothing.
 
 namespace adc::artifact {
 namespace {
@@ -26,6 +27,24 @@ bool IsLoop(SizeOp op) {
 int64_t FloorDivide(int64_t left, int64_t right) {
   int64_t quotient = left / right;
   return left % right != 0 && (left < 0) != (right < 0) ? quotient - 1 : quotient;
+}
+
+// The value of a node without operands that says all by itself; false where it is another one, or where what
+// it names is not there.
+bool Leaf(const SizeNode& node, const SizeEnv& env, int64_t* value) {
+  if (node.op == SizeOp::kConst) {
+    *value = node.value;
+    return true;
+  }
+  if (node.param >= env.params.size()) return false;
+  const SizeParam& param = env.params[node.param];
+  if (node.op == SizeOp::kArg) {
+    *value = param.scalar;
+    return param.has_scalar;
+  }
+  if (node.op != SizeOp::kShape || node.axis >= param.rank) return false;
+  *value = param.extents[node.axis];
+  return true;
 }
 
 class Evaluator {
@@ -165,13 +184,12 @@ class Evaluator {
   Slot Compute(NodeId id, const SizeNode& node) {
     switch (node.op) {
       case SizeOp::kConst:
-        return {node.value, kNoNode, EvalStatus::kOk};
       case SizeOp::kArg:
-        if (node.param >= env_.params.size() || !env_.params[node.param].has_scalar) break;
-        return {env_.params[node.param].scalar, kNoNode, EvalStatus::kOk};
-      case SizeOp::kShape:
-        if (node.param >= env_.params.size() || node.axis >= env_.params[node.param].rank) break;
-        return {env_.params[node.param].extents[node.axis], kNoNode, EvalStatus::kOk};
+      case SizeOp::kShape: {
+        Slot result;
+        if (!Leaf(node, env_, &result.value)) break;
+        return result;
+      }
       case SizeOp::kRead:
         return Read(id, node);
       case SizeOp::kIndex:
@@ -319,6 +337,9 @@ bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result) {
 }
 
 EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env) {
+  constexpr uint64_t kLeafSteps = 2;
+  EvalResult result;
+  if (root < pool.size() && env.budget >= kLeafSteps && Leaf(pool[root], env, &result.value)) return result;
   return Evaluator(pool, env).Run(root);
 }
 

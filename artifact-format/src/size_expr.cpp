@@ -254,10 +254,6 @@ bool SizeExprPool::IsConst(NodeId id, int64_t* value) const {
   return true;
 }
 
-SizeClass SizeExprPool::ClassOf(NodeId id) const {
-  return id < facts_.size() ? facts_[id].size_class : SizeClass::kS2;
-}
-
 bool SizeExprPool::DependsOn(NodeId id, uint32_t param) const {
   if (id >= nodes_.size()) return false;
   constexpr size_t kFew = 512;  // asked at launches: few nodes take no memory

@@ -119,7 +119,7 @@ TEST_CASE("plans and launches survive every refusal", "[loader]") {
     }
     return status;
   });
-  CHECK(refusals > 15);
+  CHECK(refusals > 10);  // a plan is one piece
   CHECK(out == std::vector<int32_t>{6, 10, 0});
   adrt_bundle_release(bundle);
 }

@@ -160,6 +160,16 @@ TEST_CASE("an update that fails leaves the plan as it was", "[loader][update]") 
       {BufferArg("x", ADRT_TYPE_F64, x.data(), {50}), ScalarArg("n", ADRT_TYPE_F32, &wrong)},
       {ScalarArg("n", ADRT_TYPE_I32, &many)},  // more than the budget
   };
+  // What an earlier update found is not what a later one goes back to.
+  std::vector<double> z(100, -1);
+  adrt_arg other = BufferArg("y", ADRT_TYPE_F64, z.data(), {100}), same = ScalarArg("n", ADRT_TYPE_I32, &n);
+  n = 3;
+  REQUIRE(adrt_plan_update(plan.plan, std::vector{other, same}.data(), 2, &plan.error) == ADRT_OK);
+  n = 8;
+  other = BufferArg("y", ADRT_TYPE_F64, y.data(), {100});
+  REQUIRE(adrt_plan_update(plan.plan, &other, 1, &plan.error) == ADRT_OK);
+  CHECK(plan.Stack(0, 0).capacity == 3);
+  REQUIRE(adrt_plan_update(plan.plan, &same, 1, &plan.error) == ADRT_OK);
   for (const std::vector<adrt_arg>& args : kRefused) {
     CHECK(adrt_plan_update(plan.plan, args.data(), static_cast<uint32_t>(args.size()), &plan.error) !=
           ADRT_OK);
@@ -200,7 +210,9 @@ TEST_CASE("updates and launches in turn take no memory", "[loader][update]") {
   desc.args = args.data();
   desc.arg_count = 3;
   desc.module = module;
+  long taken = host.calls;
   REQUIRE(adrt_plan(kernel, &desc, &plan, &error) == ADRT_OK);
+  CHECK(host.calls == taken + 1);  // a plan is one piece
   adrt_run_desc run = RunDesc();
   run.heap = heap;
   auto turn = [&](uint64_t version) {

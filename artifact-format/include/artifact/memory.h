@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace adc::artifact {
@@ -92,7 +93,8 @@ class Vector {
   [[nodiscard]] bool TryResize(size_t count) {
     if (!TryReserve(count)) return false;
     while (size_ > count) data_[--size_].~T();
-    while (size_ < count) new (static_cast<void*>(data_ + size_++)) T();
+    for (size_t index = size_; index < count; ++index) new (static_cast<void*>(data_ + index)) T();
+    size_ = count;
     return true;
   }
 
@@ -112,7 +114,10 @@ class Vector {
   }
   void pop_back() { data_[--size_].~T(); }
   void clear() {
-    while (size_ > 0) data_[--size_].~T();
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (size_t index = size_; index > 0; --index) data_[index - 1].~T();
+    }
+    size_ = 0;
   }
   void Assign(const T* first, const T* last) {
     clear();

@@ -22,8 +22,15 @@ enum class ScalarType : uint8_t {
 #undef ADC_SCALAR_TYPE
 };
 std::string_view ScalarTypeName(ScalarType type);
+inline constexpr uint8_t kScalarTypeSizes[] = {
+#define ADC_SCALAR_TYPE(name, spelling, bytes) bytes,
+#include "artifact/scalar_types.def"
+#undef ADC_SCALAR_TYPE
+};
 /// Size in memory and alignment, in bytes.
-uint32_t ScalarTypeSize(ScalarType type);
+inline uint32_t ScalarTypeSize(ScalarType type) {
+  return kScalarTypeSizes[static_cast<uint8_t>(type)];
+}
 bool IsInteger(ScalarType type);  ///< i8 to u64
 
 enum class ParamKind : uint8_t {
@@ -63,7 +70,9 @@ inline bool IsHidden(const ParamMeta& param) {
 /// Cells that a parameter takes in the argument block (artifact/cpu_abi.h).
 uint32_t CellCount(const ParamMeta& param);
 /// Bytes of one element of a buffer, or of a by-value parameter.
-uint32_t ElementSize(const ParamMeta& param);
+inline uint32_t ElementSize(const ParamMeta& param) {
+  return ScalarTypeSize(param.type) * param.rows * param.columns;
+}
 
 /// One `dense` level of a layout tree: index digits and the bytes that each moves by.
 struct LevelMeta {
@@ -214,6 +223,11 @@ struct KernelMeta {
   Vector<CheckMeta> asserts;   ///< by assertion index; bounds: the loops, by number in the record
   Vector<CheckMeta> accesses;  ///< by access index
 };
+
+/// Cells of the whole argument block.
+inline uint32_t CellCount(const KernelMeta& kernel) {
+  return kernel.params.empty() ? 0 : kernel.params.back().cell + CellCount(kernel.params.back());
+}
 
 struct TargetMeta {
   String name;  ///< "cpu:x86-64-v3"

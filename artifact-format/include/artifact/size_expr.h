@@ -105,7 +105,7 @@ class SizeExprPool {
   std::span<const NodeId> ReadIndices(const SizeNode& node) const {
     return {read_operands_.data() + node.read_begin, node.read_count};
   }
-  SizeClass ClassOf(NodeId id) const;
+  SizeClass ClassOf(NodeId id) const { return id < facts_.size() ? facts_[id].size_class : SizeClass::kS2; }
   /// Bit L set: the node depends on index(L) without binding it. Roots must have none.
   uint32_t FreeLevels(NodeId id) const { return facts_[id].free_levels; }
   bool DependsOn(NodeId id, uint32_t param) const;

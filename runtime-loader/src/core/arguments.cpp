@@ -5,6 +5,8 @@
 
 // Arguments against parameters. Every text names the kernel and the parameter, what was given and what is
 // expected, so that the caller need not look anything up.
+//
+// This is most of what a plan costs: what is wrong is found out with few branches, and looked for afterwards.
 
 namespace adrt {
 namespace {
@@ -46,17 +48,19 @@ class Binder {
       : args_(args), arg_count_(arg_count), plan_(plan), meta_(plan.meta()), error_(error) {}
 
   bool MakeRoom() {
-    const artifact::Allocator* allocator = &plan_.host.allocator;
+    const artifact::Allocator* allocator = plan_.allocator();
     plan_.params.Bind(allocator);
     plan_.size_params.Bind(allocator);
     plan_.cells.Bind(allocator);
     if (!plan_.params.TryResize(meta_.params.size()) || !plan_.size_params.TryResize(meta_.params.size()) ||
-        !MakeCells()) {
+        !plan_.cells.TryResize(artifact::CellCount(meta_))) {
       OutOfMemory(error_);
       return false;
     }
     return true;
   }
+
+  const Changes& changes() const { return changes_; }
 
   // Parameters that are not given stay what they were.
   bool Run() {
@@ -78,7 +82,8 @@ class Binder {
       }
       if (!Bind(*given, number)) return false;
     }
-    for (uint32_t index = 0; index < meta_.params.size(); ++index) {
+    // None is given twice: where there are as many arguments as parameters, none is missing.
+    for (uint32_t index = 0; index < meta_.params.size() && arg_count_ < meta_.params.size(); ++index) {
       if (!artifact::IsHidden(meta_.params[index]) && plan_.params[index].given == 0) {
         return Bad(index, "is missing");
       }
@@ -92,100 +97,108 @@ class Binder {
     const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
     return BadWith(index, list);
   }
-  bool BadWith(uint32_t index, artifact::Message message) {
+  [[gnu::cold, gnu::noinline]] bool BadWith(uint32_t index, artifact::Message message) {
     const artifact::MessagePart prefix[] = {"kernel '", meta_.name.view(), "', parameter '",
                                             meta_.params[index].name.view(), "': "};
     return RefuseWith(error_, ADRT_ERROR_ARGUMENT, prefix, message);
   }
 
-  bool MakeCells() {
-    uint64_t count = 0;
-    for (const ParamMeta& param : meta_.params) count += artifact::CellCount(param);
-    return plan_.cells.TryResize(count);
-  }
-
-  bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
+  // Where an argument says its parameter by name, or wrongly.
+  [[gnu::noinline]] bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
     if (!arg.name) {
-      *index = arg.index;
-      if (arg.index < meta_.params.size()) return true;
       return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', argument ", number,
                     ": names parameter ", arg.index, ", the kernel has ", uint64_t{meta_.params.size()});
     }
+    // Most callers keep the order of the parameters.
+    std::string_view name = arg.name;
+    if (number < meta_.params.size() && meta_.params[number].name.view() == name) {
+      *index = number;
+      return true;
+    }
     for (*index = 0; *index < meta_.params.size(); ++*index) {
-      if (meta_.params[*index].name.view() == std::string_view(arg.name)) return true;
+      if (meta_.params[*index].name.view() == name) return true;
     }
     return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "' has no parameter '",
                   arg.name, "'");
   }
 
   bool Bind(const adrt_arg& arg, uint32_t number) {
-    uint32_t index = 0;
-    if (!FindParam(arg, number, &index)) return false;
+    uint32_t index = arg.index;
+    if ((arg.name || index >= meta_.params.size()) && !FindParam(arg, number, &index)) return false;
     const ParamMeta& param = meta_.params[index];
     BoundParam& bound = plan_.params[index];
-    if (bound.given == plan_.bindings) return Bad(index, "is given twice");
-    if (artifact::IsHidden(param))
-      return Bad(index, "is ", KindName(ToKind(param.kind)), ", which the launch makes itself");
-    if (arg.kind != ToKind(param.kind)) {
-      return Bad(index, "is ", KindName(ToKind(param.kind)), ", given as ", KindName(arg.kind));
-    }
-    if (param.kind != ParamKind::kLayout && !CheckElement(arg, index)) return false;
-    bound = {};
+    uint32_t rows = arg.rows ? arg.rows : 1, columns = arg.columns ? arg.columns : 1;
+    bool is_element = arg.type == ToType(param.type) && rows == param.rows && columns == param.columns;
+    bool fits = bound.given != plan_.bindings && arg.kind == ToKind(param.kind) &&
+                !artifact::IsHidden(param) && (is_element || param.kind == ParamKind::kLayout);
+    if (!fits) return BadArgument(arg, index);
+    if (!plan_.params_before.empty()) Keep(index);
     bound.given = plan_.bindings;
     bound.content_version = arg.content_version;
-    switch (param.kind) {
-      case ParamKind::kBuffer:
-        return BindBuffer(arg, index);
-      case ParamKind::kLayout:
-        return BindLayout(arg, index);
-      case ParamKind::kScalar:
-        return BindScalar(arg, index);
-      case ParamKind::kScratch:
-      case ParamKind::kSegment:
-      case ParamKind::kTrips:
-        break;
-    }
-    return false;
+    if (param.kind == ParamKind::kBuffer) return BindBuffer(arg, index);
+    return param.kind == ParamKind::kLayout ? BindLayout(arg, index) : BindScalar(arg, index);
   }
 
-  bool CheckElement(const adrt_arg& arg, uint32_t index) {
+  [[gnu::noinline]] void Keep(uint32_t index) {
     const ParamMeta& param = meta_.params[index];
+    plan_.params_before[index] = plan_.params[index];
+    for (uint32_t n = artifact::CellCount(param); n-- > 0;)
+      plan_.cells_before[param.cell + n] = plan_.cells[param.cell + n];
+  }
+
+  // What is wrong about an argument beside its memory and its value.
+  [[gnu::noinline]] bool BadArgument(const adrt_arg& arg, uint32_t index) {
+    const ParamMeta& param = meta_.params[index];
+    const char* kind = KindName(ToKind(param.kind));
+    if (plan_.params[index].given == plan_.bindings) return Bad(index, "is given twice");
+    if (artifact::IsHidden(param)) return Bad(index, "is ", kind, ", which the launch makes itself");
+    if (arg.kind != ToKind(param.kind)) return Bad(index, "is ", kind, ", given as ", KindName(arg.kind));
     if (arg.type != ToType(param.type)) {
       return Bad(index, "elements are ", artifact::ScalarTypeName(param.type), ", given ",
                  adrt_type_name(arg.type));
     }
-    uint32_t rows = arg.rows ? arg.rows : 1, columns = arg.columns ? arg.columns : 1;
-    if (rows != param.rows || columns != param.columns) {
-      return Bad(index, "elements have the shape ", param.rows, " x ", param.columns, ", given ", rows, " x ",
-                 columns);
-    }
-    return true;
+    return Bad(index, "elements have the shape ", param.rows, " x ", param.columns, ", given ",
+               arg.rows ? arg.rows : 1, " x ", arg.columns ? arg.columns : 1);
   }
 
-  // What the device sees at arg.data. Sizes can be asked for without memory; a launch cannot.
+  // What the device sees at arg.data. Sizes can be asked for without memory; a launch cannot. `alignment` is
+  // a power of two.
   bool FindPlace(const adrt_arg& arg, uint32_t index, uint64_t bytes, uint64_t alignment) {
-    Place& place = plan_.params[index].place;
+    BoundParam& bound = plan_.params[index];
+    Place& place = bound.place;
+    bound.bytes = bytes;
+    bound.content = nullptr;
     if (!arg.data) {
+      place = {};
       if (bytes > 0 && plan_.module) return Bad(index, "is null and should hold ", bytes, " bytes");
       return true;
     }
     place = Place::Host(arg.data, UINT64_MAX);
     if (plan_.module) {
-      char text[160] = {};
-      artifact::TextWriter reason(text, sizeof text);
-      const adrt_device& device = *plan_.module->device;
-      if (!device.kind->bind(device, arg.data, &place, reason)) return Bad(index, "its memory ", text);
+      if (!FindOnDevice(arg, index)) return false;
     } else if (plan_.rules.is_gpu) {
       place = {};  // only a device knows what it names
       return true;
     }
-    if (place.position() % alignment != 0) return Bad(index, "its address is not a multiple of ", alignment);
-    if (place.bytes < bytes) return Bad(index, "needs ", bytes, " bytes, and its memory has ", place.bytes);
-    if (place.position() > uint64_t{PTRDIFF_MAX} || bytes > uint64_t{PTRDIFF_MAX} - place.position()) {
-      return Bad(index, "its ", bytes, " bytes reach past the end of the address space");
-    }
-    if (ReadsInPlace(plan_)) plan_.params[index].content = place.host();
+    uint64_t position = place.position(), end = 0;
+    bool overflows = __builtin_add_overflow(position, bytes, &end);
+    if ((position & (alignment - 1)) != 0 || place.bytes < bytes || overflows || end > uint64_t{PTRDIFF_MAX})
+      return BadPlace(place, index, bytes, alignment);
+    if (ReadsInPlace(plan_)) bound.content = place.host();
     return true;
+  }
+  [[gnu::noinline]] bool FindOnDevice(const adrt_arg& arg, uint32_t index) {
+    char text[160] = {};
+    artifact::TextWriter reason(text, sizeof text);
+    const adrt_device& device = *plan_.module->device;
+    return device.kind->bind(device, arg.data, &plan_.params[index].place, reason) ||
+           Bad(index, "its memory ", text);
+  }
+  [[gnu::noinline]] bool BadPlace(const Place& place, uint32_t index, uint64_t bytes, uint64_t alignment) {
+    if ((place.position() & (alignment - 1)) != 0)
+      return Bad(index, "its address is not a multiple of ", alignment);
+    if (place.bytes < bytes) return Bad(index, "needs ", bytes, " bytes, and its memory has ", place.bytes);
+    return Bad(index, "its ", bytes, " bytes reach past the end of the address space");
   }
 
   bool BindBuffer(const adrt_arg& arg, uint32_t index) {
@@ -193,34 +206,42 @@ class Binder {
     BoundParam& bound = plan_.params[index];
     if (arg.rank != param.rank) return Bad(index, "has rank ", param.rank, ", given rank ", arg.rank);
     uint64_t bytes = artifact::ElementSize(param);
-    bool empty = false;
-    for (uint32_t axis = 0; axis < param.rank; ++axis) {
-      int64_t extent = arg.extents[axis];
-      if (extent < 0) return Bad(index, "extent of axis ", axis, " is ", extent, ", which is negative");
-      if (param.shape_i32 && extent > INT32_MAX) {
-        return Bad(index, "extent of axis ", axis, " is ", extent, ", and the kernel reads it as i32");
-      }
-      if (extent == 0) empty = true;
-      bound.extents[axis] = extent;
+    uint64_t* cell = &plan_.cells[param.cell];
+    bool empty = false, changed = false, overflows = false;
+    uint64_t all = 0;
+    for (uint32_t axis = 0, rank = param.rank; axis < rank; ++axis) {
+      uint64_t extent = static_cast<uint64_t>(arg.extents[axis]);
+      all |= extent;
+      empty |= extent == 0;
+      changed |= extent != static_cast<uint64_t>(bound.extents[axis]);
+      overflows |= __builtin_mul_overflow(bytes, extent, &bytes);
+      bound.extents[axis] = arg.extents[axis];
+      cell[1 + axis] = extent;
     }
-    for (uint32_t axis = 0; axis < param.rank && !empty; ++axis) {
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(arg.extents[axis]), &bytes)) {
-        return Refuse(error_, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta_.name.view(), "', parameter '",
-                      param.name.view(), "': its size in bytes does not fit 64 bits");
-      }
-    }
+    changes_.sizes |= changed;
     if (empty) bytes = 0;
-    if (arg.size != 0 && arg.size < bytes) {
-      return Bad(index, "needs ", bytes, " bytes for its extents, given ", arg.size);
-    }
+    bool fits = all <= (param.shape_i32 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX}) &&
+                (empty || !overflows) && (arg.size == 0 || arg.size >= bytes);
+    if (!fits) return BadExtents(arg, index, !empty && overflows, bytes);
     if (!FindPlace(arg, index, bytes, artifact::ScalarTypeSize(param.type))) return false;
-    bound.bytes = bytes;
     plan_.size_params[index].extents = bound.extents;
     plan_.size_params[index].rank = param.rank;
-    uint64_t* cell = &plan_.cells[param.cell];
-    *cell++ = bound.place.address;
-    for (uint32_t axis = 0; axis < param.rank; ++axis) *cell++ = static_cast<uint64_t>(arg.extents[axis]);
+    *cell = bound.place.address;
     return true;
+  }
+  [[gnu::noinline]] bool BadExtents(const adrt_arg& arg, uint32_t index, bool overflows, uint64_t bytes) {
+    for (uint32_t axis = 0; axis < meta_.params[index].rank; ++axis) {
+      int64_t extent = arg.extents[axis];
+      if (extent < 0) return Bad(index, "extent of axis ", axis, " is ", extent, ", which is negative");
+      if (meta_.params[index].shape_i32 && extent > INT32_MAX) {
+        return Bad(index, "extent of axis ", axis, " is ", extent, ", and the kernel reads it as i32");
+      }
+    }
+    if (overflows) {
+      return Refuse(error_, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta_.name.view(), "', parameter '",
+                    meta_.params[index].name.view(), "': its size in bytes does not fit 64 bits");
+    }
+    return Bad(index, "needs ", bytes, " bytes for its extents, given ", arg.size);
   }
 
   bool BindLayout(const adrt_arg& arg, uint32_t index) {
@@ -230,9 +251,20 @@ class Binder {
     if (arg.size < bytes)
       return Bad(index, "layout '", layout.name.view(), "' takes ", bytes, " bytes, given ", arg.size);
     if (!FindPlace(arg, index, bytes, layout.alignment)) return false;
-    plan_.params[index].bytes = bytes;
     plan_.cells[param.cell] = plan_.params[index].place.address;
     return true;
+  }
+
+  template <class N>
+  static uint64_t Load(const unsigned char* bytes) {
+    N number;
+    std::memcpy(&number, bytes, sizeof number);
+    return number;
+  }
+  static uint64_t LoadCell(const unsigned char* bytes, uint32_t size) {
+    if (size == 4) return Load<uint32_t>(bytes);
+    if (size == 8) return Load<uint64_t>(bytes);
+    return size == 2 ? Load<uint16_t>(bytes) : *bytes;
   }
 
   // A cell holds a component's bytes in its low end; integers are extended by their sign.
@@ -243,23 +275,25 @@ class Binder {
     if (arg.size != 0 && arg.size != uint64_t{size} * count) {
       return Bad(index, "its value has ", uint64_t{size} * count, " bytes, given ", arg.size);
     }
+    BoundParam& bound = plan_.params[index];
     const unsigned char* bytes = static_cast<const unsigned char*>(arg.data);
     for (uint32_t component = 0; component < count; ++component) {
-      uint64_t cell = 0;
-      std::memcpy(&cell, bytes + size_t{component} * size, size);
+      uint64_t cell = LoadCell(bytes + size_t{component} * size, size);
       bool is_signed = param.type >= artifact::ScalarType::kI8 && param.type <= artifact::ScalarType::kI64;
       if (is_signed && size < 8 && (cell >> (8 * size - 1) & 1)) cell |= ~uint64_t{0} << (8 * size);
       if (param.type == artifact::ScalarType::kI1 && cell > 1)
         return Bad(index, "is an i1 and neither 0 nor 1");
+      changes_.numbers |= plan_.cells[param.cell + component] != cell;
       plan_.cells[param.cell + component] = cell;
       if (count == 1 && artifact::IsInteger(param.type)) {
         bool fits = is_signed || cell <= uint64_t{INT64_MAX};
-        plan_.params[index].has_integer = fits;
-        plan_.params[index].integer = static_cast<int64_t>(cell);
+        changes_.sizes |= bound.has_integer != fits || bound.integer != static_cast<int64_t>(cell);
+        bound.has_integer = fits;
+        bound.integer = static_cast<int64_t>(cell);
       }
     }
-    plan_.size_params[index].has_scalar = plan_.params[index].has_integer;
-    plan_.size_params[index].scalar = plan_.params[index].integer;
+    plan_.size_params[index].has_scalar = bound.has_integer;
+    plan_.size_params[index].scalar = bound.integer;
     return true;
   }
 
@@ -270,6 +304,11 @@ class Binder {
       if (param.kind != ParamKind::kBuffer || param.primal >= meta_.params.size()) continue;
       const ParamMeta& primal = meta_.params[param.primal];
       if (primal.kind != ParamKind::kBuffer || primal.rank != param.rank) continue;
+      // Beyond the rank extents are zero.
+      bool alike = true;
+      for (uint32_t axis = 0; axis < 8; ++axis)
+        alike &= plan_.params[param.primal].extents[axis] == plan_.params[index].extents[axis];
+      if (alike) continue;
       for (uint32_t axis = 0; axis < param.rank; ++axis) {
         int64_t expected = plan_.params[param.primal].extents[axis],
                 given = plan_.params[index].extents[axis];
@@ -288,6 +327,17 @@ class Binder {
     uint64_t a_begin = addressed ? a.place.address : a.place.offset,
              b_begin = addressed ? b.place.address : b.place.offset;
     return a_begin < b_begin + b.bytes && b_begin < a_begin + a.bytes;
+  }
+
+  // Whether each parameter's memory lies behind that of the one before.
+  bool Ascending() const {
+    uint64_t end = 0;
+    for (const BoundParam& bound : plan_.params) {
+      if (bound.bytes == 0 || !bound.place.given()) continue;
+      if (bound.place.address == 0 || bound.place.address < end) return false;
+      end = bound.place.address + bound.bytes;
+    }
+    return true;
   }
 
   // Whether no two parameters share memory, where that is soon found out: in the order of their addresses,
@@ -315,7 +365,7 @@ class Binder {
 
   // Memory that two parameters share must be read only by both, or declared shared by both.
   bool CheckAliasing() {
-    if (AllApart()) return true;
+    if (Ascending() || AllApart()) return true;
     for (uint32_t right = 1; right < meta_.params.size(); ++right) {
       const BoundParam& b = plan_.params[right];
       if (b.bytes == 0 || !b.place.given()) continue;
@@ -336,6 +386,7 @@ class Binder {
   uint32_t arg_count_;
   adrt_launch_plan& plan_;
   const artifact::KernelMeta& meta_;
+  Changes changes_;
   adrt_error* error_;
 };
 
@@ -346,8 +397,12 @@ bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_erro
   return binder.MakeRoom() && binder.Run();
 }
 
-bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error) {
-  return Binder(args, arg_count, plan, error).Run();
+bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, Changes* changes,
+                adrt_error* error) {
+  Binder binder(args, arg_count, plan, error);
+  bool good = binder.Run();
+  *changes = binder.changes();
+  return good;
 }
 
 }  // namespace adrt

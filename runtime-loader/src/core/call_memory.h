@@ -1,6 +1,6 @@
 #pragma once
-// Memory for what lives as long as a call: some of the stack, and the host's where that is used up. Sizing
-// evaluates expressions at every launch, and most of them are small.
+// Memory out of a room that is there already, and the host's where that is used up. Plans and sizes take many
+// small pieces, at every launch, and give them back together.
 
 #include <cstdint>
 
@@ -8,42 +8,65 @@
 
 namespace adrt {
 
-class CallMemory {
+/// Pieces of a room that somebody else gives. What is given back is only used again when the room goes.
+class RoomMemory {
  public:
-  explicit CallMemory(const adc::artifact::Allocator& host) : host_(host) {
+  explicit RoomMemory(const adc::artifact::Allocator& host) : host_(host) {
     own_.allocate = [](void* user, size_t size, size_t alignment) {
-      return static_cast<CallMemory*>(user)->Allocate(size, alignment);
+      return static_cast<RoomMemory*>(user)->Allocate(size, alignment);
     };
     own_.release = [](void* user, void* memory, size_t size, size_t alignment) {
-      static_cast<CallMemory*>(user)->Release(memory, size, alignment);
+      static_cast<RoomMemory*>(user)->Release(memory, size, alignment);
     };
     own_.user = this;
   }
-  CallMemory(const CallMemory&) = delete;
-  CallMemory& operator=(const CallMemory&) = delete;
+  RoomMemory(const adc::artifact::Allocator& host, void* room, size_t bytes) : RoomMemory(host) {
+    GiveRoom(room, bytes);
+  }
+  RoomMemory(const RoomMemory&) = delete;
+  RoomMemory& operator=(const RoomMemory&) = delete;
+
+  /// Once, before anything is taken: `room`, aligned to kAlignment, outlives what is taken.
+  void GiveRoom(void* room, size_t bytes) {
+    room_ = static_cast<unsigned char*>(room);
+    bytes_ = bytes;
+  }
 
   /// Everything that is taken from it must be given back before it goes.
   const adc::artifact::Allocator* allocator() const { return &own_; }
 
- private:
-  static constexpr size_t kRoom = 8192, kAlignment = 16;
+  static constexpr size_t kAlignment = 16;
+  /// What a piece of `size` bytes takes of the room.
+  static constexpr size_t Rounded(size_t size) { return (size + kAlignment - 1) & ~(kAlignment - 1); }
 
+ private:
   void* Allocate(size_t size, size_t alignment) {
-    if (alignment > kAlignment || size > kRoom - used_)
+    if (alignment > kAlignment || size > bytes_ - used_)
       return adc::artifact::Allocate(&host_, size, alignment);
     void* memory = room_ + used_;
-    used_ += (size + kAlignment - 1) & ~(kAlignment - 1);
-    if (used_ > kRoom) used_ = kRoom;
+    used_ += Rounded(size);
+    if (used_ > bytes_) used_ = bytes_;
     return memory;
   }
   void Release(void* memory, size_t size, size_t alignment) {
     uintptr_t from_start = reinterpret_cast<uintptr_t>(memory) - reinterpret_cast<uintptr_t>(room_);
-    if (from_start >= kRoom) adc::artifact::Release(&host_, memory, size, alignment);
+    if (from_start >= bytes_) adc::artifact::Release(&host_, memory, size, alignment);
   }
 
   const adc::artifact::Allocator& host_;
   adc::artifact::Allocator own_;
-  size_t used_ = 0;
+  unsigned char* room_ = nullptr;
+  size_t bytes_ = 0, used_ = 0;
+};
+
+/// For what lives as long as a call: the room is some of the stack. Sizing evaluates expressions at every
+/// launch, and most of them are small.
+class CallMemory : public RoomMemory {
+ public:
+  explicit CallMemory(const adc::artifact::Allocator& host) : RoomMemory(host, room_, sizeof room_) {}
+
+ private:
+  static constexpr size_t kRoom = 8192;
   alignas(kAlignment) unsigned char room_[kRoom];
 };
 

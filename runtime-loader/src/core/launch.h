@@ -8,6 +8,7 @@
 // workers never write one cache line.
 
 #include "artifact/adstack_layout.h"
+#include "core/call_memory.h"
 #include "core/handles.h"
 
 namespace adrt {
@@ -96,11 +97,15 @@ struct LaunchTask {
 }  // namespace adrt
 
 struct adrt_launch_plan {
-  explicit adrt_launch_plan(const adrt::Host& from) : host(from) {}
+  explicit adrt_launch_plan(const adrt::Host& from) : host(from), memory(host.allocator) {}
 
   const adc::artifact::KernelMeta& meta() const { return *kernel->meta; }
+  /// For what is made with the plan and goes with it.
+  const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
   adrt::Host host;
+  adrt::RoomMemory memory;  ///< behind the plan itself, where it was made with room
+  size_t block_bytes = 0;   ///< of the plan and its room; 0: it is part of something
   const adrt_kernel* kernel = nullptr;
   adrt_bundle* bundle = nullptr;  ///< retained
   adrt_module* module = nullptr;  ///< retained, may be null
@@ -113,12 +118,12 @@ struct adrt_launch_plan {
   uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;
   uint64_t bindings = 0;  ///< how often arguments were given
-  adrt::Vector<adrt::BoundParam>
-      params_before;  ///< of the last adrt_plan_update: what it found, with the cells
+  /// Of the parameters that the last adrt_plan_update was given (BoundParam::given is `bindings`): what it
+  /// found, with the cells.
+  adrt::Vector<adrt::BoundParam> params_before;
   adrt::Vector<uint64_t> cells_before;
   adrt::Vector<adc::artifact::SizeParam> size_params;
-  adrt::Vector<uint64_t> cells;          ///< addresses of scratch are offsets until the launch
-  adrt::Vector<uint64_t> scratch_sizes;  ///< per parameter, bytes; 0 for others
+  adrt::Vector<uint64_t> cells;  ///< addresses of scratch are offsets until the launch
   uint64_t scratch_bytes = 0;
   uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
   bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
@@ -138,8 +143,15 @@ namespace adrt {
 /// and cells.
 bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error);
 
-/// Binds some of them anew. Where it fails, params, size_params and cells hold something in between.
-bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error);
+/// What other arguments changed.
+struct Changes {
+  bool sizes = false;    ///< an extent, or a by-value integer
+  bool numbers = false;  ///< a by-value argument, float or not
+};
+/// Binds some of them anew, and keeps what those were in params_before and cells_before, which have room.
+/// Where it fails, params, size_params and cells hold something in between.
+bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, Changes* changes,
+                adrt_error* error);
 
 /// Lays out scratch and settles what can be settled without reading buffers.
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
@@ -254,6 +266,7 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
 
 /// The plan of the task's adstacks on this target; null where it has none.
 const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task);
+const artifact::AdstackPlanMeta* AdstackPlanOf(const artifact::TaskMeta& task, uint32_t target);
 /// The task's code on this target; null where there is none.
 const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task);
 

@@ -1,3 +1,4 @@
+#include "artifact/gpu_abi.h"
 #include "core/bounds_record.h"
 #include "core/errors.h"
 #include "core/host.h"
@@ -11,6 +12,61 @@ namespace {
 
 constexpr uint32_t kMaxWorkers = 1u << 24;
 constexpr uint64_t kDefaultThreshold = 1u << 20;
+
+// What a vector takes that gets `count` elements at once.
+template <class T>
+size_t PieceOf(size_t count) {
+  constexpr size_t kFewest = 4;
+  return count == 0 ? 0 : adrt::RoomMemory::Rounded((count > kFewest ? count : kFewest) * sizeof(T));
+}
+
+// Bytes of what BindArguments and SizeLaunch take for a plan of the kernel, as far as that is known: a plan
+// is one piece of memory as a rule.
+size_t RoomOf(const adc::artifact::KernelMeta& meta, uint32_t target, const adc::artifact::RowRules& rules) {
+  size_t cells = CellCount(meta), params = meta.params.size();
+  size_t bytes = PieceOf<adrt::BoundParam>(params) + PieceOf<adc::artifact::SizeParam>(params) +
+                 PieceOf<uint64_t>(cells) + PieceOf<adrt::TaskPlan>(meta.tasks.size());
+  for (const adc::artifact::TaskMeta& task : meta.tasks) {
+    const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(task, target);
+    size_t words = rules.is_gpu ? cells + ADRT_GPU_TAIL_WORDS : 0;
+    if (adstack) {
+      words += AdstackWordCount(*adstack, rules);
+      bytes += PieceOf<adc::artifact::GroupPlace>(adstack->groups.size()) +
+               PieceOf<adc::artifact::StackPlace>(adstack->stacks.size()) +
+               PieceOf<bool>(adstack->stacks.size());
+    }
+    bytes += PieceOf<uint64_t>(words);
+  }
+  return bytes;
+}
+
+// A plan with nothing bound, and room behind it; null when refused.
+adrt_launch_plan* MakePlan(const adrt::Host& host, const adrt_kernel* kernel, uint32_t target) {
+  const adc::artifact::Metadata& metadata = kernel->bundle->metadata;
+  adc::artifact::RowRules rules =
+      adc::artifact::RowRulesOf(metadata.targets[target].kind.view(), /*lanes=*/1);
+  size_t head = adrt::RoomMemory::Rounded(sizeof(adrt_launch_plan));
+  size_t bytes = head + RoomOf(*kernel->meta, target, rules);
+  constexpr size_t kAlignment = adrt::RoomMemory::kAlignment;
+  static_assert(alignof(adrt_launch_plan) <= kAlignment);
+  void* memory = adc::artifact::Allocate(&host.allocator, bytes, kAlignment);
+  if (!memory) return nullptr;
+  adrt_launch_plan* made = new (memory) adrt_launch_plan(host);
+  made->memory.GiveRoom(static_cast<unsigned char*>(memory) + head, bytes - head);
+  made->block_bytes = bytes;
+  made->kernel = kernel;
+  made->bundle = kernel->bundle;
+  made->target = target;
+  made->rules = rules;
+  return made;
+}
+
+void DeletePlan(adrt_launch_plan* plan) {
+  adc::artifact::Allocator allocator = plan->host.allocator;  // it lies in the plan
+  size_t bytes = plan->block_bytes;
+  plan->~adrt_launch_plan();
+  adc::artifact::Release(&allocator, plan, bytes, adrt::RoomMemory::kAlignment);
+}
 
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
@@ -39,17 +95,13 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the bundle has no target ", wanted.target);
   }
   const adrt::Host& host = wanted.module ? wanted.module->host : kernel->bundle->host;
-  adrt_launch_plan* made = adrt::New<adrt_launch_plan>(host.allocator, host);
+  adrt_launch_plan* made = MakePlan(host, kernel, wanted.module ? wanted.module->target : wanted.target);
   if (!made) return adrt::OutOfMemory(error);
-  made->kernel = kernel;
-  made->bundle = kernel->bundle;
   made->module = wanted.module;
-  made->target = wanted.module ? wanted.module->target : wanted.target;
   uint32_t most = wanted.module ? wanted.module->device->worker_count : kMaxWorkers;
   made->most_workers = wanted.workers;
   made->workers = wanted.workers ? wanted.workers : wanted.module ? most : 1;
   if (made->workers > most) made->workers = most;
-  made->rules = adc::artifact::RowRulesOf(made->bundle->metadata.targets[made->target].kind.view(), 1);
   made->heap_budget = wanted.heap_budget;
   made->size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kDefaultSizeBudget;
   made->size_threshold = wanted.size_threshold ? wanted.size_threshold : kDefaultThreshold;
@@ -75,7 +127,7 @@ void adrt_plan_release(adrt_launch_plan* plan) {
   if (plan->run_rows.given()) module->device->kind->release(*module->device, plan->run_rows);
   if (plan->run_status.given()) module->device->kind->release(*module->device, plan->run_status);
   adrt_bundle* bundle = plan->bundle;
-  adrt::Delete(plan->host.allocator, plan);
+  DeletePlan(plan);
   adrt_module_release(module);
   adrt_bundle_release(bundle);
 }

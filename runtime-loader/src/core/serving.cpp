@@ -3,7 +3,7 @@
 namespace adrt {
 
 void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adrt_launch_plan& plan) {
-  const artifact::Allocator* allocator = &served.host.allocator;
+  const artifact::Allocator* allocator = plan.allocator();
   plan.kernel = kernel;
   plan.bundle = served.bundle;
   plan.module = served.module;
@@ -19,9 +19,8 @@ void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adr
 
 bool BindServing(const adrt_launch_plan& served, adrt_launch_plan& plan) {
   const Vector<artifact::ParamMeta>&from = served.meta().params, &params = plan.meta().params;
-  const artifact::ParamMeta& last = params.back();
   if (!plan.params.TryResize(params.size()) || !plan.size_params.TryResize(params.size()) ||
-      !plan.cells.TryResize(last.cell + artifact::CellCount(last))) {
+      !plan.cells.TryResize(artifact::CellCount(plan.meta()))) {
     return false;
   }
   bool plain_alone = plan.meta().role == artifact::KernelRole::kBounds;

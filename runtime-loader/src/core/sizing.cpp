@@ -185,6 +185,10 @@ class TaskSizer {
   // limit to the steps, more steps than that.
   bool Value(NodeId id, const char* what, std::string_view place, int64_t* value, bool* open,
              uint64_t limit = 0) {
+    if (id == known_ && id != artifact::kNoNode) {
+      *value = known_value_;
+      return true;
+    }
     if (plan_.meta().exprs.ClassOf(id) == SizeClass::kS2 && !may_read_) {
       *open = true;
       return true;
@@ -204,6 +208,8 @@ class TaskSizer {
     }
     switch (result.status) {
       case artifact::EvalStatus::kOk:
+        known_ = id;
+        known_value_ = result.value;
         return true;
       case artifact::EvalStatus::kOverflow:
         return Bad(ADRT_ERROR_SIZE_OVERFLOW, what, place, " does not fit 64 bits");
@@ -503,7 +509,9 @@ class TaskSizer {
   TaskPlan& sizes_;
   const artifact::AdstackPlanMeta* adstack_;
   artifact::RowRules rules_;
-  bool by_count_ = false;  ///< groups behind gates take as many rows as iterations were counted
+  bool by_count_ = false;             ///< groups behind gates take as many rows as iterations were counted
+  NodeId known_ = artifact::kNoNode;  ///< evaluated last: stacks of one loop have one capacity
+  int64_t known_value_ = 0;
   adrt_error* error_;
 };
 
@@ -558,21 +566,33 @@ void LayOutWords(adrt_launch_plan& plan) {
 
 }  // namespace
 
-const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
-  for (const artifact::EntryMeta& entry : plan.meta().tasks[task].entries) {
-    if (entry.target == plan.target) return &entry;
+namespace {
+
+const artifact::EntryMeta* EntryFor(const artifact::TaskMeta& task, uint32_t target) {
+  for (const artifact::EntryMeta& entry : task.entries) {
+    if (entry.target == target) return &entry;
   }
   return nullptr;
 }
 
+}  // namespace
+
+const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
+  return EntryFor(plan.meta().tasks[task], plan.target);
+}
+
+const artifact::AdstackPlanMeta* AdstackPlanOf(const artifact::TaskMeta& task, uint32_t target) {
+  const artifact::EntryMeta* entry = EntryFor(task, target);
+  return entry && entry->plan != artifact::kNoIndex ? &task.plans[entry->plan] : nullptr;
+}
+
 const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task) {
-  const artifact::EntryMeta* entry = EntryOf(plan, task);
-  return entry && entry->plan != artifact::kNoIndex ? &plan.meta().tasks[task].plans[entry->plan] : nullptr;
+  return AdstackPlanOf(plan.meta().tasks[task], plan.target);
 }
 
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
-  const artifact::Allocator* allocator = &plan.host.allocator;
+  const artifact::Allocator* allocator = plan.allocator();
   plan.tasks.Bind(allocator);
   if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
   for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
