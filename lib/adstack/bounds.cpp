@@ -37,6 +37,8 @@ namespace {
 
 /// Chains of operands longer than this are not followed.
 constexpr uint32_t kMaxDepth = 400;
+/// A slot of a nest of eight loops.
+constexpr uint32_t kMaxSlotDepth = 16;
 constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
 
 }  // namespace
@@ -117,23 +119,83 @@ Range Bounds::Of(Value value) {
   if (!type.IsScalar() || ir::IsFloat(type.scalar)) return {};
   Entry& entry = known_[value];
   if (entry.state == Entry::Done) return entry.range;
-  if (entry.state == Entry::Busy || depth_ >= kMaxDepth) return FitType(type, {});
+  if (entry.state == Entry::Busy || depth_ >= kMaxDepth) return FitType(type, {}, false);
   entry.state = Entry::Busy;
   ++depth_;
-  Range range = FitType(type, Compute(value));
+  Range range = FitType(type, Compute(value), MayWrap(value));
   --depth_;
   known_[value] = {Entry::Done, range};
   return range;
 }
 
-Range Bounds::FitType(Type type, Range range) {
-  if (ir::BitWidth(type.scalar) > 16) {
-    // Wider arithmetic is taken as it is written: what wraps there is found by the guard at run time.
-    if (ir::IsUnsigned(type.scalar) && range.lower == kNoNode) range.lower = algebra_.Const(0);
+Range Bounds::OfSlot(Value slot, uint32_t depth) {
+  Inst inst = function_.DefiningInst(slot);
+  if (!inst.Valid() || depth == kMaxSlotDepth) return Of(slot);
+  Op op = function_[inst].op;
+  if (op != Op::Add && op != Op::Sub && op != Op::Mul) return Of(slot);
+  Range left = OfSlot(function_.Operand(inst, 0), depth + 1);
+  Range right = OfSlot(function_.Operand(inst, 1), depth + 1);
+  if (op == Op::Add) return Sum(left, right);
+  return op == Op::Sub ? Difference(left, right, function_.TypeOf(slot).scalar) : Product(left, right);
+}
+
+bool Bounds::IsPartCount(Value count, Value part) const {
+  Inst inst = function_.DefiningInst(count);
+  if (!inst.Valid()) return false;
+  auto operand = [&](uint32_t n) { return function_.Operand(inst, n); };
+  std::optional<int64_t> size = function_.IntegerConstant(part);
+  auto is_one_at_most = [&](Value added) {
+    if (std::optional<int64_t> constant = function_.IntegerConstant(added)) return *constant <= 1;
+    Inst min = function_.DefiningInst(added);
+    return min.Valid() && function_[min].op == Op::Min &&
+           function_.IntegerConstant(function_.Operand(min, 1)).value_or(2) <= 1;
+  };
+  if (function_[inst].op == Op::Div)
+    return operand(1) == part || (size && function_.IntegerConstant(operand(1)) == size);
+  if (function_[inst].op == Op::Add) return is_one_at_most(operand(1)) && IsPartCount(operand(0), part);
+  if (function_[inst].op != Op::Select || function_.IntegerConstant(operand(2)).value_or(2) > 1) return false;
+  // Under the same condition as the size of a part, perhaps: without it there is one part, or two.
+  Inst choice = function_.DefiningInst(part);
+  if (choice.Valid() && function_[choice].op == Op::Select && function_.Operand(choice, 0) == operand(0))
+    part = function_.Operand(choice, 1);
+  return IsPartCount(operand(1), part);
+}
+
+bool Bounds::MayWrap(Value value) const {
+  Inst inst = function_.DefiningInst(value);
+  if (!inst.Valid()) return false;
+  Op op = function_[inst].op;
+  if (op != Op::Mul && op != Op::Shl) return false;
+  int64_t far = int64_t{1} << (ir::BitWidth(function_.TypeOf(value).scalar) / 2);
+  std::optional<int64_t> right = function_.IntegerConstant(function_.Operand(inst, 1));
+  if (op == Op::Shl) return !right || *right >= ir::BitWidth(function_.TypeOf(value).scalar) / 2;
+  std::optional<int64_t> left = function_.IntegerConstant(function_.Operand(inst, 0));
+  auto is_small = [&](std::optional<int64_t> factor) { return factor && *factor > -far && *factor < far; };
+  if (is_small(left) || is_small(right)) return false;
+  // Of 64 bits only what looks like a hash: any other product is of sizes, and the evaluator checks it.
+  if (BitWidth(function_.TypeOf(value).scalar) == 64) return left || right;
+  // Where the parts begin that a loop goes through: within what was divided.
+  for (uint32_t n : {0u, 1u}) {
+    const ir::ValueData& index = function_[function_.Operand(inst, n)];
+    if (index.kind != ValueKind::BlockParam || index.number != 0) continue;
+    Inst loop = function_[Block(index.owner)].owner;
+    if (loop.Valid() && function_[loop].op == Op::For &&
+        IsPartCount(function_.Operand(loop, 1), function_.Operand(inst, 1 - n)))
+      return false;
+  }
+  return true;
+}
+
+Range Bounds::FitType(Type type, Range range, bool may_wrap) {
+  int64_t bits = ir::BitWidth(type.scalar);
+  bool is_signed = ir::IsSigned(type.scalar);
+  if (bits == 64) {
+    // No expression has room for that.
+    if (may_wrap) range = {};
+    if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
     return range;
   }
-  int64_t bits = ir::BitWidth(type.scalar);
-  int64_t low = ir::IsSigned(type.scalar) ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
   int64_t high = low + (int64_t{1} << bits) - 1;
   if (range.Exact() && algebra_.pool()[range.lower].op != SizeOp::kConst) {
     SizeOp op = algebra_.pool()[range.lower].op;
@@ -142,6 +204,15 @@ Range Bounds::FitType(Type type, Range range) {
   ConstantRange lower = algebra_.RangeOf(range.lower), upper = algebra_.RangeOf(range.upper);
   if (range.lower != kNoNode && range.upper != kNoNode && lower.low >= low && upper.high <= high)
     return range;
+  if (bits == 32) {
+    bool is_far = (range.lower != kNoNode && lower.low != INT64_MIN && lower.low < low) ||
+                  (range.upper != kNoNode && upper.high != INT64_MAX && upper.high > high);
+    if (!may_wrap && !is_far) {
+      if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
+      return range;
+    }
+    if (range.Exact()) return Range::Exactly(algebra_.Wrap(range.lower, low, int64_t{1} << bits));
+  }
   return {algebra_.Const(low), algebra_.Const(high)};
 }
 
@@ -476,6 +547,7 @@ Range Bounds::OfLoad(Inst inst) {
   }
   if (base_data.kind != ValueKind::BlockParam || Block(base_data.owner) != function_.Body()) return {};
   if (!type.IsBuffer() || type.rows != 0) return {};
+  if (type.scalar == ir::Scalar::I1) return {};  // expressions read numbers
   uint32_t task = TaskOf(inst);
   if (task >= written_.size() || written_[task][base_data.number]) return {};
   std::vector<NodeId> indices;

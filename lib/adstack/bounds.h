@@ -27,7 +27,8 @@ struct Trips {
 };
 
 /// Translates integer values of one kernel. Sound: the true value never lies outside of the range, as long as
-/// the kernel's integer arithmetic of 32 bits and more does not wrap and no float goes in. Exact for scalar
+/// no sum of 32 bits and nothing of 64 bits wraps: products wrap in the expression where they do in the
+/// kernel, and so does what grows out of numbers of known size. Exact for scalar
 /// arguments, shapes, loop indices, elements of buffers that the same task does not write (what an earlier
 /// task writes is there when the task is sized), arithmetic on those, and carried values that grow by what is
 /// known.
@@ -36,6 +37,9 @@ class Bounds {
   Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra);
 
   Range Of(ir::Value value);
+  /// Of the slot of a push or pop, in numbers that do not wrap: where a slot of the kernel would, its tape is
+  /// longer than any that can be had.
+  Range OfSlot(ir::Value slot, uint32_t depth = 0);
   /// Of a `for`, a `while` (its body), a `parallel` or `parallel over` axis.
   Trips TripsOf(ir::Inst loop, uint32_t axis = 0);
   /// Level of the index of `loop`; kMaxSizeLevels or more: too deep for an index of its own.
@@ -83,7 +87,11 @@ class Bounds {
   Range Union(Range a, Range b);
   Range Choose(Range condition, Range if_true, Range if_false);
   Range Closed(ir::Inst loop, Range range);
-  Range FitType(ir::Type type, Range range);
+  /// `count` parts of `part` iterations each are a number of iterations, rounded up.
+  bool IsPartCount(ir::Value count, ir::Value part) const;
+  /// The result of `value` may leave its type by far: a product of two numbers that are not small.
+  bool MayWrap(ir::Value value) const;
+  Range FitType(ir::Type type, Range range, bool may_wrap);
   /// `value` as `param` plus something, where it is that.
   std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
   /// The bound of a `while` may be the largest number, which bounds nothing: better counted.

@@ -151,7 +151,7 @@ class Planner {
     NodeId capacity = algebra_.Const(0);
     for (Inst access : facts.accesses) {
       if (kernel_[access].op != Op::StackPush) continue;
-      Range slot = bounds_.Of(kernel_.Operand(access, 2));
+      Range slot = bounds_.OfSlot(kernel_.Operand(access, 2));
       *loose = *loose || !slot.Exact();
       NodeId slots = algebra_.Add(slot.upper, algebra_.Const(1));
       NodeId most = bounds_.LargestIn(kernel_[access].parent, slots, {}, loose);
@@ -173,7 +173,7 @@ class Planner {
   Inst GuardOf(const StackFacts& facts, Inst access, Block gate) {
     if (!facts.indexed) return {};
     Value slot = kernel_.Operand(access, kernel_[access].operand_count - 1);
-    Range range = bounds_.Of(slot);
+    Range range = bounds_.OfSlot(slot);
     if (!range.Exact() || work_[range.lower].op != SizeOp::kIndex) return {};
     uint32_t level = work_[range.lower].axis;
     Block inner = kernel_[access].parent;

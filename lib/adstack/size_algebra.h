@@ -41,6 +41,10 @@ class SizeAlgebra {
   NodeId Min(NodeId left, NodeId right);
   NodeId Max(NodeId left, NodeId right);
   NodeId Clamp0(NodeId operand);
+  /// `operand` as an integer holds it whose smallest number is `low` and which has `count` numbers.
+  NodeId Wrap(NodeId operand, int64_t low, int64_t count) {
+    return Add(pool_.Mod(Sub(operand, Const(low)), Const(count)), Const(low));
+  }
 
   /// `expr` with index(level) replaced. Unknown where a loop inside `expr` would capture an index of the
   /// replacement.
