@@ -364,6 +364,7 @@ bool Compilation::Lower() {
   // Checked accesses and assertions are numbered, once for all targets, in the code that they are in.
   bool alike = options_.check_bounds || options_.check_writes || options_.keep_asserts;
   lowered_ = DivideTargets(*module_, std::move(plans), targets_, alike);
+  if (options_.want_plans) product_->plans = DumpPlans(lowered_, kept_, sources_);
   if (passes_.Wants("adstack")) {
     for (const PlanDump& dump : DumpPlans(lowered_, kept_, sources_))
       passes_.PrintDump(dump.title, dump.text);

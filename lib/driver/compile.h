@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/options.h"
+#include "driver/plan_dump.h"
 
 namespace adc::driver {
 
@@ -13,6 +14,7 @@ namespace adc::driver {
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
   std::vector<std::string> dependencies;  ///< files read, the inputs first
+  std::vector<PlanDump> plans;  ///< what --dump=adstack shows, where CompileOptions::want_plans asks
 };
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to

@@ -61,6 +61,7 @@ struct CompileOptions {
   bool bounds_record = false;  ///< kernels with a gradient get one that records what their loops go by
   bool keep_asserts = false;   ///< `assert` is compiled in
   bool debug_info = false;
+  bool want_plans = false;        ///< Product::plans is filled
   bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so
   std::vector<std::string> include_dirs;
   /// Old and new head of file names; the last match wins.

@@ -18,6 +18,7 @@ int Inspect(const std::vector<std::string>& words, Session& session);
 int Verify(const std::vector<std::string>& words, Session& session);
 int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
+int Report(const std::vector<std::string>& words, Session& session);
 int Extract(const std::vector<std::string>& words, Session& session);
 int Devices(const std::vector<std::string>& words, Session& session);
 int Batch(const std::vector<std::string>& words, Session& session);
@@ -37,6 +38,7 @@ inline constexpr Command kCommands[] = {
     {"verify", Verify, "check a bundle as the loader does"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},
+    {"report", Report, "draw what a bundle's launches take, as a page"},
     {"extract", Extract, "write the payloads of a bundle to files"},
     {"devices", Devices, "show what this machine can run"},
     {"batch", Batch, "run command lines one after the other in one process"},

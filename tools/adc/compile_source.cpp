@@ -15,10 +15,14 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.check_writes = options.check_writes;
   compile.keep_going = options.keep_going;
   compile.bounds_record = options.bounds_record;
+  compile.want_plans = options.plans != nullptr;
   driver::Product product;
   driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code != driver::kExitOk) return code;
   *bytes = std::move(product.bytes);
+  for (const driver::PlanDump& plan : product.plans) {
+    if (options.plans != nullptr) *options.plans += plan.text + "\n";
+  }
   return driver::kExitOk;
 }
 

@@ -90,6 +90,8 @@ struct OpenOptions {
   bool check_writes = false;
   bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
   bool bounds_record = false;
+  /// For .ir files: what `--dump=adstack` shows goes here; null: nowhere.
+  std::string* plans = nullptr;
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
 /// Only its bytes.

@@ -1,0 +1,98 @@
+#pragma once
+// What launches of a bundle's kernels take, from the bundle alone: no device, no code run. `adc size` prints
+// it, `adc report` draws it.
+
+#include <adrt/adrt.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/metadata.h"
+#include "command_line.h"
+#include "loader.h"
+#include "reference_layout.h"
+#include "values.h"
+
+namespace adc::tool {
+
+/// Which share of a group's iterations passes its gate.
+struct PassShare {
+  std::string gate;  ///< the end of its place ("grid.ir:194:5", "194:5"); empty: of every group
+  double share = 1;
+};
+
+/// What the command line says about the launches.
+struct SizeRequest {
+  std::string kernel;  ///< empty: all
+  ArgTexts texts;
+  uint64_t workers = 0;  ///< 0: 1 on a CPU, 65,536 on a device
+  uint64_t budget = 0;
+  std::vector<PassShare> passes;
+  std::vector<std::string> include_dirs;  ///< for an .ir file
+
+  /// --kernel, --shape, --arg, --threads, --budget, --pass, -I.
+  void AddTo(CommandLine& line);
+};
+
+/// A launch of one kernel on one target.
+class LaunchSizes {
+ public:
+  /// Everything but `target` stays where it is as long as this lives.
+  LaunchSizes(const Kernel& kernel, const artifact::KernelMeta& meta, const std::vector<adrt_arg>& arguments,
+              const adrt_target_info& target, const SizeRequest& request)
+      : kernel_(kernel), meta_(meta), arguments_(arguments), target_(target), request_(request) {}
+
+  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. An exit
+  /// code.
+  int Plan(uint32_t target, std::vector<bool>* used_passes);
+
+  const Kernel& kernel() const { return kernel_; }
+  const artifact::KernelMeta& meta() const { return meta_; }
+  const adrt_target_info& target() const { return target_; }
+  const adrt_plan_report& total() const { return total_; }
+  bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
+  adrt_task_report Task(uint32_t task) const;
+  adrt_group_report Group(uint32_t task, uint32_t group) const;
+  adrt_stack_report Stack(uint32_t task, uint32_t stack) const;
+  /// Of the layout that is compared with (reference_layout.h); nothing where it says nothing, or iterations
+  /// are counted.
+  std::optional<ReferenceLayout> Reference(uint32_t task) const;
+
+ private:
+  /// Whether the contents of every buffer that sizes depend on are given.
+  bool HasContents() const;
+  /// Settles what they decide.
+  adrt_status TakeContents(adrt_error* error);
+
+  const Kernel& kernel_;
+  const artifact::KernelMeta& meta_;
+  const std::vector<adrt_arg>& arguments_;
+  adrt_target_info target_;
+  const SizeRequest& request_;
+  LaunchPlan plan_;
+  adrt_plan_report total_ = Sized<adrt_plan_report>();
+};
+
+/// Those of a bundle, kernel by kernel, target by target.
+class AllSizes {
+ public:
+  /// An exit code, after what is wrong was printed. Bundle and request stay where they are as long as this
+  /// lives.
+  int Plan(const Bundle& bundle, const SizeRequest& request);
+  const std::deque<LaunchSizes>& launches() const { return launches_; }
+
+ private:
+  struct Arguments {
+    std::map<std::string, ArgValue> values;
+    std::vector<adrt_arg> list;
+  };
+  std::optional<artifact::Metadata> metadata_;
+  std::vector<Kernel> kernels_;
+  std::deque<Arguments> arguments_;
+  std::deque<LaunchSizes> launches_;
+};
+
+}  // namespace adc::tool
