@@ -6,6 +6,8 @@ namespace adc::target {
 namespace {
 
 constexpr uint32_t kBlockSize = 128;
+/// Starting a block takes an NVIDIA device longer than 128 threads of a counting kernel take.
+constexpr uint32_t kCudaCountingBlockSize = 512;
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kDevicePrivateBytes = 16u << 10;
 /// Tapes in private memory. A thread of NVIDIA's and of AMD's devices has some 256 registers of four bytes: a
@@ -19,7 +21,7 @@ Target DeviceTarget(Kind kind, Arch arch, std::string name) {
   t.kind = kind;
   t.arch = arch;
   t.row_lanes = t.wave = kLanes;
-  t.block_size = kBlockSize;
+  t.block_size = t.counting_block_size = kBlockSize;
   t.private_bytes = kDevicePrivateBytes;
   return t;
 }
@@ -30,6 +32,7 @@ Target CudaTarget(std::string processor, uint32_t level, uint32_t ptx) {
   t.processor = std::move(processor);
   t.features = "+ptx" + std::to_string(ptx);
   t.level = level;
+  t.counting_block_size = kCudaCountingBlockSize;
   t.half_conversion = t.round_to_even = true;
   // The constant memory of NVIDIA's devices holds 64 KiB and serves one address at a time.
   t.spaces = {.global = 1, .constant = 1, .local = 5, .shared = 3};

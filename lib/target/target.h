@@ -36,9 +36,11 @@ struct Target {
   uint32_t level = 0;
   bool half_conversion = false;
   bool round_to_even = false;
-  uint32_t row_lanes = 1;               ///< rows of an adstack heap lie interleaved in blocks of this many
-  uint32_t wave = 1;                    ///< threads that run in step; 32 where the device decides
-  uint32_t block_size = 0;              ///< threads of a block where the kernel does not say; 0 on a CPU
+  uint32_t row_lanes = 1;   ///< rows of an adstack heap lie interleaved in blocks of this many
+  uint32_t wave = 1;        ///< threads that run in step; 32 where the device decides
+  uint32_t block_size = 0;  ///< threads of a block where the kernel does not say; 0 on a CPU
+  /// The same of kernels that only count, all of whose blocks end with atomic updates of the same few words.
+  uint32_t counting_block_size = 0;
   bool f64 = true;                      ///< has 64-bit floats
   uint32_t private_bytes = 256u << 10;  ///< limit on the local arrays of one task
   /// Adstacks of constant size, up to this many bytes per task in all, live in registers or private memory.

@@ -144,7 +144,7 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
 
 void GatherTables::EndSums(const std::vector<Sum>& sums) {
   for (const Sum& sum : sums) {
-    if (Value* touched = TouchedOf(sum)) {
+    if (Value* touched = TouchedOf(sum, TotalOf(sum))) {
       PayIf(touched, sum, nullptr);
     } else {
       Pay(sum, TotalOf(sum));

@@ -53,6 +53,10 @@ class GpuDialect {
   /// `value`, an i32, of the lane whose number differs from this one's in the bits `distance`. Every lane of
   /// the wave runs this.
   virtual llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const = 0;
+  /// Whether AddOverWave is there.
+  virtual bool AddsAtOnce() const { return false; }
+  /// The sum of `value`, an i32, over the whole wave, every lane of which runs this.
+  virtual llvm::Value* AddOverWave(Builder&, llvm::Value*) const { return nullptr; }
   /// Mask of the lanes of `mask` that hold the same `value`, an i64, as this one. May add blocks.
   virtual llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const;
 

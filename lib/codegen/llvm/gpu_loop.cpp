@@ -96,6 +96,7 @@ class LoopEmitter {
     iteration->addIncoming(hooks_.Thread(), before);
     if (digits) digits->Enter(before);
     hooks_.SetIteration(iteration);
+    body_.memory().SetIteration(loop, iteration);
     for (size_t n = 0; n < axes.size(); ++n) {
       Value* digit = digits ? digits->Digit(n) : iteration;
       body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digit), axes[n].bounds);
@@ -109,6 +110,7 @@ class LoopEmitter {
         builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.Iterations()), iterate, exit);
     again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
     hooks_.SetIteration(nullptr);
+    body_.memory().SetIteration({}, nullptr);
   }
 
   /// Threads run this loop once or a few times, and there are many of them: copies of the body, or registers
@@ -142,7 +144,7 @@ class LoopEmitter {
 /// The size of the blocks of a task: what was asked for or the target's, in whole waves.
 uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target& target) {
   uint32_t asked = task < what.block_size.size() ? what.block_size[task] : 0;
-  if (asked == 0) asked = target.block_size;
+  if (asked == 0) asked = ir::IsCounting(what.kernel->role) ? target.counting_block_size : target.block_size;
   uint32_t wave = target.wave;
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
 }

@@ -160,12 +160,47 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
   return pay;
 }
 
-LaneSums::Reduced LaneSums::OverLanes(const Sum& sum, Reduced own, uint32_t lanes) {
+Value* LaneSums::TotalOverLanes(const Sum& sum, Value* own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
   for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
-    Value* other = wave.ReadScalarAcross(builder_, own.total, distance);
-    own.total = Combine(sum.what->reduction, false, ScalarOf(sum), own.total, other);
+    Value* other = wave.ReadScalarAcross(builder_, own, distance);
+    own = Combine(sum.what->reduction, false, ScalarOf(sum), own, other);
   }
+  return own;
+}
+
+/// Counts have 64 bits and seldom need them: where every lane's fits 26, the sum of 32 or 64 of them fits 32.
+Value* LaneSums::AddAtOnce(const Sum& sum, Value* own, uint32_t lanes) {
+  const GpuDialect& wave = *hooks_.Wave();
+  constexpr uint32_t kSmall = 26;
+  if (sum.what->reduction != Reduction::Add || !wave.AddsAtOnce()) return nullptr;
+  if (own->getType()->isIntegerTy(32)) return wave.AddOverWave(builder_, own);
+  if (!own->getType()->isIntegerTy(64)) return nullptr;
+  Value* large = builder_.CreateICmpUGE(own, builder_.getInt64(uint64_t{1} << kSmall));
+  Value* any = wave.LanesWhere(builder_, wave.EveryLane(builder_), large);
+  llvm::BasicBlock* at_once = NewBlock("sum_small");
+  llvm::BasicBlock* in_rounds = NewBlock("sum_large");
+  llvm::BasicBlock* join = NewBlock("sum_joined");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(any, llvm::ConstantInt::get(any->getType(), 0)), at_once,
+                        in_rounds);
+  builder_.SetInsertPoint(at_once);
+  Value* small = wave.AddOverWave(builder_, builder_.CreateTrunc(own, builder_.getInt32Ty()));
+  small = builder_.CreateZExt(small, own->getType());
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(in_rounds);
+  Value* total = TotalOverLanes(sum, own, lanes);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* either = builder_.CreatePHI(own->getType(), 2);
+  either->addIncoming(small, at_once);
+  either->addIncoming(total, in_rounds);
+  return either;
+}
+
+LaneSums::Reduced LaneSums::OverLanes(const Sum& sum, Reduced own, uint32_t lanes) {
+  const GpuDialect& wave = *hooks_.Wave();
+  Value* at_once = AddAtOnce(sum, own.total, lanes);
+  own.total = at_once != nullptr ? at_once : TotalOverLanes(sum, own.total, lanes);
   if (own.touched != nullptr) {
     Value* touched = wave.LanesWhere(builder_, wave.EveryLane(builder_), own.touched);
     own.touched = builder_.CreateICmpNE(touched, llvm::ConstantInt::get(touched->getType(), 0));
@@ -239,12 +274,16 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
 void LaneSums::EndSums(const std::vector<Sum>& sums) {
   const GpuDialect& wave = *hooks_.Wave();
   std::vector<Reduced> reduced;
-  for (const Sum& sum : sums) reduced.push_back(OverLanes(sum, {TotalOf(sum), TouchedOf(sum)}, wave.Lanes()));
+  for (const Sum& sum : sums) {
+    Value* total = TotalOf(sum);
+    reduced.push_back(OverLanes(sum, {total, sum.shows ? nullptr : TouchedOf(sum, total)}, wave.Lanes()));
+  }
   Value* leads = builder_.CreateICmpEQ(wave.Lane(builder_), builder_.getInt32(0));
   llvm::BasicBlock* done = OverBlock(sums, reduced, leads);
   for (size_t n = 0; n < sums.size(); ++n) {
     Value* chosen = leads;
-    if (reduced[n].touched != nullptr) chosen = builder_.CreateAnd(chosen, reduced[n].touched);
+    Value* touched = sums[n].shows ? TouchedOf(sums[n], reduced[n].total) : reduced[n].touched;
+    if (touched != nullptr) chosen = builder_.CreateAnd(chosen, touched);
     PayIf(chosen, sums[n], reduced[n].total);
   }
   if (done == nullptr) return;

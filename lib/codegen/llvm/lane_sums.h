@@ -27,7 +27,7 @@ class LaneSums final : public SumEmitter {
 
   struct Reduced {
     llvm::Value* total = nullptr;
-    llvm::Value* touched = nullptr;  ///< i1, or null
+    llvm::Value* touched = nullptr;  ///< i1, or null: the total shows it, or it does not matter
   };
 
   void Flush() override;
@@ -37,6 +37,9 @@ class LaneSums final : public SumEmitter {
   void EndGathered() override {}
   /// Over the lanes of the wave, or as many as `lanes`; every lane of the wave runs it.
   Reduced OverLanes(const Sum& sum, Reduced own, uint32_t lanes);
+  llvm::Value* TotalOverLanes(const Sum& sum, llvm::Value* own, uint32_t lanes);
+  /// The sum of whole numbers by the wave's own instruction; null where there is none for them.
+  llvm::Value* AddAtOnce(const Sum& sum, llvm::Value* own, uint32_t lanes);
   /// Over the waves of the block. Leaves the builder where the first wave goes on alone, and gives the block
   /// that it must lead to, where all go on; null, and nothing done, where there is one wave or too many sums.
   /// `leads`: this is the first lane of its wave.

@@ -1,5 +1,6 @@
 #include "codegen/llvm/memory.h"
 
+#include "codegen/common/flat_access.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -65,6 +66,24 @@ Value* MemoryEmitter::LayoutOffset(const ir::LayoutField& field, ir::Inst inst) 
   return offset;
 }
 
+Value* MemoryEmitter::ElementOf(ir::Inst inst) {
+  uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
+  std::span<const ir::Value> indices = kernel_.Indices(inst);
+  size_t flat = indices.size();  // the indices from here on are the flat iteration
+  if (iteration_ != nullptr && IsFlat(kernel_, loop_, inst))
+    flat -= kernel_[kernel_[loop_].regions[0]].params.size();
+  Value* position = nullptr;
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
+    if (position != nullptr) position = builder_.CreateNSWMul(position, hooks_.Extent(param, axis));
+    if (axis >= flat) continue;
+    Value* index = values_.Index(indices[axis]);
+    position = position != nullptr ? builder_.CreateNSWAdd(position, index) : index;
+  }
+  if (flat < indices.size())
+    position = position != nullptr ? builder_.CreateNSWAdd(position, iteration_) : iteration_;
+  return position != nullptr ? position : builder_.getInt64(0);
+}
+
 MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Value base = kernel_.Operand(inst, 0);
@@ -84,17 +103,7 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
         builder_.CreateInBoundsGEP(builder_.getInt8Ty(), hooks_.BufferAddress(base_data.number), offset);
     return cell;
   }
-  Value* position = nullptr;
-  uint32_t axis = 0;
-  for (ir::Value index : kernel_.Indices(inst)) {
-    Value* wide = values_.Index(index);
-    if (position != nullptr)
-      wide =
-          builder_.CreateNSWAdd(builder_.CreateNSWMul(position, hooks_.Extent(base_data.number, axis)), wide);
-    position = wide;
-    ++axis;
-  }
-  if (position == nullptr) position = builder_.getInt64(0);
+  Value* position = ElementOf(inst);
   if (element.Components() > 1) {
     position = builder_.CreateNSWMul(position, builder_.getInt64(element.Components()));
     position = builder_.CreateNSWAdd(position, builder_.getInt64(component));

@@ -29,6 +29,11 @@ class MemoryEmitter {
 
   /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
+  /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
+  void SetIteration(ir::Inst loop, llvm::Value* iteration) {
+    loop_ = loop;
+    iteration_ = iteration;
+  }
 
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
@@ -52,6 +57,8 @@ class MemoryEmitter {
 
   BaseKind KindOf(ir::Inst inst) const;
   Cell CellOf(ir::Inst inst);
+  /// The element that the indices of an access to a buffer or an array name, i64.
+  llvm::Value* ElementOf(ir::Inst inst);
   llvm::Value* LayoutOffset(const ir::LayoutField& field, ir::Inst inst);
   /// i1: every index is in range.
   llvm::Value* InRange(ir::Inst inst);
@@ -80,6 +87,8 @@ class MemoryEmitter {
   const KernelChecks& checks_;
   const BodyConfig& config_;
   bool in_loop_ = false;
+  ir::Inst loop_;
+  llvm::Value* iteration_ = nullptr;
   SideTable<ir::Inst, llvm::Value*> old_ahead_;  ///< of updates that were read ahead
   SideTable<ir::Value, llvm::Value*> arrays_;
 };

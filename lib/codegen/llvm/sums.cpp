@@ -69,7 +69,8 @@ void SumEmitter::Begin(const ChunkSums& sums) {
     // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
     // the bit.
     bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
-    if (sum.conditional && !harmless) {
+    state.shows = sum.conditional && !harmless && !ir::IsFloat(type.scalar);
+    if (sum.conditional && !harmless && !state.shows) {
       state.touched = hooks_.Local(builder_.getInt1Ty(), "touched");
       builder_.CreateStore(builder_.getFalse(), state.touched);
     }
@@ -154,7 +155,8 @@ Value* SumEmitter::TotalOf(const Sum& sum) {
   return builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
 }
 
-Value* SumEmitter::TouchedOf(const Sum& sum) {
+Value* SumEmitter::TouchedOf(const Sum& sum, Value* total) {
+  if (sum.shows) return builder_.CreateICmpNE(total, StartOf(sum));
   return sum.touched == nullptr ? nullptr : builder_.CreateLoad(builder_.getInt1Ty(), sum.touched);
 }
 

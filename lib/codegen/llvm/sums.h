@@ -39,7 +39,11 @@ class SumEmitter {
   struct Sum {
     const ChunkSum* what = nullptr;
     llvm::AllocaInst* total = nullptr;
-    llvm::AllocaInst* touched = nullptr;  ///< null where the cell may always be touched
+    llvm::AllocaInst* touched =
+        nullptr;  ///< null where the cell may always be touched, or the total shows it
+    /// Of whole numbers: the cell, which may not be there otherwise, is touched where the total is not what
+    /// the sum starts from.
+    bool shows = false;
   };
 
   virtual void BeginGathered(const ChunkSums& sums) = 0;
@@ -54,8 +58,8 @@ class SumEmitter {
   /// What the sum starts from: it leaves a cell as it is, to the bit.
   llvm::Constant* StartOf(const Sum& sum) const;
   llvm::Value* TotalOf(const Sum& sum);
-  /// i1, or null where the cell may always be touched.
-  llvm::Value* TouchedOf(const Sum& sum);
+  /// i1, or null where the cell may always be touched. `total`: of the sum so far.
+  llvm::Value* TouchedOf(const Sum& sum, llvm::Value* total);
   /// Updates the cell of `sum` with `total`; PayIf: where `condition` holds. No total: that of the worker.
   void Pay(const Sum& sum, llvm::Value* total);
   void PayIf(llvm::Value* condition, const Sum& sum, llvm::Value* total);

@@ -89,6 +89,10 @@ Value* NvptxDialect::ReadAcross(Builder& b, Value* value, uint32_t distance) con
                            {EveryLane(b), value, b.getInt32(distance), b.getInt32(kLastLane)});
 }
 
+Value* NvptxDialect::AddOverWave(Builder& b, Value* value) const {
+  return b.CreateIntrinsic(Intrinsic::nvvm_redux_sync_add, {}, {value, EveryLane(b)});
+}
+
 /// The hardware knows powers and logarithms of two, and sine and cosine near 0. An angle loses its whole
 /// turns first, in two steps so that angles up to some thousands keep their last bits.
 Value* NvptxDialect::ApproximateMath(Builder& b, ir::Op op, ir::Scalar scalar,

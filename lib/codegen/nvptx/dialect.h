@@ -25,6 +25,8 @@ class NvptxDialect final : public GpuDialect {
   llvm::Value* Read(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const override;
   llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const override;
   llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const override;
+  bool AddsAtOnce() const override { return target_.level >= 80; }
+  llvm::Value* AddOverWave(Builder& b, llvm::Value* value) const override;
   /// exp, exp2, log, log2, sin and cos of f32.
   llvm::Value* ApproximateMath(Builder& b, ir::Op op, ir::Scalar scalar,
                                llvm::ArrayRef<llvm::Value*> operands) const override;

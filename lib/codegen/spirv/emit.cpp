@@ -132,7 +132,7 @@ class Emission {
     // A checked access branches, and stays where it is.
     if (parallel && !checked) body.SetEarly(FindEarlyReads(kernel));
     if (parallel) body.SetLate(FindLatePrologue(kernel, task.first, task.parallel, sum_emitter.all()));
-    TaskEmitter(context_, kernel, environment, builder, values, status, body).Emit(task);
+    TaskEmitter(context_, kernel, environment, builder, values, status, memory, body).Emit(task);
     builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
     if (context_.config.debug_lines) builder_.Name(builder.id(), symbol);
     return environment.bindings();

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "codegen/common/flat_access.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -89,16 +90,18 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     cell.index = values_.Get(indices[0]);
     return cell;
   }
+  size_t flat = indices.size();  // the indices from here on are the flat iteration
+  if (iteration_ != 0 && IsFlat(kernel_, loop_, inst))
+    flat -= kernel_[kernel_[loop_].regions[0]].params.size();
   cell.index = f_.Int(width, 0);
-  uint32_t axis = 0;
-  for (ir::Value index : indices) {
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (axis != 0) {
       Id extent = f_.Resize(environment_.Extent(cell.param, axis), 64, width, false);
       cell.index = f_.Mul(width, cell.index, extent);
     }
-    cell.index = f_.Add(width, cell.index, values_.Position(index, width));
-    ++axis;
+    if (axis < flat) cell.index = f_.Add(width, cell.index, values_.Position(indices[axis], width));
   }
+  if (flat < indices.size()) cell.index = f_.Add(width, cell.index, f_.Resize(iteration_, 64, width, false));
   if (!element.IsScalar()) {
     cell.index = f_.Mul(width, cell.index, f_.Int(width, element.Components()));
     cell.index = f_.Add(width, cell.index, f_.Int(width, component));

@@ -38,6 +38,11 @@ class MemoryEmitter {
 
   /// The device address of the element of `access`.
   Id AddressOf(ir::Inst access) { return AddressOf(CellOf(access)); }
+  /// The parallel loop that is being emitted and its flat iteration in 64 bits; 0: none.
+  void SetIteration(ir::Inst loop, Id iteration) {
+    loop_ = loop;
+    iteration_ = iteration;
+  }
   AtomicEmitter& atomics() { return atomics_; }
 
   /// What lies at `place` as a register, and back.
@@ -86,6 +91,8 @@ class MemoryEmitter {
   const KernelChecks& checks_;
   AtomicEmitter atomics_;
   SideTable<ir::Value, Id> arrays_;
+  ir::Inst loop_;
+  Id iteration_ = 0;
   SideTable<ir::Inst, Id> ahead_;  ///< plain update -> what it has read already
 };
 

@@ -125,10 +125,12 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   }
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, position.id, total));
   status_.SetIteration(position.id);
+  memory_.SetIteration(task.parallel, position.id);
   // A field outside of every `dense` has one cell and no counter.
   BindCounters(axes, position.id);
   body_.EmitBlock(kernel_[task.parallel].regions[0]);
   status_.SetIteration(0);
+  memory_.SetIteration({}, 0);
   f_.BeginNext(loop);
   f_.Close(loop, position, f_.Add(64, position.id, threads));
   for (size_t n = 0; n < changed.size(); ++n) {

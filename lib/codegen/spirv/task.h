@@ -10,7 +10,8 @@ namespace adc::codegen::spirv {
 class TaskEmitter {
  public:
   TaskEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
-              FunctionBuilder& builder, ValueTable& values, StatusReporter& status, BodyEmitter& body)
+              FunctionBuilder& builder, ValueTable& values, StatusReporter& status, MemoryEmitter& memory,
+              BodyEmitter& body)
       : context_(context),
         kernel_(kernel),
         environment_(environment),
@@ -18,6 +19,7 @@ class TaskEmitter {
         m_(context.module),
         values_(values),
         status_(status),
+        memory_(memory),
         body_(body) {}
 
   /// Emits the whole task and ends the function.
@@ -47,6 +49,7 @@ class TaskEmitter {
   ModuleBuilder& m_;
   ValueTable& values_;
   StatusReporter& status_;
+  MemoryEmitter& memory_;
   BodyEmitter& body_;
 };
 

@@ -1,0 +1,30 @@
+#include "codegen/common/flat_access.h"
+
+namespace adc::codegen {
+
+namespace {
+
+bool IsExtentOf(const ir::Function& kernel, ir::Value v, ir::Value buffer, size_t axis) {
+  ir::Inst inst = kernel.DefiningInst(v);
+  return inst.Valid() && kernel[inst].op == ir::Op::Shape && kernel.Operand(inst, 0) == buffer &&
+         kernel[inst].attr == axis;
+}
+
+}  // namespace
+
+bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access) {
+  if (!loop.Valid() || kernel[loop].op != ir::Op::Parallel) return false;
+  const std::vector<ir::Value>& counters = kernel[kernel[loop].regions[0]].params;
+  std::span<const ir::Value> indices = kernel.Indices(access);
+  ir::Value buffer = kernel.Operand(access, 0);
+  if (!kernel.TypeOf(buffer).IsBuffer() || indices.size() < counters.size()) return false;
+  size_t outer = indices.size() - counters.size();
+  for (uint32_t n = 0; n < counters.size(); ++n) {
+    if (indices[outer + n] != counters[n] || kernel.IntegerConstant(kernel.Operand(loop, 2 * n)) != 0)
+      return false;
+    if (n > 0 && !IsExtentOf(kernel, kernel.Operand(loop, 2 * n + 1), buffer, outer + n)) return false;
+  }
+  return true;
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,17 @@
+#pragma once
+// Accesses that follow the flat iteration of a parallel loop.
+//
+//   parallel %i, %j in 0..(shape %x, 1), 0..(shape %x, 2) { ... load %x[%t, %i, %j] }
+//
+// reads element t * (shape 1) * (shape 2) + iteration: no division tells i and j apart.
+
+#include "ir/function.h"
+
+namespace adc::codegen {
+
+/// Whether the last indices of `access`, to a buffer, are the counters of the parallel loop `loop`, all of
+/// them in their order, and each counts from 0 to the extent of the axis that it indexes (the outermost may
+/// end anywhere).
+bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access);
+
+}  // namespace adc::codegen
