@@ -169,7 +169,8 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "primal ran. It runs where a launch is given a bounds record (adrt_plan_desc, adc run)",
             &options.bounds_record);
   line.Value("--block-size", "N",
-             "threads of a block on devices, 32 to 1024, where a kernel does not say; default 128",
+             "threads of a block on devices, 32 to 1024, where a kernel does not say; default 128, and\n"
+             "512 for what counts on NVIDIA devices",
              [&options](std::string_view word) -> std::string {
                uint32_t number = 0;
                auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);

@@ -115,7 +115,7 @@ class TaskSizer {
     if (!Iterations(&open)) return false;
     if (open) return true;
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = sizes_.worst_bytes = 0;
-    sizes_.threads = Limit() < sizes_.total ? Limit() : sizes_.total;
+    sizes_.threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
     sizes_.resolved = true;
@@ -167,10 +167,19 @@ class TaskSizer {
   }
 
   // Threads that run at once. Where a GPU's threads have no row, or take one when they pass a gate, there are
-  // as many as iterations: those that pass are then spread over the device as evenly as can be.
+  // as many as iterations: those that pass are then spread over the device as evenly as can be. Counting
+  // treats all iterations alike, and starting more blocks than run at once takes longer than the counting.
   uint64_t Limit() const {
-    if (!rules_.is_gpu || HasUngated()) return OwnThreads();
+    if (!rules_.is_gpu || HasUngated() || plan_.serves) return OwnThreads();
     return plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
+  }
+  // Fewer threads of a device count as fast, as long as none of them has more iterations.
+  uint64_t Threads() const {
+    uint64_t limit = Limit(), total = sizes_.total;
+    if (total <= limit) return total;
+    if (!rules_.is_gpu || !plan_.serves) return limit;
+    uint64_t rounds = (total - 1) / limit + 1;
+    return (total - 1) / rounds + 1;
   }
   uint64_t OwnThreads() const {
     uint32_t own = 0;
