@@ -1,5 +1,7 @@
 #include "codegen/common/flat_access.h"
 
+#include <algorithm>
+
 namespace adc::codegen {
 
 namespace {
@@ -23,6 +25,21 @@ bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access) {
     if (indices[outer + n] != counters[n] || kernel.IntegerConstant(kernel.Operand(loop, 2 * n)) != 0)
       return false;
     if (n > 0 && !IsExtentOf(kernel, kernel.Operand(loop, 2 * n + 1), buffer, outer + n)) return false;
+  }
+  return true;
+}
+
+bool HasOnlyFlatUses(const ir::Function& kernel, ir::Inst loop) {
+  if (kernel[loop].op != ir::Op::Parallel) return false;
+  const std::vector<ir::Value>& counters = kernel[kernel[loop].regions[0]].params;
+  for (uint32_t n = 0; n < kernel.InstCount(); ++n) {
+    ir::Inst inst(n);
+    size_t uses = 0;
+    for (ir::Value operand : kernel.Operands(inst))
+      uses += static_cast<size_t>(std::count(counters.begin(), counters.end(), operand));
+    if (uses == 0) continue;
+    bool flat = ir::IsAccess(kernel[inst].op) && IsFlat(kernel, loop, inst);
+    if (!flat || uses != counters.size()) return false;
   }
   return true;
 }

@@ -14,4 +14,7 @@ namespace adc::codegen {
 /// end anywhere).
 bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access);
 
+/// Whether flat accesses alone tell the iterations of `loop` apart: nothing else uses its counters.
+bool HasOnlyFlatUses(const ir::Function& kernel, ir::Inst loop);
+
 }  // namespace adc::codegen

@@ -11,6 +11,7 @@
 
 #include "analysis/tasks.h"
 #include "codegen/common/early_reads.h"
+#include "codegen/common/flat_access.h"
 #include "codegen/common/gate.h"
 #include "codegen/common/late_prologue.h"
 #include "codegen/common/launch_words.h"
@@ -47,6 +48,7 @@ class LoopEmitter {
 
   void EmitParallel(const analysis::Task& task, bool unchecked) {
     ChunkSums sums;
+    unchecked_ = unchecked;
     if (unchecked) sums = FindChunkSums(kernel_, task.first, task.parallel);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
@@ -83,6 +85,11 @@ class LoopEmitter {
 
  private:
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
+    bool flat = unchecked_ && HasOnlyFlatUses(kernel_, loop);
+    if (ir::IsCounting(kernel_.role) && (flat || axes.size() <= 1) && IsShort(kernel_[loop].regions[0])) {
+      EmitInFours(loop, axes, flat, exit);
+      return;
+    }
     std::optional<IterationDigits> digits;
     if (axes.size() > 1) {
       digits.emplace(builder_, axes);
@@ -95,22 +102,80 @@ class LoopEmitter {
     llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
     iteration->addIncoming(hooks_.Thread(), before);
     if (digits) digits->Enter(before);
-    hooks_.SetIteration(iteration);
-    body_.memory().SetIteration(loop, iteration);
-    for (size_t n = 0; n < axes.size(); ++n) {
-      Value* digit = digits ? digits->Digit(n) : iteration;
-      body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digit), axes[n].bounds);
-    }
-    body_.EmitBlock(kernel_[loop].regions[0]);
-    SetPlace(loop);
+    for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
+    EmitIteration(loop, iteration);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
     if (digits) digits->Advance();
     llvm::BranchInst* again =
         builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.Iterations()), iterate, exit);
     again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
+  }
+
+  /// A short body that only counts waits for what it reads, and for nothing else: four iterations at a time
+  /// read at the same time.
+  void EmitInFours(ir::Inst loop, const std::vector<Axis>& axes, bool flat, llvm::BasicBlock* exit) {
+    auto emit = [&](Value* iteration) {
+      if (!flat && !axes.empty()) BindCounter(axes[0], iteration);
+      EmitIteration(loop, iteration);
+    };
+    auto later = [&](Value* iteration, uint64_t rounds) {
+      Value* distance = builder_.CreateMul(hooks_.Threads(), builder_.getInt64(rounds), "", true, true);
+      return builder_.CreateAdd(iteration, distance, "", true, true);
+    };
+    auto begin_loop = [&](llvm::BasicBlock* head, Value* first) {
+      llvm::BasicBlock* before = builder_.GetInsertBlock();
+      builder_.CreateBr(head);
+      builder_.SetInsertPoint(head);
+      llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
+      iteration->addIncoming(first, before);
+      return iteration;
+    };
+    auto end_loop = [&](llvm::PHINode* iteration, Value* next) {
+      iteration->addIncoming(next, builder_.GetInsertBlock());
+      builder_.CreateBr(iteration->getParent())->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
+    };
+    llvm::BasicBlock* four = NewBlock("four");
+    llvm::BasicBlock* rest = NewBlock("rest");
+    llvm::BasicBlock* one = NewBlock("one");
+    llvm::PHINode* iteration = begin_loop(NewBlock("fours"), hooks_.Thread());
+    builder_.CreateCondBr(builder_.CreateICmpULT(later(iteration, 3), hooks_.Iterations()), four, rest);
+    builder_.SetInsertPoint(four);
+    for (uint64_t round = 0; round < 4; ++round) emit(later(iteration, round));
+    end_loop(iteration, later(iteration, 4));
+    builder_.SetInsertPoint(rest);
+    iteration = begin_loop(NewBlock("rests"), iteration);
+    builder_.CreateCondBr(builder_.CreateICmpULT(iteration, hooks_.Iterations()), one, exit);
+    builder_.SetInsertPoint(one);
+    emit(iteration);
+    end_loop(iteration, later(iteration, 1));
+  }
+
+  void BindCounter(const Axis& axis, Value* digit) {
+    body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit), axis.bounds);
+  }
+
+  /// The body, whose counters are bound.
+  void EmitIteration(ir::Inst loop, Value* iteration) {
+    hooks_.SetIteration(iteration);
+    body_.memory().SetIteration(loop, iteration);
+    body_.EmitBlock(kernel_[loop].regions[0]);
+    SetPlace(loop);
     hooks_.SetIteration(nullptr);
     body_.memory().SetIteration({}, nullptr);
+  }
+
+  /// Without loops, and little of it.
+  bool IsShort(ir::Block block) const {
+    constexpr size_t kMost = 24;  // instructions of a block
+    bool is_short = kernel_[block].insts.size() <= kMost;
+    for (ir::Inst inst : kernel_[block].insts) {
+      if (!is_short || !ir::HasRegions(kernel_[inst].op)) continue;
+      is_short = kernel_[inst].op == ir::Op::If;
+      for (ir::Block region : kernel_[inst].regions)
+        is_short = is_short && (!region.Valid() || IsShort(region));
+    }
+    return is_short;
   }
 
   /// Threads run this loop once or a few times, and there are many of them: copies of the body, or registers
@@ -139,6 +204,7 @@ class LoopEmitter {
   GpuTask& hooks_;
   BodyEmitter& body_;
   DebugLines* lines_;
+  bool unchecked_ = false;  ///< no access is checked against the extents
 };
 
 /// The size of the blocks of a task: what was asked for or the target's, in whole waves.

@@ -173,12 +173,14 @@ class TaskSizer {
     if (!rules_.is_gpu || HasUngated() || plan_.serves) return OwnThreads();
     return plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
   }
-  // Fewer threads of a device count as fast, as long as none of them has more iterations.
+  // Fewer threads of a device count as fast, as long as none of them has more iterations, but for what makes
+  // the iterations of each a multiple of four, which are counted together.
   uint64_t Threads() const {
     uint64_t limit = Limit(), total = sizes_.total;
     if (total <= limit) return total;
     if (!rules_.is_gpu || !plan_.serves) return limit;
     uint64_t rounds = (total - 1) / limit + 1;
+    if (rounds > 2) rounds = (rounds + 3) / 4 * 4;
     return (total - 1) / rounds + 1;
   }
   uint64_t OwnThreads() const {
