@@ -54,11 +54,13 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
     ReportOne(safe.Failure(), options);
     return kExitUsage;
   }
-  diag::Status written = WriteWhole(output, product.bytes);
-  if (written && depfile) {
+  // The product last: where it is there, so is all that belongs to it.
+  diag::Status written = diag::Unit{};
+  if (depfile) {
     std::string target = options.depfile_target.empty() ? made : options.depfile_target;
     written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
   }
+  if (written) written = WriteWhole(output, product.bytes);
   if (written) return kExitOk;
   ReportOne(written.Failure(), options);
   return kExitFailed;
@@ -104,6 +106,14 @@ ExitCode CompileToFiles(const CompileOptions& options) {
     std::string output =
         options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;
     return WriteOutputs(options.inputs, options, output);
+  }
+  if (!options.depfile.empty() && options.inputs.size() > 1) {
+    ReportOne(diag::Fail(ErrorId::E0705, {},
+                         "the dependencies of '" + options.inputs[0] + "' and '" + options.inputs[1] +
+                             "' would both be written to '" + options.depfile + "'",
+                         "compile one at a time with -MF, or write a depfile next to each with -MD"),
+              options);
+    return kExitUsage;
   }
   std::map<std::string, std::string> written_for;
   for (const std::string& input : options.inputs) {

@@ -109,6 +109,10 @@ inline void CheckRecordArguments(OnDevice& device) {
   recorded.forward->SetRecord(odd.data(), recorded.bytes);
   CHECK(recorded.forward->TryPlan() == ADRT_ERROR_ARGUMENT);
   CHECK(device.text().find("multiple of 8") != std::string::npos);
+  CHECK(device.text().find("its bounds record is not aligned") != std::string::npos);
+  recorded.forward->SetRecord(recorded.forward->args()[0].data, recorded.bytes);
+  CHECK(recorded.forward->TryPlan() == ADRT_ERROR_ARGUMENT);
+  CHECK(device.text().find("its bounds record shares memory with %") != std::string::npos);
   // A record that does not begin where a descriptor may serves as well.
   Region shifted(device.kind(), recorded.memory.get(), 8, recorded.bytes);
   recorded.forward->SetRecord(shifted.data(), recorded.bytes);

@@ -7,6 +7,7 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "diag/errors.h"
 #include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/targets.h"
@@ -50,8 +51,16 @@ std::string TakeEmit(std::string_view word, driver::CompileOptions* options) {
                       &options->emit);
 }
 
+bool IsErrorId(std::string_view word) {
+  for (uint32_t at = 0; at < diag::ErrorCount(); ++at) {
+    if (diag::InfoAt(at).id == word) return true;
+  }
+  return false;
+}
+
 std::string TakeDerive(std::string_view list, driver::Derivations* derive) {
   *derive = {false, false, false};
+  if (list.empty()) return "takes grad, jvp, jvp(grad) or none, separated by commas";
   while (!list.empty()) {
     size_t comma = list.find(',');
     std::string_view word = list.substr(0, comma);
@@ -190,17 +199,18 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
 void AddReporting(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Reporting");
   line.Flag("-w", "show no warnings", &options.quiet_warnings);
-  line.Joined("-W", "error, -Wno-ID", "treat warnings as errors; do not show the warning ID",
-              [&options](std::string_view word) -> std::string {
-                if (word == "error") {
-                  options.warnings_are_errors = true;
-                } else if (word.starts_with("no-") && word.size() > 3) {
-                  options.silenced.emplace_back(word.substr(3));
-                } else {
-                  return "wants -Werror or -Wno-ID, with the id that stands behind a warning";
-                }
-                return {};
-              });
+  line.Joined(
+      "-W", "error, -Wno-ID", "treat warnings as errors; do not show the warning ID",
+      [&options](std::string_view word) -> std::string {
+        if (word == "error") {
+          options.warnings_are_errors = true;
+        } else if (word.starts_with("no-") && IsErrorId(word.substr(3))) {
+          options.silenced.emplace_back(word.substr(3));
+        } else {
+          return "wants -Werror or -Wno-ID, with the id that stands behind a warning, as in -Wno-E0602";
+        }
+        return {};
+      });
   line.Value("--error-limit", "N", "stop after N errors; 0: no limit; default 20",
              [&options](std::string_view word) -> std::string {
                uint64_t number = 0;

@@ -320,15 +320,6 @@ class Binder {
     return true;
   }
 
-  // Two buffers of one device may lie in the same memory, so addresses count where there are any.
-  static bool Overlap(const BoundParam& a, const BoundParam& b) {
-    bool addressed = a.place.address != 0 && b.place.address != 0;
-    if (!addressed && a.place.buffer != b.place.buffer) return false;
-    uint64_t a_begin = addressed ? a.place.address : a.place.offset,
-             b_begin = addressed ? b.place.address : b.place.offset;
-    return a_begin < b_begin + b.bytes && b_begin < a_begin + a.bytes;
-  }
-
   // Whether each parameter's memory lies behind that of the one before.
   bool Ascending() const {
     uint64_t end = 0;
@@ -371,7 +362,7 @@ class Binder {
       if (b.bytes == 0 || !b.place.given()) continue;
       for (uint32_t left = 0; left < right; ++left) {
         const BoundParam& a = plan_.params[left];
-        if (a.bytes == 0 || !a.place.given() || !Overlap(a, b)) continue;
+        if (a.bytes == 0 || !a.place.given() || !Overlap(a.place, a.bytes, b.place, b.bytes)) continue;
         const ParamMeta &a_meta = meta_.params[left], &b_meta = meta_.params[right];
         bool both_read = a_meta.access == artifact::Access::kRead && b_meta.access == artifact::Access::kRead;
         if (both_read || (a_meta.alias && b_meta.alias)) continue;

@@ -26,18 +26,39 @@ uint64_t CountsOffset(const adrt_launch_plan& counting) {
   return Aligned(HeapBytes(counting)) + Aligned(ADRT_STATUS_BYTES);
 }
 
-bool FindRecord(const adrt_plan_desc& desc, const adrt_launch_plan& plan, Place* place, adrt_error* error) {
-  uint64_t bytes = BoundsBytes(*plan.kernel), given = desc.bounds_record_size;
-  char text[160] = "its bounds record is too small or not aligned";
-  artifact::TextWriter reason(text, sizeof text);
-  bool bound = !plan.module ||
-               plan.module->device->kind->bind(*plan.module->device, desc.bounds_record, place, reason);
-  if (bound && plan.module && place->bytes < given) given = place->bytes;
-  if (bound && given >= bytes && place->position() % kElement == 0) return true;
-  Fail(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': ", text, ": it takes ", bytes,
-       " bytes at a multiple of 8, given ", given);
+bool BadRecord(const adrt_launch_plan& plan, uint64_t given, adrt_error* error, std::string_view wrong,
+               std::string_view whose = {}) {
+  uint64_t bytes = BoundsBytes(*plan.kernel);
+  Fail(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its bounds record ", wrong, whose,
+       ": it takes ", bytes, " bytes at a multiple of 8, given ", given);
   error->needed_bytes = bytes;
   return false;
+}
+
+bool FindRecord(const adrt_plan_desc& desc, const adrt_launch_plan& plan, Place* place, adrt_error* error) {
+  uint64_t bytes = BoundsBytes(*plan.kernel), given = desc.bounds_record_size;
+  char text[160];
+  artifact::TextWriter reason(text, sizeof text);
+  if (plan.module &&
+      !plan.module->device->kind->bind(*plan.module->device, desc.bounds_record, place, reason)) {
+    return BadRecord(plan, given, error, text);
+  }
+  if (plan.module && place->bytes < given) given = place->bytes;
+  if (given < bytes) return BadRecord(plan, given, error, "is too small");
+  if (place->position() % kElement != 0) return BadRecord(plan, given, error, "is not aligned");
+  return true;
+}
+
+// Whether the record is nobody else's memory.
+bool IsApart(const adrt_launch_plan& plan, const Place& record, adrt_error* error) {
+  for (uint32_t index = 0; index < plan.params.size(); ++index) {
+    const BoundParam& bound = plan.params[index];
+    if (bound.bytes == 0 || !bound.place.given() || !record.given()) continue;
+    if (Overlap(bound.place, bound.bytes, record, BoundsBytes(*plan.kernel)))
+      return BadRecord(plan, record.bytes, error, "shares memory with %",
+                       plan.meta().params[index].name.view());
+  }
+  return true;
 }
 
 }  // namespace
@@ -59,13 +80,17 @@ bool BindRecord(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* 
   }
   if (meta.bounds == artifact::kNoIndex) return true;
   Place record;
-  if (!FindRecord(desc, plan, &record, error)) return false;
+  if (!FindRecord(desc, plan, &record, error) || !IsApart(plan, record, error)) return false;
   plan.bounds = New<BoundsRecord>(plan.host.allocator, plan.host);
   if (!plan.bounds) return OutOfMemory(error) == ADRT_OK;
   plan.bounds->record = record.Part(0, BoundsBytes(*plan.kernel));
   plan.bounds->compares = compares;
   SetUpServing(plan, &plan.bundle->kernels[meta.bounds], plan.bounds->plan);
   return BindServing(plan, plan.bounds->plan) || OutOfMemory(error) == ADRT_OK;
+}
+
+bool RecordIsApart(const adrt_launch_plan& plan, adrt_error* error) {
+  return !plan.bounds || IsApart(plan, plan.bounds->record, error);
 }
 
 void RebindRecord(adrt_launch_plan& plan) {

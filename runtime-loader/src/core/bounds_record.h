@@ -23,6 +23,8 @@ uint64_t BoundsBytes(const adrt_kernel& kernel);
 
 /// Takes the caller's record, if there is one. The arguments must be bound.
 bool BindRecord(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error);
+/// Whether arguments that were given now leave the record its memory.
+bool RecordIsApart(const adrt_launch_plan& plan, adrt_error* error);
 /// The arguments are others now.
 void RebindRecord(adrt_launch_plan& plan);
 /// Gives counting its part of the heap, behind scratch and words. Nothing where there is no record.

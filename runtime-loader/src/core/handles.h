@@ -76,6 +76,15 @@ struct Place {
   unsigned char* host() const { return reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(address)); }
 };
 
+/// Whether the first bytes of two places are partly the same memory. Two buffers of one device may lie in the
+/// same memory, so addresses count where there are any.
+inline bool Overlap(const Place& a, uint64_t a_bytes, const Place& b, uint64_t b_bytes) {
+  bool addressed = a.address != 0 && b.address != 0;
+  if (!addressed && a.buffer != b.buffer) return false;
+  uint64_t a_begin = addressed ? a.address : a.offset, b_begin = addressed ? b.address : b.offset;
+  return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
+}
+
 /// Memory that was taken from a device.
 struct Memory {
   Place place;

@@ -62,6 +62,7 @@ bool LookedAtChange(const adrt_launch_plan& plan, uint32_t task) {
 }
 
 bool Settle(adrt_launch_plan& plan, const Changes& changes, adrt_error* error) {
+  if (!RecordIsApart(plan, error)) return false;
   RebindRecord(plan);
   if (changes.sizes) return SizeLaunchAgain(plan, error);
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {

@@ -246,7 +246,7 @@ bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWrit
     return false;
   }
   if (buffer.buffer == 0 || buffer.address == 0) {
-    reason << "its adrt_vk_buffer has no " << (buffer.buffer == 0 ? "buffer" : "address");
+    reason << "is an adrt_vk_buffer without " << (buffer.buffer == 0 ? "buffer" : "address");
     return false;
   }
   *place = {buffer.buffer, buffer.offset, buffer.size, buffer.address};
