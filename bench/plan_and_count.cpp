@@ -7,7 +7,7 @@
 // have not, and that of mpm_grid_op, which devices alone need, by itself.
 //
 // Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its gradient
-// (a whole one, where the loop's end depends on all that the loop computes).
+// (a whole one, where the loop's end depends on all that the loop computes, and that calls functions).
 
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 
 #include "../tests/support/native.h"
 #include "mpm_state.h"
+#include "target/target.h"
 #include "timing.h"
 
 using namespace adc;
@@ -155,6 +156,13 @@ kernel @halving(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i
     store %y[%i], %v
   }
 }
+kernel @decay(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %row: buffer<i32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = while carry(%a = %v0) { continue_if (gt %a, 0.125) } do { yield (mul %a, (sub 0.9375, (mul 0.125, %a))) }
+    store %y[%i], %v
+  }
+}
 )";
 
 /// A launch that counts against one that goes by what was counted.
@@ -205,8 +213,9 @@ int main(int argc, char** argv) {
   if (file < 0 || write(file, kRagged, std::strlen(kRagged)) < 0) return 1;
   close(file);
   {
-    test::Native native(path, threads);
+    test::Native native(path, threads, false, 2, false, 0, target::HostTarget());
     good = TimeCounting(native, "ragged.grad", iterations, repeats, 0.1) && good;
+    good = TimeCounting(native, "decay.grad", iterations, repeats, 0.1) && good;
     good = TimeCounting(native, "halving.grad", iterations, repeats, 1) && good;
   }
   unlink(path);

@@ -20,11 +20,12 @@ namespace adc::test {
 class Native {
  public:
   explicit Native(const std::string& path, uint32_t workers, bool derive_tangents = false,
-                  uint32_t optimisation = 2, bool leave_out_guards = false, uint32_t checkpoint = 0) {
+                  uint32_t optimisation = 2, bool leave_out_guards = false, uint32_t checkpoint = 0,
+                  const std::string& target = "cpu") {
     driver::CompileOptions options;
     options.leave_out_guards = leave_out_guards;
     options.inputs = {path};
-    options.targets = {"cpu"};
+    options.targets = {target};
     options.derive.tangent = derive_tangents;
     options.optimisation = optimisation;
     options.checkpoint = checkpoint;

@@ -17,6 +17,7 @@
 #include "analysis/tasks.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
+#include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
@@ -38,12 +39,14 @@ constexpr const char* kImports[] = {
 class TaskEmitter {
  public:
   TaskEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              CpuTask& hooks, BodyEmitter& body, const AliasScopes& aliases, DebugLines* lines)
+              CpuTask& hooks, BodyEmitter& body, const CodeConfig& config, const AliasScopes& aliases,
+              DebugLines* lines)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
         hooks_(hooks),
         body_(body),
+        config_(config),
         aliases_(aliases),
         lines_(lines) {}
 
@@ -127,16 +130,22 @@ class TaskEmitter {
 
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
-    builder_.CreateBr(iterate);
+    LaneLoops in_lanes;
+    if (kernel_.role == ir::KernelRole::Size && config_.optimise >= 2)
+      in_lanes = FindLaneLoops(kernel_, loop, config_.target, config_.Body());
+    if (in_lanes.places.empty()) {
+      builder_.CreateBr(iterate);
+    } else {
+      start = EmitGroups(loop, axis, start, stop, first, in_lanes);
+      builder_.CreateCondBr(builder_.CreateICmpULT(start, stop), iterate, exit);
+    }
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
     builder_.SetInsertPoint(iterate);
     llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cell");
     cell->addIncoming(start, before);
-    hooks_.SetIteration(builder_.CreateAdd(first, cell));
-    if (axis.counter.Valid())
-      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
+    BeginCell(axis, first, cell);
     body_.EmitBlock(kernel_[loop].regions[0]);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[loop].span));
     Value* next = builder_.CreateAdd(cell, builder_.getInt64(1), "", true, true);
@@ -145,6 +154,36 @@ class TaskEmitter {
     latch->setMetadata(llvm::LLVMContext::MD_loop, ParallelLoop());
     builder_.SetInsertPoint(exit);
     hooks_.SetIteration(nullptr);
+  }
+
+  void BeginCell(const Axis& axis, Value* first, Value* cell) {
+    hooks_.SetIteration(builder_.CreateAdd(first, cell));
+    if (axis.counter.Valid())
+      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
+  }
+
+  /// Runs as many cells from `start` on as groups of lanes hold, and gives the first of those that are left.
+  Value* EmitGroups(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first,
+                    const LaneLoops& in_lanes) {
+    LaneEmitter lanes(module_, kernel_, builder_, hooks_, body_, config_.float_mode, loop, axis.counter,
+                      in_lanes);
+    Value* count = builder_.getInt64(in_lanes.lanes);
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* groups = NewBlock("groups");
+    llvm::BasicBlock* group = NewBlock("group");
+    llvm::BasicBlock* rest = NewBlock("groups_end");
+    builder_.CreateBr(groups);
+    builder_.SetInsertPoint(groups);
+    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
+    cell->addIncoming(start, before);
+    builder_.CreateCondBr(builder_.CreateICmpUGE(builder_.CreateSub(stop, cell), count), group, rest);
+    builder_.SetInsertPoint(group);
+    lanes.EmitGroup(
+        [&](Value* lane) { BeginCell(axis, first, builder_.CreateAdd(cell, lane, "", true, true)); });
+    cell->addIncoming(builder_.CreateAdd(cell, count, "", true, true), builder_.GetInsertBlock());
+    builder_.CreateBr(groups);
+    builder_.SetInsertPoint(rest);
+    return cell;
   }
 
   /// Says of a loop that the accesses of the task's group do not depend on one another across iterations.
@@ -166,6 +205,7 @@ class TaskEmitter {
   llvm::IRBuilder<>& builder_;
   CpuTask& hooks_;
   BodyEmitter& body_;
+  const CodeConfig& config_;
   const AliasScopes& aliases_;
   DebugLines* lines_;
 };
@@ -191,7 +231,7 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
       builder.SetCurrentDebugLocation(lines->At({}));
     }
     BodyEmitter body(module, kernel, builder, hooks, body_config, aliases, checks, lines);
-    TaskEmitter emitter(module, kernel, builder, hooks, body, aliases, lines);
+    TaskEmitter emitter(module, kernel, builder, hooks, body, config, aliases, lines);
     if (task.kind == analysis::TaskKind::Parallel) {
       emitter.EmitParallel(task, !config.check_bounds);
     } else {

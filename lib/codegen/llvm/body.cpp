@@ -94,7 +94,10 @@ void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {
 
 void BodyEmitter::EmitSinCos(ir::Inst inst) {
   ir::Inst other = partner_.Get(inst);
-  if (emitted_.Has(inst)) return;
+  if (emitted_.Has(inst)) {
+    emitted_.Erase(inst);
+    return;
+  }
   Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
   auto [sine, cosine] = hooks_.CallSinCos(scalar, values_.Get(kernel_.Operand(inst, 0)));
   bool is_sine = kernel_[inst].op == Op::Sin;

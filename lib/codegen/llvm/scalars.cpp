@@ -31,16 +31,18 @@ llvm::FastMathFlags FlagsFor(FloatMode mode) {
 
 }  // namespace
 
-ScalarEmitter::ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode)
-    : builder_(builder), hooks_(hooks), half_(builder, hooks.Description().half_conversion) {
+ScalarEmitter::ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode, uint32_t lanes)
+    : builder_(builder), hooks_(hooks), half_(builder, hooks.Description().half_conversion), lanes_(lanes) {
   builder_.setFastMathFlags(FlagsFor(mode));
 }
 
 llvm::Type* ScalarEmitter::RegisterType(Scalar scalar) const {
-  if (scalar == Scalar::F16) return builder_.getHalfTy();
-  if (scalar == Scalar::F32) return builder_.getFloatTy();
-  if (scalar == Scalar::F64) return builder_.getDoubleTy();
-  return builder_.getIntNTy(ir::BitWidth(scalar));
+  llvm::Type* type = scalar == Scalar::F16   ? builder_.getHalfTy()
+                     : scalar == Scalar::F32 ? builder_.getFloatTy()
+                     : scalar == Scalar::F64
+                         ? builder_.getDoubleTy()
+                         : static_cast<llvm::Type*>(builder_.getIntNTy(ir::BitWidth(scalar)));
+  return lanes_ > 0 ? llvm::FixedVectorType::get(type, lanes_) : type;
 }
 
 llvm::Type* ScalarEmitter::MemoryType(Scalar scalar) const {
@@ -146,7 +148,8 @@ Value* ScalarEmitter::RoundToEven(Value* a) {
   if (hooks_.Description().round_to_even) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   builder_.clearFastMathFlags();
-  Value* limit = llvm::ConstantFP::get(a->getType(), a->getType()->isFloatTy() ? 0x1p23 : 0x1p52);
+  Value* limit =
+      llvm::ConstantFP::get(a->getType(), a->getType()->getScalarType()->isFloatTy() ? 0x1p23 : 0x1p52);
   Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
   Value* rounded = builder_.CreateFSub(builder_.CreateFAdd(magnitude, limit), limit);
   rounded = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, a);

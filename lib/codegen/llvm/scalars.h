@@ -13,7 +13,9 @@ namespace adc::codegen {
 
 class ScalarEmitter {
  public:
-  ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode);
+  /// `lanes`: operands and results are vectors of so many, each lane computed as it would be alone; 0: they
+  /// are not. Lanes have no f16 and call no functions.
+  ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode, uint32_t lanes = 0);
 
   llvm::Type* RegisterType(ir::Scalar scalar) const;
   llvm::Type* MemoryType(ir::Scalar scalar) const;
@@ -46,6 +48,7 @@ class ScalarEmitter {
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
   HalfConversion half_;
+  uint32_t lanes_;
 };
 
 }  // namespace adc::codegen

@@ -85,6 +85,7 @@ void ValueTable::EmitPure(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
+  if (wide_.Get(result) != nullptr) wide_.Set(result) = nullptr;  // of an emission before
   llvm::SmallVector<Value*, 4> operands;
   for (ir::Value v : kernel_.Operands(inst)) operands.push_back(Get(v));
   ir::Value typed = kernel_.Operand(inst, data.op == Op::Select ? 1 : 0);

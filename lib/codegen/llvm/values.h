@@ -24,6 +24,11 @@ class ValueTable {
 
   llvm::Value* Get(ir::Value v);
   void Bind(ir::Value v, llvm::Value* value) { values_.Set(v) = value; }
+  /// Binds what has been bound before, where its instructions are emitted once more.
+  void BindAnew(ir::Value v, llvm::Value* value) {
+    values_.Set(v) = value;
+    wide_.Set(v) = nullptr;
+  }
   /// Binds a loop counter: its i64 form, known to lie in `interval` when it is an i32.
   void BindCounter(ir::Value v, llvm::Value* wide, Interval interval);
 

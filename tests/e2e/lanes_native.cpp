@@ -1,0 +1,142 @@
+// Size kernels that run several iterations at once count what they count one after the other, to the trip,
+// and their gradients find the room that they need. Most loops are chaotic, so that no step may differ in a
+// bit.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "../support/native.h"
+#include "target/target.h"
+
+using namespace adc;
+using namespace adc::test;
+
+namespace {
+
+using Random = std::mt19937;
+
+const std::string kPath = std::string(ADC_TESTS) + "/lanes/lanes.ir";
+
+interp::Argument Numbers(ir::Scalar scalar, std::vector<int64_t> extents,
+                         const std::vector<double>& numbers) {
+  interp::Argument argument;
+  argument.tensor = interp::Tensor::Filled(scalar, std::move(extents), numbers);
+  return argument;
+}
+
+/// Starts of loops: `lively` of a hundred run some time, some of those that do not are no numbers.
+std::vector<double> Starts(Random& random, int64_t count, double idle, uint32_t lively) {
+  constexpr double kOdd[] = {std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity(), -0.0, 1e-42, -3.0};
+  std::vector<double> starts;
+  for (int64_t k = 0; k < count; ++k) {
+    if (random() % 100 < lively) {
+      starts.push_back(std::ldexp(static_cast<double>(random() % (1u << 24)), -24));
+    } else {
+      starts.push_back(random() % 50 == 0 ? kOdd[random() % 5] : idle);
+    }
+  }
+  return starts;
+}
+
+std::vector<double> Whole(Random& random, int64_t count, int64_t low, int64_t high) {
+  std::vector<double> numbers;
+  for (int64_t k = 0; k < count; ++k)
+    numbers.push_back(
+        static_cast<double>(low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low))));
+  return numbers;
+}
+
+interp::Arguments ArgumentsOf(const std::string& name, Random& random, int64_t count, uint32_t lively) {
+  interp::Arguments made;
+  auto zeros = [&](ir::Scalar scalar) {
+    return Numbers(scalar, {count}, std::vector<double>(static_cast<size_t>(count)));
+  };
+  if (name == "chase") {
+    // Chains that go down end, and do so outside of everything.
+    std::vector<double> next;
+    for (int64_t k = 0; k < count; ++k) {
+      bool ends = random() % 100 >= lively || k == 0;
+      next.push_back(
+          ends ? -1.0 - static_cast<double>(random() % (1u << 30))
+               : static_cast<double>(k - 1 - static_cast<int64_t>(random() % static_cast<uint64_t>(k))));
+    }
+    made.list = {Numbers(ir::Scalar::I32, {count}, next),
+                 Numbers(ir::Scalar::F32, {count}, Starts(random, count, 0.5, 100)), zeros(ir::Scalar::F32)};
+    return made;
+  }
+  bool is_wide = name == "newton" || name == "stubborn";
+  ir::Scalar scalar = is_wide ? ir::Scalar::F64 : ir::Scalar::F32;
+  double idle = name == "twice" ? 0.125 : name == "bounded" ? 5.0 : 0.99;
+  made.list = {Numbers(scalar, {count}, Starts(random, count, idle, lively)), zeros(scalar)};
+  if (name == "bounded") {
+    made.list.insert(made.list.begin() + 1, Numbers(ir::Scalar::I32, {count}, Whole(random, count, -3, 60)));
+  }
+  if (name == "twice") {
+    for (interp::Argument& argument : made.list) argument.tensor.extents = {1, count};
+  }
+  return made;
+}
+
+/// What the size kernel of a gradient counts.
+std::vector<int64_t> Counts(Native& native, const std::string& name, const interp::Arguments& primal) {
+  std::string kernel = name + ".grad.size0";
+  interp::Arguments arguments = native.DerivedArguments(name + ".grad", primal);
+  arguments.list.emplace_back();
+  interp::Tensor& sizes = arguments.list.back().tensor;
+  sizes = interp::Tensor::Zeros(ir::kI64, {4});
+  native.Run(kernel, arguments);
+  std::span<const int64_t> counts = std::as_const(sizes).As<int64_t>();
+  return {counts.begin(), counts.end()};
+}
+
+}  // namespace
+
+TEST_CASE("iterations that run at once are counted as they are one by one") {
+  Native single(kPath, 1, false, 1);
+  for (const std::string& target : {std::string("cpu"), target::HostTarget()}) {
+    Native lanes(kPath, 1, false, 2, false, 0, target);
+    for (const char* name : {"logistic", "stubborn", "bounded", "chase", "twice", "newton"}) {
+      Random random(20);
+      int64_t longest = 0;
+      for (int64_t count : {1, 9, 127, 500, 1000, 2049, 3000}) {
+        // With few of them alive, each is the longest of its group at some time.
+        for (uint32_t lively : {0u, 1u, 30u, 100u}) {
+          for (int repeat = 0; repeat < 8; ++repeat) {
+            interp::Arguments primal = ArgumentsOf(name, random, count, lively);
+            std::vector<int64_t> expected = Counts(single, name, primal);
+            INFO(target << ", " << name << ", " << count << " iterations, " << lively << " of a hundred");
+            CHECK(Counts(lanes, name, primal) == expected);
+            longest = std::max(longest, expected[0]);
+          }
+        }
+      }
+      CHECK(longest >= 10);
+    }
+  }
+}
+
+TEST_CASE("gradients find the room that was counted for them") {
+  Native lanes(kPath, 2, false, 2, false, 0, target::HostTarget()), single(kPath, 2, false, 1);
+  Random random(21);
+  for (const char* name : {"logistic", "stubborn", "bounded", "chase", "twice", "newton"}) {
+    interp::Arguments primal = ArgumentsOf(name, random, 3000, 60);
+    std::string gradient = std::string(name) + ".grad";
+    size_t result = primal.list.size() - 1;
+    interp::Arguments one = lanes.DerivedArguments(gradient, primal);
+    interp::Tensor& seed = one[lanes.Companion(gradient, result)].tensor;
+    for (int64_t k = 0; k < seed.ScalarCount(); ++k) seed.Set(k, 1);
+    interp::Arguments other = one;
+    lanes.Run(gradient, one);
+    single.Run(gradient, other);
+    // Both kernels are the same but for what an optimiser may do to values that decide nothing.
+    size_t x = std::string(name) == "chase" ? 1 : 0, adjoint = lanes.Companion(gradient, x);
+    for (int64_t k = 0; k < seed.ScalarCount(); ++k) {
+      double left = one[adjoint].tensor.Get(k), right = other[adjoint].tensor.Get(k);
+      if (!std::isfinite(left) || !std::isfinite(right) || std::abs(right) > 1e6) continue;
+      REQUIRE(left == Approx(right).epsilon(1e-3).margin(1e-3));
+    }
+  }
+}
