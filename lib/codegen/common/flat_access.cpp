@@ -12,6 +12,26 @@ bool IsExtentOf(const ir::Function& kernel, ir::Value v, ir::Value buffer, size_
          kernel[inst].attr == axis;
 }
 
+/// Whether `inst` uses a counter of `loop` for more than a flat access.
+bool Uses(const ir::Function& kernel, ir::Inst loop, ir::Inst inst) {
+  const std::vector<ir::Value>& counters = kernel[kernel[loop].regions[0]].params;
+  size_t uses = 0;
+  for (ir::Value operand : kernel.Operands(inst))
+    uses += static_cast<size_t>(std::count(counters.begin(), counters.end(), operand));
+  if (uses == 0) return false;
+  return uses != counters.size() || !ir::IsAccess(kernel[inst].op) || !IsFlat(kernel, loop, inst);
+}
+
+bool UsesWithin(const ir::Function& kernel, ir::Inst loop, ir::Block block) {
+  for (ir::Inst inst : kernel[block].insts) {
+    if (Uses(kernel, loop, inst)) return true;
+    for (ir::Block region : kernel[inst].regions) {
+      if (region.Valid() && UsesWithin(kernel, loop, region)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access) {
@@ -29,19 +49,17 @@ bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access) {
   return true;
 }
 
-bool HasOnlyFlatUses(const ir::Function& kernel, ir::Inst loop) {
-  if (kernel[loop].op != ir::Op::Parallel) return false;
-  const std::vector<ir::Value>& counters = kernel[kernel[loop].regions[0]].params;
-  for (uint32_t n = 0; n < kernel.InstCount(); ++n) {
-    ir::Inst inst(n);
-    size_t uses = 0;
-    for (ir::Value operand : kernel.Operands(inst))
-      uses += static_cast<size_t>(std::count(counters.begin(), counters.end(), operand));
-    if (uses == 0) continue;
-    bool flat = ir::IsAccess(kernel[inst].op) && IsFlat(kernel, loop, inst);
-    if (!flat || uses != counters.size()) return false;
+ir::Block BlockOfCounters(const ir::Function& kernel, ir::Inst loop) {
+  ir::Block body = kernel[loop].regions[0], branch;
+  for (ir::Inst inst : kernel[body].insts) {
+    if (Uses(kernel, loop, inst)) return body;
+    for (ir::Block region : kernel[inst].regions) {
+      if (!region.Valid() || !UsesWithin(kernel, loop, region)) continue;
+      if (kernel[inst].op != ir::Op::If || branch.Valid()) return body;
+      branch = region;
+    }
   }
-  return true;
+  return branch;
 }
 
 }  // namespace adc::codegen

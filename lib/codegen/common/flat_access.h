@@ -14,7 +14,8 @@ namespace adc::codegen {
 /// end anywhere).
 bool IsFlat(const ir::Function& kernel, ir::Inst loop, ir::Inst access);
 
-/// Whether flat accesses alone tell the iterations of `loop` apart: nothing else uses its counters.
-bool HasOnlyFlatUses(const ir::Function& kernel, ir::Inst loop);
+/// Where the counters of `loop` must be told apart, since more than flat accesses uses them: its body, or the
+/// one branch in its body that all such uses lie in; invalid where there is none.
+ir::Block BlockOfCounters(const ir::Function& kernel, ir::Inst loop);
 
 }  // namespace adc::codegen

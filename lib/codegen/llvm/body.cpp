@@ -44,6 +44,7 @@ void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   auto count = static_cast<uint32_t>(insts.size());
   if (count != 0 && ir::IsTerminator(kernel_[insts.back()].op)) --count;
+  if (const std::function<void()>& emit = at_start_.Get(block)) emit();
   for (ir::Inst inst : late_in_.Get(block)) EmitInst(inst);
   EmitRange(block, 0, count);
 }

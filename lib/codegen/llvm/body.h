@@ -12,6 +12,7 @@
 // Whatever the mode of floats, what decides about control flow is computed as it is written
 // (analysis/decisions.h).
 
+#include <functional>
 #include <memory>
 
 #include "analysis/decisions.h"
@@ -34,6 +35,8 @@ class BodyEmitter {
   /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
   /// instead.
   void SetLate(const SideTable<ir::Inst, ir::Block>& late);
+  /// What is to be emitted at the beginning of `block`.
+  void SetAtStart(ir::Block block, std::function<void()> emit) { at_start_.Set(block) = std::move(emit); }
   /// Per loop, reads behind it that EmitRange is to make before it.
   void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
   /// Emits the instructions [first, last) of `block`.
@@ -73,7 +76,8 @@ class BodyEmitter {
   IndexSet<ir::Inst> emitted_;
   SideTable<ir::Inst, std::vector<ir::Inst>> early_;
   IndexSet<ir::Inst> loaded_early_;
-  IndexSet<ir::Inst> late_;                              ///< left out of ranges
+  IndexSet<ir::Inst> late_;  ///< left out of ranges
+  SideTable<ir::Block, std::function<void()>> at_start_;
   SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
 };
 

@@ -114,6 +114,12 @@ void IterationDigits::Enter(llvm::BasicBlock* before) {
     wide_.push_back(builder_.CreateZExt(place.digit, builder_.getInt64Ty(), "", place.narrow));
 }
 
+void IterationDigits::SplitHere(Value* iteration) {
+  std::vector<Value*> digits = Split(iteration);
+  for (size_t n = 0; n < places_.size(); ++n)
+    wide_.push_back(builder_.CreateZExt(digits[n], builder_.getInt64Ty(), "", places_[n].narrow));
+}
+
 void IterationDigits::Advance() {
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   Value* carry = nullptr;

@@ -18,6 +18,8 @@ class IterationDigits {
   void Start(llvm::Value* thread, llvm::Value* threads, llvm::Value* iterations);
   /// Begins the loop's block, which `before` leads to.
   void Enter(llvm::BasicBlock* before);
+  /// Instead of all of these: splits `iteration`, i64, where the builder is.
+  void SplitHere(llvm::Value* iteration);
   /// Digit of axis `axis` of the iteration at hand, i64.
   llvm::Value* Digit(size_t axis) const { return wide_[axis]; }
   /// Goes on to the next iteration, from the block that the builder is in.

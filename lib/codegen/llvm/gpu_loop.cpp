@@ -85,13 +85,17 @@ class LoopEmitter {
 
  private:
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
-    bool flat = unchecked_ && HasOnlyFlatUses(kernel_, loop);
-    if (ir::IsCounting(kernel_.role) && (flat || axes.size() <= 1) && IsShort(kernel_[loop].regions[0])) {
+    ir::Block body = kernel_[loop].regions[0];
+    ir::Block of_counters = unchecked_ ? BlockOfCounters(kernel_, loop) : body;
+    bool flat = !of_counters.Valid();
+    if (ir::IsCounting(kernel_.role) && (flat || axes.size() <= 1) && IsShort(body)) {
       EmitInFours(loop, axes, flat, exit);
       return;
     }
+    // Most iterations end at the gate, and need no counters.
+    bool late = !flat && of_counters != body && axes.size() > 1 && HasGate(kernel_, loop);
     std::optional<IterationDigits> digits;
-    if (axes.size() > 1) {
+    if (axes.size() > 1 && !late && !flat) {
       digits.emplace(builder_, axes);
       digits->Start(hooks_.Thread(), hooks_.Threads(), hooks_.Iterations());
     }
@@ -102,8 +106,16 @@ class LoopEmitter {
     llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
     iteration->addIncoming(hooks_.Thread(), before);
     if (digits) digits->Enter(before);
-    for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
+    auto bind_late = [&] {
+      IterationDigits here(builder_, axes);
+      here.SplitHere(iteration);
+      for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], here.Digit(n));
+    };
+    if (late) body_.SetAtStart(of_counters, bind_late);
+    for (size_t n = 0; n < axes.size() && !late && !flat; ++n)
+      BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
     EmitIteration(loop, iteration);
+    if (late) body_.SetAtStart(of_counters, nullptr);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
     if (digits) digits->Advance();
