@@ -174,7 +174,8 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   line.Number("--launches", "N",
               "that are recorded before the first is waited for; default: as many as take 0.1 s",
               &settings.launches, 1000000);
-  line.Number("--turns", "N", "of so many launches; the median counts; default 7", &settings.turns, 100000);
+  line.Number("--turns", "N", "of so many launches; the median counts; default 7", &settings.turns, 100000,
+              1);
   line.Number("--threads", "N", "CPU: workers; default: one per processor", &workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory",
               &settings.launch.heap_budget, UINT64_MAX);
@@ -192,7 +193,6 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     case CommandLine::Outcome::Run:
       break;
   }
-  settings.turns = std::max<uint64_t>(settings.turns, 1);
   Machine machine(session);
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;

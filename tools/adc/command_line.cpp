@@ -82,12 +82,12 @@ void CommandLine::List(std::string name, std::string value_name, std::string hel
 }
 
 void CommandLine::Number(std::string name, std::string value_name, std::string help, uint64_t* target,
-                         uint64_t highest) {
-  Value(std::move(name), std::move(value_name), std::move(help), [target, highest](std::string_view value) {
+                         uint64_t highest, uint64_t lowest) {
+  Value(std::move(name), std::move(value_name), std::move(help), [=](std::string_view value) {
     uint64_t number = 0;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number > highest) {
-      return "wants a number from 0 to " + std::to_string(highest);
+    if (error != std::errc() || end != value.data() + value.size() || number > highest || number < lowest) {
+      return "wants a number from " + std::to_string(lowest) + " to " + std::to_string(highest);
     }
     *target = number;
     return std::string();

@@ -34,8 +34,9 @@ class CommandLine {
              std::function<std::string(std::string_view)> take);
   void Text(std::string name, std::string value_name, std::string help, std::string* target);
   void List(std::string name, std::string value_name, std::string help, std::vector<std::string>* target);
-  void Number(std::string name, std::string value_name, std::string help, uint64_t* target, uint64_t highest);
-  /// An option whose value is joined to it and whose head is `name`: `-O2`, `-Wno-W0401`.
+  void Number(std::string name, std::string value_name, std::string help, uint64_t* target, uint64_t highest,
+              uint64_t lowest = 0);
+  /// An option whose value is joined to it and whose head is `name`: `-O2`, `-Wno-E0602`.
   void Joined(std::string name, std::string value_name, std::string help,
               std::function<std::string(std::string_view)> take);
   void Positional(std::string value_name, size_t least, size_t most, std::vector<std::string>* target);

@@ -89,7 +89,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
             "what the kernel's loops go by: written after a kernel, compared before its gradient, which\n"
             "does not run where bounds have changed in between. A bundle is compiled with this option",
             &launch.bounds_record);
-  line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000);
+  line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000, 1);
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
@@ -131,7 +131,10 @@ int Run(const std::vector<std::string>& words, Session& session) {
       PrintError("'" + out + "' after --out: wants NAME=@FILE with a buffer or layout parameter");
       return driver::kExitUsage;
     }
-    out_paths[name] = out.substr(equals + 2);
+    if (!out_paths.emplace(name, out.substr(equals + 2)).second) {
+      PrintError("parameter '" + name + "' has two --out");
+      return driver::kExitUsage;
+    }
   }
   if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
 

@@ -1,5 +1,6 @@
 // `adc size`: what a launch takes, from the bundle alone: no device, no code run.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "bundle_file.h"
@@ -49,12 +50,24 @@ void PrintReference(const ReferenceLayout& layout, const adrt_task_report& repor
   std::printf("\n");
 }
 
+/// What a heap holds beside scratch and the rows of its largest task: on some devices the launch's arguments.
+uint64_t ArgumentBytes(const LaunchSizes& sizes) {
+  const adrt_plan_report& total = sizes.total();
+  uint64_t largest = 0;
+  for (uint32_t task = 0; task < total.task_count; ++task)
+    largest = std::max(largest, sizes.Task(task).heap_bytes);
+  uint64_t known = total.scratch_bytes + largest;
+  return total.heap_bytes > known ? total.heap_bytes - known : 0;
+}
+
 void PrintText(const LaunchSizes& sizes) {
   const adrt_plan_report& total = sizes.total();
-  std::printf("@%s on %s: heap %s bytes%s, scratch %s of them, %u %s\n", sizes.kernel().report.name,
+  uint64_t arguments = ArgumentBytes(sizes);
+  std::printf("@%s on %s: heap %s bytes%s, scratch %s of them%s, %u %s\n", sizes.kernel().report.name,
               sizes.target().name, Grouped(total.heap_bytes).c_str(),
               total.resolved ? "" : " and what depends on buffer contents (class S2)",
-              Grouped(total.scratch_bytes).c_str(), total.workers,
+              Grouped(total.scratch_bytes).c_str(),
+              arguments > 0 ? (", arguments " + Grouped(arguments)).c_str() : "", total.workers,
               sizes.IsCpu() ? "workers" : "threads at once");
   for (uint32_t task = 0; task < total.task_count; ++task) {
     adrt_task_report report = sizes.Task(task);
@@ -165,6 +178,7 @@ std::string Json(const LaunchSizes& sizes) {
   object.AddText("target", sizes.target().name);
   object.Add("heap_bytes", total.heap_bytes);
   object.Add("scratch_bytes", total.scratch_bytes);
+  object.Add("argument_bytes", ArgumentBytes(sizes));
   object.Add("resolved", total.resolved);
   object.Add("threads", total.workers);
   object.AddList("tasks", tasks);

@@ -269,6 +269,8 @@ std::string ParseValue(const Param& param, const std::string& text, const std::v
     }
     argument = rest.substr(0, bracket);
     if (!argument.empty()) argument.remove_prefix(1);
+    if (!argument.empty() && pattern != "full" && pattern != "random")
+      return std::string(pattern) + " takes no ':" + std::string(argument) + "'";
     std::vector<int64_t> extents;
     if (bracket != std::string_view::npos) {
       std::string wrong = ParseExtents(extents_text, &extents);
@@ -353,6 +355,11 @@ bool ParseArguments(const adrt_bundle* bundle, const Kernel& kernel, const ArgTe
             : ParseValue(*param, rest, shape == shapes->end() ? nullptr : &shape->second, &value);
     if (!wrong.empty()) {
       PrintError("parameter '" + param->name + "' (" + param->TypeText(bundle) + "): " + wrong);
+      return false;
+    }
+    if (param->IsBuffer() && shape != shapes->end() && shape->second != value.extents) {
+      PrintError("parameter '" + param->name + "' (" + param->TypeText(bundle) +
+                 "): its value has other extents than --shape says");
       return false;
     }
     if (param->IsBuffer()) (*shapes)[param->name] = value.extents;
