@@ -22,7 +22,7 @@ TEST_CASE("bounds records follow updates of plans") {
   CheckRecordUpdates(device);
 }
 
-TEST_CASE("kernel and gradient in one command buffer, with a record between them") {
+TEST_CASE("kernel and gradient in one command buffer, with a record between them", "[record]") {
   OwnDevice device(kRecords, true);
   CheckRecordsInQueue(device, device);
 }

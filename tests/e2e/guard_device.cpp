@@ -31,7 +31,7 @@ TEST_CASE("what was sized runs, and what changed since is right or reported", "[
   for (uint32_t number = 0; number < kNests; ++number) text += RandomNest(5, number);
   PassingFile file(text);
   ThisDevice device(file.path);
-  CheckRightOrReported(device, file.path, kNests, 5, &reported, &right);
+  CheckRightOrReported(device, file.path, 0, kNests, 5, &reported, &right);
   CHECK(reported > 4);
   CHECK(right > 20);
 }

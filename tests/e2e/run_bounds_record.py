@@ -1,17 +1,21 @@
+#!/usr/bin/env python3
 """Bounds records: kernels and their gradients through the command line, with something changed in between.
 
-usage: run_bounds_record.py [--device DEVICE] ADC
+usage: run_bounds_record.py [--device DEVICE] [--bundles FOLDER] ADC
+       run_bounds_record.py --compile-to FOLDER --target TARGET... ADC
 
 Each case runs a kernel with --bounds-record, then its gradient with the same file: unchanged, which must run, and
-changed, which must be refused with the place of the loop and both sums of trips, or run where the change is none. Rows: [row:C1] [row:C2] [row:C3].
+changed, which must be refused with the place of the loop and both sums of trips, or run where the change is none. The
+second form only compiles, for a machine without the compiler, which runs what is in the folder with --bundles. Rows: [row:C1] [row:C2] [row:C3].
 """
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from batch import Batch
 
 
 @dataclass
@@ -176,23 +180,46 @@ kernel @k(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff) {
 ]
 
 
+# A case of its own: two kernels with records, and the same without.
+WRONG = NEST + NEST.replace("@k(", "@l(")
+
+
 class Runner:
-    def __init__(self, adc, device, folder):
-        self.adc, self.device, self.folder = adc, device, folder
+    """`targets`: to compile for; none: there are bundles in `bundles`, 0.adcb and so on by case."""
+
+    def __init__(self, adc, device, folder, targets, bundles):
+        self.adc, self.device, self.folder, self.targets, self.bundles = Batch(adc), device, folder, targets, bundles
         self.failures = 0
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def call(self, words):
-        return subprocess.run([self.adc] + words, capture_output=True, text=True)
+        return self.adc.call(words, 300)
 
-    def compile(self, options):
-        words = [self.path("k.ir"), "-o", self.path("k.adcb")] + options
-        return self.call(words + (["--target", self.device] if self.device else []))
+    def bundle(self, name):
+        return os.path.join(self.bundles, f"{name}.adcb")
 
-    def launch(self, kernel, args, outs, record):
-        words = ["run", self.path("k.adcb"), "--kernel", kernel, "--bounds-record", record]
+    def compile(self, name, text, options):
+        """Leaves bundle `name` of a file k.ir with this text."""
+        if not self.targets:
+            return
+        with open(self.path("k.ir"), "w", encoding="utf-8") as file:
+            file.write(text)
+        targets = [f"--target={target}" for target in self.targets]
+        made = self.call([self.path("k.ir"), "-o", self.bundle(name), *options, *targets])
+        if made.returncode != 0:
+            self.failures += 1
+            print(f"FAILED: {name} does not compile\n{made.stdout}{made.stderr}")
+
+    def compile_all(self):
+        for number, case in enumerate(CASES):
+            self.compile(number, case.text, ["--bounds-record"])
+        self.compile("wrong", WRONG, ["--bounds-record"])
+        self.compile("without", WRONG, [])
+
+    def launch(self, bundle, kernel, args, outs, record):
+        words = ["run", self.bundle(bundle), "--kernel", kernel, "--bounds-record", record]
         if self.device:
             words += ["--device", self.device]
         for name, value in args.items():
@@ -207,13 +234,9 @@ class Runner:
         self.failures += 1
         print(f"FAILED: {case.name}: {what}\n{run.stdout}{run.stderr}")
 
-    def case(self, case):
-        with open(self.path("k.ir"), "w", encoding="utf-8") as file:
-            file.write(case.text)
-        made = self.compile(["--bounds-record"])
-        self.expect(made.returncode == 0, case, "compiles", made)
+    def case(self, number, case):
         record = self.path("record")
-        run = self.launch("k", case.args, {}, record)
+        run = self.launch(number, "k", case.args, {}, record)
         self.expect(run.returncode == 0, case, "the kernel runs", run)
         if run.returncode != 0:
             return
@@ -223,7 +246,7 @@ class Runner:
         for change in case.changes:
             args = {**case.args, **change.args, **seed}
             args = {name: self.swapped() if value == "@swapped" else value for name, value in args.items()}
-            run = self.launch("k.grad", args, {}, record)
+            run = self.launch(number, "k.grad", args, {}, record)
             if change.says is None:
                 self.expect(run.returncode == 0, case, f"runs with {change.args}", run)
             else:
@@ -244,29 +267,25 @@ class Runner:
     def wrong_records(self):
         """Records that are none, or another kernel's."""
         case = Case("wrong records", NEST, {"x": "random[6]", "y": "zeros[6]", "n": "[3, 0, 7, 1, 2, 5]"}, [])
-        with open(self.path("k.ir"), "w", encoding="utf-8") as file:
-            file.write(case.text + case.text.replace("@k(", "@l("))
-        self.compile(["--bounds-record"])
         record = self.path("record")
-        run = self.launch("k", case.args, {}, record)
+        run = self.launch("wrong", "k", case.args, {}, record)
         self.expect(run.returncode == 0, case, "the kernel runs", run)
-        run = self.launch("l.grad", case.args, {}, record)
+        run = self.launch("wrong", "l.grad", case.args, {}, record)
         says = "the bounds record was not written by a launch of 'l'"
         self.expect(run.returncode != 0 and says in run.stderr, case, says, run)
         with open(record, "wb") as file:
             file.write(bytes(32))
-        run = self.launch("k.grad", case.args, {}, record)
+        run = self.launch("wrong", "k.grad", case.args, {}, record)
         says = "it takes 40 bytes at a multiple of 8, given 32"
         self.expect(run.returncode != 0 and says in run.stderr, case, says, run)
         with open(record, "wb") as file:
             file.write(bytes(40))
-        run = self.launch("k.grad", case.args, {}, record)
+        run = self.launch("wrong", "k.grad", case.args, {}, record)
         says = "the bounds record was not written by a launch of 'k'"
         self.expect(run.returncode != 0 and says in run.stderr, case, says, run)
-        run = self.launch("k.bounds", case.args, {}, record)
+        run = self.launch("wrong", "k.bounds", case.args, {}, record)
         self.expect(run.returncode != 0, case, "a kernel without a gradient takes no record", run)
-        self.compile([])
-        run = self.launch("k", case.args, {}, record)
+        run = self.launch("without", "k", case.args, {}, record)
         says = "has no bounds record: --bounds-record compiles"
         self.expect(run.returncode == 5 and says in run.stderr, case, says, run)
 
@@ -274,13 +293,23 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="")
+    parser.add_argument("--compile-to")
+    parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--bundles")
     parser.add_argument("adc")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        runner = Runner(options.adc, options.device, folder)
-        for case in CASES:
-            runner.case(case)
-        runner.wrong_records()
+        targets = [] if options.bundles else options.target or [options.device or "cpu"]
+        bundles = options.bundles or options.compile_to or folder
+        runner = Runner(os.path.abspath(options.adc), options.device, folder, targets, bundles)
+        runner.compile_all()
+        if not options.compile_to:
+            for number, case in enumerate(CASES):
+                runner.case(number, case)
+            runner.wrong_records()
+        if wrong := runner.adc.end():
+            runner.failures += 1
+            print(wrong)
     print(f"{len(CASES)} kernels, {runner.failures} failures")
     return 1 if runner.failures else 0
 

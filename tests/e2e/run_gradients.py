@@ -298,12 +298,16 @@ def main():
     for name in names:
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
-            only_f64 = re.search(r"^// (f64 only|as it stands): ", file.read(), re.M)
-        tasks += [(name, path, scalar) for scalar in (["f64"] if only_f64 else ["f64", "f32"])]
+            text = file.read()
+        only_f64 = re.search(r"^// (f64 only|as it stands): ", text, re.M)
+        large = re.search(r"^// large: ", text, re.M)
+        tasks += [(name, path, scalar, not large) for scalar in (["f64"] if only_f64 else ["f64", "f32"])]
+    # What takes long begins first, so that no job is left with it at the end.
+    tasks.sort(key=lambda task: task[3])
 
     def examine(task):
         """What is to be said of one program in one type: seconds, mistakes, and why it was skipped, if it was."""
-        _, path, scalar = task
+        _, path, scalar, _ = task
         begin, why_skipped = time.monotonic(), None
         with tempfile.TemporaryDirectory() as scratch:
             program = Program(options, path, scalar, scratch)
@@ -319,7 +323,7 @@ def main():
     failed = 0
     skipped = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (name, _, scalar), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, tasks)):
+        for (name, _, scalar, _), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, tasks)):
             failed += bool(mistakes)
             for mistake in mistakes:
                 print(f"{name} in {scalar}: {mistake}")

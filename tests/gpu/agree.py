@@ -3,23 +3,27 @@
 within what f32 itself loses there: a kernel that takes the difference of two near numbers gives no two processors the
 same digits, so a value may differ by twice what the CPU's f32 differs from its f64: both sides lose as much.
 
-Usage: agree.py ADC FOLDER DEVICE
+Usage: agree.py [--jobs N] ADC FOLDER DEVICE
 
 FOLDER is what tests/gpu/run prepares: bundles NAME.f32.adcb and NAME.f64.adcb, and states NAME.SCENE.f32/arguments with
 the arguments of a launch. Every buffer that a launch writes is compared. A gradient is launched behind its kernel, with
 the kernel's results as the adjoints of what it wrote. Where ROWS says so, rows are counted, and their bytes have a
-limit. Prints a line per launch, and OK or FAILED.
+limit. Prints a line per launch, and how many failed. Scenes are held against each other at once, one per job.
 """
 
+import argparse
 import ast
+import concurrent.futures
 import math
 import operator
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from batch import Batch
 
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5}
 CODES = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q",
@@ -57,12 +61,11 @@ def difference(got, want):
     return max(map(abs, map(operator.sub, got, want)), default=0) / scale
 
 
-def run(adc, device, bundle, kernel, arguments, wanted, folder, options=()):
+def run(batch, device, bundle, kernel, arguments, wanted, folder, options=()):
     """What the launch wrote: a list of numbers per name; and what it said."""
     outputs = {name: os.path.join(folder, name + ".npy") for name in wanted}
     takes = [word for name, path in outputs.items() for word in ("--out", f"{name}=@{path}")]
-    words = [adc, "run", bundle, "--kernel", kernel, "--device", device, *arguments, *options, *takes]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    done = batch.call(["run", bundle, "--kernel", kernel, "--device", device, *arguments, *options, *takes], 300)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")
     return {name: read_npy(path) for name, path in outputs.items()}, done.stderr
@@ -77,48 +80,68 @@ def memory(report, row_limit, heap_limit):
     return f"  {passing} pass: {rows} rows of {row_bytes} bytes, heap {heap}{'' if good else ', TOO MUCH'}", good
 
 
+def compare(adc, folder, device, kernel, scene, arguments, writes, reads):
+    """One scene in f64 and in f32: the lines to print, and how many failed."""
+    batch, exact, lines, failed = Batch(adc), {}, [], 0
+    for scalar in ("f64", "f32"):
+        title = f"  {kernel:24} {scene:6} {scalar}"
+        bundle = os.path.join(folder, f"{kernel}.{scalar}.adcb")
+        if arguments is None:
+            with open(os.path.join(folder, f"{kernel}.{scene}.{scalar}", "arguments"), encoding="utf-8") as file:
+                given = file.read().split()
+        else:
+            given = arguments
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                limits = [limit * (2 if scalar == "f64" else 1) for limit in ROWS.get((kernel, scene), ())]
+                options = {device: ["--time", "--size-threshold=1"] if limits else [], "cpu": ["--threads=4"]}
+                forward = {d: run(batch, d, bundle, kernel, given, writes, scratch, options[d] if d == "cpu" else ())[0]
+                           for d in (device, "cpu")}
+                seeds = [f"--arg={name}.adj=@{os.path.join(scratch, name)}.npy" for name in writes
+                         if not (kernel == "mpm_grid_op" and name != "vel_out")]
+                wanted = [name + ".adj" for name in reads]
+                reports = {d: run(batch, d, bundle, kernel + ".grad", given + seeds, wanted, scratch, options[d])
+                           for d in (device, "cpu")}
+                backward = {d: report[0] for d, report in reports.items()}
+                said, small = memory(reports[device][1], *limits) if limits else ("", True)
+            except RuntimeError as failure:
+                lines.append(f"{title}  FAILED: {failure}")
+                failed += 1
+                continue
+        worst, good = [], small
+        for results, names in ((forward, writes), (backward, wanted)):
+            gaps = {name: difference(results[device][name], results["cpu"][name]) for name in names}
+            lost = {name: difference(results["cpu"][name], exact[name]) if exact else 0 for name in names}
+            good = good and all(gaps[name] <= max(TOLERANCE[scalar], 2 * lost[name]) for name in names)
+            worst.append(max(gaps.values()))
+        if scalar == "f64":
+            exact = {**forward["cpu"], **backward["cpu"]}
+        failed += not good
+        lines.append(f"{title}  kernel {worst[0]:.1e}  gradient {worst[1]:.1e}  {'ok' if good else 'DIFFER'}{said}")
+    if wrong := batch.end():
+        lines.append(f"  {kernel:24} {scene:6} FAILED: {wrong}")
+        failed += 1
+    return lines, failed
+
+
 def main():
-    adc, folder, device = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
-    failed = launches = 0
-    for kernel, scenes, writes, reads in LAUNCHES:
-        for scene, arguments in scenes.items():
-            exact = {}
-            for scalar in ("f64", "f32"):
-                bundle = os.path.join(folder, f"{kernel}.{scalar}.adcb")
-                if arguments is None:
-                    with open(os.path.join(folder, f"{kernel}.{scene}.{scalar}", "arguments"), encoding="utf-8") as file:
-                        given = file.read().split()
-                else:
-                    given = arguments
-                with tempfile.TemporaryDirectory() as scratch:
-                    try:
-                        limits = [limit * (2 if scalar == "f64" else 1) for limit in ROWS.get((kernel, scene), ())]
-                        counts = {device: ["--time", "--size-threshold=1"] if limits else [], "cpu": []}
-                        forward = {d: run(adc, d, bundle, kernel, given, writes, scratch)[0] for d in (device, "cpu")}
-                        seeds = [f"--arg={name}.adj=@{os.path.join(scratch, name)}.npy" for name in writes
-                                 if not (kernel == "mpm_grid_op" and name != "vel_out")]
-                        wanted = [name + ".adj" for name in reads]
-                        reports = {d: run(adc, d, bundle, kernel + ".grad", given + seeds, wanted, scratch, counts[d])
-                                   for d in (device, "cpu")}
-                        backward = {d: report[0] for d, report in reports.items()}
-                        said, small = memory(reports[device][1], *limits) if limits else ("", True)
-                    except RuntimeError as failure:
-                        print(f"  {kernel:24} {scene:6} {scalar}  FAILED: {failure}")
-                        failed += 1
-                        continue
-                worst, good = [], small
-                for results, names in ((forward, writes), (backward, wanted)):
-                    gaps = {name: difference(results[device][name], results["cpu"][name]) for name in names}
-                    lost = {name: difference(results["cpu"][name], exact[name]) if exact else 0 for name in names}
-                    good = good and all(gaps[name] <= max(TOLERANCE[scalar], 2 * lost[name]) for name in names)
-                    worst.append(max(gaps.values()))
-                if scalar == "f64":
-                    exact = {**forward["cpu"], **backward["cpu"]}
-                failed += not good
-                launches += 2
-                print(f"  {kernel:24} {scene:6} {scalar}  kernel {worst[0]:.1e}  gradient {worst[1]:.1e}  "
-                      f"{'ok' if good else 'DIFFER'}{said}")
-    print(f"samples on {device} against cpu: {launches} launches, {failed} failed")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
+    parser.add_argument("adc")
+    parser.add_argument("folder")
+    parser.add_argument("device")
+    options = parser.parse_args()
+    adc, failed, launches = os.path.abspath(options.adc), 0, 0
+    # Numbers are compared in Python, so that each scene takes a process; the largest begin first.
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        scenes = [(kernel, scene, arguments, writes, reads) for kernel, scenes, writes, reads in LAUNCHES
+                  for scene, arguments in scenes.items()]
+        scenes.sort(key=lambda scene: scene[0] != "mpm_grid_op")
+        for lines, bad in pool.map(compare, *zip(*[(adc, options.folder, options.device, *scene) for scene in scenes])):
+            print("\n".join(lines), flush=True)
+            failed += bad
+            launches += 4
+    print(f"samples on {options.device} against cpu: {launches} launches, {failed} failed")
     return 1 if failed or not launches else 0
 
 

@@ -11,9 +11,11 @@ import argparse
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from batch import Batch
 
 RATE = 1e-7
 TOLERANCE = 1e-10
@@ -36,9 +38,9 @@ def read_npy(path):
 
 def measured(options, words):
     """Heap bytes, segment length (0: none) and microseconds of a launch; a text where it fails."""
-    command = [options.adc, "bench", options.bundle, "--kernel", "uniform.grad", "--device", options.device,
-               "--launches", "1", "--turns", "3", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    command = ["bench", options.bundle, "--kernel", "uniform.grad", "--device", options.device, "--launches", "1",
+               "--turns", "3", *words]
+    done = options.adc.call(command, 900)
     if done.returncode != 0:
         return done.stderr.strip()
     heap = re.search(r"heap ([0-9,]+) bytes(?:, checkpoints every ([0-9,]+))?", done.stdout)
@@ -56,6 +58,7 @@ def main():
     parser.add_argument("bundle")
     parser.add_argument("device")
     options = parser.parse_args()
+    options.adc = Batch(os.path.abspath(options.adc))
     good = True
     with tempfile.TemporaryDirectory() as folder:
         inputs = [0.25 + 0.5 * k / options.iterations for k in range(options.iterations)]
@@ -83,10 +86,10 @@ def main():
                 print(f"  {taken / max(cut[0], 1):.0f} times less memory, {cut[2] / whole[2]:.2f} times the time")
             good = good and 0 < cut[0] <= options.budget and cut[1] > 0
         output = os.path.join(folder, "out.npy")
-        done = subprocess.run([options.adc, "run", options.bundle, "--kernel", "uniform.grad", "--device",
-                               options.device, *[word for word in words if not word.startswith("--shape")],
-                               f"--arg=y=@{folder}/x.npy", f"--heap-budget={options.budget}", "--out",
-                               f"x.adj=@{output}"], capture_output=True, text=True, timeout=900, check=False)
+        done = options.adc.call(["run", options.bundle, "--kernel", "uniform.grad", "--device", options.device,
+                                 *[word for word in words if not word.startswith("--shape")],
+                                 f"--arg=y=@{folder}/x.npy", f"--heap-budget={options.budget}", "--out",
+                                 f"x.adj=@{output}"], 900)
         if done.returncode != 0:
             print(done.stderr)
             good = False
@@ -98,6 +101,9 @@ def main():
                 worst = max(worst, abs(got - want) / want)
             print(f"{options.iterations:,} elements against the closed form: {worst:.1e}")
             good = good and worst <= TOLERANCE
+    if wrong := options.adc.end():
+        print(wrong)
+        good = False
     print("OK" if good else "FAILED")
     return 0 if good else 1
 

@@ -1,11 +1,11 @@
 #pragma once
-// A file compiled in memory.
+// A file compiled as `adc` compiles it.
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile.h"
 
 namespace adc::test {
 
@@ -16,9 +16,10 @@ inline std::vector<uint8_t> CompiledFor(const std::string& path, const std::stri
   options.bounds_record = bounds_record;
   options.inputs = {path};
   options.targets = {target};
-  driver::Product product;
-  REQUIRE(driver::CompileInputs(options.inputs, options, &product) == driver::kExitOk);
-  return product.bytes;
+  std::vector<uint8_t> bytes;
+  INFO(path);
+  REQUIRE(Compile(options, &bytes));
+  return bytes;
 }
 
 }  // namespace adc::test

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels compiled in memory and run by the loader, with the interpreter's arguments: what runs on one runs
+// Kernels compiled and run by the loader, with the interpreter's arguments: what runs on one runs
 // on the other.
 
 #include <adrt/adrt.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile.h"
 #include "interp/arguments.h"
 
 namespace adc::test {
@@ -29,14 +29,12 @@ class Native {
     options.derive.tangent = derive_tangents;
     options.optimisation = optimisation;
     options.checkpoint = checkpoint;
-    driver::Product product;
-    if (driver::CompileInputs(options.inputs, options, &product) != driver::kExitOk)
-      Fail("compile " + path, "");
+    std::vector<uint8_t> bytes;
+    if (!Compile(options, &bytes)) Fail("compile " + path, "");
     adrt_host host = {};
     host.struct_size = sizeof host;
     host.flags = ADRT_HOST_TRUST;
-    Check(adrt_bundle_open(&host, product.bytes.data(), product.bytes.size(), ADRT_BUNDLE_COPY, &bundle_,
-                           Error()));
+    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, Error()));
     Check(adrt_device_open_cpu(&host, workers, &device_, Error()));
     Check(adrt_module_load(device_, bundle_, &module_, Error()));
     Check(adrt_heap_create(&host, &heap_, Error()));

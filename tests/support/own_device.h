@@ -10,6 +10,14 @@ namespace adc::test {
 using OwnDevice = OwnMetal;
 }  // namespace adc::test
 
+#elif defined(ADC_TEST_ON_PREPARED)
+
+#include "on_prepared.h"
+
+namespace adc::test {
+using OwnDevice = OnPrepared;
+}  // namespace adc::test
+
 #else
 
 #include "own_vulkan.h"

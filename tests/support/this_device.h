@@ -22,6 +22,16 @@ using ThisDevice = OnMetal;
 constexpr bool kHasDoubles = false;
 }  // namespace adc::test
 
+#elif defined(ADC_TEST_ON_PREPARED)
+
+#include "on_prepared.h"
+
+namespace adc::test {
+using ThisSystem = PreparedSystem;
+using ThisDevice = OnPrepared;
+constexpr bool kHasDoubles = true;
+}  // namespace adc::test
+
 #else
 
 #include "on_cpu.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels compiled in memory and run by the loader on a device of any kind, within a budget: what came out,
+// Kernels compiled and run by the loader on a device of any kind, within a budget: what came out,
 // what the launch took, and what the loader says where it does not fit.
 
 #include <adrt/adrt.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
+#include "compile.h"
 
 namespace adc::test {
 
@@ -26,12 +26,11 @@ class WithinBudget {
     options.targets = {target};
     // The forward run and its repetition round alike then, whatever a device's compiler makes of each.
     options.float_mode = driver::FloatMode::Strict;
-    driver::Product product;
-    REQUIRE(driver::CompileInputs(options.inputs, options, &product) == driver::kExitOk);
+    std::vector<uint8_t> bytes;
+    REQUIRE(Compile(options, &bytes));
     host.struct_size = sizeof host;
     host.flags = ADRT_HOST_TRUST;
-    Check(adrt_bundle_open(&host, product.bytes.data(), product.bytes.size(), ADRT_BUNDLE_COPY, &bundle_,
-                           Error()));
+    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, Error()));
     Check(open(host, &device_, Error()));
     Check(adrt_module_load(device_, bundle_, &module_, Error()));
   }
