@@ -13,6 +13,12 @@
 // work: window 1 -> stride 1 of c -> window C -> stride C of r -> window R*C -> stride R*C of i. Constant
 // offsets between the two accesses widen the first window. If the digits of all indices of the loop can be
 // read back from the axes of the access, different iterations touch different cells.
+//
+// Indices of 32 bits wrap, and a number that went once round is in range again: i * 2^30 is 0 for every
+// fourth i. Where all digits are known, the last window says whether they can come round. Where they are not,
+// a number that comes round passes through what is out of range on its way, in steps of the highest stride. A
+// gate may leave that out; then nothing is proved of strides that come round after few iterations
+// (ComesRoundSoon).
 
 #include "analysis/access.h"
 
@@ -30,6 +36,8 @@ using ir::ValueKind;
 namespace {
 
 __extension__ using Wide = __int128;
+
+constexpr int64_t kRound = int64_t{1} << 32;  ///< after so many an index of 32 bits is where it was
 
 /// One digit: an index of a loop, from `lo`, `extent` values, each worth `stride` cells.
 struct Digit {
@@ -57,6 +65,24 @@ bool AllNegative(const AffineForm& form) {
 
 AffineForm Constant(int64_t value) {
   return {value, {}};
+}
+
+/// Whether multiples of `stride`, with lower digits or without, may meet modulo 2^32 in a loop that is not
+/// very long: 2^10 iterations with lower digits between, 2^20 without.
+bool ComesRoundSoon(const AffineForm& stride, bool is_lowest) {
+  if (!stride.IsConstant()) return false;
+  return is_lowest ? stride.constant % (1 << 12) == 0 : stride.constant >= int64_t{1} << 22;
+}
+
+/// Some of the arithmetic of an index is of 32 bits.
+bool MayComeRound(const Function& f, Value index, const AffineForm& form) {
+  if (BitWidth(f.TypeOf(index).scalar) < 64) return true;
+  for (const AffineTerm& term : form.terms) {
+    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
+      if (BitWidth(f.TypeOf(term.monomial.atoms[n]).scalar) < 64) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -91,8 +117,10 @@ Relation AccessFacts::SameIteration(Inst a, Inst b) {
     std::optional<AffineForm> difference = Add(forms_.Of(indices_a[axis]), forms_.Of(indices_b[axis]), -1);
     if (!difference || !difference->IsConstant()) {
       same = false;
-    } else if (difference->constant != 0) {
+    } else if (difference->constant % kRound != 0) {
       return Relation::Distinct;
+    } else {
+      same = same && difference->constant == 0;
     }
   }
   return same ? Relation::Same : Relation::Unknown;
@@ -203,7 +231,7 @@ std::optional<std::vector<Digit>> Together(const Parts& a, const Parts& b) {
 
 /// Reads one axis. `decoded` gets the loop's indices that the axis determines, and every index of the loop
 /// when the axis alone tells the two accesses apart.
-void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, std::vector<Value>& decoded) {
+void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, bool gated, std::vector<Value>& decoded) {
   const Function& f = *function_;
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
@@ -213,11 +241,13 @@ void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, std::vector<Va
   if (!TakeApart(*module_, structure_, forms_, loop, own, form_b, b)) return;
   if (!(a.uniform == b.uniform)) return;
   if (a.own.empty() && b.own.empty() && a.inner.empty() && b.inner.empty()) {
-    if (form_a.constant != form_b.constant) decoded.insert(decoded.end(), own.begin(), own.end());
+    if ((form_a.constant - form_b.constant) % kRound != 0)
+      decoded.insert(decoded.end(), own.begin(), own.end());
     return;
   }
   std::optional<std::vector<Digit>> digits = Together(a, b);
   if (!digits) return;
+  bool may_come_round = MayComeRound(f, index_a, form_a) || MayComeRound(f, index_b, form_b);
   AffineForm window = Constant(1 + std::abs(form_a.constant - form_b.constant));
   std::vector<Value> found;
   while (!digits->empty()) {
@@ -234,18 +264,32 @@ void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, std::vector<Va
     if (best == digits->end()) return;
     if (std::find(own.begin(), own.end(), best->index) != own.end()) found.push_back(best->index);
     std::optional<AffineForm> filled = Multiply(best->stride, best->extent);
+    bool is_soon = gated && ComesRoundSoon(best->stride, window == Constant(1));
     digits->erase(best);
     if (!filled && !digits->empty()) return;
     if (filled) window = std::move(*filled);
+    bool is_known = filled && window.IsConstant();
+    if (may_come_round && (is_known ? window.constant > kRound : is_soon)) return;
   }
   decoded.insert(decoded.end(), found.begin(), found.end());
 }
 
-bool AccessFacts::TuplesDistinct(Inst loop, std::span<const Value> a, std::span<const Value> b) {
+bool AccessFacts::IsGated(Inst loop, Inst access) const {
+  const Function& f = *function_;
+  for (ir::Block block = f[access].parent; f[block].owner != loop; block = f[f[block].owner].parent) {
+    Inst owner = f[block].owner;
+    if (f[owner].op != Op::For || !structure_.DefinedOutside(f.Operand(owner, 0), loop) ||
+        !structure_.DefinedOutside(f.Operand(owner, 1), loop))
+      return true;
+  }
+  return false;
+}
+
+bool AccessFacts::TuplesDistinct(Inst loop, std::span<const Value> a, std::span<const Value> b, bool gated) {
   const Function& f = *function_;
   if (f[loop].op == Op::While || !IsLoop(f[loop].op)) return false;
   std::vector<Value> decoded;
-  for (size_t axis = 0; axis < a.size(); ++axis) Decode(loop, a[axis], b[axis], decoded);
+  for (size_t axis = 0; axis < a.size(); ++axis) Decode(loop, a[axis], b[axis], gated, decoded);
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
   for (uint32_t n = 0; n < own.size(); ++n) {
@@ -274,11 +318,41 @@ bool AccessFacts::DistinctAcross(Inst loop, Inst a, Inst b) {
     return true;
   // An array made inside the loop is a fresh one in every iteration.
   if (f.TypeOf(f.Operand(a, 0)).IsArray() && !structure_.DefinedOutside(f.Operand(a, 0), loop)) return true;
-  return TuplesDistinct(loop, f.Indices(a), f.Indices(b));
+  return TuplesDistinct(loop, f.Indices(a), f.Indices(b), IsGated(loop, a) || IsGated(loop, b));
 }
 
-bool AccessFacts::InjectiveTuple(Inst loop, std::span<const Value> indices) {
-  return TuplesDistinct(loop, indices, indices);
+bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
+  const Function& f = *function_;
+  if (f[loop].op != Op::For || f.Operand(read, 0) != f.Operand(write, 0) || f[read].attr != f[write].attr)
+    return false;
+  Value own = f[f[loop].regions[0]].params[0];
+  int64_t step = f.IntegerConstant(f.Operand(loop, 2)).value_or(0);
+  if ((f[loop].flags & ir::kFlagReversed) != 0) step = -step;
+  for (size_t axis = 0; axis < f.Indices(read).size(); ++axis) {
+    Value read_index = f.Indices(read)[axis], write_index = f.Indices(write)[axis];
+    std::optional<AffineForm> ahead = Add(forms_.Of(write_index), forms_.Of(read_index), -1);
+    if (!ahead || !ahead->IsConstant()) continue;
+    // Equal terms, all of which are the same in every iteration but for the loop's own index.
+    int64_t stride = 0;
+    bool is_plain = true;
+    for (const AffineTerm& term : forms_.Of(write_index).terms) {
+      if (term.monomial.degree == 1 && term.monomial.atoms[0] == own) {
+        stride = term.coefficient;
+        continue;
+      }
+      for (uint32_t n = 0; n < term.monomial.degree; ++n)
+        is_plain = is_plain && structure_.DefinedOutside(term.monomial.atoms[n], loop);
+    }
+    // `ahead` is how far the write lies in front; each iteration moves it by `moves`. They meet where a
+    // multiple of `moves` takes `ahead` to 0, or once round.
+    int64_t moves = 0;
+    if (!is_plain || __builtin_mul_overflow(stride, step, &moves) || moves == 0) continue;
+    if (moves % (1 << 12) == 0 || std::abs(moves) >= kRound / (1 << 10)) continue;
+    if (std::abs(ahead->constant) >= kRound / (1 << 10)) continue;
+    bool meets = (ahead->constant < 0) == (moves > 0) && ahead->constant % moves == 0 && ahead->constant != 0;
+    if (!meets) return true;
+  }
+  return false;
 }
 
 bool AccessFacts::MayOverwriteLater(Inst read, Inst write) {
@@ -322,7 +396,8 @@ bool AccessFacts::MayOverwriteLater(Inst read, Inst write) {
         exclusive = true;
         break;
       }
-    } else if (IsLoop(f[control].op) && !DistinctAcross(control, read, write)) {
+    } else if (IsLoop(f[control].op) && !DistinctAcross(control, read, write) &&
+               !BehindLater(control, read, write)) {
       return true;
     }
   }

@@ -37,10 +37,6 @@ class AccessFacts {
   bool DistinctAcross(ir::Inst loop, ir::Inst a, ir::Inst b);
   /// DistinctAcross(loop, a, a): no two iterations of `loop` touch one cell through `a`.
   bool InjectiveIn(ir::Inst loop, ir::Inst a) { return DistinctAcross(loop, a, a); }
-  /// The same for index values that no access has yet (an adjoint update to be made): do different iterations
-  /// of `loop` give different tuples? The values may stand anywhere inside `loop` or outside of it.
-  bool InjectiveTuple(ir::Inst loop, std::span<const ir::Value> indices);
-
   /// False when the cell that `read` reads provably does not change afterwards through `write`: not later in
   /// its iteration, not in a later iteration of a loop around both, not in another iteration of the parallel
   /// that holds both, not in a later task. Looks at cells, not at the values written. `writeonce` is not
@@ -57,8 +53,14 @@ class AccessFacts {
   bool AllInRange(ir::Inst access);
 
  private:
-  bool TuplesDistinct(ir::Inst loop, std::span<const ir::Value> a, std::span<const ir::Value> b);
-  void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, std::vector<ir::Value>& decoded);
+  /// True when the cell of `read` in one iteration of `loop`, a `for`, is never the cell of `write` in a
+  /// later one, as that of `y[t - 1]` where `y[t]` is written. Both stand in `loop`.
+  bool BehindLater(ir::Inst loop, ir::Inst read, ir::Inst write);
+  /// Some iterations of `loop` may pass by `access`, and others not.
+  bool IsGated(ir::Inst loop, ir::Inst access) const;
+  bool TuplesDistinct(ir::Inst loop, std::span<const ir::Value> a, std::span<const ir::Value> b, bool gated);
+  void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, bool gated,
+              std::vector<ir::Value>& decoded);
 
   const ir::Module* module_;
   const ir::Function* function_;

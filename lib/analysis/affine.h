@@ -3,8 +3,8 @@
 // taken apart further (parameters, shapes, loop indices, loaded integers).
 //
 // Sums, differences and products of i32 and i64 are followed through, and widening from one to the other;
-// everything else is an atom. The polynomial is exact for index arithmetic that does not wrap; an index that
-// wraps is out of range, which is the program's error, so that facts about indices may be read off it.
+// everything else is an atom. The polynomial is exact for index arithmetic that does not wrap, and else
+// modulo 2^32; what can be read off it then, access.cpp says.
 
 #include <array>
 #include <deque>

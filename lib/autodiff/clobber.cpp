@@ -173,12 +173,12 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
     return;
   }
   for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {
-    if (kernel_[write].op == data.op) continue;
+    if (kernel_[write].op == data.op || !facts_.MayOverwriteLater(atomic, write)) continue;
     Error(ErrorId::E0403, atomic,
           "the winner of '" + std::string(ir::InfoOf(data.op).spelling) +
-              "' cannot be told where something else writes " + NameOf(base))
+              "' cannot be told where something else may write " + NameOf(base) + " afterwards")
         .AddNote(kernel_[write].span, "here")
-        .AddHelp("do the other write in another kernel");
+        .AddHelp("do the other write in front of it, or in another kernel");
     return;
   }
 }
