@@ -2,10 +2,13 @@
 // and their gradients find the room that they need. Most loops are chaotic, so that no step may differ in a
 // bit.
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "../support/native.h"
 #include "target/target.h"
@@ -80,6 +83,72 @@ interp::Arguments ArgumentsOf(const std::string& name, Random& random, int64_t c
   return made;
 }
 
+/// A kernel with a loop of random arithmetic on a float and an integer, which decide together when it ends.
+class RandomLoop {
+ public:
+  RandomLoop(uint32_t seed, const char* type) : random_(seed), type_(type) {}
+
+  std::string Kernel(const std::string& name) {
+    std::string text = "kernel @" + name + "(%x: buffer<" + type_ +
+                       ", 1> diff, %k: buffer<i32, 1>, %y: buffer<" + type_ +
+                       ", 1> diff) {\n  parallel %i in 0..shape(%x, 0) {\n" +
+                       "    %v0 = load %x[%i]\n    %k0 = load %k[%i]\n" + "    %v, %n = while max " +
+                       std::to_string(100 + random_() % 50) + " carry(%a = %v0, %b = %k0) {\n";
+    floats_ = {"%a"};
+    integers_ = {"%b"};
+    text += Lines(random_() % 3);
+    std::string goes_on =
+        random_() % 2 ? "(lt " + Float() + ", 1.125)" : "(ne (and " + Integer() + ", 7), 3)";
+    text += "      continue_if (" + std::string(random_() % 3 ? "or" : "and") + " (lt (abs %a), 1.75), " +
+            goes_on + ")\n    } do {\n" + Lines(2 + random_() % 6);
+    return text + "      yield (sub (mul %a, " + Float() + "), 0.4375), " + Integer() +
+           "\n    }\n    store %y[%i], %v\n  }\n}\n";
+  }
+
+ private:
+  template <size_t N>
+  const char* OneOf(const char* const (&words)[N]) {
+    return words[random_() % N];
+  }
+  const std::string& Float() { return floats_[random_() % floats_.size()]; }
+  const std::string& Integer() { return integers_[random_() % integers_.size()]; }
+
+  std::string Lines(uint32_t count) {
+    std::string text;
+    for (uint32_t n = 0; n < count; ++n) {
+      std::string name = "%t" + std::to_string(made_++), value;
+      bool is_float = random_() % 3 != 0;
+      if (is_float) {
+        uint32_t kind = random_() % 8;
+        if (kind < 4) {
+          value = OneOf({"add", "sub", "mul", "div", "min", "max"}) + (" " + Float()) + ", " + Float();
+        } else if (kind == 4) {
+          value = OneOf({"abs", "neg", "sqrt", "floor", "round", "trunc", "rcp"}) + (" " + Float());
+        } else if (kind == 5) {
+          value = "select (gt " + Float() + ", " + Float() + "), " + Float() + ", " + Float();
+        } else if (kind == 6) {
+          value = "mul 0.0625, (cast (and " + Integer() + ", 31) to " + type_ + ")";
+        } else {
+          value = OneOf({"add", "sub", "mul"}) + (" " + Float()) + OneOf({", 1.25", ", -0.5", ", 0.8125"});
+        }
+      } else if (random_() % 4 == 0) {
+        value = "cast (mul " + Float() + ", 64.0) to i32";
+      } else {
+        value = OneOf({"add", "sub", "mul", "and", "or", "xor", "min", "max", "shl", "shr"}) +
+                (" " + Integer()) + (random_() % 2 ? ", 3" : ", " + Integer());
+      }
+      text += "      " + name + " = " + value + "\n";
+      (is_float ? floats_ : integers_).push_back(name);
+    }
+    return text;
+  }
+
+  Random random_;
+  std::string type_;
+  std::vector<std::string> floats_, integers_;
+  uint32_t made_ = 0;
+};
+
 /// What the size kernel of a gradient counts.
 std::vector<int64_t> Counts(Native& native, const std::string& name, const interp::Arguments& primal) {
   std::string kernel = name + ".grad.size0";
@@ -116,6 +185,52 @@ TEST_CASE("iterations that run at once are counted as they are one by one") {
       CHECK(longest >= 10);
     }
   }
+}
+
+TEST_CASE("loops of random arithmetic are counted alike") {
+  constexpr uint32_t kKernels = 32;
+  char path[] = "/tmp/adc-lanes-XXXXXX.ir";
+  int file = mkstemps(path, 3);
+  REQUIRE(file >= 0);
+  std::string text;
+  for (uint32_t n = 0; n < kKernels; ++n)
+    text += RandomLoop(n, n % 3 == 2 ? "f64" : "f32").Kernel("loop" + std::to_string(n));
+  INFO(text);
+  REQUIRE(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  close(file);
+  Native single(path, 1, false, 1);
+  for (const std::string& target : {std::string("cpu"), target::HostTarget()}) {
+    Native lanes(path, 1, false, 2, false, 0, target);
+    Random random(22);
+    std::set<int64_t> seen;
+    uint32_t counted = 0;
+    for (uint32_t n = 0; n < kKernels; ++n) {
+      std::string name = "loop" + std::to_string(n);
+      // Some need no tape, or turn out to run for no number.
+      if (!single.Has(name + ".grad.size0")) continue;
+      ++counted;
+      ir::Scalar scalar = n % 3 == 2 ? ir::Scalar::F64 : ir::Scalar::F32;
+      for (int repeat = 0; repeat < 16; ++repeat) {
+        // Whole groups of one start, or of two that take turns: nothing hides what a lane counts.
+        constexpr int64_t kCount = 256;
+        std::vector<double> starts = Starts(random, 2, 9.0, 95), numbers = Whole(random, 2, -1000, 1000);
+        std::vector<double> x, k;
+        for (int64_t at = 0; at < kCount; ++at) {
+          x.push_back(starts[static_cast<size_t>(at % (1 + repeat % 2))]);
+          k.push_back(numbers[static_cast<size_t>(at % (1 + repeat % 2))]);
+        }
+        interp::Arguments primal;
+        primal.list = {Numbers(scalar, {kCount}, x), Numbers(ir::Scalar::I32, {kCount}, k),
+                       Numbers(scalar, {kCount}, std::vector<double>(kCount))};
+        std::vector<int64_t> expected = Counts(single, name, primal);
+        CHECK(Counts(lanes, name, primal) == expected);
+        seen.insert(expected[0]);
+      }
+    }
+    CHECK(counted > kKernels / 2);
+    CHECK(seen.size() > 10);
+  }
+  unlink(path);
 }
 
 TEST_CASE("gradients find the room that was counted for them") {

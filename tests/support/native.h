@@ -107,6 +107,10 @@ class Native {
   }
   void Run(const std::string& name, interp::Arguments& arguments) { Plan(name, arguments).Run(); }
 
+  bool Has(const std::string& name) {
+    const adrt_kernel* kernel = nullptr;
+    return adrt_bundle_find_kernel(bundle_, name.c_str(), 0, &kernel, Error()) == ADRT_OK;
+  }
   /// Parameters of a kernel, for making arguments: names with their companions.
   std::vector<adrt_param_report> Params(const std::string& name) {
     const adrt_kernel* kernel = nullptr;
