@@ -30,6 +30,49 @@ struct Refusing {
   }
 };
 
+}  // namespace
+
+TEST_CASE("memory that is not aligned as asked is refused, and given back", "[loader]") {
+  struct Careless {
+    long held = 0;
+    bool aligns = true;
+  } careless;
+  adrt_host host = TrustingHost();
+  host.user = &careless;
+  // Room for a shift in front of what is given.
+  host.allocate = [](void* user, size_t size, size_t alignment) -> void* {
+    Careless& own = *static_cast<Careless*>(user);
+    size_t unit = alignment < 16 ? 16 : alignment;
+    char* memory = static_cast<char*>(std::aligned_alloc(unit, (size + 2 * unit - 1) / unit * unit + unit));
+    ++own.held;
+    return memory + (own.aligns || alignment < 64 ? unit : unit - 8);
+  };
+  host.release = [](void* user, void* memory, size_t, size_t alignment) {
+    size_t unit = alignment < 16 ? 16 : alignment;
+    --static_cast<Careless*>(user)->held;
+    uintptr_t place = reinterpret_cast<uintptr_t>(memory);
+    std::free(reinterpret_cast<void*>(place % unit == 0 ? place - unit : place - (unit - 8)));
+  };
+  adrt_device* device = nullptr;
+  adrt_heap* heap = nullptr;
+  ErrorBox error;
+  REQUIRE(adrt_device_open_cpu(&host, 1, &device, &error) == ADRT_OK);
+  REQUIRE(adrt_heap_create_on(device, &heap, &error) == ADRT_OK);
+  adrt_memory* memory = nullptr;
+  REQUIRE(adrt_memory_create(device, 100, &memory, &error) == ADRT_OK);
+  adrt_memory_release(memory);
+  memory = nullptr;
+  careless.aligns = false;
+  CHECK(adrt_memory_create(device, 100, &memory, &error) == ADRT_ERROR_OUT_OF_HOST_MEMORY);
+  CHECK(error.Says("did not align them to 64"));
+  CHECK(memory == nullptr);
+  adrt_heap_release(heap);
+  adrt_device_release(device);
+  CHECK(careless.held == 0);
+}
+
+namespace {
+
 // Runs `work` with the first call refused, then the second, until none is; returns the number of refusals.
 long RefuseEach(const std::function<adrt_status(const adrt_host&, adrt_error*)>& work) {
   for (long at = 1; at < 5000; ++at) {

@@ -38,7 +38,8 @@ enum {
   ADRT_OK = 0,
 
   ADRT_ERROR_ARGUMENT = 100, /* what the caller gave is wrong: the text says which and what was expected */
-  ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null */
+  ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null, or what is not
+                                           aligned */
   ADRT_ERROR_OUT_OF_DEVICE_MEMORY = 102,
   ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name; no such device, or no driver for it */
 

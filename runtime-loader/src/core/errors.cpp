@@ -59,7 +59,8 @@ void PassOn(const adrt_error& from, adrt_error* to) {
 }
 
 adrt_status OutOfMemory(adrt_error* error) {
-  return Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused memory");
+  return Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY,
+              "the host's allocator refused memory, or did not align it as asked");
 }
 
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error) {

@@ -8,7 +8,8 @@ namespace adrt {
 bool TakeHost(const artifact::Allocator& allocator, uint64_t bytes, Memory* memory, adrt_error* error) {
   void* taken = artifact::Allocate(&allocator, bytes, ADRT_HEAP_ALIGNMENT);
   if (!taken) {
-    Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused ", bytes, " bytes");
+    Fail(error, ADRT_ERROR_OUT_OF_HOST_MEMORY, "the host's allocator refused ", bytes,
+         " bytes, or did not align them to ", int32_t{ADRT_HEAP_ALIGNMENT});
     if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
     return false;
   }
