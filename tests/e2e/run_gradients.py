@@ -321,10 +321,11 @@ def main():
         return time.monotonic() - begin, program.mistakes, why_skipped
 
     failed = 0
-    skipped = []
+    skipped, slowest = [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (name, _, scalar, _), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, tasks)):
             failed += bool(mistakes)
+            slowest.append((seconds, f"{name} in {scalar} {seconds:.1f} s"))
             for mistake in mistakes:
                 print(f"{name} in {scalar}: {mistake}")
             if why_skipped:
@@ -336,6 +337,7 @@ def main():
     for mistake in options.adc.end():
         failed += 1
         print(mistake)
+    print("slowest: " + ", ".join(text for _, text in sorted(slowest, reverse=True)[:5]))
     print(f"{len(tasks)} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
     return 1 if failed or len(skipped) == len(tasks) else 0
 
