@@ -245,6 +245,7 @@ TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates",
   CHECK(wrapped.driver.commands == kExpected);
   CHECK(wrapped.driver.functions.size() == kExpected.size());
 
+  wrapped.driver.functions.clear();
   launch.status = nullptr;
   CHECK(adrt_record_vk(plan, commands, &launch, &wrapped.error) == ADRT_ERROR_ARGUMENT);
   CHECK(wrapped.error.Says("status"));
@@ -252,6 +253,7 @@ TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates",
   launch.heap = nullptr;
   CHECK(adrt_record_vk(plan, commands, &launch, &wrapped.error) == ADRT_ERROR_HEAP_TOO_SMALL);
   CHECK(wrapped.error.needed_bytes == info.heap_bytes);
+  CHECK(wrapped.driver.functions.empty());  // what is refused leaves nothing in the command buffer
   adrt_plan_release(plan);
   adrt_memory_release(x);
   adrt_memory_release(heap);
@@ -387,8 +389,8 @@ TEST_CASE("an argument that is no buffer is refused", "[vulkan]") {
   };
   const Spoil kSpoils[] = {
       {"struct_size", [](adrt_vk_buffer& buffer) { buffer.struct_size = 0; }},
-      {"no buffer", [](adrt_vk_buffer& buffer) { buffer.buffer = 0; }},
-      {"no address", [](adrt_vk_buffer& buffer) { buffer.address = 0; }},
+      {"without buffer", [](adrt_vk_buffer& buffer) { buffer.buffer = 0; }},
+      {"without address", [](adrt_vk_buffer& buffer) { buffer.address = 0; }},
       {"4096 bytes", [](adrt_vk_buffer& buffer) { buffer.size = 4095; }},
   };
   for (const Spoil& one : kSpoils) {

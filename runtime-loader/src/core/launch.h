@@ -259,6 +259,8 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
 /// Records one settled task, with what must be cleared before and the barriers around it.
 bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
                 adrt_error* error);
+/// Whether a launch can be recorded: the plan is settled, heap and status block are large enough and aligned.
+bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error);
 /// Records a whole launch into the caller's queue: what every adrt_record_* function does. The plan must be
 /// settled and the heap large enough.
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,

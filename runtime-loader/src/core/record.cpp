@@ -104,8 +104,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   return Barrier(plan, queue, error);
 }
 
-bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
-                  adrt_error* error) {
+bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (plan.tasks[task].resolved && !plan.tasks[task].late) continue;
     bool lacks_trips = LacksTrips(plan, task);
@@ -136,6 +135,12 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
     return Refuse(error, ADRT_ERROR_ARGUMENT, "record: the status block takes ", int32_t{ADRT_STATUS_BYTES},
                   " bytes of device memory, aligned to 4");
   }
+  return true;
+}
+
+bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
+                  adrt_error* error) {
+  if (!CheckLaunch(plan, heap, status, error)) return false;
   if (plan.bounds && !SettleRecord(plan, true, error)) return false;
   LaunchPlaces places = {heap, {}, status};
   auto record_bounds = [&](bool compares) {

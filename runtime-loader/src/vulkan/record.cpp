@@ -126,6 +126,8 @@ adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const a
   own.struct_size = sizeof own;
   adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
   VkCommandBuffer commands = static_cast<VkCommandBuffer>(command_buffer);
+  // A launch that is refused leaves nothing in the caller's command buffer.
+  if (!CheckLaunch(*plan, heap, status, details)) return details->status;
   vulkan::OrderBefore(device, commands);
   if (!RecordLaunch(*plan, commands, heap, status, details)) return details->status;
   vulkan::OrderAfter(device, commands);
