@@ -154,7 +154,14 @@ Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
     return Range::Exactly(algebra_.pool().Binary(SizeOp::kNe, range.lower, algebra_.Const(0)));
   }
   if (ir::IsUnsigned(to) && algebra_.RangeOf(range.lower).low < 0) return {};
-  return range;
+  bool narrows = ir::BitWidth(from.scalar) == 64 || ir::IsUnsigned(from.scalar);
+  if (to != Scalar::I32 || !narrows || ir::BitWidth(from.scalar) < 32 || !range.Exact()) return range;
+  // What is the same in all iterations costs nothing to wrap; of indices nothing so long is thought of.
+  bool is_extent = algebra_.pool()[range.lower].op == SizeOp::kShape;
+  if (is_extent || algebra_.pool().FreeLevels(range.lower) != 0) return range;
+  ConstantRange known = algebra_.RangeOf(range.lower);
+  if (known.low >= INT32_MIN && known.high <= INT32_MAX) return range;
+  return Range::Exactly(algebra_.Wrap(range.lower, INT32_MIN, int64_t{1} << 32));
 }
 
 }  // namespace adc::adstack
