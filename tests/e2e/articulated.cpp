@@ -139,7 +139,7 @@ class Articulated {
   double Weighed(Get get) {
     double sum = 0;
     for (size_t k = 0; k < kOutputs.size(); ++k)
-      if (Counts(kOutputs[k])) sum += test::Inner({weights_[k]}, {get(program->Index(kOutputs[k]))});
+      if (Counts(kOutputs[k])) sum += test::Inner(weights_[k], get(program->Index(kOutputs[k])));
     return sum;
   }
   interp::Arguments At(const test::Point& point) {

@@ -104,7 +104,7 @@ void CheckSample(Program& program, const SampleRun& run) {
   problem.value = [&](const test::Point& point) {
     interp::Arguments moved = at_point(point);
     REQUIRE(primal.Run(moved).Ok());
-    return test::Inner({weight}, {numbers(moved[output].tensor)});
+    return test::Inner(weight, numbers(moved[output].tensor));
   };
   problem.tangent = [&](const test::Point& point, const test::Point& along) {
     interp::Arguments moved = at_point(point);
@@ -112,7 +112,7 @@ void CheckSample(Program& program, const SampleRun& run) {
     tangents.list.resize(moved.list.size());
     for (size_t n = 0; n < along.size(); ++n) tangents[position(run.inputs[n])] = along[n];
     REQUIRE(primal.RunDual(moved, tangents).Ok());
-    return test::Inner({weight}, {tangents[output]});
+    return test::Inner(weight, tangents[output]);
   };
   test::GradientCheckOptions options;
   options.directions = run.directions;
@@ -140,9 +140,8 @@ void CheckSample(Program& program, const SampleRun& run) {
   result = forward.Run(pushed);
   INFO(interp::Describe(result.error, derived.sources));
   REQUIRE(result.Ok());
-  double found = test::Inner(
-      {weight},
-      {numbers(pushed[interp::CompanionIndex(*derived.forward, ir::ParamRole::Tangent, output)].tensor)});
+  size_t companion = interp::CompanionIndex(*derived.forward, ir::ParamRole::Tangent, output);
+  double found = test::Inner(weight, numbers(pushed[companion].tensor));
   CHECK(found == Approx(problem.tangent(problem.at, along)).epsilon(1e-12));
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("mpm_grid_op: tangents agree with central differences", "[samples]") {
       std::vector<double> result;
       for (int64_t n = 0; n < arguments[output].tensor.ScalarCount(); ++n)
         result.push_back(arguments[output].tensor.Get(n));
-      return test::Inner({weight}, {result});
+      return test::Inner(weight, result);
     };
     problem.tangent = [&](const test::Point& point, const test::Point& along) {
       interp::Arguments arguments = at_point(point);
@@ -142,7 +142,7 @@ TEST_CASE("mpm_grid_op: tangents agree with central differences", "[samples]") {
       tangents.list.resize(arguments.list.size());
       for (size_t n = 0; n < along.size(); ++n) tangents[program->Index(test::MpmInputs()[n])] = along[n];
       REQUIRE(interpreter.RunDual(arguments, tangents).Ok());
-      return test::Inner({weight}, {tangents[output]});
+      return test::Inner(weight, tangents[output]);
     };
     test::GradientCheckOptions options;
     options.directions = size.directions;

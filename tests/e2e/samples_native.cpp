@@ -20,15 +20,15 @@ std::string F32(const std::string& name) {
 }
 
 std::vector<double> Numbers(const interp::Tensor& tensor) {
-  std::vector<double> numbers;
-  for (int64_t n = 0; n < tensor.ScalarCount(); ++n) numbers.push_back(tensor.Get(n));
+  std::vector<double> numbers(static_cast<size_t>(tensor.ScalarCount()));
+  for (size_t n = 0; n < numbers.size(); ++n) numbers[n] = tensor.Get(static_cast<int64_t>(n));
   return numbers;
 }
 
 /// Largest difference between two tensors, relative to the largest number in them.
 double Difference(const interp::Tensor& a, const interp::Tensor& b) {
   double largest = 0, difference = 0;
-  for (int64_t n = 0; n < a.ScalarCount(); ++n) {
+  for (int64_t n = 0, count = a.ScalarCount(); n < count; ++n) {
     largest = std::max(largest, std::fabs(a.Get(n)));
     difference = std::max(difference, std::fabs(a.Get(n) - b.Get(n)));
   }
@@ -71,17 +71,17 @@ class Sample {
     test::GradientProblem problem;
     for (size_t n : inputs_) problem.at.push_back(InputNumbers(n));
     problem.value = [this](const test::Point& point) {
-      interp::Arguments arguments = At(point);
+      interp::Arguments& arguments = At(point);
       native_.Run(kernel_, arguments);
-      return test::Inner({weight_}, {Numbers(arguments[output_].tensor)});
+      return test::Inner(weight_, Numbers(arguments[output_].tensor));
     };
     problem.tangent = [this](const test::Point& point, const test::Point& along) {
-      interp::Arguments arguments = At(point);
+      interp::Arguments& arguments = At(point);
       interp::Tangents tangents;
       tangents.list.resize(arguments.list.size());
       for (size_t n = 0; n < along.size(); ++n) tangents[inputs_[n]] = along[n];
       REQUIRE(interpreter_.RunDual(arguments, tangents).Ok());
-      return test::Inner({weight_}, {tangents[output_]});
+      return test::Inner(weight_, tangents[output_]);
     };
     problem.gradient = Gradient();
     return problem;
@@ -96,7 +96,7 @@ class Sample {
       for (size_t k = 0; k < along[n].size(); ++k) tangent.Set(static_cast<int64_t>(k), along[n][k]);
     }
     native_.Run(name, arguments);
-    return test::Inner({weight_}, {Numbers(arguments[native_.Companion(name, output_)].tensor)});
+    return test::Inner(weight_, Numbers(arguments[native_.Companion(name, output_)].tensor));
   }
 
   test::Point Gradient() {
@@ -114,20 +114,21 @@ class Sample {
 
  private:
   std::vector<double> InputNumbers(size_t n) const { return Numbers(start_[n].tensor); }
-  interp::Arguments At(const test::Point& point) const {
-    interp::Arguments arguments = start_;
+  /// The arguments at a point, until the next one: they are large, and their memory is used again.
+  interp::Arguments& At(const test::Point& point) {
+    at_ = start_;
     for (size_t n = 0; n < point.size(); ++n) {
-      for (size_t k = 0; k < point[n].size(); ++k)
-        arguments[inputs_[n]].tensor.Set(static_cast<int64_t>(k), point[n][k]);
+      interp::Tensor& tensor = at_[inputs_[n]].tensor;
+      for (size_t k = 0; k < point[n].size(); ++k) tensor.Set(static_cast<int64_t>(k), point[n][k]);
     }
-    return arguments;
+    return at_;
   }
 
   Native native_;
   std::string kernel_;
   size_t output_;
   std::vector<size_t> inputs_;
-  interp::Arguments start_;
+  interp::Arguments start_, at_;
   interp::Interpreter interpreter_;
   std::vector<double> weight_;
 };

@@ -61,18 +61,33 @@ inline Point Moved(const Point& at, const Point& along, double step) {
 
 }  // namespace internal
 
-inline double Inner(const Point& a, const Point& b) {
-  // Sums of many terms are compensated, so that the comparison is not about rounding.
-  double sum = 0, lost = 0;
-  for (size_t n = 0; n < a.size(); ++n) {
-    for (size_t k = 0; k < a[n].size(); ++k) {
-      double term = a[n][k] * b[n][k] - lost;
-      double next = sum + term;
-      lost = (next - sum) - term;
-      sum = next;
+/// A sum of many terms, compensated, so that a comparison is not about rounding.
+class Sum {
+ public:
+  void Add(const std::vector<double>& a, const std::vector<double>& b) {
+    for (size_t k = 0; k < a.size(); ++k) {
+      double term = a[k] * b[k] - lost_;
+      double next = sum_ + term;
+      lost_ = (next - sum_) - term;
+      sum_ = next;
     }
   }
-  return sum;
+  double Value() const { return sum_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+inline double Inner(const std::vector<double>& a, const std::vector<double>& b) {
+  Sum sum;
+  sum.Add(a, b);
+  return sum.Value();
+}
+
+inline double Inner(const Point& a, const Point& b) {
+  Sum sum;
+  for (size_t n = 0; n < a.size(); ++n) sum.Add(a[n], b[n]);
+  return sum.Value();
 }
 
 /// Difference of fourth order: its error shrinks with the fourth power of the step.
