@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "adstack/bounds_check.h"
+#include "adstack/bounds_words.h"
 #include "adstack/recorded_loops.h"
-#include "adstack/trip_count.h"
 #include "adstack/walk.h"
 #include "artifact/bounds_record.h"
-#include "artifact/cpu_abi.h"
 #include "ir/clone.h"
 #include "transform/simplify.h"
 
@@ -42,8 +42,6 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-constexpr Type kWord = Type::Of(ir::Scalar::U64);
-
 /// What one iteration, or a serial task, has collected of a loop that it comes to often: the hash of its
 /// visits and their trips, in a local array.
 struct Collected {
@@ -70,9 +68,9 @@ class BoundsKernelBuilder {
     MakeSignature();
     MakeHead();
     for (uint32_t task = 0; task < loops_.tasks().size(); ++task) CopyTask(task);
-    MakeCheck();
+    builder_->SetSpan(from_.span);
+    AddBoundsCheck(*builder_, parameters_, Tag(), chosen().size());
     if (!complete_) return nullptr;
-    builder_->SetBlock(made_->Body());
     builder_->Terminate(Op::Return, {});
     StringId name = made_->name;
     module_.AddFunction(made_->kind, name);
@@ -82,8 +80,6 @@ class BoundsKernelBuilder {
 
  private:
   const std::vector<LoopChoice>& chosen() const { return loops_.chosen(); }
-
-  // ------------------------------------------------------------------------------------------- signature
 
   void MakeSignature() {
     std::string name = std::string(module_.Text(from_.derived_from)) + ".bounds";
@@ -98,10 +94,10 @@ class BoundsKernelBuilder {
       Value param = from_.Params()[n];
       given_[param] = made_->AddParameter(from_.TypeOf(param), from_[param].name, info);
     }
-    record_ = AddParameter("record", Type::Buffer(kWord, 1));
-    status_ = AddParameter("status", Type::Buffer(ir::kI32, 1));
-    sums_ = AddParameter("sums", Type::Buffer(kWord, 1));
-    builder_.emplace(module_, *made_, made_->Body());
+    parameters_.record = AddParameter("record", Type::Buffer(kRecordWord, 1));
+    parameters_.status = AddParameter("status", Type::Buffer(ir::kI32, 1));
+    parameters_.sums = AddParameter("sums", Type::Buffer(kRecordWord, 1));
+    builder_.emplace(module_, *made_, made_->Body(), parameters_.sums);
     for (uint32_t n = 0; n < from_.params.size(); ++n) {
       const ir::ParamInfo& info = from_.params[n];
       Value param = from_.Params()[n];
@@ -123,67 +119,28 @@ class BoundsKernelBuilder {
     return made_->AddParameter(type, module_.Intern(name), {});
   }
 
-  // ------------------------------------------------------------------------------------------ arithmetic
-
-  Value Word(uint64_t bits) { return builder_->Bits(kWord, bits); }
-  Value Make(Op op, Value left, Value right) { return builder_->Make(op, {left, right}); }
-  Value AsWord(Value index) { return builder_->Bitcast(WideIndex(*builder_, index), kWord); }
-
-  /// One more thing into a hash.
-  Value Into(Value hash, Value word) {
-    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
-    return Make(Op::Mul, Make(Op::Add, Make(Op::Add, hash, word), Word(1)), Word(kOdd));
-  }
-
-  /// Spreads every bit of a hash over all of them, so that sums of hashes say as much as hashes.
-  Value Spread(Value hash) {
-    constexpr uint64_t kOdd = 0xD6E8FEB86659FD93;
-    for (int round = 0; round < 2; ++round)
-      hash = Make(Op::Mul, Make(Op::Xor, hash, Make(Op::Shr, hash, Word(32))), Word(kOdd));
-    return Make(Op::Xor, hash, Make(Op::Shr, hash, Word(32)));
-  }
-
-  Value Trips(Value low, Value high, Value step) {
-    Value trips = TripCount(*builder_, low, high, step);
-    return builder_->Bitcast(Make(Op::Max, trips, builder_->I64(0)), kWord);
-  }
-
-  void AddTo(uint32_t element, Value word) {
-    Value index = builder_->I64(element);
-    builder_->Access(Op::AtomicAdd, sums_, {&index, 1}, {&word, 1});
-  }
-
-  /// What one iteration says about a loop.
-  void AddCount(uint32_t loop, Value hash, Value trips) {
-    uint32_t element = ADRT_BOUNDS_LOOPS + ADRT_BOUNDS_LOOP_SIZE * loop;
-    AddTo(element, hash);
-    AddTo(element + 1, trips);
-  }
-
-  // ------------------------------------------------------------------------------------------------ head
-
   void MakeHead() {
     map_ = given_;
-    AddTo(ADRT_BOUNDS_TAG, Word(Tag()));
+    builder_->AddTo(ADRT_BOUNDS_TAG, builder_->Word(Tag()));
     for (uint32_t number = 0; number < chosen().size(); ++number) {
       const LoopChoice& choice = chosen()[number];
       if (choice.at != RecordedAt::Launch) continue;
       builder_->SetSpan(from_[choice.loop].span);
       std::span<const Value> operands = from_.Operands(choice.loop);
-      Value hash = Word(0), trips = Word(1);
+      Value hash = builder_->Word(0), trips = builder_->Word(1);
       if (from_[choice.loop].op == Op::For) {
         Value low = OfLaunch(operands[0]), high = OfLaunch(operands[1]);
-        trips = Trips(low, high, OfLaunch(operands[2]));
-        hash = Into(Into(hash, AsWord(low)), trips);
+        trips = builder_->Trips(low, high, OfLaunch(operands[2]));
+        hash = builder_->Into(builder_->Into(hash, builder_->AsWord(low)), trips);
       } else {
         for (size_t axis = 0; axis < operands.size(); axis += 2) {
           Value low = OfLaunch(operands[axis]), high = OfLaunch(operands[axis + 1]);
-          Value along = Trips(low, high, builder_->Int(from_.TypeOf(operands[axis]), 1));
-          hash = Into(Into(hash, AsWord(low)), along);
-          trips = Make(Op::Mul, trips, along);
+          Value along = builder_->Trips(low, high, builder_->Int(from_.TypeOf(operands[axis]), 1));
+          hash = builder_->Into(builder_->Into(hash, builder_->AsWord(low)), along);
+          trips = builder_->Two(Op::Mul, trips, along);
         }
       }
-      AddCount(number, Spread(hash), trips);
+      builder_->AddCount(number, builder_->Spread(hash), trips);
     }
   }
 
@@ -206,8 +163,6 @@ class BoundsKernelBuilder {
     return made_->Result(cloner.CloneInst(made_by, false), 0);
   }
 
-  // ----------------------------------------------------------------------------------------------- tasks
-
   void CopyTask(uint32_t task) {
     bool any = std::any_of(chosen().begin(), chosen().end(), [&](const LoopChoice& choice) {
       return choice.task == task && choice.at != RecordedAt::Launch;
@@ -217,7 +172,7 @@ class BoundsKernelBuilder {
     map_ = given_;
     const analysis::Task& work = loops_.tasks()[task];
     const std::vector<Inst>& body = from_[from_.Body()].insts;
-    iteration_ = Word(1);
+    iteration_ = builder_->Word(1);
     if (!work.parallel.Valid()) BeginIteration();
     for (uint32_t place = work.first; place < work.last; ++place) Copy(body[place]);
     if (!work.parallel.Valid()) EndIteration();
@@ -227,16 +182,17 @@ class BoundsKernelBuilder {
     collected_.clear();
     for (uint32_t number = 0; number < chosen().size(); ++number) {
       if (chosen()[number].task != task_ || chosen()[number].at != RecordedAt::Visit) continue;
-      collected_.push_back({number, builder_->Alloca(Type::Array(kWord, 2))});
+      collected_.push_back({number, builder_->Alloca(Type::Array(kRecordWord, 2))});
     }
   }
 
   void EndIteration() {
     for (const Collected& one : collected_) {
       Value hash = Get(one, 0);
-      Value spread = Spread(Into(hash, iteration_));
-      Value none = Make(Op::Eq, hash, Word(0));
-      AddCount(one.loop, builder_->Make(Op::Select, {none, Word(0), spread}), Get(one, 1));
+      Value spread = builder_->Spread(builder_->Into(hash, iteration_));
+      Value none = builder_->Two(Op::Eq, hash, builder_->Word(0));
+      builder_->AddCount(one.loop, builder_->Make(Op::Select, {none, builder_->Word(0), spread}),
+                         Get(one, 1));
     }
   }
 
@@ -251,12 +207,14 @@ class BoundsKernelBuilder {
 
   /// At a loop: it runs `trips` times from `low` on.
   void Record(uint32_t number, Value low, Value trips) {
-    if (chosen()[number].at == RecordedAt::Iteration)
-      return AddCount(number, Spread(Into(Into(Into(Word(0), AsWord(low)), trips), iteration_)), trips);
+    if (chosen()[number].at == RecordedAt::Iteration) {
+      Value hash = builder_->Into(builder_->Into(builder_->Word(0), builder_->AsWord(low)), trips);
+      return builder_->AddCount(number, builder_->Spread(builder_->Into(hash, iteration_)), trips);
+    }
     auto one = std::find_if(collected_.begin(), collected_.end(),
                             [&](const Collected& other) { return other.loop == number; });
-    Set(*one, 0, Into(Into(Get(*one, 0), AsWord(low)), trips));
-    Set(*one, 1, Make(Op::Add, Get(*one, 1), trips));
+    Set(*one, 0, builder_->Into(builder_->Into(Get(*one, 0), builder_->AsWord(low)), trips));
+    Set(*one, 1, builder_->Two(Op::Add, Get(*one, 1), trips));
   }
 
   bool Lost(Value value) const { return loops_.repeatable(task_).Lost(value); }
@@ -311,7 +269,8 @@ class BoundsKernelBuilder {
     std::optional<uint32_t> number = NumberOf(inst);
     if (number && from_[inst].op == Op::For) {
       Value low = Mapped(from_.Operand(inst, 0));
-      Record(*number, low, Trips(low, Mapped(from_.Operand(inst, 1)), Mapped(from_.Operand(inst, 2))));
+      Record(*number, low,
+             builder_->Trips(low, Mapped(from_.Operand(inst, 1)), Mapped(from_.Operand(inst, 2))));
     }
     Inst copy = CopyAlone(inst, number && from_[inst].op == Op::While);
     if (number && from_[inst].op == Op::While)
@@ -326,8 +285,8 @@ class BoundsKernelBuilder {
     for (uint32_t n = 0; n < from_[inst].result_count; ++n)
       results.push_back(from_.TypeOf(from_.Result(inst, n)));
     if (counts) {
-      operands.push_back(Word(0));
-      results.push_back(kWord);
+      operands.push_back(builder_->Word(0));
+      results.push_back(kRecordWord);
     }
     Inst copy = builder_->Create(from_[inst].op, operands, results);
     const ir::InstData& source = from_[inst];
@@ -347,7 +306,7 @@ class BoundsKernelBuilder {
       (*made_)[copy].regions[region] = block;
       for (Value param : from_[source_region].params)
         map_[param] = made_->AddParam(block, from_.TypeOf(param), from_[param].name);
-      if (counts && region == 0) counter = made_->AddParam(block, kWord);
+      if (counts && region == 0) counter = made_->AddParam(block, kRecordWord);
       builder_->SetBlock(block);
       bool is_iteration = inst == loops_.tasks()[task_].parallel;
       if (is_iteration) StartIteration(inst);
@@ -368,86 +327,25 @@ class BoundsKernelBuilder {
   void CopyEnd(Inst end, Value counter) {
     std::vector<Value> values;
     for (Value value : from_.Operands(end)) values.push_back(Mapped(value));
-    if (counter.Valid()) values.push_back(Make(Op::Add, counter, Word(1)));
+    if (counter.Valid()) values.push_back(builder_->Two(Op::Add, counter, builder_->Word(1)));
     builder_->Terminate(from_[end].op, values);
   }
 
   void StartIteration(Inst parallel) {
-    iteration_ = Word(0);
+    iteration_ = builder_->Word(0);
     for (Value index : from_[from_[parallel].regions[0]].params)
-      iteration_ = Into(iteration_, AsWord(map_[index]));
+      iteration_ = builder_->Into(iteration_, builder_->AsWord(map_[index]));
     BeginIteration();
-  }
-
-  // ----------------------------------------------------------------------------------------------- check
-
-  Value At(Value buffer, Value index) { return builder_->Load(buffer, {&index, 1}); }
-
-  void Say(int64_t word, Value number) {
-    Value index = builder_->I64(word);
-    builder_->Access(Op::Store, status_, {&index, 1}, {&number, 1});
-  }
-  void SayWide(int64_t word, Value number) {
-    Value high = Make(Op::Shr, number, Word(32)), mask = Word(UINT32_MAX);
-    for (Value half : {Make(Op::And, number, mask), high})
-      Say(word++, builder_->Bitcast(builder_->Cast(half, ir::kU32), ir::kI32));
-  }
-
-  /// Of several loops that differ the first is reported: it is written last. Nothing is under way that could
-  /// report as well.
-  void MakeCheck() {
-    builder_->SetSpan(from_.span);
-    Value bounds[] = {builder_->I32(0), builder_->I32(1)};
-    Inst task = builder_->Parallel(bounds, 0);
-    builder_->SetBlock((*made_)[task].regions[0]);
-    auto count = static_cast<int64_t>(chosen().size());
-    Inst loop =
-        builder_->For(builder_->I64(0), builder_->I64(count), builder_->I64(1), {}, ir::kFlagReversed);
-    Block after = builder_->block();
-    builder_->SetBlock((*made_)[loop].regions[0]);
-    Value number = (*made_)[(*made_)[loop].regions[0]].params[0];
-    Value first = Make(Op::Add, Make(Op::Mul, number, builder_->I64(ADRT_BOUNDS_LOOP_SIZE)),
-                       builder_->I64(ADRT_BOUNDS_LOOPS));
-    Value second = Make(Op::Add, first, builder_->I64(1));
-    Value then = At(record_, second), now = At(sums_, second);
-    Value differs = Make(Op::Or, Make(Op::Ne, At(record_, first), At(sums_, first)), Make(Op::Ne, then, now));
-    WhenTrue(differs, [&] { Report(builder_->Cast(number, ir::kI32), now, then); });
-    builder_->Yield({});
-    builder_->SetBlock(after);
-    Value foreign = Make(Op::Ne, At(record_, builder_->I64(ADRT_BOUNDS_TAG)), Word(Tag()));
-    WhenTrue(foreign, [&] { Report(builder_->I32(-1), Word(0), Word(0)); });
-    builder_->Yield({});
-    builder_->SetBlock(made_->Body());
-  }
-
-  template <class Then>
-  void WhenTrue(Value condition, Then&& then) {
-    Block outer = builder_->block();
-    Inst branch = builder_->If(condition, {});
-    builder_->SetBlock((*made_)[branch].regions[1]);
-    builder_->Yield({});
-    builder_->SetBlock((*made_)[branch].regions[0]);
-    then();
-    builder_->Yield({});
-    builder_->SetBlock(outer);
-  }
-
-  void Report(Value loop, Value now, Value then) {
-    Say(ADRT_CPU_STATUS_CODE, builder_->I32(ADRT_BOUNDS_CHANGED));
-    Say(ADRT_BOUNDS_STATUS_CLOSED, builder_->I32(ADRT_BOUNDS_CHANGED));
-    Say(ADRT_CPU_STATUS_INDEX, loop);
-    SayWide(ADRT_BOUNDS_STATUS_NOW, now);
-    SayWide(ADRT_BOUNDS_STATUS_THEN, then);
   }
 
   ir::Module& module_;
   const Function& from_;
   const RecordedLoops& loops_;
   std::unique_ptr<Function> made_;
-  std::optional<ir::Builder> builder_;
+  std::optional<BoundsBuilder> builder_;
   ir::ValueMap given_;  ///< parameters
   ir::ValueMap map_;    ///< of the task that is being copied
-  Value record_, status_, sums_;
+  BoundsParameters parameters_;
   IndexSet<Value> kept_;  ///< stacks
   SideTable<Inst, uint32_t> number_of_{0, ir::kNoAttr};
   uint32_t task_ = 0;
