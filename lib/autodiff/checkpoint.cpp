@@ -5,9 +5,9 @@
 // per iteration times its trip count. A loop of n iterations as n / S segments of S steps therefore keeps
 // n / S states, the checkpoints, and S tape entries of one segment: of order sqrt(n) for S = sqrt(n), for one
 // more forward run. Nothing of reverse mode knows about checkpoints, but for the last segment, which runs
-// forward once (reverse_forward.cpp): where nobody asks for the loop's results it is left out on the way from
-// checkpoint to checkpoint, else it fills the tape on that way, and the tape is used as it is. So a loop of
-// one segment costs what the plain loop does, and one piece of code serves every length.
+// forward once (reverse_forward_loop.cpp): where nobody asks for the loop's results it is left out on the way
+// from checkpoint to checkpoint, else it fills the tape on that way, and the tape is used as it is. So a loop
+// of one segment costs what the plain loop does, and one piece of code serves every length.
 
 #include "autodiff/checkpoint.h"
 

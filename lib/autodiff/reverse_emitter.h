@@ -1,11 +1,13 @@
 #pragma once
 // The emission of a reverse kernel. One class over several files, one idea each:
-//   reverse.cpp            tasks, in reverse order
-//   reverse_forward.cpp    the first step of a unit: the forward slice, tapes, widened branches
-//   reverse_control.cpp    the second step: branches and loops
-//   reverse_rules.cpp      the second step: arithmetic, vectors, calls
-//   reverse_memory.cpp     the second step: buffers and parameters
-//   reverse_arrays.cpp     local arrays: replay, undo, adjoint arrays
+//   reverse.cpp                tasks, in reverse order
+//   reverse_forward.cpp        the first step of a unit: the forward slice
+//   reverse_forward_loop.cpp   the first step: loops, their tapes and checkpoints
+//   reverse_widen.cpp          the first step: branches that run forward once for two units
+//   reverse_control.cpp        the second step: branches and loops
+//   reverse_rules.cpp          the second step: arithmetic, vectors, calls
+//   reverse_memory.cpp         the second step: buffers and parameters
+//   reverse_arrays.cpp         local arrays: replay, undo, adjoint arrays
 //
 // Notation: "primal" values belong to the kernel that is differentiated, everything else to the kernel that
 // is built. `At(v)` is the built value that holds what primal value `v` held.
@@ -43,8 +45,8 @@ class ReverseEmitter {
     ir::Value stack;
   };
   struct UndoStacks {
-    std::vector<std::pair<ir::Value, ir::Value>>
-        stores;  ///< per store: index stack (may be invalid), old value
+    /// Per store: index stack (may be invalid), old value.
+    std::vector<std::pair<ir::Value, ir::Value>> stores;
     std::vector<ir::Value> snapshots;
   };
   /// The loop over steps that a forward run leaves out in the segment where `where` holds.
@@ -63,6 +65,24 @@ class ReverseEmitter {
     UndoStacks undo_stacks;
   };
 
+  /// A loop that runs forward.
+  struct ForwardLoop {
+    ir::Inst built;
+    std::vector<uint32_t> carried;  ///< of the primal's carried values
+    bool as_root = false;           ///< it belongs to the unit whose first step this is
+    bool fills_tape = false;
+    bool fills_last = false;  ///< over segments: leaves the tape of the last one behind
+    bool filled = false;      ///< over steps: the last segment's tape is there
+    bool counted = false;     ///< a `while` that carries the number of its iterations
+    ir::Value counter;
+
+    bool CountsLast() const { return fills_last && counted; }
+  };
+  /// What each branch hands out to the way back, by primal value or AuxKey, and the result that each gets.
+  struct HandedOut {
+    std::vector<uint32_t> keys[2], results[2];
+  };
+
   // Tasks.
   void ReverseTask(const analysis::Task& task);
   void RefillScratch(std::span<const analysis::Task> tasks);
@@ -71,8 +91,12 @@ class ReverseEmitter {
   bool Wanted(const Mode& mode, ir::Value v) const;
   void EmitForward(std::span<const ir::Inst> insts, const Mode& mode);
   void EmitForwardInst(ir::Inst inst, const Mode& mode);
-  void EmitForwardIf(ir::Inst inst, const Mode& mode);
   void EmitForwardLoop(ir::Inst inst, const Mode& mode);
+  ir::Inst MakeForwardLoop(ir::Inst inst, const ForwardLoop& run, std::span<const ir::Value> initial);
+  /// Names what the iterations of `run` begin with, and emits a condition.
+  void EnterForwardLoop(ir::Inst inst, ForwardLoop& run, const Mode& inner);
+  void PushAtEntry(ir::Inst inst, const ForwardLoop& run);
+  void TakeResults(ir::Inst inst, const ForwardLoop& run);
   /// The loop over the steps of a segment, in a loop over segments.
   ir::Inst StepsOf(ir::Inst segments) const;
   /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
@@ -91,7 +115,13 @@ class ReverseEmitter {
   /// The launch wants whole tapes, one segment per loop.
   ir::Value WholeTape();
   bool ControlRuns(ir::Inst inst, const Mode& mode) const;
+  void EmitForwardIf(ir::Inst inst, const Mode& mode);
   bool Widens(ir::Inst branch, const Mode& mode) const;
+  /// `wanted` are the results that the branch has anyway, `types` those of all; what is handed out adds its
+  /// own.
+  HandedOut PlanHandedOut(ir::Inst branch, const Mode& inner, const std::vector<uint32_t>& wanted,
+                          std::vector<ir::Type>& types) const;
+  std::vector<uint32_t> KeysToHandOut(ir::Block side, ir::Inst branch, const Mode& inner) const;
   void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;
   /// How many operations make `v`, defined inside `branch`, again from what is at hand around the branch and
   /// from what is handed out of it; more than `limit` where that is no way.
@@ -118,7 +148,6 @@ class ReverseEmitter {
   void ReverseVector(ir::Inst inst);
   void ReverseCall(ir::Inst inst);
   void ReverseAccess(ir::Inst inst);
-  void ReverseLocalAccess(ir::Inst inst, ir::Value memory);
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
   void FlushParameters();
   void PlanHeldUpdates();
