@@ -1,0 +1,287 @@
+#include "gradient_checker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "command_line.h"
+#include "driver/options.h"
+
+namespace adc::tool {
+
+namespace {
+
+/// What is worse, and so shown: a difference, then what was compared, then what said nothing.
+int Rank(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::Differs:
+      return 2;
+    case Agreement::Agrees:
+      return 1;
+    case Agreement::SaysNothing:
+      return 0;
+  }
+  return 0;
+}
+
+/// The distance between a value of this type near 1 and the next.
+double Epsilon(uint32_t type) {
+  if (type == ADRT_TYPE_F16) return 0x1p-10;
+  return type == ADRT_TYPE_F32 ? 0x1p-23 : 0x1p-52;
+}
+
+}  // namespace
+
+const Param* GradientChecker::Companion(const Kernel& kernel, const Param& param) const {
+  for (const Param& candidate : kernel.params) {
+    bool belongs = candidate.report.primal < kernel.params.size() &&
+                   kernel.params[candidate.report.primal].name == param.name;
+    if (belongs) return &candidate;
+  }
+  return nullptr;
+}
+
+int GradientChecker::Loss(const Values& values, LossValue* loss) {
+  Values after = values;
+  int code = machine_.Launch(primal_, after, settings_.launch);
+  *loss = {};
+  double squares = 0;
+  for (const auto& [name, weights] : weights_) {
+    const Param* param = primal_.Find(name);
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      double term = weights[at] * Read(after[name], Places(*param)[at]);
+      loss->loss += term;
+      loss->magnitude += std::fabs(term);
+      squares += term * term;
+    }
+  }
+  loss->spread = std::sqrt(squares);
+  return code;
+}
+
+int GradientChecker::Reverse() {
+  Values values = inputs_;
+  if (int code = machine_.Launch(primal_, values, settings_.launch); code != driver::kExitOk) return code;
+  if (!FillCompanions(gradient_, &values)) return driver::kExitUsage;
+  for (const auto& [name, weights] : weights_) {
+    const Param* adjoint = Companion(gradient_, *primal_.Find(name));
+    if (adjoint == nullptr) continue;
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      Write(values[adjoint->name], places_[name][at], weights[at]);
+    }
+  }
+  if (int code = machine_.Launch(gradient_, values, settings_.launch); code != driver::kExitOk) return code;
+  for (const Param& param : primal_.params) {
+    const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
+    if (adjoint == nullptr) continue;
+    const ArgValue& value = values[adjoint->name];
+    std::vector<double>& numbers = adjoints_[param.name];
+    for (const Place& place : Places(param)) numbers.push_back(Read(value, place));
+  }
+  return driver::kExitOk;
+}
+
+int GradientChecker::Forward(const Param& param, const std::vector<double>& direction, double* result) {
+  Values values = inputs_;
+  if (!FillCompanions(*tangent_, &values)) return driver::kExitUsage;
+  const Param* own = Companion(*tangent_, param);
+  if (own == nullptr) return driver::kExitOk;
+  for (uint64_t at = 0; at < direction.size(); ++at) {
+    Write(values[own->name], Places(param)[at], direction[at]);
+  }
+  if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != driver::kExitOk) return code;
+  *result = 0;
+  for (const auto& [name, weights] : weights_) {
+    const Param* tangent = Companion(*tangent_, *primal_.Find(name));
+    if (tangent == nullptr) continue;
+    for (uint64_t at = 0; at < weights.size(); ++at) {
+      *result += weights[at] * Read(values[tangent->name], places_[name][at]);
+    }
+  }
+  return driver::kExitOk;
+}
+
+int GradientChecker::LossAt(const Param& param, const std::vector<double>& direction, double step,
+                            LossValue* loss, double* predicted) {
+  // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it was.
+  const std::vector<double>& adjoint = adjoints_[param.name];
+  Values values = inputs_;
+  ArgValue& value = values[param.name];
+  *predicted = 0;
+  for (uint64_t at = 0; at < direction.size(); ++at) {
+    const Place& place = Places(param)[at];
+    double before = Read(value, place);
+    Write(value, place, before + step * direction[at]);
+    *predicted += adjoint[at] * (Read(value, place) - before);
+  }
+  return Loss(values, loss);
+}
+
+int GradientChecker::MeasureNoise(const Param& param, const std::vector<double>& direction, double* noise) {
+  // Steps of a few of the type's: the loss is a straight line there, but for noise.
+  double step = 8 * Epsilon(Coarsest(param));
+  std::vector<double> residuals;
+  double spread = 0;
+  for (int at = -3; at <= 3; ++at) {
+    LossValue loss;
+    double predicted = 0;
+    if (int code = LossAt(param, direction, at * step, &loss, &predicted); code != driver::kExitOk)
+      return code;
+    residuals.push_back(loss.loss - predicted);
+    spread = loss.spread;
+  }
+  // Terms that do not move show no noise, and have that of their last digit.
+  *noise = std::max(NoiseOf(residuals), Epsilon(Coarsest(param)) * spread);
+  return driver::kExitOk;
+}
+
+int GradientChecker::Central(const Param& param, const std::vector<double>& direction, double expected,
+                             double size, double tolerance, Judgement* judgement) {
+  double epsilon = Epsilon(Coarsest(param));
+  size_t first = 0;
+  std::vector<double> steps = StepLadder(epsilon, &first);
+  std::vector<Difference> differences(steps.size());
+  bool is_constant = true;
+  auto measure = [&](size_t at) {
+    double step = steps[at], predicted[2];
+    LossValue losses[2];
+    for (int side = 0; side < 2; ++side) {
+      int code = LossAt(param, direction, side == 0 ? step : -step, &losses[side], &predicted[side]);
+      if (code != driver::kExitOk) return code;
+    }
+    double off = losses[0].loss - losses[1].loss - (predicted[0] - predicted[1]);
+    double noise = 2 * epsilon * losses[0].magnitude / step;
+    differences[at] = {step, expected + off / (2 * step), noise, noise};
+    is_constant = is_constant && losses[0].loss == losses[1].loss;
+    return int{driver::kExitOk};
+  };
+  if (size == 0) {
+    // What does not depend on the parameter does not move by a bit, at the largest step either.
+    if (int code = measure(0); code != driver::kExitOk) return code;
+    if (int code = measure(first); code != driver::kExitOk) return code;
+    if (is_constant) {
+      *judgement = {Agreement::Agrees, {expected, 0}};
+      return driver::kExitOk;
+    }
+  }
+  // The step with the best chance, then smaller and larger ones in turn, until some of them agree.
+  size_t low = first, high = first + 1;
+  auto judge = [&] {
+    std::span<const Difference> known(differences.data() + low, high - low);
+    *judgement = Judge(Extrapolate(known), expected, size, tolerance);
+    return judgement->agreement == Agreement::Agrees;
+  };
+  if (int code = measure(low); code != driver::kExitOk) return code;
+  for (bool smaller = true; low > 0 || high < steps.size(); smaller = !smaller) {
+    bool down = high < steps.size() && (smaller || low == 0);
+    size_t next = down ? high++ : --low;
+    if (int code = measure(next); code != driver::kExitOk) return code;
+    if (judge()) return driver::kExitOk;
+  }
+  // What rounding inside of the kernel does is measured: it may be far more than that of what comes out, or,
+  // as errors of many elements cancel, far less.
+  constexpr double kDeviations = 3;
+  double noise = 0;
+  if (int code = MeasureNoise(param, direction, &noise); code != driver::kExitOk) return code;
+  std::vector<Difference> bounded = differences;
+  for (Difference& difference : differences)
+    difference.noise = difference.jitter = kDeviations * noise / difference.step;
+  if (judge()) return driver::kExitOk;
+  // To call a gradient wrong takes both: the bound, where a loss that does not move at all shows no noise,
+  // and no contradiction from steps that hardly jitter.
+  for (size_t at = 0; at < steps.size(); ++at)
+    differences[at].noise = std::max(differences[at].noise, bounded[at].noise);
+  judge();
+  return driver::kExitOk;
+}
+
+uint32_t GradientChecker::Coarsest(const Param& param) const {
+  uint32_t type = ADRT_TYPE_F64;
+  for (const Place& place : Places(param)) type = std::min(type, place.type);
+  for (const auto& [name, weights] : weights_) {
+    for (const Place& place : places_.at(name)) type = std::min(type, place.type);
+  }
+  return type;
+}
+
+std::vector<double> GradientChecker::ScaleOf(const Param& param) const {
+  const ArgValue& value = inputs_.at(param.name);
+  std::vector<double> scale(Places(param).size());
+  bool all_zero = true;
+  for (uint64_t at = 0; at < scale.size(); ++at) {
+    scale[at] = std::fabs(Read(value, Places(param)[at]));
+    all_zero = all_zero && scale[at] == 0;
+  }
+  if (all_zero) std::fill(scale.begin(), scale.end(), 1.0);
+  return scale;
+}
+
+int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
+  const std::vector<double>& adjoint = adjoints_[param.name];
+  bool is_f64 = Coarsest(param) == ADRT_TYPE_F64;
+  double forward_limit = settings_.tolerance_forward > 0 ? settings_.tolerance_forward
+                         : is_f64                        ? 1e-10
+                                                         : 1e-3;
+  double central_limit = settings_.tolerance_central > 0 ? settings_.tolerance_central : is_f64 ? 1e-6 : 2e-2;
+  for (uint64_t turn = 0; turn < settings_.directions; ++turn) {
+    progress_.Show(param.name + ": direction " + std::to_string(turn + 1) + " of " +
+                   std::to_string(settings_.directions));
+    std::vector<double> direction(adjoint.size());
+    double reverse = 0, size = 0;
+    std::vector<double> scale = ScaleOf(param);
+    for (uint64_t at = 0; at < direction.size(); ++at) {
+      direction[at] = (2 * random_.Uniform() - 1) * scale[at];
+      reverse += adjoint[at] * direction[at];
+      size += std::fabs(adjoint[at] * direction[at]);
+    }
+    // Errors are relative to the sum without cancellation, so that a direction across the gradient is no
+    // trap.
+    double forward = 0, forward_error = -1;
+    if (tangent_ != nullptr) {
+      if (int code = Forward(param, direction, &forward); code != driver::kExitOk) return code;
+      forward_error = std::fabs(forward - reverse) / std::max({size, std::fabs(forward), 1e-300});
+    }
+    Judgement central;
+    if (int code = Central(param, direction, reverse, size, central_limit, &central); code != driver::kExitOk)
+      return code;
+    double central_size = std::max({size, std::fabs(central.estimate.slope), 1e-300});
+    CheckedGradient turned = {reverse, forward, central.estimate.slope};
+    turned.forward_error = forward_error;
+    turned.central_error = std::fabs(central.estimate.slope - reverse) / central_size;
+    turned.uncertainty = central.estimate.uncertainty / central_size;
+    turned.agreement = central.agreement;
+    if (forward_error > forward_limit || std::isnan(forward_error)) turned.agreement = Agreement::Differs;
+    int rank = Rank(turned.agreement), shown = Rank(row->agreement);
+    bool worse = turn == 0 || rank > shown || (rank == shown && turned.central_error > row->central_error);
+    double most = std::max(forward_error, row->forward_error);
+    if (worse) *row = turned;
+    row->forward_error = most;
+  }
+  return driver::kExitOk;
+}
+
+int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows) {
+  for (const Param& param : primal_.params) {
+    places_[param.name] = PlacesOf(bundle_, param, inputs_[param.name], true);
+    if (!Differentiable(param) || param.IsScalar() || param.report.access == ADRT_ACCESS_READ) continue;
+    std::vector<double>& weights = weights_[param.name];
+    weights.resize(Places(param).size());
+    // The weights are values of the parameter's type, so that seeding the adjoint rounds nothing.
+    for (double& weight : weights)
+      weight = static_cast<float>(std::floor(random_.Uniform() * 1024) / 512 - 1);
+  }
+  if (weights_.empty()) {
+    PrintError("kernel '" + std::string(primal_.report.name) + "' writes no differentiable buffer");
+    return driver::kExitUsage;
+  }
+  if (int code = Reverse(); code != driver::kExitOk) return code;
+  for (const Param& param : primal_.params) {
+    if (!Differentiable(param)) continue;
+    CheckedGradient row;
+    if (int code = Compare(param, &row); code != driver::kExitOk) return code;
+    rows->emplace_back(&param, row);
+  }
+  progress_.Clear();
+  return driver::kExitOk;
+}
+
+}  // namespace adc::tool

@@ -1,0 +1,108 @@
+#pragma once
+// A gradient compared with forward mode and with central differences, parameter by parameter.
+//
+// The outputs of a kernel k are folded into one number, L = sum over the elements of what it writes of w *
+// value, with random weights w. Then, for a direction d in the elements of one input:
+//
+//   reverse   sum of adjoint * d, where the adjoints begin as w and k.grad has run after k
+//   forward   sum of w * tangent, where the tangents begin as d and k.jvp has run
+//   central   (L(x + h d) - L(x - h d)) / 2h, at several steps h and extrapolated (central_difference.h)
+//
+// The three are one number where the gradient is right. Forward mode is exact but for rounding. Central
+// differences know a slope to within an uncertainty alone: where that is larger than the tolerance, they say
+// nothing, and forward mode decides.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "central_difference.h"
+#include "driver/progress.h"
+#include "float_places.h"
+#include "launch.h"
+
+namespace adc::tool {
+
+/// Arguments by the names of parameters.
+using Values = std::map<std::string, ArgValue>;
+
+struct CheckSettings {
+  LaunchOptions launch;
+  uint64_t seed = 1;
+  uint64_t directions = 4;
+  double tolerance_forward = 0;  ///< 0: after the type
+  double tolerance_central = 0;
+};
+
+/// The loss, and what its terms are worth without cancellation: their sum, and the root of the sum of their
+/// squares. Rounding of every term moves the loss by the first at most and by the second as a rule, times the
+/// type's epsilon.
+struct LossValue {
+  double loss = 0, magnitude = 0, spread = 0;
+};
+
+/// The worst of the comparisons of one parameter.
+struct CheckedGradient {
+  double reverse = 0, forward = 0, central = 0;
+  double forward_error = -1, central_error = -1;  ///< relative; below 0: not compared
+  double uncertainty = 0;                         ///< of `central`, relative
+  /// Differs: forward mode or central differences do.
+  Agreement agreement = Agreement::SaysNothing;
+};
+
+class GradientChecker {
+ public:
+  GradientChecker(const adrt_bundle* bundle, const Kernel& primal, const Kernel& gradient,
+                  const Kernel* tangent, const CheckSettings& settings, Machine& machine, Values inputs)
+      : bundle_(bundle),
+        primal_(primal),
+        gradient_(gradient),
+        tangent_(tangent),
+        settings_(settings),
+        machine_(machine),
+        inputs_(std::move(inputs)),
+        random_(settings.seed) {}
+
+  /// Compares every differentiable input. An exit code.
+  int Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows);
+
+ private:
+  bool Differentiable(const Param& param) const {
+    return param.IsLayout() ? !Places(param).empty() : param.report.diff != 0 && param.IsFloat();
+  }
+  const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
+  const Param* Companion(const Kernel& kernel, const Param& param) const;
+  int Loss(const Values& values, LossValue* loss);
+  int Reverse();
+  int Forward(const Param& param, const std::vector<double>& direction, double* result);
+  /// The loss with the parameter moved by `step` times the direction, and what reverse mode predicts of the
+  /// move.
+  int LossAt(const Param& param, const std::vector<double>& direction, double step, LossValue* loss,
+             double* predicted);
+  int Central(const Param& param, const std::vector<double>& direction, double expected, double size,
+              double tolerance, Judgement* judgement);
+  /// The noise of the loss around where the parameter is.
+  int MeasureNoise(const Param& param, const std::vector<double>& direction, double* noise);
+  /// The least precise type among the floats of the kernel that the comparison runs through.
+  uint32_t Coarsest(const Param& param) const;
+  /// How far each component moves: its own size. A zero often means "absent" (a cell without mass), and
+  /// stays, unless there is nothing else.
+  std::vector<double> ScaleOf(const Param& param) const;
+  int Compare(const Param& param, CheckedGradient* row);
+
+  const adrt_bundle* bundle_;
+  const Kernel& primal_;
+  const Kernel& gradient_;
+  const Kernel* tangent_;
+  const CheckSettings& settings_;
+  Machine& machine_;
+  Values inputs_;
+  Random random_;
+  std::map<std::string, std::vector<Place>> places_;  ///< by parameter: its differentiable floats
+  driver::Progress progress_;
+  std::map<std::string, std::vector<double>> weights_;   ///< by parameter, of what the kernel writes
+  std::map<std::string, std::vector<double>> adjoints_;  ///< by parameter, after the reverse run
+};
+
+}  // namespace adc::tool
