@@ -374,7 +374,7 @@ bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32
 namespace {
 
 // Reads each section once, for the content id and for what its kind promises.
-bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, const Metadata* metadata,
+bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, const Metadata& metadata,
                    const Limits& limits, const Allocator* allocator, Error* error) {
   Sha256 sha;
   Vector<uint8_t> bytes(allocator);
@@ -382,7 +382,7 @@ bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, cons
     const Section& item = index.sections[number];
     if (!ReadSection(file, index, number, limits, &bytes, error)) return false;
     std::span<const uint8_t> raw(bytes.data(), bytes.size());
-    if (metadata && !CheckPayload(item, raw, *metadata, error)) {
+    if (!CheckPayload(item, raw, metadata, error)) {
       if (error) error->section = number;
       return false;
     }
@@ -400,11 +400,6 @@ bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, cons
 
 }  // namespace
 
-bool CheckContent(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits,
-                  const Allocator* allocator, Error* error) {
-  return CheckSections(file, index, nullptr, limits, allocator, error);
-}
-
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                 BundleIndex* index, Metadata* metadata, Error* error) {
   if (!ReadIndex(file, limits, allocator, index, error)) return false;
@@ -415,7 +410,7 @@ bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Alloc
     if (error) error->section = 0;
     return false;
   }
-  return CheckSections(file, *index, metadata, limits, allocator, error);
+  return CheckSections(file, *index, *metadata, limits, allocator, error);
 }
 
 }  // namespace adc::artifact

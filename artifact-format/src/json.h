@@ -81,7 +81,6 @@ class JsonReader {
   char Peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
   /// One string, decoded piece by piece into `sink`, which may be null.
   bool ReadString(String* sink);
-  bool SkipUtf8();
 
   std::string_view text_;
   Error* error_;

@@ -67,14 +67,6 @@ std::vector<Inst> Structure::Enclosing(Inst inst) const {
   return around;
 }
 
-Inst Structure::LoopAround(Block block) const {
-  for (Inst owner = (*function_)[block].owner; owner.Valid();
-       owner = (*function_)[(*function_)[owner].parent].owner) {
-    if (IsLoop((*function_)[owner].op)) return owner;
-  }
-  return {};
-}
-
 bool Structure::DefinedOutside(Value v, Inst loop) const {
   const ir::ValueData& data = (*function_)[v];
   switch (data.kind) {

@@ -18,8 +18,6 @@ class Structure {
   uint32_t End(ir::Inst inst) const { return end_[inst.raw]; }
   uint32_t Begin(ir::Block block) const { return block_begin_[block.raw]; }
   uint32_t End(ir::Block block) const { return block_end_[block.raw]; }
-  /// True when the walk met `inst`: false for one that no block holds.
-  bool Reached(ir::Inst inst) const { return position_[inst.raw] != UINT32_MAX; }
   /// Every instruction in textual order.
   const std::vector<ir::Inst>& Order() const { return order_; }
   /// True when `inner` lies in a region of `outer`.
@@ -33,9 +31,6 @@ class Structure {
   uint32_t Depth(ir::Block block) const { return depth_[block.raw]; }
   /// The control instructions around `inst`, outermost first.
   std::vector<ir::Inst> Enclosing(ir::Inst inst) const;
-  /// The innermost instruction of kind for, while, parallel around the contents of `block`; invalid at the
-  /// top.
-  ir::Inst LoopAround(ir::Block block) const;
   /// True when `v` has one value throughout one execution of `loop`: it is defined outside of it.
   bool DefinedOutside(ir::Value v, ir::Inst loop) const;
 

@@ -521,7 +521,6 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
 void NeededPlan::Commit(Closure& closure) {
   for (Value v : closure.needed) {
     needed_.Insert(v);
-    unit_has_first_step_.Insert(closure.unit);
     Inst inst = function_.DefiningInst(v);
     if (!inst.Valid() || closure.kept.contains(v.raw) || stored_.Of(v).Valid()) continue;
     if (analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
@@ -531,15 +530,12 @@ void NeededPlan::Commit(Closure& closure) {
   for (Value v : pending_.Get(closure.unit)) direct_.Insert(v);
   for (Inst inst : tree_.InstsOf(closure.unit)) {
     work_.ForEachRead(inst, mark_direct);
-    if (WritesNeededArray(inst)) {
-      unit_has_first_step_.Insert(closure.unit);
-      if (ir::HasRegions(function_[inst].op))
-        runs_forward_.Insert(inst);
-      else
-        for (Value index : function_.Indices(inst)) direct_.Insert(index);
+    if (!WritesNeededArray(inst)) continue;
+    if (ir::HasRegions(function_[inst].op)) {
+      runs_forward_.Insert(inst);
+    } else {
+      for (Value index : function_.Indices(inst)) direct_.Insert(index);
     }
-    if (IsSerialLoop(function_[inst].op) && runs_forward_.Has(inst))
-      unit_has_first_step_.Insert(closure.unit);
   }
   for (auto [root, v] : closure.forward_order) {
     forward_[root.raw].insert(v.raw);

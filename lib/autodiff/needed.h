@@ -31,14 +31,11 @@ class NeededPlan {
   const std::vector<ir::Value>& Tape(ir::Inst loop) const;
   /// Carried values that a reversed loop undoes, instead of taking them from the tape.
   const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
-  /// A local array whose contents the way back reads: its stores are replayed.
-  bool NeededArray(ir::Value array) const { return needed_arrays_.Has(array); }
-  /// A store (or atomic) to a needed array, or control that holds one of an array made outside of it.
+  /// A store (or atomic) to a needed array (one whose contents the way back reads: its stores are replayed),
+  /// or control that holds one of an array made outside of it.
   bool WritesNeededArray(ir::Inst inst) const { return !outer_arrays_.Get(inst).empty(); }
   /// The needed arrays, made outside of `inst`, that `inst` writes.
   const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
-  /// Something inside the unit must be provided by its first step.
-  bool UnitHasFirstStep(ir::Block unit) const { return unit_has_first_step_.Has(unit); }
   /// A scratch buffer whose contents the way back reads: the tasks that fill it run forward first, as part of
   /// the root kWholeKernel.
   bool NeededScratch(ir::Value param) const { return needed_scratch_.Has(param); }
@@ -72,7 +69,6 @@ class NeededPlan {
   StoredValues stored_;
   IndexSet<ir::Value> needed_, direct_, needed_arrays_, needed_scratch_;
   IndexSet<ir::Inst> runs_forward_, reloaded_;
-  IndexSet<ir::Block> unit_has_first_step_;
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;
   SideTable<ir::Inst, std::vector<ir::Value>> outer_arrays_;
   SideTable<ir::Inst, std::vector<ir::Value>> tape_;

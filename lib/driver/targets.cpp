@@ -80,10 +80,6 @@ diag::Result<target::Target> ResolveTarget(const std::string& name) {
                     near.empty() ? "the targets are " + list : "did you mean '" + std::string(near) + "'?");
 }
 
-bool HoldsOneTarget(Emit emit) {
-  return !FormOf(emit).word.empty();
-}
-
 diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& options) {
   Form form = FormOf(options.emit);
   bool one = !form.word.empty();

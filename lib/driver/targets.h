@@ -18,9 +18,6 @@ std::vector<std::string> DefaultTargets();
 /// this compiler generates no code for.
 diag::Result<target::Target> ResolveTarget(const std::string& name);
 
-/// Whether what is made holds the code of one target alone.
-bool HoldsOneTarget(Emit emit);
-
 /// The targets that `options` asks for, each once, in the order given; where it names none, the default ones
 /// of what is to be made. Fails with E0703 or E0704 as ResolveTarget, with E0704 where what is to be made
 /// does not exist for a target, and with E0705 where it holds one target and several are given.

@@ -6,8 +6,8 @@
 // function's parameters. Every region ends with a terminator (`yield`, `continue_if`, `return`; the printer
 // leaves out those without operands where the text form has none).
 //
-//   for       operands lo, hi, step, init...; region 0 (iv, carried...) -> yield carried...; results =
-//   carried while     operands [max,] init...; region 0 (carried...) -> continue_if cond;
+//   for       operands lo, hi, step, init...; region 0 (iv, carried...) -> yield carried...; results carried
+//   while     operands [max,] init...; region 0 (carried...) -> continue_if cond;
 //             region 1 () sees region 0's values -> yield carried...; results = carried of the failing test
 //   if        operand cond; regions then, else (both always present; each ends in yield)
 //   parallel  operands lo, hi per axis; region 0 (iv per axis) -> yield; attr = block size or 0

@@ -94,12 +94,8 @@ bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Alloca
 bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
                  const Limits& limits, Vector<uint8_t>* bytes, Error* error);
 
-/// Recomputes the content id from the raw bytes of every section, one at a time.
-bool CheckContent(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits,
-                  const Allocator* allocator, Error* error);
-
-/// ReadIndex, CheckContent, ReadMetadata, and that sections and metadata agree (targets exist, payloads are
-/// what their kind says).
+/// ReadIndex, ReadMetadata, that the content id is that of the raw bytes of every section, and that sections
+/// and metadata agree (targets exist, payloads are what their kind says).
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                 BundleIndex* index, Metadata* metadata, Error* error);
 
