@@ -12,18 +12,17 @@ static_assert(RowRules().offset_unit == ADRT_CPU_ROW_ALIGNMENT);
 
 namespace {
 
-// `alignment` is a power of two, as lanes are.
-bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
-  if (__builtin_add_overflow(value, alignment - 1, result)) return false;
-  *result &= ~(alignment - 1);
-  return true;
-}
-
 bool Shares(const StackMeta& left, const StackMeta& right) {
   return left.share == right.share && left.group == right.group && left.storage == right.storage;
 }
 
 }  // namespace
+
+bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
+  if (__builtin_add_overflow(value, alignment - 1, result)) return false;
+  *result &= ~(alignment - 1);
+  return true;
+}
 
 RowRules RowRulesOf(std::string_view target_kind, uint32_t lanes) {
   RowRules rules;

@@ -40,6 +40,9 @@ struct GroupPlace {
   uint64_t counter = 0;  ///< GPU, gated: offset of its claim counter, in the heap; else 0
 };
 
+/// `value` up to a multiple of `alignment`, a power of two; false where 64 bits do not hold it.
+bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result);
+
 /// A stack of flags (StackMeta::bits) has one bit for each: element k is bit k % 32 of word k / 32.
 inline constexpr uint32_t kFlagsPerWord = 32;
 /// Bytes that `capacity` elements of the stack take; false where 64 bits do not hold them.

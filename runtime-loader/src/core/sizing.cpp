@@ -1,7 +1,5 @@
 #include <cstring>
 
-#include "artifact/gpu_abi.h"
-#include "core/bounds_record.h"
 #include "core/call_memory.h"
 #include "core/errors.h"
 #include "core/launch.h"
@@ -9,7 +7,8 @@
 // From arguments to bytes. A task is settled in one go: its extents give the iterations, these and the
 // workers give the threads and their rows, the capacities of its stacks give the bytes of a row, the budget
 // may lower the threads. A group behind a gate takes a row per thread until its iterations are counted
-// (counting.cpp), then at most one for each of them. Where things lie is artifact/adstack_layout.h's.
+// (counting.cpp), then at most one for each of them. Where things lie is artifact/adstack_layout.h's, how
+// tasks follow each other launch_sizing.cpp's.
 // What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
 //
 // With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
@@ -32,12 +31,6 @@ constexpr uint64_t kMostCounted = uint64_t{1} << 56;
 constexpr uint64_t kManyGatedRows = 64 << 20;
 /// Bytes that counting may take whatever the budget, with the fewest threads.
 constexpr uint64_t kCountingBytes = 64 << 20;
-
-bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
-  if (__builtin_add_overflow(value, alignment - 1, result)) return false;
-  *result &= ~(alignment - 1);
-  return true;
-}
 
 template <class N>
 int64_t LoadInteger(const unsigned char* place, bool* fits) {
@@ -487,7 +480,7 @@ class TaskSizer {
       uint64_t root = 1, most = sizes_.stacks[index].capacity;
       while (root < most / root) root *= 2;
       uint64_t slots = root < most / 2 ? root + most / root : most, own = 0;
-      if (!artifact::StackBytes(stack, slots, &own) || !AlignUp(own, rules_.stride_unit, &own))
+      if (!artifact::StackBytes(stack, slots, &own) || !artifact::AlignUp(own, rules_.stride_unit, &own))
         return UINT64_MAX;
       if (__builtin_add_overflow(bytes, own, &bytes)) return UINT64_MAX;
     }
@@ -526,193 +519,10 @@ class TaskSizer {
   adrt_error* error_;
 };
 
-// Scratch parameters lie at the start of the heap, one after the other. Their cells hold offsets until the
-// launch.
-bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
-  const artifact::KernelMeta& meta = plan.meta();
-  artifact::SizeEnv env;
-  env.params = {plan.size_params.data(), plan.size_params.size()};
-  env.budget = plan.size_budget;
-  uint64_t cursor = 0;
-  for (uint32_t index = 0; index < meta.params.size(); ++index) {
-    const artifact::ParamMeta& param = meta.params[index];
-    if (param.kind != artifact::ParamKind::kScratch) continue;
-    uint64_t bytes = artifact::ElementSize(param);
-    plan.cells[param.cell] = cursor;
-    for (uint32_t axis = 0; axis < param.rank; ++axis) {
-      CallMemory memory(plan.host.allocator);
-      env.allocator = memory.allocator();
-      artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
-      if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
-      int64_t extent = result.value > 0 ? result.value : 0;
-      if (!result.ok() || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
-        return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
-                      "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
-      }
-      plan.params[index].extents[axis] = extent;
-      plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
-    }
-    plan.params[index].bytes = bytes;
-    if (__builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, plan.rules.offset_unit, &cursor) ||
-        cursor > uint64_t{PTRDIFF_MAX}) {
-      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
-                    "': scratch does not fit 64 bits");
-    }
-  }
-  plan.scratch_bytes = cursor;
-  return true;
-}
-
-// Where the target's code reads a launch's words from memory they lie behind scratch, each task's apart, so
-// that recording one task does not overwrite another's.
-void LayOutWords(adrt_launch_plan& plan) {
-  plan.base_bytes = plan.scratch_bytes;
-  if (!plan.rules.words_in_heap) return;
-  for (TaskPlan& task : plan.tasks) {
-    task.words_offset = plan.base_bytes;
-    // Far from overflowing: scratch is within half of the address space, and the words are in memory.
-    AlignUp(plan.base_bytes + task.words.size() * sizeof(uint64_t), plan.rules.offset_unit, &plan.base_bytes);
-  }
-}
-
 }  // namespace
-
-namespace {
-
-const artifact::EntryMeta* EntryFor(const artifact::TaskMeta& task, uint32_t target) {
-  for (const artifact::EntryMeta& entry : task.entries) {
-    if (entry.target == target) return &entry;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
-  return EntryFor(plan.meta().tasks[task], plan.target);
-}
-
-const artifact::AdstackPlanMeta* AdstackPlanOf(const artifact::TaskMeta& task, uint32_t target) {
-  const artifact::EntryMeta* entry = EntryFor(task, target);
-  return entry && entry->plan != artifact::kNoIndex ? &task.plans[entry->plan] : nullptr;
-}
-
-const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task) {
-  return AdstackPlanOf(plan.meta().tasks[task], plan.target);
-}
-
-bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
-  const artifact::KernelMeta& meta = plan.meta();
-  const artifact::Allocator* allocator = plan.allocator();
-  plan.tasks.Bind(allocator);
-  if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
-  for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
-    TaskPlan& sizes = plan.tasks[task];
-    sizes.groups.Bind(allocator);
-    sizes.stacks.Bind(allocator);
-    sizes.open.Bind(allocator);
-    sizes.words.Bind(allocator);
-    size_t words = plan.rules.is_gpu ? plan.cells.size() + ADRT_GPU_TAIL_WORDS : 0;
-    if (const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task)) {
-      size_t groups = adstack->groups.size(), stacks = adstack->stacks.size();
-      words += artifact::AdstackWordCount(*adstack, plan.rules);
-      if (!sizes.groups.TryResize(groups) || !sizes.stacks.TryResize(stacks) ||
-          !sizes.open.TryResize(stacks)) {
-        return OutOfMemory(error) == ADRT_OK;
-      }
-    }
-    if (!sizes.words.TryResize(words)) return OutOfMemory(error) == ADRT_OK;
-  }
-  LayOutWords(plan);
-  return true;
-}
-
-bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
-  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error) || !PlaceRecord(plan, error)) return false;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
-  }
-  return SizeTasks(plan, false, error);
-}
-
-bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
-  adrt_error own = {}, largest = {};
-  own.struct_size = sizeof own;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (SizeTask(plan, task, may_read && !plan.tasks[task].late, &own)) continue;
-    if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
-      PassOn(own, error);
-      return false;
-    }
-    if (own.needed_bytes >= largest.needed_bytes) largest = own;
-  }
-  if (largest.status == ADRT_OK) return true;
-  PassOn(largest, error);
-  return false;
-}
-
-bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
-  if (!LayOutScratch(plan, error)) return false;
-  LayOutWords(plan);
-  if (!PlaceRecord(plan, error)) return false;
-  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    plan.tasks[task].counts = nullptr;
-    plan.tasks[task].segment = 0;
-    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
-    ForgetTrips(plan.tasks[task]);
-  }
-  return SizeTasks(plan, false, error);
-}
 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
   return TaskSizer(plan, task, may_read, error).Run();
-}
-
-bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
-  if (plan.tasks[task].late) return true;
-  for (uint32_t param : plan.meta().tasks[task].size_reads) {
-    if (plan.params[param].content_version == 0) return true;
-  }
-  return false;
-}
-
-bool MayWrite(const adrt_launch_plan& plan, uint32_t param) {
-  const Vector<artifact::ParamMeta>& params = plan.meta().params;
-  if (params[param].kind == artifact::ParamKind::kScratch) return true;
-  if (params[param].access != artifact::Access::kRead) return true;
-  if (!params[param].alias) return false;
-  for (const artifact::ParamMeta& other : params) {
-    if (other.alias && other.access != artifact::Access::kRead) return true;
-  }
-  return false;
-}
-
-bool ReadsInPlace(const adrt_launch_plan& plan) {
-  return !plan.rules.is_gpu;
-}
-
-uint64_t HeapBytes(const adrt_launch_plan& plan) {
-  uint64_t largest = 0;
-  for (const TaskPlan& task : plan.tasks) {
-    if (!task.OwnRows(false) && task.heap_bytes > largest) largest = task.heap_bytes;
-  }
-  return plan.base_bytes + largest;
-}
-
-uint64_t HeapAlignment(const adrt_launch_plan& plan) {
-  return plan.rules.offset_unit;
-}
-
-uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
-  // Eight pieces per worker even out iterations of unequal length; more would only cost.
-  constexpr uint64_t kPiecesPerWorker = 8;
-  const TaskPlan& sizes = plan.tasks[task];
-  uint64_t pieces = sizes.threads * kPiecesPerWorker;
-  uint64_t chunk = pieces > 0 ? sizes.total / pieces : 0;
-  const artifact::EntryMeta* entry = EntryOf(plan, task);
-  uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;
-  chunk = chunk / block * block;
-  return chunk > block ? chunk : block;
 }
 
 }  // namespace adrt

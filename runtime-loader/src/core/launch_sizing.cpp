@@ -1,0 +1,195 @@
+#include "artifact/gpu_abi.h"
+#include "core/bounds_record.h"
+#include "core/call_memory.h"
+#include "core/errors.h"
+#include "core/launch.h"
+
+// A launch as a whole: scratch and words at the start of its heap, then its tasks, which are sized one after
+// the other (sizing.cpp) and use what is behind in turn. What follows from all of them stands here too.
+
+namespace adrt {
+namespace {
+
+// Scratch parameters lie at the start of the heap, one after the other. Their cells hold offsets until the
+// launch.
+bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  artifact::SizeEnv env;
+  env.params = {plan.size_params.data(), plan.size_params.size()};
+  env.budget = plan.size_budget;
+  uint64_t cursor = 0;
+  for (uint32_t index = 0; index < meta.params.size(); ++index) {
+    const artifact::ParamMeta& param = meta.params[index];
+    if (param.kind != artifact::ParamKind::kScratch) continue;
+    uint64_t bytes = artifact::ElementSize(param);
+    plan.cells[param.cell] = cursor;
+    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      CallMemory memory(plan.host.allocator);
+      env.allocator = memory.allocator();
+      artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
+      if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
+      int64_t extent = result.value > 0 ? result.value : 0;
+      if (!result.ok() || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
+        return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
+                      "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
+      }
+      plan.params[index].extents[axis] = extent;
+      plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
+    }
+    plan.params[index].bytes = bytes;
+    if (__builtin_add_overflow(cursor, bytes, &cursor) ||
+        !artifact::AlignUp(cursor, plan.rules.offset_unit, &cursor) || cursor > uint64_t{PTRDIFF_MAX}) {
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
+                    "': scratch does not fit 64 bits");
+    }
+  }
+  plan.scratch_bytes = cursor;
+  return true;
+}
+
+// Where the target's code reads a launch's words from memory they lie behind scratch, each task's apart, so
+// that recording one task does not overwrite another's.
+void LayOutWords(adrt_launch_plan& plan) {
+  plan.base_bytes = plan.scratch_bytes;
+  if (!plan.rules.words_in_heap) return;
+  for (TaskPlan& task : plan.tasks) {
+    task.words_offset = plan.base_bytes;
+    // Far from overflowing: scratch is within half of the address space, and the words are in memory.
+    artifact::AlignUp(plan.base_bytes + task.words.size() * sizeof(uint64_t), plan.rules.offset_unit,
+                      &plan.base_bytes);
+  }
+}
+
+const artifact::EntryMeta* EntryFor(const artifact::TaskMeta& task, uint32_t target) {
+  for (const artifact::EntryMeta& entry : task.entries) {
+    if (entry.target == target) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const artifact::EntryMeta* EntryOf(const adrt_launch_plan& plan, uint32_t task) {
+  return EntryFor(plan.meta().tasks[task], plan.target);
+}
+
+const artifact::AdstackPlanMeta* AdstackPlanOf(const artifact::TaskMeta& task, uint32_t target) {
+  const artifact::EntryMeta* entry = EntryFor(task, target);
+  return entry && entry->plan != artifact::kNoIndex ? &task.plans[entry->plan] : nullptr;
+}
+
+const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uint32_t task) {
+  return AdstackPlanOf(plan.meta().tasks[task], plan.target);
+}
+
+bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const artifact::Allocator* allocator = plan.allocator();
+  plan.tasks.Bind(allocator);
+  if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
+  for (uint32_t task = 0; task < meta.tasks.size(); ++task) {
+    TaskPlan& sizes = plan.tasks[task];
+    sizes.groups.Bind(allocator);
+    sizes.stacks.Bind(allocator);
+    sizes.open.Bind(allocator);
+    sizes.words.Bind(allocator);
+    size_t words = plan.rules.is_gpu ? plan.cells.size() + ADRT_GPU_TAIL_WORDS : 0;
+    if (const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task)) {
+      size_t groups = adstack->groups.size(), stacks = adstack->stacks.size();
+      words += artifact::AdstackWordCount(*adstack, plan.rules);
+      if (!sizes.groups.TryResize(groups) || !sizes.stacks.TryResize(stacks) ||
+          !sizes.open.TryResize(stacks)) {
+        return OutOfMemory(error) == ADRT_OK;
+      }
+    }
+    if (!sizes.words.TryResize(words)) return OutOfMemory(error) == ADRT_OK;
+  }
+  LayOutWords(plan);
+  return true;
+}
+
+bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
+  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error) || !PlaceRecord(plan, error)) return false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
+  }
+  return SizeTasks(plan, false, error);
+}
+
+bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
+  adrt_error own = {}, largest = {};
+  own.struct_size = sizeof own;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (SizeTask(plan, task, may_read && !plan.tasks[task].late, &own)) continue;
+    if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
+      PassOn(own, error);
+      return false;
+    }
+    if (own.needed_bytes >= largest.needed_bytes) largest = own;
+  }
+  if (largest.status == ADRT_OK) return true;
+  PassOn(largest, error);
+  return false;
+}
+
+bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
+  if (!LayOutScratch(plan, error)) return false;
+  LayOutWords(plan);
+  if (!PlaceRecord(plan, error)) return false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    plan.tasks[task].counts = nullptr;
+    plan.tasks[task].segment = 0;
+    plan.tasks[task].by_count = ReadsTooMuch(plan, task);
+    ForgetTrips(plan.tasks[task]);
+  }
+  return SizeTasks(plan, false, error);
+}
+
+bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
+  if (plan.tasks[task].late) return true;
+  for (uint32_t param : plan.meta().tasks[task].size_reads) {
+    if (plan.params[param].content_version == 0) return true;
+  }
+  return false;
+}
+
+bool MayWrite(const adrt_launch_plan& plan, uint32_t param) {
+  const Vector<artifact::ParamMeta>& params = plan.meta().params;
+  if (params[param].kind == artifact::ParamKind::kScratch) return true;
+  if (params[param].access != artifact::Access::kRead) return true;
+  if (!params[param].alias) return false;
+  for (const artifact::ParamMeta& other : params) {
+    if (other.alias && other.access != artifact::Access::kRead) return true;
+  }
+  return false;
+}
+
+bool ReadsInPlace(const adrt_launch_plan& plan) {
+  return !plan.rules.is_gpu;
+}
+
+uint64_t HeapBytes(const adrt_launch_plan& plan) {
+  uint64_t largest = 0;
+  for (const TaskPlan& task : plan.tasks) {
+    if (!task.OwnRows(false) && task.heap_bytes > largest) largest = task.heap_bytes;
+  }
+  return plan.base_bytes + largest;
+}
+
+uint64_t HeapAlignment(const adrt_launch_plan& plan) {
+  return plan.rules.offset_unit;
+}
+
+uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
+  // Eight pieces per worker even out iterations of unequal length; more would only cost.
+  constexpr uint64_t kPiecesPerWorker = 8;
+  const TaskPlan& sizes = plan.tasks[task];
+  uint64_t pieces = sizes.threads * kPiecesPerWorker;
+  uint64_t chunk = pieces > 0 ? sizes.total / pieces : 0;
+  const artifact::EntryMeta* entry = EntryOf(plan, task);
+  uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;
+  chunk = chunk / block * block;
+  return chunk > block ? chunk : block;
+}
+
+}  // namespace adrt
