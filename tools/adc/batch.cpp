@@ -84,14 +84,7 @@ int Batch(const std::vector<std::string>& words, Session& session) {
                "with 'run relax.adcb --kernel relax --arg x=ones[8] --arg n=4' as a line");
   line.Example("generate | adc batch -", "runs each line as it comes, and reports before it reads the next");
   line.Positional("file", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   if (session.Keeps()) {
     PrintError("a batch within a batch", "put the lines of '" + files[0] + "' in place of this one");
     return driver::kExitUsage;

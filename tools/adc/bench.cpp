@@ -185,14 +185,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   line.Example("adc bench relax.adcb --kernel relax.grad --arg x=random[1000000] --arg n=64 --device cuda",
                "microseconds and GB/s");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   Machine machine(session);
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;

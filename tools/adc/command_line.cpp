@@ -139,7 +139,8 @@ std::string CommandLine::Help() const {
     }
   }
   if (!examples_.empty()) text += "\nExamples:\n";
-  for (const Example_& example : examples_) text += "  " + example.command + "\n      " + example.what + "\n";
+  for (const ExampleText& example : examples_)
+    text += "  " + example.command + "\n      " + example.what + "\n";
   return text + epilogue_;
 }
 
@@ -150,17 +151,16 @@ const CommandLine::Option* CommandLine::Find(std::string_view name) const {
   return nullptr;
 }
 
-CommandLine::Outcome CommandLine::Unknown(std::string_view word) const {
+void CommandLine::TellUnknown(std::string_view word) const {
   std::string_view name = word.substr(0, word.find('='));
   std::vector<std::string_view> names;
   for (const Option& option : options_) names.push_back(option.name);
   std::string_view near = NearestName(name, names);
   PrintError("unknown option '" + std::string(name) + "'",
              near.empty() ? "--help lists the options" : "did you mean '" + std::string(near) + "'?");
-  return Outcome::Error;
 }
 
-CommandLine::Outcome CommandLine::ParseOption(const std::vector<std::string>& words, size_t* at) {
+bool CommandLine::ParseOption(const std::vector<std::string>& words, size_t* at) {
   std::string_view word = words[*at];
   size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
   std::string_view name = word.substr(0, equals);
@@ -183,30 +183,33 @@ CommandLine::Outcome CommandLine::ParseOption(const std::vector<std::string>& wo
       has_value = true;
     }
   }
-  if (option == nullptr) return Unknown(word);
+  if (option == nullptr) {
+    TellUnknown(word);
+    return false;
+  }
   std::string shown(option->name);
   if (option->form == Form::Flag && has_value) {
     PrintError("option '" + shown + "' takes no value");
-    return Outcome::Error;
+    return false;
   }
   if (option->form == Form::Value && !has_value) {
     if (*at + 1 >= words.size()) {
       PrintError("option '" + shown + "' wants " + option->value_name);
-      return Outcome::Error;
+      return false;
     }
     value = words[++*at];
   }
   std::string wrong = option->take(value);
   if (!wrong.empty()) {
     PrintError("'" + std::string(value) + "' after " + shown + ": " + wrong);
-    return Outcome::Error;
+    return false;
   }
-  return Outcome::Run;
+  return true;
 }
 
-CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& arguments) {
+std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
-  if (!ExpandResponseFiles(arguments, &words)) return Outcome::Error;
+  if (!ExpandResponseFiles(arguments, &words)) return driver::kExitUsage;
   bool options_end = false;
   std::vector<std::string> positional;
   for (size_t at = 0; at < words.size(); ++at) {
@@ -218,23 +221,23 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& argument
     } else if (word == "--help" || word == "-h") {
       std::string help = Help();
       std::fwrite(help.data(), 1, help.size(), stdout);
-      return Outcome::Done;
-    } else if (Outcome outcome = ParseOption(words, &at); outcome != Outcome::Run) {
-      return outcome;
+      return driver::kExitOk;
+    } else if (!ParseOption(words, &at)) {
+      return driver::kExitUsage;
     }
   }
   if (positional.size() < positional_least_) {
     PrintError(positional.empty() ? "no " + positional_name_ + " given"
                                   : "too few arguments: " + positional_name_ + " wanted",
                "usage: " + usage_);
-    return Outcome::Error;
+    return driver::kExitUsage;
   }
   if (positional.size() > positional_most_) {
     PrintError("one argument too many: '" + positional[positional_most_] + "'", "usage: " + usage_);
-    return Outcome::Error;
+    return driver::kExitUsage;
   }
   if (positional_ != nullptr) *positional_ = std::move(positional);
-  return Outcome::Run;
+  return std::nullopt;
 }
 
 bool SplitWords(std::string_view text, std::vector<std::string>* words) {

@@ -6,6 +6,7 @@
 // general-purpose parsers do not read.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,8 @@ class CommandLine {
   /// Text at the end of the help.
   void Epilogue(std::string text);
 
-  enum class Outcome { Run, Done, Error };
-  /// Done: help was printed. Error: what is wrong was printed.
-  Outcome Parse(const std::vector<std::string>& arguments);
+  /// The exit code where the command ends here: help was printed, or what is wrong.
+  std::optional<int> Parse(const std::vector<std::string>& arguments);
   std::string Help() const;
 
  private:
@@ -57,20 +57,21 @@ class CommandLine {
     std::function<std::string(std::string_view)> take;
     size_t section = 0;
   };
-  struct Example_ {
+  struct ExampleText {
     std::string command, what;
   };
 
   void Add(std::string name, std::string value_name, std::string help, Form form,
            std::function<std::string(std::string_view)> take);
   const Option* Find(std::string_view name) const;
-  Outcome ParseOption(const std::vector<std::string>& words, size_t* at);
-  Outcome Unknown(std::string_view word) const;
+  /// False where what is wrong was printed.
+  bool ParseOption(const std::vector<std::string>& words, size_t* at);
+  void TellUnknown(std::string_view word) const;
 
   std::string usage_, summary_, epilogue_;
   std::vector<std::string> sections_;
   std::vector<Option> options_;
-  std::vector<Example_> examples_;
+  std::vector<ExampleText> examples_;
   std::string positional_name_;
   size_t positional_least_ = 0, positional_most_ = 0;
   std::vector<std::string>* positional_ = nullptr;

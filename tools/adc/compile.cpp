@@ -295,14 +295,7 @@ int Compile(const std::vector<std::string>& words, Session&) {
                "runs it with the loader");
   line.Epilogue(CommandList());
   line.Positional("input file", 0, SIZE_MAX, &options.inputs);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
     std::printf("%s\n", driver::ProducerName().c_str());
     return driver::kExitOk;

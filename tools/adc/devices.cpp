@@ -138,14 +138,7 @@ int Devices(const std::vector<std::string>& words, Session&) {
   line.Example("adc devices", "devices, their features, the targets that they run");
   line.Example("adc devices relax.adcb", "what each device would take of the bundle");
   line.Positional("bundle", 0, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   std::vector<Found> all = OpenAll();
   for (const Found& found : all) PrintDevice(found);
   if (!files.empty()) return PrintBundle(files[0], all);

@@ -104,14 +104,7 @@ int Diff(const std::vector<std::string>& words, Session&) {
       "sections, uncompressed. Exit code 7 where something does, 0 where nothing does.");
   line.Example("adc diff golden.adcb relax.adcb", "nothing and exit code 0 where they hold the same");
   line.Positional("bundle", 2, 2, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   BundleFile first, second;
   if (int code = ReadBundleFile(files[0], &first); code != driver::kExitOk) return code;
   if (int code = ReadBundleFile(files[1], &second); code != driver::kExitOk) return code;

@@ -143,14 +143,7 @@ int Extract(const std::vector<std::string>& words, Session&) {
   line.Example("adc extract relax.adcb --static --target=cpu:x86-64",
                "writes relax.o and relax.h, for a linker");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   BundleFile file;
   if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
   return wanted.linkable ? WriteLinkable(files[0], file, wanted) : WriteSections(file, wanted);

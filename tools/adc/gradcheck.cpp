@@ -131,14 +131,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   Machine machine(session);
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;

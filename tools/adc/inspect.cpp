@@ -224,14 +224,7 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   line.Example("adc inspect relax.adcb", "sections, kernels, tasks, stacks");
   line.Example("adc inspect --json relax.adcb", "the same for programs");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   if (!target.empty() && disassemble.empty()) {
     PrintError("--target without --disasm", "say whose code to print with --disasm=KERNEL");
     return driver::kExitUsage;

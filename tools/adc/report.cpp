@@ -265,14 +265,7 @@ int Report(const std::vector<std::string>& words, Session&) {
   line.Example("adc report relax.ir --shape x=1000000 --arg n=64 -o relax.html",
                "a page about relax.ir's kernels");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   namespace fs = std::filesystem;
   if (output.empty()) output = fs::path(files[0]).stem().string() + ".html";
   std::error_code unknown;

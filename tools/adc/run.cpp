@@ -100,14 +100,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",
       "writes the gradient");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   Machine machine(session);
   launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;

@@ -208,14 +208,7 @@ int Size(const std::vector<std::string>& words, Session&) {
   line.Example("adc size grid.adcb --kernel step.grad --shape mass=1,65,129,36,2 --pass 0.008",
                "the same where 0.8 % of the iterations pass the gates");
   line.Positional("bundle", 1, 1, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   OpenOptions options;
   options.trust = false;
   options.targets = driver::DefaultTargets();

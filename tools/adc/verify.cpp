@@ -70,14 +70,7 @@ int Verify(const std::vector<std::string>& words, Session&) {
       "a launch gives. None of it is run. Exit code 3 where one is bad.");
   line.Example("adc verify *.adcb", "one line for each; exit code 3 where one is bad");
   line.Positional("bundle", 1, SIZE_MAX, &files);
-  switch (line.Parse(words)) {
-    case CommandLine::Outcome::Done:
-      return driver::kExitOk;
-    case CommandLine::Outcome::Error:
-      return driver::kExitUsage;
-    case CommandLine::Outcome::Run:
-      break;
-  }
+  if (std::optional<int> code = line.Parse(words)) return *code;
   int worst = driver::kExitOk;
   OpenOptions options;
   options.trust = false;
