@@ -2,13 +2,13 @@
 // numbers, with rows for every thread and for few. All of them are one file, so that the Metal text is
 // compiled once.
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "../support/native.h"
 #include "../support/on_metal.h"
 #include "../support/program.h"
+#include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
 
 using namespace adc;
@@ -54,42 +54,6 @@ struct KernelFile {
   }
 };
 
-/// Arguments with numbers from the seed. Companions begin with such numbers too.
-void Fill(const ir::Module& module, const ir::Function& kernel, uint64_t seed, interp::Arguments& arguments) {
-  arguments = interp::MakeArguments(module, kernel);
-  uint64_t state = seed * 77 + 5;
-  auto number = [&] {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
-  };
-  for (size_t n = 0; n < kernel.params.size(); ++n) {
-    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-    if (!type.IsBuffer()) {
-      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
-      continue;
-    }
-    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
-    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount(); ++k) {
-      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
-    }
-  }
-}
-
-/// The largest difference of two numbers, relative where they are above 1.
-double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (!a[n].bits.empty()) continue;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      double left = a[n].tensor.Get(k), right = b[n].tensor.Get(k);
-      if (left == right || (std::isnan(left) && std::isnan(right))) continue;
-      double difference = std::fabs(left - right) / std::max(1.0, std::fabs(left));
-      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-    }
-  }
-  return worst;
-}
-
 }  // namespace
 
 TEST_CASE("random kernels and gradients compute on Metal what the CPU's code computes", "[metal]") {
@@ -100,12 +64,12 @@ TEST_CASE("random kernels and gradients compute on Metal what the CPU's code com
   for (uint64_t seed = 0; seed < kKernels; ++seed) {
     auto program = Program::OfFile(file.path, NameOf(seed));
     interp::Arguments start, value, got;
-    Fill(program->module(), program->function(), seed, start);
+    start = RandomArguments(program->module(), program->function(), seed, kExtent);
     value = got = start;
     native.Run(NameOf(seed), value);
     metal.Run(NameOf(seed), got);
     INFO("seed " << seed);
-    CHECK(Difference(value, got) < 5e-5);
+    CHECK(LargestDifference(value, got) < 5e-5);
     if (seed % 4 >= 2) continue;
     std::string gradient = NameOf(seed) + ".grad";
     interp::Arguments derived = native.DerivedArguments(gradient, value);
@@ -119,7 +83,7 @@ TEST_CASE("random kernels and gradients compute on Metal what the CPU's code com
       native.Run(gradient, expected);
       metal.Run(gradient, found, {.budget = budget});
       INFO("gradient, " << budget << " of the heap");
-      CHECK(Difference(expected, found) < 5e-5);
+      CHECK(LargestDifference(expected, found) < 5e-5);
       ++gradients;
     }
   }

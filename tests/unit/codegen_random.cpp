@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
 #include "adstack/lower.h"
 #include "autodiff/accumulate.h"
@@ -39,28 +40,6 @@ struct Source {
   std::unique_ptr<ir::Module> module;
 };
 
-/// Fills the arguments of the random kernel, or of one derived from it, with numbers from the seed.
-interp::Arguments Arguments(const ir::Module& module, const ir::Function& kernel, uint64_t seed) {
-  interp::Arguments arguments = interp::MakeArguments(module, kernel);
-  uint64_t state = seed * 77 + 5;
-  auto number = [&] {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
-  };
-  for (size_t n = 0; n < kernel.params.size(); ++n) {
-    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-    if (!type.IsBuffer()) {
-      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
-      continue;
-    }
-    bool scratch = kernel.params[n].role == ir::ParamRole::Scratch;
-    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
-    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount() && !scratch; ++k)
-      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
-  }
-  return arguments;
-}
-
 Launch LaunchOf(const ir::Function& kernel, interp::Arguments& arguments) {
   Launch launch;
   for (size_t n = 0; n < kernel.params.size(); ++n) {
@@ -73,21 +52,6 @@ Launch LaunchOf(const ir::Function& kernel, interp::Arguments& arguments) {
     for (int64_t extent : arguments[n].tensor.extents) launch.cells.push_back(static_cast<uint64_t>(extent));
   }
   return launch;
-}
-
-/// Largest difference relative to the larger of 1 and the number.
-double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (a[n].tensor.data.empty()) continue;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      double x = a[n].tensor.Get(k), y = b[n].tensor.Get(k);
-      if (std::isnan(x) && std::isnan(y)) continue;
-      double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
-      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-    }
-  }
-  return worst;
 }
 
 /// A parallel task is cut at odd places; a serial one runs once.
@@ -133,12 +97,12 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
   // The oracle: the source as written, or the gradient before its adstacks become memory.
   const ir::Module& oracle_module = gradient ? *source.module : *original.module;
   const ir::Function& oracle = gradient ? *kernel : *original.module->Find("random");
-  interp::Arguments want = Arguments(oracle_module, oracle, seed);
+  interp::Arguments want = test::RandomArguments(oracle_module, oracle, seed, kExtent);
   interp::RunResult result = interp::Run(oracle_module, oracle, want);
   INFO("seed " << seed << "\n" << text);
   INFO(result.error.text);
   REQUIRE(result.Ok());
-  interp::Arguments got = Arguments(*source.module, *kernel, seed);
+  interp::Arguments got = test::RandomArguments(*source.module, *kernel, seed, kExtent);
   adstack::AdstackPlan plan = adstack::PlanAdstacks(*source.module, *kernel, {}, source.diagnostics);
   adstack::LowerAdstacks(*source.module, *kernel, plan, source.diagnostics);
   source.Check("lower");
@@ -162,7 +126,7 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
   CHECK(launch.status[0] == 0);
   // Sums over iterations are made in another order.
   got.list.resize(want.list.size());
-  CHECK(Difference(want, got) < (config.scalar == "f32" ? 2e-5 : 1e-12));
+  CHECK(test::LargestDifference(want, got) < (config.scalar == "f32" ? 2e-5 : 1e-12));
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ TEST_CASE("threads of random gradients never claim more rows than were counted")
       const LoweredKernel& one = lowered->kernels[number];
       if (one.kernel->role == ir::KernelRole::Size) continue;
       for (uint64_t threads : {uint64_t{kExtent}, 1 + seed % 20}) {
-        interp::Arguments arguments = RandomArguments(*lowered->module, *one.kernel, seed);
+        interp::Arguments arguments = RandomArguments(*lowered->module, *one.kernel, seed, kExtent);
         CountedRuns(*lowered, code).Run(number, arguments, threads, tally);
       }
     }

@@ -303,24 +303,6 @@ TEST_CASE("a row that is too short is reported, and nothing is written beside it
       std::all_of(launch.memory.begin(), launch.memory.end(), [](unsigned char byte) { return byte == 0; }));
 }
 
-namespace {
-
-double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (a[n].tensor.data.empty()) continue;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      double x = a[n].tensor.Get(k), y = b[n].tensor.Get(k);
-      if (std::isnan(x) && std::isnan(y)) continue;
-      double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
-      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-    }
-  }
-  return worst;
-}
-
-}  // namespace
-
 TEST_CASE("random kernels and their gradients compute on waves what the interpreter computes") {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     RandomKernelConfig random;
@@ -335,8 +317,8 @@ TEST_CASE("random kernels and their gradients compute on waves what the interpre
     for (size_t number = 0; number < lowered->kernels.size(); ++number) {
       const LoweredKernel& one = lowered->kernels[number];
       if (one.kernel->role == ir::KernelRole::Size) continue;
-      interp::Arguments want = RandomArguments(*lowered->module, *one.kernel, seed);
-      interp::Arguments got = RandomArguments(*lowered->module, *one.kernel, seed);
+      interp::Arguments want = RandomArguments(*lowered->module, *one.kernel, seed, kExtent);
+      interp::Arguments got = RandomArguments(*lowered->module, *one.kernel, seed, kExtent);
       std::vector<interp::RowTask> rows;
       for (const adstack::TaskPlan& task : one.plan.tasks) {
         interp::RowTask row;
@@ -362,7 +344,7 @@ TEST_CASE("random kernels and their gradients compute on waves what the interpre
         code.Run(code.Entries()[number][task], launch.Words(task, total, threads, threads, 128), threads);
       }
       CHECK(launch.status[0] == result.status.code);
-      CHECK(Difference(want, got) < (random.scalar == "f32" ? 2e-5 : 1e-12));
+      CHECK(LargestDifference(want, got) < (random.scalar == "f32" ? 2e-5 : 1e-12));
     }
   }
 }

@@ -12,21 +12,6 @@ namespace adc::test {
 
 inline constexpr uint64_t kRowLanes = 32;
 
-/// Largest difference relative to the larger of 1 and the number.
-inline double Difference(const interp::Arguments& a, const interp::Arguments& b) {
-  double worst = 0;
-  for (size_t n = 0; n < a.list.size(); ++n) {
-    if (a[n].tensor.data.empty()) continue;
-    for (int64_t k = 0; k < a[n].tensor.ScalarCount(); ++k) {
-      double x = a[n].tensor.Get(k), y = b[n].tensor.Get(k);
-      if (std::isnan(x) && std::isnan(y)) continue;
-      double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
-      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-    }
-  }
-  return worst;
-}
-
 /// The runner, or null and a word about it where there is no device.
 inline VulkanRunner* Runner() {
   VulkanRunner* runner = VulkanRunner::Get();

@@ -1,6 +1,7 @@
 // Memory and control on a Vulkan device against the interpreter: atomics of every kind and type, layouts,
 // loops of every shape, sums, checks and what they report.
 
+#include "../support/random_arguments.h"
 #include "spirv_kernel.h"
 
 namespace {
@@ -80,11 +81,11 @@ void CheckKernel(const std::string& text, const CheckConfig& config = {}) {
       got.list.resize(want.list.size());
       if (config.exact) {
         for (size_t n = 0; n < want.list.size(); ++n) {
-          INFO("argument " << n << ", largest difference " << Difference(want, got));
+          INFO("argument " << n << ", largest difference " << LargestDifference(want, got));
           CHECK((got[n].tensor.data == want[n].tensor.data));
         }
       } else {
-        CHECK(Difference(want, got) < 1e-4);
+        CHECK(LargestDifference(want, got) < 1e-4);
       }
     }
   }

@@ -1,6 +1,7 @@
 // Random kernels, and their gradients, on a Vulkan device and in the interpreter: the same numbers, whether
 // buffers are reached through descriptors or through device addresses.
 
+#include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
 #include "spirv_kernel.h"
 
@@ -10,28 +11,6 @@ using namespace adc;
 using namespace adc::test;
 
 constexpr int64_t kExtent = 77;
-
-/// Fills the arguments of the random kernel, or of one derived from it, with numbers from the seed.
-interp::Arguments Arguments(const ir::Module& module, const ir::Function& kernel, uint64_t seed) {
-  interp::Arguments arguments = interp::MakeArguments(module, kernel);
-  uint64_t state = seed * 77 + 5;
-  auto number = [&] {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
-  };
-  for (size_t n = 0; n < kernel.params.size(); ++n) {
-    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-    if (!type.IsBuffer()) {
-      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
-      continue;
-    }
-    bool scratch = kernel.params[n].role == ir::ParamRole::Scratch;
-    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
-    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount() && !scratch; ++k)
-      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
-  }
-  return arguments;
-}
 
 void CheckSeed(VulkanRunner& runner, uint64_t seed, const RandomKernelConfig& config, bool gradient) {
   std::string text = RandomKernel(seed, config);
@@ -50,7 +29,7 @@ void CheckSeed(VulkanRunner& runner, uint64_t seed, const RandomKernelConfig& co
     oracle = autodiff::DeriveReverse(*oracle_module, *oracle_module->Find("random"), {}, diagnostics);
     REQUIRE(oracle != nullptr);
   }
-  interp::Arguments want = Arguments(*oracle_module, *oracle, seed);
+  interp::Arguments want = RandomArguments(*oracle_module, *oracle, seed, kExtent);
   interp::RunResult result = interp::Run(*oracle_module, *oracle, want);
   INFO("seed " << seed << "\n" << text);
   INFO(result.error.text);
@@ -63,13 +42,13 @@ void CheckSeed(VulkanRunner& runner, uint64_t seed, const RandomKernelConfig& co
     const LoweredKernel& kernel = lowered->kernels[n];
     if (lowered->module->Text(kernel.kernel->name) != (gradient ? "random.grad" : "random")) continue;
     for (bool near : {true, false}) {
-      interp::Arguments got = Arguments(*lowered->module, *kernel.kernel, seed);
+      interp::Arguments got = RandomArguments(*lowered->module, *kernel.kernel, seed, kExtent);
       RunStatus status = RunKernel(runner, kernel, module.code.entries[n], got, near,
                                    {.iterations = {kExtent}, .threads = near ? 5u : 200u});
       CHECK(status.code == 0);
       got.list.resize(want.list.size());
       INFO((near ? "near" : "far"));
-      CHECK(Difference(want, got) < (config.scalar == "f32" ? 5e-5 : 1e-12));
+      CHECK(LargestDifference(want, got) < (config.scalar == "f32" ? 5e-5 : 1e-12));
     }
   }
 }

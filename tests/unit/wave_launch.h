@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
 #include "interp/interpreter.h"
 #include "wave_host.h"
@@ -77,29 +78,7 @@ class WaveLaunch {
   const LoweredKernel& lowered_;
 };
 
+/// Elements of random kernels' buffers along each axis.
 inline constexpr int64_t kExtent = 45;
-
-/// Arguments of a random kernel, or of one derived from it; buffers have kExtent elements along each axis.
-inline interp::Arguments RandomArguments(const ir::Module& module, const ir::Function& kernel,
-                                         uint64_t seed) {
-  interp::Arguments arguments = interp::MakeArguments(module, kernel);
-  uint64_t state = seed * 77 + 5;
-  auto number = [&] {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(static_cast<int64_t>(state >> 33) % 2000) / 1000.0 - 0.5;
-  };
-  for (size_t n = 0; n < kernel.params.size(); ++n) {
-    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-    if (!type.IsBuffer()) {
-      arguments[n] = interp::NumberArgument(type, type.IsFloat() ? number() : 3);
-      continue;
-    }
-    bool scratch = kernel.params[n].role == ir::ParamRole::Scratch;
-    arguments[n].tensor = interp::Tensor::Zeros(type.Element(), std::vector<int64_t>(type.count, kExtent));
-    for (int64_t k = 0; k < arguments[n].tensor.ScalarCount() && !scratch; ++k)
-      arguments[n].tensor.Set(k, ir::IsFloat(type.scalar) ? number() : std::floor(number() * 8));
-  }
-  return arguments;
-}
 
 }  // namespace adc::test
