@@ -290,12 +290,7 @@ class BoundsKernelBuilder {
     }
     Inst copy = builder_->Create(from_[inst].op, operands, results);
     const ir::InstData& source = from_[inst];
-    ir::InstData& target = (*made_)[copy];
-    target.flags = source.flags;
-    target.index_count = source.index_count;
-    target.attr = source.attr;
-    target.component = source.component;
-    target.symbol = source.symbol;
+    ir::CopyAttributes(source, (*made_)[copy]);
     for (uint32_t n = 0; n < from_[inst].result_count; ++n)
       map_[from_.Result(inst, n)] = made_->Result(copy, n);
     Block outer = builder_->block();

@@ -316,12 +316,7 @@ class SizeKernelBuilder {
     Function& into = *made_;
     Inst copy = builder_->Create(from_[inst].op, operands, results);
     const ir::InstData& source = from_[inst];
-    ir::InstData& target = into[copy];
-    target.flags = source.flags;
-    target.index_count = source.index_count;
-    target.attr = source.attr;
-    target.component = source.component;
-    target.symbol = source.symbol;
+    ir::CopyAttributes(source, into[copy]);
     for (uint32_t n = 0; n < results.size(); ++n) map_[from_.Result(inst, n)] = into.Result(copy, n);
     Block outer = builder_->block();
     for (uint32_t region = 0; region < from_.RegionCount(inst); ++region) {

@@ -12,6 +12,7 @@
 #include "autodiff/forward.h"
 
 #include "autodiff/forward_emitter.h"
+#include "ir/clone.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -161,12 +162,7 @@ Inst ForwardEmitter::ClonePlain(Inst inst) {
   std::vector<Type> results;
   for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   Inst copy = builder_.Create(data.op, operands, results);
-  ir::InstData& target = built_[copy];
-  target.flags = data.flags;
-  target.index_count = data.index_count;
-  target.attr = data.attr;
-  target.component = data.component;
-  target.symbol = data.symbol;
+  ir::CopyAttributes(data, built_[copy]);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
     names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "autodiff/reverse_emitter.h"
+#include "ir/clone.h"
 
 namespace adc::autodiff {
 
@@ -98,12 +99,7 @@ void ReverseEmitter::CloneForward(Inst inst) {
   std::vector<Type> results;
   for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   Inst copy = builder_.Create(data.op, operands, results);
-  ir::InstData& target = built_[copy];
-  target.flags = data.flags;
-  target.index_count = data.index_count;
-  target.attr = data.attr;
-  target.component = data.component;
-  target.symbol = data.symbol;
+  ir::CopyAttributes(data, built_[copy]);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
     names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));

@@ -28,12 +28,7 @@ Inst Cloner::CloneInst(Inst inst, bool keep_names) {
   Inst copy = into.NewInst(from_[inst].op, operands, results, from_[inst].span);
   {
     const InstData& source = from_[inst];
-    InstData& target = into[copy];
-    target.flags = source.flags;
-    target.index_count = source.index_count;
-    target.attr = source.attr;
-    target.component = source.component;
-    target.symbol = source.symbol;
+    CopyAttributes(source, into[copy]);
   }
   into.Append(to_.block(), copy);
   for (uint32_t n = 0; n < results.size(); ++n) {

@@ -29,6 +29,15 @@ class Cloner {
   ValueMap& map_;
 };
 
+/// Gives `target` what `source` says beside its operation, operands, results and regions.
+inline void CopyAttributes(const InstData& source, InstData& target) {
+  target.flags = source.flags;
+  target.index_count = source.index_count;
+  target.attr = source.attr;
+  target.component = source.component;
+  target.symbol = source.symbol;
+}
+
 /// A function of the same signature, attributes and parameter names with an empty body; `map` gets the
 /// parameters.
 std::unique_ptr<Function> CloneSignature(const Function& from, StringId name, ValueMap& map);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analysis/structure.h"
+#include "ir/clone.h"
 #include "support/check.h"
 
 namespace adc::transform {
@@ -75,12 +76,7 @@ Inst Rewriter::CopyShell(Inst inst, std::span<const Value> operands) {
   for (uint32_t n = 0; n < source.result_count; ++n) results.push_back(from_.TypeOf(from_.Result(inst, n)));
   builder_.SetSpan(source.span);
   Inst copy = builder_.Create(source.op, operands, results);
-  InstData& target = (*into_)[copy];
-  target.flags = source.flags;
-  target.index_count = source.index_count;
-  target.attr = source.attr;
-  target.component = source.component;
-  target.symbol = source.symbol;
+  ir::CopyAttributes(source, (*into_)[copy]);
   for (uint32_t n = 0; n < results.size(); ++n) {
     map_[from_.Result(inst, n)] = into_->Result(copy, n);
     PassName(from_.Result(inst, n), into_->Result(copy, n));
