@@ -35,7 +35,7 @@ class NestWriter {
     if (depth == 0 || Pick(3) == 0)
       return Pick(4) == 0 ? Literal(5) : ints_[Pick(static_cast<uint32_t>(ints_.size()))];
     std::string a = Int(depth - 1), b = Int(depth - 1);
-    switch (Pick(13)) {
+    switch (Pick(15)) {
       case 0:
       case 1:
         return "(add " + a + ", " + b + ")";
@@ -56,7 +56,11 @@ class NestWriter {
         return "(select (lt " + a + ", " + b + "), " + Int(depth - 1) + ", " + b + ")";
       case 10:
         return "(cast (sqrt (cast (max " + a + ", 0) to f32)) to i32)";
-      case 11:
+      case 11:  // these wrap
+        return "(mod (add (mul " + a + ", 1103515245), 1013904223), " + std::to_string(1 + Pick(6)) + ")";
+      case 12:
+        return "(and (shr (mul (add " + a + ", 65521), (add " + b + ", 65537)), 3), 7)";
+      case 13:
         return "(cast (mul (cast " + a + " to f32), 0.75) to i32)";
       default:
         return "(load %r[(mod " + a + ", 16)])";
