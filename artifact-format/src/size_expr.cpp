@@ -433,8 +433,9 @@ namespace {
 // Infix for people. Depth and length are bounded, since sharing may make the text far longer than the graph.
 class SizePrinter {
  public:
-  SizePrinter(const SizeExprPool& pool, std::span<const std::string_view> names, String* text)
-      : pool_(pool), names_(names), text_(text) {}
+  SizePrinter(const SizeExprPool& pool, std::span<const std::string_view> names,
+              std::span<const uint32_t> terms, String* text)
+      : pool_(pool), names_(names), terms_(terms), text_(text) {}
 
   bool ok() const { return ok_; }
 
@@ -445,6 +446,11 @@ class SizePrinter {
     }
     if (depth > kMaxDepth || text_->size() > kMaxText) {
       Put("...");
+      return;
+    }
+    if (depth > 0 && id < terms_.size() && terms_[id] != 0) {
+      Put("e");
+      PutNumber(terms_[id]);
       return;
     }
     const SizeNode& node = pool_[id];
@@ -563,6 +569,7 @@ class SizePrinter {
 
   const SizeExprPool& pool_;
   std::span<const std::string_view> names_;
+  std::span<const uint32_t> terms_;
   String* text_;
   bool ok_ = true;
 };
@@ -570,8 +577,8 @@ class SizePrinter {
 }  // namespace
 
 bool FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
-                    String* text) {
-  SizePrinter printer(pool, param_names, text);
+                    String* text, std::span<const uint32_t> terms) {
+  SizePrinter printer(pool, param_names, terms, text);
   printer.Print(root, 0);
   return printer.ok();
 }

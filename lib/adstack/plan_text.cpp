@@ -1,5 +1,8 @@
 // The plan for people and for the bundle.
 
+#include <optional>
+
+#include "adstack/formulas.h"
 #include "adstack/plan.h"
 
 namespace adc::adstack {
@@ -70,14 +73,21 @@ class PlanPrinter {
 
  private:
   std::string Formula(NodeId expr) {
-    if (expr == kNoNode) return "unknown before the launch";
-    artifact::String text;
-    artifact::FormatSizeExpr(plan_.exprs, expr, names_, &text);
-    return std::string(text.view());
+    return expr == kNoNode ? "unknown before the launch" : formulas_->Text(expr);
+  }
+  /// Names for what the expressions of a task share; a capacity is shown with its stack and in its row.
+  void NameTerms(const TaskPlan& task) {
+    std::vector<NodeId> shown = task.extents;
+    for (const PlannedStack& stack : task.stacks) {
+      shown.push_back(stack.capacity);
+      if (stack.storage == artifact::Storage::kRow) shown.push_back(stack.capacity);
+    }
+    formulas_.emplace(plan_.exprs, names_, shown);
   }
   std::string At(diag::SourceSpan place) { return place.Valid() ? "  at " + sources_.Describe(place) : ""; }
 
   void PrintTask(size_t number, const TaskPlan& task) {
+    NameTerms(task);
     text_ += "  task " + std::to_string(number);
     if (task.kind == artifact::TaskKind::kSerial) {
       text_ += ": serial";
@@ -87,6 +97,7 @@ class PlanPrinter {
         text_ += (axis == 0 ? " " : " x ") + ("[" + Formula(task.extents[axis]) + "]");
     }
     text_ += ", class " + std::string(ClassName(plan_.ClassOf(task))) + At(task.place) + "\n";
+    for (const std::string& term : formulas_->Terms()) text_ += "    " + term + "\n";
     if (!task.trip_kernel.empty()) text_ += "    iterations counted by @" + task.trip_kernel + "\n";
     if (!task.size_kernel.empty()) text_ += "    counted before the launch by @" + task.size_kernel + "\n";
     for (size_t group = 0; group < task.groups.size(); ++group) {
@@ -159,6 +170,7 @@ class PlanPrinter {
   const diag::SourceManager& sources_;
   std::string_view lanes_;
   std::vector<std::string_view> names_;
+  std::optional<Formulas> formulas_;  ///< of the task that is being printed
   std::string text_;
 };
 

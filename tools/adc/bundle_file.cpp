@@ -8,6 +8,12 @@ namespace adc::tool {
 
 namespace {
 
+std::vector<std::string_view> ParamNames(const artifact::KernelMeta& kernel) {
+  std::vector<std::string_view> names;
+  for (const artifact::ParamMeta& param : kernel.params) names.push_back(param.name.view());
+  return names;
+}
+
 int Report(const std::string& path, const artifact::Error& error) {
   std::string text = "'" + path + "': " + std::string(error.message());
   if (error.section != artifact::kNoSection) text += " (section " + std::to_string(error.section) + ")";
@@ -56,11 +62,16 @@ std::string ElementText(const artifact::StackMeta& stack) {
 
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node) {
   if (node == artifact::kNoNode) return "?";
-  std::vector<std::string_view> names;
-  for (const artifact::ParamMeta& param : kernel.params) names.push_back(param.name.view());
   artifact::String text;
-  artifact::FormatSizeExpr(kernel.exprs, node, names, &text);
+  artifact::FormatSizeExpr(kernel.exprs, node, ParamNames(kernel), &text);
   return std::string(text.view());
+}
+
+adstack::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
+                                   const artifact::AdstackPlanMeta& plan) {
+  std::vector<artifact::NodeId> shown;
+  for (const artifact::StackMeta& stack : plan.stacks) shown.push_back(stack.capacity);
+  return {kernel.exprs, ParamNames(kernel), shown};
 }
 
 std::string_view SizeClassText(artifact::SizeClass size_class) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "adstack/formulas.h"
 #include "artifact/bundle.h"
 
 namespace adc::tool {
@@ -25,6 +26,9 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
 
 /// "max over i0 in [0, n) of ...", with the kernel's parameter names; "?" for an unknown size.
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
+
+/// Those of a task's stacks, as one plan has them, under names where they are long.
+adstack::Formulas CapacityFormulas(const artifact::KernelMeta& kernel, const artifact::AdstackPlanMeta& plan);
 
 /// What a stack's elements are: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);

@@ -88,11 +88,13 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     // Plans differ in how rows lie, and in nothing else that is printed.
     if (index > 0 && SameStacks(plan, task.plans[0])) continue;
     if (index > 0) std::printf("      for %u lanes:\n", plan.lanes);
+    adstack::Formulas formulas = CapacityFormulas(kernel, plan);
+    for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
       if (stack.group < plan.groups.size()) gate = std::string(plan.groups[stack.group].gate.view());
       std::printf("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
-                  FormulaText(kernel, stack.capacity).c_str(),
+                  stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity).c_str(),
                   stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
                   stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",
                   gate.empty() ? "" : ", behind the gate at ", gate.c_str(),

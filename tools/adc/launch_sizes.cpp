@@ -109,6 +109,15 @@ adrt_stack_report LaunchSizes::Stack(uint32_t task, uint32_t stack) const {
   return report;
 }
 
+const artifact::AdstackPlanMeta& LaunchSizes::Stacks(uint32_t task) const {
+  static const artifact::AdstackPlanMeta kNone;
+  const artifact::TaskMeta& meta = meta_.tasks[task];
+  for (const artifact::EntryMeta& entry : meta.entries) {
+    if (entry.target == target_index_ && entry.plan < meta.plans.size()) return meta.plans[entry.plan];
+  }
+  return kNone;
+}
+
 std::optional<ReferenceLayout> LaunchSizes::Reference(uint32_t task) const {
   adrt_task_report report = Task(task);
   if (report.counted_axes != 0) return std::nullopt;
@@ -151,6 +160,7 @@ adrt_status LaunchSizes::TakeContents(adrt_error* error) {
 }
 
 int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes) {
+  target_index_ = target;
   auto desc = Sized<adrt_plan_desc>();
   std::vector<adrt_arg> arguments = arguments_;
   for (adrt_arg& argument : arguments) {

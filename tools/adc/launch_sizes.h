@@ -57,6 +57,8 @@ class LaunchSizes {
   adrt_task_report Task(uint32_t task) const;
   adrt_group_report Group(uint32_t task, uint32_t group) const;
   adrt_stack_report Stack(uint32_t task, uint32_t stack) const;
+  /// Stacks of a task on this target, in the order of Stack; empty where it has none.
+  const artifact::AdstackPlanMeta& Stacks(uint32_t task) const;
   /// Of the layout that is compared with (reference_layout.h); nothing where it says nothing, or iterations
   /// are counted.
   std::optional<ReferenceLayout> Reference(uint32_t task) const;
@@ -72,6 +74,7 @@ class LaunchSizes {
   const std::vector<adrt_arg>& arguments_;
   adrt_target_info target_;
   const SizeRequest& request_;
+  uint32_t target_index_ = 0;
   LaunchPlan plan_;
   adrt_plan_report total_ = Sized<adrt_plan_report>();
 };

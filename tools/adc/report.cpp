@@ -108,20 +108,24 @@ class Chart {
 std::string StackTable(const LaunchSizes& launch, uint32_t task) {
   adrt_task_report report = launch.Task(task);
   if (report.stack_count == 0) return "<p>no stacks</p>\n";
-  std::string rows;
+  std::string rows, terms;
+  const artifact::AdstackPlanMeta& stacks = launch.Stacks(task);
+  adstack::Formulas formulas = CapacityFormulas(launch.meta(), stacks);
+  for (const std::string& term : formulas.Terms()) terms += (terms.empty() ? "" : "<br>") + Escaped(term);
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     adrt_stack_report stack = launch.Stack(task, index);
     std::string type = adrt_type_name(stack.type);
     if (stack.bits != 0) type += " bits";
     const char* counted =
         launch.meta().tasks[task].size_kernel.empty() ? "a cap" : "counted before the launch";
-    rows += "<tr>" + Cell(stack.place) + Cell(type) + Cell(stack.known != 0 ? stack.formula : counted) +
+    rows += "<tr>" + Cell(stack.place) + Cell(type) +
+            Cell(stack.known != 0 ? formulas.Text(stacks.stacks[index].capacity) : counted) +
             NumberCell(stack.known != 0 && report.resolved != 0 ? Grouped(stack.capacity) : "?") +
             Cell(stack.in_row != 0 ? "row" : "private memory") +
             Cell(stack.gate[0] != 0 ? "behind " + std::string(stack.gate) : "always") + "</tr>\n";
   }
   return "<table><tr><th>stored at<th>type<th>elements<th class=n>here<th>in<th>when</tr>\n" + rows +
-         "</table>\n";
+         "</table>\n" + (terms.empty() ? "" : "<p class=key>" + terms + "</p>\n");
 }
 
 /// "parallel over [shape(x, 0)]"

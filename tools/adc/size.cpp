@@ -16,19 +16,23 @@ namespace {
 
 void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report& report) {
   bool can_count = !sizes.meta().tasks[task].size_kernel.empty();
+  const artifact::AdstackPlanMeta& stacks = sizes.Stacks(task);
+  adstack::Formulas formulas = CapacityFormulas(sizes.meta(), stacks);
+  for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     adrt_stack_report stack = sizes.Stack(task, index);
     const char* bits = stack.bits != 0 ? " bits" : "";
+    std::string formula = formulas.Text(stacks.stacks[index].capacity);
     if (stack.known == 0) {
       std::printf("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
                   adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
                   stack.place);
     } else if (stack.in_row == 0) {
       std::printf("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
-                  stack.formula, static_cast<unsigned long long>(stack.capacity), stack.place);
+                  formula.c_str(), static_cast<unsigned long long>(stack.capacity), stack.place);
     } else {
       std::printf("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits,
-                  stack.formula, report.resolved ? Grouped(stack.bytes).c_str() : "?",
+                  formula.c_str(), report.resolved ? Grouped(stack.bytes).c_str() : "?",
                   stack.gate[0] != 0 ? ", gated" : "", stack.place);
     }
   }
@@ -74,7 +78,7 @@ void PrintText(const LaunchSizes& sizes) {
     bool counted = report.counted_axes != 0;
     std::printf("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
                 counted ? "?" : Grouped(report.iterations).c_str(),
-                counted ? "?" : Grouped(report.rows).c_str(),
+                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(),
                 report.resolved ? Grouped(report.row_bytes).c_str() : "?",
                 report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
     if (counted)

@@ -178,8 +178,9 @@ EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env);
 bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result);
 
 /// Appends "max(i0 in 0..n: shape(x, 0) - i0)", with the parameters' names where given, cut where it grows
-/// long. False when memory is refused.
+/// long. Below the root a node whose entry in `terms` is n > 0 is written as "en". False when memory is
+/// refused.
 bool FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
-                    String* text);
+                    String* text, std::span<const uint32_t> terms = {});
 
 }  // namespace adc::artifact
