@@ -211,6 +211,18 @@ autodiff::CheckpointConfig CheckpointsOf(const CompileOptions& options) {
   return {Which::All, options.checkpoint};
 }
 
+/// Whether forward mode has no rule for a call: what the function names is for reverse mode only.
+bool CallsWithoutTangent(const ir::Module& module, const ir::Function& kernel) {
+  for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
+    for (ir::Inst inst : kernel[ir::Block(block)].insts) {
+      if (kernel[inst].op != ir::Op::Call) continue;
+      const ir::Function* callee = module.Find(kernel[inst].symbol);
+      if (callee != nullptr && !callee->jvp.Valid()) return true;
+    }
+  }
+  return false;
+}
+
 bool Compilation::Derive() {
   // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
   std::vector<ir::Function*> primals;
@@ -258,7 +270,10 @@ bool Compilation::Derive() {
     if (!opened) return false;
   }
   std::vector<ir::Function*> forward_of;
-  if (options_.derive.tangent) forward_of = primals;
+  for (ir::Function* kernel : primals) {
+    bool left_out = options_.derive.tangent_where_named && CallsWithoutTangent(*module_, *kernel);
+    if (options_.derive.tangent && !left_out) forward_of.push_back(kernel);
+  }
   if (options_.derive.gradient_tangent) forward_of.insert(forward_of.end(), derived_.begin(), derived_.end());
   bool forward = forward_of.empty() || passes_.Run("forward", *module_, [&] {
     return for_each(forward_of, [&](ir::Function& kernel) {

@@ -28,6 +28,8 @@ struct Derivations {
   bool gradient = true;           ///< k.grad
   bool tangent = false;           ///< k.jvp
   bool gradient_tangent = false;  ///< k.grad.jvp, forward over reverse
+  /// No k.jvp for a kernel that calls functions which name a derivative for reverse mode only.
+  bool tangent_where_named = false;
 };
 
 inline constexpr uint32_t kCheckpointAtLaunch = UINT32_MAX;

@@ -440,6 +440,11 @@ class InstChecker {
                  "the values that a region of " + OpName(data_.op) + " begins with do not fit it");
   }
   std::optional<Misfit> Bounds(size_t lo, size_t hi) const {
+    if (types_[lo] == types_[hi] && !types_[lo].IsIndex()) {
+      // A literal takes the type of the other bound, which is the one to look at: as a rule the upper one.
+      return TypeMisfit(hi, "the bounds are " + TypeName(module_, types_[hi]) + ", they must be i32 or i64",
+                        types_[hi].IsScalar() ? "write 'cast ... to i32'" : std::string());
+    }
     for (size_t n : {lo, hi}) {
       if (types_[n].IsIndex()) continue;
       return TypeMisfit(n,

@@ -8,6 +8,7 @@ namespace adc::tool {
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   compile.derive.tangent = options.derive_tangents;
+  compile.derive.tangent_where_named = options.tangent_where_named;
   compile.include_dirs = options.include_dirs;
   compile.targets = options.targets;
   if (compile.targets.empty()) compile.targets = {target::HostTarget()};

@@ -104,10 +104,11 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   uint64_t workers = 0;
   CommandLine line(
       "adc gradcheck [options] bundle.adcb|kernel.ir",
-      "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; always for an .ir\n"
-      "file) and with central differences, per differentiable parameter. Float parameters without --arg\n"
-      "are random in [0.1, 0.9]. Central differences are taken at several steps and extrapolated; where\n"
-      "rounding leaves them less certain than the tolerance, they say nothing, and forward mode decides.\n"
+      "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; for an .ir file\n"
+      "unless a function names a vjp and no jvp) and with central differences, per differentiable\n"
+      "parameter. Float parameters without --arg are random in [0.1, 0.9]. Central differences are taken\n"
+      "at several steps and extrapolated; where rounding leaves them less certain than the tolerance,\n"
+      "they say nothing, and forward mode decides.\n"
       "Exit code 1 where one differs, or where nothing says that it does not.");
   line.Section("What to check");
   line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
@@ -136,7 +137,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
-  open.derive_tangents = true;
+  open.derive_tangents = open.tangent_where_named = true;
   Bundle bundle;
   if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
   Kernel primal, gradient, tangent;

@@ -84,6 +84,7 @@ struct OpenOptions {
   bool trust = true;
   bool compile_ir = true;                 ///< take .ir files as well
   bool derive_tangents = false;           ///< for .ir files: derive k.jvp too
+  bool tangent_where_named = false;       ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;
