@@ -32,7 +32,7 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
                   formula.c_str(), static_cast<unsigned long long>(stack.capacity), stack.place);
     } else {
       std::printf("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits,
-                  formula.c_str(), report.resolved ? Grouped(stack.bytes).c_str() : "?",
+                  formula.c_str(), report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
                   stack.gate[0] != 0 ? ", gated" : "", stack.place);
     }
   }
@@ -78,8 +78,7 @@ void PrintText(const LaunchSizes& sizes) {
     bool counted = report.counted_axes != 0;
     std::printf("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
                 counted ? "?" : Grouped(report.iterations).c_str(),
-                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(),
-                report.resolved ? Grouped(report.row_bytes).c_str() : "?",
+                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(), row.c_str(),
                 report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
     if (counted)
       std::printf("      no expression gives its iterations: the launch runs code that counts them\n");
