@@ -78,7 +78,8 @@ void PrintText(const LaunchSizes& sizes) {
     bool counted = report.counted_axes != 0;
     std::printf("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
                 counted ? "?" : Grouped(report.iterations).c_str(),
-                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(), row.c_str(),
+                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(),
+                report.resolved ? Grouped(report.row_bytes).c_str() : "?",
                 report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
     if (counted)
       std::printf("      no expression gives its iterations: the launch runs code that counts them\n");
