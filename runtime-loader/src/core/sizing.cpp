@@ -161,9 +161,10 @@ class TaskSizer {
 
   // Threads that run at once. Where a GPU's threads have no row, or take one when they pass a gate, there are
   // as many as iterations: those that pass are then spread over the device as evenly as can be. Counting
-  // treats all iterations alike, and starting more blocks than run at once takes longer than the counting.
+  // treats all iterations alike, and where the driver says how many blocks run at once, starting more of them
+  // takes longer than the counting.
   uint64_t Limit() const {
-    if (!rules_.is_gpu || HasUngated() || plan_.serves) return OwnThreads();
+    if (!rules_.is_gpu || HasUngated() || (plan_.serves && ThreadsOfEntry() > 0)) return OwnThreads();
     return plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
   }
   // Fewer threads of a device count as fast, as long as none of them has more iterations, but for what makes
@@ -176,12 +177,14 @@ class TaskSizer {
     if (rounds > 2) rounds = (rounds + 3) / 4 * 4;
     return (total - 1) / rounds + 1;
   }
+  // As many as the driver says; 0 where it does not.
+  uint32_t ThreadsOfEntry() const {
+    if (!plan_.module) return 0;
+    const adrt_module& module = *plan_.module;
+    return module.entry_threads[module.task_begin[plan_.kernel->index] + number_];
+  }
   uint64_t OwnThreads() const {
-    uint32_t own = 0;
-    if (plan_.module) {
-      const adrt_module& module = *plan_.module;
-      own = module.entry_threads[module.task_begin[plan_.kernel->index] + number_];
-    }
+    uint32_t own = ThreadsOfEntry();
     return own > 0 && own < plan_.workers ? own : plan_.workers;
   }
 
