@@ -20,7 +20,6 @@ namespace adc::autodiff {
 using ir::Block;
 using ir::Inst;
 using ir::Op;
-using ir::Type;
 using ir::Value;
 
 void ReverseEmitter::MakeTape(Inst loop) {

@@ -91,7 +91,7 @@ int WriteSections(const BundleFile& file, const Wanted& wanted) {
 /// Object and header, named after the bundle, for those who link a kernel without the loader. Targets have
 /// the same symbols, so it is the object of one.
 int WriteLinkable(const std::string& path, const BundleFile& file, const Wanted& wanted) {
-  std::string list, chosen;
+  std::string list;
   uint32_t section_number = 0, objects = 0;
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
     const artifact::Section& section = file.index.sections[number];

@@ -124,8 +124,9 @@ void adrt_plan_release(adrt_launch_plan* plan) {
   adrt_module* module = plan->module;
   adrt::ReleaseCounting(*plan);
   adrt::ReleaseRecord(*plan);
-  if (plan->run_rows.given()) module->device->kind->release(*module->device, plan->run_rows);
-  if (plan->run_status.given()) module->device->kind->release(*module->device, plan->run_status);
+  for (adrt::Memory* memory : {&plan->run_rows, &plan->run_status}) {
+    if (module && memory->given()) module->device->kind->release(*module->device, *memory);
+  }
   adrt_bundle* bundle = plan->bundle;
   DeletePlan(plan);
   adrt_module_release(module);

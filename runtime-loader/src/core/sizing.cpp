@@ -172,7 +172,7 @@ class TaskSizer {
   uint64_t Threads() const {
     uint64_t limit = Limit(), total = sizes_.total;
     if (total <= limit) return total;
-    if (!rules_.is_gpu || !plan_.serves) return limit;
+    if (!rules_.is_gpu || !plan_.serves || limit == 0) return limit;
     uint64_t rounds = (total - 1) / limit + 1;
     if (rounds > 2) rounds = (rounds + 3) / 4 * 4;
     return (total - 1) / rounds + 1;

@@ -13,8 +13,6 @@
 // loaded. What AMD's devices do alike is in stream/stream.h; a device is the thread's current one by its
 // context.
 
-using adrt::Fail;
-
 namespace adrt {
 namespace {
 

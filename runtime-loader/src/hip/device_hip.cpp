@@ -12,8 +12,6 @@
 // AMD's devices through the HIP runtime. The code is an HSACO for exactly one architecture. What NVIDIA's
 // devices do alike is in stream/stream.h; a device is the thread's current one by its number.
 
-using adrt::Fail;
-
 namespace adrt {
 namespace {
 

@@ -6,7 +6,6 @@
 // instance, one physical device with everything on that bundles may ask for, one queue.
 
 using adrt::Fail;
-using adrt::Refuse;
 
 namespace adrt::vulkan {
 namespace {
