@@ -28,8 +28,9 @@ diag::Result<std::string> Block(std::string_view text, size_t begin, std::string
   size_t depth = 0;
   for (size_t at = begin; at < text.size(); ++at) {
     if (text[at] == '{') ++depth;
-    if (text[at] == '}' && depth > 0 && --depth == 0)
-      return std::string(text.substr(line, at + 1 - line)) + "\n";
+    if (text[at] != '}' || depth == 0) continue;
+    --depth;
+    if (depth == 0) return std::string(text.substr(line, at + 1 - line)) + "\n";
   }
   return NoFunction(symbol);
 }

@@ -88,7 +88,7 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
   EachPiece(plan, [&](uint32_t param, uint64_t offset) {
     Mirror* mirror = done ? RoomFor(plan, param, error) : nullptr;
     done = mirror != nullptr;
-    if (!done || mirror->bytes.empty()) return;
+    if (!done || !bytes || mirror->bytes.empty()) return;
     std::memcpy(mirror->bytes.data(), bytes + offset, mirror->bytes.size());
     mirror->epoch = plan.epoch;
     mirror->version = 0;

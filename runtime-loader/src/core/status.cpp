@@ -120,7 +120,8 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   bool capped = sizes.capped && sizes.open[report.index];
   // Where only running tells, or pushes are counted, a thread stops at the first that does not fit.
   bool only_first = stack.capacity == artifact::kNoNode || stack.addressing == artifact::Addressing::kCounted;
-  const char *at_least = only_first ? "at least " : "", *cause = "", *of = "", *remedy = "";
+  const char *at_least = only_first ? "at least " : "", *of = "", *remedy = "";
+  const char* cause;
   if (capped) {
     cause = "The cap gives it no more: raise the cap of adrt_plan_with_cap";
   } else if (contents.empty()) {

@@ -59,8 +59,8 @@ bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* s
       !FillTable(find, user, kCudaStreamNames, stream_table, "the CUDA driver", error)) {
     return false;
   }
-  std::memcpy(api, table, sizeof table);
-  std::memcpy(stream_api, stream_table, sizeof stream_table);
+  std::memcpy(api, static_cast<const void*>(table), sizeof table);
+  std::memcpy(stream_api, static_cast<const void*>(stream_table), sizeof stream_table);
   return true;
 }
 

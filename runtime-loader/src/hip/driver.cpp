@@ -49,8 +49,8 @@ bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* str
       !FillTable(find, user, kHipStreamNames, stream_table, "the HIP runtime", error)) {
     return false;
   }
-  std::memcpy(api, table, sizeof table);
-  std::memcpy(stream_api, stream_table, sizeof stream_table);
+  std::memcpy(api, static_cast<const void*>(table), sizeof table);
+  std::memcpy(stream_api, static_cast<const void*>(stream_table), sizeof stream_table);
   return true;
 }
 
