@@ -3,6 +3,10 @@
 //   parallel %i in 0..%n      prologue
 //                             t = thread; do { body(t); t += threads } while (t < total)
 //                             all threads of the block meet: sums
+//
+// The counters are digits of t. Where only a branch behind a gate uses them for more than flat accesses
+// (codegen/common/flat_access.h), they are told apart in there, since most iterations end at the gate. A
+// short body that only counts takes four iterations at a time.
 
 #include "codegen/llvm/gpu_loop.h"
 
