@@ -17,6 +17,7 @@
 #include "analysis/tasks.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
+#include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/task.h"
@@ -250,6 +251,12 @@ void CheckImports(std::span<const uint8_t> object) {
   }
 }
 
+/// Internal check: every loop around an exclusive store looks at whether it failed (atomic_update.cpp).
+void CheckExclusiveStores(std::span<const uint8_t> object, const target::Target& target) {
+  if (target.arch != target::Arch::AArch64) return;
+  ADC_CHECK(CountUnseenExclusiveStores(object) == 0, "the status of an exclusive store is thrown away");
+}
+
 }  // namespace
 
 diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
@@ -292,6 +299,7 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   diag::Result<std::vector<uint8_t>> object = MakeObject(output, *machine, kImports);
   if (!object) return object.Failure();
   CheckImports(*object);
+  CheckExclusiveStores(*object, config.target);
   watch.Lap("select");
   const std::vector<uint8_t>& linked =
       code.payloads.emplace_back(PayloadKind::Object, std::move(*object)).bytes;

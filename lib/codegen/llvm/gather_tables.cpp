@@ -1,5 +1,6 @@
 #include "codegen/llvm/gather_tables.h"
 
+#include "codegen/llvm/atomic_update.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -29,10 +30,12 @@ llvm::Function* MakeHelper(llvm::Module& module, const std::string& name, llvm::
 }
 
 /// Adds `value` to the cell at `address`, an integer.
-void PayCell(llvm::IRBuilder<>& builder, Scalar scalar, Value* address, Value* value) {
+void PayCell(llvm::IRBuilder<>& builder, const target::Target& target, Scalar scalar, Value* address,
+             Value* value) {
   auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-  builder.CreateAtomicRMW(kind, builder.CreateIntToPtr(address, builder.getPtrTy()), value,
-                          llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic);
+  AtomicCell cell{builder.CreateIntToPtr(address, builder.getPtrTy()), value->getType(),
+                  llvm::Align(ir::ByteSize(scalar))};
+  EmitAtomicUpdate(builder, target, kind, cell, value, [](llvm::Instruction*) {});
 }
 
 }  // namespace
@@ -97,7 +100,7 @@ llvm::Function* GatherTables::OweFunction(Scalar scalar) {
   Value* tag = b.CreateLoad(word, tag_place);
   b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, take);
   b.SetInsertPoint(pay);
-  PayCell(b, scalar, tag, b.CreateLoad(type, owed_place));
+  PayCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, owed_place));
   b.CreateBr(take);
   b.SetInsertPoint(take);
   b.CreateStore(helper->getArg(3), tag_place);
@@ -131,7 +134,8 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
   Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
   b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, next);
   b.SetInsertPoint(pay);
-  PayCell(b, scalar, tag, b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
+  PayCell(b, hooks_.Description(), scalar, tag,
+          b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
   b.CreateBr(next);
   b.SetInsertPoint(next);
   Value* following = b.CreateAdd(slot, b.getInt64(1));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/llvm/atomic_update.h"
 #include "llvm/IR/Module.h"
 
 // How lanes with the same cell add up, whichever lanes they are. Each knows its peers, the mask of the lanes
@@ -97,9 +98,9 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
   auto update = [&](llvm::ArrayRef<Value*> values) {
     auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
     for (uint32_t n = 0; n < count; ++n) {
-      b.CreateAtomicRMW(kind, b.CreateConstInBoundsGEP1_64(type, address, n), values[n],
-                        llvm::Align(ir::ByteSize(scalar)), llvm::AtomicOrdering::Monotonic,
-                        hooks_.AtomicScope());
+      AtomicCell cell{b.CreateConstInBoundsGEP1_64(type, address, n), type, llvm::Align(ir::ByteSize(scalar)),
+                      hooks_.AtomicScope()};
+      EmitAtomicUpdate(b, hooks_.Description(), kind, cell, values[n], [](llvm::Instruction*) {});
     }
     b.CreateBr(done);
   };

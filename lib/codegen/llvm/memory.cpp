@@ -265,38 +265,22 @@ Value* MemoryEmitter::AtomicUpdate(ir::Inst inst, const Cell& cell, Op op, llvm:
     kind = Kind::FAdd;
     operand = builder_.CreateFNeg(operand);
   }
-  auto* update = builder_.CreateAtomicRMW(kind, cell.address, operand, AlignOf(cell),
-                                          llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
-  aliases_.Mark(update, inst, in_loop_);
-  return scalars_.FromMemory(cell.scalar, update);
+  Value* old = EmitAtomicUpdate(builder_, hooks_.Description(), kind, Atomic(cell), operand, MarkOf(inst));
+  return scalars_.FromMemory(cell.scalar, old);
 }
 
-/// Reads, combines, and tries to replace until nobody came in between. The bits are compared, so that a NaN
-/// in the cell cannot keep the loop going.
+/// Of an operation that is no instruction anywhere.
 Value* MemoryEmitter::UpdateLoop(ir::Inst inst, const Cell& cell, Op op, Value* operand) {
-  llvm::Type* bits_type = builder_.getIntNTy(8 * ir::ByteSize(cell.scalar));
-  llvm::Type* type = scalars_.MemoryType(cell.scalar);
-  llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  auto* first = builder_.CreateAlignedLoad(bits_type, cell.address, AlignOf(cell));
-  first->setAtomic(llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
-  aliases_.Mark(first, inst, in_loop_);
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(builder_.getContext(), "retry", function);
-  auto* done = llvm::BasicBlock::Create(builder_.getContext(), "updated", function);
-  builder_.CreateBr(loop);
-  builder_.SetInsertPoint(loop);
-  llvm::PHINode* seen = builder_.CreatePHI(bits_type, 2);
-  seen->addIncoming(first, before);
-  Value* old = builder_.CreateBitCast(seen, type);
-  Value* desired = builder_.CreateBitCast(Combine(op, cell.scalar, old, {operand}), bits_type);
-  auto* exchange = builder_.CreateAtomicCmpXchg(cell.address, seen, desired, AlignOf(cell),
-                                                llvm::AtomicOrdering::Monotonic,
-                                                llvm::AtomicOrdering::Monotonic, hooks_.AtomicScope());
-  aliases_.Mark(exchange, inst, in_loop_);
-  seen->addIncoming(builder_.CreateExtractValue(exchange, 0), builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateExtractValue(exchange, 1), done, loop);
-  builder_.SetInsertPoint(done);
-  return old;
+  return EmitUpdateLoop(builder_, Atomic(cell), MarkOf(inst),
+                        [&](Value* old) { return Combine(op, cell.scalar, old, {operand}); });
+}
+
+AtomicCell MemoryEmitter::Atomic(const Cell& cell) const {
+  return {cell.address, scalars_.MemoryType(cell.scalar), AlignOf(cell), hooks_.AtomicScope()};
+}
+
+MarkAccess MemoryEmitter::MarkOf(ir::Inst inst) const {
+  return [this, inst](llvm::Instruction* access) { aliases_.Mark(access, inst, in_loop_); };
 }
 
 /// Floats are compared by their bits, as in hardware: the zeros differ, and a NaN equals itself.

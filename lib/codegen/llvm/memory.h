@@ -8,6 +8,7 @@
 
 #include "codegen/common/checks.h"
 #include "codegen/llvm/alias.h"
+#include "codegen/llvm/atomic_update.h"
 #include "codegen/llvm/values.h"
 
 namespace adc::codegen {
@@ -72,6 +73,8 @@ class MemoryEmitter {
   llvm::Value* AtomicUpdate(ir::Inst inst, const Cell& cell, ir::Op op,
                             llvm::ArrayRef<llvm::Value*> operands);
   llvm::Value* UpdateLoop(ir::Inst inst, const Cell& cell, ir::Op op, llvm::Value* operand);
+  AtomicCell Atomic(const Cell& cell) const;
+  MarkAccess MarkOf(ir::Inst inst) const;
   llvm::Value* CompareExchange(ir::Inst inst, const Cell& cell, llvm::Value* expected, llvm::Value* desired);
   /// The new value of an update in register form.
   llvm::Value* Combine(ir::Op op, ir::Scalar scalar, llvm::Value* old, llvm::ArrayRef<llvm::Value*> operands);

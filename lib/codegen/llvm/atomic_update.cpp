@@ -1,0 +1,66 @@
+// LLVM 19 makes of an `atomicrmw fadd` on AArch64 without LSE a loop around a pseudo instruction whose status
+// register it believes to be dead, and which then reads as zero:
+//
+//   ldaxr w10, [x0]; ...; stlxr wzr, w8, [x0]; cbnz wzr, retry        the store's failure goes unseen
+//
+// A `cmpxchg` that stands in the IR is expanded before instructions are selected, and is right. So there is a
+// loop in the IR wherever the operation is one of floats; integers have loops of their own there, which are
+// right. EmitCpu looks at the instructions of every object that it writes (exclusive_stores.h), so that
+// another way to the pseudo instruction cannot go unseen.
+#include "codegen/llvm/atomic_update.h"
+
+#include "support/check.h"
+
+namespace adc::codegen {
+
+using Kind = llvm::AtomicRMWInst::BinOp;
+using llvm::Value;
+
+bool HasAtomicInstruction(const target::Target& target, Kind kind) {
+  return target.arch != target::Arch::AArch64 || !llvm::AtomicRMWInst::isFPOperation(kind);
+}
+
+Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const MarkAccess& mark,
+                      const std::function<Value*(Value*)>& next) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  // The bits are compared, so that a NaN in the cell cannot keep the loop going.
+  llvm::Type* bits_type = builder.getIntNTy(cell.type->getScalarSizeInBits());
+  auto* first = builder.CreateAlignedLoad(bits_type, cell.address, cell.alignment);
+  first->setAtomic(llvm::AtomicOrdering::Monotonic, cell.scope);
+  mark(first);
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(builder.getContext(), "retry", function);
+  auto* done = llvm::BasicBlock::Create(builder.getContext(), "updated", function);
+  builder.CreateBr(loop);
+  builder.SetInsertPoint(loop);
+  llvm::PHINode* seen = builder.CreatePHI(bits_type, 2);
+  seen->addIncoming(first, before);
+  Value* old = builder.CreateBitCast(seen, cell.type);
+  Value* desired = builder.CreateBitCast(next(old), bits_type);
+  auto* exchange = builder.CreateAtomicCmpXchg(cell.address, seen, desired, cell.alignment,
+                                               llvm::AtomicOrdering::Monotonic,
+                                               llvm::AtomicOrdering::Monotonic, cell.scope);
+  // One that fails for no reason costs another turn; one that may not would be a loop in this loop.
+  exchange->setWeak(true);
+  mark(exchange);
+  seen->addIncoming(builder.CreateExtractValue(exchange, 0), builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateExtractValue(exchange, 1), done, loop);
+  builder.SetInsertPoint(done);
+  return old;
+}
+
+Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& target, Kind kind,
+                        const AtomicCell& cell, Value* operand, const MarkAccess& mark) {
+  if (HasAtomicInstruction(target, kind)) {
+    auto* update = builder.CreateAtomicRMW(kind, cell.address, operand, cell.alignment,
+                                           llvm::AtomicOrdering::Monotonic, cell.scope);
+    mark(update);
+    return update;
+  }
+  ADC_CHECK(kind == Kind::FAdd || kind == Kind::FSub, "a float operation that the loop knows");
+  return EmitUpdateLoop(builder, cell, mark, [&](Value* old) {
+    return kind == Kind::FAdd ? builder.CreateFAdd(old, operand) : builder.CreateFSub(old, operand);
+  });
+}
+
+}  // namespace adc::codegen
