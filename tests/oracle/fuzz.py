@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Holds random kernels against the oracle.
+
+Usage: fuzz.py [--seed N] [--count N] [--seconds N] [--on cpu-strict,cpu-contract,cpu-fast,vulkan,metal] [--rotate]
+               [--real f64] [--only FEATURE,...] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
+
+Kernel number S of seed N is the same wherever it is run. --rotate: each kernel runs on one device of --on, in turn. What
+is wrong, and what makes the compiler fail, is written to the folder of --keep, and is the exit code's business. The
+counts by class and device stand at the end.
+"""
+
+import argparse
+import collections
+import glob
+import os
+import sys
+import tempfile
+import time
+
+import evaluate
+import execute
+import generate
+
+
+def save(folder, name, case, executor, verdict):
+    """A file that run_gradients.py and reduce.py read."""
+    path = os.path.join(folder, name + ".ir")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"// seed {case.seed} on {executor.name} -O{executor.level}: {verdict}\n")
+        for line in verdict.text.splitlines()[:12]:
+            file.write(f"//   {line}\n")
+        for key, (extents, numbers) in case.inputs.items():
+            file.write(f"// set: {key} = {execute.nested(numbers, extents) if extents else numbers}\n")
+        file.write(case.text)
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("adc")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=0, help="stop after so long")
+    parser.add_argument("--on", default="cpu-strict,cpu-contract,cpu-fast")
+    parser.add_argument("--rotate", action="store_true")
+    parser.add_argument("--level", type=int, default=None, help="of optimisation; default: by the kernel's number")
+    parser.add_argument("--real", help="float type of all kernels")
+    parser.add_argument("--only", help="features that kernels have, and no others")
+    parser.add_argument("--without", help="features that no kernel has")
+    parser.add_argument("--metal", default="", help="the tool with the Metal host in it")
+    parser.add_argument("--keep", help="a folder for what is not right")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    icd = glob.glob("/usr/share/vulkan/icd.d/lvp_icd.*.json")
+    if icd:
+        os.environ.setdefault("VK_ICD_FILENAMES", icd[0])
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    print(f"seed {options.seed}", flush=True)
+    counts, causes, bad = collections.Counter(), collections.Counter(), 0
+    begin, done = time.monotonic(), 0
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        machines, batches = execute.executors(options.on.split(","), os.path.abspath(options.adc),
+                                              os.path.abspath(options.metal or options.adc), folder)
+        chances = dict.fromkeys((options.without or "").split(","), 0.0)
+        chances.pop("", None)
+        for turn in range(options.count):
+            if options.seconds and time.monotonic() - begin > options.seconds:
+                break
+            number = options.seed * 1000003 + turn
+            case = generate.generate(number, options.real, chances, options.only.split(",") if options.only is not None else None)
+            done += 1
+            try:
+                expected = execute.Expected(case.text, case.inputs, number)
+            except execute.Unfit as reason:
+                counts["all", "unfit"] += 1
+                causes["all", "unfit", str(reason)] += 1
+                continue
+            except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong, evaluate.Untyped) as reason:
+                counts["all", "unfit"] += 1
+                causes["all", "unfit", type(reason).__name__] += 1
+                print(f"{number}: the generator made no program: {reason!r}", flush=True)
+                continue
+            chosen = [machines[turn % len(machines)]] if options.rotate else machines
+            for machine in chosen:
+                machine.level = options.level if options.level is not None else (0, 0, 0, 0, 1, 2)[number // 3 % 6]
+                if machine.device == "metal" and "f64" in case.text:
+                    counts[machine.name, "unsupported"] += 1
+                    continue
+                verdict = execute.check(expected, machine)
+                counts[machine.name, verdict.kind] += 1
+                if verdict.kind not in ("right",):
+                    causes[machine.name, verdict.kind, verdict.what] += 1
+                if verdict.kind in ("wrong", "crash", "failed"):
+                    bad += 1
+                    head = verdict.text.splitlines()[:3]
+                    print(f"{number} on {machine.name} -O{machine.level}: {verdict}\n    " + "\n    ".join(head), flush=True)
+                    if options.keep:
+                        save(options.keep, f"{verdict.kind}-{machine.name}-{number}", case, machine, verdict)
+                    if verdict.kind != "crash":
+                        continue
+                elif options.verbose:
+                    print(f"{number} on {machine.name}: {verdict}", flush=True)
+        for batch in batches:
+            if said := batch.end():
+                bad += 1
+                print(said)
+    seconds = time.monotonic() - begin
+    print(f"{done} kernels in {seconds:.0f} s, {done / max(seconds, 1e-9):.1f} a second, seed {options.seed}")
+    for machine in ["all"] + [machine.name for machine in machines]:
+        kinds = {kind: count for (name, kind), count in counts.items() if name == machine}
+        if kinds:
+            print(f"  {machine}: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+    for (machine, kind, what), count in sorted(causes.items(), key=lambda item: -item[1])[:60]:
+        print(f"    {count:5} {machine} {kind} {what}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
