@@ -22,6 +22,7 @@ A program says in comments what must come out:
   // compiled with: OPTIONS  ... which `adc` gets
   // as it stands: WHY       the program's types are the test: f64 stays f64, and it is run once
   // tolerance: SCALAR LIMIT ... of what `gives` says, relative; f64 1e-12, f32 2e-5 where nothing is said
+  // not on DEVICE: WHY      ... a kind of device, which does not run it
   // large: WHY              only the CPU runs it, and devices with --large: those that the host imitates take too long
 
 Usage: run_gradients.py [--device DEVICE [--validate] [--large]] [--compile-to FOLDER --target TARGET...]
@@ -132,6 +133,8 @@ class Program:
         self.kernels, self.names, self.given = parameters(self.text), Names(), {}
         large = re.search(r"^// large: (.*)$", self.text, re.M)
         self.too_large = large and options.device != "cpu" and not options.large and "TOO LARGE HERE: " + large.group(1)
+        elsewhere = re.search(rf"^// not on {options.device}: (.*)$", self.text, re.M)
+        self.not_here = elsewhere and f"NOT ON {options.device}: " + elsewhere.group(1)
         if options.bundles:
             self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []
         else:
@@ -246,6 +249,8 @@ class Program:
         """Leaves the mistakes found, one text each."""
         if self.too_large:
             raise Skipped(self.too_large)
+        if self.not_here:
+            raise Skipped(self.not_here)
         comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
         # What is launched more than once is compiled once.
         if not self.options.bundles and sum(kind in ("run", "gradcheck") for kind, _ in comments) > 1:

@@ -247,7 +247,8 @@ void CheckImports(std::span<const uint8_t> object) {
   for (const std::string& symbol : UndefinedSymbols(object)) {
     bool known = symbol == "_GLOBAL_OFFSET_TABLE_";
     for (const char* import_name : kImports) known = known || symbol == import_name;
-    ADC_CHECK(known, "the object needs a function that is not in artifact/math_imports.def");
+    std::string problem = "the object needs '" + symbol + "', which is not in artifact/math_imports.def";
+    ADC_CHECK(known, problem.c_str());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "artifact/cpu_abi.h"
 #include "codegen/common/math_names.h"
+#include "codegen/llvm/half.h"
 #include "codegen/llvm/status.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -116,7 +117,7 @@ Value* CpuTask::ParameterComponent(uint32_t param, uint32_t component) {
     if (fresh) cells_[position] = head_.CreateICmpNE(byte, head_.getInt8(0));
     return cells_[position];
   }
-  llvm::Type* type = scalar == Scalar::F16   ? head_.getHalfTy()
+  llvm::Type* type = scalar == Scalar::F16   ? HalfConversion::Type(head_, config_.target)
                      : scalar == Scalar::F32 ? head_.getFloatTy()
                      : scalar == Scalar::F64
                          ? head_.getDoubleTy()

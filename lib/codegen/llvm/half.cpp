@@ -78,13 +78,13 @@ llvm::Function* HalfConversion::Helper(const char* name, llvm::Type* result, llv
 Value* HalfConversion::ToFloat(Value* half) {
   if (native_) return builder_.CreateFPExt(half, builder_.getFloatTy());
   llvm::Function* helper = Helper("adc.widen", builder_.getFloatTy(), builder_.getInt16Ty(), WidenBits);
-  return builder_.CreateCall(helper, {builder_.CreateBitCast(half, builder_.getInt16Ty())});
+  return builder_.CreateCall(helper, {half});
 }
 
 Value* HalfConversion::FromFloat(Value* single) {
   if (native_) return builder_.CreateFPTrunc(single, builder_.getHalfTy());
   llvm::Function* helper = Helper("adc.narrow", builder_.getInt16Ty(), builder_.getFloatTy(), NarrowBits);
-  return builder_.CreateBitCast(builder_.CreateCall(helper, {single}), builder_.getHalfTy());
+  return builder_.CreateCall(helper, {single});
 }
 
 Value* HalfConversion::FromDouble(Value* wide) {

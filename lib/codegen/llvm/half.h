@@ -1,10 +1,13 @@
 #pragma once
-// f16 where the target cannot convert it: bit arithmetic, so that no helper library is needed.
+// f16: arithmetic is done in f32 and rounded back, which gives the correctly rounded f16 result of one
+// addition, subtraction, multiplication, division or square root.
 //
-// A register of type f16 is an LLVM `half`. Arithmetic is done in f32 and rounded back, which gives the
-// correctly rounded f16 result of one addition, subtraction, multiplication, division or square root.
+// A register of type f16 is an LLVM `half` where the target converts it to f32 and back by an instruction.
+// Elsewhere it is its bits, an i16, and conversions are bit arithmetic: LLVM would select library calls for
+// whatever touches a `half` there, a `select` included.
 
 #include "llvm/IR/IRBuilder.h"
+#include "target/target.h"
 
 namespace adc::codegen {
 
@@ -13,6 +16,10 @@ class HalfConversion {
   /// `native`: conversions between f16 and f32 are instructions.
   HalfConversion(llvm::IRBuilder<>& builder, bool native) : builder_(builder), native_(native) {}
 
+  /// Of a register of f16.
+  static llvm::Type* Type(llvm::IRBuilder<>& builder, const target::Target& target) {
+    return target.half_conversion ? builder.getHalfTy() : static_cast<llvm::Type*>(builder.getInt16Ty());
+  }
   llvm::Value* ToFloat(llvm::Value* half);
   llvm::Value* FromFloat(llvm::Value* single);
   /// Rounds once.

@@ -165,7 +165,7 @@ Value* LaneSums::TotalOverLanes(const Sum& sum, Value* own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
   for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
     Value* other = wave.ReadScalarAcross(builder_, own, distance);
-    own = Combine(sum.what->reduction, false, ScalarOf(sum), own, other);
+    own = Combine(sum.what->reduction, false, sum.scalar, own, other);
   }
   return own;
 }
@@ -237,7 +237,7 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
     bytes += (waves * ir::ByteSize(scalar) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   };
   for (size_t n = 0; n < sums.size(); ++n) {
-    add(ScalarOf(sums[n]), reduced[n].total, StartOf(sums[n]));
+    add(sums[n].scalar, reduced[n].total, StartOf(sums[n]));
     if (reduced[n].touched != nullptr) add(Scalar::I1, reduced[n].touched, builder_.getFalse());
   }
   if (waves == 1 || bytes > kMostShared) return nullptr;

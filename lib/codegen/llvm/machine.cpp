@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "codegen/llvm/half_selects.h"
 #include "codegen/llvm/loads_early.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -159,6 +160,8 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     passes.addPass(llvm::AlwaysInlinerPass(false));
     if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
+  if (machine.getTargetTriple().isX86())
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(HalfSelects()));
   if (optimise >= 2 && device) passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadsEarly()));
   passes.run(module, modules);
 }

@@ -190,9 +190,16 @@ Value* MemoryEmitter::EmitUnchecked(ir::Inst inst) {
   return plain ? PlainUpdate(inst, cell, op, operands) : AtomicUpdate(inst, cell, op, operands);
 }
 
-void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Value* value) {
+void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Scalar scalar, Value* value) {
   Cell cell = CellOf(access);
-  AtomicUpdate(access, cell, op, {value});
+  if (scalar == cell.scalar) {
+    AtomicUpdate(access, cell, op, {value});
+    return;
+  }
+  EmitUpdateLoop(builder_, Atomic(cell), MarkOf(access), [&](Value* old) {
+    Value* wide = scalars_.Emit(Op::Cast, cell.scalar, scalar, {old});
+    return scalars_.Emit(Op::Cast, scalar, cell.scalar, {Combine(op, scalar, wide, {value})});
+  });
 }
 
 Value* MemoryEmitter::Load(ir::Inst inst, const Cell& cell) {

@@ -42,8 +42,9 @@ class MemoryEmitter {
   /// Reads what the plain update `inst` will update, here and now: nothing writes it before EmitAccess comes
   /// to the update.
   void ReadAhead(ir::Inst inst);
-  /// The atomic update that ends a sum over a chunk: `value` in register form goes to the cell of `access`.
-  void EmitAtomic(ir::Inst access, ir::Op op, llvm::Value* value);
+  /// The atomic update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
+  /// `access`. A wider scalar than the cell's is rounded after the update.
+  void EmitAtomic(ir::Inst access, ir::Op op, ir::Scalar scalar, llvm::Value* value);
   /// The address of the cell of `access`.
   llvm::Value* AddressOf(ir::Inst access) { return CellOf(access).address; }
   void EmitRowAccess(ir::Inst inst);

@@ -37,7 +37,7 @@ ScalarEmitter::ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, Flo
 }
 
 llvm::Type* ScalarEmitter::RegisterType(Scalar scalar) const {
-  llvm::Type* type = scalar == Scalar::F16   ? builder_.getHalfTy()
+  llvm::Type* type = scalar == Scalar::F16   ? HalfConversion::Type(builder_, hooks_.Description())
                      : scalar == Scalar::F32 ? builder_.getFloatTy()
                      : scalar == Scalar::F64
                          ? builder_.getDoubleTy()
@@ -52,7 +52,7 @@ llvm::Type* ScalarEmitter::MemoryType(Scalar scalar) const {
 llvm::Constant* ScalarEmitter::Constant(Scalar scalar, uint64_t bits) const {
   llvm::Type* type = RegisterType(scalar);
   llvm::APInt number(ir::BitWidth(scalar), bits);
-  if (ir::IsFloat(scalar))
+  if (type->isFPOrFPVectorTy())
     return llvm::ConstantFP::get(type->getContext(), llvm::APFloat(type->getFltSemantics(), number));
   return llvm::ConstantInt::get(type, number);
 }

@@ -12,6 +12,14 @@ using llvm::Value;
 
 namespace {
 
+/// `type`: of a register of `scalar`, which for f16 may be its bits.
+llvm::Constant* Infinity(Scalar scalar, llvm::Type* type, bool negative) {
+  constexpr uint64_t kInfinityOfHalf = 0x7C00, kSignOfHalf = 0x8000;
+  if (scalar == Scalar::F16 && type->isIntegerTy())
+    return llvm::ConstantInt::get(type, kInfinityOfHalf | (negative ? kSignOfHalf : 0));
+  return llvm::ConstantFP::getInfinity(type, negative);
+}
+
 /// What a sum starts from: it leaves a cell as it is, to the bit.
 llvm::Constant* NeutralOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
   bool is_signed = ir::IsSigned(scalar);
@@ -20,11 +28,11 @@ llvm::Constant* NeutralOf(Reduction reduction, Scalar scalar, llvm::Type* type) 
     case Reduction::Add:
       return ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type) : llvm::ConstantInt::get(type, 0);
     case Reduction::Min:
-      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type);
+      if (ir::IsFloat(scalar)) return Infinity(scalar, type, false);
       return llvm::ConstantInt::get(
           type, is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width));
     case Reduction::Max:
-      if (ir::IsFloat(scalar)) return llvm::ConstantFP::getInfinity(type, true);
+      if (ir::IsFloat(scalar)) return Infinity(scalar, type, true);
       return llvm::ConstantInt::get(
           type, is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getMinValue(width));
     case Reduction::And:
@@ -63,13 +71,15 @@ llvm::BasicBlock* SumEmitter::NewBlock(const char* name) {
 void SumEmitter::Begin(const ChunkSums& sums) {
   chunk_sums_ = &sums;
   for (const ChunkSum& sum : sums.sums) {
-    ir::Type type = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]);
-    Sum state{&sum, hooks_.Local(scalars_.RegisterType(type.scalar), "sum"), nullptr};
+    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]).scalar;
+    // A long sum of f16 would soon stand still: it is rounded to f16 once, when it goes to its cell.
+    if (scalar == Scalar::F16 && sum.reduction == Reduction::Add) scalar = Scalar::F32;
+    Sum state{&sum, scalar, hooks_.Local(scalars_.RegisterType(scalar), "sum"), nullptr};
     builder_.CreateStore(StartOf(state), state.total);
     // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
     // the bit.
     bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
-    state.shows = sum.conditional && !harmless && !ir::IsFloat(type.scalar);
+    state.shows = sum.conditional && !harmless && !ir::IsFloat(scalar);
     if (sum.conditional && !harmless && !state.shows) {
       state.touched = hooks_.Local(builder_.getInt1Ty(), "touched");
       builder_.CreateStore(builder_.getFalse(), state.touched);
@@ -113,8 +123,9 @@ Value* SumEmitter::Combine(Reduction reduction, bool subtract, Scalar scalar, Va
 }
 
 void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
-  Value* value = values_.Get(kernel_.AccessValues(inst)[0]);
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+  Scalar scalar = sum.scalar;
+  Scalar own = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+  Value* value = scalars_.Emit(Op::Cast, own, scalar, {values_.Get(kernel_.AccessValues(inst)[0])});
   Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
   Value* total = nullptr;
   {
@@ -140,15 +151,12 @@ void SumEmitter::PayIf(Value* condition, const Sum& sum, Value* total) {
 }
 
 void SumEmitter::Pay(const Sum& sum, Value* total) {
-  memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction), total != nullptr ? total : TotalOf(sum));
-}
-
-Scalar SumEmitter::ScalarOf(const Sum& sum) const {
-  return kernel_.TypeOf(kernel_.AccessValues(sum.what->first)[0]).scalar;
+  memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction), sum.scalar,
+                     total != nullptr ? total : TotalOf(sum));
 }
 
 llvm::Constant* SumEmitter::StartOf(const Sum& sum) const {
-  return NeutralOf(sum.what->reduction, ScalarOf(sum), sum.total->getAllocatedType());
+  return NeutralOf(sum.what->reduction, sum.scalar, sum.total->getAllocatedType());
 }
 
 Value* SumEmitter::TotalOf(const Sum& sum) {

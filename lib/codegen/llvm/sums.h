@@ -38,6 +38,7 @@ class SumEmitter {
  protected:
   struct Sum {
     const ChunkSum* what = nullptr;
+    ir::Scalar scalar = ir::Scalar::F32;  ///< of the total; wider than the cell's for sums of f16
     llvm::AllocaInst* total = nullptr;
     llvm::AllocaInst* touched =
         nullptr;  ///< null where the cell may always be touched, or the total shows it
@@ -54,7 +55,6 @@ class SumEmitter {
 
   llvm::Value* Combine(Reduction reduction, bool subtract, ir::Scalar scalar, llvm::Value* old,
                        llvm::Value* value);
-  ir::Scalar ScalarOf(const Sum& sum) const;
   /// What the sum starts from: it leaves a cell as it is, to the bit.
   llvm::Constant* StartOf(const Sum& sum) const;
   llvm::Value* TotalOf(const Sum& sum);

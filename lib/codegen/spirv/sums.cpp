@@ -31,7 +31,11 @@ Op AtomicOf(Reduction reduction) {
 }  // namespace
 
 Scalar SumEmitter::ScalarOf(uint32_t sum) const {
-  return kernel_.TypeOf(kernel_.AccessValues(sums_.sums[sum].first)[0]).scalar;
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums_.sums[sum].first)[0]).scalar;
+  // A register of f16 is one of f32, and a long sum that is rounded at every step would soon stand still: it
+  // is rounded once, by the update of its cell.
+  bool wide = scalar == Scalar::F16 && sums_.sums[sum].reduction == Reduction::Add;
+  return wide ? Scalar::F32 : scalar;
 }
 
 Id SumEmitter::Start(uint32_t sum) {
@@ -154,7 +158,7 @@ Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
 }
 
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
-  // f16 is rounded at every step; integers of 64 bits go by halves.
+  // Integers of 64 bits go by halves, and devices reduce no f16.
   if (environment_.addressing() == Addressing::Metal || scalar == Scalar::F16) return spv::OpNop;
   bool is_float = ir::IsFloat(scalar), is_signed = ir::IsSigned(scalar);
   if (!is_float && RegisterWidth(scalar) == 64) return spv::OpNop;

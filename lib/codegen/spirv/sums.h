@@ -37,6 +37,7 @@ class SumEmitter {
   const std::vector<ChunkSum>& sums() const { return sums_.sums; }
   /// The sum that an accumulation belongs to; ir::kNoAttr: none.
   uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
+  /// Of the total; wider than the cell's for sums of f16.
   ir::Scalar ScalarOf(uint32_t sum) const;
   /// What a sum starts from: it leaves a cell as it is, to the bit.
   Id Start(uint32_t sum);
