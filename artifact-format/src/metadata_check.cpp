@@ -210,7 +210,7 @@ class Checker {
       for (NodeId extent : param.extents) {
         if (!Root(kernel, extent)) return false;
         if (kernel.exprs.ClassOf(extent) == SizeClass::kS2) {
-          return Broken("the size of scratch '", param.name.view(), "' depends on buffer contents");
+          return Broken("the size of '", param.name.view(), "' depends on buffer contents");
         }
       }
     }
@@ -252,7 +252,10 @@ class Checker {
     if (is_layout != (param.layout != kNoIndex) || (is_layout && param.layout >= metadata_.layouts.size())) {
       return Broken("parameter '", name, "' names no layout of the bundle");
     }
-    if (param.extents.size() != (is_scratch ? param.rank : 0)) {
+    bool is_saved = param.role == ParamRole::kSaved;
+    if (is_saved && (param.kind != ParamKind::kBuffer || param.rank != 1 || param.rows * param.columns != 1))
+      return Broken("parameter '", name, "' holds saved values and is no list of scalars");
+    if (param.extents.size() != (is_scratch || is_saved ? param.rank : 0)) {
       return Broken("parameter '", name, "' states ", uint64_t{param.extents.size()}, " extents");
     }
     bool is_segment = param.kind == ParamKind::kSegment;

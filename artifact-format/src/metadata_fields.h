@@ -11,8 +11,8 @@ namespace adc::artifact {
 inline constexpr std::string_view kParamKinds[] = {"buffer",  "scalar",  "layout",
                                                    "scratch", "segment", "trips"};
 inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
-inline constexpr std::string_view kParamRoles[] = {"plain",   "adjoint", "tangent",
-                                                   "scratch", "segment", "trips"};
+inline constexpr std::string_view kParamRoles[] = {"plain",   "adjoint", "tangent", "scratch",
+                                                   "segment", "trips",   "saved"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
 inline constexpr std::string_view kStorages[] = {"row", "private"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};

@@ -80,6 +80,7 @@ class Planner {
     plan_.private_bytes = config_.private_bytes;
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel_);
     for (const analysis::Task& task : tasks) plan_.tasks.push_back(PlanTask(task));
+    PlanSaved();
     facts_ = CollectStacks(kernel_, structure_, tasks, diagnostics_);
     for (uint32_t n = 0; n < facts_.size(); ++n) PlanStack(n);
     for (TaskPlan& task : plan_.tasks) {
@@ -115,6 +116,30 @@ class Planner {
         plan.trip_kernel = TripKernelName(module_, kernel_, counted);
     }
     return plan;
+  }
+
+  /// The slots of saved values begin at 0: their largest one says how many there are.
+  void PlanSaved() {
+    plan_.saved.assign(kernel_.params.size(), kNoNode);
+    for (Inst access : structure_.Order()) {
+      if (!ir::IsAccess(kernel_[access].op)) continue;
+      const ir::ValueData& base = kernel_[kernel_.Operand(access, 0)];
+      bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == kernel_.Body();
+      if (!is_parameter || kernel_.params[base.number].role != ir::ParamRole::Saved) continue;
+      NodeId& elements = plan_.saved[base.number];
+      NodeId slots = algebra_.Add(bounds_.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
+      NodeId most = bounds_.LargestIn(kernel_[access].parent, slots);
+      if (most == kNoNode || work_.ClassOf(most) == SizeClass::kS2) {
+        diagnostics_.Error(diag::ErrorId::E0451, kernel_[access].span,
+                           "nothing says before the launch how many values are saved here for the gradient");
+        most = algebra_.Const(0);
+      }
+      elements = algebra_.Max(elements == kNoNode ? algebra_.Const(0) : elements, most);
+    }
+    for (uint32_t n = 0; n < kernel_.params.size(); ++n) {
+      if (kernel_.params[n].role == ir::ParamRole::Saved && plan_.saved[n] == kNoNode)
+        plan_.saved[n] = algebra_.Const(0);
+    }
   }
 
   void PlanStack(uint32_t number) {
@@ -281,6 +306,9 @@ class Planner {
 
   void Compact() {
     std::vector<NodeId*> roots;
+    for (NodeId& elements : plan_.saved) {
+      if (elements != kNoNode) roots.push_back(&elements);
+    }
     for (TaskPlan& task : plan_.tasks) {
       for (NodeId& extent : task.extents) roots.push_back(&extent);
       for (PlannedStack& stack : task.stacks) roots.push_back(&stack.capacity);

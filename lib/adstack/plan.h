@@ -82,6 +82,8 @@ struct AdstackPlan {
   uint32_t private_bytes = 0;  ///< of the target that it is for
   artifact::SizeExprPool exprs;
   std::vector<TaskPlan> tasks;  ///< as analysis::TasksOf has them
+  /// By parameter: elements of a buffer of saved values that a launch fills or reads; kNoNode for others.
+  std::vector<NodeId> saved;
   /// Stacks that nothing pops, or nothing pushes: lowering drops their accesses.
   std::vector<ir::Value> idle_stacks;
 
@@ -99,7 +101,7 @@ struct AdstackPlan {
 ///
 /// *Requires*: tasks isolated, derivatives taken, trip kernels added. *Guarantees*: no capacity is below what
 /// a launch pushes, unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time.
-/// *Breaks*: nothing. Errors: E0501, E0502, E0504.
+/// *Breaks*: nothing. Errors: E0451, E0501, E0502, E0504.
 AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics);
 

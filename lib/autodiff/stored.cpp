@@ -70,17 +70,26 @@ uint32_t Cost(const Function& function, Value v, uint32_t limit) {
 
 }  // namespace
 
-StoredValues::StoredValues(const Function& function) {
-  IndexSet<Value> kept_buffers;
-  for (uint32_t n = 0; n < function.params.size(); ++n)
-    if (function.params[n].writeonce && !function.params[n].alias) kept_buffers.Insert(function.Params()[n]);
+StoredValues::StoredValues(const Function& function, bool reread) {
+  IndexSet<Value> lasting, saved;
+  for (uint32_t n = 0; n < function.params.size(); ++n) {
+    const ir::ParamInfo& info = function.params[n];
+    if (reread && info.writeonce && !info.alias) lasting.Insert(function.Params()[n]);
+    if (info.role == ir::ParamRole::Saved) saved.Insert(function.Params()[n]);
+  }
   analysis::Structure structure(function);
   for (Inst inst : structure.Order()) {
-    if (function[inst].op != Op::Store || !kept_buffers.Has(function.Operand(inst, 0))) continue;
+    if (function[inst].op != Op::Store) continue;
+    Value base = function.Operand(inst, 0);
+    if (!lasting.Has(base) && !saved.Has(base)) continue;
     Value v = function.AccessValues(inst)[0];
     Inst source = function.DefiningInst(v);
     if (!source.Valid() || function[source].parent != function[inst].parent || store_.Get(v).Valid())
       continue;
+    if (saved.Has(base)) {
+      store_[v] = inst;
+      continue;
+    }
     bool known = true;
     for (Value index : function.Indices(inst)) known = known && IndexKnown(function, index, kIndexDepth);
     if (known && Cost(function, v, kCheap) > kCheap) store_[v] = inst;

@@ -12,13 +12,17 @@ namespace adc::autodiff {
 /// was computed, and where its indices are had from what is known there. It is worth it where making the
 /// value again would take more than a few operations.
 ///
+/// A store to a buffer of saved values always counts: the kernel makes it for the gradient
+/// (autodiff/save_overwritten.h), and its slot is arithmetic on loop indices and arguments.
+///
 /// Requires: phase Scalar. Guarantees: where `Of(v)` is valid, a load of its cell gives `v` in every
 /// iteration that computed `v`.
 class StoredValues {
  public:
   /// None.
   StoredValues() = default;
-  explicit StoredValues(const ir::Function& function);
+  /// Without `reread` only saved values.
+  StoredValues(const ir::Function& function, bool reread);
 
   /// The store that keeps `v`; invalid where there is none.
   ir::Inst Of(ir::Value v) const { return store_.Get(v); }

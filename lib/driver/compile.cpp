@@ -24,6 +24,7 @@
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
+#include "autodiff/save_overwritten.h"
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
@@ -223,6 +224,12 @@ bool CallsWithoutTangent(const ir::Module& module, const ir::Function& kernel) {
   return false;
 }
 
+/// Whether a kernel saves values for a gradient that runs in a later state of its buffers.
+bool Saves(const ir::Function& kernel) {
+  return std::any_of(kernel.params.begin(), kernel.params.end(),
+                     [](const ir::ParamInfo& info) { return info.role == ir::ParamRole::Saved; });
+}
+
 bool Compilation::Derive() {
   // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
   std::vector<ir::Function*> primals;
@@ -248,10 +255,18 @@ bool Compilation::Derive() {
     }
     return good;
   };
+  bool saved = !options_.derive.gradient || passes_.Run("save-overwritten", *module_, [&] {
+    autodiff::SaveConfig config;
+    config.overwritten = options_.save_overwritten;
+    config.differentiated_again = options_.derive.gradient_tangent;
+    config.fold = Folding();
+    return autodiff::SaveOverwritten(*module_, config, diagnostics_);
+  });
+  if (!saved) return false;
   bool reverse = !options_.derive.gradient || passes_.Run("reverse", *module_, [&] {
     return for_each(primals, [&](ir::Function& kernel) {
       autodiff::ReverseConfig config;
-      config.reread_stored = !options_.derive.gradient_tangent;
+      config.reread_stored = !options_.derive.gradient_tangent && !Saves(kernel);
       config.checkpoint = CheckpointsOf(options_);
       config.fold = Folding();
       return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_,

@@ -54,6 +54,8 @@ artifact::ParamRole RoleOf(ir::ParamRole role) {
       return artifact::ParamRole::kTangent;
     case ir::ParamRole::Scratch:
       return artifact::ParamRole::kScratch;
+    case ir::ParamRole::Saved:
+      return artifact::ParamRole::kSaved;
     case ir::ParamRole::Segment:
       return artifact::ParamRole::kSegment;
     case ir::ParamRole::Trips:
@@ -389,6 +391,10 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
   meta.exprs = planned.plan.exprs;
   for (uint32_t position = 0; position < kernel.params.size(); ++position) {
     AddScratchExtents(module, kernel, position, &meta);
+  }
+  for (uint32_t position = 0; position < planned.plan.saved.size(); ++position) {
+    if (planned.plan.saved[position] != artifact::kNoNode)
+      meta.params[position].extents.push_back(planned.plan.saved[position]);
   }
   for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
     meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources));

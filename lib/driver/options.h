@@ -59,9 +59,10 @@ struct CompileOptions {
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;
-  bool check_writes = false;   ///< primal kernels check the promise of `writeonce`
-  bool bounds_record = false;  ///< kernels with a gradient get one that records what their loops go by
-  bool keep_asserts = false;   ///< `assert` is compiled in
+  bool save_overwritten = false;  ///< kernels save what their gradients read of buffers that they write
+  bool check_writes = false;      ///< primal kernels check the promise of `writeonce`
+  bool bounds_record = false;     ///< kernels with a gradient get one that records what their loops go by
+  bool keep_asserts = false;      ///< `assert` is compiled in
   bool debug_info = false;
   bool want_plans = false;        ///< Product::plans is filled
   bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so

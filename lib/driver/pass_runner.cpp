@@ -22,9 +22,13 @@ uint64_t PeakKib() {
 }  // namespace
 
 std::vector<std::string_view> PassNames() {
-  return {"parse",        "verify",        "inline",  "unroll",  "scalarise", "mem2reg",
-          "simplify",     "isolate-tasks", "reverse", "forward", "derived",   "accumulate",
-          "check-writes", "trips",         "plan",    "lower",   "codegen",   "bundle"};
+  return {"parse",      "verify",        "inline",
+          "unroll",     "scalarise",     "mem2reg",
+          "simplify",   "isolate-tasks", "save-overwritten",
+          "reverse",    "forward",       "derived",
+          "accumulate", "check-writes",  "trips",
+          "plan",       "lower",         "codegen",
+          "bundle"};
 }
 
 PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,

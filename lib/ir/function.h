@@ -106,6 +106,7 @@ enum class ParamRole : uint8_t {
   Scratch,
   Segment,  ///< an i32: steps between two checkpoints of blocked loops, 0 for all of a loop's
   Trips,    ///< an i64: how often an axis of a `parallel` runs that no size expression bounds
+  Saved,    ///< a buffer of the caller's that a kernel fills with values for its gradient, by iteration
 };
 
 struct ParamInfo {
@@ -113,6 +114,8 @@ struct ParamInfo {
   bool readonly = false;
   bool alias = false;
   bool writeonce = false;
+  bool save =
+      false;  ///< what the gradient reads of it is saved when it is read (autodiff/save_overwritten.h)
   ParamRole role = ParamRole::Plain;
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;

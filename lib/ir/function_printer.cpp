@@ -95,9 +95,11 @@ void FunctionPrinter::PrintSignature() {
     if (info.readonly) out_ += " readonly";
     if (info.alias) out_ += " alias";
     if (info.writeonce) out_ += " writeonce";
+    if (info.save) out_ += " save";
     if (info.role == ParamRole::Scratch) out_ += " scratch";
     if (info.role == ParamRole::Segment) out_ += " segment";
     if (info.role == ParamRole::Trips) out_ += " trips";
+    if (info.role == ParamRole::Saved) out_ += " saved";
   }
   out_ += ')';
   for (size_t n = 0; n < function_.result_types.size(); ++n) {

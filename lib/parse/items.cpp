@@ -399,6 +399,7 @@ class SignatureParser {
                    : stream_.IsWord("readonly")  ? &info.readonly
                    : stream_.IsWord("alias")     ? &info.alias
                    : stream_.IsWord("writeonce") ? &info.writeonce
+                   : stream_.IsWord("save")      ? &info.save
                                                  : nullptr;
       if (flag != nullptr) {
         *flag = true;
@@ -408,11 +409,13 @@ class SignatureParser {
         info.role = ir::ParamRole::Segment;
       } else if (stream_.IsWord("trips")) {
         info.role = ir::ParamRole::Trips;
+      } else if (stream_.IsWord("saved")) {
+        info.role = ir::ParamRole::Saved;
       } else {
-        constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce"};
+        constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce", "save"};
         std::string_view nearest = NearestName(stream_.Now().text, kWords);
         stream_.Error(ErrorId::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
-            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias and writeonce"
+            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce and save"
                                      : "did you mean '" + std::string(nearest) + "'?");
       }
       stream_.Advance();

@@ -64,7 +64,7 @@ class SignatureChecker {
       context_.Error(ErrorId::E0113, SpanOf(n), "a layout that the module does not have");
       return;
     }
-    bool any = info.diff || info.readonly || info.alias || info.writeonce;
+    bool any = info.diff || info.readonly || info.alias || info.writeonce || info.save;
     if (any && !function_.IsKernel()) {
       context_.Error(ErrorId::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
           .AddHelp("functions are inlined: what they are given has its attributes already");
@@ -77,15 +77,18 @@ class SignatureChecker {
     } else if (info.diff && !HasFloatElements(type)) {
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
     }
-    if (!memory && (info.readonly || info.alias || info.writeonce)) {
+    if (!memory && (info.readonly || info.alias || info.writeonce || info.save)) {
       context_.Error(ErrorId::E0121, SpanOf(n),
-                     shown + ": 'readonly', 'alias' and 'writeonce' stand on buffers and layouts");
+                     shown + ": 'readonly', 'alias', 'writeonce' and 'save' stand on buffers and layouts");
     } else if (info.readonly && info.writeonce) {
       context_.Error(ErrorId::E0121, SpanOf(n),
                      context_.ValueName(NameOf(n)) + " cannot be both 'readonly' and 'writeonce'");
     }
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": scratch is a buffer");
+    if (info.role == ParamRole::Saved && !(type.IsBuffer() && type.count == 1 && type.Element().IsScalar()))
+      context_.Error(ErrorId::E0121, SpanOf(n),
+                     shown + ": saved values lie in a buffer of scalars of rank 1");
     if (info.role == ParamRole::Segment && type != ir::kI32)
       context_.Error(ErrorId::E0121, SpanOf(n), shown + ": a segment length is an i32");
     if (info.role == ParamRole::Trips && (type != ir::kI64 || module_.phase < ir::Phase::Differentiated))

@@ -246,7 +246,16 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
        [](Metadata& m) {
          m.kernels[0].params[4].extents = {m.kernels[0].tasks[1].plans[0].stacks[0].capacity};
        },
-       "scratch"},
+       "depends on buffer contents"},
+      {"saved values of rank 2", [](Metadata& m) { m.kernels[0].params[0].role = ParamRole::kSaved; },
+       "list of scalars"},
+      {"saved values without an extent",
+       [](Metadata& m) {
+         m.kernels[0].params[0].role = ParamRole::kSaved;
+         m.kernels[0].params[0].rank = 1;
+         m.kernels[0].params[0].rows = m.kernels[0].params[0].columns = 1;
+       },
+       "extents"},
       {"written scalar", [](Metadata& m) { m.kernels[0].params[1].access = Access::kWrite; }, "by-value"},
       {"diff integer", [](Metadata& m) { m.kernels[0].params[1].diff = true; }, "diff"},
       {"adjoint of nothing", [](Metadata& m) { m.kernels[1].params[5].primal = kNoIndex; }, "primal"},

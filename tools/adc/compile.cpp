@@ -173,6 +173,11 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "check the promise of `writeonce`: kernels (not their derivatives) report the first\n"
             "element that is written twice, or read before it is written",
             &options.check_writes);
+  line.Flag(
+      "--save-overwritten",
+      "kernels store what their gradients read of buffers that they write, in parameters of the caller\n"
+      "(%saved.*): x <- f(x) in place, and gradients of many steps (docs/time-stepping.md)",
+      &options.save_overwritten);
   line.Flag("--bounds-record",
             "add a kernel to each gradient that finds out whether bounds of loops were changed since its\n"
             "primal ran. It runs where a launch is given a bounds record (adrt_plan_desc, adc run)",

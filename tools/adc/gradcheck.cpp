@@ -130,6 +130,8 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
               &settings.launch.adstack_cap, UINT64_MAX);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
+  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
+            &open.save_overwritten);
   line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;

@@ -39,6 +39,9 @@ std::string ParamLine(const Metadata& metadata, const KernelMeta& kernel, const 
   if (param.diff) text += " diff";
   if (param.alias) text += " alias";
   if (param.write_once) text += " writeonce";
+  if (param.role == artifact::ParamRole::kSaved) {
+    text += " saved for the gradient, at least [" + FormulaText(kernel, param.extents[0]) + "]";
+  }
   if (param.kind == artifact::ParamKind::kScratch) {
     text += " scratch, made for the launch:";
     for (artifact::NodeId extent : param.extents) text += " [" + FormulaText(kernel, extent) + "]";

@@ -151,10 +151,48 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
   }
 }
 
+namespace {
+
+/// Zeroed memory for the values that `kernel` saves for its gradient and for which there is none yet; all
+/// other parameters have values. False after an error was printed.
+bool FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
+  std::vector<const Param*> saved;
+  for (const Param& param : kernel.params) {
+    if (param.IsSaved() && !values->contains(param.name)) saved.push_back(&param);
+  }
+  if (saved.empty()) return true;
+  for (const Param* param : saved) values->emplace(param->name, ZeroValue(*param, {0}));
+  std::vector<adrt_arg> arguments;
+  for (const Param& param : kernel.params) {
+    if (param.IsGiven()) arguments.push_back(ToArgument(param, values->at(param.name)));
+  }
+  auto desc = Sized<adrt_plan_desc>();
+  desc.arg_count = static_cast<uint32_t>(arguments.size());
+  desc.args = arguments.data();
+  LaunchPlan plan;
+  auto error = Sized<adrt_error>();
+  adrt_status status = adrt_plan(kernel.handle, &desc, plan.Out(), &error);
+  for (const Param* param : saved) {
+    uint64_t elements = 0;
+    auto index = static_cast<uint32_t>(param - kernel.params.data());
+    if (status == ADRT_OK) status = adrt_plan_saved(plan.get(), index, &elements, &error);
+    if (status != ADRT_OK) {
+      ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
+      return false;
+    }
+    (*values)[param->name] = ZeroValue(*param, {static_cast<int64_t>(elements)});
+  }
+  return true;
+}
+
+}  // namespace
+
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
   std::string missing;
   for (const Param& param : kernel.params) {
     if (!param.IsGiven() || values->contains(param.name)) continue;
+    // What a kernel saves begins as zeros. A gradient only reads it.
+    if (param.IsSaved() && param.report.access != ADRT_ACCESS_READ) continue;
     bool companion = param.report.primal < kernel.params.size();
     auto primal = companion ? values->find(kernel.params[param.report.primal].name) : values->end();
     if (companion && primal != values->end()) {
@@ -168,7 +206,7 @@ bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* value
       missing += (missing.empty() ? "" : ", ") + param.name;
     }
   }
-  if (missing.empty()) return true;
+  if (missing.empty()) return FillSaved(kernel, values);
   PrintError("kernel '" + std::string(kernel.report.name) + "': no value for " + missing,
              "give --arg NAME=VALUE, for instance --arg n=64, --arg x=@x.npy, --arg y=zeros[4,5]");
   return false;

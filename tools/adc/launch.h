@@ -77,7 +77,8 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
                 std::map<std::string, ArgValue>* values);
 
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar
-/// is a buffer of rank 0. False after an error was printed: a plain parameter without a value.
+/// is a buffer of rank 0; and for what the kernel saves for its gradient, as much as the launch saves. False
+/// after an error was printed: a plain parameter without a value.
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values);
 
 }  // namespace adc::tool

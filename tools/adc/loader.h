@@ -61,6 +61,7 @@ struct Param {
   bool IsBuffer() const { return report.kind == ADRT_PARAM_BUFFER; }
   bool IsLayout() const { return report.kind == ADRT_PARAM_LAYOUT; }
   bool IsScalar() const { return report.kind == ADRT_PARAM_SCALAR; }
+  bool IsSaved() const { return report.role == ADRT_ROLE_SAVED; }
   bool IsGiven() const { return report.kind < ADRT_PARAM_SCRATCH; }
   uint32_t Components() const { return report.rows * report.columns; }
   /// "buffer<vec<f32, 3>, 2>", "i32", "@grid"
@@ -89,6 +90,7 @@ struct OpenOptions {
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;
   bool check_writes = false;
+  bool save_overwritten = false;
   bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
   bool bounds_record = false;
   /// For .ir files: what `--dump=adstack` shows goes here; null: nowhere.

@@ -93,6 +93,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
+  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
+            &open.save_overwritten);
   line.Flag("--check-writes", "for an .ir file: report elements that break the promise of `writeonce`",
             &open.check_writes);
   line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");

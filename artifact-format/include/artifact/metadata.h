@@ -42,7 +42,8 @@ enum class ParamKind : uint8_t {
   kTrips,    ///< an i64 that the launch counts: iterations of one axis of one task
 };
 enum class Access : uint8_t { kRead, kWrite, kReadWrite };
-enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch, kSegment, kTrips };
+/// kSaved: the caller's memory, which a kernel fills with values that its gradient reads.
+enum class ParamRole : uint8_t { kPlain, kAdjoint, kTangent, kScratch, kSegment, kTrips, kSaved };
 
 struct ParamMeta {
   String name;  ///< without the leading %
@@ -59,7 +60,7 @@ struct ParamMeta {
   ParamRole role = ParamRole::kPlain;
   uint32_t primal = kNoIndex;  ///< adjoint, tangent: the parameter that this is the companion of
   uint32_t cell = 0;           ///< first cell in the argument block; filled by FinishMetadata
-  Vector<NodeId> extents;      ///< scratch: one S0 or S1 expression per axis
+  Vector<NodeId> extents;      ///< scratch, and saved the least extent: one S0 or S1 expression per axis
 };
 
 /// Whether a launch makes it, and not its caller.

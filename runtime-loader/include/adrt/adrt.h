@@ -276,7 +276,10 @@ enum {
   ADRT_ROLE_ADJOINT = 1,
   ADRT_ROLE_TANGENT = 2,
   ADRT_ROLE_SCRATCH = 3,
-  ADRT_ROLE_SEGMENT = 4
+  ADRT_ROLE_SEGMENT = 4,
+  ADRT_ROLE_TRIPS = 5,
+  /* memory of the caller that a kernel fills with values, and its gradient reads (adrt_plan_saved) */
+  ADRT_ROLE_SAVED = 6
 };
 enum { ADRT_CLASS_S0 = 0, ADRT_CLASS_S1 = 1, ADRT_CLASS_S2 = 2 };
 
@@ -419,7 +422,8 @@ typedef struct adrt_plan_report {
   uint32_t workers;
   uint32_t target;
   uint64_t bounds_bytes; /* of the kernel's bounds record */
-  uint64_t reserved[3];
+  uint64_t saved_bytes;  /* that saved values take, in all parameters of ADRT_ROLE_SAVED */
+  uint64_t reserved[2];
 } adrt_plan_report;
 
 typedef struct adrt_task_report {
@@ -475,6 +479,13 @@ typedef struct adrt_stack_report {
   uint64_t reserved[3];
 } adrt_stack_report;
 
+/* Elements of a buffer of saved values that a launch fills or reads: the least extent of the parameter, which
+ * must have the role ADRT_ROLE_SAVED. Ask a plan without a module, whose saved buffers may be null and have
+ * the extent 0; a plan with a module is refused (ADRT_ERROR_ARGUMENT, needed_bytes) where they are smaller.
+ * Kernel and gradient are given the same memory, which nobody else writes in between. One thread at a time.
+ */
+adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
+                            adrt_error* error);
 /* One thread at a time. */
 adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error);
 adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,

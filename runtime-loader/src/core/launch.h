@@ -21,6 +21,7 @@ struct BoundParam {
   /// The content as the host reads it for sizes: the memory itself on a CPU, else a copy, or null.
   const unsigned char* content = nullptr;
   int64_t extents[8] = {};
+  int64_t least = 0;         ///< saved: what its extent must be at least
   bool has_integer = false;  ///< an integer scalar that fits int64
   int64_t integer = 0;
   uint64_t content_version = 0;
@@ -125,9 +126,10 @@ struct adrt_launch_plan {
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;  ///< addresses of scratch are offsets until the launch
   uint64_t scratch_bytes = 0;
-  uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
-  bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
-  bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
+  uint64_t saved_bytes = 0;  ///< of the caller's buffers of saved values
+  uint64_t base_bytes = 0;   ///< what lies before the rows: scratch and words
+  bool serves = false;       ///< it counts for another plan, which chooses its tasks' segments
+  bool own_rows = false;     ///< rows of every task lie in memory of their own, as those of late tasks do
   adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
   adrt::Vector<adrt::TaskPlan> tasks;
   adrt::Vector<adrt::Mirror> mirrors;    ///< per parameter, empty where nothing was copied

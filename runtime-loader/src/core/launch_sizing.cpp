@@ -10,13 +10,31 @@
 namespace adrt {
 namespace {
 
+// An extent that the metadata states for a parameter.
+bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis, int64_t* extent,
+                    adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  const artifact::ParamMeta& param = meta.params[index];
+  artifact::SizeEnv env;
+  env.params = {plan.size_params.data(), plan.size_params.size()};
+  env.budget = plan.size_budget;
+  CallMemory memory(plan.host.allocator);
+  env.allocator = memory.allocator();
+  artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
+  if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
+  *extent = result.value > 0 ? result.value : 0;
+  uint64_t bytes = 0;
+  if (result.ok() &&
+      !__builtin_mul_overflow(static_cast<uint64_t>(*extent), artifact::ElementSize(param), &bytes))
+    return true;
+  return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(), "': the size of '",
+                param.name.view(), "' does not fit 64 bits");
+}
+
 // Scratch parameters lie at the start of the heap, one after the other. Their cells hold offsets until the
 // launch.
 bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
-  artifact::SizeEnv env;
-  env.params = {plan.size_params.data(), plan.size_params.size()};
-  env.budget = plan.size_budget;
   uint64_t cursor = 0;
   for (uint32_t index = 0; index < meta.params.size(); ++index) {
     const artifact::ParamMeta& param = meta.params[index];
@@ -24,12 +42,9 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
     uint64_t bytes = artifact::ElementSize(param);
     plan.cells[param.cell] = cursor;
     for (uint32_t axis = 0; axis < param.rank; ++axis) {
-      CallMemory memory(plan.host.allocator);
-      env.allocator = memory.allocator();
-      artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
-      if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
-      int64_t extent = result.value > 0 ? result.value : 0;
-      if (!result.ok() || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
+      int64_t extent = 0;
+      if (!EvaluateExtent(plan, index, axis, &extent, error)) return false;
+      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
         return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
                       "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
       }
@@ -44,6 +59,30 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
     }
   }
   plan.scratch_bytes = cursor;
+  return true;
+}
+
+// Buffers of saved values are the caller's, and hold what a launch fills or reads. Without a module nothing
+// runs: their sizes are what is asked for.
+bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  plan.saved_bytes = 0;
+  for (uint32_t index = 0; index < meta.params.size(); ++index) {
+    const artifact::ParamMeta& param = meta.params[index];
+    if (param.role != artifact::ParamRole::kSaved) continue;
+    int64_t least = 0;
+    if (!EvaluateExtent(plan, index, 0, &least, error)) return false;
+    uint64_t bytes = static_cast<uint64_t>(least) * artifact::ElementSize(param);
+    plan.params[index].least = least;
+    if (__builtin_add_overflow(plan.saved_bytes, bytes, &plan.saved_bytes))
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
+                    "': its saved values do not fit 64 bits");
+    if (!plan.module || plan.params[index].extents[0] >= least) continue;
+    Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", meta.name.view(), "', parameter '", param.name.view(),
+           "': a launch saves ", least, " values there, and its extent is ", plan.params[index].extents[0]);
+    if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
+    return false;
+  }
   return true;
 }
 
@@ -109,7 +148,9 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
 }
 
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
-  if (!LayOutScratch(plan, error) || !PrepareTasks(plan, error) || !PlaceRecord(plan, error)) return false;
+  if (!CheckSaved(plan, error) || !LayOutScratch(plan, error) || !PrepareTasks(plan, error) ||
+      !PlaceRecord(plan, error))
+    return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].by_count = ReadsTooMuch(plan, task);
   }
@@ -133,7 +174,7 @@ bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
 }
 
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
-  if (!LayOutScratch(plan, error)) return false;
+  if (!CheckSaved(plan, error) || !LayOutScratch(plan, error)) return false;
   LayOutWords(plan);
   if (!PlaceRecord(plan, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {

@@ -161,11 +161,24 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   made.heap_alignment = adrt::HeapAlignment(*plan);
   made.status_bytes = ADRT_STATUS_BYTES;
   made.scratch_bytes = plan->scratch_bytes;
+  made.saved_bytes = plan->saved_bytes;
   made.workers = plan->workers;
   made.target = plan->target;
   made.bounds_bytes = adrt::BoundsBytes(*plan->kernel);
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: struct_size is not set");
+  return ADRT_OK;
+}
+
+adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
+                            adrt_error* error) {
+  if (!plan || !elements) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_saved: null argument");
+  const adc::artifact::Vector<adc::artifact::ParamMeta>& params = plan->meta().params;
+  if (param >= params.size() || params[param].role != adc::artifact::ParamRole::kSaved) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_saved: kernel '", plan->meta().name.view(), "', parameter ",
+                param, " does not hold saved values");
+  }
+  *elements = static_cast<uint64_t>(plan->params[param].least);
   return ADRT_OK;
 }
 

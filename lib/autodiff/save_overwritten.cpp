@@ -1,0 +1,298 @@
+// A gradient runs after its kernel, and finds memory as the kernel left it; where a step of a simulation is
+// launched a thousand times on the same buffers, it finds what the last launch left. Whatever it reads again
+// must be elsewhere by then. This pass finds what that is by asking reverse mode what it would read again
+// (NeededPlan), lets the kernel store exactly these values, and asks again, since a value that is saved needs
+// nothing in turn, and the plan changes.
+//
+// A slot is a number with one digit per loop around the value, in a radix that the arguments of the launch
+// give. The iteration of the `parallel` is the lowest digit, so that the threads of a wave write neighbouring
+// elements, and the loops inside of it follow:
+//
+//   parallel %i, %j in 0..%n, 0..%m { for %t in 0..%k { %a = load ... } }
+//   slot(%a) = base + t * (n * m) + i * m + j,   base = slots of the values before
+//
+// All of it is 64-bit arithmetic: a buffer of 2^31 elements and more is what this is for.
+//
+// What is saved is the value, not the cell: a cell that a loop overwrites in each trip has one slot per trip.
+// That is the checkpointing of "store all" (Griewank and Walther, Evaluating Derivatives, chapter 12), with
+// the tape in the caller's memory; schedules over launches are the loader's (adrt_rollout.h).
+
+#include "autodiff/save_overwritten.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/memory.h"
+#include "autodiff/needed.h"
+#include "ir/type.h"
+#include "transform/isolate_tasks.h"
+#include "transform/rewriter.h"
+
+namespace adc::autodiff {
+
+using diag::ErrorId;
+using ir::Function;
+using ir::Inst;
+using ir::InstData;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+/// What a gradient of `function` reads again, of memory that does not last.
+std::vector<Inst> ValuesToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
+  RegionTree tree(function);
+  Activity activity(module, function, DiffParameters::FromAttributes(module, function));
+  AdjointWork work(function, activity);
+  NeededPlan plan(function, tree, work, false);
+  analysis::Structure structure(function);
+  analysis::MemoryClasses memory(structure);
+  std::vector<Inst> values;
+  for (Inst inst : structure.Order()) {
+    Op op = function[inst].op;
+    if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst)) continue;
+    const ir::ValueData& base = function[function.Operand(inst, 0)];
+    bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
+    if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) continue;
+    // An old value that carries a derivative is refused (E0402), saved or not.
+    if (ir::IsAtomic(op) && activity.ActiveResult(inst)) continue;
+    bool marked = function.params[base.number].save;
+    if (marked || (config.overwritten && memory.IsWritten(memory.ClassOf(inst)))) values.push_back(inst);
+  }
+  return values;
+}
+
+/// Arithmetic on arguments and shapes.
+bool IsFromArguments(const Function& function, Value v) {
+  if (function.IsConstant(v)) return true;
+  const ir::ValueData& data = function[v];
+  if (data.kind == ir::ValueKind::BlockParam) return ir::Block(data.owner) == function.Body();
+  Inst inst = function.DefiningInst(v);
+  if (!inst.Valid()) return false;
+  if (function[inst].op == Op::Shape) return true;
+  if (ir::InfoOf(function[inst].op).effect != ir::Effect::Pure || !data.type.IsInteger()) return false;
+  std::span<const Value> operands = function.Operands(inst);
+  return std::all_of(operands.begin(), operands.end(),
+                     [&](Value one) { return IsFromArguments(function, one); });
+}
+
+class SaveRewriter final : public transform::Rewriter {
+ public:
+  SaveRewriter(ir::Module& module, const Function& from, const SaveConfig& config)
+      : Rewriter(module, from, config.fold) {}
+
+  /// False after an error.
+  bool Plan(std::span<const Inst> values, diag::Diagnostics& diagnostics) {
+    for (Inst inst : values) {
+      Site site{inst, {}, {}, {}};
+      if (!FindLoops(site, diagnostics)) return false;
+      Inst anchor = site.loops.empty() ? inst : site.loops.front();
+      for (Value bound : BoundsOf(site)) {
+        if (IsFromArguments(from_, bound)) continue;
+        Refuse(site, diagnostics);
+        return false;
+      }
+      anchored_[anchor].push_back(inst);
+      sites_.emplace(inst, std::move(site));
+    }
+    return true;
+  }
+
+ private:
+  /// A loop or axis around a value: what counts, from where, in which steps.
+  struct Digit {
+    Value index, first, trips;
+    int64_t step = 1;
+  };
+  struct Site {
+    Inst inst;
+    std::vector<Inst> loops;  ///< outermost first
+    Value buffer, base;       ///< built; base: the first slot
+  };
+
+  bool FindLoops(Site& site, diag::Diagnostics& diagnostics) const {
+    for (Inst at = from_[from_[site.inst].parent].owner; at.Valid(); at = from_[from_[at].parent].owner) {
+      if (from_[at].op == Op::If) continue;
+      site.loops.insert(site.loops.begin(), at);
+      if (from_[at].op != Op::While) continue;
+      site.loops = {at};
+      Refuse(site, diagnostics);
+      return false;
+    }
+    return true;
+  }
+
+  /// The operands that say how often the loops around a value run.
+  std::vector<Value> BoundsOf(const Site& site) const {
+    std::vector<Value> bounds;
+    for (Inst loop : site.loops) {
+      if (from_[loop].op == Op::ParallelOver) continue;
+      size_t count = from_[loop].op == Op::For ? 2 : from_[loop].operand_count;
+      for (size_t n = 0; n < count; ++n) bounds.push_back(from_.Operand(loop, static_cast<uint32_t>(n)));
+    }
+    return bounds;
+  }
+
+  void Refuse(const Site& site, diag::Diagnostics& diagnostics) const {
+    const ir::ValueData& value = from_[from_.Result(site.inst)];
+    Inst loop = site.loops.back();
+    for (Inst one : site.loops) {
+      if (from_[one].op == Op::ParallelOver) continue;
+      bool known = from_[one].op == Op::For || from_[one].op == Op::Parallel;
+      size_t count = from_[one].op == Op::For ? 2 : from_[one].operand_count;
+      for (size_t n = 0; known && n < count; ++n)
+        known = IsFromArguments(from_, from_.Operand(one, static_cast<uint32_t>(n)));
+      if (!known) loop = one;
+    }
+    diagnostics
+        .Error(ErrorId::E0450, from_[site.inst].span,
+               (value.name.Valid() ? "'%" + std::string(module_.Text(value.name)) + "'"
+                                   : std::string("a value")) +
+                   " is to be saved for the gradient, and nothing says before the launch how often")
+        .AddNote(from_[loop].span,
+                 "the number of iterations of this loop is not arithmetic on arguments and shapes")
+        .AddHelp(
+            "give the loop bounds that are arguments, or copy what it reads to a buffer that the kernel does "
+            "not write");
+  }
+
+  Value Wide(Value v) { return into_->TypeOf(v) == ir::kI64 ? v : builder_.Cast(v, ir::kI64); }
+
+  /// The digits of `loop`, outermost axis first.
+  std::vector<Digit> DigitsOf(Inst loop) {
+    const InstData& data = from_[loop];
+    std::span<const Value> indices = from_[data.regions[0]].params;
+    std::vector<Digit> digits;
+    if (data.op == Op::ParallelOver) {
+      const ir::Layout& layout = module_.layouts[from_.TypeOf(from_.Operand(loop, 0)).count];
+      for (size_t axis = 0; axis < indices.size(); ++axis) {
+        Value extent = builder_.I64(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent));
+        digits.push_back({indices[axis], builder_.I64(0), extent});
+      }
+      return digits;
+    }
+    size_t axes = data.op == Op::For ? 1 : indices.size();
+    for (size_t axis = 0; axis < axes; ++axis) {
+      auto operand = static_cast<uint32_t>(2 * axis);
+      Value lo = Wide(Map(from_.Operand(loop, operand))), hi = Wide(Map(from_.Operand(loop, operand + 1)));
+      Digit digit{indices[axis], lo,
+                  builder_.Make(Op::Max, {builder_.Make(Op::Sub, {hi, lo}), builder_.I64(0)})};
+      if (data.op == Op::For) digit.step = *from_.IntegerConstant(from_.Operand(loop, 2));
+      if (digit.step != 1) {
+        Value more = builder_.Make(Op::Add, {digit.trips, builder_.I64(digit.step - 1)});
+        digit.trips = builder_.Make(Op::Div, {more, builder_.I64(digit.step)});
+      }
+      digits.push_back(digit);
+    }
+    return digits;
+  }
+
+  /// All digits around a site, the lowest first: those of the parallel, then those of the loops inside.
+  std::vector<Digit> DigitsOf(const Site& site) {
+    std::vector<Digit> digits;
+    for (Inst loop : site.loops) {
+      std::vector<Digit> own = DigitsOf(loop);
+      digits.insert(digits.end(), own.rbegin(), own.rend());
+    }
+    return digits;
+  }
+
+  Value AddBuffer(Type element, diag::SourceSpan span) {
+    std::string stem = "saved." + ir::TypeName(module_, element), name = stem;
+    auto taken = [&] {
+      for (Value param : into_->Params())
+        if (module_.Text((*into_)[param].name) == name) return true;
+      return false;
+    };
+    for (uint32_t number = 2; taken(); ++number) name = stem + "." + std::to_string(number);
+    ir::ParamInfo info;
+    info.role = ir::ParamRole::Saved;
+    info.span = span;
+    return into_->AddParameter(Type::Buffer(element, 1), module_.Intern(name), info);
+  }
+
+  /// Gives the sites of an anchor, which is visited next, their buffers and first slots.
+  void Prepare(Inst anchor, const std::vector<Inst>& values) {
+    struct Filled {
+      Value buffer, slots;
+    };
+    std::map<ir::Scalar, Filled> buffers;
+    builder_.SetSpan(from_[anchor].span);
+    for (Inst inst : values) {
+      Site& site = sites_.at(inst);
+      Type element = from_.TypeOf(from_.Result(inst));
+      auto [entry, fresh] = buffers.try_emplace(element.scalar);
+      if (fresh) entry->second = {AddBuffer(element, from_[anchor].span), builder_.I64(0)};
+      site.buffer = entry->second.buffer;
+      site.base = entry->second.slots;
+      Value slots = builder_.I64(1);
+      for (const Digit& digit : DigitsOf(site)) slots = builder_.Make(Op::Mul, {slots, digit.trips});
+      entry->second.slots = builder_.Make(Op::Add, {site.base, slots});
+    }
+  }
+
+  void Save(const Site& site) {
+    builder_.SetSpan(from_[site.inst].span);
+    Value slot = site.base, radix = builder_.I64(1);
+    for (const Digit& digit : DigitsOf(site)) {
+      Value number = builder_.Make(Op::Sub, {Wide(Map(digit.index)), digit.first});
+      if (digit.step != 1) number = builder_.Make(Op::Div, {number, builder_.I64(digit.step)});
+      slot = builder_.Make(Op::Add, {slot, builder_.Make(Op::Mul, {number, radix})});
+      radix = builder_.Make(Op::Mul, {radix, digit.trips});
+    }
+    Value value = Map(from_.Result(site.inst));
+    builder_.Access(Op::Store, site.buffer, {&slot, 1}, {&value, 1});
+  }
+
+  void Visit(Inst inst) override {
+    if (auto values = anchored_.find(inst); values != anchored_.end()) Prepare(inst, values->second);
+    Copy(inst);
+    if (auto site = sites_.find(inst); site != sites_.end()) Save(site->second);
+  }
+
+  std::map<Inst, Site> sites_;  ///< by the instruction whose result is saved
+  std::map<Inst, std::vector<Inst>>
+      anchored_;  ///< these, by the instruction of the kernel's body around them
+};
+
+/// False after an error. `*saved` is set where the kernel got buffers.
+bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, diag::Diagnostics& diagnostics,
+            bool* saved) {
+  for (;;) {
+    std::vector<Inst> values = ValuesToSave(module, function, config);
+    if (values.empty()) return true;
+    if (config.differentiated_again) {
+      diagnostics
+          .Error(ErrorId::E0452, function[values.front()].span,
+                 "second derivatives of '@" + std::string(module.Text(function.name)) +
+                     "' would need derivatives of the values that it saves")
+          .AddHelp("derive 'jvp(grad)' of a kernel that writes its results to other buffers");
+      return false;
+    }
+    SaveRewriter rewriter(module, function, config);
+    if (!rewriter.Plan(values, diagnostics)) return false;
+    function = std::move(*rewriter.Run());
+    *saved = true;
+  }
+}
+
+bool Asks(const Function& function, const SaveConfig& config) {
+  if (!function.IsKernel() || function.role != ir::KernelRole::Primal || function.grad.Valid()) return false;
+  bool marked = std::any_of(function.params.begin(), function.params.end(),
+                            [](const ir::ParamInfo& info) { return info.save; });
+  return marked || config.overwritten;
+}
+
+}  // namespace
+
+bool SaveOverwritten(ir::Module& module, const SaveConfig& config, diag::Diagnostics& diagnostics) {
+  bool saved = false;
+  for (auto& function : module.functions) {
+    if (Asks(*function, config) && !SaveIn(module, *function, config, diagnostics, &saved)) return false;
+  }
+  // A value of a task's prologue that is stored makes a task of its own.
+  return !saved || transform::IsolateTasks(module, {}, diagnostics);
+}
+
+}  // namespace adc::autodiff

@@ -1,0 +1,34 @@
+#pragma once
+// Kernels that fill buffers with what their gradients read and could not find any more.
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+#include "transform/pass.h"
+
+namespace adc::autodiff {
+
+struct SaveConfig {
+  /// Values of every buffer that the kernel writes are saved; else only those of parameters marked `save`.
+  bool overwritten = false;
+  /// The gradient will be differentiated in turn, which saved values do not allow (E0452).
+  bool differentiated_again = false;
+  transform::FoldConfig fold = {};
+};
+
+/// Makes the primal kernels of `module` store what their gradients read of memory that does not last: loads
+/// of buffers that the kernel writes, and old values that atomics of integers return. Each parallel task, and
+/// each serial loop at the top level, that has such values gets one buffer per scalar type:
+///
+///   %a = load %x[%i]                    %a = load %x[%i]
+///   store %x[%i], (f %a)          =>    store %saved.f32[(cast %i to i64)], %a
+///                                       store %x[%i], (f %a)
+///
+/// The slot is the number of the iteration, of all loops around, after the slots of the values before. The
+/// gradient reads the slot (autodiff/stored.h), so that it runs in any later state of the saved buffers.
+///
+/// Requires: Phase::Scalar. Guarantees: a value that is saved is stored in the block that makes it; slots of
+/// different values and iterations differ and begin at 0. Breaks: nothing. Errors: E0450 where no argument
+/// says how often a loop around runs, E0452. False after an error.
+bool SaveOverwritten(ir::Module& module, const SaveConfig& config, diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff
