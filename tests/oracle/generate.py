@@ -17,7 +17,7 @@ ALL = {
     "arrays": 0.35, "tasks": 0.35, "serial": 0.3, "ragged": 0.5, "vectors": 0.3, "matrices": 0.2, "layout": 0.12,
     "custom": 0.2, "functions": 0.2, "flags": 0.3, "half": 0.2, "mixed": 0.15, "reversed": 0.3, "steps": 0.3,
     "integers": 0.5, "overwrite": 0.25, "writeonce": 0.15, "two_axes": 0.2, "chain": 0.2, "wide_index": 0.1, "steps_ops": 0.3,
-    "plain": 0.15, "memory_loop": 0.15, "unroll": 0.1, "nested_names": 0.3, "fma": 0.3,
+    "plain": 0.15, "memory_loop": 0.15, "unroll": 0.1, "fma": 0.3, "bounds": 0.4, "wide_arrays": 0.1, "values": 0.15,
 }
 
 
@@ -246,6 +246,8 @@ class Generator:
     def trip_bound(self):
         """Text of an upper bound of a loop that starts at 0, and the largest it can be."""
         roll = self.rng.random()
+        if self.has("bounds", 0.25):
+            return self.odd_bound()
         small = [(name, high) for name, low, high in self.ints if 0 <= low and high <= 5]
         if self.has("ragged") and roll < 0.3 and self.in_parallel:
             return self.load(self.counts_buffer(), [self.index(self.size)]), 4
@@ -257,9 +259,22 @@ class Generator:
         count = self.rng.randint(0 if self.chance(0.15) else 1, 4)
         return str(count), count
 
+    def odd_bound(self):
+        """A bound that hangs on flags, floats, or what a contraction decides."""
+        roll = self.rng.random()
+        if roll < 0.4 and (self.has("flags") or self.bools):
+            most = self.rng.randint(1, 3)
+            return self.assign(f"select {self.condition()}, {self.rng.randint(0, 2)}:i32, {most}", "n"), max(2, most)
+        if roll < 0.5 and self.has("flags"):
+            return self.assign(f"add (cast {self.condition()} to i32), 1", "n"), 2
+        if roll < 0.7 and self.has("edge") and self.in_parallel:
+            return self.assign(f"add {self.edge_index()}, {self.rng.randint(0, 2)}", "n"), 3
+        if self.floats and roll < 0.9:
+            return self.float_index(4), 3
+        return self.scalar("n", "i32", self.data.randint(0, 4)), 4
+
     def load(self, buffer, indices):
-        if buffer.mode != "own":
-            self.was_read.add(buffer.path())
+        self.was_read.add(buffer.path())
         if buffer.mode is None:
             buffer.mode = "read"
         name = self.assign(f"load {buffer.path()}[{', '.join(indices)}]", "r")
@@ -275,11 +290,11 @@ class Generator:
         for buffer in self.buffers.values():
             if buffer.scalar()[0] != "f" or (buffer.width() != 1) != (width != 1) or buffer.name in ("ka", "kb", "kc"):
                 continue
-            if buffer.name == "s":
+            if buffer.name == "s" or buffer.name in ("loss", "total") and not self.has("overwrite", 0.1):
                 continue
             if not self.in_parallel and len(buffer.extents) > 1:
                 continue
-            if buffer.mode in (None, "read") or (buffer.mode == "own" and self.fits_own(buffer)):
+            if buffer.mode in (None, "read") or (buffer.mode == "own" and self.fits_own(buffer) and self.chance(0.5)):
                 if buffer.mode is None and buffer.name in ("y", "z", "acc", "lo", "hi", "loss", "y2", "pv", "hs", "os", "ch") and self.in_parallel:
                     # Leaves room for those to be written, unless an earlier task wrote them.
                     if buffer.name not in self.stored or self.chance(0.4):
@@ -718,6 +733,8 @@ class Generator:
         self.remember(result, self.real, 2)
 
     def make_array(self):
+        if self.has("wide_arrays", 0.3) and self.vectors:
+            return self.make_wide_array()
         if not self.arrays or self.chance(0.3):
             size = self.rng.randint(2, 4)
             kind = "int" if self.has("integers", 0.3) else "float"
@@ -760,6 +777,16 @@ class Generator:
             self.indent -= 1
             self.restore(mark)
             self.say("}")
+
+    def make_wide_array(self):
+        """Vectors in a local array, stored whole and by component."""
+        vector, width = self.rng.choice(self.vectors)
+        size = self.rng.randint(2, 3)
+        name = self.assign(f"alloca array<vec<{self.real}, {width}>, {size}>", "s")
+        self.say(f"store {name}[{self.index(size)}], {vector}")
+        self.say(f"store {name}[{self.index(size)}].{self.rng.randrange(width)}, {self.float(1)}")
+        self.vectors.append((self.assign(f"load {name}[{self.index(size)}]", "u"), width))
+        self.remember(self.assign(f"load {name}[{self.index(size)}].{self.rng.randrange(width)}"), self.real, 2.5)
 
     def writable(self):
         chosen = []
@@ -824,6 +851,10 @@ class Generator:
     def make_vector(self):
         wide = [buffer for buffer in self.readable(3) if "vec" in buffer.element]
         roll = self.rng.random()
+        if self.has("values", 0.5):
+            size = self.rng.choice((2, 3))
+            numbers = [rounded(self.data.uniform(-1, 1), self.real) for _ in range(size)]
+            self.vectors.append((self.scalar(f"cv{size}", f"vec<{self.real}, {size}>", numbers, "diff"), size))
         if not self.vectors or roll < 0.3:
             if wide and self.chance(0.7):
                 buffer = self.rng.choice(wide)
@@ -980,7 +1011,7 @@ class Generator:
         self.indent += 1
         self.budget = self.rng.randint(4, 14)
         self.block(self.rng.randint(3, 8))
-        if len(self.own) == 1 and self.buffers["y"].mode in (None, "own"):
+        if len(self.own) == 1 and self.buffers["y"].mode in (None, "own") and "%y" not in self.was_read:
             self.buffers["y"].mode = "own"
             value = self.float(2)
             if self.buffers["y"].mode == "own":
@@ -1015,7 +1046,8 @@ class Generator:
         if self.chance(0.5):
             self.say(f"parallel %cg in 0..{self.size} {{ atomic {op} %{lo.name}[{cell}], (sub (cos (load %w[%cg])), {self.number(0.2, 1.5)}) }}")
         else:
-            self.say(f"atomic {op} %{lo.name}[{cell}], (sub (mul {read}, 0.5), {self.number(0.1, 0.9)})")
+            other = read if self.has("overwrite", 0.3) else self.assign(f"load %x[{self.rng.randrange(self.size)}]", "r")
+            self.say(f"atomic {op} %{lo.name}[{cell}], (sub (mul {other}, 0.5), {self.number(0.1, 0.9)})")
         if self.chance(0.6):
             self.say(f"atomic add %loss[], (sin (load %{lo.name}[{cell}]))")
         self.stored |= {lo.name, "loss"}
@@ -1054,7 +1086,7 @@ class Generator:
             inputs[buffer.name] = (buffer.extents, buffer.numbers)
         for name, type, attrs, value in self.scalars:
             params.append(f"%{name}: {type}" + (f" {attrs}" if attrs else ""))
-            inputs[name] = ([], [value])
+            inputs[name] = ([], value if isinstance(value, list) else [value])
         body = "\n".join(self.lines)
         text = f"{self.layouts}{self.globals_text}kernel @k({', '.join(params)}) {{\n{body}\n}}\n"
         return Case(self.seed, text, inputs, self.features, self.real)

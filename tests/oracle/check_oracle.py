@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What the oracle says is held against closed forms and central differences, with no compiler in sight.
+
+Usage: check_oracle.py [COUNT]: so many random kernels are differentiated by differences too.
+"""
+
+import math
+import sys
+
+import evaluate
+import execute
+import generate
+import ir_text
+
+FAILED = []
+
+
+def expect(condition, what):
+    if not condition:
+        FAILED.append(what)
+        print("not so: " + what)
+
+
+def launched(text, inputs, kernel="k"):
+    module = ir_text.read(text)
+    return evaluate.launch(module, module.functions[kernel], inputs)
+
+
+def derivative(expression, numbers, params="%a: f64 diff, %b: f64 diff"):
+    """Value of an expression of %a and %b and its partial derivatives there."""
+    text = f"kernel @k(%y: buffer<f64, 0> diff, {params}) {{ %r = {expression} store %y[], %r }}"
+    inputs = {"y": ([], [0.0])}
+    for name, number in zip("ab", numbers):
+        inputs[name] = ([], [number])
+    result = launched(text, inputs)
+    adjoints, _ = evaluate.gradients(result, {"y": [1.0], "a": [0.0], "b": [0.0]})
+    return (result.memory["y"].values[0], adjoints["a"][0], adjoints["b"][0])
+
+
+def conventions():
+    for expression, numbers, wanted in [
+            ("abs %a", (0.0, 0.0), (0.0, 0.0, 0.0)), ("abs %a", (-2.0, 0.0), (2.0, -1.0, 0.0)),
+            ("min %a, %b", (1.0, 1.0), (1.0, 0.0, 1.0)), ("max %a, %b", (1.0, 1.0), (1.0, 0.0, 1.0)),
+            ("min %a, %b", (math.inf, 2.0), (2.0, 0.0, 1.0)), ("max %a, %b", (3.0, 2.0), (3.0, 1.0, 0.0)),
+            ("clamp %a, %b, 5.0", (1.0, 1.0), (1.0, 0.0, 1.0)), ("clamp %a, 0.0, %b", (4.0, 3.0), (3.0, 0.0, 1.0)),
+            ("rem %a, %b", (7.5, 2.0), (1.5, 1.0, -3.0)), ("rem %a, %b", (-7.5, 2.0), (-1.5, 1.0, 3.0)),
+            ("mod %a, %b", (-7.5, 2.0), (0.5, 1.0, 4.0)), ("pow %a, %b", (0.0, 2.0), (0.0, 0.0, 0.0)),
+            ("log %a", (-2.0, 0.0), (None, -0.5, 0.0)), ("fma %a, %b, %a", (3.0, 2.0), (9.0, 3.0, 3.0)),
+            ("select (gt %a, %b), %a, %b", (1.0, 2.0), (2.0, 0.0, 1.0)),
+            ("cast (cast %a to i32) to f64", (2.7, 0.0), (2.0, 0.0, 0.0)), ("floor %a", (2.7, 0.0), (2.0, 0.0, 0.0)),
+            ("mul (stop_gradient %a), %b", (3.0, 2.0), (6.0, 0.0, 3.0)),
+            ("atan2 %a, %b", (1.0, 1.0), (math.pi / 4, 0.5, -0.5)), ("div %a, %b", (3.0, 2.0), (1.5, 0.5, -0.75))]:
+        got = derivative(expression, numbers)
+        for g, w in zip(got, wanted):
+            expect(w is None or abs(g - w) < 1e-12, f"{expression} at {numbers} gives {got}, not {wanted}")
+
+
+def integers():
+    def value(expression, type="i32"):
+        text = f"kernel @k(%y: buffer<{type}, 0>) {{ %r = {expression} store %y[], %r }}"
+        return launched(text, {"y": ([], [0])}).memory["y"].values[0]
+    for expression, type, wanted in [
+            ("add 2147483647:i32, 1", "i32", -2147483648), ("div -7:i32, 2", "i32", -3), ("div 7:i32, 0", "i32", 0),
+            ("div -2147483648:i32, -1", "i32", -2147483648), ("rem -7:i32, 2", "i32", -1), ("mod -7:i32, 2", "i32", 1),
+            ("floordiv -7:i32, 2", "i32", -4), ("shl 1:i32, 33", "i32", 2), ("shr -8:i32, 1", "i32", -4), ("shr 248:u8, 1", "u8", 124),
+            ("popcount -1:i32", "i32", 32), ("clz 1:i32", "i32", 31), ("cast 300:i32 to u8", "u8", 44),
+            ("cast 1.0e20:f64 to i32", "i32", 2147483647), ("cast nan:f64 to i32", "i32", 0), ("cast -3.7:f64 to u8", "u8", 0),
+            ("sub 0:u32, 1", "u32", 4294967295), ("neg -128:i8", "i8", -128), ("bitcast 1.0:f32 to i32", "i32", 0x3F800000)]:
+        got = value(expression, type)
+        expect(got == wanted, f"{expression} is {got}, not {wanted}")
+
+
+def memory():
+    # A store clears; an atomic adds; the state before keeps what nobody overwrites.
+    text = """kernel @k(%x: buffer<f64, 1> diff, %y: buffer<f64, 1> diff, %l: buffer<f64, 0> diff, %p: buffer<f64, 0>) {
+      parallel %i in 0..2 { %v = load %x[%i] store %y[%i], (mul %v, %v) atomic add %l[], (mul %v, 3.0) }
+      %w = load %x[0] store %p[], %w %q = load %p[] atomic add %l[], %q }"""
+    result = launched(text, {"x": ([3], [2.0, 5.0, 7.0]), "y": ([3], [1.0, 1.0, 1.0]), "l": ([], [0.5]), "p": ([], [0.0])})
+    adjoints, _ = evaluate.gradients(result, {"x": [0.25, 0.0, 0.5], "y": [1.0, 10.0, 100.0], "l": [1000.0]})
+    expect(result.memory["y"].values == [4.0, 25.0, 1.0] and result.memory["l"].values == [23.5], "values of stores and sums")
+    # What goes through a buffer without `diff` has no derivative.
+    expect(adjoints == {"x": [0.25 + 4 + 3000, 100.0 + 3000, 0.5], "y": [0.0, 0.0, 100.0], "l": [1000.0]}, f"adjoints {adjoints}")
+    # The winner of a chain of minima.
+    text = """kernel @k(%x: buffer<f64, 1> diff, %c: buffer<f64, 0> diff, %l: buffer<f64, 0> diff) {
+      parallel %i in 0..2 { atomic min %c[], (load %x[%i]) }
+      %a = load %c[] atomic add %l[], (mul %a, %a)
+      parallel %j in 2..4 { atomic min %c[], (load %x[%j]) } }"""
+    result = launched(text, {"x": ([4], [3.0, 2.0, 1.0, 5.0]), "c": ([], [9.0]), "l": ([], [0.0])})
+    adjoints, _ = evaluate.gradients(result, {"x": [0.0] * 4, "c": [10.0], "l": [1.0]})
+    expect(adjoints["x"] == [0.0, 4.0, 10.0, 0.0] and adjoints["c"] == [0.0], f"winners {adjoints}")
+    for text, error in [
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..2 { store %x[0], 1.0 } }", evaluate.Race),
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..2 { %a = load %x[0] store %x[%i], %a } }", evaluate.Race),
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..2 { atomic add %x[0], 1.0 atomic min %x[1], 1.0 } }", None),
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..2 { atomic add %x[0], 1.0 atomic min %x[0], 1.0 } }", evaluate.Race),
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..2 { store %x[%i], 1.0 } %a = load %x[0] store %x[1], %a }", None),
+            ("kernel @k(%x: buffer<f64, 1>) { parallel %i in 0..3 { store %x[%i], 1.0 } }", evaluate.OutOfRange),
+            ("kernel @k(%x: buffer<f64, 1>) { %a = while carry(%b = 1.0:f64) { continue_if true } do { yield %b } }", evaluate.TooLong)]:
+        try:
+            launched(text, {"x": ([2], [0.0, 0.0])})
+            got = None
+        except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong) as raised:
+            got = type(raised)
+        expect(got is error, f"{text}: {got}")
+
+
+def structure():
+    text = """kernel @k(%y: buffer<i32, 1>) {
+      %a = for %i in 0..7 step 3 carry(%s = 0) { yield (add (mul %s, 10), %i) }
+      %b = for %i2 in 0..7 step 3 reversed carry(%s2 = 0) { yield (add (mul %s2, 10), %i2) }
+      %c, %d = while max 2 carry(%s3 = 1, %t = 0) { continue_if (lt %s3, 100) } do { yield (mul %s3, 3), (add %t, 1) }
+      %e, %f = while carry(%s4 = 1, %t4 = 0) { %z = lt %s4, 20 continue_if %z } do { yield (mul %s4, 3), (add %t4, 1) }
+      store %y[0], %a store %y[1], %b store %y[2], %c store %y[3], %d store %y[4], %e store %y[5], %f }"""
+    got = launched(text, {"y": ([6], [0] * 6)}).memory["y"].values
+    expect(got == [36, 630, 9, 2, 27, 3], f"loops give {got}")
+    members = ir_text.read("layout @g { dense[2, 3] { a: f32 diff  dense[2, 2] { b: vec<f64, 2> } } c: i8 }").layouts["g"]
+    lists = {"a": [1.0, 2, 3, 4, 5, 6], "b": list(map(float, range(48))), "c": [7]}
+    packed = execute.pack_layout(members, lambda name: lists[name])
+    # A cell takes 4 bytes, 4 of padding and 4 vectors of 16; %b[1, 2] lies in cell (0, 1) at (1, 0).
+    expect(len(packed) == 6 * 72 + 8 and execute.unpack_layout(members, packed) == lists, "a layout packed and unpacked")
+    expect(execute.struct.unpack_from("<d", packed, 72 + 8 + 2 * 16)[0] == lists["b"][(1 * 6 + 2) * 2], "the place of a cell")
+
+
+def exact_edges():
+    """Of what is summed, multiplied and loaded alone the margin says nothing; of a sine it does."""
+    inputs = {"x": ([3], [0.5, 0.25, -0.125]), "y": ([], [0.0])}
+    head = "kernel @k(%x: buffer<f64, 1> diff, %y: buffer<f64, 0> diff) { %a = load %x[0] %b = load %x[1] %c = load %x[2] "
+    exact = launched(head + "%s = add (mul %a, %b), %c %r = if (gt %s, 0.0) { yield %a } else { yield %b } store %y[], %r }", inputs)
+    rough = launched(head + "%s = sin %a %r = if (gt %s, %s) { yield %a } else { yield %b } %t = floor (mul %s, 1.0e-12) "
+                     "store %y[], (add %t, %r) }", inputs)
+    expect(exact.trace.margin == math.inf and exact.memory["y"].values == [0.25], "an edge that is exact")
+    expect(rough.trace.margin < 1e-9, "an edge that is not")
+
+
+def random_kernels(count):
+    checked, worst, unfit = 0, 0.0, 0
+    for seed in range(4 * count):
+        case = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "edge": 0})
+        again = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "edge": 0})
+        expect(case.text == again.text and case.inputs == again.inputs, f"kernel {seed} is the same twice")
+        printed = ir_text.print_module(ir_text.read(case.text))
+        expect(ir_text.print_module(ir_text.read(printed)) == printed, f"kernel {seed} prints as it is read")
+        try:
+            expected = execute.Expected(case.text, case.inputs, seed)
+        except execute.Unfit:
+            unfit += 1
+            continue
+        except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong, evaluate.Untyped) as reason:
+            expect(False, f"kernel {seed} is a program: {reason!r}")
+            continue
+        if expected.result.trace.margin > 1e-4:
+            distance = expected.central()
+            expect(distance < 1e-6, f"kernel {seed} is {distance} from central differences")
+            worst, checked = max(worst, distance), checked + 1
+            # The two sweeps agree: weights * (J * directions) = (weights * J) * directions.
+            forward = sum(w * t for name in expected.weights for w, t in zip(expected.weights[name], expected.tangents[name])
+                          if name in expected.tangents)
+            reverse = sum(a * d for name in expected.adjoints for a, d in zip(expected.adjoints[name], expected.directions[name]))
+            expect(abs(forward - reverse) < 1e-8 * (1 + abs(forward)), f"kernel {seed}: sweeps give {forward} and {reverse}")
+        if checked == count:
+            break
+    print(f"{checked} kernels against central differences, worst {worst:.2g}; {unfit} without finite numbers")
+    expect(checked == count, f"only {checked} kernels were far enough from an edge")
+
+
+def main():
+    conventions()
+    integers()
+    memory()
+    structure()
+    exact_edges()
+    random_kernels(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
+    print(f"{len(FAILED)} mistakes")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
