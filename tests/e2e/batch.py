@@ -17,14 +17,14 @@ REPORT = re.compile(rb"^batch: line \d+: exit (\d+), [0-9.]+ s(, the last one)?\
 
 
 class Batch:
-    """One process, used by one thread."""
+    """One process, used by one thread. `tool`: the words that start it, without `batch -`."""
 
-    def __init__(self, adc):
-        self.adc, self.process, self.errors = adc, None, None
+    def __init__(self, tool):
+        self.tool, self.process, self.errors = tool, None, None
 
     def start(self):
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([self.adc, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*self.tool, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, bufsize=0)
 
     def call(self, words, timeout):
@@ -86,14 +86,15 @@ class Batch:
 
 
 class Batches:
-    """A process for each thread that calls."""
+    """A process for each thread that calls. `tool`: a path, or the words that start it."""
 
-    def __init__(self, adc):
-        self.adc, self.own, self.all, self.lock = adc, threading.local(), [], threading.Lock()
+    def __init__(self, tool):
+        self.tool = [tool] if isinstance(tool, str) else list(tool)
+        self.own, self.all, self.lock = threading.local(), [], threading.Lock()
 
     def call(self, words, timeout=300):
         if not hasattr(self.own, "batch"):
-            self.own.batch = Batch(self.adc)
+            self.own.batch = Batch(self.tool)
             with self.lock:
                 self.all.append(self.own.batch)
         return self.own.batch.call(words, timeout)

@@ -25,13 +25,18 @@ A program says in comments what must come out:
   // not on DEVICE: WHY      ... a kind of device, which does not run it
   // large: WHY              only the CPU runs it, and devices with --large: those that the host imitates take too long
 
-Usage: run_gradients.py [--device DEVICE [--validate] [--large]] [--compile-to FOLDER --target TARGET...]
-                        [--bundles FOLDER] [--times] ADC FOLDER [PROGRAM...]
+Usage: run_gradients.py [--device DEVICE [--validate] [--large]]
+                        [--compile-to FOLDER --target TARGET... [--compiled-with OPTIONS]] [--bundles FOLDER]
+                        [--through COMMAND] [--workers N] [--times] ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
 it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
 --compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
-machine without the compiler can run them (adc-runtime in place of ADC).
+machine without the compiler can run them (adc-runtime in place of ADC). Of targets that are given as A|B each program
+takes one in turn, or all with ADC_FULL=1 in the environment, and one of the options of --compiled-with alike.
+--through runs bundles that ADC compiles by this command, for the target that --target names: an adc-runtime of another
+processor in its emulator, with --large where ADC_FULL=1. --workers: how many of the CPU; two where memory is looked at,
+and where nothing is said one per processor.
 """
 
 import argparse
@@ -87,6 +92,12 @@ def some(numbers):
     return str(numbers) if len(numbers) <= 64 else f"{str(numbers[:64])[:-1]}, ... {len(numbers)} in all]"
 
 
+def in_turn(words, at, every=False):
+    """Of alternatives, separated by |, the one whose turn it is at this number, without those that are empty."""
+    words = words.split("|")
+    return [word for word in (words if every else [words[at % len(words)]]) if word]
+
+
 class Skipped(Exception):
     """The device cannot do it, and says why."""
 
@@ -132,9 +143,11 @@ class Program:
         self.mistakes = []
         self.kernels, self.names, self.given = parameters(self.text), Names(), {}
         large = re.search(r"^// large: (.*)$", self.text, re.M)
-        self.too_large = large and options.device != "cpu" and not options.large and "TOO LARGE HERE: " + large.group(1)
+        imitated = options.device != "cpu" or options.through
+        self.too_large = large and imitated and not options.large and "TOO LARGE HERE: " + large.group(1)
         elsewhere = re.search(rf"^// not on {options.device}: (.*)$", self.text, re.M)
         self.not_here = elsewhere and f"NOT ON {options.device}: " + elsewhere.group(1)
+        self.workers = [f"--threads={options.workers}"] if options.workers and options.device == "cpu" else []
         if options.bundles:
             self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []
         else:
@@ -143,7 +156,12 @@ class Program:
                 file.write(self.text)
 
     def call(self, *words):
+        """What compiles."""
         return self.options.adc.call(words)
+
+    def launch(self, *words):
+        """What runs: the same tool, or another one that takes bundles."""
+        return self.options.runner.call(words)
 
     def expect(self, good, title, outcome):
         if not good and outcome.returncode == 5 and self.device:
@@ -151,13 +169,13 @@ class Program:
         if not good:
             self.mistakes.append(f"{title}: exit {outcome.returncode}\n{outcome.stdout}{outcome.stderr}")
 
-    def compile(self, folder, targets, *options):
+    def compile(self, folder, targets, options=()):
         """Leaves a bundle, unless the program is one that is refused. Returns its path, where there is one."""
         if re.search(r"^// refuses: ", self.text, re.M):
             return None
         path = os.path.join(folder, self.name + ".adcb")
         targets = [f"--target={target}" for target in targets]
-        options += tuple(" ".join(re.findall(r"^// compiled with: (.*)$", self.text, re.M)).split())
+        options = [*options] + (" ".join(re.findall(r"^// compiled with: (.*)$", self.text, re.M)).split())
         outcome = self.call(*self.includes, "--derive=grad,jvp", *options, *targets, self.source, "-o", path)
         self.expect(outcome.returncode == 0, "compile", outcome)
         return path if outcome.returncode == 0 else None
@@ -204,7 +222,7 @@ class Program:
     def gradcheck(self, words):
         kernel = words[words.index("--kernel") + 1] if "--kernel" in words else next(iter(self.kernels))
         given = self.arguments(kernel, words)
-        outcome = self.call("gradcheck", *self.includes, *self.device, *words, *given, self.source)
+        outcome = self.launch("gradcheck", *self.includes, *self.device, *self.workers, *words, *given, self.source)
         self.expect(outcome.returncode == 0, "gradcheck " + " ".join(words), outcome)
 
     def run(self, words, wanted, conditions, failure):
@@ -214,7 +232,9 @@ class Program:
         given = self.arguments(words[0], words)
         if conditions:
             takes += ["--time", "--threads=2" if self.options.device == "cpu" else "--size-threshold=1"]
-        outcome = self.call("run", *self.includes, *self.device, self.source, "--kernel", *words, *given, *takes)
+        else:
+            takes += self.workers
+        outcome = self.launch("run", *self.includes, *self.device, self.source, "--kernel", *words, *given, *takes)
         title = "run " + " ".join(words)
         if failure:
             code, pattern = failure.split(" ", 1)
@@ -252,9 +272,10 @@ class Program:
         if self.not_here:
             raise Skipped(self.not_here)
         comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
-        # What is launched more than once is compiled once.
-        if not self.options.bundles and sum(kind in ("run", "gradcheck") for kind, _ in comments) > 1:
-            bundle = self.compile(self.folder, [TARGETS[self.options.device]])
+        # What is launched more than once is compiled once, and so is what another tool runs.
+        launches = sum(kind in ("run", "gradcheck") for kind, _ in comments)
+        if not self.options.bundles and launches > (0 if self.options.through else 1):
+            bundle = self.compile(self.folder, self.options.target or [TARGETS[self.options.device]])
             if bundle is None:
                 return
             self.source, self.includes = bundle, []
@@ -288,7 +309,10 @@ def main():
     parser.add_argument("--validate", action="store_true")
     parser.add_argument("--compile-to")
     parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--compiled-with", default="")
     parser.add_argument("--bundles")
+    parser.add_argument("--through", type=shlex.split, help="the command that runs what ADC compiles")
+    parser.add_argument("--workers", type=int)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--jobs", type=int, default=1, help="programs at once")
     parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
@@ -297,6 +321,8 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.adc = Batches(os.path.abspath(options.adc))
+    options.large |= bool(options.through and os.environ.get("ADC_FULL"))
+    options.runner = Batches(options.through) if options.through else options.adc
     folder = os.path.abspath(options.programs)
     names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
     tasks = []
@@ -312,13 +338,14 @@ def main():
 
     def examine(task):
         """What is to be said of one program in one type: seconds, mistakes, and why it was skipped, if it was."""
-        _, path, scalar, _ = task
+        at, (_, path, scalar, _) = task
         begin, why_skipped = time.monotonic(), None
         with tempfile.TemporaryDirectory() as scratch:
             program = Program(options, path, scalar, scratch)
             try:
                 if options.compile_to:
-                    program.compile(options.compile_to, options.target, "--keep-going")
+                    targets = [name for words in options.target for name in in_turn(words, at, bool(os.environ.get("ADC_FULL")))]
+                    program.compile(options.compile_to, targets, ["--keep-going", *in_turn(options.compiled_with, at)])
                 else:
                     program.check()
             except Skipped as reason:
@@ -328,7 +355,7 @@ def main():
     failed = 0
     skipped, slowest = [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (name, _, scalar, _), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, tasks)):
+        for (name, _, scalar, _), (seconds, mistakes, why_skipped) in zip(tasks, pool.map(examine, enumerate(tasks))):
             failed += bool(mistakes)
             slowest.append((seconds, f"{name} in {scalar} {seconds:.1f} s"))
             for mistake in mistakes:
@@ -339,11 +366,12 @@ def main():
                 print(f"{name} in {scalar}: {seconds:.2f} s", flush=True)
     for line in skipped:
         print(line)
-    for mistake in options.adc.end():
+    for mistake in options.adc.end() + (options.runner.end() if options.through else []):
         failed += 1
         print(mistake)
     print("slowest: " + ", ".join(text for _, text in sorted(slowest, reverse=True)[:5]))
-    print(f"{len(tasks)} programs on {options.device}, {failed} failed, {len(skipped)} skipped")
+    on = f"{options.target[0]} through {options.through[0]}" if options.through else options.device
+    print(f"{len(tasks)} programs on {on}, {failed} failed, {len(skipped)} skipped")
     return 1 if failed or len(skipped) == len(tasks) else 0
 
 
