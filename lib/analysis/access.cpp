@@ -4,26 +4,19 @@
 // *uniform* terms, of values from outside of the loop, which are the same in both; terms in the loop's own
 // indices, which differ; terms in indices of loops further in, which are free but bounded; and the rest, of
 // which nothing is known. Two accesses with equal uniform terms and nothing unknown differ only by the digits
-// of a mixed-radix number, as in
+// of a mixed-radix number (digits.h). If the digits of all indices of the loop can be read back from the axes
+// of the access, different iterations touch different cells.
 //
-//   x[(i*R + r)*C + c]      r in 0..R, c in 0..C      strides: c 1, r C, i R*C
-//
-// and such a number can be read back: digit k is determined when its stride is at least the size of the
-// window that all lower digits fill. Window and stride are compared as polynomials, so that symbolic extents
-// work: window 1 -> stride 1 of c -> window C -> stride C of r -> window R*C -> stride R*C of i. Constant
-// offsets between the two accesses widen the first window. If the digits of all indices of the loop can be
-// read back from the axes of the access, different iterations touch different cells.
-//
-// Indices of 32 bits wrap, and a number that went once round is in range again: i * 2^30 is 0 for every
-// fourth i. Where all digits are known, the last window says whether they can come round. Where they are not,
-// a number that comes round passes through what is out of range on its way, in steps of the highest stride. A
-// gate may leave that out; then nothing is proved of strides that come round after few iterations
-// (ComesRoundSoon).
+// Indices wrap, and a number that went once round is in range again: i * 2^30 is 0 for every fourth i. What
+// may be concluded then depends on which iterations execute the accesses: all of them, or those that a gate
+// lets through (GateOf).
 
 #include "analysis/access.h"
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "analysis/digits.h"
 
 namespace adc::analysis {
 
@@ -35,60 +28,24 @@ using ir::ValueKind;
 
 namespace {
 
-__extension__ using Wide = __int128;
+bool IsNonzero(int64_t value, uint32_t bits) {
+  return bits >= 63 ? value != 0 : (value & ((int64_t{1} << bits) - 1)) != 0;
+}
 
-constexpr int64_t kRound = int64_t{1} << 32;  ///< after so many an index of 32 bits is where it was
+}  // namespace
 
-/// One digit: an index of a loop, from `lo`, `extent` values, each worth `stride` cells.
-struct Digit {
-  Value index;
-  AffineForm stride, lo, extent;
-  bool in_both = false;
-};
-
-/// An index taken apart, as seen from one loop.
-struct Parts {
+struct AccessFacts::Parts {
   AffineForm uniform;        ///< terms that are the same in every iteration; no constant
   std::vector<Digit> own;    ///< of the loop's indices, one each
   std::vector<Digit> inner;  ///< of loops further in
 };
 
-bool AllNegative(const AffineForm& form) {
-  bool any = form.constant != 0;
-  if (form.constant > 0) return false;
-  for (const AffineTerm& term : form.terms) {
-    if (term.coefficient > 0) return false;
-    any = true;
-  }
-  return any;
-}
-
-AffineForm Constant(int64_t value) {
-  return {value, {}};
-}
-
-/// Whether multiples of `stride`, with lower digits or without, may meet modulo 2^32 in a loop that is not
-/// very long: 2^10 iterations with lower digits between, 2^20 without.
-bool ComesRoundSoon(const AffineForm& stride, bool is_lowest) {
-  if (!stride.IsConstant()) return false;
-  return is_lowest ? stride.constant % (1 << 12) == 0 : stride.constant >= int64_t{1} << 22;
-}
-
-/// Some of the arithmetic of an index is of 32 bits.
-bool MayComeRound(const Function& f, Value index, const AffineForm& form) {
-  if (BitWidth(f.TypeOf(index).scalar) < 64) return true;
-  for (const AffineTerm& term : form.terms) {
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      if (BitWidth(f.TypeOf(term.monomial.atoms[n]).scalar) < 64) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-AccessFacts::AccessFacts(const ir::Module& module, const Function& function)
-    : module_(&module), function_(&function), structure_(function), memory_(structure_), forms_(function) {
+AccessFacts::AccessFacts(const ir::Module& module, const Function& function, IndexWidths widths)
+    : module_(&module),
+      function_(&function),
+      structure_(function),
+      memory_(structure_),
+      forms_(function, widths) {
   if (function.IsKernel()) tasks_ = TasksOf(function);
 }
 
@@ -103,6 +60,29 @@ uint32_t AccessFacts::TaskOf(Inst inst) const {
   return static_cast<uint32_t>(after - tasks_.begin());
 }
 
+Value AccessFacts::Unwidened(Value index) const {
+  const Function& f = *function_;
+  for (;;) {
+    Inst inst = f.DefiningInst(index);
+    if (!inst.Valid() || f[inst].op != Op::Cast) return index;
+    Value from = f.Operand(inst, 0);
+    if (!f.TypeOf(from).IsIndex() || forms_.BitsOf(from) > forms_.BitsOf(index)) return index;
+    index = from;
+  }
+}
+
+IndexWord AccessFacts::CommonWord(Value index_a, Value index_b) {
+  const IndexWidths& widths = forms_.widths();
+  // What an index of 64 bits that is a widened one of 32 says, the narrow one says.
+  Value a = Unwidened(index_a), b = Unwidened(index_b);
+  bool narrow_a = forms_.BitsOf(a) == widths.narrow, narrow_b = forms_.BitsOf(b) == widths.narrow;
+  bool loose_a = forms_.IsNarrow(a), loose_b = forms_.IsNarrow(b);
+  if (narrow_a && narrow_b) return {widths.narrow, true};
+  if (!loose_a && !loose_b) return {widths.wide, true};
+  // 32 bits that wrapped, and then arithmetic of 64 with what came out.
+  return {widths.narrow, false};
+}
+
 Relation AccessFacts::SameIteration(Inst a, Inst b) {
   const Function& f = *function_;
   uint32_t class_a = memory_.ClassOf(a), class_b = memory_.ClassOf(b);
@@ -115,50 +95,69 @@ Relation AccessFacts::SameIteration(Inst a, Inst b) {
   for (size_t axis = 0; axis < indices_a.size(); ++axis) {
     if (indices_a[axis] == indices_b[axis]) continue;
     std::optional<AffineForm> difference = Add(forms_.Of(indices_a[axis]), forms_.Of(indices_b[axis]), -1);
+    IndexWord word = CommonWord(indices_a[axis], indices_b[axis]);
     if (!difference || !difference->IsConstant()) {
       same = false;
-    } else if (difference->constant % kRound != 0) {
+    } else if (IsNonzero(difference->constant, word.bits)) {
       return Relation::Distinct;
     } else {
-      same = same && difference->constant == 0;
+      same = same && word.whole && difference->constant == 0;
     }
   }
   return same ? Relation::Same : Relation::Unknown;
 }
 
-namespace {
+void AccessFacts::BoundByConstant(Digit& digit, int64_t count) const {
+  digit.extent = {count, {}};
+  digit.exact = digit.congruent = digit.contiguous = true;
+  digit.most = std::max<int64_t>(count, 0);
+}
 
-/// Where the values of a digit lie: false where its bounds are not those of a counting loop, or are not the
-/// same in every iteration of `loop`.
-bool BoundDigit(const ir::Module& module, const Structure& structure, AffineForms& forms, Inst loop,
-                Digit& digit) {
-  const Function& f = structure.function();
+bool AccessFacts::IsExact(Value v) {
+  return !forms_.IsNarrow(v) && MagnitudeOf(forms_.Of(v), forms_) <= Wide{1} << (forms_.widths().wide - 1);
+}
+
+bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
+  const Function& f = *function_;
   if (f[digit.index].kind != ValueKind::BlockParam) return false;
   Inst owner = f[ir::Block(f[digit.index].owner)].owner;
   uint32_t number = f[digit.index].number;
   if (!owner.Valid()) return false;
+  digit.bits = forms_.BitsOf(digit.index);
   if (f[owner].op == Op::ParallelOver) {
     uint32_t layout = f.TypeOf(f.Operand(owner, 0)).count;
-    const ir::LayoutField& field = module.layouts[layout].fields[f[owner].attr];
-    digit.extent = Constant(static_cast<int64_t>(field.axes[number].extent));
+    const ir::LayoutField& field = module_->layouts[layout].fields[f[owner].attr];
+    BoundByConstant(digit, static_cast<int64_t>(field.axes[number].extent));
     return true;
   }
   bool counts = (f[owner].op == Op::For && number == 0) || f[owner].op == Op::Parallel;
   if (!counts) return false;
   Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
-  if (!structure.DefinedOutside(lo, loop) || !structure.DefinedOutside(hi, loop)) return false;
-  digit.lo = forms.Of(lo);
-  std::optional<AffineForm> extent = Add(forms.Of(hi), digit.lo, -1);
-  if (extent) digit.extent = std::move(*extent);
-  return extent.has_value();
+  if (!structure_.DefinedOutside(lo, loop) || !structure_.DefinedOutside(hi, loop)) return false;
+  digit.lo = forms_.Of(lo);
+  std::optional<AffineForm> extent = Add(forms_.Of(hi), digit.lo, -1);
+  if (!extent) return false;
+  digit.extent = std::move(*extent);
+  bool is_wide = digit.bits == forms_.widths().wide;
+  bool agrees = !is_wide || (!forms_.IsNarrow(lo) && !forms_.IsNarrow(hi));  // modulo its own bits
+  digit.exact = IsExact(lo) && IsExact(hi);
+  Wide half = Wide{1} << (digit.bits - 1);
+  bool is_known =
+      digit.extent.IsConstant() && agrees && digit.extent.constant >= 1 && digit.extent.constant < 2 * half;
+  digit.exact = digit.exact || is_known;
+  digit.congruent = digit.exact || (agrees && digit.bits == word_bits);
+  digit.contiguous = f[owner].op == Op::Parallel || f.IntegerConstant(f.Operand(owner, 2)) == 1;
+  bool from_zero = digit.lo.IsConstant() && digit.lo.constant >= 0 && !forms_.IsNarrow(lo);
+  digit.most = is_known ? Wide{digit.extent.constant} : from_zero ? half - 1 : 2 * half - 1;
+  return true;
 }
 
-bool TakeApart(const ir::Module& module, const Structure& structure, AffineForms& forms, Inst loop,
-               std::span<const Value> own, const AffineForm& form, Parts& parts) {
+bool AccessFacts::TakeApart(Inst loop, uint32_t word_bits, std::span<const Value> own, const AffineForm& form,
+                            Parts& parts) {
   for (const AffineTerm& term : form.terms) {
     Value moving;
     for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      if (structure.DefinedOutside(term.monomial.atoms[n], loop)) continue;
+      if (structure_.DefinedOutside(term.monomial.atoms[n], loop)) continue;
       if (moving.Valid()) return false;
       moving = term.monomial.atoms[n];
     }
@@ -183,130 +182,263 @@ bool TakeApart(const ir::Module& module, const Structure& structure, AffineForms
       known->stride = std::move(*sum);
       continue;
     }
-    Digit digit{moving, std::move(stride), {}, {}};
-    if (!BoundDigit(module, structure, forms, loop, digit)) return false;
+    Digit digit;
+    digit.index = moving;
+    digit.stride = std::move(stride);
+    if (!BoundDigit(loop, word_bits, digit)) return false;
     digits.push_back(std::move(digit));
   }
   return true;
 }
 
+namespace {
+
+/// Makes `twin`, of a, stand for `digit`, of b, too. False where they cannot be compared.
+bool Merge(Digit& twin, const Digit& digit, Difference& difference) {
+  twin.in_b = true;
+  if (twin.index == digit.index) return true;
+  std::optional<AffineForm> wider = Add(digit.extent, twin.extent, -1);
+  if (!wider || !wider->IsConstant()) return false;
+  if (wider->constant != 0) {
+    // Extents that may have wrapped compare as their polynomials do where neither fills half of the bits.
+    Wide half = Wide{1} << (twin.bits - 1);
+    bool exact = twin.exact && digit.exact;
+    bool short_both = twin.congruent && digit.congruent && twin.most < half && digit.most < half &&
+                      Wide{std::abs(wider->constant)} < half / 2;
+    if (!exact && !short_both) return false;
+    (wider->constant > 0 ? difference.a_holds_b : difference.b_holds_a) = false;
+    if (wider->constant > 0) twin.extent = digit.extent;
+  }
+  twin.exact = twin.exact && digit.exact;
+  twin.congruent = twin.congruent && digit.congruent;
+  twin.contiguous = twin.contiguous && digit.contiguous;
+  twin.most = std::max(twin.most, digit.most);
+  return true;
+}
+
 /// The digits of two indices together: a digit of both once, with the larger range. Empty where they cannot
 /// be compared.
-std::optional<std::vector<Digit>> Together(const Parts& a, const Parts& b) {
+template <class Parts>
+std::optional<Difference> Together(const Parts& a, const Parts& b) {
   if (a.own.size() != b.own.size()) return std::nullopt;
-  std::vector<Digit> digits = a.own;
+  Difference difference;
+  std::vector<Digit>& digits = difference.digits;
+  digits = a.own;
   for (Digit& digit : digits) {
     auto other =
         std::find_if(b.own.begin(), b.own.end(), [&](const Digit& d) { return d.index == digit.index; });
     if (other == b.own.end() || !(other->stride == digit.stride)) return std::nullopt;
-    digit.in_both = true;
+    digit.in_a = digit.in_b = true;
   }
   size_t first_inner = digits.size();
   digits.insert(digits.end(), a.inner.begin(), a.inner.end());
+  for (size_t n = first_inner; n < digits.size(); ++n) digits[n].in_a = true;
   for (const Digit& digit : b.inner) {
     auto twin = std::find_if(
-        digits.begin() + static_cast<std::ptrdiff_t>(first_inner), digits.end(),
-        [&](const Digit& d) { return !d.in_both && d.stride == digit.stride && d.lo == digit.lo; });
+        digits.begin() + static_cast<std::ptrdiff_t>(first_inner), digits.end(), [&](const Digit& d) {
+          return !d.in_b && d.bits == digit.bits && d.stride == digit.stride && d.lo == digit.lo;
+        });
     if (twin == digits.end()) {
       digits.push_back(digit);
-      continue;
+      digits.back().in_b = true;
+      difference.a_holds_b = false;
+    } else if (!Merge(*twin, digit, difference)) {
+      return std::nullopt;
     }
-    std::optional<AffineForm> wider = Add(digit.extent, twin->extent, -1);
-    if (!wider || !wider->IsConstant()) return std::nullopt;
-    if (wider->constant > 0) twin->extent = digit.extent;
-    twin->in_both = true;
   }
   for (Digit& digit : digits) {
+    bool in_both = digit.in_a && digit.in_b;
+    if (!digit.in_b) difference.b_holds_a = false;
     // A digit that one of the two does not have counts as zero there: zero must be one of its values.
-    if (!digit.in_both && !(digit.lo == AffineForm{})) return std::nullopt;
+    if (!in_both && !(digit.lo == AffineForm{})) return std::nullopt;
     if (!AllNegative(digit.stride)) continue;
     // Counted from its other end, the digit grows.
-    if (!digit.in_both) return std::nullopt;
-    digit.stride = *Add(AffineForm{}, digit.stride, -1);
+    if (!in_both) return std::nullopt;
+    std::optional<AffineForm> positive = Add(AffineForm{}, digit.stride, -1);
+    if (!positive) return std::nullopt;
+    digit.stride = std::move(*positive);
   }
-  return digits;
+  return difference;
+}
+
+bool IsIndexOf(const Function& f, Value v) {
+  if (f[v].kind != ValueKind::BlockParam) return false;
+  Inst owner = f[ir::Block(f[v].owner)].owner;
+  return owner.Valid() && (IsParallel(f[owner].op) || (f[owner].op == Op::For && f[v].number == 0));
 }
 
 }  // namespace
 
 /// Reads one axis. `decoded` gets the loop's indices that the axis determines, and every index of the loop
 /// when the axis alone tells the two accesses apart.
-void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, bool gated, std::vector<Value>& decoded) {
+void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, const Gate& gate_a, const Gate& gate_b,
+                         std::vector<Value>& decoded) {
   const Function& f = *function_;
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
   AffineForm form_a = forms_.Of(index_a), form_b = forms_.Of(index_b);
+  IndexWord word = CommonWord(index_a, index_b);
   Parts a, b;
-  if (!TakeApart(*module_, structure_, forms_, loop, own, form_a, a)) return;
-  if (!TakeApart(*module_, structure_, forms_, loop, own, form_b, b)) return;
+  if (!TakeApart(loop, word.bits, own, form_a, a) || !TakeApart(loop, word.bits, own, form_b, b)) return;
   if (!(a.uniform == b.uniform)) return;
-  if (a.own.empty() && b.own.empty() && a.inner.empty() && b.inner.empty()) {
-    if ((form_a.constant - form_b.constant) % kRound != 0)
-      decoded.insert(decoded.end(), own.begin(), own.end());
+  std::optional<Difference> difference = Together(a, b);
+  if (!difference) return;
+  if (__builtin_sub_overflow(form_a.constant, form_b.constant, &difference->constant)) return;
+  // The access that holds the other one stands for both; what gates it must gate the other one too.
+  Executed executed;
+  if (difference->a_holds_b && gate_a.open && gate_a.IsPartOf(gate_b)) {
+    executed = {true, gate_a.indices};
+  } else if (difference->b_holds_a && gate_b.open && gate_b.IsPartOf(gate_a)) {
+    executed = {true, gate_b.indices};
+  } else if (gate_a.open && gate_b.open && gate_a.IsPartOf(gate_b) && gate_b.IsPartOf(gate_a)) {
+    executed = {true, gate_a.indices};
+  }
+  for (Value found : EqualDigits(*difference, word, executed, own, forms_)) decoded.push_back(found);
+}
+
+bool AccessFacts::Gate::IsPartOf(const Gate& other) const {
+  return std::all_of(branches.begin(), branches.end(), [&](const std::pair<Inst, uint32_t>& branch) {
+    return std::find(other.branches.begin(), other.branches.end(), branch) != other.branches.end();
+  });
+}
+
+bool AccessFacts::IsInterval(Inst loop, Value condition, bool holds, std::vector<Value>& indices) const {
+  const Function& f = *function_;
+  if (structure_.DefinedOutside(condition, loop)) return true;
+  Inst inst = f.DefiningInst(condition);
+  if (!inst.Valid()) return false;
+  Op op = f[inst].op;
+  if (op == (holds ? Op::And : Op::Or)) {
+    return IsInterval(loop, f.Operand(inst, 0), holds, indices) &&
+           IsInterval(loop, f.Operand(inst, 1), holds, indices);
+  }
+  if (op != Op::Lt && op != Op::Le && op != Op::Gt && op != Op::Ge) return false;
+  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
+  if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
+  if (!structure_.DefinedOutside(right, loop) || !IsIndexOf(f, left)) return false;
+  indices.push_back(left);
+  return true;
+}
+
+void AccessFacts::CollectFixed(Inst loop, Value condition,
+                               std::vector<std::pair<Value, Value>>& fixed) const {
+  const Function& f = *function_;
+  Inst inst = f.DefiningInst(condition);
+  if (!inst.Valid() || (f[inst].op != Op::Eq && f[inst].op != Op::And)) return;
+  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
+  if (f[inst].op == Op::And) {
+    CollectFixed(loop, left, fixed);
+    CollectFixed(loop, right, fixed);
     return;
   }
-  std::optional<std::vector<Digit>> digits = Together(a, b);
-  if (!digits) return;
-  bool may_come_round = MayComeRound(f, index_a, form_a) || MayComeRound(f, index_b, form_b);
-  AffineForm window = Constant(1 + std::abs(form_a.constant - form_b.constant));
-  std::vector<Value> found;
-  while (!digits->empty()) {
-    // The lowest digit whose stride is known to clear the window of those below it.
-    auto best = digits->end();
-    int64_t best_slack = 0;
-    for (auto digit = digits->begin(); digit != digits->end(); ++digit) {
-      std::optional<AffineForm> slack = Add(digit->stride, window, -1);
-      if (!slack || !slack->IsConstant() || slack->constant < 0) continue;
-      if (best != digits->end() && slack->constant >= best_slack) continue;
-      best = digit;
-      best_slack = slack->constant;
-    }
-    if (best == digits->end()) return;
-    if (std::find(own.begin(), own.end(), best->index) != own.end()) found.push_back(best->index);
-    std::optional<AffineForm> filled = Multiply(best->stride, best->extent);
-    bool is_soon = gated && ComesRoundSoon(best->stride, window == Constant(1));
-    digits->erase(best);
-    if (!filled && !digits->empty()) return;
-    if (filled) window = std::move(*filled);
-    bool is_known = filled && window.IsConstant();
-    if (may_come_round && (is_known ? window.constant > kRound : is_soon)) return;
-  }
-  decoded.insert(decoded.end(), found.begin(), found.end());
+  if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
+  if (structure_.DefinedOutside(right, loop) && IsIndexOf(f, left)) fixed.emplace_back(left, right);
 }
 
-bool AccessFacts::IsGated(Inst loop, Inst access) const {
+AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) const {
   const Function& f = *function_;
+  Gate gate;
   for (ir::Block block = f[access].parent; f[block].owner != loop; block = f[f[block].owner].parent) {
     Inst owner = f[block].owner;
-    if (f[owner].op != Op::For || !structure_.DefinedOutside(f.Operand(owner, 0), loop) ||
-        !structure_.DefinedOutside(f.Operand(owner, 1), loop))
-      return true;
+    if (f[owner].op == Op::For && structure_.DefinedOutside(f.Operand(owner, 0), loop) &&
+        structure_.DefinedOutside(f.Operand(owner, 1), loop))
+      continue;
+    uint32_t region = f[owner].regions[0] == block ? 0 : 1;
+    // A condition from outside lets all iterations through, or none.
+    if (f[owner].op == Op::If && structure_.DefinedOutside(f.Operand(owner, 0), loop)) continue;
+    bool interval = f[owner].op == Op::If && IsInterval(loop, f.Operand(owner, 0), region == 0, gate.indices);
+    if (f[owner].op == Op::If && region == 0) CollectFixed(loop, f.Operand(owner, 0), gate.fixed);
+    gate.open = gate.open && interval;
+    gate.branches.emplace_back(owner, region);
   }
-  return false;
+  return gate;
 }
 
-bool AccessFacts::TuplesDistinct(Inst loop, std::span<const Value> a, std::span<const Value> b, bool gated) {
+bool AccessFacts::RunsOnce(Inst loop, uint32_t axis) {
+  const Function& f = *function_;
+  if (f[loop].op == Op::ParallelOver) {
+    uint32_t layout = f.TypeOf(f.Operand(loop, 0)).count;
+    return module_->layouts[layout].fields[f[loop].attr].axes[axis].extent <= 1;
+  }
+  Digit digit;
+  digit.index = f[f[loop].regions[0]].params[axis];
+  if (!BoundDigit(loop, forms_.BitsOf(digit.index), digit) || !digit.extent.IsConstant()) return false;
+  return digit.congruent && (digit.extent.constant == 1 || digit.extent.constant == 0 ||
+                             (digit.exact && digit.extent.constant < 0));
+}
+
+bool AccessFacts::TuplesDistinct(Inst loop, Inst a, Inst b) {
   const Function& f = *function_;
   if (f[loop].op == Op::While || !IsLoop(f[loop].op)) return false;
   std::vector<Value> decoded;
-  for (size_t axis = 0; axis < a.size(); ++axis) Decode(loop, a[axis], b[axis], gated, decoded);
+  Gate gate_a = GateOf(loop, a), gate_b = a == b ? gate_a : GateOf(loop, b);
+  for (size_t axis = 0; axis < f.Indices(a).size(); ++axis)
+    Decode(loop, f.Indices(a)[axis], f.Indices(b)[axis], gate_a, gate_b, decoded);
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
+  for (const auto& [index, value] : gate_a.fixed) {
+    auto same = std::find(gate_b.fixed.begin(), gate_b.fixed.end(), std::pair(index, value));
+    if (same != gate_b.fixed.end()) decoded.push_back(index);
+  }
   for (uint32_t n = 0; n < own.size(); ++n) {
-    if (std::find(decoded.begin(), decoded.end(), own[n]) != decoded.end()) continue;
     // An index that takes one value only cannot differ.
-    bool single = false;
-    if (f[loop].op == Op::ParallelOver) {
-      uint32_t layout = f.TypeOf(f.Operand(loop, 0)).count;
-      single = module_->layouts[layout].fields[f[loop].attr].axes[n].extent == 1;
-    } else {
-      std::optional<AffineForm> extent =
-          Add(forms_.Of(f.Operand(loop, 2 * n + 1)), forms_.Of(f.Operand(loop, 2 * n)), -1);
-      single = extent && extent->IsConstant() && extent->constant <= 1;
-    }
-    if (!single) return false;
+    if (std::find(decoded.begin(), decoded.end(), own[n]) == decoded.end() && !RunsOnce(loop, n))
+      return false;
   }
   return true;
+}
+
+bool AccessFacts::MeetsElsewhere(Inst loop, Inst read, Inst write) {
+  const Function& f = *function_;
+  if (!IsParallel(f[loop].op) || !structure_.Contains(loop, read) || !structure_.Contains(loop, write))
+    return false;
+  if (!ir::IsAccess(f[write].op) || f.Operand(read, 0) != f.Operand(write, 0)) return false;
+  if (f[read].attr != f[write].attr || f[read].component != f[write].component) return false;
+  for (Inst access : {read, write}) {
+    if (!GateOf(loop, access).open) return false;
+    for (Inst around : structure_.Enclosing(access))
+      if (around != loop && IsLoop(f[around].op)) return false;
+  }
+  std::span<const Value> own = f[f[loop].regions[0]].params;
+  std::vector<int64_t> shifts(own.size(), 0);
+  std::vector<bool> known(own.size(), false);
+  for (size_t axis = 0; axis < f.Indices(read).size(); ++axis) {
+    const AffineForm& form = forms_.Of(f.Indices(write)[axis]);
+    std::optional<AffineForm> difference = Add(forms_.Of(f.Indices(read)[axis]), form, -1);
+    if (!difference || !difference->IsConstant()) return false;
+    // One index of the loop times a constant, and terms that are the same in all iterations.
+    size_t moving = own.size();
+    int64_t stride = 0;
+    for (const AffineTerm& term : form.terms) {
+      bool uniform = true;
+      for (uint32_t n = 0; n < term.monomial.degree; ++n)
+        uniform = uniform && structure_.DefinedOutside(term.monomial.atoms[n], loop);
+      if (uniform) continue;
+      auto index = std::find(own.begin(), own.end(), term.monomial.atoms[0]);
+      if (term.monomial.degree != 1 || index == own.end() || moving != own.size()) return false;
+      moving = static_cast<size_t>(index - own.begin());
+      stride = term.coefficient;
+    }
+    if (moving == own.size()) {
+      if (difference->constant != 0) return false;
+      continue;
+    }
+    if (difference->constant % stride != 0) return false;
+    int64_t shift = difference->constant / stride;
+    if (known[moving] && shifts[moving] != shift) return false;
+    known[moving] = true;
+    shifts[moving] = shift;
+  }
+  bool elsewhere = false;
+  for (size_t n = 0; n < own.size(); ++n) {
+    if (shifts[n] == 0) continue;
+    elsewhere = true;
+    Digit digit;
+    digit.index = own[n];
+    bool bounded = BoundDigit(loop, forms_.BitsOf(own[n]), digit);
+    if (!bounded || digit.most <= Wide{std::abs(shifts[n])}) return false;
+  }
+  return elsewhere;
 }
 
 bool AccessFacts::DistinctAcross(Inst loop, Inst a, Inst b) {
@@ -318,7 +450,7 @@ bool AccessFacts::DistinctAcross(Inst loop, Inst a, Inst b) {
     return true;
   // An array made inside the loop is a fresh one in every iteration.
   if (f.TypeOf(f.Operand(a, 0)).IsArray() && !structure_.DefinedOutside(f.Operand(a, 0), loop)) return true;
-  return TuplesDistinct(loop, f.Indices(a), f.Indices(b), IsGated(loop, a) || IsGated(loop, b));
+  return TuplesDistinct(loop, a, b);
 }
 
 bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
@@ -347,10 +479,20 @@ bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
     // multiple of `moves` takes `ahead` to 0, or once round.
     int64_t moves = 0;
     if (!is_plain || __builtin_mul_overflow(stride, step, &moves) || moves == 0) continue;
-    if (moves % (1 << 12) == 0 || std::abs(moves) >= kRound / (1 << 10)) continue;
-    if (std::abs(ahead->constant) >= kRound / (1 << 10)) continue;
+    IndexWord word = CommonWord(write_index, read_index);
+    std::optional<Wide> meeting = FirstMeeting(ahead->constant, moves, word.bits);
+    Digit digit;
+    digit.index = own;
+    if (!BoundDigit(loop, word.bits, digit)) continue;
+    Wide iterations = (digit.most + std::abs(step) - 1) / std::abs(step);
+    if (!meeting || *meeting >= iterations) return true;
+    // What is executed in every iteration is in range in every one, and moves by `moves` exactly.
+    Wide half = Wide{1} << (word.bits - 1);
+    Gate gate_read = GateOf(loop, read), gate_write = GateOf(loop, write);
+    bool in_range = word.whole && (gate_read.Always() || gate_write.Always()) &&
+                    Wide{std::abs(moves)} < half && Wide{std::abs(ahead->constant)} < half;
     bool meets = (ahead->constant < 0) == (moves > 0) && ahead->constant % moves == 0 && ahead->constant != 0;
-    if (!meets) return true;
+    if (in_range && !meets) return true;
   }
   return false;
 }
@@ -371,7 +513,8 @@ bool AccessFacts::MayOverwriteLater(Inst read, Inst write) {
       if (task_write < task_read) return false;
       // Cells named by values of the whole kernel alone can be told apart in any iteration.
       if (SameIteration(read, write) != Relation::Distinct) return true;
-      if (f[read].component != f[write].component) return false;
+      bool parts = f[read].component != ir::kNoAttr && f[write].component != ir::kNoAttr;
+      if (parts && f[read].component != f[write].component) return false;
       for (std::span<const Value> indices : {f.Indices(read), f.Indices(write)}) {
         for (Value index : indices) {
           for (const AffineTerm& term : forms_.Of(index).terms) {
@@ -407,16 +550,21 @@ bool AccessFacts::MayOverwriteLater(Inst read, Inst write) {
 
 bool AccessFacts::MayRace(Inst read, Inst write) {
   const Function& f = *function_;
-  std::vector<Inst> around = structure_.Enclosing(read);
-  if (around.empty() || !IsParallel(f[around[0]].op) || !structure_.Contains(around[0], write)) return false;
-  if (!ir::IsAccess(f[write].op)) return MayOverwriteLater(read, write);
-  return !DistinctAcross(around[0], read, write);
+  for (Inst around : structure_.Enclosing(read)) {
+    if (!IsParallel(f[around].op)) continue;
+    if (!structure_.Contains(around, write)) return false;
+    if (!ir::IsAccess(f[write].op)) return MayOverwriteLater(read, write);
+    return !DistinctAcross(around, read, write);
+  }
+  return false;
 }
 
 bool AccessFacts::InRange(Inst access, uint32_t axis) {
   const Function& f = *function_;
   Value base = f.Operand(access, 0);
   ir::Type type = f.TypeOf(base);
+  Value index = Unwidened(f.Indices(access)[axis]);
+  if (forms_.BitsOf(index) == forms_.widths().wide && forms_.IsNarrow(index)) return false;
   const AffineForm& form = forms_.Of(f.Indices(access)[axis]);
   // The range of the index over loops with constant bounds.
   int64_t low = form.constant, high = form.constant;

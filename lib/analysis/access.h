@@ -1,9 +1,11 @@
 #pragma once
 // Which accesses can meet in one cell: within one iteration, across the iterations of a loop, and over the
 // whole kernel. The ground that accumulation without atomics, refusal of overwritten reads, and forwarding of
-// stores stand on. Every "true" is proved; "false" means "not proved".
+// stores stand on. Every "true" is proved; "false" means "not proved". Proofs take it that indices of
+// executed accesses are in range, which they are in a program without errors; none takes it that arithmetic
+// does not wrap.
 
-#include "analysis/affine.h"
+#include "analysis/digits.h"
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
 
@@ -18,7 +20,7 @@ enum class Relation : uint8_t {
 /// Facts about the accesses of one function. Made once; stale after the function is edited.
 class AccessFacts {
  public:
-  AccessFacts(const ir::Module& module, const ir::Function& function);
+  AccessFacts(const ir::Module& module, const ir::Function& function, IndexWidths widths = {});
 
   const Structure& structure() const { return structure_; }
   const MemoryClasses& memory() const { return memory_; }
@@ -37,6 +39,14 @@ class AccessFacts {
   bool DistinctAcross(ir::Inst loop, ir::Inst a, ir::Inst b);
   /// DistinctAcross(loop, a, a): no two iterations of `loop` touch one cell through `a`.
   bool InjectiveIn(ir::Inst loop, ir::Inst a) { return DistinctAcross(loop, a, a); }
+  /// True when `read`, in an iteration of the parallel `loop`, reads what `write` writes in another one, a
+  /// fixed number of iterations away, provided that both iterations run and no gate but an interval of
+  /// indices leaves them out: `x[i - 1]` where `x[i]` is written. False: not proved.
+  bool MeetsElsewhere(ir::Inst loop, ir::Inst read, ir::Inst write);
+  /// At most one iteration along an axis of the loop.
+  bool RunsOnce(ir::Inst loop, uint32_t axis);
+  /// True when every iteration of `loop`, which holds `access`, executes it.
+  bool Everywhere(ir::Inst loop, ir::Inst access) const { return GateOf(loop, access).Always(); }
   /// False when the cell that `read` reads provably does not change afterwards through `write`: not later in
   /// its iteration, not in a later iteration of a loop around both, not in another iteration of the parallel
   /// that holds both, not in a later task. Looks at cells, not at the values written. `writeonce` is not
@@ -56,10 +66,37 @@ class AccessFacts {
   /// True when the cell of `read` in one iteration of `loop`, a `for`, is never the cell of `write` in a
   /// later one, as that of `y[t - 1]` where `y[t]` is written. Both stand in `loop`.
   bool BehindLater(ir::Inst loop, ir::Inst read, ir::Inst write);
-  /// Some iterations of `loop` may pass by `access`, and others not.
-  bool IsGated(ir::Inst loop, ir::Inst access) const;
-  bool TuplesDistinct(ir::Inst loop, std::span<const ir::Value> a, std::span<const ir::Value> b, bool gated);
-  void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, bool gated,
+  /// The branches around an access inside a loop.
+  struct Gate {
+    bool open = true;  ///< the access is executed wherever `indices` lie in one interval each
+    std::vector<ir::Value> indices;
+    std::vector<std::pair<ir::Inst, uint32_t>> branches;  ///< and the region that holds the access
+    std::vector<std::pair<ir::Value, ir::Value>> fixed;   ///< an index, and a value that it has here
+    bool IsPartOf(const Gate& other) const;
+    bool Always() const { return open && indices.empty(); }
+  };
+  /// An index of a loop taken apart.
+  struct Parts;
+  Gate GateOf(ir::Inst loop, ir::Inst access) const;
+  /// Where `condition` is `holds`, indices of loops in and around `loop` lie in an interval each.
+  bool IsInterval(ir::Inst loop, ir::Value condition, bool holds, std::vector<ir::Value>& indices) const;
+  /// Where `condition` holds, indices of loops in `loop` have these values from outside of it.
+  void CollectFixed(ir::Inst loop, ir::Value condition,
+                    std::vector<std::pair<ir::Value, ir::Value>>& fixed) const;
+  /// The value that a widened index has before it is widened.
+  ir::Value Unwidened(ir::Value index) const;
+  /// Modulo what the polynomials of two indices say their difference.
+  IndexWord CommonWord(ir::Value index_a, ir::Value index_b);
+  /// The polynomial of `v` is its value over the integers.
+  bool IsExact(ir::Value v);
+  void BoundByConstant(Digit& digit, int64_t count) const;
+  /// Where the values of a digit lie: false where its bounds are not those of a counting loop, or are not the
+  /// same in every iteration of `loop`.
+  bool BoundDigit(ir::Inst loop, uint32_t word_bits, Digit& digit);
+  bool TakeApart(ir::Inst loop, uint32_t word_bits, std::span<const ir::Value> own, const AffineForm& form,
+                 Parts& parts);
+  bool TuplesDistinct(ir::Inst loop, ir::Inst a, ir::Inst b);
+  void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, const Gate& gate_a, const Gate& gate_b,
               std::vector<ir::Value>& decoded);
 
   const ir::Module* module_;

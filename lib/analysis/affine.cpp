@@ -130,6 +130,11 @@ Value AffineForms::AtomOf(Value v) {
   return shapes_.try_emplace(key, v).first->second;
 }
 
+bool AffineForms::IsNarrow(Value v) {
+  Of(v);
+  return narrow_.Has(v);
+}
+
 AffineForm AffineForms::Compute(Value v, uint32_t depth) {
   if (uint32_t known = known_.Get(v)) return forms_[known - 1];
   if (std::optional<int64_t> constant = function_->IntegerConstant(v)) {
@@ -159,6 +164,20 @@ AffineForm AffineForms::Compute(Value v, uint32_t depth) {
       Type from = function_->TypeOf(function_->Operand(inst, 0));
       if (from.IsIndex() && BitWidth(from.scalar) <= BitWidth(function_->TypeOf(v).scalar)) form = operand(0);
     }
+  }
+  if (form) {
+    bool narrow = false;
+    for (Value operand : function_->Operands(inst)) narrow = narrow || narrow_.Has(operand);
+    // Arithmetic of few bits that comes out as one number or one atom of as many bits has not left them.
+    if ((*function_)[inst].op != Op::Cast && BitsOf(v) == widths_.narrow) {
+      int64_t limit = int64_t{1} << (widths_.narrow - 1);
+      bool is_number = form->IsConstant() && form->constant >= -limit && form->constant < limit;
+      bool is_atom = form->constant == 0 && form->terms.size() == 1 && form->terms[0].coefficient == 1 &&
+                     form->terms[0].monomial.degree == 1 &&
+                     BitsOf(form->terms[0].monomial.atoms[0]) == widths_.narrow;
+      narrow = !is_number && !is_atom;
+    }
+    if (narrow) narrow_.Insert(v);
   }
   if (!form) form = Atom(AtomOf(v));
   forms_.push_back(*form);

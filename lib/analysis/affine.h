@@ -3,8 +3,8 @@
 // taken apart further (parameters, shapes, loop indices, loaded integers).
 //
 // Sums, differences and products of i32 and i64 are followed through, and widening from one to the other;
-// everything else is an atom. The polynomial is exact for index arithmetic that does not wrap, and else
-// modulo 2^32; what can be read off it then, access.cpp says.
+// everything else is an atom. Arithmetic wraps, so that value and polynomial agree modulo 2^64 where no
+// arithmetic of 32 bits stands behind the value, and modulo 2^32 where some does (AffineForms::IsNarrow).
 
 #include <array>
 #include <deque>
@@ -50,13 +50,27 @@ struct AffineForm {
 std::optional<AffineForm> Add(const AffineForm& a, const AffineForm& b, int64_t scale_b = 1);
 std::optional<AffineForm> Multiply(const AffineForm& a, const AffineForm& b);
 
+/// How many bits the arithmetic of i32 and of i64 has. Tests make them few, so that every wrapped value can
+/// be tried.
+struct IndexWidths {
+  uint32_t narrow = 32, wide = 64;
+};
+
 /// Forms of the integer values of one function, made on demand and kept. Stale after the function is edited,
 /// but instructions may be appended (their values get forms of their own).
 class AffineForms {
  public:
-  explicit AffineForms(const ir::Function& function) : function_(&function) {}
+  explicit AffineForms(const ir::Function& function, IndexWidths widths = {})
+      : function_(&function), widths_(widths) {}
   /// The form of an integer value. A value that cannot be taken apart is its own atom.
   const AffineForm& Of(ir::Value v);
+  /// True when the form says the value modulo 2^32 alone: arithmetic of 32 bits behind it may wrap.
+  bool IsNarrow(ir::Value v);
+  const IndexWidths& widths() const { return widths_; }
+  /// Bits of an index, or of the arithmetic that makes it.
+  uint32_t BitsOf(ir::Value v) const {
+    return function_->TypeOf(v).scalar == ir::Scalar::I64 ? widths_.wide : widths_.narrow;
+  }
   const ir::Function& function() const { return *function_; }
 
  private:
@@ -65,6 +79,8 @@ class AffineForms {
   ir::Value AtomOf(ir::Value v);
 
   const ir::Function* function_;
+  IndexWidths widths_;
+  IndexSet<ir::Value> narrow_;
   SideTable<ir::Value, uint32_t> known_;  ///< position in forms_ plus one
   std::deque<AffineForm> forms_;
   std::unordered_map<uint64_t, ir::Value> shapes_;
