@@ -46,7 +46,7 @@ enum class ErrorKind : uint8_t {
   OutOfRange,   ///< an index
   StepBudget,   ///< the run is longer than allowed
   CallDepth,    ///< functions call each other endlessly
-  StackEmpty,   ///< a pop or top of an empty adstack, or of a slot that was never pushed
+  StackEmpty,   ///< a pop or top of an empty adstack, or of a slot not pushed since it was popped
   Limit,        ///< an adstack or an iteration space beyond what the interpreter holds
   LoopStep,     ///< a loop whose step is not positive
   Row,          ///< a row access outside its row, or without RunOptions::rows

@@ -117,6 +117,7 @@ struct Memory {
 
 struct AdStack {
   std::vector<uint64_t> values;
+  std::vector<uint8_t> is_full;  ///< pushed, and not popped since
   std::vector<double> tangents;
 };
 

@@ -264,6 +264,7 @@ const Code* PutComponent(Machine& m, const Code* c) {
 const Code* StackNew(Machine& m, const Code* c) {
   m.cells[c->dst] = c->a;
   m.stacks[c->a].values.clear();
+  m.stacks[c->a].is_full.clear();
   m.stacks[c->a].tangents.clear();
   return c + 1;
 }
@@ -277,9 +278,11 @@ const Code* StackPush(Machine& m, const Code* c) {
     return m.Fail(ErrorKind::Limit, c, "push into slot " + std::to_string(static_cast<int64_t>(at)));
   if (at >= stack.values.size()) {
     stack.values.resize(at + 1);
+    stack.is_full.resize(at + 1);
     if (m.tangents != nullptr) stack.tangents.resize(at + 1);
   }
   stack.values[at] = m.cells[c->b];
+  stack.is_full[at] = 1;
   if (m.tangents != nullptr) stack.tangents[at] = m.tangents[c->b];
   StackStatistics& statistics = m.result->stacks[number];
   ++statistics.pushes;
@@ -297,10 +300,17 @@ const Code* StackRead(Machine& m, const Code* c) {
                              std::to_string(stack.values.size()) + " elements"
                        : std::string("read of an empty adstack"));
   }
+  if (stack.is_full[at] == 0) {
+    return m.Fail(ErrorKind::StackEmpty, c,
+                  "slot " + std::to_string(static_cast<int64_t>(at)) +
+                      " of an adstack, which was not pushed since it was popped");
+  }
   m.cells[c->dst] = stack.values[at];
   if (m.tangents != nullptr) m.tangents[c->dst] = stack.tangents[at];
+  if (take) stack.is_full[at] = 0;
   if (take && !slot) {
     stack.values.pop_back();
+    stack.is_full.pop_back();
     if (m.tangents != nullptr) stack.tangents.pop_back();
   }
   return c + 1;

@@ -385,6 +385,18 @@ TEST_CASE("errors of a run name the place", "[interp]") {
   Program empty("kernel @k(%x: buffer<f32, 0>) {\n  %s = stack.new f32\n  store %x[], (stack.pop %s)\n}\n");
   CHECK(empty.TryRun().error.kind == ErrorKind::StackEmpty);
 
+  // A pop takes the element: what reads it once more reads what an earlier run of a loop left.
+  Program twice(
+      "kernel @k(%x: buffer<f32, 0>) {\n  %s = stack.new f32\n  stack.push %s, 1.0 at 1\n"
+      "  %a = stack.pop %s at 1\n  store %x[], (stack.pop %s at 1)\n}\n");
+  interp::RunResult again = twice.TryRun();
+  CHECK(again.error.kind == ErrorKind::StackEmpty);
+  CHECK(again.error.text == "slot 1 of an adstack, which was not pushed since it was popped");
+  Program gap(
+      "kernel @k(%x: buffer<f32, 0>) {\n  %s = stack.new f32\n  stack.push %s, 1.0 at 1\n"
+      "  store %x[], (stack.pop %s at 0)\n}\n");
+  CHECK(gap.TryRun().error.kind == ErrorKind::StackEmpty);
+
   Program endless(
       "kernel @k(%x: buffer<f32, 0>) {\n  while carry(%a = 0) { continue_if true } do { yield (add %a, 1) "
       "}\n}\n");
