@@ -18,7 +18,9 @@ bool ShapeForDifferentiation(ir::Module& module, const ShapeConfig& config, diag
   };
   InlineConfig inlining{.instruction_limit = config.instruction_limit, .fold = config.fold};
   UnrollConfig unrolling{.instruction_limit = config.instruction_limit, .fold = config.fold};
-  auto simplify = [&] { return Simplify(module, {.fold = config.fold}, diagnostics); };
+  auto simplify = [&] {
+    return Simplify(module, {.fold = config.fold, .before_reverse = true}, diagnostics);
+  };
   const Step steps[] = {
       // Beyond this point only calls of functions with derivatives of their own are left.
       {"inline", [&] { return Inline(module, inlining, diagnostics); }},

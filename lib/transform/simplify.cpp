@@ -33,11 +33,11 @@ using ir::Value;
 
 class SimplifyRewriter final : public Rewriter {
  public:
-  SimplifyRewriter(ir::Module& module, const Function& from, FoldConfig fold)
-      : Rewriter(module, from, fold),
+  SimplifyRewriter(ir::Module& module, const Function& from, const SimplifyConfig& config)
+      : Rewriter(module, from, config.fold),
         live_(from),
         facts_(module, from),
-        numbering_(*into_),
+        numbering_(*into_, config.before_reverse),
         memory_(facts_, numbering_) {
     builder_.SetEmitter(&numbering_);
   }
@@ -71,7 +71,11 @@ class SimplifyRewriter final : public Rewriter {
   void EnterRegion(Block block, Inst control, bool is_loop) {
     bool runs = is_loop && analysis::RunsAtLeastOnce(from_, control);
     frames_.push_back({control, runs});
-    numbering_.Enter(block, is_loop);
+    // The prologue of a parallel is reversed along with each iteration. The test of a `while` is reversed
+    // with its body, so not the last time that it runs.
+    bool reversed = control.Valid() &&
+                    (analysis::IsParallel(from_[control].op) || (from_[control].op == Op::For && runs));
+    numbering_.Enter(block, is_loop, reversed);
     builder_.SetBlock(block);
   }
 
@@ -574,7 +578,7 @@ class SimplifyRewriter final : public Rewriter {
 
 void SimplifyFunction(ir::Module& module, Function& function, const SimplifyConfig& config) {
   for (uint32_t round = 0; round < config.rounds; ++round) {
-    SimplifyRewriter rewriter(module, function, config.fold);
+    SimplifyRewriter rewriter(module, function, config);
     std::unique_ptr<Function> simplified = rewriter.RunAll();
     bool changed = rewriter.Changed();
     function = std::move(*simplified);

@@ -9,13 +9,18 @@ namespace adc::transform {
 struct SimplifyConfig {
   FoldConfig fold = {};
   uint32_t rounds = 4;
+  /// The function will be differentiated in reverse mode: a float whose derivative may be infinite or NaN
+  /// somewhere is not computed where the function as it stands would not compute it. Its adjoint would be 0
+  /// there, and 0 times that is NaN.
+  bool before_reverse = false;
 };
 
 /// Simplifies one function. Linear time and size per round.
 ///
 /// - Arithmetic folds (FoldingBuilder) and is computed once per scope that needs it.
 /// - Pure arithmetic leaves loops and `parallel` for the innermost block that sees its operands; out of a
-///   parallel it goes to the prologue of its task. Loads leave loops that do not write their memory, where
+///   parallel it goes to the prologue of its task. Before reverse mode, what could give a derivative that is
+///   not finite leaves only what provably runs it. Loads leave loops that do not write their memory, where
 ///   they run at least once or their index provably lies in range. Nothing moves or is shared between tasks.
 /// - A load after a store (or load) of provably the same cell, with nothing between that may touch it, is
 /// that

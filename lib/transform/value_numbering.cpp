@@ -6,11 +6,25 @@
 // seen. It is worth moving only out of loops: it goes to the block around the outermost open loop that lies
 // inside the block of its innermost operand. Loops in progress are not in their blocks yet, so "the end of
 // the outer block" is right before the loop.
+//
+// Reverse mode asks for more than values. A loop that does not run adds nothing to the adjoint of what was
+// moved out of it, and the way back through that is 0 times a partial derivative:
+//
+//   for %t in 0..%n { ... div 1.0, %x ... }     =>     %r = div 1.0, %x   for %t in 0..%n { ... %r ... }
+//
+// which for %n = 0, %x = 0 is 0 times infinity: NaN, where the loop has no say in anything. So before reverse
+// mode an operation moves only as far as it would have been differentiated anyway, unless its partials are
+// finite for all operands (sums, selections, products with literals) or nobody takes them (integers, and what
+// is made of them and of parameters that are not differentiable). Afterwards everything moves: neither values
+// nor tangents flow from where nothing is read.
 
 #include "transform/value_numbering.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "ir/number.h"
 #include "support/hash.h"
 
 namespace adc::transform {
@@ -38,10 +52,10 @@ uint64_t TypeWord(Type type) {
 
 }  // namespace
 
-void ValueNumbering::Enter(Block block, bool is_loop) {
+void ValueNumbering::Enter(Block block, bool is_loop, bool reversed_with_outer) {
   if (is_loop) loop_depths_.push_back(static_cast<uint32_t>(frames_.size()));
   depth_of_block_[block] = static_cast<uint32_t>(frames_.size());
-  frames_.push_back({block, is_loop});
+  frames_.push_back({block, is_loop, reversed_with_outer});
   open_.Insert(block);
 }
 
@@ -105,6 +119,71 @@ void ValueNumbering::Grow() {
   }
 }
 
+bool ValueNumbering::IsInert(Value v) const {
+  const ir::ValueData& data = into_[v];
+  if (!ir::IsFloat(data.type.scalar) || data.kind == ValueKind::Constant || data.kind == ValueKind::Global)
+    return true;
+  if (inert_.Has(v)) return true;
+  // A parameter, or what is loaded from one.
+  Value base = v;
+  if (Inst inst = into_.DefiningInst(v); inst.Valid()) {
+    ir::Derivative derivative = ir::InfoOf(into_[inst].op).derivative;
+    if (derivative == ir::Derivative::None || derivative == ir::Derivative::Zero) return true;
+    if (into_[inst].op != Op::Load) return false;
+    base = into_.Operand(inst, 0);
+    if (into_[base].kind == ValueKind::Global) return true;
+  }
+  bool is_parameter = into_.IsKernel() && into_[base].kind == ValueKind::BlockParam &&
+                      Block(into_[base].owner) == into_.Body() && !into_.TypeOf(base).IsLayout();
+  if (!is_parameter) return false;
+  const ir::ParamInfo& info = into_.params[into_[base].number];
+  return !info.diff && info.role == ir::ParamRole::Plain;
+}
+
+bool ValueNumbering::KeepsZeros(Op op, std::span<const Value> operands) const {
+  auto number = [&](Value v) {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    if (!into_.IsConstant(v)) return kUnknown;
+    const ir::ConstantData& constant = into_.ConstantOf(v);
+    return ir::IsFloat(constant.type.scalar) ? ir::FloatFromBits(constant.type.scalar, constant.bits)
+                                             : kUnknown;
+  };
+  auto is_finite = [&](Value v) { return std::isfinite(number(v)); };
+  switch (ir::InfoOf(op).derivative) {
+    case ir::Derivative::None:
+    case ir::Derivative::Zero:
+    case ir::Derivative::Linear:
+      return true;
+    case ir::Derivative::NeedsOperands:
+    case ir::Derivative::NeedsResult:
+    case ir::Derivative::NeedsBoth:
+      break;
+    case ir::Derivative::Memory:
+    case ir::Derivative::Control:
+    case ir::Derivative::NotDifferentiable:
+      return false;
+  }
+  // The partials of these are 0 or 1.
+  if (op == Op::Min || op == Op::Max || op == Op::Select || op == Op::Clamp) return true;
+  // The partial by a literal is not taken.
+  if (op == Op::Mul || op == Op::Fma) return is_finite(operands[0]) || is_finite(operands[1]);
+  if (op == Op::Div) return is_finite(operands[1]) && number(operands[1]) != 0;
+  return false;
+}
+
+uint32_t ValueNumbering::DepthFor(Op op, std::span<const Value> operands, bool is_inert) const {
+  uint32_t innermost = 0;
+  for (Value v : operands) innermost = std::max(innermost, DepthOf(v));
+  if (!before_reverse_ || is_inert || KeepsZeros(op, operands)) {
+    auto loop = std::upper_bound(loop_depths_.begin(), loop_depths_.end(), innermost);
+    return loop == loop_depths_.end() ? Depth() : *loop - 1;
+  }
+  uint32_t best = Depth();
+  for (uint32_t depth = Depth(); depth > innermost && frames_[depth].reversed_with_outer; --depth)
+    if (frames_[depth].is_loop) best = depth - 1;
+  return best;
+}
+
 Value ValueNumbering::EmitPure(Op op, std::span<const Value> operands, Type type, uint32_t attr,
                                diag::SourceSpan span) {
   uint64_t hash = HashMix(HashMix(static_cast<uint64_t>(op), TypeWord(type)), attr);
@@ -122,16 +201,16 @@ Value ValueNumbering::EmitPure(Op op, std::span<const Value> operands, Type type
     return Commutes(op) && others[0] == operands[1] && others[1] == operands[0];
   });
   if (known.Valid()) return known;
-  uint32_t innermost = 0;
-  for (Value v : operands) innermost = std::max(innermost, DepthOf(v));
-  auto loop = std::upper_bound(loop_depths_.begin(), loop_depths_.end(), innermost);
-  uint32_t depth = loop == loop_depths_.end() ? Depth() : *loop - 1;
+  bool is_inert =
+      before_reverse_ && std::all_of(operands.begin(), operands.end(), [&](Value v) { return IsInert(v); });
+  uint32_t depth = DepthFor(op, operands, is_inert);
   if (depth != Depth()) ++hoisted_;
   Block block = frames_[depth].block;
   Inst inst = into_.NewInst(op, operands, {&type, 1}, span);
   into_[inst].attr = attr;
   into_.Append(block, inst);
   Value value = into_.Result(inst);
+  if (is_inert) inert_.Insert(value);
   Add({hash, inst, value, block, EpochOf(block), 0, kEnd});
   return value;
 }

@@ -10,11 +10,13 @@ namespace adc::transform {
 /// compute; an entry counts while the block that holds it is open.
 class ValueNumbering final : public PureEmitter {
  public:
-  explicit ValueNumbering(ir::Function& into) : into_(into) {}
+  /// `before_reverse`: the function will be differentiated in reverse mode (SimplifyConfig).
+  explicit ValueNumbering(ir::Function& into, bool before_reverse = false)
+      : into_(into), before_reverse_(before_reverse) {}
 
   /// The walk goes into `block`. `is_loop`: its contents may run many times for one run of the enclosing
-  /// block.
-  void Enter(ir::Block block, bool is_loop);
+  /// block. `reversed_with_outer`: where the enclosing block is differentiated, so are they, at least once.
+  void Enter(ir::Block block, bool is_loop, bool reversed_with_outer);
   void Leave();
   /// Forgets what the outermost open block holds: a new task begins, and nothing crosses.
   void ForgetOutermost() { ++outer_epoch_; }
@@ -49,6 +51,7 @@ class ValueNumbering final : public PureEmitter {
   struct Frame {
     ir::Block block;
     bool is_loop = false;
+    bool reversed_with_outer = false;
   };
   struct Entry {
     uint64_t hash = 0;
@@ -60,12 +63,22 @@ class ValueNumbering final : public PureEmitter {
     uint32_t next = UINT32_MAX;
   };
 
+  /// No derivative goes through `v`: it is no float, or made of constants and of what is not differentiable.
+  bool IsInert(ir::Value v) const;
+  /// An adjoint of 0 gives the operands adjoints of 0, whatever the operands are.
+  bool KeepsZeros(ir::Op op, std::span<const ir::Value> operands) const;
+  /// The depth at which a new instruction may stand: where the outermost open loop begins that does not hold
+  /// its operands.
+  uint32_t DepthFor(ir::Op op, std::span<const ir::Value> operands, bool is_inert) const;
+
   template <class Same>
   ir::Value Find(uint64_t hash, const Same& same);
   void Add(Entry entry);
   void Grow();
 
   ir::Function& into_;
+  bool before_reverse_ = false;
+  IndexSet<ir::Value> inert_;  ///< arithmetic on inert values
   std::vector<Frame> frames_;
   std::vector<uint32_t> loop_depths_;  ///< depths of open loop regions, ascending
   SideTable<ir::Block, uint32_t> depth_of_block_;
