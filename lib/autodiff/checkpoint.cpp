@@ -32,9 +32,9 @@ std::optional<uint64_t> MostTrips(const Function& kernel, Inst loop) {
 
 }  // namespace
 
-std::unique_ptr<Function> BlockForCheckpoints(ir::Module& module, const Function& kernel,
-                                              const RegionTree& tree, const NeededPlan& plan,
-                                              const CheckpointConfig& config, transform::FoldConfig fold) {
+transform::BlockedLoops BlockForCheckpoints(ir::Module& module, const Function& kernel,
+                                            const RegionTree& tree, const NeededPlan& plan,
+                                            const CheckpointConfig& config, transform::FoldConfig fold) {
   using Which = CheckpointConfig::Which;
   auto length_of = [&](Inst loop) -> uint32_t {
     const ir::InstData& data = kernel[loop];
@@ -53,7 +53,7 @@ std::unique_ptr<Function> BlockForCheckpoints(ir::Module& module, const Function
   for (uint32_t n = 0; n < kernel.InstCount() && !any; ++n) {
     any = kernel[Inst(n)].parent.Valid() && length_of(Inst(n)) != 0;
   }
-  return any ? transform::BlockLoops(module, kernel, length_of, fold) : nullptr;
+  return any ? transform::BlockLoops(module, kernel, length_of, fold) : transform::BlockedLoops();
 }
 
 }  // namespace adc::autodiff

@@ -3,7 +3,7 @@
 
 #include "autodiff/needed.h"
 #include "ir/module.h"
-#include "transform/pass.h"
+#include "transform/block_loops.h"
 
 namespace adc::autodiff {
 
@@ -21,9 +21,10 @@ struct CheckpointConfig {
 };
 
 /// A copy of `kernel` whose long loops are blocked (transform/block_loops.h): those that are marked or asked
-/// for, and keep a tape by `plan`, for which segments are shorter than the loop. Null where there are none.
-std::unique_ptr<ir::Function> BlockForCheckpoints(ir::Module& module, const ir::Function& kernel,
-                                                  const RegionTree& tree, const NeededPlan& plan,
-                                                  const CheckpointConfig& config, transform::FoldConfig fold);
+/// for, and keep a tape by `plan`, for which segments are shorter than the loop. Without a function where
+/// there are none.
+transform::BlockedLoops BlockForCheckpoints(ir::Module& module, const ir::Function& kernel,
+                                            const RegionTree& tree, const NeededPlan& plan,
+                                            const CheckpointConfig& config, transform::FoldConfig fold);
 
 }  // namespace adc::autodiff

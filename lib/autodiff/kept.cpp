@@ -18,8 +18,14 @@ using ir::Value;
 class Describer {
  public:
   Describer(const ir::Module& module, const Function& function, const RegionTree& tree,
-            const AdjointWork& work, const NeededPlan& plan)
-      : module_(module), function_(function), tree_(tree), work_(work), plan_(plan), structure_(function) {}
+            const AdjointWork& work, const NeededPlan& plan, const transform::StepLoops& steps)
+      : module_(module),
+        function_(function),
+        tree_(tree),
+        work_(work),
+        plan_(plan),
+        steps_(steps),
+        structure_(function) {}
 
   KeptRecord Run() {
     std::vector<Block> units = tree_.PostOrder();
@@ -53,7 +59,7 @@ class Describer {
     if (owner.Valid()) {
       unit.op = function_[owner].op;
       unit.place = function_[owner].span;
-      unit.segments = unit.op == Op::For && (function_[owner].flags & ir::kFlagCheckpoint) != 0;
+      unit.segments = steps_.Get(owner).Valid();
       unit.around = position_.at(tree_.UnitOf(function_[owner].parent).raw);
       unit.parallel = analysis::IsParallel(unit.op) ? unit.place : record_.units[unit.around].parallel;
     } else {
@@ -162,6 +168,7 @@ class Describer {
   const RegionTree& tree_;
   const AdjointWork& work_;
   const NeededPlan& plan_;
+  const transform::StepLoops& steps_;
   analysis::Structure structure_;
   KeptRecord record_;
   std::map<uint32_t, uint32_t> position_;  ///< of a unit, by its block
@@ -171,8 +178,8 @@ class Describer {
 }  // namespace
 
 KeptRecord DescribeKept(const ir::Module& module, const Function& function, const RegionTree& tree,
-                        const AdjointWork& work, const NeededPlan& plan) {
-  return Describer(module, function, tree, work, plan).Run();
+                        const AdjointWork& work, const NeededPlan& plan, const transform::StepLoops& steps) {
+  return Describer(module, function, tree, work, plan, steps).Run();
 }
 
 }  // namespace adc::autodiff

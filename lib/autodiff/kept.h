@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autodiff/needed.h"
+#include "transform/block_loops.h"
 
 namespace adc::autodiff {
 
@@ -47,7 +48,7 @@ struct KeptRecord {
 };
 
 KeptRecord DescribeKept(const ir::Module& module, const ir::Function& function, const RegionTree& tree,
-                        const AdjointWork& work, const NeededPlan& plan);
+                        const AdjointWork& work, const NeededPlan& plan, const transform::StepLoops& steps);
 
 /// The record for people: per unit what is stored and why, what is recomputed, from what, in how many
 /// operations, with places; values of one source line together.

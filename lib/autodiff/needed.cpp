@@ -518,6 +518,9 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
 }
 
 void NeededPlan::Commit(Closure& closure) {
+  // The reversed loop runs as often as the forward run has counted, also where nothing else of that is read.
+  if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner))
+    runs_forward_.Insert(closure.owner);
   for (Value v : closure.needed) {
     needed_.Insert(v);
     Inst inst = function_.DefiningInst(v);
@@ -530,11 +533,16 @@ void NeededPlan::Commit(Closure& closure) {
   for (Inst inst : tree_.InstsOf(closure.unit)) {
     work_.ForEachRead(inst, mark_direct);
     if (!WritesNeededArray(inst)) continue;
-    if (ir::HasRegions(function_[inst].op)) {
-      runs_forward_.Insert(inst);
-    } else {
+    // The second step takes its writes back, whether or not there is adjoint work in it: a store at its
+    // indices, a branch by its condition, a `for` within its bounds.
+    const ir::InstData& data = function_[inst];
+    if (!ir::HasRegions(data.op)) {
       for (Value index : function_.Indices(inst)) direct_.Insert(index);
+      continue;
     }
+    runs_forward_.Insert(inst);
+    uint32_t read = data.op == Op::If ? 1 : data.op == Op::For ? 3 : 0;
+    for (uint32_t n = 0; n < read; ++n) direct_.Insert(function_.Operand(inst, n));
   }
   for (auto [root, v] : closure.forward_order) {
     forward_[root.raw].insert(v.raw);

@@ -41,7 +41,7 @@ using ir::Value;
 ReverseEmitter::ReverseEmitter(Module& module, const Function& primal, const ReverseConfig& config,
                                diag::Diagnostics& diagnostics, const RegionTree& tree,
                                const Activity& activity, const AdjointWork& work, const NeededPlan& plan,
-                               DerivedKernel derived, ScopedMap values)
+                               const transform::StepLoops& steps, DerivedKernel derived, ScopedMap values)
     : module_(module),
       primal_(primal),
       config_(config),
@@ -50,6 +50,7 @@ ReverseEmitter::ReverseEmitter(Module& module, const Function& primal, const Rev
       activity_(activity),
       work_(work),
       plan_(plan),
+      steps_(steps),
       built_(*derived.function),
       companions_(std::move(derived.companions)),
       builder_(module, *derived.function, derived.function->Body()),
@@ -150,8 +151,13 @@ Value ReverseEmitter::At(Value v) {
     return values_.Get(v.raw);
   }
   Inst inst = primal_.DefiningInst(v);
-  ADC_CHECK(inst.Valid() && (ir::InfoOf(primal_[inst].op).effect == ir::Effect::Pure || Reloadable(inst)),
-            "a primal value that the way back reads is not at hand");
+  bool remakes =
+      inst.Valid() && (ir::InfoOf(primal_[inst].op).effect == ir::Effect::Pure || Reloadable(inst));
+  if (!remakes) {
+    Inst owner = inst.Valid() ? inst : primal_[primal_.DefiningBlock(v)].owner;
+    std::string name = data.name.Valid() ? "'%" + std::string(module_.Text(data.name)) + "'" : "a value";
+    return Unavailable(owner.Valid() ? primal_[owner].span : primal_.span, name, primal_.TypeOf(v));
+  }
   CloneForward(inst);
   return values_.Get(v.raw);
 }
@@ -207,6 +213,21 @@ uint32_t ReverseEmitter::AuxKey(Inst inst) const {
   return static_cast<uint32_t>(primal_.ValueCount()) + inst.raw;
 }
 
+Value ReverseEmitter::Unavailable(diag::SourceSpan place, const std::string& what, Type type) {
+  // What follows from the first is not worth a message.
+  if (!failed_) {
+    diagnostics_
+        .Error(diag::ErrorId::E0411, place,
+               "the reverse sweep of '@" + std::string(module_.Text(primal_.name)) + "' needs " + what +
+                   " from here, and nothing provides it")
+        .AddHelp("carry it through the loop, or yield it from the branch, that computes it");
+  }
+  failed_ = true;
+  if (type.IsArray()) return builder_.Alloca(type);
+  std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
+  return Assemble(type, zeros);
+}
+
 void ReverseEmitter::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
   failed_ = true;
   diagnostics_.Error(id, primal_[inst].span, std::move(text)).AddHelp(std::move(help));
@@ -259,8 +280,10 @@ Function* CopyUserGradient(Module& module, const Function& primal, diag::Diagnos
 
 /// What reverse mode knows about the kernel that it works from.
 struct Analyses {
-  Analyses(const Module& module, const Function& from, const ReverseConfig& config)
+  Analyses(const Module& module, const Function& from, const ReverseConfig& config,
+           transform::StepLoops step_loops = {})
       : kernel(from),
+        steps(std::move(step_loops)),
         parameters(DiffParameters::FromAttributes(module, from)),
         tree(from),
         activity(module, from, parameters),
@@ -272,6 +295,7 @@ struct Analyses {
   }
 
   const Function& kernel;
+  transform::StepLoops steps;
   DiffParameters parameters;
   RegionTree tree;
   Activity activity;
@@ -312,10 +336,10 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
 
   auto analyses = std::make_unique<Analyses>(module, primal, config);
   if (!analyses->Check(module, diagnostics)) return nullptr;
-  std::unique_ptr<Function> blocked =
+  transform::BlockedLoops blocked =
       BlockForCheckpoints(module, primal, analyses->tree, analyses->plan, config.checkpoint, config.fold);
-  if (blocked != nullptr) {
-    auto own = std::make_unique<Analyses>(module, *blocked, config);
+  if (blocked.function != nullptr) {
+    auto own = std::make_unique<Analyses>(module, *blocked.function, config, std::move(blocked.steps));
     diag::Diagnostics refused;
     if (own->Check(module, refused)) {
       analyses = std::move(own);
@@ -324,7 +348,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
     }
   }
   const Function& from = analyses->kernel;
-  const auto& [kernel_of, parameters, tree, activity, work, plan] = *analyses;
+  const auto& [kernel_of, steps, parameters, tree, activity, work, plan] = *analyses;
   bool any = false;
   for (Inst inst : from[from.Body()].insts) any = any || work.TouchesMemory(inst);
   if (!any)
@@ -335,13 +359,13 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
                      "on a 'diff' input")
         .AddHelp("mark the inputs and the outputs that take part with 'diff'");
 
-  if (kept != nullptr) *kept = DescribeKept(module, from, tree, work, plan);
+  if (kept != nullptr) *kept = DescribeKept(module, from, tree, work, plan, steps);
   ScopedMap values;
   DerivedKernel derived = MakeDerivedKernel(module, from, "grad", "adj", ir::ParamRole::Adjoint,
                                             ir::KernelRole::Gradient, parameters, values);
   Function* gradient = derived.function;
-  ReverseEmitter emitter(module, from, config, diagnostics, tree, activity, work, plan, std::move(derived),
-                         std::move(values));
+  ReverseEmitter emitter(module, from, config, diagnostics, tree, activity, work, plan, steps,
+                         std::move(derived), std::move(values));
   return emitter.Run() ? gradient : nullptr;
 }
 

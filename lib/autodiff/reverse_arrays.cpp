@@ -62,6 +62,8 @@ void ReverseEmitter::EmitForwardArrayWrite(Inst inst, const Mode& mode) {
 void ReverseEmitter::RestoreArrayWrite(Inst inst) {
   const ir::InstData& data = primal_[inst];
   Value old = values_.Get(AuxKey(inst));
+  if (!old.Valid())
+    old = Unavailable(data.span, "what the cell held", primal_.TypeOf(primal_.AccessValues(inst)[0]));
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
   builder_.Access(Op::Store, At(primal_.Operand(inst, 0)), indices, {&old, 1}, data.attr, data.component);
 }

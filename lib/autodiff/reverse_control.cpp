@@ -18,7 +18,6 @@
 #include <algorithm>
 
 #include "autodiff/reverse_emitter.h"
-#include "support/check.h"
 
 namespace adc::autodiff {
 
@@ -206,7 +205,7 @@ void ReverseEmitter::ReverseLoop(Inst inst) {
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
   } else {
     Value trips = values_.Get(AuxKey(inst));
-    ADC_CHECK(trips.Valid(), "the trip count of a while is not at hand");
+    if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);
     loop = builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, ir::kFlagReversed);
   }
   Block outer = builder_.block();

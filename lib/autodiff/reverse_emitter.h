@@ -19,6 +19,7 @@
 #include "autodiff/derived.h"
 #include "autodiff/needed.h"
 #include "autodiff/reverse.h"
+#include "transform/block_loops.h"
 #include "transform/folding_builder.h"
 
 namespace adc::autodiff {
@@ -27,7 +28,8 @@ class ReverseEmitter {
  public:
   ReverseEmitter(ir::Module& module, const ir::Function& primal, const ReverseConfig& config,
                  diag::Diagnostics& diagnostics, const RegionTree& tree, const Activity& activity,
-                 const AdjointWork& work, const NeededPlan& plan, DerivedKernel derived, ScopedMap values);
+                 const AdjointWork& work, const NeededPlan& plan, const transform::StepLoops& steps,
+                 DerivedKernel derived, ScopedMap values);
   /// False after an error.
   bool Run();
 
@@ -97,8 +99,8 @@ class ReverseEmitter {
   void EnterForwardLoop(ir::Inst inst, ForwardLoop& run, const Mode& inner);
   void PushAtEntry(ir::Inst inst, const ForwardLoop& run);
   void TakeResults(ir::Inst inst, const ForwardLoop& run);
-  /// The loop over the steps of a segment, in a loop over segments.
-  ir::Inst StepsOf(ir::Inst segments) const;
+  /// The loop over the steps of a segment where `loop` runs over segments; invalid for every other loop.
+  ir::Inst StepsOf(ir::Inst loop) const { return steps_.Get(loop); }
   /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
   bool EndsAtLastCheckpoint(ir::Inst loop, const Mode& mode) const;
   /// `loop` runs over segments to its end, and leaves the tape of the last one behind.
@@ -185,6 +187,9 @@ class ReverseEmitter {
   uint32_t AuxKey(ir::Inst inst) const;
   ir::Value IterationSlot(ir::Inst loop, ir::Value index);
   void Refuse(diag::ErrorId id, ir::Inst inst, std::string text, std::string help);
+  /// Refuses the kernel because nothing provides `what`, made at `place`. Gives a value of the type to go on
+  /// with.
+  ir::Value Unavailable(diag::SourceSpan place, const std::string& what, ir::Type type);
 
   ir::Module& module_;
   const ir::Function& primal_;
@@ -194,6 +199,7 @@ class ReverseEmitter {
   const Activity& activity_;
   const AdjointWork& work_;
   const NeededPlan& plan_;
+  const transform::StepLoops& steps_;
   ir::Function& built_;
   std::vector<ir::Value> companions_;
   transform::FoldingBuilder builder_;

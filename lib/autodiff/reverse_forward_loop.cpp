@@ -49,13 +49,6 @@ Value ReverseEmitter::IterationSlot(Inst loop, Value index) {
                                    At(primal_.Operand(loop, 2)));
 }
 
-Inst ReverseEmitter::StepsOf(Inst segments) const {
-  const std::vector<Inst>& body = primal_[LoopYieldBlock(primal_, segments)].insts;
-  for (Inst inst : body)
-    if (IsSerialLoop(primal_[inst].op)) return inst;
-  return {};
-}
-
 Value ReverseEmitter::SegmentParam() const {
   for (uint32_t n = 0; n < primal_.params.size(); ++n)
     if (primal_.params[n].role == ir::ParamRole::Segment) return primal_.Params()[n];
@@ -73,7 +66,6 @@ bool ReverseEmitter::ComesFrom(Value v, Inst loop) const {
 
 bool ReverseEmitter::EndsAtLastCheckpoint(Inst loop, const Mode& mode) const {
   const ir::InstData& data = primal_[loop];
-  if ((data.flags & ir::kFlagCheckpoint) == 0) return false;
   Inst steps = StepsOf(loop);
   if (!steps.Valid() || plan_.WritesNeededArray(loop)) return false;
   // A `while` runs to know how many segments there are, unless the launch says that there is one.
@@ -88,9 +80,9 @@ bool ReverseEmitter::EndsAtLastCheckpoint(Inst loop, const Mode& mode) const {
 }
 
 bool ReverseEmitter::FillsLastSegment(Inst loop, const Mode& mode) const {
-  if ((primal_[loop].flags & ir::kFlagCheckpoint) == 0 || mode.widened > 0) return false;
   Inst steps = StepsOf(loop);
-  if (!steps.Valid() || !plan_.RunsForward(steps) || plan_.WritesNeededArray(loop)) return false;
+  if (!steps.Valid() || mode.widened > 0 || !plan_.RunsForward(steps) || plan_.WritesNeededArray(loop))
+    return false;
   if (EndsAtLastCheckpoint(loop, mode)) return false;
   // What the way back reads of the steps' results must be there without them.
   for (uint32_t n = 0; n < primal_[steps].result_count; ++n) {

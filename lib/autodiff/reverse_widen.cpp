@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "autodiff/reverse_emitter.h"
-#include "support/check.h"
 
 namespace adc::autodiff {
 
@@ -202,7 +201,7 @@ void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
     for (size_t n = 0; n < out.keys[side].size(); ++n) {
       uint32_t key = out.keys[side][n];
       Value v = key < primal_.ValueCount() ? At(Value(key)) : values_.Get(key);
-      ADC_CHECK(v.Valid(), "a value to be handed out of a branch was not computed");
+      if (!v.Valid()) v = Unavailable(data.span, "a value", types[out.results[side][n]]);
       yields[out.results[side][n]] = v;
     }
     for (size_t n = 0; n < yields.size(); ++n)

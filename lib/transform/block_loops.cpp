@@ -37,6 +37,13 @@ class BlockRewriter final : public Rewriter {
     }
   }
 
+  BlockedLoops RunBlocked() {
+    BlockedLoops result;
+    result.function = Run();
+    result.steps = std::move(steps_);
+    return result;
+  }
+
  private:
   void AddParameter() {
     std::string name = "segment";
@@ -125,6 +132,7 @@ class BlockRewriter final : public Rewriter {
     steps = builder_.Make(Op::Max, {steps, one});
     std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
     Inst inner = builder_.For(zero, steps, one, carried, direction);
+    steps_[outer] = inner;
     Block body = (*into_)[inner].regions[0];
     builder_.SetBlock(body);
     SetMapped(from_[source].params[0], Index((*into_)[body].params[0], begin, lo, step, index_type));
@@ -186,6 +194,7 @@ class BlockRewriter final : public Rewriter {
     std::vector<Value> start(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(own));
     start.push_back(zero);
     Inst inner = builder_.While(most, start);
+    steps_[outer] = inner;
     Block test = (*into_)[inner].regions[0], body = (*into_)[inner].regions[1];
     const std::vector<Value>& params = from_[data.regions[0]].params;
     for (size_t n = 0; n < own; ++n) {
@@ -229,13 +238,14 @@ class BlockRewriter final : public Rewriter {
 
   const std::function<uint32_t(Inst)>& length_of_;
   Value at_launch_;
+  StepLoops steps_;
 };
 
 }  // namespace
 
-std::unique_ptr<Function> BlockLoops(ir::Module& module, const Function& function,
-                                     const std::function<uint32_t(Inst)>& length_of, FoldConfig fold) {
-  return BlockRewriter(module, function, length_of, fold).Run();
+BlockedLoops BlockLoops(ir::Module& module, const Function& function,
+                        const std::function<uint32_t(Inst)>& length_of, FoldConfig fold) {
+  return BlockRewriter(module, function, length_of, fold).RunBlocked();
 }
 
 }  // namespace adc::transform

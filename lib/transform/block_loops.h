@@ -31,10 +31,18 @@ namespace adc::transform {
 /// The length of a segment that a launch chooses.
 inline constexpr uint32_t kSegmentAtLaunch = UINT32_MAX;
 
+/// Loops over segments -> the loop over the steps of one, in their body. Nothing else tells one: the
+/// attribute `checkpoint` stands on loops of the source too, and a body may hold other loops.
+using StepLoops = SideTable<ir::Inst, ir::Inst>;
+
+struct BlockedLoops {
+  std::unique_ptr<ir::Function> function;
+  StepLoops steps;  ///< of `function`
+};
+
 /// `length_of` says for each `for` and `while` how many iterations make a segment: 0 leaves the loop as it
 /// is.
-std::unique_ptr<ir::Function> BlockLoops(ir::Module& module, const ir::Function& function,
-                                         const std::function<uint32_t(ir::Inst)>& length_of,
-                                         FoldConfig fold = {});
+BlockedLoops BlockLoops(ir::Module& module, const ir::Function& function,
+                        const std::function<uint32_t(ir::Inst)>& length_of, FoldConfig fold = {});
 
 }  // namespace adc::transform

@@ -153,6 +153,41 @@ TEST_CASE("autodiff: checkpoints of nests of while loops") {
                8);
 }
 
+TEST_CASE("autodiff: loops marked 'checkpoint' that are not blocked") {
+  // The outer loop keeps nothing, so there are no segments; the inner one is no loop over the steps of one.
+  // Every kind of outer loop around every kind of inner one, whose result is read after the loop or not.
+  auto inputs = Inputs(5);
+  for (const char* outer : {"for %t in 0..%n", "while", "while max %n"}) {
+    for (const char* mark : {"", " checkpoint 2", " checkpoint"}) {
+      for (const char* inner :
+           {"for %u in 0..3", "for %u in 0..%t", "while max 3", "while", "while max %n"}) {
+        for (bool needed : {false, true}) {
+          bool counts = std::string(outer).find("while") == 0;
+          bool asks = std::string(inner).find("while") == 0;
+          std::string result = needed ? "%z = %v0" : "", yields = needed ? "%q" : "";
+          if (counts) result += needed ? ", %t = 0" : "%t = 0";
+          if (counts) yields += needed ? ", (add %t, 1)" : "(add %t, 1)";
+          std::string text = needed && counts ? "    %r, %k = "
+                             : needed         ? "    %r = "
+                             : counts         ? "    %k = "
+                                              : "    ";
+          text += outer;
+          if (!result.empty()) text += " carry(" + result + ")";
+          text += std::string(mark) + " {\n";
+          if (counts) text += "      continue_if (lt %t, %n)\n    } do {\n";
+          text += std::string("      %q, %j9 = ") + inner + " carry(%b = %v0, %j = 0) {\n";
+          if (asks) text += "        continue_if (and (gt (abs %b), 0.02), (lt %j, 4))\n      } do {\n";
+          text += "        yield (mul %b, (sin (add %b, 0.3))), (add %j, 1)\n      }\n";
+          text += "      atomic add %loss[], (mul %q, %v0)\n      yield " + yields + "\n    }\n";
+          text += needed ? "    %v = add %r, %w0\n" : "    %v = add %w0, %v0\n";
+          INFO(text);
+          CheckDerivatives(Loop(text, ""), inputs, {.f32 = false});
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("autodiff: checkpoints under forward over reverse") {
   std::string text = Loop("    %p, %q = for %t in 0..%n carry(%a = %v0, %b = %w0) {\n", kStep);
   Compiled gradient = Gradient(text, "f64", "", With(Which::AtLaunch));

@@ -266,3 +266,33 @@ kernel @k(%x: buffer<real, 1> diff, %c: real diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (mul (load %x[%i]), %c) }
 })")) == std::pair(1u, 2u));
 }
+
+TEST_CASE("autodiff: a branch that only stores in an array is taken back by its own condition") {
+  // %s is computed in a branch that runs forward once for both sweeps, and read in it by nothing but the
+  // condition of a branch without adjoint work.
+  CheckDerivatives(R"(
+kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v = load %x[%i]
+    %m = alloca array<i32, 2>
+    %r = if (ne %n, 3) {
+      %s = for %t in 0..%n carry(%a = %v) {
+        yield (sin (mul %a, %v))
+      }
+      if (lt %s, %v) {
+        store %m[1], (add %n, 1)
+      }
+      for %u in 0..(cast (mul %s, 3.0) to i32) {
+        store %m[(mod %u, 2)], %u
+      }
+      yield %s
+    } else {
+      yield %v
+    }
+    for %w in 0..(load %m[1]) {
+      atomic add %y[%i], (mul %r, %v)
+    }
+  }
+})",
+                   {{"x", Random({5})}, {"y", Zeros({5})}, {"n", Number(2)}}, {.differences = false});
+}
