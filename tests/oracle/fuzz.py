@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds random kernels against the oracle.
 
-Usage: fuzz.py [--seed N] [--count N] [--seconds N] [--on cpu-strict,cpu-contract,cpu-fast,vulkan,metal] [--rotate]
+Usage: fuzz.py [--seed N] [--count N] [--seconds N] [--jobs N] [--on cpu-strict,cpu-contract,cpu-fast,vulkan,metal] [--rotate]
                [--real f64] [--only FEATURE,...] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
 
 Kernel number S of seed N is the same wherever it is run. --rotate: each kernel runs on one device of --on, in turn. What
@@ -11,6 +11,7 @@ counts by class and device stand at the end.
 
 import argparse
 import collections
+import concurrent.futures
 import glob
 import os
 import sys
@@ -35,12 +36,85 @@ def save(folder, name, case, executor, verdict):
     return path
 
 
+class Tally:
+    def __init__(self):
+        self.counts, self.causes = collections.Counter(), collections.Counter()
+        self.bad = self.done = 0
+
+    def add(self, other):
+        self.counts.update(other.counts)
+        self.causes.update(other.causes)
+        self.bad += other.bad
+        self.done += other.done
+
+
+def level_of(number):
+    """Mostly none: what a gradient says hardly hangs on LLVM's, and it takes most of the time."""
+    return (0, 0, 0, 0, 1, 2)[number // 3 % 6]
+
+
+def run(options, first, last):
+    """Kernels first .. last of the seed. A Tally."""
+    tally, begin = Tally(), time.monotonic()
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    chances = dict.fromkeys((options.without or "").split(","), 0.0)
+    chances.pop("", None)
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        machines, batches = execute.executors(options.on.split(","), os.path.abspath(options.adc),
+                                              os.path.abspath(options.metal or options.adc), folder)
+        for turn in range(first, last):
+            if options.seconds and time.monotonic() - begin > options.seconds:
+                break
+            number = options.seed * 1000003 + turn
+            case = generate.generate(number, options.real, chances, options.only.split(",") if options.only is not None else None)
+            tally.done += 1
+            try:
+                expected = execute.Expected(case.text, case.inputs, number)
+            except execute.Unfit as reason:
+                tally.counts["all", "unfit"] += 1
+                tally.causes["all", "unfit", str(reason)] += 1
+                continue
+            except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong, evaluate.Untyped) as reason:
+                # A fault of the generator: nobody would see that it tests nothing.
+                tally.bad += 1
+                tally.counts["all", "no program"] += 1
+                print(f"{number}: the generator made no program: {reason!r}", flush=True)
+                continue
+            for machine in [machines[turn % len(machines)]] if options.rotate else machines:
+                judge(options, tally, number, case, expected, machine)
+        for batch in batches:
+            if said := batch.end():
+                tally.bad += 1
+                print(said)
+    return tally
+
+
+def judge(options, tally, number, case, expected, machine):
+    machine.level = options.level if options.level is not None else level_of(number)
+    if machine.device == "metal" and "f64" in case.text:
+        tally.counts[machine.name, "unsupported"] += 1
+        return
+    verdict = execute.check(expected, machine)
+    tally.counts[machine.name, verdict.kind] += 1
+    if verdict.kind != "right":
+        tally.causes[machine.name, verdict.kind, verdict.what] += 1
+    if verdict.kind in ("wrong", "crash", "failed"):
+        tally.bad += 1
+        head = "\n    ".join(verdict.text.splitlines()[:3])
+        print(f"{number} on {machine.name} -O{machine.level}: {verdict}\n    {head}", flush=True)
+        if options.keep:
+            save(options.keep, f"{verdict.kind}-{machine.name}-{number}", case, machine, verdict)
+    elif options.verbose:
+        print(f"{number} on {machine.name}: {verdict}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("adc")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=0, help="stop after so long")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--on", default="cpu-strict,cpu-contract,cpu-fast")
     parser.add_argument("--rotate", action="store_true")
     parser.add_argument("--level", type=int, default=None, help="of optimisation; default: by the kernel's number")
@@ -57,64 +131,23 @@ def main():
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
     print(f"seed {options.seed}", flush=True)
-    counts, causes, bad = collections.Counter(), collections.Counter(), 0
-    begin, done = time.monotonic(), 0
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        machines, batches = execute.executors(options.on.split(","), os.path.abspath(options.adc),
-                                              os.path.abspath(options.metal or options.adc), folder)
-        chances = dict.fromkeys((options.without or "").split(","), 0.0)
-        chances.pop("", None)
-        for turn in range(options.count):
-            if options.seconds and time.monotonic() - begin > options.seconds:
-                break
-            number = options.seed * 1000003 + turn
-            case = generate.generate(number, options.real, chances, options.only.split(",") if options.only is not None else None)
-            done += 1
-            try:
-                expected = execute.Expected(case.text, case.inputs, number)
-            except execute.Unfit as reason:
-                counts["all", "unfit"] += 1
-                causes["all", "unfit", str(reason)] += 1
-                continue
-            except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong, evaluate.Untyped) as reason:
-                counts["all", "unfit"] += 1
-                causes["all", "unfit", type(reason).__name__] += 1
-                print(f"{number}: the generator made no program: {reason!r}", flush=True)
-                continue
-            chosen = [machines[turn % len(machines)]] if options.rotate else machines
-            for machine in chosen:
-                machine.level = options.level if options.level is not None else (0, 0, 0, 0, 1, 2)[number // 3 % 6]
-                if machine.device == "metal" and "f64" in case.text:
-                    counts[machine.name, "unsupported"] += 1
-                    continue
-                verdict = execute.check(expected, machine)
-                counts[machine.name, verdict.kind] += 1
-                if verdict.kind not in ("right",):
-                    causes[machine.name, verdict.kind, verdict.what] += 1
-                if verdict.kind in ("wrong", "crash", "failed"):
-                    bad += 1
-                    head = verdict.text.splitlines()[:3]
-                    print(f"{number} on {machine.name} -O{machine.level}: {verdict}\n    " + "\n    ".join(head), flush=True)
-                    if options.keep:
-                        save(options.keep, f"{verdict.kind}-{machine.name}-{number}", case, machine, verdict)
-                    if verdict.kind != "crash":
-                        continue
-                elif options.verbose:
-                    print(f"{number} on {machine.name}: {verdict}", flush=True)
-        for batch in batches:
-            if said := batch.end():
-                bad += 1
-                print(said)
+    begin, tally = time.monotonic(), Tally()
+    if options.jobs > 1:
+        edges = [options.count * job // options.jobs for job in range(options.jobs + 1)]
+        with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+            for part in pool.map(run, [options] * options.jobs, edges, edges[1:]):
+                tally.add(part)
+    else:
+        tally = run(options, 0, options.count)
     seconds = time.monotonic() - begin
-    print(f"{done} kernels in {seconds:.0f} s, {done / max(seconds, 1e-9):.1f} a second, seed {options.seed}")
-    for machine in ["all"] + [machine.name for machine in machines]:
-        kinds = {kind: count for (name, kind), count in counts.items() if name == machine}
+    print(f"{tally.done} kernels in {seconds:.0f} s, {tally.done / max(seconds, 1e-9):.1f} a second, seed {options.seed}")
+    for machine in ["all"] + options.on.split(","):
+        kinds = {kind: count for (name, kind), count in tally.counts.items() if name == machine}
         if kinds:
             print(f"  {machine}: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
-    for (machine, kind, what), count in sorted(causes.items(), key=lambda item: -item[1])[:60]:
+    for (machine, kind, what), count in sorted(tally.causes.items(), key=lambda item: -item[1])[:60]:
         print(f"    {count:5} {machine} {kind} {what}")
-    return 1 if bad else 0
+    return 1 if tally.bad else 0
 
 
 if __name__ == "__main__":

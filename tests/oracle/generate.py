@@ -484,10 +484,11 @@ class Generator:
         kinds.append(("call", 1.5 if self.functions else 0))
         kinds.append(("memory_loop", 1.0 if self.has("memory_loop") and self.in_parallel and len(self.own) == 1 and "s" not in self.stored and self.depth == 0 else 0))
         kinds.append(("zero_trip", 1.0 if self.has("zero_trip") and self.in_parallel and len(self.own) == 1 else 0))
+        kinds.append(("nest", 1.5 if self.has("checkpoint") and self.depth == 0 else 0))
         kinds.append(("edge_if", 1.0 if self.has("edge") and self.in_parallel else 0))
         names, weights = zip(*kinds)
         kind = self.rng.choices(names, weights)[0]
-        if kind in ("for", "if", "while", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
+        if kind in ("nest", "for", "if", "while", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
             kind = "float"
         getattr(self, "make_" + kind)()
 
@@ -607,8 +608,9 @@ class Generator:
         counter = self.fresh("k")
         bounded = self.has("while_max", 0.6)
         counting = not bounded or self.chance(0.5)
-        most, _ = self.trip_bound()
+        most, most_most = self.trip_bound()
         limit, limit_most = self.trip_bound()
+        limit_most = max(limit_most, most_most, 1)
         down = None
         if self.chance(0.5):
             down = self.fresh("a")
@@ -627,7 +629,7 @@ class Generator:
             if kind == "down":
                 self.remember(name, self.real, 2.2)
             elif kind == "counter":
-                self.ints.append((name, 0, max(limit_most, 1)))
+                self.ints.append((name, 0, limit_most))
             else:
                 self.know(name, kind)
         tests = []
@@ -664,9 +666,109 @@ class Generator:
             if kind == "down":
                 self.remember(name, self.real, 2.2)
             elif kind == "counter":
-                self.ints.append((name, 0, max(limit_most, 1)))
+                self.ints.append((name, 0, limit_most))
             else:
                 self.know(name, kind)
+
+    def recurrence(self, depth, value):
+        """A loop around loops around a recurrence that needs its old values: what tapes and checkpoints are for."""
+        carry, turn, result, last = self.fresh("a"), self.fresh("k"), self.fresh("v"), self.fresh("k")
+        trips = str(self.rng.randint(2, 5)) if self.chance(0.3) else self.trip_bound()[0]
+        kind = self.rng.choice(("for", "for", "while", "while", "max"))
+        if depth > 0 and self.in_parallel and self.buffers["loss"].mode in (None, "add") and self.chance(0.3):
+            return self.counted_sum(depth, value)
+        mark = self.mark()
+        if kind == "for":
+            reverse = " reversed" if self.has("reversed", 0.3) else ""
+            self.say(f"{result} = for {turn} in 0..{trips}{reverse} carry({carry} = {value}){self.checkpoint()} {{")
+        else:
+            most = f" max {self.rng.randint(2, 5)}" if kind == "max" else ""
+            self.say(f"{result}, {last} = while{most} carry({carry} = {value}, {turn} = 0){self.checkpoint()} {{")
+            self.indent += 1
+            tests = [self.assign(f"lt {turn}, {trips}", "b")]
+            if self.chance(0.3):
+                tests.append(self.assign(f"lt (abs {carry}), {self.number(0.9, 1.3)}", "b"))
+                tests = [self.assign(f"and {tests[0]}, {tests[1]}", "b")]
+            self.say(f"continue_if {tests[0]}")
+            self.indent -= 1
+            self.say("} do {")
+        self.indent, self.depth = self.indent + 1, self.depth + 1
+        self.loops *= 3
+        self.ints.append((turn, 0, 5))
+        self.remember(carry, self.real, 1.6)
+        inner = carry
+        if depth > 0 and self.chance(0.85):
+            guarded = self.has("ragged", 0.25)
+            if guarded:
+                name = self.fresh("v")
+                self.say(f"{name} = if {self.condition()} {{")
+                self.indent += 1
+                inside = self.mark()
+                inner = self.recurrence(depth - 1, carry)
+                self.say(f"yield {inner}")
+                self.restore(inside)
+                self.indent -= 1
+                self.say(f"}} else {{ yield {carry} }}")
+                inner = name
+            else:
+                inner = self.recurrence(depth - 1, carry if self.chance(0.6) else self.leaf()[0])
+        roll = self.rng.random()
+        if inner != carry and self.in_parallel and self.chance(0.45):
+            # What the inner loop gives goes out and not on: the next turn does not need it.
+            self.remember(inner, self.real, 1.6)
+            buffer = self.buffers["loss"]
+            if buffer.mode in (None, "add"):
+                buffer.mode = "add"
+                self.stored.add("loss")
+                self.say(f"atomic add %loss[], {inner}")
+                inner = carry
+        if roll < 0.2:
+            grown = carry
+        elif roll < 0.3:
+            grown = self.assign(f"mul (sin (add {inner}, {carry})), {self.number(0.7, 1.3)}")
+        elif roll < 0.5:
+            grown = self.assign(f"sin (mul {inner}, (cos {carry}))")
+        elif roll < 0.7:
+            grown = self.assign(f"mul {inner}, (sin (add {inner}, {self.float(1)}))")
+            grown = self.assign(f"tanh {grown}")
+        else:
+            grown = self.assign(f"sub (mul 0.5, {inner}), (sin {self.float(1)})")
+        if self.in_parallel and self.chance(0.25):
+            self.budget += 1
+            self.make_write()
+        more = "" if kind == "for" else f", {self.assign(f'add {turn}, 1', 'k')}"
+        self.say(f"yield {grown}{more}")
+        self.indent, self.depth = self.indent - 1, self.depth - 1
+        self.loops //= 3
+        self.restore(mark)
+        self.say("}")
+        return result
+
+    def counted_sum(self, depth, value):
+        """A loop that hands nothing on but its counter: each turn sums what a recurrence gives."""
+        turn, limit = self.fresh("k"), self.rng.randint(2, 5) if self.chance(0.5) else self.trip_bound()[0]
+        mark = self.mark()
+        self.buffers["loss"].mode = "add"
+        self.stored.add("loss")
+        if self.chance(0.3):
+            self.say(f"for {turn} in 0..{limit}{self.checkpoint()} {{")
+        else:
+            self.say(f"while{' max 4' if self.chance(0.3) else ''} carry({turn} = 0){self.checkpoint()} {{ continue_if (lt {turn}, {limit}) }} do {{")
+        counted = self.lines[-1].lstrip().startswith("while")
+        self.indent, self.depth = self.indent + 1, self.depth + 1
+        self.ints.append((turn, 0, 5))
+        inner = self.recurrence(depth - 1, value if self.chance(0.6) else self.leaf()[0])
+        self.say(f"atomic add %loss[], {inner}")
+        if counted:
+            self.say(f"yield (add {turn}, 1)")
+        self.indent, self.depth = self.indent - 1, self.depth - 1
+        self.restore(mark)
+        self.say("}")
+        return value
+
+    def make_nest(self):
+        start = self.assign(f"sin {self.float(1)}")
+        self.remember(self.recurrence(self.rng.randint(1, 2), start), self.real, 1.6)
 
     def make_if(self, condition=None):
         condition = condition or self.condition()
