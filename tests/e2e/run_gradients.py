@@ -95,7 +95,7 @@ def some(numbers):
 def in_turn(words, at, every=False):
     """Of alternatives, separated by |, the one whose turn it is at this number, without those that are empty."""
     words = words.split("|")
-    return [word for word in (words if every else [words[at % len(words)]]) if word]
+    return [word for word in (dict.fromkeys(words) if every else [words[at % len(words)]]) if word]
 
 
 class Skipped(Exception):
