@@ -263,7 +263,8 @@ void NeededPlan::PlanScratch() {
     for (auto [root, v] : closure.forward_order) {
       if (forward_[root.raw].insert(v.raw).second) grew = true;
       Inst inst = function_.DefiningInst(v);
-      if (inst.Valid() && analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
+      if (inst.Valid() && !stored_.Of(v).Valid() && analysis::ReadsMemory(function_[inst].op))
+        reloaded_.Insert(inst);
     }
   }
 }

@@ -46,12 +46,15 @@ std::vector<Inst> ValuesToSave(const ir::Module& module, const Function& functio
   Activity activity(module, function, DiffParameters::FromAttributes(module, function));
   AdjointWork work(function, activity);
   NeededPlan plan(function, tree, work, false);
+  StoredValues saved(function, false);
   analysis::Structure structure(function);
   analysis::MemoryClasses memory(structure);
   std::vector<Inst> values;
   for (Inst inst : structure.Order()) {
     Op op = function[inst].op;
     if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst)) continue;
+    // What is saved already and read again all the same is for the check of reverse mode to refuse.
+    if (saved.Of(function.Result(inst)).Valid()) continue;
     const ir::ValueData& base = function[function.Operand(inst, 0)];
     bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
     if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) continue;
