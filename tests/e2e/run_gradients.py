@@ -272,9 +272,10 @@ class Program:
         if self.not_here:
             raise Skipped(self.not_here)
         comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
-        # What is launched more than once is compiled once, and so is what another tool runs.
+        # What is launched more than once is compiled once, and so is what another tool runs or what has options.
         launches = sum(kind in ("run", "gradcheck") for kind, _ in comments)
-        if not self.options.bundles and launches > (0 if self.options.through else 1):
+        alone = self.options.through or re.search(r"^// compiled with: ", self.text, re.M)
+        if not self.options.bundles and launches > (0 if alone else 1):
             bundle = self.compile(self.folder, self.options.target or [TARGETS[self.options.device]])
             if bundle is None:
                 return
