@@ -294,7 +294,8 @@ class Checker {
       bool integer = IsInteger(param.type) && single;
       bool by_value = param.kind == ParamKind::kScalar || param.kind == ParamKind::kSegment ||
                       param.kind == ParamKind::kTrips;
-      if (node.op == SizeOp::kArg && (!by_value || !integer)) {
+      bool truth = param.type == ScalarType::kI1 && single;  // 0 or 1
+      if (node.op == SizeOp::kArg && (!by_value || (!integer && !truth))) {
         return BadExpr(id, "takes the value of what is no integer argument");
       }
       if (node.op == SizeOp::kShape && (param.kind != ParamKind::kBuffer || node.axis >= param.rank)) {

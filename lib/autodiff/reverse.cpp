@@ -183,7 +183,7 @@ uint32_t ReverseEmitter::SlotCount(Value v) const {
 }
 
 Type ReverseEmitter::SlotType(uint32_t slot) const {
-  return slot < primal_.ValueCount() ? primal_.TypeOf(Value(slot))
+  return slot < primal_.ValueCount() ? primal_.TypeOf(Value(slot)).ScalarType()
                                      : extra_slot_types_[slot - primal_.ValueCount()];
 }
 

@@ -205,7 +205,10 @@ void ReverseEmitter::EmitForwardIf(Inst inst, const Mode& mode) {
       yields[out.results[side][n]] = v;
     }
     for (size_t n = 0; n < yields.size(); ++n)
-      if (!yields[n].Valid()) yields[n] = builder_.Zero(types[n]);
+      // A constant is a scalar; what is handed out may be an operand of a call, a vector.
+      if (!yields[n].Valid())
+        yields[n] = Assemble(types[n],
+                             std::vector<Value>(types[n].Components(), builder_.Zero(types[n].ScalarType())));
     builder_.SetSpan(data.span);
     builder_.Yield(yields);
     values_.Rollback(mark);

@@ -273,9 +273,13 @@ class InstChecker {
 
   std::optional<Misfit> Plain() const {
     std::optional<Type> result = ResultType(data_.op, types_);
-    if (result) return Results(std::array{*result});
     Type stated = data_.result_count == 1 ? ResultAt(0) : kNoType;
     bool stated_matrix = data_.op == Op::MatMake && stated.IsMat() && !types_.empty() && types_[0].IsScalar();
+    // A square number of components makes a square matrix only where no other shape of that size is stated.
+    bool other_shape =
+        result && stated_matrix && stated.scalar == result->scalar && stated.Components() == types_.size();
+    if (other_shape) return std::nullopt;
+    if (result) return Results(std::array{*result});
     if (!stated_matrix || Unequal(module_, data_.op, types_, 0))
       return ExplainOperands(module_, data_.op, types_);
     if (types_[0].IsBool()) return Wants(0, "a number");

@@ -115,9 +115,10 @@ void Rewriter::Copy(Inst inst) {
   } else if (data.op == Op::Bitcast) {
     Define(inst, builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr));
   } else if (data.op == Op::MatMake) {
-    // A matrix that is not square says its type, which its operands alone do not give.
+    // A matrix may state its type, which its operands alone do not give: components in order are the matrix
+    // that they are taken from only where its shape is the same.
     Value whole = builder_.Fold(Op::MatMake, operands);
-    if (whole.Valid()) {
+    if (whole.Valid() && into_->TypeOf(whole) == from_.TypeOf(from_.Result(inst))) {
       Define(inst, whole);
     } else {
       CopyShell(inst, operands);

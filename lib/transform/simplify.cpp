@@ -136,7 +136,7 @@ class SimplifyRewriter final : public Rewriter {
     } else {
       std::vector<Value> operands = MapAll(from_.Operands(inst));
       Value value = data.op == Op::MatMake ? builder_.Fold(data.op, operands) : Value();
-      if (!value.Valid())
+      if (!value.Valid() || into_->TypeOf(value) != from_.TypeOf(from_.Result(inst)))
         value = builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr);
       Define(inst, value);
     }

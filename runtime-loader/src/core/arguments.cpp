@@ -285,7 +285,8 @@ class Binder {
         return Bad(index, "is an i1 and neither 0 nor 1");
       changes_.numbers |= plan_.cells[param.cell + component] != cell;
       plan_.cells[param.cell + component] = cell;
-      if (count == 1 && artifact::IsInteger(param.type)) {
+      bool is_number = artifact::IsInteger(param.type) || param.type == artifact::ScalarType::kI1;
+      if (count == 1 && is_number) {
         bool fits = is_signed || cell <= uint64_t{INT64_MAX};
         changes_.sizes |= bound.has_integer != fits || bound.integer != static_cast<int64_t>(cell);
         bound.has_integer = fits;
