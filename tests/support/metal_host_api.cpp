@@ -26,6 +26,7 @@ struct MetalHost::State {
   uint64_t memory = UINT64_MAX;
   uint32_t language = 30;
   uint32_t most_threads = 1024;
+  uint32_t table_tier = 2;
   bool tells_addresses = true;
   std::mutex mutex;
   std::vector<struct Buffer*> buffers;
@@ -202,6 +203,7 @@ void Describe(void* user, void*, adrt_metal_facts* facts) {
   Say("Metal on the host", facts->name, sizeof facts->name);
   facts->language = state.language;
   facts->most_threads = state.most_threads;
+  facts->table_tier = state.table_tier;
   facts->most_bytes = uint64_t{1} << 34;
   facts->working_bytes = state.memory == UINT64_MAX ? 0 : state.memory;
 }
@@ -424,6 +426,9 @@ void MetalHost::SetLanguage(uint32_t language) {
 }
 void MetalHost::SetMemory(uint64_t bytes) {
   state_->memory = bytes;
+}
+void MetalHost::SetTableTier(uint32_t tier) {
+  state_->table_tier = tier;
 }
 void MetalHost::SetMostThreads(uint32_t threads) {
   state_->most_threads = threads;

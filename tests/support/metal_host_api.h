@@ -29,6 +29,8 @@ class MetalHost {
   void SetMemory(uint64_t bytes);
   /// Threads of a threadgroup that pipelines claim; 1024 at first.
   void SetMostThreads(uint32_t threads);
+  /// Tier of argument buffers that the device claims; 2 at first.
+  void SetTableTier(uint32_t tier);
   /// As a system before macOS 13: buffers do not tell their device addresses.
   void HideAddresses();
   /// The n-th call from now on that can fail does, n from 1; 0: none.

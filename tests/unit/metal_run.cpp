@@ -440,6 +440,14 @@ TEST_CASE("what a Metal device cannot take is refused with the reason", "[metal]
     CHECK(error.Says("macOS 13"));
     CHECK(metal.LiveObjects() == 0);
   }
+  SECTION("a table of addresses on a device whose argument buffers are of tier 1") {
+    MetalHost metal;
+    metal.SetTableTier(1);
+    CHECK(RunSums(metal, MakeBundle(), &y, &error) == ADRT_ERROR_DEVICE_FEATURE);
+    CHECK(error.Says("'adc_sums_t1' takes more than 30 buffers"));
+    CHECK(error.Says("tier 2"));
+    CHECK(metal.LiveObjects() == 0);
+  }
   SECTION("words that are no buffer of their own") {
     MetalHost metal;
     auto file = MakeBundle(kSource, [](Metadata& metadata) {

@@ -307,9 +307,9 @@ TEST_CASE("helpers that share a name and differ are told apart") {
            "(device _5& y [[buffer(0)]])\n{\n" + "    y._m0[0] = f(2.0);\n}\n";
   };
   codegen::MslJoiner joiner;
-  joiner.Add(text("x", "entry"), "entry", "first");
-  joiner.Add(text("x_1", "entry"), "entry", "second");
-  joiner.Add(text("x", "entry"), "entry", "third");
+  joiner.Add(text("x", "entry"), "entry", "first", 64);
+  joiner.Add(text("x_1", "entry"), "entry", "second", 64);
+  joiner.Add(text("x", "entry"), "entry", "third", 64);
   std::string joined = joiner.Finish();
   CHECK(Count(joined, "struct _5") == 1);
   CHECK(Count(joined, "\nfloat f(float x)") == 1);

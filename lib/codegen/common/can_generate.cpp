@@ -57,7 +57,7 @@ class Checker {
     if (data.op == Op::Print && !target_.prints) {
       warnings_.push_back({diag::Severity::Warning, diag::ErrorId::W0601, data.span,
                            "'print' is left out of code for " + std::string(target_.name)});
-      warnings_.back().help = "the interpreter prints: run the kernel from its source";
+      warnings_.back().help = "the interpreter prints: adc run --interpret FILE.ir";
     }
     for (ir::Block region : data.regions) {
       if (!region.Valid()) continue;

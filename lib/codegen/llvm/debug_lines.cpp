@@ -11,8 +11,11 @@ DebugLines::DebugLines(llvm::Module& module, const diag::SourceManager& sources,
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 5);
   llvm::DIFile* file = FileOf({});
-  builder_.createCompileUnit(llvm::dwarf::DW_LANG_C11, file, producer, optimised, "", 0, "",
-                             llvm::DICompileUnit::LineTablesOnly);
+  // PTX gets `.loc` directives and no DWARF sections: with those its `.target` says `debug`, at which
+  // NVIDIA's assembler optimises nothing, and refuses to be asked for it.
+  bool is_ptx = llvm::Triple(module.getTargetTriple()).isNVPTX();
+  auto kind = is_ptx ? llvm::DICompileUnit::DebugDirectivesOnly : llvm::DICompileUnit::LineTablesOnly;
+  builder_.createCompileUnit(llvm::dwarf::DW_LANG_C11, file, producer, optimised, "", 0, "", kind);
 }
 
 llvm::DIFile* DebugLines::FileOf(diag::SourceSpan place) {

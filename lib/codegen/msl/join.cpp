@@ -18,6 +18,11 @@ constexpr char kHead[] = "#include <metal_stdlib>\nusing namespace metal;\n";
 // The second one is what newer compilers call it.
 constexpr char kNoContraction[] = "#pragma STDC FP_CONTRACT OFF\n#pragma METAL fp contract(off)\n";
 
+// The text may be compiled by an engine that leaves fast math on, which is Metal's default: infinities, NaNs
+// and the order of operations count. Compilers before Metal 3.2 do not know the pragma; theirs must be told
+// by MTLCompileOptions, as the loader does.
+constexpr char kSafeMath[] = "#if __METAL_VERSION__ >= 320\n#pragma METAL fp math_mode(safe)\n#endif\n";
+
 // What SPIRV-Cross calls where SPIR-V adds a float to memory. The bits are compared, so that a NaN there
 // cannot keep the loop going.
 constexpr char kAtomicAdd[] = R"(
@@ -141,7 +146,8 @@ std::string Layout(const std::string& declaration) {
 
 }  // namespace
 
-void MslJoiner::Add(std::string_view text, std::string_view translated_name, std::string_view symbol) {
+void MslJoiner::Add(std::string_view text, std::string_view translated_name, std::string_view symbol,
+                    uint32_t block_size) {
   std::vector<std::string> declarations = SplitDeclarations(WithPlainNames(text));
   for (size_t n = 0; n < declarations.size(); ++n) {
     std::string name(DeclaredName(declarations[n]));
@@ -156,6 +162,9 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
         ReplaceWord(declarations[user], name, own_name);
     }
     declarations_ += '\n';
+    // Without it the compiler may take so many registers that a block does not fit.
+    if (name == translated_name && block_size != 0)
+      declarations_ += "[[max_total_threads_per_threadgroup(" + std::to_string(block_size) + ")]]\n";
     declarations_ += Layout(declarations[n]);
     written_.insert(std::move(declarations[n]));
   }
@@ -163,7 +172,8 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
 
 std::string MslJoiner::Finish() const {
   bool adds = declarations_.find(" atomicAdd(") != std::string::npos;
-  return std::string(kHead) + (contraction_ ? "" : kNoContraction) + (adds ? kAtomicAdd : "") + declarations_;
+  return std::string(kHead) + kSafeMath + (contraction_ ? "" : kNoContraction) + (adds ? kAtomicAdd : "") +
+         declarations_;
 }
 
 }  // namespace adc::codegen

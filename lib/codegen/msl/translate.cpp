@@ -230,7 +230,7 @@ diag::Status TranslateToMsl(const target::Target& target,
                               ": SPIRV-Cross says: " + translator.Error(),
                           "leave the target out; this is a gap in adc");
       }
-      joiner.Add(text, kEntry, entry.symbol);
+      joiner.Add(text, kEntry, entry.symbol, entry.block_size);
       if (translator.IsExact()) joiner.ForbidContraction();
     }
   }

@@ -17,6 +17,7 @@ typedef struct adrt_metal_facts {
   char name[64];          /* of the device */
   uint32_t language;      /* newest version of the language, 24 for 2.4 */
   uint32_t most_threads;  /* of a threadgroup */
+  uint32_t table_tier;    /* of argument buffers, 1 or 2 */
   uint64_t most_bytes;    /* of one buffer */
   uint64_t working_bytes; /* that fit at once, by the system's recommendation; 0: unknown */
 } adrt_metal_facts;

@@ -47,6 +47,7 @@ void Describe(void*, void* device, adrt_metal_facts* facts) {
     Say(metal.name, facts->name, sizeof facts->name);
     facts->language = NewestLanguage();
     facts->most_threads = static_cast<uint32_t>(metal.maxThreadsPerThreadgroup.width);
+    facts->table_tier = metal.argumentBuffersSupport == MTLArgumentBuffersTier2 ? 2 : 1;
     facts->most_bytes = metal.maxBufferLength;
     facts->working_bytes = 0;
     if (@available(macOS 10.12, iOS 16.0, *)) facts->working_bytes = metal.recommendedMaxWorkingSetSize;

@@ -23,6 +23,15 @@ bool WordsAreDirect(const artifact::EntryMeta& entry) {
   return true;
 }
 
+/// The table is an argument buffer whose addresses the loader writes itself, and which a kernel may write
+/// through: that takes the second tier.
+bool HasTable(const artifact::EntryMeta& entry) {
+  for (const artifact::BindingMeta& binding : entry.bindings) {
+    if (binding.number >= ADRT_METAL_TABLE) return true;
+  }
+  return false;
+}
+
 bool Malformed(adrt_error* error) {
   error->rule = static_cast<uint32_t>(artifact::Rule::kH10);
   return false;
@@ -40,6 +49,12 @@ bool MakePipelines(adrt_module& module, const Device& device, void* library, adr
     if (!WordsAreDirect(*walk.meta)) {
       Fail(error, ADRT_ERROR_MALFORMED, "'", symbol, "' takes its words from the table of addresses");
       return Malformed(error);
+    }
+    if (HasTable(*walk.meta) && device.facts.table_tier < 2) {
+      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", symbol, "' takes more than ",
+                    int32_t{ADRT_METAL_TABLE},
+                    " buffers, through a table that needs argument buffers of tier 2; ", device.facts.name,
+                    " has tier 1: divide the kernel, or put parameters into one buffer");
     }
     char text[256] = {};
     uint32_t most_threads = 0;

@@ -51,6 +51,7 @@ enum MTLLanguageVersion : NSUInteger {
   MTLLanguageVersion2_4 __attribute__((availability(macos, introduced = 12.0))) = (2 << 16) + 4,
   MTLLanguageVersion3_0 __attribute__((availability(macos, introduced = 13.0))) = (3 << 16)
 };
+enum MTLArgumentBuffersTier : NSUInteger { MTLArgumentBuffersTier1 = 0, MTLArgumentBuffersTier2 = 1 };
 enum MTLResourceOptions : NSUInteger { MTLResourceStorageModeShared = 0 };
 enum MTLStorageMode : NSUInteger {
   MTLStorageModeShared = 0,
@@ -124,6 +125,7 @@ enum MTLCommandBufferError : NSUInteger {
 @protocol MTLDevice
 @property(readonly) NSString* name;
 @property(readonly) MTLSize maxThreadsPerThreadgroup;
+@property(readonly) MTLArgumentBuffersTier argumentBuffersSupport;
 @property(readonly) NSUInteger maxBufferLength;
 @property(readonly) unsigned long long recommendedMaxWorkingSetSize;
 - (id<MTLCommandQueue>)newCommandQueue;
