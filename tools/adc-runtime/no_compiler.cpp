@@ -1,12 +1,23 @@
 #include "command_line.h"
 #include "compile_source.h"
 #include "driver/options.h"
+#include "interpret.h"
 
 namespace adc::tool {
 
 int CompileSource(const std::string& path, const OpenOptions&, std::vector<uint8_t>*) {
   PrintError("'" + path + "' is a source file, and this program has no compiler",
              "compile it with adc, and give the bundle");
+  return driver::kExitUnsupported;
+}
+
+int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
+  return CompileSource(path, options, bytes);
+}
+
+int InterpretSource(const std::string& path, const OpenOptions&, const Kernel&,
+                    std::map<std::string, ArgValue>&, const InterpretOptions&) {
+  PrintError("'" + path + "' cannot be interpreted: this program has no compiler", "use adc run --interpret");
   return driver::kExitUnsupported;
 }
 

@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "interpret.h"
 #include "launch.h"
 
 namespace adc::tool {
@@ -48,6 +49,14 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
   std::printf("%s\n", text.c_str());
 }
 
+int OpenForInterpreter(const std::string& path, const OpenOptions& options, Bundle* bundle) {
+  std::vector<uint8_t> bytes;
+  if (int code = CompileForInterpreter(path, options, &bytes); code != driver::kExitOk) return code;
+  auto error = Sized<adrt_error>();
+  adrt_status status = OpenBytes(bytes, options.trust, bundle, &error);
+  return status == ADRT_OK ? int{driver::kExitOk} : ReportFailure("'" + path + "'", status, error);
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& words, Session& session) {
@@ -58,7 +67,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   OpenOptions open;
   DeviceChoice device;
   uint64_t workers = 0, repeat = 1;
-  bool time = false;
+  bool time = false, interpret = false;
   CommandLine line(
       "adc run [options] bundle.adcb|kernel.ir",
       "Runs a kernel on a device of this machine through the loader. Values of parameters that the kernel "
@@ -90,6 +99,11 @@ int Run(const std::vector<std::string>& words, Session& session) {
             "does not run where bounds have changed in between. A bundle is compiled with this option",
             &launch.bounds_record);
   line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000, 1);
+  line.Flag(
+      "--interpret",
+      "for an .ir file: run the kernel in the reference interpreter, as it is written (a derived one as\n"
+      "it was derived): every access is checked, and `print` prints",
+      &interpret);
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
@@ -101,8 +115,13 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Example(
       "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",
       "writes the gradient");
+  line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  if (interpret && !files[0].ends_with(".ir")) {
+    PrintError("--interpret wants the source of the kernel, an .ir file");
+    return driver::kExitUsage;
+  }
   Machine machine(session);
   launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
@@ -111,7 +130,11 @@ int Run(const std::vector<std::string>& words, Session& session) {
   Kernel kernel;
   open.derive_tangents = kernel_name.ends_with(".jvp");
   open.bounds_record = !launch.bounds_record.empty();
-  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = interpret ? OpenForInterpreter(files[0], open, &bundle)
+                           : machine.OpenBundle(files[0], open, &bundle);
+      code != driver::kExitOk) {
+    return code;
+  }
   if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
 
   std::map<std::string, ArgValue> values;
@@ -133,9 +156,13 @@ int Run(const std::vector<std::string>& words, Session& session) {
   }
   if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
 
-  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+  if (int code = interpret ? int{driver::kExitOk} : machine.Load(bundle); code != driver::kExitOk)
+    return code;
+  for (uint64_t turn = 0; turn < repeat && interpret; ++turn) {
+    if (int code = InterpretSource(files[0], open, kernel, values); code != driver::kExitOk) return code;
+  }
   LaunchReport report;
-  for (uint64_t turn = 0; turn < repeat; ++turn) {
+  for (uint64_t turn = 0; turn < repeat && !interpret; ++turn) {
     auto begin = std::chrono::steady_clock::now();
     if (int code = machine.Launch(kernel, values, launch, &report); code != driver::kExitOk) return code;
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

@@ -1,0 +1,155 @@
+// The interpreter takes a module, the command line gives values for the parameters that a bundle describes.
+// Both have them in memory as C has it, so that a buffer is moved and not converted; a number becomes the
+// bits of a constant.
+
+#include "interpret.h"
+
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "command_line.h"
+#include "driver/compile.h"
+#include "driver/report.h"
+#include "interp/interpreter.h"
+#include "ir/number.h"
+#include "parse/parser.h"
+#include "target/target.h"
+#include "verify/verify.h"
+
+namespace adc::tool {
+
+namespace {
+
+/// The module of a text with the sources that its places are in.
+struct Parsed {
+  diag::SourceManager sources;
+  std::unique_ptr<ir::Module> module;
+};
+
+/// The file as it was written; its errors are those that the compilation reported before.
+bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+  diag::Diagnostics diagnostics(1);
+  parsed->module = parse::ParseFile(path, {options.include_dirs}, parsed->sources, diagnostics);
+  return parsed->module != nullptr && !diagnostics.HasErrors() &&
+         verify::Verify(*parsed->module, diagnostics);
+}
+
+/// The file with its derived kernels. Places are those of the printed text.
+bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+  driver::CompileOptions compile;
+  compile.emit = driver::Emit::Ir;
+  compile.derive.tangent = options.derive_tangents;
+  compile.include_dirs = options.include_dirs;
+  compile.quiet_warnings = true;
+  driver::Product product;
+  if (driver::CompileInputs({path}, compile, &product) != driver::kExitOk) return false;
+  diag::Diagnostics diagnostics(1);
+  parsed->module =
+      parse::ParseText(path + " (derived)", std::string(product.bytes.begin(), product.bytes.end()),
+                       {options.include_dirs}, parsed->sources, diagnostics);
+  return parsed->module != nullptr && !diagnostics.HasErrors();
+}
+
+/// The bits of the components of a number of `type`.
+std::vector<uint64_t> BitsOf(ir::Type type, const std::vector<uint8_t>& bytes) {
+  std::vector<uint64_t> bits(type.Components());
+  uint32_t size = ir::ByteSize(type.scalar);
+  for (size_t n = 0; n < bits.size() && (n + 1) * size <= bytes.size(); ++n) {
+    std::memcpy(&bits[n], &bytes[n * size], size);
+    if (!ir::IsFloat(type.scalar)) bits[n] = ir::WrapInteger(type.scalar, bits[n]);
+  }
+  return bits;
+}
+
+int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag::SourceManager& sources) {
+  std::string name = "kernel '" + std::string(kernel.report.name) + "': ";
+  if (!result.Ok()) {
+    PrintError(name + interp::Describe(result.error, sources));
+    return driver::kExitRunTime;
+  }
+  if (result.status.code == 0) return driver::kExitOk;
+  std::string what = result.status.text.empty() ? "status " + std::to_string(result.status.code)
+                                                : "assertion failed: " + result.status.text;
+  PrintError(name + sources.Describe(result.status.span) + ": " + what);
+  return driver::kExitRunTime;
+}
+
+}  // namespace
+
+int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
+  driver::CompileOptions compile;
+  compile.derive.tangent = options.derive_tangents;
+  compile.include_dirs = options.include_dirs;
+  compile.targets = {target::HostTarget()};
+  compile.optimisation = 0;
+  compile.silenced.push_back("W0601");
+  driver::Product product;
+  driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
+  if (code == driver::kExitOk) *bytes = std::move(product.bytes);
+  return code;
+}
+
+int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
+                    std::map<std::string, ArgValue>& values, const InterpretOptions& how) {
+  Parsed parsed;
+  std::string_view name = kernel.report.name;
+  if (!ParseAsWritten(path, options, &parsed)) return driver::kExitFailed;
+  const ir::Function* function = nullptr;
+  auto find = [&] {
+    function = nullptr;
+    for (const auto& one : parsed.module->functions) {
+      if (one->IsKernel() && parsed.module->Text(one->name) == name) function = one.get();
+    }
+    return function != nullptr;
+  };
+  if (!find()) {
+    parsed = Parsed();
+    if (!ParseDerived(path, options, &parsed) || !find()) {
+      PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
+      return driver::kExitUnsupported;
+    }
+  }
+  const ir::Module& module = *parsed.module;
+  interp::Arguments arguments = interp::MakeArguments(module, *function);
+  for (uint32_t n = 0; n < function->Params().size(); ++n) {
+    ir::Value param = function->Params()[n];
+    ir::Type type = function->TypeOf(param);
+    interp::Argument& argument = arguments[n];
+    auto value = values.find(std::string(module.Text((*function)[param].name)));
+    uint32_t like = function->params[n].companion_of;
+    if (value == values.end()) {
+      // Scratch, which the loader would have made: zeros, in the shape of what it belongs to.
+      if (type.IsBuffer() && type.count != 0 && like < n)
+        argument.tensor = interp::Tensor::Zeros(type.Element(), arguments[like].tensor.extents);
+      continue;
+    }
+    ArgValue& given = value->second;
+    if (type.IsRegister()) {
+      argument.bits = BitsOf(type, given.bytes);
+      continue;
+    }
+    if (type.IsBuffer()) argument.tensor.extents = given.extents;
+    argument.tensor.data.resize(given.bytes.size());
+    if (!given.bytes.empty())
+      std::memcpy(argument.tensor.data.data(), given.bytes.data(), given.bytes.size());
+  }
+  interp::RunOptions run;
+  if (how.reversed) run.order = interp::Order::Reversed;
+  if (how.step_budget != 0) run.step_budget = how.step_budget;
+  interp::RunResult result = interp::Run(module, *function, arguments, run);
+  if (how.quiet && (!result.Ok() || result.status.code != 0)) return driver::kExitRunTime;
+  if (!how.quiet) std::fputs(result.printed.c_str(), stdout);
+  if (int code = ReportEnd(result, kernel, parsed.sources); code != driver::kExitOk) return code;
+  for (uint32_t n = 0; n < function->Params().size(); ++n) {
+    ir::Value param = function->Params()[n];
+    auto value = values.find(std::string(module.Text((*function)[param].name)));
+    if (value == values.end() || function->TypeOf(param).IsRegister()) continue;
+    const std::vector<std::byte>& data = arguments[n].tensor.data;
+    value->second.bytes.resize(data.size());
+    if (!data.empty()) std::memcpy(value->second.bytes.data(), data.data(), data.size());
+  }
+  return driver::kExitOk;
+}
+
+}  // namespace adc::tool
