@@ -2,12 +2,15 @@
 // parameter (gradient_checker.h).
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
 #include "gradient_checker.h"
+#include "interpret.h"
 
 namespace adc::tool {
 
@@ -42,46 +45,201 @@ bool FillInputs(const adrt_bundle* bundle, const Kernel& kernel, uint64_t seed,
   return FillCompanions(kernel, values);
 }
 
-int PrintRows(const adrt_bundle* bundle, const Kernel& kernel,
-              const std::vector<std::pair<const Param*, CheckedGradient>>& rows) {
+using Rows = std::vector<std::pair<const Param*, CheckedGradient>>;
+
+/// Whether forward mode alone vouches for the row.
+bool IsByForward(const CheckedGradient& row) {
+  return row.agreement == Agreement::SaysNothing && row.forward_error >= 0;
+}
+
+/// Nothing was left to compare with.
+bool IsUnknown(const CheckedGradient& row) {
+  return row.agreement == Agreement::SaysNothing && row.forward_error < 0;
+}
+
+std::string VerdictText(const CheckedGradient& row) {
+  std::string text;
+  switch (row.agreement) {
+    case Agreement::Agrees:
+      text = "ok";
+      break;
+    case Agreement::Differs:
+      text = "DIFFERS";
+      break;
+    case Agreement::SaysNothing:
+      if (row.at_kink) {
+        char slopes[128];
+        std::snprintf(slopes, sizeof slopes,
+                      "ok by forward mode: at a kink, with slopes %.7g below and %.7g above", row.slope_below,
+                      row.slope_above);
+        text = slopes;
+        break;
+      }
+      text = (row.forward_error < 0 ? "not known: " : "ok by forward mode: ") +
+             std::string("near a kink, or in rounding, central differences are uncertain by ") +
+             ErrorText(row.uncertainty);
+      break;
+  }
+  if (row.accumulates_only && row.agreement != Agreement::Differs)
+    text += " (the kernel only adds to it: its adjoint is the seed)";
+  if (row.element && row.element->differs) {
+    char element[96];
+    std::snprintf(element, sizeof element, " at element %llu: reverse %.7g, forward %.7g",
+                  static_cast<unsigned long long>(row.element->index), row.element->reverse,
+                  row.element->forward);
+    text += element;
+  }
+  return text;
+}
+
+/// An element that the order of the iterations decides.
+struct OrderDependence {
+  std::string parameter;
+  uint64_t index = 0;
+  double forward = 0, reversed = 0;
+};
+
+struct Outcome {
+  uint32_t differ = 0, by_forward = 0, unknown = 0;
+  double worst_forward = -1, worst_central = -1;
+  explicit Outcome(const Rows& rows) {
+    for (const auto& [param, row] : rows) {
+      differ += row.agreement == Agreement::Differs;
+      by_forward += IsByForward(row);
+      unknown += IsUnknown(row);
+      worst_forward = std::max(worst_forward, row.forward_error);
+      if (row.agreement != Agreement::SaysNothing) worst_central = std::max(worst_central, row.central_error);
+    }
+  }
+  int Code(const std::optional<OrderDependence>& order) const {
+    return differ == 0 && unknown == 0 && !order ? driver::kExitOk : driver::kExitFailed;
+  }
+};
+
+void PrintRows(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome) {
   std::printf("gradient of @%s\n%-20s %-22s %14s %14s %14s %9s %9s\n", kernel.report.name, "parameter",
               "type", "reverse", "forward", "central", "fwd err", "cd err");
-  uint32_t bad = 0, silent = 0, unknown = 0;
-  double worst_forward = -1, worst_central = -1;
   for (const auto& [param, row] : rows) {
-    std::string verdict;
-    switch (row.agreement) {
-      case Agreement::Agrees:
-        verdict = "ok";
-        break;
-      case Agreement::Differs:
-        verdict = "DIFFERS";
-        ++bad;
-        break;
-      case Agreement::SaysNothing:
-        verdict = "central differences say nothing here: uncertain by " + ErrorText(row.uncertainty);
-        ++silent;
-        unknown += row.forward_error < 0;
-        break;
-    }
-    worst_forward = std::max(worst_forward, row.forward_error);
-    if (row.agreement != Agreement::SaysNothing) worst_central = std::max(worst_central, row.central_error);
     char forward[32] = "-";  // where nothing was compared
     if (row.forward_error >= 0) std::snprintf(forward, sizeof forward, "%.7g", row.forward);
     std::printf("%-20s %-22s %14.7g %14s %14.7g %9s %9s  %s\n", param->name.c_str(),
                 param->TypeText(bundle).c_str(), row.reverse, forward, row.central,
-                ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(), verdict.c_str());
+                ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
+                VerdictText(row).c_str());
   }
-  std::printf("worst: forward %s, central %s\n%zu parameters, %u differ", ErrorText(worst_forward).c_str(),
-              ErrorText(worst_central).c_str(), rows.size(), bad);
-  if (silent > 0) std::printf(", %u where central differences say nothing", silent);
+  std::printf("worst: forward %s, central %s\n%zu parameters, %u differ",
+              ErrorText(outcome.worst_forward).c_str(), ErrorText(outcome.worst_central).c_str(), rows.size(),
+              outcome.differ);
+  if (outcome.by_forward > 0) std::printf(", %u ok by forward mode alone", outcome.by_forward);
+  if (outcome.unknown > 0) std::printf(", %u not known", outcome.unknown);
   std::printf("\n");
-  std::fflush(stdout);
-  if (unknown > 0) {
-    PrintError("nothing was left to compare with for " + std::to_string(unknown) + " of the parameters",
-               "compile with --derive=grad,jvp: forward mode has no steps");
+}
+
+/// A number of JSON; null for what JSON has no number for, and for comparisons that were not made (`known`).
+std::string JsonNumber(double number, bool known = true) {
+  if (!known || !std::isfinite(number)) return "null";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  return text;
+}
+
+/// Names and types hold no character that JSON would have written in another way.
+void PrintJson(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome,
+               const std::optional<OrderDependence>& order) {
+  std::string text = "{\"kernel\": \"" + std::string(kernel.report.name) + "\", \"parameters\": [";
+  const char* separator = "";
+  for (const auto& [param, row] : rows) {
+    bool compared = row.forward_error >= 0;
+    const char* verdict = row.agreement == Agreement::Agrees    ? "agrees"
+                          : row.agreement == Agreement::Differs ? "differs"
+                          : compared                            ? "agrees with forward mode"
+                                                                : "not known";
+    text += separator;
+    text += "\n  {\"name\": \"" + param->name + "\", \"type\": \"" + param->TypeText(bundle) +
+            "\", \"verdict\": \"" + verdict + "\", \"reverse\": " + JsonNumber(row.reverse) +
+            ", \"forward\": " + JsonNumber(row.forward, compared) +
+            ", \"central\": " + JsonNumber(row.central) +
+            ", \"forward_error\": " + JsonNumber(row.forward_error, compared) +
+            ", \"central_error\": " + JsonNumber(row.central_error, row.central_error >= 0) +
+            ", \"central_uncertainty\": " + JsonNumber(row.uncertainty) +
+            ", \"at_kink\": " + (row.at_kink ? "true" : "false") +
+            ", \"accumulates_only\": " + (row.accumulates_only ? "true" : "false") + ", \"element\": ";
+    if (row.element) {
+      text += "{\"index\": " + std::to_string(row.element->index) +
+              ", \"reverse\": " + JsonNumber(row.element->reverse) +
+              ", \"forward\": " + JsonNumber(row.element->forward) + "}}";
+    } else {
+      text += "null}";
+    }
+    separator = ",";
   }
-  return bad == 0 && unknown == 0 ? driver::kExitOk : driver::kExitFailed;
+  text += "\n], \"order\": ";
+  if (order) {
+    text += "{\"name\": \"" + order->parameter + "\", \"index\": " + std::to_string(order->index) +
+            ", \"first_to_last\": " + JsonNumber(order->forward) +
+            ", \"last_to_first\": " + JsonNumber(order->reversed) + "}";
+  } else {
+    text += "null";
+  }
+  text += ", \"differ\": " + std::to_string(outcome.differ) +
+          ", \"not_known\": " + std::to_string(outcome.unknown) + "}\n";
+  std::fputs(text.c_str(), stdout);
+}
+
+/// Runs the kernel in the interpreter with the iterations of its parallel loops in two orders: a float that
+/// is another one then, beyond what rounding of sums explains, is decided by a race. Nothing is said of what
+/// the interpreter does not take, or takes too long for.
+std::optional<OrderDependence> FindOrderDependence(const std::string& path, const OpenOptions& open,
+                                                   const adrt_bundle* bundle, const Kernel& kernel,
+                                                   const Values& inputs) {
+  constexpr uint64_t kBudget = 20'000'000;
+  Values forward = inputs, reversed = inputs;
+  bool good = InterpretSource(path, open, kernel, forward, {false, kBudget, true}) == driver::kExitOk &&
+              InterpretSource(path, open, kernel, reversed, {true, kBudget, true}) == driver::kExitOk;
+  if (!good) return std::nullopt;
+  for (const Param& param : kernel.params) {
+    if (param.IsScalar() || !inputs.contains(param.name) || param.report.access == ADRT_ACCESS_READ) continue;
+    std::vector<Place> places = PlacesOf(bundle, param, inputs.at(param.name), true);
+    double most = 0;
+    for (const Place& place : places) {
+      double number = std::fabs(Read(forward[param.name], place));
+      if (std::isfinite(number)) most = std::max(most, number);
+    }
+    for (uint64_t at = 0; at < places.size(); ++at) {
+      double a = Read(forward[param.name], places[at]), b = Read(reversed[param.name], places[at]);
+      double limit = places[at].type == ADRT_TYPE_F64 ? 1e-9 : places[at].type == ADRT_TYPE_F32 ? 1e-3 : 5e-2;
+      bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= limit * most;
+      if (!same) return OrderDependence{param.name, at, a, b};
+    }
+  }
+  return std::nullopt;
+}
+
+int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
+           const std::optional<OrderDependence>& order, bool json) {
+  Outcome outcome(rows);
+  if (json) {
+    PrintJson(bundle, kernel, rows, outcome, order);
+  } else {
+    PrintRows(bundle, kernel, rows, outcome);
+  }
+  std::fflush(stdout);
+  if (order && !json) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "element %llu of '%s' is %.9g, and %.9g with the iterations the other way",
+                  static_cast<unsigned long long>(order->index), order->parameter.c_str(), order->forward,
+                  order->reversed);
+    PrintError("the kernel's result depends on the order of its iterations: " + std::string(text),
+               "iterations of one parallel loop run in any order: let each write elements of its own, or use "
+               "atomics (--any-order takes it as it is)");
+  }
+  if (outcome.unknown > 0 && !json) {
+    PrintError(
+        "nothing was left to compare with for " + std::to_string(outcome.unknown) + " of the parameters",
+        "compile with --derive=grad,jvp: forward mode has no steps");
+  }
+  return outcome.Code(order);
 }
 
 /// A number with a point: tolerances.
@@ -102,13 +260,16 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   OpenOptions open;
   DeviceChoice device;
   uint64_t workers = 0;
+  bool json = false, any_order = false;
   CommandLine line(
       "adc gradcheck [options] bundle.adcb|kernel.ir",
       "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; for an .ir file\n"
       "unless a function names a vjp and no jvp) and with central differences, per differentiable\n"
       "parameter. Float parameters without --arg are random in [0.1, 0.9]. Central differences are taken\n"
-      "at several steps and extrapolated; where rounding leaves them less certain than the tolerance,\n"
-      "they say nothing, and forward mode decides.\n"
+      "at several steps and extrapolated; where a kink or rounding leaves them less certain than the\n"
+      "tolerance, forward mode decides. Parameters of up to 16 floats are compared element by element.\n"
+      "The kernel of an .ir file is also run in the interpreter with its iterations first to last and\n"
+      "last to first: results that differ show a race.\n"
       "Exit code 1 where one differs, or where nothing says that it does not.");
   line.Section("What to check");
   line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
@@ -124,6 +285,16 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Value("--tolerance-forward", "NUMBER",
              "relative, against forward mode; default 1e-10 (f64), 1e-3 (f32)",
              [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_forward); });
+  line.Flag("--any-order", "do not look whether the order of iterations decides about results", &any_order);
+  line.Flag("--json",
+            "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
+            "\"verdict\" (agrees, agrees with forward mode, not known, differs), \"reverse\", \"forward\",\n"
+            "\"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
+            "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\" and \"element\" (index, "
+            "reverse, forward\n"
+            "of the worst one); \"order\" (name, index, first_to_last, last_to_first of a float that a race\n"
+            "decides, or null); \"differ\" and \"not_known\" (counts). What is not known is null",
+            &json);
   line.Section("How");
   AddDeviceOptions(line, &device);
   line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
@@ -163,11 +334,14 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   if (!ParseArguments(bundle.get(), primal, texts, &inputs, &shapes)) return driver::kExitUsage;
   if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
   if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+  std::optional<OrderDependence> order;
+  if (!any_order && files[0].ends_with(".ir"))
+    order = FindOrderDependence(files[0], open, bundle.get(), primal, inputs);
   GradientChecker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
                           std::move(inputs));
   std::vector<std::pair<const Param*, CheckedGradient>> rows;
   if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
-  return machine.Finish(PrintRows(bundle.get(), primal, rows));
+  return machine.Finish(Report(bundle.get(), primal, rows, order, json));
 }
 
 }  // namespace adc::tool

@@ -23,6 +23,9 @@ int Rank(Agreement agreement) {
   return 0;
 }
 
+/// Parameters of so many floats are compared element by element.
+constexpr uint64_t kMostElements = 16;
+
 /// The distance between a value of this type near 1 and the next.
 double Epsilon(uint32_t type) {
   if (type == ADRT_TYPE_F16) return 0x1p-10;
@@ -249,6 +252,11 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     turned.central_error = std::fabs(central.estimate.slope - reverse) / central_size;
     turned.uncertainty = central.estimate.uncertainty / central_size;
     turned.agreement = central.agreement;
+    bool forward_agrees = forward_error >= 0 && forward_error <= forward_limit;
+    if (turned.agreement == Agreement::Differs && forward_agrees) {
+      if (int code = LookForKink(param, direction, size, central_limit, &turned); code != driver::kExitOk)
+        return code;
+    }
     if (forward_error > forward_limit || std::isnan(forward_error)) turned.agreement = Agreement::Differs;
     int rank = Rank(turned.agreement), shown = Rank(row->agreement);
     bool worse = turn == 0 || rank > shown || (rank == shown && turned.central_error > row->central_error);
@@ -256,6 +264,62 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     if (worse) *row = turned;
     row->forward_error = most;
   }
+  auto seeds = weights_.find(param.name);
+  row->accumulates_only = seeds != weights_.end() && seeds->second == adjoint;
+  return CompareElements(param, forward_limit, row);
+}
+
+int GradientChecker::LookForKink(const Param& param, const std::vector<double>& direction, double size,
+                                 double tolerance, CheckedGradient* row) {
+  size_t first = 0;
+  std::vector<double> steps = StepLadder(Epsilon(Coarsest(param)), &first);
+  // The two sides of a smooth function come together as the step shrinks, those of a kink do not.
+  double below[2], above[2];
+  for (int turn = 0; turn < 2; ++turn) {
+    double step = turn == 0 ? steps[first] : steps[first] / 4, predicted = 0;
+    LossValue losses[3];
+    for (int side = -1; side <= 1; ++side) {
+      int code = LossAt(param, direction, side * step, &losses[side + 1], &predicted);
+      if (code != driver::kExitOk) return code;
+    }
+    below[turn] = (losses[1].loss - losses[0].loss) / step;
+    above[turn] = (losses[2].loss - losses[1].loss) / step;
+  }
+  double gap = std::fabs(above[1] - below[1]);
+  double most = std::max({size, std::fabs(above[1]), std::fabs(below[1])});
+  bool stays = gap > 0.5 * std::fabs(above[0] - below[0]) && gap > 4 * tolerance * most;
+  double low = std::min(below[1], above[1]), high = std::max(below[1], above[1]), slack = tolerance * most;
+  if (!stays || row->reverse < low - slack || row->reverse > high + slack) return driver::kExitOk;
+  row->agreement = Agreement::SaysNothing;
+  row->at_kink = true;
+  row->slope_below = below[1];
+  row->slope_above = above[1];
+  return driver::kExitOk;
+}
+
+int GradientChecker::CompareElements(const Param& param, double limit, CheckedGradient* row) {
+  const std::vector<double>& adjoint = adjoints_[param.name];
+  if (tangent_ == nullptr || adjoint.size() > kMostElements) return driver::kExitOk;
+  // An adjoint is a sum over outputs, which may cancel: it is right to within the rounding of its largest
+  // terms, of which the largest adjoint of the parameter is a measure.
+  double size = 0, worst = -1;
+  for (double number : adjoint) size = std::max(size, std::fabs(number));
+  for (uint64_t at = 0; at < adjoint.size(); ++at) {
+    std::vector<double> direction(adjoint.size());
+    direction[at] = 1;
+    double forward = 0;
+    if (int code = Forward(param, direction, &forward); code != driver::kExitOk) return code;
+    double off = std::fabs(forward - adjoint[at]);
+    bool same = forward == adjoint[at] || (std::isnan(forward) && std::isnan(adjoint[at]));
+    double error = same ? 0 : off / std::max({size, std::fabs(forward), 1e-300});
+    bool differs = !(error <= limit);
+    bool known_differs = row->element && row->element->differs;
+    if (error > worst || (differs && !known_differs)) {
+      worst = std::isnan(error) ? worst : error;
+      row->element = {at, adjoint[at], forward, differs};
+    }
+  }
+  if (row->element && row->element->differs) row->agreement = Agreement::Differs;
   return driver::kExitOk;
 }
 

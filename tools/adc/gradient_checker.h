@@ -13,6 +13,7 @@
 // nothing, and forward mode decides.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,20 @@ struct CheckedGradient {
   double uncertainty = 0;                         ///< of `central`, relative
   /// Differs: forward mode or central differences do.
   Agreement agreement = Agreement::SaysNothing;
+  /// The inputs lie at a kink: the loss has these slopes on its two sides, and reverse mode's lies between
+  /// them.
+  bool at_kink = false;
+  double slope_below = 0, slope_above = 0;
+  /// The kernel only adds to the parameter: its adjoint is the seed, to the bit.
+  bool accumulates_only = false;
+  /// Of a small parameter: the element, in C order, at which forward mode and reverse mode are furthest
+  /// apart.
+  struct Element {
+    uint64_t index = 0;
+    double reverse = 0, forward = 0;
+    bool differs = false;
+  };
+  std::optional<Element> element;
 };
 
 class GradientChecker {
@@ -90,6 +105,11 @@ class GradientChecker {
   /// stays, unless there is nothing else.
   std::vector<double> ScaleOf(const Param& param) const;
   int Compare(const Param& param, CheckedGradient* row);
+  /// Whether central differences differ for a kink at the inputs themselves; fills `row` then.
+  int LookForKink(const Param& param, const std::vector<double>& direction, double size, double tolerance,
+                  CheckedGradient* row);
+  /// Each element of a small parameter against forward mode, so that none hides behind the others.
+  int CompareElements(const Param& param, double limit, CheckedGradient* row);
 
   const adrt_bundle* bundle_;
   const Kernel& primal_;
