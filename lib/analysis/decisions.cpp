@@ -1,9 +1,12 @@
 #include "analysis/decisions.h"
 
-#include "analysis/memory.h"
+#include <algorithm>
 
-// A walk backwards from everything that control reads. Rows of lowered adstacks are told apart by the type of
-// their elements alone: what is marked beyond need is only computed as it is written.
+#include "analysis/memory.h"
+#include "support/check.h"
+
+// A walk backwards from every place that decides. A tape that is not told apart from others is taken for all
+// of them: what is marked beyond need is only computed as it is written.
 
 namespace adc::analysis {
 
@@ -12,34 +15,190 @@ using ir::Op;
 using ir::Value;
 using ir::ValueKind;
 
+namespace {
+
+/// The adstack whose row a row access touches: its byte is the base of the stack, or a sum with it. kNoAttr
+/// where that cannot be seen.
+uint32_t StackOf(const ir::Function& function, Inst access) {
+  auto base_of = [&](Value v) {
+    Inst base = function.DefiningInst(v);
+    return base.Valid() && function[base].op == Op::RowBase ? function[base].attr : ir::kNoAttr;
+  };
+  Value byte = function.Operand(access, 1);
+  uint32_t stack = base_of(byte);
+  Inst sum = function.DefiningInst(byte);
+  if (!sum.Valid() || function[sum].op != Op::Add) return stack;
+  for (uint32_t side = 0; side < 2 && stack == ir::kNoAttr; ++side)
+    stack = base_of(function.Operand(sum, side));
+  return stack;
+}
+
+}  // namespace
+
+bool IsDecisive(const ir::Function& function, Inst inst) {
+  const ir::InstData& data = function[inst];
+  if (data.operand_count == 0 || !function.TypeOf(function.Operand(inst, 0)).IsFloat()) return false;
+  if (ir::IsCompare(data.op)) return data.attr != kEitherSide;
+  switch (data.op) {
+    case Op::Abs:
+      return data.attr != kEitherSide;
+    case Op::Sgn:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Rem:
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Min:
+    case Op::Max:
+    case Op::Clamp:
+      return true;
+    case Op::Cast:
+    case Op::Bitcast:
+      return !function.TypeOf(function.Result(inst)).IsFloat();
+    case Op::Neg:
+    case Op::Not:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Rcp:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Erf:
+    case Op::Popcount:
+    case Op::Clz:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::Pow:
+    case Op::Atan2:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Select:
+    case Op::Fma:
+    case Op::StopGradient:
+    case Op::VecMake:
+    case Op::VecGet:
+    case Op::VecSet:
+    case Op::Dot:
+    case Op::Cross:
+    case Op::Norm:
+    case Op::Normalize:
+    case Op::MatMake:
+    case Op::MatGet:
+    case Op::MatMul:
+    case Op::Transpose:
+    case Op::Det:
+    case Op::Inverse:
+    case Op::Outer:
+    case Op::Identity:
+    case Op::Shape:
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicAdd:
+    case Op::AtomicSub:
+    case Op::AtomicMin:
+    case Op::AtomicMax:
+    case Op::AtomicAnd:
+    case Op::AtomicOr:
+    case Op::AtomicXor:
+    case Op::AtomicExchange:
+    case Op::AtomicCompareExchange:
+    case Op::AddTo:
+    case Op::Alloca:
+    case Op::For:
+    case Op::While:
+    case Op::If:
+    case Op::Parallel:
+    case Op::ParallelOver:
+    case Op::Call:
+    case Op::Yield:
+    case Op::ContinueIf:
+    case Op::Return:
+    case Op::Assert:
+    case Op::Print:
+    case Op::StackNew:
+    case Op::StackPush:
+    case Op::StackPop:
+    case Op::StackTop:
+    case Op::RowClaim:
+    case Op::RowBase:
+    case Op::RowCapacity:
+    case Op::RowLoad:
+    case Op::RowStore:
+    case Op::StatusRaise:
+      return false;
+  }
+  ADC_UNREACHABLE("operation");
+}
+
 Decisions::Decisions(const ir::Function& function) : function_(function) {
   Structure structure(function);
-  std::vector<Value> roots;
+  for (uint32_t n = 0; n < function.params.size(); ++n)
+    if (function.params[n].alias) aliased_.push_back(function.Params()[n]);
   for (Inst inst : structure.Order()) {
     const ir::InstData& data = function[inst];
-    uint32_t first = 0, count = 0;
-    if (data.op == Op::If || data.op == Op::ContinueIf) count = 1;
-    if (data.op == Op::For) count = 3;
-    if (data.op == Op::While && (data.flags & ir::kFlagHasMax) != 0) count = 1;
-    if (data.op == Op::Parallel) count = data.operand_count;
-    bool is_stack = data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop;
-    if (is_stack && (data.flags & ir::kFlagHasSlot) != 0) {
-      first = data.operand_count - 1;
-      count = 1;
-    }
-    if (data.op == Op::RowLoad || data.op == Op::RowStore) first = count = 1;
-    for (uint32_t n = first; n < first + count; ++n) roots.push_back(function.Operand(inst, n));
-    if (data.op == Op::RowStore) row_stores_.push_back(inst);
+    if (data.op == Op::RowStore) row_stores_[StackOf(function, inst)].push_back(inst);
     if (data.op == Op::StackPush || WritesMemory(data.op))
       written_into_[function.Operand(inst, 0)].push_back(inst);
   }
-  for (Value root : roots) Visit(root);
+  for (Inst inst : structure.Order()) VisitRoots(inst);
   while (!pending_.empty()) {
     Value value = pending_.back();
     pending_.pop_back();
     if (function[value].kind == ValueKind::BlockParam) VisitParam(value);
     if (function[value].kind == ValueKind::Result) VisitResult(value);
   }
+}
+
+void Decisions::VisitRoots(Inst inst) {
+  const ir::InstData& data = function_[inst];
+  uint32_t first = 0, count = 0;
+  if (data.op == Op::If || data.op == Op::ContinueIf) count = 1;
+  if (data.op == Op::For) count = 3;
+  if (data.op == Op::While && (data.flags & ir::kFlagHasMax) != 0) count = 1;
+  if (data.op == Op::Parallel) count = data.operand_count;
+  bool is_stack = data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop;
+  if (is_stack && (data.flags & ir::kFlagHasSlot) != 0) {
+    first = data.operand_count - 1;
+    count = 1;
+  }
+  if (data.op == Op::RowLoad || data.op == Op::RowStore) first = count = 1;
+  if (data.op == Op::VecGet || data.op == Op::MatGet || data.op == Op::VecSet) {
+    first = 1;
+    count = data.op == Op::MatGet ? 2 : 1;
+  }
+  for (uint32_t n = first; n < first + count; ++n) Visit(function_.Operand(inst, n));
+  if (ir::IsAccess(data.op)) {
+    for (Value index : function_.Indices(inst)) Visit(index);
+    // The gradient finds the winner by comparing what was written with what is there.
+    bool compares =
+        data.op == Op::AtomicMin || data.op == Op::AtomicMax || data.op == Op::AtomicCompareExchange;
+    if (compares)
+      for (Value value : function_.AccessValues(inst)) Visit(value);
+  }
+  if (IsDecisive(function_, inst)) Visit(function_.Result(inst));
 }
 
 void Decisions::Visit(Value value) {
@@ -73,7 +232,7 @@ void Decisions::VisitResult(Value value) {
     return;
   }
   if (data.op == Op::For || data.op == Op::While) return VisitCarried(inst, number);
-  if (data.op == Op::RowLoad) VisitRows(function_.TypeOf(value).scalar);
+  if (data.op == Op::RowLoad) VisitRows(StackOf(function_, inst));
   bool is_pop = data.op == Op::StackPop || data.op == Op::StackTop;
   if (is_pop || (ReadsMemory(data.op) && data.operand_count > 0)) VisitContent(function_.Operand(inst, 0));
   for (Value operand : function_.Operands(inst)) Visit(operand);
@@ -81,19 +240,26 @@ void Decisions::VisitResult(Value value) {
 
 void Decisions::VisitContent(Value container) {
   if (!containers_.Insert(container)) return;
+  if (std::find(aliased_.begin(), aliased_.end(), container) != aliased_.end())
+    for (Value other : aliased_) VisitContent(other);
   for (Inst write : written_into_.Get(container)) {
     for (Value operand : function_.Operands(write)) Visit(operand);
   }
 }
 
-void Decisions::VisitRows(ir::Scalar scalar) {
-  uint64_t bit = uint64_t{1} << static_cast<unsigned>(scalar);
-  if ((rows_seen_ & bit) != 0) return;
-  rows_seen_ |= bit;
-  for (Inst store : row_stores_) {
-    Value value = function_.Operand(store, 2);
-    if (function_.TypeOf(value).scalar == scalar) Visit(value);
+void Decisions::VisitRows(uint32_t stack) {
+  auto visit = [&](uint32_t number) {
+    auto stores = row_stores_.find(number);
+    if (stores == row_stores_.end()) return;
+    for (Inst store : stores->second) Visit(function_.Operand(store, 2));
+    row_stores_.erase(stores);
+  };
+  if (stack != ir::kNoAttr) {
+    visit(stack);
+    visit(ir::kNoAttr);
+    return;
   }
+  while (!row_stores_.empty()) visit(row_stores_.begin()->first);
 }
 
 }  // namespace adc::analysis

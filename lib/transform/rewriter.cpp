@@ -128,7 +128,11 @@ void Rewriter::Copy(Inst inst) {
     Define(inst, into_->Constant(from_.TypeOf(from_.Result(inst)),
                                  layout.fields[data.component].axes[data.attr].extent));
   } else if (IsArithmetic(data.op)) {
-    Define(inst, builder_.Make(data.op, operands));
+    bool is_plain = data.attr == ir::kNoAttr;
+    Value known = is_plain ? builder_.Make(data.op, operands) : builder_.Fold(data.op, operands);
+    if (!known.Valid())
+      known = builder_.MakePure(data.op, operands, from_.TypeOf(from_.Result(inst)), data.attr);
+    Define(inst, known);
   } else {
     CopyRegions(inst, CopyShell(inst, operands));
   }
