@@ -2,15 +2,31 @@
 // operand n (forward); every case returns s * d op / d operand n.
 //
 // Conventions that users rely on: abs'(0) = 0; a tie of min and max goes to the second operand, a tie of
-// clamp to the limit; rem and mod have derivatives 1 and -trunc(a/b), -floor(a/b); pow evaluates no logarithm
-// unless its exponent is differentiated, d/dx is 0 for y = 0, and d/dy is 0 at x = 0, y > 0; a domain error
-// propagates (log(-1) has derivative -1).
+// clamp to the limit; of several operands that could have given the value exactly one has the derivative, NaN
+// included; rem and mod have derivatives 1 and minus the quotient that the value was made with; pow evaluates
+// no logarithm unless its exponent is differentiated, d/dx is 0 for y = 0, and d/dy is 0 where the value is 0
+// and the base not negative; a domain error propagates (log(-1) has derivative -1).
+//
+// A derivative is as accurate as the value is: what is squared on the way must not overflow or vanish where
+// the result does neither, and nothing is subtracted that agrees in its leading digits.
+//
+//   rsqrt'  s * r * r * r    from the left: every partial product lies between s and the result
+//   atan2'  s * b / (a^2 + b^2) = s / (b + a*(a/b)) for |b| >= |a|        (Smith's division of complex
+//   numbers) tanh'   1 - r^2 where r^2 < 1/2, else 4*v / (1 + v)^2 with v = exp(-2|a|) erf'    exp(-a^2) with
+//   the rounding error of a^2, which exp would magnify by a^2, taken back rem'    the quotient is (a - r) /
+//   b, rounded: it belongs to the r that was computed, and trunc(a/b) need not
+//
+// In f16 almost every square overflows or vanishes, so that there whole partials are computed in f32 and
+// rounded once. Comparisons that choose between two forms of one number do not decide
+// (analysis::kEitherSide).
 
 #include "autodiff/rules.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "analysis/decisions.h"
 #include "ir/number.h"
 #include "support/check.h"
 
@@ -44,6 +60,17 @@ class PartialBuilder {
   Value Neg(Value a) { return builder_.Make(Op::Neg, {a}); }
   Value Unary(Op op, Value a) { return builder_.Make(op, {a}); }
   Value Compare(Op op, Value a, Value b) { return builder_.Make(op, {a, b}); }
+  Value Choose(Value condition, Value a, Value b) { return builder_.Make(Op::Select, {condition, a, b}); }
+  /// A comparison, or an absolute value, of which both outcomes lead to the same number up to rounding.
+  Value EitherSide(Op op, std::initializer_list<Value> operands) {
+    Type type = ir::IsCompare(op) ? ir::kI1 : type_;
+    Inst inst = builder_.Create(op, {operands.begin(), operands.size()}, {&type, 1});
+    builder_.function()[inst].attr = analysis::kEitherSide;
+    return builder_.function().Result(inst);
+  }
+  double OfFormat(double half, double single, double wide) const {
+    return type_.scalar == ir::Scalar::F16 ? half : type_.scalar == ir::Scalar::F32 ? single : wide;
+  }
   /// s where `condition` holds, else 0; or the other way round.
   Value Gate(Value condition, bool when_true) {
     Value zero = builder_.Zero(type_);
@@ -52,11 +79,13 @@ class PartialBuilder {
   }
   Value PowerByBase();
   Value PowerByExponent();
-  Value SquaredRadius() { return Add(Mul(A(), A()), Mul(B(), B())); }
-  Value ArcRoot() {
-    Value one = Number(1);
-    return Unary(Op::Sqrt, Mul(Sub(one, A()), Add(one, A())));
-  }
+  Value Quotient() { return Unary(Op::Round, Div(Sub(A(), result_), B())); }
+  Value ArcTangent();
+  Value ArcTangent2(uint32_t n);
+  Value HyperbolicTangent();
+  Value ErrorFunction();
+  Value Limit(uint32_t n);
+  Value ArcRoot();
 
   Builder& builder_;
   std::span<const Value> operands_;
@@ -65,25 +94,94 @@ class PartialBuilder {
   Type type_;
 };
 
+/// From this exponent on `b - 1` is exact. Below, the digits that it loses would be magnified by the
+/// logarithm of the base, and a power that is divided by its base neither overflows nor vanishes where the
+/// quotient does not.
+constexpr double kExactBelowOne = 0.5;
+
 Value PartialBuilder::PowerByBase() {
   const Function& function = builder_.function();
+  Value zero = builder_.Zero(type_), infinity = Number(std::numeric_limits<double>::infinity());
+  auto lowered = [&](Value less) { return Mul(B(), builder_.Make(Op::Pow, {A(), less})); };
+  auto divided = [&] {
+    Value inside = Choose(EitherSide(Op::Eq, {A(), infinity}), zero, Div(Mul(B(), result_), A()));
+    return Choose(EitherSide(Op::Eq, {A(), zero}), Mul(B(), infinity), inside);
+  };
   if (function.IsConstant(B())) {
     double exponent = ir::FloatFromBits(type_.scalar, function.ConstantOf(B()).bits);
-    if (exponent == 0) return builder_.Zero(type_);
+    if (exponent == 0) return zero;
     if (exponent == 1) return s_;
     if (exponent == 2) return Mul(s_, Mul(Number(2), A()));
-    return Mul(s_, Mul(B(), builder_.Make(Op::Pow, {A(), Number(exponent - 1)})));
+    return Mul(s_, exponent >= kExactBelowOne ? lowered(Number(exponent - 1)) : divided());
   }
-  Value slope = Mul(B(), builder_.Make(Op::Pow, {A(), Sub(B(), Number(1))}));
-  Value flat = Compare(Op::Eq, B(), builder_.Zero(type_));
-  return Mul(s_, builder_.Make(Op::Select, {flat, builder_.Zero(type_), slope}));
+  Value is_exact = EitherSide(Op::Ge, {B(), Number(kExactBelowOne)});
+  Value slope = Choose(is_exact, lowered(Sub(B(), Number(1))), divided());
+  return Mul(s_, Choose(Compare(Op::Eq, B(), zero), zero, slope));
 }
 
 Value PartialBuilder::PowerByExponent() {
   Value zero = builder_.Zero(type_);
-  Value at_origin = builder_.Make(Op::And, {Compare(Op::Eq, A(), zero), Compare(Op::Gt, B(), zero)});
+  Value vanishes = builder_.Make(Op::And, {Compare(Op::Eq, result_, zero), Compare(Op::Ge, A(), zero)});
   Value slope = Mul(result_, Unary(Op::Log, A()));
-  return Mul(s_, builder_.Make(Op::Select, {at_origin, zero, slope}));
+  return Mul(s_, Choose(vanishes, zero, slope));
+}
+
+/// sqrt(1 - a^2): factors near the ends, where the square would cancel; near 0, where 1 - a and 1 + a forget
+/// a, the square, of which second derivatives are made.
+Value PartialBuilder::ArcRoot() {
+  Value one = Number(1);
+  Value square = Mul(A(), A());
+  Value near = EitherSide(Op::Lt, {square, Number(0.25)});
+  return Unary(Op::Sqrt, Choose(near, Sub(one, square), Mul(Sub(one, A()), Add(one, A()))));
+}
+
+/// s / (1 + a^2). Large operands are scaled by a power of two that takes their square into the range; the 1
+/// is below the last digit there.
+Value PartialBuilder::ArcTangent() {
+  Value one = Number(1), zero = builder_.Zero(type_);
+  Value square = Mul(A(), A());
+  Value near = EitherSide(Op::Lt, {square, Number(OfFormat(0x1p14, 0x1p64, 0x1p512))});
+  Value scale = Choose(near, one, Number(OfFormat(0x1p-9, 0x1p-65, 0x1p-513)));
+  Value scaled = Mul(A(), scale);
+  Value radius = Add(Choose(near, one, zero), Mul(scaled, scaled));
+  return Mul(Div(Mul(s_, scale), radius), scale);
+}
+
+Value PartialBuilder::ArcTangent2(uint32_t n) {
+  // With p the larger of a and b and q the other one: p + q*(q/p) = (a^2 + b^2) / p.
+  Value by_b = EitherSide(Op::Ge, {EitherSide(Op::Abs, {B()}), EitherSide(Op::Abs, {A()})});
+  Value p = Choose(by_b, B(), A()), q = Choose(by_b, A(), B());
+  Value ratio = Div(q, p);
+  Value share = Div(s_, Add(p, Mul(q, ratio)));
+  Value other = Mul(share, ratio);
+  return n == 0 ? Choose(by_b, share, other) : Neg(Choose(by_b, other, share));
+}
+
+Value PartialBuilder::HyperbolicTangent() {
+  Value one = Number(1);
+  Value square = Mul(result_, result_);
+  Value v = Unary(Op::Exp, Mul(Number(-2), EitherSide(Op::Abs, {A()})));
+  Value sum = Add(one, v);
+  Value tail = Div(Mul(Number(4), v), Mul(sum, sum));
+  return Mul(s_, Choose(EitherSide(Op::Lt, {square, Number(0.5)}), Sub(one, square), tail));
+}
+
+Value PartialBuilder::ErrorFunction() {
+  Value square = Mul(A(), A());
+  Value lost = builder_.Make(Op::Fma, {A(), A(), Neg(square)});
+  // Beyond this square exp gives 0, and the error of an infinite one is none.
+  Value counts = EitherSide(Op::Lt, {square, Number(OfFormat(0x1p6, 0x1p8, 0x1p10))});
+  Value rest = Choose(counts, Sub(Number(1), lost), Number(1));
+  return Mul(s_, Mul(Number(2 * std::numbers::inv_sqrtpi), Mul(Unary(Op::Exp, Neg(square)), rest)));
+}
+
+/// Of a clamp: the operand that the value was taken from, and no other.
+Value PartialBuilder::Limit(uint32_t n) {
+  Value above = Compare(Op::Gt, A(), B());
+  Value zero = builder_.Zero(type_);
+  if (n == 0) return Gate(builder_.Make(Op::And, {above, Compare(Op::Lt, A(), C())}), true);
+  if (n == 1) return Choose(above, zero, Gate(Compare(Op::Lt, B(), C()), true));
+  return Gate(Compare(Op::Lt, Choose(above, A(), B()), C()), false);
 }
 
 Value PartialBuilder::Build(Op op, uint32_t n) {
@@ -91,31 +189,33 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
     case Op::Neg:
       return Neg(s_);
     case Op::Abs:
-      return Mul(s_, Unary(Op::Sgn, A()));
+      // 0 at 0, whatever s is.
+      return Choose(Compare(Op::Eq, A(), builder_.Zero(type_)), builder_.Zero(type_),
+                    Mul(s_, Unary(Op::Sgn, A())));
     case Op::Sqrt:
       return Mul(s_, Mul(Number(0.5), Unary(Op::Rcp, result_)));
     case Op::Rsqrt:
-      return Mul(s_, Mul(Number(-0.5), Mul(result_, Mul(result_, result_))));
+      return Mul(Mul(Mul(Mul(Number(-0.5), s_), result_), result_), result_);
     case Op::Rcp:
-      return Neg(Mul(s_, Mul(result_, result_)));
+      return Neg(Mul(Mul(s_, result_), result_));
     case Op::Sin:
       return Mul(s_, Unary(Op::Cos, A()));
     case Op::Cos:
       return Neg(Mul(s_, Unary(Op::Sin, A())));
     case Op::Tan:
-      return Mul(s_, Add(Number(1), Mul(result_, result_)));
+      return Add(s_, Mul(Mul(s_, result_), result_));
     case Op::Asin:
       return Div(s_, ArcRoot());
     case Op::Acos:
       return Neg(Div(s_, ArcRoot()));
     case Op::Atan:
-      return Div(s_, Add(Number(1), Mul(A(), A())));
+      return ArcTangent();
     case Op::Sinh:
       return Mul(s_, Unary(Op::Cosh, A()));
     case Op::Cosh:
       return Mul(s_, Unary(Op::Sinh, A()));
     case Op::Tanh:
-      return Mul(s_, Sub(Number(1), Mul(result_, result_)));
+      return HyperbolicTangent();
     case Op::Exp:
       return Mul(s_, result_);
     case Op::Exp2:
@@ -125,7 +225,7 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
     case Op::Log2:
       return Div(Mul(s_, Number(1 / std::numbers::ln2)), A());
     case Op::Erf:
-      return Mul(s_, Mul(Number(2 * std::numbers::inv_sqrtpi), Unary(Op::Exp, Neg(Mul(A(), A())))));
+      return ErrorFunction();
     case Op::Add:
       return s_;
     case Op::Sub:
@@ -136,13 +236,12 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
       // One division serves both partials.
       return n == 0 ? Div(s_, B()) : Neg(Mul(Div(s_, B()), result_));
     case Op::Rem:
-      return n == 0 ? s_ : Neg(Mul(s_, Unary(Op::Trunc, Div(A(), B()))));
     case Op::Mod:
-      return n == 0 ? s_ : Neg(Mul(s_, Unary(Op::Floor, Div(A(), B()))));
+      return n == 0 ? s_ : Neg(Mul(s_, Quotient()));
     case Op::Pow:
       return n == 0 ? PowerByBase() : PowerByExponent();
     case Op::Atan2:
-      return n == 0 ? Div(Mul(s_, B()), SquaredRadius()) : Neg(Div(Mul(s_, A()), SquaredRadius()));
+      return ArcTangent2(n);
     case Op::Min:
       return Gate(Compare(Op::Lt, A(), B()), n == 0);
     case Op::Max:
@@ -151,12 +250,8 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
       return n == 0 ? builder_.Zero(type_) : Gate(A(), n == 1);
     case Op::Fma:
       return n == 2 ? s_ : Mul(s_, n == 0 ? B() : A());
-    case Op::Clamp: {
-      Value above = Compare(Op::Gt, A(), B());
-      if (n == 0) return Gate(builder_.Make(Op::And, {above, Compare(Op::Lt, A(), C())}), true);
-      if (n == 1) return Gate(builder_.Make(Op::Or, {above, Compare(Op::Ge, B(), C())}), false);
-      return Gate(Compare(Op::Lt, builder_.Make(Op::Max, {A(), B()}), C()), false);
-    }
+    case Op::Clamp:
+      return Limit(n);
 #define ADC_NO_PARTIAL(name) case Op::name:
       ADC_NO_PARTIAL(Sgn)
       ADC_NO_PARTIAL(Not)
@@ -237,6 +332,12 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
   ADC_UNREACHABLE("partial of an operation that has none");
 }
 
+/// True where the partial is more than s, one of the operands times s, or a choice.
+bool IsComputed(Op op) {
+  return op != Op::Neg && op != Op::Abs && op != Op::Add && op != Op::Sub && op != Op::Mul && op != Op::Fma &&
+         op != Op::Min && op != Op::Max && op != Op::Select && op != Op::Clamp;
+}
+
 }  // namespace
 
 bool HasPartials(Op op) {
@@ -277,12 +378,12 @@ PartialReads ReadsOfPartials(const Function& function, Inst inst, uint8_t active
     return {static_cast<uint8_t>((first ? 2 : 0) | (second ? 1 : 0)), false};
   if (op == Op::Div) return {2, second};
   if (op == Op::Rsqrt) return {0, true};
-  if (op == Op::Rem || op == Op::Mod) return {static_cast<uint8_t>(second ? 3 : 0), false};
+  if (op == Op::Rem || op == Op::Mod) return {static_cast<uint8_t>(second ? 3 : 0), second};
   if (op == Op::Pow) {
-    bool linear = function.IsConstant(function.Operand(inst, 1)) && !second &&
-                  ir::FloatFromBits(function.TypeOf(function.Operand(inst, 1)).scalar,
-                                    function.ConstantOf(function.Operand(inst, 1)).bits) == 1;
-    return {static_cast<uint8_t>(linear ? 0 : 3), second};
+    Value power = function.Operand(inst, 1);
+    if (second || !function.IsConstant(power)) return {3, true};
+    double exponent = ir::FloatFromBits(function.TypeOf(power).scalar, function.ConstantOf(power).bits);
+    return {static_cast<uint8_t>(exponent == 1 ? 0 : 3), exponent < kExactBelowOne};
   }
   if (op == Op::Select) return {1, false};
   if (op == Op::Clamp) return {7, false};
@@ -307,7 +408,14 @@ PartialReads ReadsOfPartials(const Function& function, Inst inst, uint8_t active
 
 Value ScaledPartial(Builder& builder, Op op, uint32_t n, std::span<const Value> operands, Value result,
                     Value s) {
-  return PartialBuilder(builder, operands, result, s).Build(op, n);
+  if (builder.function().TypeOf(s).scalar != ir::Scalar::F16 || !IsComputed(op))
+    return PartialBuilder(builder, operands, result, s).Build(op, n);
+  constexpr Type kHalf = Type::Of(ir::Scalar::F16);
+  auto widened = [&](Value v) { return v.Valid() ? builder.Cast(v, ir::kF32) : v; };
+  std::vector<Value> wide;
+  for (Value operand : operands) wide.push_back(widened(operand));
+  Value partial = PartialBuilder(builder, wide, widened(result), widened(s)).Build(op, n);
+  return builder.Cast(partial, kHalf);
 }
 
 }  // namespace adc::autodiff

@@ -4,9 +4,9 @@
 //
 // Conventions: abs'(0) = 0; on a tie of min, max and clamp the tangent is that of the second operand, of the
 // limit; a tangent of zero contributes zero, whatever the slope (0 times infinity does not arise); rem and
-// mod have the slopes 1 and -trunc(a/b), -floor(a/b); pow evaluates no logarithm for an exponent without
-// tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent at base 0, exponent >
-// 0; domain errors propagate.
+// mod have the slopes 1 and minus the integer nearest to (a - r)/b; pow evaluates no logarithm for an
+// exponent without tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent where
+// the value is 0 and the base not negative; domain errors propagate.
 
 #include <cmath>
 #include <numbers>
@@ -35,15 +35,20 @@ inline double UnaryTangent(ir::Op op, double a, double r, double t) {
     if (op == Op::Tan) return 1 + r * r;
     if (op == Op::Asin) return 1 / std::sqrt((1 - a) * (1 + a));
     if (op == Op::Acos) return -1 / std::sqrt((1 - a) * (1 + a));
-    if (op == Op::Atan) return 1 / (1 + a * a);
+    if (op == Op::Atan) return 1 / std::hypot(1, a) / std::hypot(1, a);
     if (op == Op::Sinh) return std::cosh(a);
     if (op == Op::Cosh) return std::sinh(a);
-    if (op == Op::Tanh) return (1 - r) * (1 + r);
+    if (op == Op::Tanh) return std::fabs(a) < 300 ? 1 / std::cosh(a) / std::cosh(a) : a * 0;
     if (op == Op::Exp) return r;
     if (op == Op::Exp2) return r * std::numbers::ln2;
     if (op == Op::Log) return 1 / a;
     if (op == Op::Log2) return 1 / (a * std::numbers::ln2);
-    if (op == Op::Erf) return 2 * std::numbers::inv_sqrtpi * std::exp(-a * a);
+    if (op == Op::Erf) {
+      // The upper digits have an exact square; the rest is a small correction of it.
+      if (std::fabs(a) > 40) return 0;
+      double upper = std::ldexp(std::nearbyint(std::ldexp(a, 20)), -20);
+      return 2 * std::numbers::inv_sqrtpi * std::exp(-upper * upper) * std::exp(-(a - upper) * (a + upper));
+    }
     // sgn, floor, ceil, round, trunc, stop_gradient
     return 0;
   });
@@ -58,15 +63,20 @@ inline double BinaryTangent(ir::Op op, double a, double b, double r, double s, d
   if (op == Op::Div) return Along(s, [&] { return 1 / b; }) - Along(t, [&] { return r / b; });
   if (op == Op::Min) return a < b ? s : t;
   if (op == Op::Max) return a > b ? s : t;
-  if (op == Op::Rem) return s - Along(t, [&] { return std::trunc(a / b); });
-  if (op == Op::Mod) return s - Along(t, [&] { return std::floor(a / b); });
+  if (op == Op::Rem || op == Op::Mod) return s - Along(t, [&] { return std::nearbyint((a - r) / b); });
   if (op == Op::Atan2) {
-    double square = a * a + b * b;
-    return Along(s, [&] { return b / square; }) - Along(t, [&] { return a / square; });
+    // Far away the angle no longer changes, unless both operands are infinite: then nobody knows it.
+    double radius = std::hypot(a, b);
+    auto share = [&](double of) {
+      return std::isinf(radius) && std::isfinite(std::fmin(std::fabs(a), std::fabs(b)))
+                 ? (std::isnan(a) || std::isnan(b) ? a + b : 0.0)
+                 : of / radius / radius;
+    };
+    return Along(s, [&] { return share(b); }) - Along(t, [&] { return share(a); });
   }
   if (op == Op::Pow) {
     return Along(s, [&] { return b == 0 ? 0.0 : b * std::pow(a, b - 1); }) +
-           Along(t, [&] { return a == 0 && b > 0 ? 0.0 : r * std::log(a); });
+           Along(t, [&] { return r == 0 && a >= 0 ? 0.0 : r * std::log(a); });
   }
   return 0;  // floordiv
 }
