@@ -6,6 +6,10 @@
 //   %a = load %x[%i]   store %x[%i], (add %a, %b)        fine: nothing needs %a
 //   %a = load %x[%i]   store %x[%i], (mul %a, %b)        refused where %b is active: its adjoint needs %a
 //
+// A minimum or maximum is taken by whoever wrote what is there at last (reverse_memory.cpp), so that between
+// two of them nothing may read the cell: what the read is due belongs to the winner until then, whose value
+// is gone when the second one wins.
+//
 // An active load is wrong as well when another iteration of its parallel loop may write the cell: which of
 // the two came first is not known, and so is not which adjoint belongs to the load.
 
@@ -68,6 +72,9 @@ class ReverseCheck {
   std::span<const Inst> Candidates(Inst load, uint32_t memory_class);
   void CheckLoad(Inst load);
   void CheckAtomic(Inst atomic);
+  void CheckReadsBetween(Inst atomic);
+  /// True where a constant index tells two accesses of one buffer apart.
+  bool DifferInConstant(Inst a, Inst b) const;
   void CheckCondition(Inst loop);
   bool ConditionWrites(ir::Block block) const;
 
@@ -180,6 +187,38 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
         .AddNote(kernel_[write].span, "here")
         .AddHelp("do the other write in front of it, or in another kernel");
     return;
+  }
+  CheckReadsBetween(atomic);
+}
+
+bool ReverseCheck::DifferInConstant(Inst a, Inst b) const {
+  if (!ir::IsAccess(kernel_[b].op) || kernel_.Operand(a, 0) != kernel_.Operand(b, 0)) return false;
+  for (uint32_t axis = 0; axis < kernel_[a].index_count; ++axis) {
+    std::optional<int64_t> of_a = kernel_.IntegerConstant(kernel_.Indices(a)[axis]);
+    std::optional<int64_t> of_b = kernel_.IntegerConstant(kernel_.Indices(b)[axis]);
+    if (of_a && of_b && *of_a != *of_b) return true;
+  }
+  return false;
+}
+
+/// `atomic` may be the first of two extrema: refuses an active read between them.
+void ReverseCheck::CheckReadsBetween(Inst atomic) {
+  uint32_t memory_class = facts_.memory().ClassOf(atomic);
+  for (Inst read : facts_.structure().Order()) {
+    if (kernel_[read].op != Op::Load || !work_.Has(read)) continue;
+    if (facts_.memory().ClassOf(read) != memory_class || DifferInConstant(atomic, read)) continue;
+    if (!facts_.MayOverwriteLater(atomic, read)) continue;
+    for (Inst later : facts_.memory().Writes(memory_class)) {
+      if (DifferInConstant(read, later) || !facts_.MayOverwriteLater(read, later)) continue;
+      std::string spelling(ir::InfoOf(kernel_[atomic].op).spelling);
+      Error(ErrorId::E0403, atomic,
+            "the winner of this '" + spelling + "' cannot be told: " + NameOf(kernel_.Operand(atomic, 0)) +
+                " is read and then changed again")
+          .AddNote(kernel_[read].span, "this may read the element in between")
+          .AddNote(kernel_[later].span, "this may change it after that")
+          .AddHelp("take the second one on another buffer, or in another kernel");
+      return;
+    }
   }
 }
 
