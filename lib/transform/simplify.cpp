@@ -40,6 +40,16 @@ class SimplifyRewriter final : public Rewriter {
         numbering_(*into_, config.before_reverse),
         memory_(facts_, numbering_) {
     builder_.SetEmitter(&numbering_);
+    bool is_shaping = module.phase == ir::Phase::Parsed;
+    for (uint32_t n = 0; n < from.params.size(); ++n) {
+      parameter_number_[from.Params()[n]] = n + 1;
+      Type type = from.TypeOf(from.Params()[n]);
+      bool has_diff = from.params[n].diff;
+      if (type.IsLayout())
+        for (const ir::LayoutField& field : module.layouts[type.count].fields)
+          has_diff = has_diff || field.diff;
+      stops_derivatives_ = stops_derivatives_ || (is_shaping && has_diff);
+    }
   }
 
   std::unique_ptr<Function> RunAll() {
@@ -156,7 +166,7 @@ class SimplifyRewriter final : public Rewriter {
     }
     if (Value known = memory_.Find(inst, cell); known.Valid()) {
       ++changes_;
-      return Define(inst, known);
+      return Define(inst, AsRead(inst, cell[0], known));
     }
     uint32_t depth = LoadDepth(inst, cell);
     if (depth != numbering_.Depth()) ++changes_;
@@ -168,6 +178,27 @@ class SimplifyRewriter final : public Rewriter {
     into_->Append(numbering_.BlockAt(depth), load);
     Define(inst, into_->Result(load));
     memory_.Know(inst, load, into_->Result(load));
+  }
+
+  /// `known`, found in the cell of source load `inst`, as the load gives it: memory that has no derivative
+  /// stops that of what is stored there, whether or not the load is still made.
+  Value AsRead(Inst inst, Value base, Value known) {
+    uint32_t number = parameter_number_.Get(from_.Operand(inst, 0));
+    Type type = into_->TypeOf(known);
+    if (!stops_derivatives_ || number == 0 || !type.IsFloat() || into_->IsConstant(known)) return known;
+    if (HasDerivative(number - 1, from_[inst].attr)) return known;
+    if (Inst made = into_->DefiningInst(known); made.Valid()) {
+      bool inert = (*into_)[made].op == Op::Load && into_->Operand(made, 0) == base;
+      if (inert || (*into_)[made].op == Op::StopGradient) return known;
+    }
+    return builder_.MakePure(Op::StopGradient, {&known, 1}, type, number - 1);
+  }
+
+  bool HasDerivative(uint32_t parameter, uint32_t field) const {
+    const ir::ParamInfo& info = from_.params[parameter];
+    Type type = from_.TypeOf(from_.Params()[parameter]);
+    if (type.IsLayout()) return module_.layouts[type.count].fields[field].diff;
+    return info.diff || info.role == ir::ParamRole::Scratch;
   }
 
   /// The element of a module constant array at a constant index in range.
@@ -210,7 +241,11 @@ class SimplifyRewriter final : public Rewriter {
     std::vector<Value> operands = MapAll(from_.Operands(inst));
     Inst copy = CopyShell(inst, operands);
     memory_.Write(inst);
-    if (data.op == Op::Store) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);
+    if (data.op != Op::Store) return;
+    // What a function is called with may stop derivatives or not.
+    bool is_open = !from_.IsKernel() && parameter_number_.Get(from_.Operand(inst, 0)) != 0 &&
+                   from_.TypeOf(from_.AccessValues(inst)[0]).IsFloat();
+    if (!is_open) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);
   }
 
   void VisitParallel(Inst inst) {
@@ -571,6 +606,8 @@ class SimplifyRewriter final : public Rewriter {
   std::vector<Frame> frames_;
   SideTable<Value, Value> assumed_;
   std::vector<std::pair<Value, Value>> assumptions_;
+  SideTable<Value, uint32_t> parameter_number_;  ///< of the source, plus one
+  bool stops_derivatives_ = false;               ///< a kernel that is still to be differentiated
   uint64_t changes_ = 0;
 };
 
