@@ -32,6 +32,9 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
   entry_->setDoesNotThrow();
   entry_->addFnAttr("target-cpu", config.target.processor);
+  // Estimates of 1 / sqrt(x) and of quotients, refined by Newton's step, make NaN of 0 and of infinities, and
+  // minus infinity of subnormal numbers.
+  entry_->addFnAttr("reciprocal-estimates", "none");
   if (!config.target.features.empty()) entry_->addFnAttr("target-features", config.target.features);
   entry_->addParamAttr(0, llvm::Attribute::NoAlias);
   entry_->addParamAttr(0, llvm::Attribute::NoCapture);
