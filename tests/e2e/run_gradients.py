@@ -27,7 +27,7 @@ A program says in comments what must come out:
 
 Usage: run_gradients.py [--device DEVICE [--validate] [--large]]
                         [--compile-to FOLDER --target TARGET... [--compiled-with OPTIONS]] [--bundles FOLDER]
-                        [--through COMMAND] [--workers N] [--times] ADC FOLDER [PROGRAM...]
+                        [--through COMMAND] [--workers N] [--times] [--share N] ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
 it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
@@ -37,6 +37,8 @@ takes one in turn, or all with ADC_FULL=1 in the environment, and one of the opt
 --through runs bundles that ADC compiles by this command, for the target that --target names: an adc-runtime of another
 processor in its emulator, with --large where ADC_FULL=1. --workers: how many of the CPU; two where memory is looked at,
 and where nothing is said one per processor.
+--share N: one program in N, in both types, always the same ones; all of them with ADC_FULL=1. For devices that the host
+imitates slowly.
 """
 
 import argparse
@@ -317,6 +319,7 @@ def main():
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--jobs", type=int, default=1, help="programs at once")
     parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
+    parser.add_argument("--share", type=int, default=1, help="run one program in so many")
     parser.add_argument("adc")
     parser.add_argument("programs")
     parser.add_argument("names", nargs="*")
@@ -326,6 +329,8 @@ def main():
     options.runner = Batches(options.through) if options.through else options.adc
     folder = os.path.abspath(options.programs)
     names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
+    if options.share > 1 and not options.names and not os.environ.get("ADC_FULL"):
+        names = names[1::options.share]
     tasks = []
     for name in names:
         path = os.path.join(folder, name)

@@ -22,6 +22,16 @@ using ThisDevice = OnMetal;
 constexpr bool kHasDoubles = false;
 }  // namespace adc::test
 
+#elif defined(ADC_TEST_ON_HIP)
+
+#include "on_hip.h"
+
+namespace adc::test {
+using ThisSystem = HipSystem;
+using ThisDevice = OnHip;
+constexpr bool kHasDoubles = true;
+}  // namespace adc::test
+
 #elif defined(ADC_TEST_ON_PREPARED)
 
 #include "on_prepared.h"
