@@ -484,6 +484,6 @@ def executors(names, adc, metal, folder, level=1):
         device, _, fp = name.partition("-")
         tool = metal if device == "metal" else adc
         if tool not in batches:
-            batches[tool] = Batch(tool)
+            batches[tool] = Batch([tool])
         made.append(Executor(name, batches[tool], folder, targets[device], fp or "contract", level, device))
     return made, list(batches.values())
