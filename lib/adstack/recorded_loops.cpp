@@ -30,8 +30,13 @@ RecordedLoops::RecordedLoops(const ir::Module& module, const analysis::Structure
   if (const ir::Function* primal = module.Find(from_.derived_from)) CountInPrimal(*primal);
   for (const ir::ParamInfo& info : from_.params)
     in_segments_ = in_segments_ || info.role == ir::ParamRole::Segment;
+  // Segments of a fixed length take no parameter, and no attribute outlives differentiation: a loop that
+  // became two stands in a loop of its own place.
   ForEachInst(from_, [&](Inst inst) {
-    in_segments_ = in_segments_ || (from_[inst].flags & ir::kFlagCheckpoint) != 0;
+    if (!IsRecordable(from_[inst].op)) return;
+    for (Inst around : structure.Enclosing(inst))
+      in_segments_ =
+          in_segments_ || (from_[around].span == from_[inst].span && IsRecordable(from_[around].op));
   });
   const std::vector<Inst>& body = from_[from_.Body()].insts;
   for (uint32_t task = 0; task < tasks_.size(); ++task) {

@@ -17,10 +17,11 @@ REPORT = re.compile(rb"^batch: line \d+: exit (\d+), [0-9.]+ s(, the last one)?\
 
 
 class Batch:
-    """One process, used by one thread. `tool`: the words that start it, without `batch -`."""
+    """One process, used by one thread. `tool`: a path, or the words that start it, without `batch -`."""
 
     def __init__(self, tool):
-        self.tool, self.process, self.errors = tool, None, None
+        self.tool = [tool] if isinstance(tool, str) else list(tool)
+        self.process, self.errors = None, None
 
     def start(self):
         self.errors = tempfile.TemporaryFile()
@@ -89,7 +90,7 @@ class Batches:
     """A process for each thread that calls. `tool`: a path, or the words that start it."""
 
     def __init__(self, tool):
-        self.tool = [tool] if isinstance(tool, str) else list(tool)
+        self.tool = tool
         self.own, self.all, self.lock = threading.local(), [], threading.Lock()
 
     def call(self, words, timeout=300):

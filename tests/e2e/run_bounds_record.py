@@ -89,6 +89,24 @@ kernel @other(%n: buffer<i32, 0>) {
           Change({"n": "[3, 0, 7, 1, 2, 6]"}, "made 18 trips in 'k' and would make 19 now"),
           # A negative bound is none.
           Change({"n": "[3, -4, 7, 1, 2, 5]"})], bytes=40),
+    Case("segments of a fixed length: as many as before, of more steps",
+         NEST.replace(") {\n      yield", ") checkpoint 4 {\n      yield"),
+         {"x": "random[2]", "y": "zeros[2]", "n": "[5, 2]"},
+         [Change({"n": "[6, 2]"}, "the for at k.ir:5:10 made 7 trips in 'k' and would make 8 now"),
+          Change({"n": "[5, 1]"}, "the for at k.ir:5:10 made 7 trips in 'k' and would make 6 now"),
+          Change({"n": "[5, 2]"})]),
+    Case("segments of a while, of a fixed length", """
+kernel @k(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %n: buffer<i32, 1>) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v, %j9 = while carry(%a = %v0, %j = 0) checkpoint 4 { continue_if (lt %j, (load %n[%i])) } do {
+      yield (mul %a, (cos %a)), (add %j, 1)
+    }
+    store %y[%i], %v
+  }
+}
+""", {"x": "random[2]", "y": "zeros[2]", "n": "[5, 2]"},
+         [Change({"n": "[6, 2]"}, "the while at k.ir:5:15 made"), Change({"n": "[5, 2]"})]),
     Case("a range moves without getting longer", """
 kernel @k(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %s: buffer<i32, 1>, %e: buffer<i32, 1>) {
   parallel %i in 0..shape(%y, 0) {
