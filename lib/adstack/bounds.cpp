@@ -499,9 +499,11 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
     case Op::Inverse:
     case Op::Outer:
     case Op::Identity:
+    case Op::Random:
     case Op::Store:
     case Op::AtomicAdd:
     case Op::AtomicSub:
+    case Op::AtomicMul:
     case Op::AtomicMin:
     case Op::AtomicMax:
     case Op::AtomicAnd:
@@ -516,6 +518,8 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
     case Op::Call:
     case Op::Yield:
     case Op::ContinueIf:
+    case Op::Break:
+    case Op::Continue:
     case Op::Return:
     case Op::Assert:
     case Op::Print:

@@ -45,9 +45,14 @@ class ReverseCheck {
   }
 
   bool Run() {
+    uint32_t in_call = 0;  // one past the last number inside of a call that has a vjp of its own
     for (Inst inst : facts_.structure().Order()) {
       Op op = kernel_[inst].op;
-      if (op == Op::Load) {
+      if (facts_.structure().Position(inst) < in_call) continue;
+      if (op == Op::Call && kernel_.RegionCount(inst) != 0) {
+        in_call = facts_.structure().End(inst);
+        if (work_.Has(inst)) CheckInPlace(inst);
+      } else if (op == Op::Load) {
         CheckLoad(inst);
       } else if (ir::IsAtomic(op)) {
         CheckAtomic(inst);
@@ -75,6 +80,7 @@ class ReverseCheck {
   void CheckReadsBetween(Inst atomic);
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
+  void CheckInPlace(Inst call);
   void CheckCondition(Inst loop);
   bool ConditionWrites(ir::Block block) const;
 
@@ -156,6 +162,42 @@ void ReverseCheck::CheckLoad(Inst load) {
   }
 }
 
+/// A vjp that is given buffers may read whatever its function touched, as the function left it: nothing may
+/// write there afterwards, nor the function itself again.
+void ReverseCheck::CheckInPlace(Inst call) {
+  const analysis::Structure& structure = facts_.structure();
+  std::string symbol = "'@" + std::string(module_.Text(kernel_[call].symbol)) + "'";
+  for (Inst around : structure.Enclosing(call)) {
+    if (!IsSerialLoop(kernel_[around].op)) continue;
+    Error(ErrorId::E0442, call, symbol + " works in place, and its vjp cannot be called in a serial loop")
+        .AddNote(kernel_[around].span, "this loop runs it several times")
+        .AddHelp(
+            "call it once per iteration of a 'parallel', or move the loop into the function and its vjp");
+    return;
+  }
+  for (uint32_t p = structure.Position(call) + 1; p < structure.End(call); ++p) {
+    Inst access = structure.Order()[p];
+    if (!ir::IsAccess(kernel_[access].op) || kernel_.TypeOf(kernel_.Operand(access, 0)).IsArray()) continue;
+    Value base = kernel_.Operand(access, 0);
+    uint32_t memory_class = facts_.memory().ClassOf(access);
+    if (!facts_.memory().IsWritten(memory_class)) continue;
+    for (Inst write : facts_.memory().Writes(memory_class)) {
+      bool own = structure.Contains(call, write);
+      // What the same call writes later is for its vjp to know.
+      bool meets = own ? facts_.MayRace(access, write) : facts_.MayOverwriteLater(access, write);
+      if (!meets || (writeonce_.Has(base) && kernel_[access].op == Op::Load)) continue;
+      Error(ErrorId::E0442, call,
+            "the vjp of " + symbol + " finds " + NameOf(base) +
+                " as the kernel leaves it, and it may be written " +
+                (own ? "by another iteration's call" : "after this call"))
+          .AddNote(kernel_[write].span, "this may write what the call touches")
+          .AddHelp(
+              "write to another buffer or in another kernel, and give each iteration elements of its own");
+      return;
+    }
+  }
+}
+
 void ReverseCheck::CheckAtomic(Inst atomic) {
   const ir::InstData& data = kernel_[atomic];
   Value base = kernel_.Operand(atomic, 0);
@@ -176,7 +218,11 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
   if (data.op != Op::AtomicMin && data.op != Op::AtomicMax) {
     Error(ErrorId::E0403, atomic,
           "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a 'diff' buffer has no derivative")
-        .AddHelp("leave 'diff' off " + NameOf(base));
+        .AddHelp(
+            data.op == Op::AtomicMul
+                ? "each factor's derivative is the product of the others, which is not kept: multiply in a "
+                  "serial loop that owns the element, or add logarithms of positive factors"
+                : "leave 'diff' off " + NameOf(base));
     return;
   }
   for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {

@@ -13,7 +13,7 @@ using ir::Value;
 
 DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::string_view suffix,
                                 std::string_view companion, ParamRole role, ir::KernelRole kernel_role,
-                                const DiffParameters& parameters, ScopedMap& values) {
+                                const DiffParameters& parameters, ScopedMap& values, uint32_t directions) {
   std::string name(module.Text(kernel.name));
   name += '.';
   name += suffix;
@@ -24,7 +24,7 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
 
   DerivedKernel result;
   result.function = &derived;
-  result.companions.resize(kernel.params.size());
+  result.companions.resize(size_t{directions} * kernel.params.size());
   std::vector<uint32_t> position(kernel.params.size(), ir::kNoAttr);
   auto copy_parameters = [&](bool hidden) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n) {
@@ -46,22 +46,26 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
       Value param = kernel.Params()[n];
       Type type = kernel.TypeOf(param);
       if (type.IsRegister()) type = Type::Buffer(type, 0);
-      std::string companion_name(module.Text(kernel[param].name));
-      companion_name += '.';
-      companion_name += companion;
-      // A parameter of the user's may have this name already.
-      auto taken = [&] {
-        for (Value other : kernel.Params())
-          if (module.Text(kernel[other].name) == companion_name) return true;
-        return false;
-      };
-      while (taken()) companion_name += '_';
-      ParamInfo info;
-      info.alias = source.alias;
-      info.role = scratch ? ParamRole::Scratch : role;
-      info.companion_of = scratch ? ir::kNoAttr : position[n];
-      info.span = source.span;
-      result.companions[n] = derived.AddParameter(type, module.Intern(companion_name), info);
+      for (uint32_t direction = 0; direction < directions; ++direction) {
+        std::string companion_name(module.Text(kernel[param].name));
+        companion_name += '.';
+        companion_name += companion;
+        if (directions > 1) companion_name += std::to_string(direction);
+        // A parameter of the user's may have this name already.
+        auto taken = [&] {
+          for (Value other : kernel.Params())
+            if (module.Text(kernel[other].name) == companion_name) return true;
+          return false;
+        };
+        while (taken()) companion_name += '_';
+        ParamInfo info;
+        info.alias = source.alias;
+        info.role = scratch ? ParamRole::Scratch : role;
+        info.companion_of = scratch ? ir::kNoAttr : position[n];
+        info.span = source.span;
+        result.companions[direction * kernel.params.size() + n] =
+            derived.AddParameter(type, module.Intern(companion_name), info);
+      }
     }
   };
   copy_parameters(false);

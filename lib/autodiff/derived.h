@@ -9,15 +9,19 @@ namespace adc::autodiff {
 /// A derived kernel with an empty body.
 struct DerivedKernel {
   ir::Function* function = nullptr;
-  std::vector<ir::Value> companions;  ///< per parameter of the primal: its adjoint or tangent; may be invalid
+  /// Per parameter of the primal its adjoint or tangent, which may be invalid; with several directions those
+  /// of the first, then those of the second, ...
+  std::vector<ir::Value> companions;
 };
 
 /// Adds `<kernel>.<suffix>` to the module: the parameters of `kernel`, then for each parameter that is
 /// differentiated its companion `%x.<companion>` (the same type; for a scalar, vector or matrix a rank-0
 /// buffer of it), then scratch parameters and their companions. `values` gets the parameters of the primal.
+/// With several directions a parameter has as many companions, `%x.<companion>0` and so on, one after
+/// another.
 DerivedKernel MakeDerivedKernel(ir::Module& module, const ir::Function& kernel, std::string_view suffix,
                                 std::string_view companion, ir::ParamRole role, ir::KernelRole kernel_role,
-                                const DiffParameters& parameters, ScopedMap& values);
+                                const DiffParameters& parameters, ScopedMap& values, uint32_t directions = 1);
 
 /// Names for values of a derived kernel: unique, and after the primal value that they belong to.
 class NameGiver {

@@ -5,6 +5,9 @@
 //     yield %b }                                   yield %b, %tb }
 //   store %y[%i], %v                             store %y[%i], %v   store %y.tan[%i], %tv
 //
+// Several directions at once are the same statements with a tangent for each: the primal and the partial
+// derivatives are computed once, which is what a direction by itself costs most.
+//
 // A tangent that is zero is no value at all; where the structure needs one (a carried value, a store) a
 // literal stands in. A float adstack gets a twin for tangents: a reverse kernel is a kernel like any other
 // here.
@@ -26,7 +29,8 @@ using ir::Type;
 using ir::Value;
 
 ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Diagnostics& diagnostics,
-                               const Activity& activity, DerivedKernel derived, ScopedMap values)
+                               const Activity& activity, uint32_t directions, DerivedKernel derived,
+                               ScopedMap values)
     : module_(module),
       primal_(primal),
       diagnostics_(diagnostics),
@@ -36,7 +40,9 @@ ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Dia
       builder_(module, *derived.function, derived.function->Body()),
       names_(module, *derived.function),
       values_(std::move(values)),
-      vector_slot_(primal.ValueCount(), 0) {
+      directions_(directions),
+      vector_slot_(primal.ValueCount(), 0),
+      twins_(directions) {
   for (uint32_t n = 0; n < primal.params.size(); ++n) parameter_number_[primal.Params()[n]] = n + 1;
   uint32_t next = static_cast<uint32_t>(primal.ValueCount());
   for (uint32_t n = 0; n < primal.ValueCount(); ++n) {
@@ -45,7 +51,8 @@ ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Dia
     vector_slot_[n] = next;
     next += type.Components();
   }
-  tangents_.resize(next);
+  slots_ = next;
+  tangents_.resize(size_t{directions} * slots_);
 }
 
 bool ForwardEmitter::Run() {
@@ -103,13 +110,15 @@ void ForwardEmitter::LoadParameterTangents() {
   for (uint32_t n = 0; n < primal_.params.size(); ++n) {
     Value param = primal_.Params()[n];
     Type type = primal_.TypeOf(param);
-    if (!type.IsRegister() || !companions_[n].Valid()) continue;
+    if (!type.IsRegister() || !Companion(n).Valid()) continue;
     builder_.SetSpan(primal_.params[n].span);
-    for (uint32_t c = 0; c < SlotCount(param); ++c) {
-      Value tangent = builder_.Load(companions_[n], {}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
-      names_.Name(tangent, "t", primal_, param);
-      SetTangent(param, tangent, c);
-    }
+    EachDirection([&] {
+      for (uint32_t c = 0; c < SlotCount(param); ++c) {
+        Value tangent = builder_.Load(Companion(n), {}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
+        names_.Name(tangent, "t", primal_, param);
+        SetTangent(param, tangent, c);
+      }
+    });
   }
 }
 
@@ -139,9 +148,13 @@ void ForwardEmitter::EmitInst(Inst inst) {
     ClonePlain(inst);
     Value array = primal_.Result(inst);
     if (!activity_.Varied(array)) return;
-    Value twin = builder_.Alloca(primal_.TypeOf(array));
-    names_.Name(twin, "t", primal_, array);
-    twins_[array] = twin;
+    EachDirection([&] {
+      Value twin = builder_.Alloca(primal_.TypeOf(array));
+      names_.Name(twin, "t", primal_, array);
+      Twins()[array] = twin;
+    });
+  } else if (data.op == Op::Call && primal_.RegionCount(inst) != 0) {
+    EmitBlock(data.regions[0]);  // its body is differentiated like any other
   } else if (data.op == Op::Call) {
     EmitCall(inst);
   } else if (winners_ && (data.op == Op::Print || data.op == Op::Assert)) {
@@ -149,10 +162,12 @@ void ForwardEmitter::EmitInst(Inst inst) {
   } else {
     ClonePlain(inst);
     if (data.result_count != 1 || !activity_.Varied(primal_.Result(inst))) return;
-    if (data.op >= Op::VecMake && data.op <= Op::Identity)
-      EmitVector(inst);
-    else
-      EmitArithmetic(inst);
+    EachDirection([&] {
+      if (data.op >= Op::VecMake && data.op <= Op::Identity)
+        EmitVector(inst);
+      else
+        EmitArithmetic(inst);
+    });
   }
 }
 
@@ -174,11 +189,13 @@ void ForwardEmitter::EmitIf(Inst inst) {
   const ir::InstData data = primal_[inst];
   std::vector<Type> types;
   for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    Value result = primal_.Result(inst, n);
-    if (activity_.Varied(result))
-      types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
-  }
+  EachDirection([&] {
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value result = primal_.Result(inst, n);
+      if (activity_.Varied(result))
+        types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
+    }
+  });
   Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
   Block outer = builder_.block();
   for (uint32_t side = 0; side < 2; ++side) {
@@ -189,11 +206,13 @@ void ForwardEmitter::EmitIf(Inst inst) {
     std::vector<Value> yields;
     Inst terminator = primal_.Terminator(data.regions[side]);
     for (uint32_t n = 0; n < data.result_count; ++n) yields.push_back(At(primal_.Operand(terminator, n)));
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      if (!activity_.Varied(primal_.Result(inst, n))) continue;
-      Value v = primal_.Operand(terminator, n);
-      for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
-    }
+    EachDirection([&] {
+      for (uint32_t n = 0; n < data.result_count; ++n) {
+        if (!activity_.Varied(primal_.Result(inst, n))) continue;
+        Value v = primal_.Operand(terminator, n);
+        for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
+      }
+    });
     builder_.Yield(yields);
   }
   builder_.SetBlock(outer);
@@ -202,9 +221,14 @@ void ForwardEmitter::EmitIf(Inst inst) {
     Value result = primal_.Result(inst, n);
     values_.Set(result.raw, built_.Result(branch, n));
     names_.Name(built_.Result(branch, n), "", primal_, result);
-    if (!activity_.Varied(result)) continue;
-    for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(branch, next++), c);
   }
+  EachDirection([&] {
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value result = primal_.Result(inst, n);
+      if (!activity_.Varied(result)) continue;
+      for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(branch, next++), c);
+    }
+  });
 }
 
 void ForwardEmitter::EmitLoop(Inst inst) {
@@ -212,11 +236,13 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   bool is_for = data.op == Op::For;
   std::vector<Value> initial;
   for (uint32_t k = 0; k < data.result_count; ++k) initial.push_back(At(CarriedInit(primal_, inst, k)));
-  for (uint32_t k = 0; k < data.result_count; ++k) {
-    if (!activity_.Varied(primal_.Result(inst, k))) continue;
-    Value init = CarriedInit(primal_, inst, k);
-    for (uint32_t c = 0; c < SlotCount(init); ++c) initial.push_back(TangentOrZero(init, c));
-  }
+  EachDirection([&] {
+    for (uint32_t k = 0; k < data.result_count; ++k) {
+      if (!activity_.Varied(primal_.Result(inst, k))) continue;
+      Value init = CarriedInit(primal_, inst, k);
+      for (uint32_t c = 0; c < SlotCount(init); ++c) initial.push_back(TangentOrZero(init, c));
+    }
+  });
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
@@ -237,11 +263,13 @@ void ForwardEmitter::EmitLoop(Inst inst) {
     values_.Set(param.raw, built_[head].params[next]);
     names_.Name(built_[head].params[next++], "", primal_, param);
   }
-  for (uint32_t k = 0; k < data.result_count; ++k) {
-    if (!activity_.Varied(primal_.Result(inst, k))) continue;
-    Value param = CarriedParam(primal_, inst, k);
-    for (uint32_t c = 0; c < SlotCount(param); ++c) SetTangent(param, built_[head].params[next++], c);
-  }
+  EachDirection([&] {
+    for (uint32_t k = 0; k < data.result_count; ++k) {
+      if (!activity_.Varied(primal_.Result(inst, k))) continue;
+      Value param = CarriedParam(primal_, inst, k);
+      for (uint32_t c = 0; c < SlotCount(param); ++c) SetTangent(param, built_[head].params[next++], c);
+    }
+  });
   builder_.SetBlock(head);
   EmitBlock(data.regions[0]);
   if (failed_) return;
@@ -256,11 +284,13 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t k = 0; k < data.result_count; ++k) yields.push_back(At(CarriedYield(primal_, inst, k)));
-  for (uint32_t k = 0; k < data.result_count; ++k) {
-    if (!activity_.Varied(primal_.Result(inst, k))) continue;
-    Value v = CarriedYield(primal_, inst, k);
-    for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
-  }
+  EachDirection([&] {
+    for (uint32_t k = 0; k < data.result_count; ++k) {
+      if (!activity_.Varied(primal_.Result(inst, k))) continue;
+      Value v = CarriedYield(primal_, inst, k);
+      for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
+    }
+  });
   builder_.Yield(yields);
   builder_.SetBlock(outer);
   next = data.result_count;
@@ -268,9 +298,14 @@ void ForwardEmitter::EmitLoop(Inst inst) {
     Value result = primal_.Result(inst, k);
     values_.Set(result.raw, built_.Result(loop, k));
     names_.Name(built_.Result(loop, k), "", primal_, result);
-    if (!activity_.Varied(result)) continue;
-    for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(loop, next++), c);
   }
+  EachDirection([&] {
+    for (uint32_t k = 0; k < data.result_count; ++k) {
+      Value result = primal_.Result(inst, k);
+      if (!activity_.Varied(result)) continue;
+      for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(loop, next++), c);
+    }
+  });
 }
 
 void ForwardEmitter::EmitParallel(Inst inst) {
@@ -292,6 +327,13 @@ void ForwardEmitter::EmitParallel(Inst inst) {
   builder_.SetSpan(data.span);
   builder_.Yield({});
   builder_.SetBlock(outer);
+}
+
+Value ForwardEmitter::TangentMemory(Value base) const {
+  Value memory = primal_.TypeOf(base).IsArray() ? twins_[direction_].Get(base)
+                                                : Companion(parameter_number_.Get(base) - 1);
+  ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
+  return memory;
 }
 
 Value ForwardEmitter::At(Value v) {
@@ -317,7 +359,8 @@ uint32_t ForwardEmitter::SlotOf(Value v, uint32_t component) const {
 }
 
 Value ForwardEmitter::Tangent(Value v, uint32_t component) const {
-  return primal_.TypeOf(v).IsFloat() ? tangents_[SlotOf(v, component)] : Value();
+  return primal_.TypeOf(v).IsFloat() ? tangents_[size_t{direction_} * slots_ + SlotOf(v, component)]
+                                     : Value();
 }
 
 Value ForwardEmitter::TangentOrZero(Value v, uint32_t component) {
@@ -327,7 +370,7 @@ Value ForwardEmitter::TangentOrZero(Value v, uint32_t component) {
 
 void ForwardEmitter::SetTangent(Value v, Value tangent, uint32_t component) {
   if (primal_.TypeOf(v).IsScalar()) names_.Name(tangent, "t", primal_, v);
-  tangents_[SlotOf(v, component)] = tangent;
+  tangents_[size_t{direction_} * slots_ + SlotOf(v, component)] = tangent;
 }
 
 void ForwardEmitter::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
@@ -353,21 +396,23 @@ DiffParameters ForwardParameters(const Module& module, const Function& kernel) {
 
 }  // namespace
 
-Function* DeriveForward(Module& module, Function& primal, const ForwardConfig&,
+Function* DeriveForward(Module& module, Function& primal, const ForwardConfig& config,
                         diag::Diagnostics& diagnostics) {
   std::string name(module.Text(primal.name));
-  if (module.Find(name + ".jvp") != nullptr) {
-    diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + ".jvp' is there already")
+  std::string suffix = config.directions == 1 ? "jvp" : "jvp" + std::to_string(config.directions);
+  if (module.Find(name + "." + suffix) != nullptr) {
+    diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + "." + suffix + "' is there already")
         .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }
   DiffParameters parameters = ForwardParameters(module, primal);
   Activity activity(module, primal, parameters);
   ScopedMap values;
-  DerivedKernel derived = MakeDerivedKernel(module, primal, "jvp", "tan", ir::ParamRole::Tangent,
-                                            ir::KernelRole::Tangent, parameters, values);
+  DerivedKernel derived = MakeDerivedKernel(module, primal, suffix, "tan", ir::ParamRole::Tangent,
+                                            ir::KernelRole::Tangent, parameters, values, config.directions);
   Function* result = derived.function;
-  ForwardEmitter emitter(module, primal, diagnostics, activity, std::move(derived), std::move(values));
+  ForwardEmitter emitter(module, primal, diagnostics, activity, config.directions, std::move(derived),
+                         std::move(values));
   return emitter.Run() ? result : nullptr;
 }
 

@@ -13,7 +13,10 @@
 
 namespace adc::autodiff {
 
-struct ForwardConfig {};
+struct ForwardConfig {
+  /// Tangents that are pushed forward at once. More than one make `<k>.jvp4`, with `%x.tan0` to `%x.tan3`.
+  uint32_t directions = 1;
+};
 
 /// The new kernel, or null after an error was reported.
 ir::Function* DeriveForward(ir::Module& module, ir::Function& primal, const ForwardConfig& config,

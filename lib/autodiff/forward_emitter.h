@@ -12,14 +12,14 @@ namespace adc::autodiff {
 class ForwardEmitter {
  public:
   ForwardEmitter(ir::Module& module, const ir::Function& primal, diag::Diagnostics& diagnostics,
-                 const Activity& activity, DerivedKernel derived, ScopedMap values);
+                 const Activity& activity, uint32_t directions, DerivedKernel derived, ScopedMap values);
   /// False after an error.
   bool Run();
 
  private:
   void EmitTask(const analysis::Task& task);
   void EmitWinners(const analysis::Task& task);
-  void EmitWinner(ir::Inst inst, ir::Value memory, std::span<const ir::Value> indices);
+  void EmitWinner(ir::Inst inst, std::span<const ir::Value> indices);
   void LoadParameterTangents();
   void EmitBlock(ir::Block block);
   void EmitInst(ir::Inst inst);
@@ -28,11 +28,31 @@ class ForwardEmitter {
   void EmitVector(ir::Inst inst);
   void EmitCall(ir::Inst inst);
   void EmitAccess(ir::Inst inst);
-  void EmitExtremum(ir::Inst inst, ir::Value memory, std::span<const ir::Value> indices);
+  void EmitProduct(ir::Inst inst, std::span<const ir::Value> indices);
+  void EmitExtremum(ir::Inst inst, std::span<const ir::Value> indices);
+  void EmitMemoryTangent(ir::Inst inst, std::span<const ir::Value> indices);
+  void EmitCallTangent(ir::Inst inst, const ir::Function& tangent);
+  void EmitStackTangent(ir::Inst inst);
+  /// Stores the tangents of `v` in the cell of `inst`, in a branch of their own, where `condition` holds.
+  void StoreTangentsWhere(ir::Value condition, ir::Inst inst, std::span<const ir::Value> indices, ir::Value v,
+                          ir::Op how);
   void EmitStack(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitLoop(ir::Inst inst);
   void EmitParallel(ir::Inst inst);
+
+  /// Runs `emit` for one direction after another; what is about tangents means those of the current one.
+  template <class Emit>
+  void EachDirection(Emit emit) {
+    for (direction_ = 0; direction_ < directions_; ++direction_) emit();
+    direction_ = 0;
+  }
+  /// The tangent memory of an access: the twin of an array, the companion of a parameter.
+  ir::Value TangentMemory(ir::Value base) const;
+  ir::Value Companion(size_t parameter) const {
+    return companions_[direction_ * primal_.params.size() + parameter];
+  }
+  SideTable<ir::Value, ir::Value>& Twins() { return twins_[direction_]; }
 
   ir::Value At(ir::Value v);
   std::vector<ir::Value> AtAll(std::span<const ir::Value> values);
@@ -56,9 +76,13 @@ class ForwardEmitter {
   transform::FoldingBuilder builder_;
   NameGiver names_;
   ScopedMap values_;
-  std::vector<ir::Value> tangents_;  ///< by slot
+  uint32_t directions_;
+  uint32_t direction_ = 0;
+  uint32_t slots_ = 0;
+  std::vector<ir::Value> tangents_;  ///< by direction and slot
   std::vector<uint32_t> vector_slot_;
-  SideTable<ir::Value, ir::Value> twins_;  ///< array or stack -> that of its tangents
+  std::vector<SideTable<ir::Value, ir::Value>>
+      twins_;  ///< by direction: array or stack -> that of its tangents
   SideTable<ir::Value, uint32_t> parameter_number_;
   bool in_parallel_ = false;
   bool winners_ = false;  ///< the task is emitted again, for the tangents of its minima and maxima

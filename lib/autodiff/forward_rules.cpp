@@ -110,7 +110,7 @@ void ForwardEmitter::EmitCall(Inst inst) {
   const ir::InstData data = primal_[inst];
   ClonePlain(inst);
   bool varied = false;
-  uint32_t float_results = 0;
+  uint32_t float_results = 0, float_operands = 0;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     if (primal_.TypeOf(primal_.Result(inst, n)).IsFloat()) ++float_results;
     if (activity_.Varied(primal_.Result(inst, n))) varied = true;
@@ -126,10 +126,9 @@ void ForwardEmitter::EmitCall(Inst inst) {
            "give the function a 'jvp' as well, or leave out its 'vjp'");
     return;
   }
-  std::vector<Value> operands = AtAll(primal_.Operands(inst));
-  for (Value v : primal_.Operands(inst))
-    if (primal_.TypeOf(v).IsFloat()) operands.push_back(WholeTangent(v));
-  if (tangent->params.size() != operands.size() || tangent->result_types.size() != float_results) {
+  for (Value v : primal_.Operands(inst)) float_operands += primal_.TypeOf(v).IsFloat() ? 1 : 0;
+  if (tangent->params.size() != data.operand_count + float_operands ||
+      tangent->result_types.size() != float_results) {
     Refuse(diag::ErrorId::E0407, inst,
            "'@" + std::string(module_.Text(tangent->name)) + "' does not have the signature of a jvp of '@" +
                std::string(module_.Text(callee->name)) + "'",
@@ -138,8 +137,16 @@ void ForwardEmitter::EmitCall(Inst inst) {
            "float result");
     return;
   }
-  Inst call = builder_.Create(Op::Call, operands, tangent->result_types);
-  built_[call].symbol = tangent->name;
+  EachDirection([&] { EmitCallTangent(inst, *tangent); });
+}
+
+void ForwardEmitter::EmitCallTangent(Inst inst, const ir::Function& tangent) {
+  const ir::InstData data = primal_[inst];
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  for (Value v : primal_.Operands(inst))
+    if (primal_.TypeOf(v).IsFloat()) operands.push_back(WholeTangent(v));
+  Inst call = builder_.Create(Op::Call, operands, tangent.result_types);
+  built_[call].symbol = tangent.name;
   uint32_t next = 0;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     Value result = primal_.Result(inst, n);
@@ -158,36 +165,30 @@ void ForwardEmitter::EmitAccess(Inst inst) {
     ClonePlain(inst);
     return;
   }
-  Value memory =
-      primal_.TypeOf(base).IsArray() ? twins_.Get(base) : companions_[parameter_number_.Get(base) - 1];
-  ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
   if (extremum) {
     if (winners_ && effect)
-      EmitWinner(inst, memory, indices);
+      EmitWinner(inst, indices);
     else
-      EmitExtremum(inst, memory, indices);
+      EmitExtremum(inst, indices);
     return;
   }
+  if (data.op == Op::AtomicMul) return EmitProduct(inst, indices);
   Inst copy = ClonePlain(inst);
+  if (data.op == Op::AtomicCompareExchange) {
+    // Replaced exactly when the old value was the expected one.
+    Value replaced = builder_.Make(Op::Eq, {built_.Result(copy), At(primal_.AccessValues(inst)[0])});
+    return StoreTangentsWhere(replaced, inst, indices, primal_.AccessValues(inst)[1], Op::Store);
+  }
+  EachDirection([&] { EmitMemoryTangent(inst, indices); });
+}
+
+void ForwardEmitter::EmitMemoryTangent(Inst inst, std::span<const Value> indices) {
+  const ir::InstData data = primal_[inst];
+  Value memory = TangentMemory(primal_.Operand(inst, 0));
   if (data.op == Op::Load) {
     if (activity_.Varied(primal_.Result(inst)))
       SetTangent(primal_.Result(inst), builder_.Load(memory, indices, data.attr, data.component));
-    return;
-  }
-  if (data.op == Op::AtomicCompareExchange) {
-    // Replaced exactly when the old value was the expected one.
-    Value old = built_.Result(copy);
-    Value replaced = builder_.Make(Op::Eq, {old, At(primal_.AccessValues(inst)[0])});
-    Inst branch = builder_.If(replaced, {});
-    ir::Block outer = builder_.block();
-    builder_.SetBlock(built_[branch].regions[0]);
-    Value tangent = TangentOrZero(primal_.AccessValues(inst)[1]);
-    builder_.Access(Op::Store, memory, indices, {&tangent, 1}, data.attr, data.component);
-    builder_.Yield({});
-    builder_.SetBlock(built_[branch].regions[1]);
-    builder_.Yield({});
-    builder_.SetBlock(outer);
     return;
   }
   Value v = primal_.AccessValues(inst)[0];
@@ -199,7 +200,49 @@ void ForwardEmitter::EmitAccess(Inst inst) {
   if (result_varied) SetTangent(primal_.Result(inst), old);
 }
 
-void ForwardEmitter::EmitExtremum(Inst inst, Value memory, std::span<const Value> indices) {
+void ForwardEmitter::StoreTangentsWhere(Value condition, Inst inst, std::span<const Value> indices, Value v,
+                                        Op how) {
+  const ir::InstData data = primal_[inst];
+  Inst branch = builder_.If(condition, {});
+  ir::Block outer = builder_.block();
+  builder_.SetBlock(built_[branch].regions[0]);
+  EachDirection([&] {
+    Value tangent = TangentOrZero(v);
+    builder_.Access(how, TangentMemory(primal_.Operand(inst, 0)), indices, {&tangent, 1}, data.attr,
+                    data.component);
+  });
+  builder_.Yield({});
+  builder_.SetBlock(built_[branch].regions[1]);
+  builder_.Yield({});
+  builder_.SetBlock(outer);
+}
+
+/// d(x v) = dx v + x dv, with the x that the update met: in a parallel loop value and tangent cannot be
+/// updated at once.
+void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
+  const ir::InstData data = primal_[inst];
+  if (in_parallel_) {
+    Refuse(
+        diag::ErrorId::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
+        "each factor's derivative is the product of the others, which is not kept: multiply in a serial loop "
+        "that owns the element, or add logarithms of positive factors");
+    return;
+  }
+  Inst copy = ClonePlain(inst);
+  Value v = primal_.AccessValues(inst)[0];
+  EachDirection([&] {
+    Value memory = TangentMemory(primal_.Operand(inst, 0));
+    Value before = builder_.Load(memory, indices, data.attr, data.component);
+    Value after = builder_.Make(Op::Mul, {before, At(v)});
+    if (Tangent(v).Valid())
+      after = builder_.Make(Op::Add, {after, builder_.Make(Op::Mul, {built_.Result(copy), Tangent(v)})});
+    builder_.Access(Op::Store, memory, indices, {&after, 1}, data.attr, data.component);
+    if (data.result_count > 0 && activity_.Varied(primal_.Result(inst)))
+      SetTangent(primal_.Result(inst), before);
+  });
+}
+
+void ForwardEmitter::EmitExtremum(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) {
     ClonePlain(inst);  // the tangent follows when every iteration has run
@@ -208,34 +251,21 @@ void ForwardEmitter::EmitExtremum(Inst inst, Value memory, std::span<const Value
   Inst copy = ClonePlain(inst);
   Value old = built_.Result(copy);
   Value v = primal_.AccessValues(inst)[0];
-  bool result_varied = activity_.Varied(primal_.Result(inst));
-  if (result_varied)
-    SetTangent(primal_.Result(inst), builder_.Load(memory, indices, data.attr, data.component));
+  if (activity_.Varied(primal_.Result(inst))) {
+    EachDirection([&] {
+      Value memory = TangentMemory(primal_.Operand(inst, 0));
+      SetTangent(primal_.Result(inst), builder_.Load(memory, indices, data.attr, data.component));
+    });
+  }
   Value wins = builder_.Make(data.op == Op::AtomicMin ? Op::Lt : Op::Gt, {At(v), old});
-  Inst branch = builder_.If(wins, {});
-  ir::Block outer = builder_.block();
-  builder_.SetBlock(built_[branch].regions[0]);
-  Value tangent = TangentOrZero(v);
-  builder_.Access(Op::Store, memory, indices, {&tangent, 1}, data.attr, data.component);
-  builder_.Yield({});
-  builder_.SetBlock(built_[branch].regions[1]);
-  builder_.Yield({});
-  builder_.SetBlock(outer);
+  StoreTangentsWhere(wins, inst, indices, v, Op::Store);
 }
 
-void ForwardEmitter::EmitWinner(Inst inst, Value memory, std::span<const Value> indices) {
+void ForwardEmitter::EmitWinner(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   Value v = primal_.AccessValues(inst)[0];
   Value final_value = builder_.Load(At(primal_.Operand(inst, 0)), indices, data.attr, data.component);
-  Inst branch = builder_.If(builder_.Make(Op::Eq, {At(v), final_value}), {});
-  ir::Block outer = builder_.block();
-  builder_.SetBlock(built_[branch].regions[0]);
-  Value tangent = TangentOrZero(v);
-  builder_.Access(Op::AtomicExchange, memory, indices, {&tangent, 1}, data.attr, data.component);
-  builder_.Yield({});
-  builder_.SetBlock(built_[branch].regions[1]);
-  builder_.Yield({});
-  builder_.SetBlock(outer);
+  StoreTangentsWhere(builder_.Make(Op::Eq, {At(v), final_value}), inst, indices, v, Op::AtomicExchange);
 }
 
 void ForwardEmitter::EmitStack(Inst inst) {
@@ -243,20 +273,26 @@ void ForwardEmitter::EmitStack(Inst inst) {
   ClonePlain(inst);
   Value stack = data.op == Op::StackNew ? primal_.Result(inst) : primal_.Operand(inst, 0);
   if (!ir::IsFloat(primal_.TypeOf(stack).scalar)) return;
+  EachDirection([&] { EmitStackTangent(inst); });
+}
+
+void ForwardEmitter::EmitStackTangent(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  Value stack = data.op == Op::StackNew ? primal_.Result(inst) : primal_.Operand(inst, 0);
   if (data.op == Op::StackNew) {
     Value twin = builder_.StackNew(primal_.TypeOf(stack).scalar);
     names_.Name(twin, "t", primal_, stack);
-    twins_[stack] = twin;
+    Twins()[stack] = twin;
     return;
   }
   bool has_slot = data.flags & ir::kFlagHasSlot;
   Value slot = has_slot ? At(primal_.Operands(inst).back()) : Value();
   if (data.op == Op::StackPush) {
-    builder_.StackPush(twins_.Get(stack), TangentOrZero(primal_.Operand(inst, 1)), slot);
+    builder_.StackPush(Twins().Get(stack), TangentOrZero(primal_.Operand(inst, 1)), slot);
     return;
   }
   Type type = primal_.TypeOf(primal_.Result(inst));
-  Value operands[] = {twins_.Get(stack), slot};
+  Value operands[] = {Twins().Get(stack), slot};
   Inst read = builder_.Create(data.op, {operands, has_slot ? 2u : 1u}, {&type, 1});
   built_[read].flags = data.flags;
   SetTangent(primal_.Result(inst), built_.Result(read));

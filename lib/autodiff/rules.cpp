@@ -291,11 +291,13 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
       ADC_NO_PARTIAL(Inverse)
       ADC_NO_PARTIAL(Outer)
       ADC_NO_PARTIAL(Identity)
+      ADC_NO_PARTIAL(Random)
       ADC_NO_PARTIAL(Shape)
       ADC_NO_PARTIAL(Load)
       ADC_NO_PARTIAL(Store)
       ADC_NO_PARTIAL(AtomicAdd)
       ADC_NO_PARTIAL(AtomicSub)
+      ADC_NO_PARTIAL(AtomicMul)
       ADC_NO_PARTIAL(AtomicMin)
       ADC_NO_PARTIAL(AtomicMax)
       ADC_NO_PARTIAL(AtomicAnd)
@@ -313,6 +315,8 @@ Value PartialBuilder::Build(Op op, uint32_t n) {
       ADC_NO_PARTIAL(Call)
       ADC_NO_PARTIAL(Yield)
       ADC_NO_PARTIAL(ContinueIf)
+      ADC_NO_PARTIAL(Break)
+      ADC_NO_PARTIAL(Continue)
       ADC_NO_PARTIAL(Return)
       ADC_NO_PARTIAL(Assert)
       ADC_NO_PARTIAL(Print)
@@ -348,6 +352,7 @@ bool HasPartials(Op op) {
       break;
     case ir::OpForm::Nullary:
     case ir::OpForm::Variadic:
+    case ir::OpForm::RandomForm:
     case ir::OpForm::Convert:
     case ir::OpForm::ShapeForm:
     case ir::OpForm::Access:

@@ -22,12 +22,26 @@ uint64_t PeakKib() {
 }  // namespace
 
 std::vector<std::string_view> PassNames() {
-  return {"parse",      "verify",        "inline",
-          "unroll",     "scalarise",     "mem2reg",
-          "simplify",   "isolate-tasks", "save-overwritten",
-          "reverse",    "forward",       "derived",
-          "accumulate", "check-writes",  "trips",
-          "plan",       "lower",         "codegen",
+  return {"parse",
+          "verify",
+          "exits",
+          "inline",
+          "unroll",
+          "guard-tasks",
+          "scalarise",
+          "mem2reg",
+          "simplify",
+          "isolate-tasks",
+          "save-overwritten",
+          "reverse",
+          "forward",
+          "derived",
+          "accumulate",
+          "check-writes",
+          "trips",
+          "plan",
+          "lower",
+          "codegen",
           "bundle"};
 }
 

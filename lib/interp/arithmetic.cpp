@@ -9,6 +9,7 @@
 
 #include "interp/tangent_rules.h"
 #include "ir/eval.h"
+#include "ir/philox.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -97,6 +98,22 @@ const Code* Bitcast(Machine& m, const Code* c) {
   ir::Type to = ir::Type::Of(static_cast<Scalar>(c->c));
   m.cells[c->dst] = *ir::EvaluateScalar(Op::Bitcast, {&from, 1}, to, {&m.cells[c->a], 1});
   if constexpr (dual) m.tangents[c->dst] = 0;
+  return c + 1;
+}
+
+const Code* Random(Machine& m, const Code* c) {
+  const RandomInfo& info = m.program->randoms[c->info];
+  uint64_t operands[3] = {m.cells[c->a], m.cells[c->b], m.cells[c->c]};
+  for (size_t n = 0; n < 3; ++n) {
+    if (info.widths[n] == 32) operands[n] &= UINT32_MAX;
+  }
+  std::array<uint32_t, 4> words = ir::Philox(operands[0], operands[1], operands[2]);
+  for (uint32_t k = 0; k < info.count; ++k) {
+    uint64_t bits = ir::RandomBits(info.scalar, words, k);
+    if (info.holds != info.scalar) bits = ir::ToBits(ir::FloatFromBits(info.scalar, bits));
+    m.cells[c->dst + k] = bits;
+    if (m.tangents != nullptr) m.tangents[c->dst + k] = 0;
+  }
   return c + 1;
 }
 
@@ -209,6 +226,10 @@ Step CastStep(Scalar from, Scalar to, bool dual) {
 
 Step BitcastStep(bool dual) {
   return dual ? &Bitcast<true> : &Bitcast<false>;
+}
+
+Step RandomStep() {
+  return &Random;
 }
 
 Step MoveStep(bool dual) {

@@ -12,6 +12,8 @@ Step ArithmeticStep(ir::Op op, ir::Scalar scalar, bool dual);
 Step CastStep(ir::Scalar from, ir::Scalar to, bool dual);
 /// dst = the bits of a (of scalar b) as a value of scalar c.
 Step BitcastStep(bool dual);
+/// dst, ... = random numbers of seed a, counter b and stream c. Code::info is a RandomInfo.
+Step RandomStep();
 /// dst = a.
 Step MoveStep(bool dual);
 /// dst = the tangent of a, as a value of `scalar`; and the other way round: the tangent of dst = a.

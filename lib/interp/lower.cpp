@@ -91,6 +91,10 @@ void FunctionLowering::LowerInst(Inst inst) {
     case Op::Return:
       LowerReturn(inst);
       break;
+    case Op::Break:
+    case Op::Continue:
+      LowerLeave(inst);
+      break;
     case Op::Yield:
     case Op::ContinueIf:
       // Their owners move the values.
@@ -110,6 +114,7 @@ void FunctionLowering::LowerInst(Inst inst) {
     case Op::Store:
     case Op::AtomicAdd:
     case Op::AtomicSub:
+    case Op::AtomicMul:
     case Op::AtomicMin:
     case Op::AtomicMax:
     case Op::AtomicAnd:
@@ -203,6 +208,7 @@ void FunctionLowering::LowerInst(Inst inst) {
     case Op::Inverse:
     case Op::Outer:
     case Op::Identity:
+    case Op::Random:
       LowerValue(inst);
       break;
   }
@@ -230,11 +236,16 @@ void FunctionLowering::LowerFor(Inst inst) {
 
   MoveAll(operands.subspan(3), std::span(params).subspan(1));
   size_t begin = Emit(ForBeginStep(), 0, 0, 0, 0, info);
+  open_loops_.push_back({std::span(params).subspan(1), {}, {}});
   LowerBlock(body);
+  OpenLoop leaves = std::move(open_loops_.back());
+  open_loops_.pop_back();
   MoveAll(function_.Operands(function_.Terminator(body)), std::span(params).subspan(1));
+  for (size_t jump : leaves.continues) JumpTo(jump, Here());
   size_t next = Emit(ForNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
   JumpTo(begin, Here());
+  for (size_t jump : leaves.breaks) JumpTo(jump, Here());
   program_.loops[info].cost = static_cast<uint32_t>(next - begin);
   for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n + 1]));
 }
@@ -261,11 +272,16 @@ void FunctionLowering::LowerWhile(Inst inst) {
   LowerBlock(test);
   size_t leave = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
   Emit(WhileCountStep(), 0, 0, 0, 0, info);
+  open_loops_.push_back({params, {}, {}});
   LowerBlock(body);
+  OpenLoop leaves = std::move(open_loops_.back());
+  open_loops_.pop_back();
   MoveAll(function_.Operands(function_.Terminator(body)), params);
+  for (size_t jump : leaves.continues) JumpTo(jump, Here());
   size_t back = Emit(WhileNextStep());
   JumpTo(back, head);
   JumpTo(leave, Here());
+  for (size_t jump : leaves.breaks) JumpTo(jump, Here());
   if (bounded) JumpTo(head, Here());
   Emit(WhileEndStep(), 0, 0, 0, 0, info);
   program_.loops[info].cost = static_cast<uint32_t>(back - head + 1);
@@ -277,7 +293,9 @@ void FunctionLowering::LowerIf(Inst inst) {
   size_t branch = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(inst, 0)));
   LowerBlock(data.regions[0]);
   MoveToResults(data.regions[0], inst);
-  bool has_else = function_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  Inst end = function_.Terminator(data.regions[1]);
+  bool has_else =
+      function_[data.regions[1]].insts.size() > 1 || data.result_count != 0 || function_[end].op != Op::Yield;
   if (!has_else) {
     JumpTo(branch, Here());
     return;
@@ -307,7 +325,10 @@ void FunctionLowering::LowerParallel(Inst inst) {
   auto info = static_cast<uint32_t>(program_.parallels.size());
   program_.parallels.push_back(std::move(parallel));
   size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
+  open_loops_.push_back({});
   LowerBlock(data.regions[0]);
+  for (size_t jump : open_loops_.back().continues) JumpTo(jump, Here());
+  open_loops_.pop_back();
   size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
   JumpTo(begin, Here());
@@ -398,6 +419,12 @@ void FunctionLowering::LowerReport(Inst inst) {
   program_.reports.push_back(std::move(report));
 }
 
+void FunctionLowering::LowerLeave(Inst inst) {
+  OpenLoop& loop = open_loops_.back();
+  MoveAll(function_.Operands(inst), loop.carried);
+  (function_[inst].op == Op::Break ? loop.breaks : loop.continues).push_back(Emit(JumpStep()));
+}
+
 void FunctionLowering::Unsupported(std::string text) {
   Emit(UnsupportedStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.texts.size()));
   program_.texts.push_back(std::move(text));
@@ -425,6 +452,7 @@ void FunctionLowering::MoveAll(std::span<const Value> from, std::span<const Valu
 }
 
 void FunctionLowering::MoveToResults(Block block, Inst owner) {
+  if (function_[function_.Terminator(block)].op != Op::Yield) return;  // it does not come to its end
   std::vector<Value> results;
   for (uint32_t n = 0; n < function_[owner].result_count; ++n) results.push_back(function_.Result(owner, n));
   MoveAll(function_.Operands(function_.Terminator(block)).first(results.size()), results);

@@ -46,6 +46,7 @@ class FunctionLowering {
   void LowerCall(ir::Inst inst);
   void LowerReport(ir::Inst inst);
   void LowerReturn(ir::Inst inst);
+  void LowerLeave(ir::Inst inst);
   void Unsupported(std::string text);
   /// Moves values to cells, all at once: a source may be the target of another move.
   void MoveAll(std::span<const ir::Value> from, std::span<const ir::Value> to);
@@ -62,6 +63,7 @@ class FunctionLowering {
   void LowerValue(ir::Inst inst);
   void LowerElementwise(ir::Inst inst);
   void LowerCast(ir::Inst inst);
+  void LowerRandom(ir::Inst inst);
   void LowerComponent(ir::Inst inst);
   void LowerMatrix(ir::Inst inst);
   Cells CellsOf(ir::Value value);
@@ -97,6 +99,13 @@ class FunctionLowering {
   diag::SourceSpan span_;
   uint32_t task_ = 0;
   uint32_t asserts_ = 0;
+
+  /// A loop whose body is being compiled: where `break` and `continue` put its values, and their jumps.
+  struct OpenLoop {
+    std::span<const ir::Value> carried;
+    std::vector<size_t> breaks, continues;
+  };
+  std::vector<OpenLoop> open_loops_;
 };
 
 }  // namespace adc::interp

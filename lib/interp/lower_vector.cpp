@@ -21,6 +21,7 @@ using ir::Value;
 void FunctionLowering::LowerValue(Inst inst) {
   Op op = function_[inst].op;
   if (op == Op::Cast || op == Op::Bitcast) return LowerCast(inst);
+  if (op == Op::Random) return LowerRandom(inst);
   if (op < Op::VecMake) return LowerElementwise(inst);
   if (op == Op::VecGet || op == Op::VecSet || op == Op::MatGet) return LowerComponent(inst);
   LowerMatrix(inst);
@@ -67,6 +68,24 @@ void FunctionLowering::LowerCast(Inst inst) {
     Emit(BitcastStep(options_.dual), bits, source, static_cast<uint32_t>(from), static_cast<uint32_t>(to));
     if (IsPromoted(to)) Emit(CastStep(to, Scalar::F64, options_.dual), target, bits);
   }
+}
+
+void FunctionLowering::LowerRandom(Inst inst) {
+  Value result = function_.Result(inst);
+  Type type = function_.TypeOf(result);
+  RandomInfo info;
+  info.scalar = type.scalar;
+  info.holds = Register(type.scalar);
+  info.count = CellCount(type);
+  uint32_t cells[3] = {0, 0, ConstantCell(0)};
+  for (uint32_t n = 0; n < function_.Operands(inst).size(); ++n) {
+    Value operand = function_.Operand(inst, n);
+    cells[n] = CellOf(operand);
+    info.widths[n] = ir::BitWidth(function_.TypeOf(operand).scalar);
+  }
+  Emit(RandomStep(), CellOf(result), cells[0], cells[1], cells[2],
+       static_cast<uint32_t>(program_.randoms.size()));
+  program_.randoms.push_back(info);
 }
 
 void FunctionLowering::LowerComponent(Inst inst) {

@@ -91,6 +91,13 @@ struct FunctionCode {
   std::vector<CellRange> results;                        ///< set by the return
 };
 
+struct RandomInfo {
+  ir::Scalar scalar = ir::Scalar::F32;  ///< of the result, as the statement says
+  ir::Scalar holds = ir::Scalar::F32;   ///< what the register holds: a double in promoted runs
+  uint32_t widths[3] = {64, 64, 64};    ///< bits of seed, counter and stream
+  uint32_t count = 1;                   ///< components
+};
+
 class Program {
  public:
   bool dual = false;
@@ -101,6 +108,7 @@ class Program {
   std::vector<CallInfo> calls;
   std::vector<ReportInfo> reports;
   std::vector<RowInfo> rows;
+  std::vector<RandomInfo> randoms;
   std::vector<std::string> texts;
   std::vector<uint64_t> array_constants;  ///< lie below the first frame
   std::vector<StackStatistics> stacks;    ///< forms of the statistics, filled in by a run

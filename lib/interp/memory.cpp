@@ -172,6 +172,7 @@ T Updated(Op op, T old, T value) {
   if constexpr (!std::is_same_v<T, bool>) {
     if (op == Op::AtomicAdd || op == Op::AddTo) return ir::ScalarBinary(Op::Add, old, value);
     if (op == Op::AtomicSub) return ir::ScalarBinary(Op::Sub, old, value);
+    if (op == Op::AtomicMul) return ir::ScalarBinary(Op::Mul, old, value);
     if (op == Op::AtomicMin) return ir::ScalarBinary(Op::Min, old, value);
     if (op == Op::AtomicMax) return ir::ScalarBinary(Op::Max, old, value);
   }
@@ -211,6 +212,8 @@ const Code* Update(Machine& m, const Code* c) {
         slot = before + given;
       else if (info.op == Op::AtomicSub)
         slot = before - given;
+      else if (info.op == Op::AtomicMul)
+        slot = before * ir::ScalarCast<double>(value) + ir::ScalarCast<double>(old) * given;
       else if (info.op == Op::AtomicMin || info.op == Op::AtomicMax)
         slot = ir::Compared(info.op == Op::AtomicMin ? Op::Lt : Op::Gt, old, value) ? before : given;
       else if (info.op == Op::AtomicExchange)

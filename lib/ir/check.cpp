@@ -150,6 +150,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
     case TypeRule::CastRule:
     case TypeRule::BitcastRule:
     case TypeRule::IdentityRule:
+    case TypeRule::RandomRule:
     case TypeRule::ShapeRule:
     case TypeRule::LoadRule:
     case TypeRule::StoreRule:
@@ -200,6 +201,8 @@ class InstChecker {
       case OpForm::Ternary:
       case OpForm::Variadic:
         return Plain();
+      case OpForm::RandomForm:
+        return Random();
       case OpForm::Convert:
         return Convert();
       case OpForm::ShapeForm:
@@ -298,6 +301,26 @@ class InstChecker {
     if (type.IsMat() && type.rows == type.columns && !type.IsBool()) return std::nullopt;
     return Whole(ErrorId::E0113,
                  "'identity' makes a square matrix of numbers, not " + TypeName(module_, type));
+  }
+
+  std::optional<Misfit> Random() const {
+    if (types_.size() != 2 && types_.size() != 3)
+      return Whole(ErrorId::E0114,
+                   "'random' takes a seed, a counter and, if it is to be another than 0, a stream, not " +
+                       Count(types_.size(), "operand"));
+    if (auto misfit = ResultCount(1)) return misfit;
+    for (size_t n = 0; n < types_.size(); ++n) {
+      bool wide = types_[n].IsScalar() && types_[n].IsInteger() && BitWidth(types_[n].scalar) >= 32;
+      if (!wide) return Wants(n, "an integer of 32 or 64 bits");
+    }
+    Type type = ResultAt(0);
+    bool narrow = type.scalar == Scalar::U32 || type.scalar == Scalar::F16 || type.scalar == Scalar::F32;
+    bool wide = type.scalar == Scalar::U64 || type.scalar == Scalar::F64;
+    uint32_t most = narrow ? 4 : 2;
+    if ((narrow || wide) && (type.IsScalar() || (type.IsVec() && type.rows <= most))) return std::nullopt;
+    return Whole(ErrorId::E0113,
+                 "'random' gives u32, f16 or f32, up to 4 of them, or u64 or f64, up to 2 of them, not " +
+                     TypeName(module_, type));
   }
 
   std::optional<Misfit> Convert() const {

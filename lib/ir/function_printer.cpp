@@ -26,6 +26,7 @@ class FunctionPrinter {
   void Derivative(const char* word, StringId name);
   void PrintBlock(Block block, const InstData* owner);
   void PrintTerminator(Inst inst, Block block, const InstData* owner);
+  Type CarriedType(Block block, uint32_t position) const;
   void PrintBranchValue(const InstData& owner, Block block, uint32_t position, Value v);
   void PrintStatement(Inst inst);
   void PrintRegion(Block block, const InstData& owner);
@@ -123,7 +124,8 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     const InstData& data = function_[inst];
     if (auto found = before_.find(inst); found != before_.end()) PrintComments(found->second);
     bool ends = IsTerminator(data.op);
-    if (ends && data.operand_count == 0) continue;
+    bool leaves = data.op == Op::Break || data.op == Op::Continue;
+    if (ends && data.operand_count == 0 && !leaves) continue;
     Indent();
     if (ends) {
       PrintTerminator(inst, block, owner);
@@ -143,6 +145,8 @@ void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* ow
     out_ += n == 0 ? " " : ", ";
     if (data.op == Op::ContinueIf) {
       print_.Asked(values[n], kI1);
+    } else if (data.op == Op::Break || data.op == Op::Continue) {
+      print_.Asked(values[n], CarriedType(block, n));
     } else if (data.op == Op::Return) {
       print_.Asked(values[n], n < function_.result_types.size() ? function_.result_types[n] : kNoType);
     } else if (owner != nullptr && owner->op == Op::If) {
@@ -155,6 +159,16 @@ void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* ow
   }
 }
 
+/// The type of a carried value of the loop around `block`.
+Type FunctionPrinter::CarriedType(Block block, uint32_t position) const {
+  Inst owner = function_[block].owner;
+  while (Known(function_, owner) && function_[owner].op == Op::If &&
+         Known(function_, function_[owner].parent))
+    owner = function_[function_[owner].parent].owner;
+  if (!Known(function_, owner) || position >= function_[owner].result_count) return kNoType;
+  return function_.TypeOf(Value(function_[owner].first_result.raw + position));
+}
+
 /// A value that a branch yields takes its type from the other branch; two literals state it in the first.
 void FunctionPrinter::PrintBranchValue(const InstData& owner, Block block, uint32_t position, Value v) {
   bool first = block == owner.regions[0];
@@ -162,7 +176,8 @@ void FunctionPrinter::PrintBranchValue(const InstData& owner, Block block, uint3
   bool ends = Known(function_, other) && !function_[other].insts.empty() &&
               Known(function_, function_[other].insts.back());
   Inst end = ends ? function_.Terminator(other) : Inst();
-  if (!end.Valid() || position >= function_[end].operand_count) return print_.Alone(v);
+  if (!end.Valid() || function_[end].op != Op::Yield || position >= function_[end].operand_count)
+    return print_.Alone(v);
   Value opposite = function_.Operand(end, position);
   Value pair[] = {v, opposite};
   if (first && print_.GroupNeedsType(pair)) {
@@ -316,7 +331,7 @@ bool FunctionPrinter::IsEmpty(Block block) const {
   if (!Known(function_, block)) return true;
   if (at_end_.contains(block)) return false;
   for (Inst inst : function_[block].insts) {
-    if (!Known(function_, inst) || !IsTerminator(function_[inst].op) || function_[inst].operand_count != 0)
+    if (!Known(function_, inst) || function_[inst].op != Op::Yield || function_[inst].operand_count != 0)
       return false;
     if (before_.contains(inst)) return false;
   }

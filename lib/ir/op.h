@@ -28,6 +28,7 @@ enum class OpForm : uint8_t {
   Binary,
   Ternary,
   Variadic,
+  RandomForm,  ///< `random %seed, %counter [, %stream] : f32`
   Convert,     ///< `cast %x to f64`
   ShapeForm,   ///< `shape %x, 0 [: i64]`
   Access,      ///< `op %base[%i, ...][.component] [, value ...]`
@@ -71,6 +72,7 @@ enum class TypeRule : uint8_t {
   InverseRule,
   OuterRule,
   IdentityRule,
+  RandomRule,  ///< two or three integers of 32 or 64 bits; gives what the statement says
   ShapeRule,
   LoadRule,
   StoreRule,
@@ -135,7 +137,7 @@ constexpr bool IsAccess(Op op) {
   return op >= Op::Load && op <= Op::AddTo;
 }
 constexpr bool IsTerminator(Op op) {
-  return op == Op::Yield || op == Op::ContinueIf || op == Op::Return;
+  return op == Op::Yield || op == Op::ContinueIf || op == Op::Break || op == Op::Continue || op == Op::Return;
 }
 constexpr bool IsCompare(Op op) {
   return op >= Op::Eq && op <= Op::Ge;

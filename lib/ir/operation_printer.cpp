@@ -24,6 +24,13 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::Ternary:
     case OpForm::Variadic:
       return Plain(data.op, operands, result);
+    case OpForm::RandomForm:
+      for (size_t n = 0; n < operands.size(); ++n) {
+        out_ += n == 0 ? " " : ", ";
+        print_.Alone(operands[n]);
+      }
+      out_ += " : " + TypeName(module_, result);
+      return;
     case OpForm::Convert:
       for (Value v : operands) {
         out_ += ' ';

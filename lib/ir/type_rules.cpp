@@ -57,6 +57,7 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
       if (operands.empty()) return std::nullopt;
       break;
     case OpForm::Nullary:
+    case OpForm::RandomForm:
     case OpForm::Convert:
     case OpForm::ShapeForm:
     case OpForm::Access:
@@ -151,6 +152,7 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
     case TypeRule::CastRule:
     case TypeRule::BitcastRule:
     case TypeRule::IdentityRule:
+    case TypeRule::RandomRule:
     case TypeRule::ShapeRule:
     case TypeRule::LoadRule:
     case TypeRule::StoreRule:

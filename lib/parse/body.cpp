@@ -44,6 +44,7 @@ void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   region.block = function_.Body();
   region.expected = function_.result_types;
   region.header = function_.span;
+  region.holds_tasks = function_.IsKernel();
   ParseBraces(region);
   names_.Pop();
   if (shared_.diagnostics.ErrorTotal() != errors) function_.broken = true;
@@ -170,7 +171,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   diag::SourceSpan word = stream_.SpanNow();
   if (region.ended) {
     stream_.Error(ErrorId::E0124, word, "this statement stands behind the end of its region")
-        .AddHelp("'yield', 'continue_if' and 'return' come last");
+        .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
     region.ended = false;  // once is enough
     region.kind = Region::Kind::Orphan;
   }
@@ -182,9 +183,9 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   Op op{};
   if (!ParseOpWord(&op)) return false;
   if (ir::IsTerminator(op)) return ParseTerminator(region, op, names);
-  if (op == Op::For) return ParseFor(names, word);
+  if (op == Op::For) return ParseFor(region, names, word);
   if (op == Op::While) return ParseWhile(names, word);
-  if (op == Op::If) return ParseIf(names, word);
+  if (op == Op::If) return ParseIf(region, names, word);
   if (op == Op::Parallel || op == Op::ParallelOver) {
     if (!names.empty()) {
       stream_.Error(ErrorId::E0117, names[0].span, "'parallel' has no results");
@@ -218,6 +219,7 @@ bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameTo
   }
   diag::SourceSpan span =
       values.empty() ? word : diag::SourceSpan{values.front().span.begin, values.back().span.end};
+  if (op == Op::Break || op == Op::Continue) return ParseLeave(region, op, std::move(values), word);
   bool right = op == Op::Yield ? region.kind == Region::Kind::Loop || region.kind == Region::Kind::Branch ||
                                      region.kind == Region::Kind::Parallel
                : op == Op::ContinueIf
@@ -237,6 +239,44 @@ bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameTo
   return true;
 }
 
+bool BodyParser::ParseLeave(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan word) {
+  region.ended = true;
+  if (region.kind == Region::Kind::Orphan) return true;
+  const Region* loop = region.loop;
+  bool in_parallel = loop != nullptr && loop->kind == Region::Kind::Parallel;
+  if (loop == nullptr || (op == Op::Break && in_parallel)) {
+    diag::Diagnostic& error =
+        stream_.Error(ErrorId::E0134, word,
+                      in_parallel ? "'break' cannot end a 'parallel', whose iterations run at once"
+                                  : ir::OpName(op) + " stands in no loop");
+    error.AddNote(in_parallel ? loop->header : region.header, "it stands inside this");
+    if (in_parallel) error.AddHelp("'continue' ends this iteration and leaves the others alone");
+    region.kind = Region::Kind::Orphan;
+    return true;
+  }
+  diag::SourceSpan span =
+      values.empty() ? word : diag::SourceSpan{values.front().span.begin, values.back().span.end};
+  region.left = true;
+  if (!CheckEndValues(*loop, op, values, span)) return true;
+  std::vector<Value> operands;
+  for (const Operand& value : values) operands.push_back(value.value);
+  function_.Append(region.block, function_.NewInst(op, operands, {}, span));
+  return true;
+}
+
+void BodyParser::EndUnreached(Region& region) {
+  region.ended = true;
+  if (region.kind == Region::Kind::Orphan || region.loop == nullptr) return;
+  region.left = region.kind == Region::Kind::Branch;
+  // A region ends with something; the values that the loop carries are there whatever it is.
+  Inst loop = function_[region.loop->block].owner;
+  if (!loop.Valid()) return;
+  std::span<const Value> carried = function_[function_[loop].regions[0]].params;
+  if (function_[loop].op != Op::While) carried = carried.last(function_[loop].result_count);
+  std::vector<Value> values(carried.begin(), carried.end());
+  function_.Append(region.block, function_.NewInst(Op::Continue, values, {}, function_[loop].span));
+}
+
 void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan span) {
   if (region.kind == Region::Kind::Orphan) return;
   if (region.kind == Region::Kind::Branch) {
@@ -244,6 +284,14 @@ void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, d
     region.yield_span = span;
     return;
   }
+  if (!CheckEndValues(region, op, values, span)) return;
+  std::vector<Value> operands;
+  for (const Operand& value : values) operands.push_back(value.value);
+  function_.Append(region.block, function_.NewInst(op, operands, {}, span));
+}
+
+bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand>& values,
+                                diag::SourceSpan span) {
   std::vector<Type> expected =
       region.kind == Region::Kind::Test ? std::vector<Type>{ir::kI1} : region.expected;
   for (size_t n = 0; n < values.size(); ++n)
@@ -255,7 +303,7 @@ void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, d
                ir::OpName(op) + " needs " + wanted + " here, not " + std::to_string(values.size()))
         .AddNote(region.header,
                  region.kind == Region::Kind::Loop ? "as many as this loop carries" : "for this");
-    return;
+    return false;
   }
   bool good = !AnyPoison(values);
   for (size_t n = 0; n < values.size(); ++n) {
@@ -270,10 +318,7 @@ void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, d
         .AddNote(region.header,
                  region.kind == Region::Kind::Loop ? "the types are those of the initial values" : "here");
   }
-  if (!good) return;
-  std::vector<Value> operands;
-  for (const Operand& value : values) operands.push_back(value.value);
-  function_.Append(region.block, function_.NewInst(op, operands, {}, span));
+  return good;
 }
 
 void BodyParser::Define(const NameToken& name, Value value) {

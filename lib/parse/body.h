@@ -35,6 +35,12 @@ struct Region {
   std::vector<Type> expected = {};  ///< of the values at the end; none: unknown because of an error
   diag::SourceSpan header = {};     ///< for notes: the statement whose region it is
   bool ended = false;
+  /// It may hold `parallel`: the body of a kernel, its branches and its loops that are unrolled.
+  bool holds_tasks = false;
+  /// The loop or parallel loop whose iteration it belongs to; what `break` and `continue` leave.
+  const Region* loop = nullptr;
+  /// Branch: it ended with `break` or `continue`, and yields nothing.
+  bool left = false;
   /// Branch: the values wait for those of the other branch.
   std::vector<Operand> yields = {};
   std::vector<StringId> yield_comments = {};
@@ -70,7 +76,12 @@ class BodyParser {
   void ParseStatement(Region& region);
   bool ParseStatementAfterNames(Region& region, const std::vector<NameToken>& names, uint32_t begin);
   bool ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names);
+  bool ParseLeave(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan word);
   void EndRegion(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan span);
+  /// Ends a region behind a branch of which both sides leave: nothing gets there.
+  void EndUnreached(Region& region);
+  /// Gives the values at the end of `region`, or of a branch that leaves it, their types and checks them.
+  bool CheckEndValues(const Region& region, Op op, std::vector<Operand>& values, diag::SourceSpan span);
   void SupplyEnd(Region& region, diag::SourceSpan close);
   void AttachComments(Region& region, const std::vector<StringId>& comments, size_t first);
   void Recover();
@@ -100,6 +111,7 @@ class BodyParser {
   bool ParseInstruction(Op op, diag::SourceSpan word, Made* made);
   bool ParseOpWord(Op* op);
   bool ParsePlain(Op op, diag::SourceSpan word, Made* made);
+  bool ParseRandom(diag::SourceSpan word, Made* made);
   bool ParseConvert(Op op, diag::SourceSpan word, Made* made);
   bool ParseShape(diag::SourceSpan word, Made* made);
   bool ParseIdentity(diag::SourceSpan word, Made* made);
@@ -120,9 +132,9 @@ class BodyParser {
   void Report(const ir::Misfit& misfit, std::span<const Operand> operands, diag::SourceSpan whole);
 
   // control.cpp: statements with regions.
-  bool ParseFor(const std::vector<NameToken>& names, diag::SourceSpan word);
+  bool ParseFor(const Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word);
-  bool ParseIf(const std::vector<NameToken>& names, diag::SourceSpan word);
+  bool ParseIf(Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseParallel(Region& region, diag::SourceSpan word);
   bool ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word);
   bool ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word);

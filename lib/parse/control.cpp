@@ -38,7 +38,7 @@ bool BodyParser::ParseSegmentLength(uint32_t* segment) {
   return true;
 }
 
-bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan word) {
+bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& names, diag::SourceSpan word) {
   std::vector<NameToken> iv(1);
   iv[0] = {stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
   std::vector<Operand> operands(3);
@@ -103,6 +103,8 @@ bool BodyParser::ParseFor(const std::vector<NameToken>& names, diag::SourceSpan 
   region.kind = Region::Kind::Loop;
   region.expected = types;
   region.header = header;
+  region.loop = &region;
+  region.holds_tasks = around.holds_tasks && (flags & ir::kFlagUnroll) != 0;
   if (!made.poison) {
     made = Create(Op::For, operands, types, word);
     function_[made.inst].flags = flags;
@@ -171,6 +173,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   body.kind = Region::Kind::Loop;
   body.header = header;
   body.expected = types;
+  body.loop = &body;
   Inst owner = made.poison ? Inst() : made.inst;
   test.block = function_.NewBlock(owner);
   body.block = function_.NewBlock(owner);
@@ -199,7 +202,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   return true;
 }
 
-bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan word) {
+bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, diag::SourceSpan word) {
   std::vector<Operand> condition(1);
   if (!ParseOperand(&condition[0])) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
@@ -216,6 +219,8 @@ bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan w
     branch.kind = Region::Kind::Branch;
     branch.header = header;
     branch.yield_span = header;
+    branch.holds_tasks = around.holds_tasks;
+    branch.loop = around.loop;
     branch.block = function_.NewBlock(made.poison ? Inst() : made.inst);
   }
   if (!made.poison) {
@@ -243,6 +248,16 @@ bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan w
   for (size_t n = 0; n < 2; ++n) {
     bool orphan = branches[n].kind == Region::Kind::Orphan;
     if (orphan) made.poison = true;
+    if (branches[n].left) {
+      // What a branch gives that does not come to its end nobody asks.
+      bool other_too = n == 1 && branches[0].left && !names.empty();
+      if (other_too) {
+        stream_.Error(ErrorId::E0134, header, "neither branch of this 'if' yields its results")
+            .AddHelp("leave the names away: both branches leave the iteration");
+        made.poison = true;
+      }
+      continue;
+    }
     if (orphan || (n == 1 && !has_else && names.empty())) continue;
     if (branches[n].yields.size() == names.size()) continue;
     made.poison = true;
@@ -275,6 +290,7 @@ bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan w
   }
   std::vector<unsigned char> good(names.size(), 0);
   if (!made.poison) good = FinishBranches(branches[0], branches[1], made.inst, names.size());
+  if (branches[0].left && branches[1].left) EndUnreached(around);
   for (uint32_t n = 0; n < names.size(); ++n)
     Define(names[n], good[n] != 0 ? function_.Result(made.inst, n) : kPoison);
   return true;
@@ -283,6 +299,26 @@ bool BodyParser::ParseIf(const std::vector<NameToken>& names, diag::SourceSpan w
 std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Region& else_region, Inst inst,
                                                       size_t results) {
   std::vector<unsigned char> good(results, 0);
+  if (then_region.left || else_region.left) {
+    Region& staying = then_region.left ? else_region : then_region;
+    for (size_t n = 0; n < staying.yields.size(); ++n) {
+      Operand& only = staying.yields[n];
+      Resolve(only, ir::kNoType);
+      Type type = TypeOf(only);
+      if (only.IsPoison()) continue;
+      if (type.IsRegister()) {
+        function_[function_.Result(inst, static_cast<uint32_t>(n))].type = type;
+        good[n] = 1;
+        continue;
+      }
+      stream_.Error(ErrorId::E0116, only.span,
+                    "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, type));
+      only.value = kPoison;
+    }
+    YieldBranch(then_region);
+    YieldBranch(else_region);
+    return good;
+  }
   for (size_t n = 0; n < results; ++n) {
     Operand* pair[] = {&then_region.yields[n], &else_region.yields[n]};
     ResolveGroup(pair);
@@ -308,7 +344,7 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
 }
 
 void BodyParser::YieldBranch(Region& region) {
-  if (AnyPoison(region.yields)) return;
+  if (region.left || AnyPoison(region.yields)) return;
   std::vector<Value> values;
   for (const Operand& operand : region.yields) values.push_back(operand.value);
   Inst inst = function_.NewInst(Op::Yield, values, {}, region.yield_span);
@@ -317,14 +353,20 @@ void BodyParser::YieldBranch(Region& region) {
 }
 
 bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
-  if (region.kind != Region::Kind::Kernel && region.kind != Region::Kind::Orphan) {
+  if (!region.holds_tasks && region.kind != Region::Kind::Orphan) {
     bool in_function = region.kind == Region::Kind::Function;
     stream_
         .Error(ErrorId::E0125, word,
                in_function ? "'parallel' stands in a kernel, not in a function"
-                           : "'parallel' stands at the top level of a kernel alone")
+                           : "'parallel' stands at the top level of a kernel, in branches there and in "
+                             "loops there that are unrolled")
         .AddNote(region.header, "it stands inside this")
-        .AddHelp("write 'for' here, or add the loop as a further axis: 'parallel %i, %j in 0..%n, 0..%m'");
+        .AddHelp(
+            region.kind == Region::Kind::Loop
+                ? "mark a loop with few, constant iterations 'unroll', launch the kernel once for each, or "
+                  "write "
+                  "'for' here"
+                : "write 'for' here, or add the loop as a further axis: 'parallel %i, %j in 0..%n, 0..%m'");
   }
   std::vector<NameToken> ivs;
   if (!stream_.IsWord("over")) {
@@ -372,6 +414,7 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
   Region region;
   region.kind = Region::Kind::Parallel;
   region.header = header;
+  region.loop = &region;
   region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;
@@ -421,6 +464,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
   Region region;
   region.kind = Region::Kind::Parallel;
   region.header = header;
+  region.loop = &region;
   region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;

@@ -18,7 +18,7 @@ bool BodyParser::ParseOpWord(Op* op) {
   if (spelling == "atomic") {
     if (!stream_.Is(TokenKind::Word)) {
       stream_.Unexpected(
-          "an atomic operation: add, sub, min, max, and, or, xor, exchange or compare_exchange");
+          "an atomic operation: add, sub, mul, min, max, and, or, xor, exchange or compare_exchange");
       return false;
     }
     spelling += " " + std::string(stream_.Now().text.substr(0, 64));
@@ -46,6 +46,8 @@ bool BodyParser::ParseInstruction(Op op, diag::SourceSpan word, Made* made) {
     case OpForm::Ternary:
     case OpForm::Variadic:
       return ParsePlain(op, word, made);
+    case OpForm::RandomForm:
+      return ParseRandom(word, made);
     case OpForm::Convert:
       return ParseConvert(op, word, made);
     case OpForm::ShapeForm:
@@ -153,6 +155,26 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
                   "the rows make " + TypeName(*result) + ", not " + TypeName(stated));
     made->poison = true;
   }
+  return true;
+}
+
+bool BodyParser::ParseRandom(diag::SourceSpan word, Made* made) {
+  std::vector<Operand> operands;
+  Type type;
+  if (!ParseOperandList(&operands)) return false;
+  if (stream_.Accept(TokenKind::Colon)) {
+    if (!ParseType(stream_, &type)) return false;
+  } else if (operands.back().IsLiteral() && !operands.back().stated.IsNone()) {
+    // `random 7, 1 : f32`: what looks like the literal's type is that of the value.
+    type = operands.back().stated;
+    operands.back().stated = ir::kNoType;
+  } else {
+    stream_.Unexpected("':' and the type of the value", "write 'random %seed, %counter : f32'");
+    return false;
+  }
+  for (Operand& operand : operands) Resolve(operand, ir::kNoType);
+  *made = Create(Op::Random, operands, {&type, 1}, word);
+  Check(made, operands);
   return true;
 }
 

@@ -97,11 +97,13 @@ bool IsExactEverywhere(Op op, Type result) {
     case Op::Inverse:
     case Op::Outer:
     case Op::Identity:
+    case Op::Random:
     case Op::Shape:
     case Op::Load:
     case Op::Store:
     case Op::AtomicAdd:
     case Op::AtomicSub:
+    case Op::AtomicMul:
     case Op::AtomicMin:
     case Op::AtomicMax:
     case Op::AtomicAnd:
@@ -119,6 +121,8 @@ bool IsExactEverywhere(Op op, Type result) {
     case Op::Call:
     case Op::Yield:
     case Op::ContinueIf:
+    case Op::Break:
+    case Op::Continue:
     case Op::Return:
     case Op::Assert:
     case Op::Print:

@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "transform/matrix_expansion.h"
+#include "transform/random_expansion.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -52,6 +53,12 @@ class ScalariseRewriter final : public Rewriter {
       return;
     }
     if (data.op == Op::Call) return VisitCall(inst);
+    if (data.op == Op::Random) {
+      std::vector<Value> operands = MapAll(from_.Operands(inst));
+      std::vector<Value> all = ExpandRandom(builder_, operands, from_.TypeOf(from_.Result(inst)));
+      if (IsCompound(from_.TypeOf(from_.Result(inst)))) return SetParts(from_.Result(inst), all);
+      return Define(inst, all[0]);
+    }
     bool compound = data.result_count == 1 && IsCompound(from_.TypeOf(from_.Result(inst)));
     for (Value v : from_.Operands(inst)) compound = compound || IsCompound(from_.TypeOf(v));
     if (!compound) return Copy(inst);
@@ -132,7 +139,8 @@ class ScalariseRewriter final : public Rewriter {
 
   void VisitCall(Inst inst) {
     std::vector<Value> arguments = PackAll(from_.Operands(inst));
-    CopyShell(inst, arguments);
+    Inst copy = CopyShell(inst, arguments);
+    CopyRegions(inst, copy);
     for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
       Value result = from_.Result(inst, n);
       if (IsCompound(from_.TypeOf(result))) Unpack(result, Map(result));
@@ -424,6 +432,7 @@ class ScalariseRewriter final : public Rewriter {
       case Op::Store:
       case Op::AtomicAdd:
       case Op::AtomicSub:
+      case Op::AtomicMul:
       case Op::AtomicMin:
       case Op::AtomicMax:
       case Op::AtomicAnd:
@@ -438,9 +447,12 @@ class ScalariseRewriter final : public Rewriter {
       case Op::If:
       case Op::Parallel:
       case Op::ParallelOver:
+      case Op::Random:
       case Op::Call:
       case Op::Yield:
       case Op::ContinueIf:
+      case Op::Break:
+      case Op::Continue:
       case Op::Return:
       case Op::Assert:
       case Op::Print:
@@ -484,7 +496,7 @@ class ScalariseRewriter final : public Rewriter {
   SideTable<Value, uint32_t> first_part_;  ///< position in parts_ plus one
 };
 
-/// True when anything in the function is a vector or matrix.
+/// True when anything in the function is a vector or matrix, or a random number.
 bool HasCompound(const ir::Module& module, const Function& function) {
   for (uint32_t n = 0; n < function.ValueCount(); ++n) {
     Type type = function.TypeOf(Value(n));
@@ -492,6 +504,7 @@ bool HasCompound(const ir::Module& module, const Function& function) {
   }
   for (uint32_t n = 0; n < function.InstCount(); ++n) {
     Inst inst(n);
+    if (function[inst].op == Op::Random) return true;
     if (!ir::IsAccess(function[inst].op)) continue;
     if (IsCompound(module.ElementType(function, function.Operand(inst, 0), function[inst].attr))) return true;
   }

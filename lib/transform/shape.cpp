@@ -1,8 +1,10 @@
 #include "transform/shape.h"
 
 #include "support/check.h"
+#include "transform/guard_tasks.h"
 #include "transform/inline.h"
 #include "transform/isolate_tasks.h"
+#include "transform/loop_exits.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
@@ -21,10 +23,19 @@ bool ShapeForDifferentiation(ir::Module& module, const ShapeConfig& config, diag
   auto simplify = [&] {
     return Simplify(module, {.fold = config.fold, .before_reverse = true}, diagnostics);
   };
+  auto exits = [&] { return LowerLoopExits(module, config.fold, diagnostics); };
+  auto guard = [&] {
+    GuardTasks(module, config.fold);
+    return true;
+  };
   const Step steps[] = {
+      // Beyond this point every region comes to its end.
+      {"exits", exits},
       // Beyond this point only calls of functions with derivatives of their own are left.
       {"inline", [&] { return Inline(module, inlining, diagnostics); }},
       {"unroll", [&] { return Unroll(module, unrolling, diagnostics); }},
+      // Beyond this point parallel loops stand at the top level.
+      {"guard-tasks", guard},
       // Beyond this point registers hold scalars.
       {"scalarise", [&] { return Scalarise(module, {config.fold}, diagnostics); }},
       {"mem2reg", [&] { return MemoryToRegisters(module, {config.fold}, diagnostics); }},

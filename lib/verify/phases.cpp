@@ -54,6 +54,8 @@ void CheckPhase(Context& context, const ir::Function& kernel, std::span<const In
                       "a call of " + context.Symbol(data.symbol) + " is left after inlining");
       continue;
     }
+    if (data.op == Op::Random)
+      context.Error(ErrorId::E0207, data.span, "'random' is left after scalarisation");
     if (MayTouchVectors(data.op)) continue;
     bool vector = false;
     for (uint32_t n = 0; n < data.result_count; ++n) {

@@ -125,6 +125,7 @@ class StructureChecker {
   void CheckEnd(Block block, Inst owner, diag::SourceSpan span) {
     const std::vector<Inst>& insts = function_[block].insts;
     bool known = !insts.empty() && insts.back().raw < function_.InstCount();
+    if (known && owner.Valid() && CheckLeave(insts.back(), block, owner, span)) return;
     Op wanted = !owner.Valid()                                                             ? Op::Return
                 : function_[owner].op == Op::While && block == function_[owner].regions[0] ? Op::ContinueIf
                                                                                            : Op::Yield;
@@ -155,6 +156,41 @@ class StructureChecker {
           .AddNote(span, "the region belongs to this");
       sound_ = false;
     }
+  }
+
+  /// True for a branch or the body of a loop that ends with `break` or `continue`, which is checked here.
+  bool CheckLeave(Inst end, Block block, Inst owner, diag::SourceSpan span) {
+    Op op = function_[end].op;
+    if (op != Op::Break && op != Op::Continue) return false;
+    Inst loop = owner;
+    while (function_[loop].op == Op::If) {
+      block = function_[loop].parent;
+      if (block.raw >= function_.BlockCount() || !function_[block].owner.Valid()) break;
+      loop = function_[block].owner;
+      if (loop.raw >= function_.InstCount()) return false;
+    }
+    const InstData& data = function_[loop];
+    bool body = data.op == Op::For || (data.op == Op::While && block == data.regions[1]) ||
+                (op == Op::Continue && (data.op == Op::Parallel || data.op == Op::ParallelOver));
+    if (!body || module_.phase != ir::Phase::Parsed) {
+      Structure(span, ir::OpName(op) + " stands where there is no loop that it can leave");
+      return true;
+    }
+    std::span<const Value> values = function_.Operands(end);
+    bool fits = values.size() == data.result_count;
+    for (uint32_t n = 0; fits && n < values.size(); ++n) {
+      Value carried = function_.Result(loop, n);
+      fits = Known(function_, values[n]) && Known(function_, carried) &&
+             function_.TypeOf(values[n]) == function_.TypeOf(carried);
+    }
+    if (!fits) {
+      context_
+          .Error(ErrorId::E0116, function_[end].span.Valid() ? function_[end].span : span,
+                 "the values of " + ir::OpName(op) + " are not those that its loop carries")
+          .AddNote(data.span, "the loop");
+      sound_ = false;
+    }
+    return true;
   }
 
   std::vector<Type> EndTypes(Block, Inst owner, Op end) const {
@@ -225,8 +261,17 @@ class StructureChecker {
   void CheckPlace(Inst inst, Block block) {
     const InstData& data = function_[inst];
     if (data.op != Op::Parallel && data.op != Op::ParallelOver) return;
+    // As the text has it, it may also stand in branches and in loops that are unrolled.
+    while (module_.phase == ir::Phase::Parsed && block != function_.Body()) {
+      Inst owner = function_[block].owner;
+      if (!owner.Valid() || owner.raw >= function_.InstCount()) break;
+      const InstData& around = function_[owner];
+      bool unrolled = around.op == Op::For && (around.flags & ir::kFlagUnroll) != 0;
+      if (around.op != Op::If && !unrolled) break;
+      block = around.parent;
+    }
     if (function_.IsKernel() && block == function_.Body()) return;
-    context_.Error(ErrorId::E0125, data.span, "'parallel' stands at the top level of a kernel alone")
+    context_.Error(ErrorId::E0125, data.span, "'parallel' stands at the top level of a kernel")
         .AddHelp("write 'for' here, or add the loop as a further axis");
     sound_ = false;
   }

@@ -41,6 +41,8 @@ const char* FormText(ir::OpForm form) {
       return "`%r = op a, b, c`";
     case ir::OpForm::Variadic:
       return "`%r = op a, ...`";
+    case ir::OpForm::RandomForm:
+      return "`%r = op a, b[, c] : type`";
     case ir::OpForm::Convert:
       return "`%r = op a to type`";
     case ir::OpForm::ShapeForm:
@@ -122,6 +124,8 @@ const char* RuleText(ir::TypeRule rule) {
       return "two vectors, gives a matrix";
     case ir::TypeRule::IdentityRule:
       return "gives a square matrix";
+    case ir::TypeRule::RandomRule:
+      return "integers of 32 or 64 bits";
     case ir::TypeRule::ShapeRule:
       return "buffer or field of a layout, gives i32 or i64";
     case ir::TypeRule::LoadRule:

@@ -222,6 +222,9 @@ Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<V
   if (op == Op::AtomicSub)
     return truth ? builder_.CreateXor(old, operands[0])
                  : scalars_.Emit(Op::Sub, scalar, scalar, {old, operands[0]});
+  if (op == Op::AtomicMul)
+    return truth ? builder_.CreateAnd(old, operands[0])
+                 : scalars_.Emit(Op::Mul, scalar, scalar, {old, operands[0]});
   if (op == Op::AtomicMin)
     return truth ? builder_.CreateAnd(old, operands[0])
                  : scalars_.Emit(Op::Min, scalar, scalar, {old, operands[0]});
@@ -263,8 +266,11 @@ Value* MemoryEmitter::AtomicUpdate(ir::Inst inst, const Cell& cell, Op op, llvm:
   if (op == Op::AtomicXor) kind = Kind::Xor;
   bool ordered = op == Op::AtomicMin || op == Op::AtomicMax;
   bool sum = op == Op::AtomicAdd || op == Op::AtomicSub;
-  // Minima of floats follow `a < b ? a : b`, which no instruction does; f16 sums round through f32.
-  if ((is_float && ordered) || (is_half && sum)) return UpdateLoop(inst, cell, op, operands[0]);
+  if (op == Op::AtomicMul && truth) kind = Kind::And;
+  // No machine multiplies in memory. Minima of floats follow `a < b ? a : b`, which no instruction does; f16
+  // sums round through f32.
+  if ((op == Op::AtomicMul && !truth) || (is_float && ordered) || (is_half && sum))
+    return UpdateLoop(inst, cell, op, operands[0]);
   if (truth && sum) kind = Kind::Xor;
   Value* operand = scalars_.ToMemory(cell.scalar, operands[0]);
   if (kind == Kind::FSub && hooks_.Wave() != nullptr) {

@@ -12,6 +12,7 @@ Id AtomicEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> oper
   auto emit = [&](Op plain) { return scalars_.Emit(plain, scalar, scalar, {old, operands[0]}); };
   if (op == Op::AtomicAdd) return emit(truth ? Op::Xor : Op::Add);
   if (op == Op::AtomicSub) return emit(truth ? Op::Xor : Op::Sub);
+  if (op == Op::AtomicMul) return emit(truth ? Op::And : Op::Mul);
   if (op == Op::AtomicMin) return emit(truth ? Op::And : Op::Min);
   if (op == Op::AtomicMax) return emit(truth ? Op::Or : Op::Max);
   if (op == Op::AtomicAnd) return emit(Op::And);

@@ -230,6 +230,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case Op::Store:
     case Op::AtomicAdd:
     case Op::AtomicSub:
+    case Op::AtomicMul:
     case Op::AtomicMin:
     case Op::AtomicMax:
     case Op::AtomicAnd:
@@ -262,11 +263,14 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case Op::Inverse:
     case Op::Outer:
     case Op::Identity:
+    case Op::Random:
     case Op::Parallel:
     case Op::ParallelOver:
     case Op::Call:
     case Op::Yield:
     case Op::ContinueIf:
+    case Op::Break:
+    case Op::Continue:
     case Op::Return:
     case Op::StackNew:
     case Op::StackPush:

@@ -73,6 +73,7 @@ AtomicWay WayOf(Op op, Scalar scalar, bool is_count, const AtomicAbility& abilit
   // Devices without atomics of 64 bits count as well as others.
   if (is_count) return AtomicWay::Count;
   if (ir::ByteSize(scalar) < 4) return AtomicWay::SubWord;
+  if (op == Op::AtomicMul) return AtomicWay::Loop;
   if (!ir::IsFloat(scalar) || op == Op::AtomicExchange || op == Op::AtomicCompareExchange)
     return AtomicWay::Word;
   bool sum = op == Op::AtomicAdd || op == Op::AtomicSub || op == Op::AddTo;
