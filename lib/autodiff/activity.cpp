@@ -33,7 +33,9 @@ DiffParameters DiffParameters::FromAttributes(const ir::Module& module, const Fu
     Type type = kernel.TypeOf(kernel.Params()[n]);
     const ir::ParamInfo& info = kernel.params[n];
     bool is_float = ir::IsFloat(type.scalar);
-    if (type.IsLayout())
+    if (info.inactive)
+      result.is_diff.push_back(false);
+    else if (type.IsLayout())
       result.is_diff.push_back(LayoutHasDiff(module.layouts[type.count]));
     else
       result.is_diff.push_back(is_float && (info.diff || info.role == ir::ParamRole::Scratch));

@@ -39,6 +39,7 @@
 #include "driver/targets.h"
 #include "parse/parser.h"
 #include "support/check.h"
+#include "support/nearest.h"
 #include "transform/check_writes.h"
 #include "transform/inline.h"
 #include "transform/memory_to_registers.h"
@@ -88,6 +89,7 @@ class Compilation {
   bool TakeTargets();
   bool Read();
   bool Shape();
+  bool TakeActive();
   bool Derive();
   bool SimplifyDerived();
   bool Lower();
@@ -216,7 +218,7 @@ autodiff::CheckpointConfig CheckpointsOf(const CompileOptions& options) {
 bool CallsWithoutTangent(const ir::Module& module, const ir::Function& kernel) {
   for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
     for (ir::Inst inst : kernel[ir::Block(block)].insts) {
-      if (kernel[inst].op != ir::Op::Call) continue;
+      if (kernel[inst].op != ir::Op::Call || kernel.RegionCount(inst) != 0) continue;
       const ir::Function* callee = module.Find(kernel[inst].symbol);
       if (callee != nullptr && !callee->jvp.Valid()) return true;
     }
@@ -230,14 +232,52 @@ bool Saves(const ir::Function& kernel) {
                      [](const ir::ParamInfo& info) { return info.role == ir::ParamRole::Saved; });
 }
 
+/// `--active`: the other `diff` parameters count as constants. Every name has to mean something in some
+/// kernel.
+bool Compilation::TakeActive() {
+  if (options_.active.empty()) return true;
+  auto may_be_active = [&](const ir::Function& kernel, uint32_t n) {
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (!type.IsLayout()) return kernel.params[n].diff;
+    const std::vector<ir::LayoutField>& fields = module_->layouts[type.count].fields;
+    return std::any_of(fields.begin(), fields.end(), [](const ir::LayoutField& field) { return field.diff; });
+  };
+  std::vector<std::string> candidates;
+  for (ir::Function* kernel : Kernels()) {
+    for (uint32_t n = 0; n < kernel->params.size(); ++n) {
+      if (!may_be_active(*kernel, n)) continue;
+      std::string name(module_->Text((*kernel)[kernel->Params()[n]].name));
+      kernel->params[n].inactive =
+          std::find(options_.active.begin(), options_.active.end(), name) == options_.active.end();
+      candidates.push_back(std::move(name));
+    }
+  }
+  bool good = true;
+  for (const std::string& name : options_.active) {
+    if (std::find(candidates.begin(), candidates.end(), name) != candidates.end()) continue;
+    std::vector<std::string_view> names(candidates.begin(), candidates.end());
+    std::string_view near = NearestName(name, names);
+    diagnostics_
+        .Error(ErrorId::E0440, {},
+               "--active names '" + name + "', and no kernel has a 'diff' parameter of that name")
+        .AddHelp(near.empty() ? "it takes names of parameters without '%', a layout as a whole"
+                              : "did you mean '" + std::string(near) + "'?");
+    good = false;
+  }
+  return good || passes_.Fail();
+}
+
 bool Compilation::Derive() {
+  if (!TakeActive()) return false;
   // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
   std::vector<ir::Function*> primals;
   for (ir::Function* kernel : Kernels()) {
     bool differentiable = false;
-    for (const ir::ParamInfo& info : kernel->params) differentiable = differentiable || info.diff;
-    for (ir::Value param : kernel->Params()) {
-      ir::Type type = kernel->TypeOf(param);
+    for (uint32_t n = 0; n < kernel->params.size(); ++n) {
+      const ir::ParamInfo& info = kernel->params[n];
+      if (info.inactive) continue;
+      differentiable = differentiable || info.diff;
+      ir::Type type = kernel->TypeOf(kernel->Params()[n]);
       if (!type.IsLayout()) continue;
       for (const ir::LayoutField& field : module_->layouts[type.count].fields) {
         differentiable = differentiable || field.diff;
@@ -258,7 +298,8 @@ bool Compilation::Derive() {
   bool saved = !options_.derive.gradient || passes_.Run("save-overwritten", *module_, [&] {
     autodiff::SaveConfig config;
     config.overwritten = options_.save_overwritten;
-    config.differentiated_again = options_.derive.gradient_tangent;
+    config.differentiated_again =
+        options_.derive.gradient_tangent || !options_.derive.gradient_directions.empty();
     config.fold = Folding();
     return autodiff::SaveOverwritten(*module_, config, diagnostics_);
   });
@@ -266,7 +307,8 @@ bool Compilation::Derive() {
   bool reverse = !options_.derive.gradient || passes_.Run("reverse", *module_, [&] {
     return for_each(primals, [&](ir::Function& kernel) {
       autodiff::ReverseConfig config;
-      config.reread_stored = !options_.derive.gradient_tangent && !Saves(kernel);
+      config.reread_stored =
+          !options_.derive.gradient_tangent && options_.derive.gradient_directions.empty() && !Saves(kernel);
       config.checkpoint = CheckpointsOf(options_);
       config.fold = Folding();
       return autodiff::DeriveReverse(*module_, kernel, config, diagnostics_,
@@ -274,7 +316,7 @@ bool Compilation::Derive() {
     });
   });
   if (!reverse) return false;
-  if (options_.derive.gradient_tangent) {
+  if (options_.derive.gradient_tangent || !options_.derive.gradient_directions.empty()) {
     // The derivatives that functions name are called by the gradients now, and are differentiated through.
     bool opened = passes_.Run("open-derivatives", *module_, [&] {
       transform::InlineConfig inlining;
@@ -284,16 +326,27 @@ bool Compilation::Derive() {
     });
     if (!opened) return false;
   }
-  std::vector<ir::Function*> forward_of;
+  std::vector<ir::Function*> forward_of, gradients = derived_;
   for (ir::Function* kernel : primals) {
     bool left_out = options_.derive.tangent_where_named && CallsWithoutTangent(*module_, *kernel);
-    if (options_.derive.tangent && !left_out) forward_of.push_back(kernel);
+    if (!left_out) forward_of.push_back(kernel);
   }
-  if (options_.derive.gradient_tangent) forward_of.insert(forward_of.end(), derived_.begin(), derived_.end());
-  bool forward = forward_of.empty() || passes_.Run("forward", *module_, [&] {
-    return for_each(forward_of, [&](ir::Function& kernel) {
-      return autodiff::DeriveForward(*module_, kernel, {}, diagnostics_);
-    });
+  // What is derived forward, and in how many directions at once.
+  std::vector<std::pair<const std::vector<ir::Function*>*, uint32_t>> wanted;
+  if (options_.derive.tangent) wanted.emplace_back(&forward_of, 1);
+  for (uint32_t directions : options_.derive.directions) wanted.emplace_back(&forward_of, directions);
+  if (options_.derive.gradient_tangent) wanted.emplace_back(&gradients, 1);
+  for (uint32_t directions : options_.derive.gradient_directions) wanted.emplace_back(&gradients, directions);
+  bool forward = wanted.empty() || passes_.Run("forward", *module_, [&] {
+    bool good = true;
+    for (const auto& [kernels, directions] : wanted) {
+      good = for_each(*kernels,
+                      [&](ir::Function& kernel) {
+                        return autodiff::DeriveForward(*module_, kernel, {directions}, diagnostics_);
+                      }) &&
+             good;
+    }
+    return good;
   });
   return forward && SimplifyDerived();
 }

@@ -158,7 +158,7 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
   artifact::ParamMeta param;
   param.name = module.Text(kernel[value].name);
   param.access = AccessOf(use);
-  param.diff = info.diff;
+  param.diff = info.diff && !info.inactive;
   param.alias = info.alias;
   param.write_once = info.writeonce;
   param.role = RoleOf(info.role);

@@ -25,9 +25,11 @@ enum class FloatMode : uint8_t { Strict, Contract, Fast };
 
 /// Which derived kernels are made for each kernel that has `diff` parameters.
 struct Derivations {
-  bool gradient = true;           ///< k.grad
-  bool tangent = false;           ///< k.jvp
-  bool gradient_tangent = false;  ///< k.grad.jvp, forward over reverse
+  bool gradient = true;                       ///< k.grad
+  bool tangent = false;                       ///< k.jvp
+  bool gradient_tangent = false;              ///< k.grad.jvp, forward over reverse
+  std::vector<uint32_t> directions;           ///< k.jvp4 and so on: as many tangents at once
+  std::vector<uint32_t> gradient_directions;  ///< k.grad.jvp4: forward over reverse, as many at once
   /// No k.jvp for a kernel that calls functions which name a derivative for reverse mode only.
   bool tangent_where_named = false;
 };
@@ -52,6 +54,9 @@ struct CompileOptions {
   uint32_t block_size = 0;  ///< threads of a block on devices, where a kernel does not say; 0: the target's
   std::string libdevice;  ///< NVIDIA: file of a math library in bitcode; empty: the one that comes with LLVM
   Derivations derive;
+  /// Names of the parameters that derived kernels differentiate, of those that are `diff`; empty: all of
+  /// them.
+  std::vector<std::string> active;
   /// Loops of gradients that keep checkpoints: those marked; or all long ones, with segments of this many
   /// iterations, kCheckpointAtLaunch: as each launch's memory allows.
   uint32_t checkpoint = 0;

@@ -116,6 +116,7 @@ struct ParamInfo {
   bool writeonce = false;
   bool save =
       false;  ///< what the gradient reads of it is saved when it is read (autodiff/save_overwritten.h)
+  bool inactive = false;  ///< left out of this compilation's derivatives, whatever is `diff`
   ParamRole role = ParamRole::Plain;
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;

@@ -190,7 +190,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
-  open.derive_tangents = kernel_name.ends_with(".jvp");
+  open.derive_for = kernel_name;
   Bundle bundle;
   Kernel kernel;
   if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;

@@ -2,6 +2,7 @@
 
 #include "driver/compile.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -58,24 +59,62 @@ bool IsErrorId(std::string_view word) {
   return false;
 }
 
+constexpr char kDeriveTakes[] =
+    "takes grad, jvp, jvp:N, jvp(grad), jvp:N(grad) or none, separated by commas; N is from 2 to 64";
+
+/// The N of `jvp:N` and `jvp:N(grad)`; 0 where it is neither.
+uint32_t DirectionsOf(std::string_view word, bool* of_gradient) {
+  constexpr std::string_view kHead = "jvp:", kOfGradient = "(grad)";
+  if (!word.starts_with(kHead)) return 0;
+  *of_gradient = word.ends_with(kOfGradient);
+  if (*of_gradient) word.remove_suffix(kOfGradient.size());
+  word.remove_prefix(kHead.size());
+  uint32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  bool whole = failure == std::errc() && end == word.data() + word.size();
+  return whole && number >= 2 && number <= 64 ? number : 0;
+}
+
+void AddOnce(std::vector<uint32_t>& numbers, uint32_t number) {
+  if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+}
+
 std::string TakeDerive(std::string_view list, driver::Derivations* derive) {
-  *derive = {false, false, false};
-  if (list.empty()) return "takes grad, jvp, jvp(grad) or none, separated by commas";
+  *derive = {};
+  derive->gradient = false;
+  if (list.empty()) return kDeriveTakes;
   while (!list.empty()) {
     size_t comma = list.find(',');
     std::string_view word = list.substr(0, comma);
+    bool of_gradient = false;
     if (word == "grad") {
       derive->gradient = true;
     } else if (word == "jvp") {
       derive->tangent = true;
     } else if (word == "jvp(grad)") {
       derive->gradient = derive->gradient_tangent = true;
+    } else if (uint32_t directions = DirectionsOf(word, &of_gradient); directions != 0) {
+      derive->gradient = derive->gradient || of_gradient;
+      AddOnce(of_gradient ? derive->gradient_directions : derive->directions, directions);
     } else if (word != "none") {
-      return "takes grad, jvp, jvp(grad) or none, separated by commas";
+      return kDeriveTakes;
     }
     list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
   }
   return {};
+}
+
+/// `--active=x,loss`.
+std::string TakeActive(std::string_view list, std::vector<std::string>* names) {
+  while (!list.empty()) {
+    size_t comma = list.find(',');
+    std::string_view name = list.substr(0, comma);
+    if (name.empty()) break;
+    names->emplace_back(name);
+    if (comma == std::string_view::npos) return {};
+    list = list.substr(comma + 1);
+  }
+  return "takes names of parameters, separated by commas";
 }
 
 std::string TakePass(std::string_view name, bool with_plans, std::string* pass) {
@@ -133,8 +172,13 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             "where a target that was asked for cannot express a kernel: warn, and write the\n"
             "others. One that was not asked for is always left out so, with a remark",
             &options.keep_going);
-  line.Value("--derive", "LIST", "grad (default), jvp, jvp(grad), none; several with commas",
+  line.Value("--derive", "LIST",
+             "grad (default), jvp, jvp(grad), none; several with commas. jvp:4 and jvp:4(grad) push four\n"
+             "tangents at once: %x.tan0 to %x.tan3 of k.jvp4",
              [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
+  line.Value("--active", "NAMES",
+             "of the parameters that are `diff`, derived kernels differentiate these alone",
+             [&options](std::string_view list) { return TakeActive(list, &options.active); });
   line.Value("--checkpoint", "N|auto",
              "gradients of long serial loops keep the state at the start of every N-th iteration and\n"
              "the tape of N iterations, and run forward once more. auto: the loader chooses N at each\n"

@@ -1,13 +1,38 @@
 #include "compile_source.h"
 
+#include <charconv>
+
 #include "driver/compile.h"
 #include "target/target.h"
 
 namespace adc::tool {
 
+namespace {
+
+/// Asks for what makes a kernel of this name: `k.jvp`, `k.jvp4`, `k.grad.jvp`, `k.grad.jvp4`.
+void DeriveFor(std::string_view kernel, driver::Derivations* derive) {
+  constexpr std::string_view kForward = "jvp", kReverse = ".grad";
+  size_t dot = kernel.rfind('.');
+  if (dot == std::string_view::npos || !kernel.substr(dot + 1).starts_with(kForward)) return;
+  std::string_view number = kernel.substr(dot + 1 + kForward.size());
+  bool of_gradient = kernel.substr(0, dot).ends_with(kReverse);
+  if (number.empty()) {
+    (of_gradient ? derive->gradient_tangent : derive->tangent) = true;
+    return;
+  }
+  uint32_t directions = 0;
+  auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), directions);
+  if (failure != std::errc() || end != number.data() + number.size() || directions < 2 || directions > 64)
+    return;
+  (of_gradient ? derive->gradient_directions : derive->directions).push_back(directions);
+}
+
+}  // namespace
+
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   compile.derive.tangent = options.derive_tangents;
+  DeriveFor(options.derive_for, &compile.derive);
   compile.derive.tangent_where_named = options.tangent_where_named;
   compile.include_dirs = options.include_dirs;
   compile.targets = options.targets;

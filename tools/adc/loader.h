@@ -83,9 +83,10 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 /// exit code after the reason was printed. The bytes are kept by the bundle.
 struct OpenOptions {
   bool trust = true;
-  bool compile_ir = true;                 ///< take .ir files as well
-  bool derive_tangents = false;           ///< for .ir files: derive k.jvp too
-  bool tangent_where_named = false;       ///< not where a function names a derivative for reverse mode only
+  bool compile_ir = true;            ///< take .ir files as well
+  bool derive_tangents = false;      ///< for .ir files: derive k.jvp too
+  std::string derive_for = {};       ///< for .ir files: derive this kernel too, a k.jvp4 or k.grad.jvp, say
+  bool tangent_where_named = false;  ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::vector<std::string> include_dirs = {};
   bool check_bounds = false;

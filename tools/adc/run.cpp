@@ -128,7 +128,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   open.targets = machine.device().Targets();
   Bundle bundle;
   Kernel kernel;
-  open.derive_tangents = kernel_name.ends_with(".jvp");
+  open.derive_for = kernel_name;
   open.bounds_record = !launch.bounds_record.empty();
   if (int code = interpret ? OpenForInterpreter(files[0], open, &bundle)
                            : machine.OpenBundle(files[0], open, &bundle);
