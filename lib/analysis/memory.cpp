@@ -42,7 +42,7 @@ bool IsMemory(ir::Type type) {
 MemoryClasses::MemoryClasses(const Structure& structure) : structure_(&structure) {
   const Function& function = structure.function();
   for (Inst inst : structure.Order()) {
-    if (function[inst].op != Op::Call) continue;
+    if (function[inst].op != Op::Call || function.RegionCount(inst) != 0) continue;
     for (Value v : function.Operands(inst)) {
       if (function.TypeOf(v).IsLayout()) whole_.Insert(v);
     }
@@ -63,7 +63,7 @@ MemoryClasses::MemoryClasses(const Structure& structure) : structure_(&structure
     if (ir::IsAccess(data.op)) {
       uint32_t memory_class = ClassFor(function.Operand(inst, 0), data.attr);
       if (WritesMemory(data.op)) note_write(memory_class, inst);
-    } else if (data.op == Op::Call) {
+    } else if (data.op == Op::Call && function.RegionCount(inst) == 0) {
       for (uint32_t n = 0; n < data.operand_count; ++n) {
         Value v = function.Operand(inst, n);
         if (!IsMemory(function.TypeOf(v))) continue;

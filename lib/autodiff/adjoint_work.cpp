@@ -46,6 +46,14 @@ bool AdjointWork::Compute(Inst inst) {
     else
       work = adjoint_memory;
     memory = work;
+  } else if (data.op == Op::Call && function_.RegionCount(inst) != 0) {
+    // The function's own vjp is all of its reverse sweep: its body has none.
+    for (Value v : function_.Operands(inst)) {
+      ir::Type type = function_.TypeOf(v);
+      bool active = type.IsBuffer() ? activity_.ActiveMemory(v, ir::kNoAttr) : activity_.Active(v);
+      work = work || active;
+    }
+    memory = work;
   } else if (PassesDerivative(data.op)) {
     for (uint32_t n = 0; n < data.result_count; ++n)
       if (activity_.ActiveResult(inst, n)) work = true;

@@ -149,6 +149,7 @@ class ReverseEmitter {
   void ReverseArithmetic(ir::Inst inst);
   void ReverseVector(ir::Inst inst);
   void ReverseCall(ir::Inst inst);
+  void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);
   void ReverseAccess(ir::Inst inst);
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
   void FlushParameters();

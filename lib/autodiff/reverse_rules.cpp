@@ -99,6 +99,7 @@ void ReverseEmitter::ReverseCall(Inst inst) {
            "give the function a 'vjp' as well, or leave out its 'jvp'");
     return;
   }
+  if (primal_.RegionCount(inst) != 0) return ReverseInPlace(inst, *adjoint);
   bool seeded = false;
   std::vector<Value> operands = AtAll(primal_.Operands(inst));
   for (uint32_t n = 0; n < data.result_count; ++n) {
@@ -130,6 +131,35 @@ void ReverseEmitter::ReverseCall(Inst inst) {
   uint32_t next = 0;
   for (Value v : primal_.Operands(inst)) {
     if (!primal_.TypeOf(v).IsFloat()) continue;
+    Value contribution = built_.Result(call, next++);
+    for (uint32_t c = 0; c < SlotCount(v); ++c) Accumulate(v, Component(contribution, c), c);
+  }
+}
+
+/// A call that works in place: the vjp gets the buffers as the kernel left them (clobber.cpp sees to it that
+/// this is how the function left them) and their adjoints, which it turns from those of what the function
+/// wrote into those of what it read.
+void ReverseEmitter::ReverseInPlace(Inst inst, const ir::Function& adjoint) {
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  for (Value v : primal_.Operands(inst)) {
+    Type type = primal_.TypeOf(v);
+    if (!type.IsBuffer() || !ir::IsFloat(type.scalar)) continue;
+    Value companion = companions_[parameter_number_.Get(v) - 1];
+    if (!companion.Valid()) {
+      Refuse(diag::ErrorId::E0441, inst,
+             "the vjp of this call takes the adjoint of '%" + std::string(module_.Text(primal_[v].name)) +
+                 "', which has none",
+             "mark the parameter 'diff'");
+      return;
+    }
+    operands.push_back(companion);
+  }
+  Inst call = builder_.Create(Op::Call, operands, adjoint.result_types);
+  built_[call].symbol = adjoint.name;
+  uint32_t next = 0;
+  for (Value v : primal_.Operands(inst)) {
+    Type type = primal_.TypeOf(v);
+    if (!type.IsRegister() || !type.IsFloat()) continue;
     Value contribution = built_.Result(call, next++);
     for (uint32_t c = 0; c < SlotCount(v); ++c) Accumulate(v, Component(contribution, c), c);
   }

@@ -31,6 +31,19 @@ bool HasOwnDerivative(const Function& function) {
   return function.vjp.Valid() || function.jvp.Valid();
 }
 
+/// A function that works in place on buffers. A call of it that is kept for its derivative holds its body as
+/// a region, so that everything that asks what memory a kernel touches sees it.
+bool TakesMemory(const Function& function) {
+  for (Value param : function.Params()) {
+    if (!function.TypeOf(param).IsRegister()) return true;
+  }
+  return false;
+}
+
+bool IsOpened(const Function& function, Inst call) {
+  return function.RegionCount(call) != 0;
+}
+
 class InlineRewriter final : public Rewriter {
  public:
   InlineRewriter(Module& module, const Function& from, const InlineConfig& config)
@@ -40,7 +53,32 @@ class InlineRewriter final : public Rewriter {
   void Visit(Inst inst) override {
     if (from_[inst].op != Op::Call) return Copy(inst);
     const Function& callee = *module_.Find(from_[inst].symbol);
-    if (config_.keep_custom_derivatives && HasOwnDerivative(callee)) return Copy(inst);
+    bool kept = config_.keep_custom_derivatives && HasOwnDerivative(callee);
+    if (kept && (IsOpened(from_, inst) || !TakesMemory(callee))) return Copy(inst);
+    if (IsOpened(from_, inst)) {
+      for (Inst inner : from_[from_[inst].regions[0]].insts) {
+        if (from_[inner].op != Op::Yield) Visit(inner);
+      }
+      return;
+    }
+    if (kept) return Open(inst, callee);
+    Paste(inst, callee);
+  }
+
+  /// The call with its body as a region.
+  void Open(Inst inst, const Function& callee) {
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
+    Inst call = CopyShell(inst, operands);
+    Block region = into_->NewBlock(call);
+    (*into_)[call].regions[0] = region;
+    Block around = builder_.block();
+    builder_.SetBlock(region);
+    Paste(inst, callee);
+    builder_.Yield({});
+    builder_.SetBlock(around);
+  }
+
+  void Paste(Inst inst, const Function& callee) {
     ir::ValueMap callee_map;
     for (uint32_t n = 0; n < callee.Params().size(); ++n)
       callee_map[callee.Params()[n]] = Map(from_.Operand(inst, n));
@@ -85,7 +123,9 @@ class InlinePass {
   bool HasInlinedCall(const Function& function) const {
     for (uint32_t n = 0; n < function.InstCount(); ++n) {
       Inst inst(n);
-      if (function[inst].op == Op::Call && !IsKept(*module_.Find(function[inst].symbol))) return true;
+      if (function[inst].op != Op::Call) continue;
+      const Function& callee = *module_.Find(function[inst].symbol);
+      if (!IsKept(callee) || (TakesMemory(callee) && !IsOpened(function, inst))) return true;
     }
     return false;
   }
@@ -164,7 +204,7 @@ class InlinePass {
         measure.instructions += 1;
         if (function[inst].op != Op::Call) continue;
         uint32_t callee = PositionOf(function[inst].symbol);
-        if (IsKept(*module_.functions[callee])) continue;
+        if (IsKept(*module_.functions[callee]) && !TakesMemory(*module_.functions[callee])) continue;
         const Measure& inner = measures_[callee];
         measure.instructions = std::min(measure.instructions + inner.instructions, kHuge);
         if (inner.instructions >= largest) {

@@ -127,7 +127,12 @@ class SimplifyRewriter final : public Rewriter {
     if (data.op == Op::Load) return VisitLoad(inst);
     if (analysis::WritesMemory(data.op)) return VisitWrite(inst);
     if (data.op == Op::Call) {
-      Copy(inst);
+      if (from_.RegionCount(inst) != 0) {
+        VisitOpenedCall(inst);
+      } else {
+        Copy(inst);
+      }
+      // What the call read and wrote is not forwarded past it: its derivative is not that of its body.
       for (Value v : from_.Operands(inst)) {
         Type type = from_.TypeOf(v);
         if (type.IsBuffer() || type.IsLayout() || type.IsArray())
@@ -246,6 +251,20 @@ class SimplifyRewriter final : public Rewriter {
     bool is_open = !from_.IsKernel() && parameter_number_.Get(from_.Operand(inst, 0)) != 0 &&
                    from_.TypeOf(from_.AccessValues(inst)[0]).IsFloat();
     if (!is_open) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);
+  }
+
+  /// A call that is kept for its derivative, with its body.
+  void VisitOpenedCall(Inst inst) {
+    const InstData& data = from_[inst];
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
+    Inst copy = NewControl(inst, operands, {});
+    (*into_)[copy].symbol = data.symbol;
+    EnterRegion(NewRegion(data.regions[0], copy, 0), inst, false);
+    VisitContents(data.regions[0]);
+    builder_.Yield({});
+    LeaveRegion();
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
   }
 
   void VisitParallel(Inst inst) {

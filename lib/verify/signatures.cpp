@@ -164,8 +164,8 @@ class SignatureChecker {
       if (TypeOf(n).IsRegister()) continue;
       context_
           .Error(ErrorId::E0206, SpanOf(n),
-                 "a function with a derivative of its own takes values, not " + TypeName(module_, TypeOf(n)))
-          .AddHelp("load before the call, or leave the derivative to adc");
+                 "a function with a jvp of its own takes values, not " + TypeName(module_, TypeOf(n)))
+          .AddHelp("name a vjp alone, or load before the call");
       return false;
     }
     return true;
@@ -180,17 +180,43 @@ class SignatureChecker {
     return floats;
   }
 
+  /// A function over buffers may name a vjp: it works in place, and gives no results.
+  bool InPlace() {
+    bool memory = false;
+    for (uint32_t n = 0; n < function_.params.size(); ++n) {
+      memory = memory || TypeOf(n).IsBuffer();
+      if (TypeOf(n).IsRegister() || TypeOf(n).IsBuffer()) continue;
+      context_
+          .Error(ErrorId::E0206, SpanOf(n),
+                 "a function with a derivative of its own takes values and buffers, not " +
+                     TypeName(module_, TypeOf(n)))
+          .AddHelp("leave the derivative to adc, or keep the field in a buffer");
+      return false;
+    }
+    if (!memory || function_.result_types.empty()) return true;
+    context_
+        .Error(ErrorId::E0206, function_.span,
+               context_.Symbol(function_.name) + " takes buffers, has a vjp of its own and gives results")
+        .AddHelp("store the results in a buffer");
+    return false;
+  }
+
+  /// The vjp takes the parameters, then an adjoint per result or an adjoint buffer per buffer of floats, and
+  /// gives an adjoint per float value.
   void CheckVjp() {
     const Function* derivative = Named(function_.vjp, ir::FunctionKind::Function, "function");
-    if (derivative == nullptr || !ValuesAlone()) return;
+    if (derivative == nullptr || !InPlace()) return;
     std::vector<Type> params;
     std::vector<Type> results;
     for (uint32_t n = 0; n < function_.params.size(); ++n) {
       params.push_back(TypeOf(n));
-      if (TypeOf(n).IsFloat()) results.push_back(TypeOf(n));
+      if (TypeOf(n).IsFloat() && TypeOf(n).IsRegister()) results.push_back(TypeOf(n));
     }
     std::vector<Type> adjoints = FloatResults();
     params.insert(params.end(), adjoints.begin(), adjoints.end());
+    for (uint32_t n = 0; n < function_.params.size(); ++n) {
+      if (TypeOf(n).IsBuffer() && ir::IsFloat(TypeOf(n).scalar)) params.push_back(TypeOf(n));
+    }
     Compare(*derivative, params, results);
   }
 
