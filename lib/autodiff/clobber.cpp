@@ -39,9 +39,10 @@ class ReverseCheck {
         work_(work),
         plan_(plan),
         diagnostics_(diagnostics),
-        facts_(module, kernel) {
+        facts_(module, kernel),
+        tasks_(analysis::TasksOf(kernel)) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n)
-      if (kernel.params[n].writeonce) writeonce_.Insert(kernel.Params()[n]);
+      if (kernel.params[n].writeonce) promised_.Insert(kernel.Params()[n]);
   }
 
   bool Run() {
@@ -76,6 +77,8 @@ class ReverseCheck {
   /// constant index or in the component, which never do.
   std::span<const Inst> Candidates(Inst load, uint32_t memory_class);
   void CheckLoad(Inst load);
+  /// A promise is trusted where nothing is known, and not where it is known to be broken.
+  void CheckPromised(Inst load, uint32_t memory_class, const std::string& value);
   void CheckAtomic(Inst atomic);
   void CheckReadsBetween(Inst atomic);
   /// True where a constant index tells two accesses of one buffer apart.
@@ -91,7 +94,8 @@ class ReverseCheck {
   const NeededPlan& plan_;
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
-  IndexSet<Value> writeonce_;
+  std::vector<analysis::Task> tasks_;
+  IndexSet<Value> promised_;  ///< parameters marked `writeonce`
   /// Writes of one class by a constant index that every one of them has, and by component.
   struct WriteBuckets {
     uint32_t axis = ir::kNoAttr;  ///< the place of that index; kNoAttr: the class is not divided
@@ -134,7 +138,7 @@ std::span<const Inst> ReverseCheck::Candidates(Inst load, uint32_t memory_class)
 
 void ReverseCheck::CheckLoad(Inst load) {
   Value base = kernel_.Operand(load, 0);
-  if (kernel_.TypeOf(base).IsArray() || writeonce_.Has(base)) return;
+  if (kernel_.TypeOf(base).IsArray()) return;
   bool repeated = plan_.Reloaded(load);
   bool active = work_.Has(load);
   if (!repeated && !active) return;
@@ -142,6 +146,7 @@ void ReverseCheck::CheckLoad(Inst load) {
   if (!facts_.memory().IsWritten(memory_class)) return;
   std::string value = NameOf(kernel_.Result(load));
   std::string buffer = NameOf(base);
+  if (promised_.Has(base)) return CheckPromised(load, memory_class, value);
   for (Inst write : Candidates(load, memory_class)) {
     if (repeated && facts_.MayOverwriteLater(load, write)) {
       Error(ErrorId::E0401, load,
@@ -185,7 +190,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
       bool own = structure.Contains(call, write);
       // What the same call writes later is for its vjp to know.
       bool meets = own ? facts_.MayRace(access, write) : facts_.MayOverwriteLater(access, write);
-      if (!meets || (writeonce_.Has(base) && kernel_[access].op == Op::Load)) continue;
+      if (!meets || (promised_.Has(base) && kernel_[access].op == Op::Load)) continue;
       Error(ErrorId::E0442, call,
             "the vjp of " + symbol + " finds " + NameOf(base) +
                 " as the kernel leaves it, and it may be written " +
@@ -195,6 +200,23 @@ void ReverseCheck::CheckInPlace(Inst call) {
               "write to another buffer or in another kernel, and give each iteration elements of its own");
       return;
     }
+  }
+}
+
+void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::string& value) {
+  uint32_t task = facts_.TaskOf(load);
+  if (task == ir::kNoAttr || tasks_[task].kind != analysis::TaskKind::Parallel) return;
+  Inst loop = tasks_[task].parallel;
+  for (Inst write : Candidates(load, memory_class)) {
+    if (!facts_.MeetsElsewhere(loop, load, write)) continue;
+    Error(ErrorId::E0404, load,
+          "what is read here into " + value + " is written by another iteration of the parallel loop")
+        .AddNote(kernel_[write].span, "this writes the same element in another iteration")
+        .AddHelp(
+            "make the loop a serial 'for': 'writeonce' promises that an iteration reads what it wrote "
+            "itself, "
+            "or what tasks in front of it wrote");
+    return;
   }
 }
 

@@ -9,7 +9,8 @@ namespace adc::autodiff {
 /// Reports every place at which the gradient of `kernel` could not be right: loads whose value is needed but
 /// may be overwritten later in the kernel, active loads that race with another iteration, atomics without a
 /// derivative. False after an error. Proves, never assumes: what cannot be shown to hold is refused with both
-/// places named. `writeonce` parameters are trusted.
+/// places named. The promise
+/// `writeonce` is trusted where it is not provably broken.
 bool CheckReverse(const ir::Module& module, const ir::Function& kernel, const Activity& activity,
                   const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics);
 

@@ -26,6 +26,7 @@
 
 #include "autodiff/clobber.h"
 #include "autodiff/reverse_emitter.h"
+#include "autodiff/write_races.h"
 #include "ir/clone.h"
 #include "support/check.h"
 
@@ -335,7 +336,8 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   if (primal.grad.Valid()) return CopyUserGradient(module, primal, diagnostics);
 
   auto analyses = std::make_unique<Analyses>(module, primal, config);
-  if (!analyses->Check(module, diagnostics)) return nullptr;
+  bool races = !CheckWriteRaces(module, primal, &analyses->activity, diagnostics);
+  if (!analyses->Check(module, diagnostics) || races) return nullptr;
   transform::BlockedLoops blocked =
       BlockForCheckpoints(module, primal, analyses->tree, analyses->plan, config.checkpoint, config.fold);
   if (blocked.function != nullptr) {

@@ -25,6 +25,7 @@
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
 #include "autodiff/save_overwritten.h"
+#include "autodiff/write_races.h"
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
@@ -284,6 +285,13 @@ bool Compilation::Derive() {
       }
     }
     if (differentiable) primals.push_back(kernel);
+  }
+  // Reverse mode looks at what it derives; any other kernel may store where iterations meet as well.
+  for (ir::Function* kernel : Kernels()) {
+    bool derived = options_.derive.gradient && !kernel->grad.Valid() &&
+                   std::find(primals.begin(), primals.end(), kernel) != primals.end();
+    if (kernel->role == ir::KernelRole::Primal && !derived)
+      autodiff::CheckWriteRaces(*module_, *kernel, nullptr, diagnostics_);
   }
   // Every kernel is tried, so that one run reports what stands in the way of each.
   auto for_each = [&](const std::vector<ir::Function*>& kernels, auto derive) {

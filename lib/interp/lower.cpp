@@ -398,7 +398,7 @@ void FunctionLowering::LowerReport(Inst inst) {
     report.number = asserts_++;
     report.pieces.emplace_back(text);
     if ((data.flags & ir::kFlagPromise) != 0)
-      report.pieces.back() += " is writeonce, and an element was written twice or read before it was written";
+      report.pieces.back() += ": a write meets another one, or a read that it must not meet";
     Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
     report.task = data.attr;

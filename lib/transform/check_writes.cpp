@@ -18,38 +18,55 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-constexpr int64_t kWritten = 1;
-constexpr int64_t kRead = 2;
+constexpr Type kWord = Type::Of(ir::Scalar::U32);
+constexpr uint32_t kStamps = (1u << 31) - 2;  ///< a stamp has 31 bits and is not 0
 
 class CheckWritesRewriter final : public Rewriter {
  public:
   CheckWritesRewriter(ir::Module& module, const Function& from) : Rewriter(module, from) {}
 
-  /// False when the kernel writes nothing that is promised.
+  /// False when there is nothing to check.
   bool Plan() {
+    std::map<Place, Stores> stores;
     for (uint32_t block = 0; block < from_.BlockCount(); ++block) {
       for (Inst inst : from_[ir::Block(block)].insts) {
-        if (IsPromised(inst) && analysis::WritesMemory(from_[inst].op)) flags_[PlaceOf(inst)] = {};
+        if (!OfParameter(inst) || !analysis::WritesMemory(from_[inst].op)) continue;
+        const ir::ParamInfo& info = from_.params[PlaceOf(inst).first];
+        if (from_[inst].op != Op::Store && !info.writeonce) continue;
+        Stores& of_place = stores[PlaceOf(inst)];
+        Value v = from_.AccessValues(inst)[0];
+        bool literal = from_.IsConstant(v) && !info.writeonce;
+        of_place.one_literal =
+            of_place.one_literal && literal && (!of_place.value.Valid() || of_place.value == v);
+        of_place.value = v;
       }
     }
-    for (auto& [place, flags] : flags_) {
-      flags = {AddFlags(place), module_.Intern(NameOf(place))};
+    for (const auto& [place, of_place] : stores)
+      if (!of_place.one_literal) words_[place] = {AddWords(place), module_.Intern(NameOf(place))};
+    if (words_.empty()) return false;
+    for (uint32_t block = 0; block < from_.BlockCount(); ++block) {
+      for (Inst inst : from_[ir::Block(block)].insts)
+        if (from_[inst].op == Op::Parallel || from_[inst].op == Op::ParallelOver) number_of_[inst] = loops_++;
     }
-    return !flags_.empty();
+    return true;
   }
 
  private:
   using Place = std::pair<uint32_t, uint32_t>;  ///< position of the parameter, field
-  struct Flags {
+  struct Stores {
+    Value value;
+    bool one_literal = true;
+  };
+  struct Words {
     Value buffer;
     StringId name;  ///< of what they stand for, as messages say it
   };
 
-  bool IsPromised(Inst inst) const {
+  bool OfParameter(Inst inst) const {
     if (!ir::IsAccess(from_[inst].op)) return false;
     const ir::ValueData& base = from_[from_.Operand(inst, 0)];
     bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == from_.Body();
-    return is_parameter && from_.params[base.number].writeonce;
+    return is_parameter && from_.params[base.number].role == ir::ParamRole::Plain;
   }
 
   Place PlaceOf(Inst inst) const { return {from_[from_.Operand(inst, 0)].number, from_[inst].attr}; }
@@ -62,7 +79,7 @@ class CheckWritesRewriter final : public Rewriter {
     return name + "::" + std::string(module_.Text(module_.layouts[type.count].fields[place.second].name));
   }
 
-  Value AddFlags(const Place& place) {
+  Value AddWords(const Place& place) {
     Value param = from_.Params()[place.first];
     Type type = from_.TypeOf(param);
     Type element = module_.ElementType(from_, param, place.second);
@@ -82,37 +99,100 @@ class CheckWritesRewriter final : public Rewriter {
     return into_->AddParameter(Type::Buffer(element, rank), module_.Intern(name + ".writes"), info);
   }
 
-  /// Sets a flag of what `access` touches. The flags before.
-  Value Mark(Inst access, const Flags& flags, int64_t flag) {
+  /// The parallel loop around `inst`; invalid outside of all.
+  Inst LoopAround(Inst inst) const {
+    for (Inst owner = from_[from_[inst].parent].owner; owner.Valid();
+         owner = from_[from_[owner].parent].owner)
+      if (from_[owner].op == Op::Parallel || from_[owner].op == Op::ParallelOver) return owner;
+    return {};
+  }
+
+  Value Word(uint32_t value) { return builder_.Int(kWord, value); }
+
+  /// The stamp of the iteration that executes `inst`.
+  Value Stamp(Inst loop) {
+    if (!loop.Valid()) return Word(1);
+    std::span<const Value> own = from_[from_[loop].regions[0]].params;
+    Value number;
+    for (uint32_t axis = 0; axis < own.size(); ++axis) {
+      Value index = builder_.Cast(Map(own[axis]), kWord), extent;
+      if (from_[loop].op == Op::ParallelOver) {
+        uint32_t layout = from_.TypeOf(from_.Operand(loop, 0)).count;
+        const ir::LayoutField& field = module_.layouts[layout].fields[from_[loop].attr];
+        extent = Word(static_cast<uint32_t>(field.axes[axis].extent));
+      } else {
+        Value lo = builder_.Cast(Map(from_.Operand(loop, 2 * axis)), kWord);
+        index = builder_.Make(Op::Sub, {index, lo});
+        if (axis > 0)
+          extent = builder_.Make(Op::Sub, {builder_.Cast(Map(from_.Operand(loop, 2 * axis + 1)), kWord), lo});
+      }
+      number =
+          number.Valid() ? builder_.Make(Op::Add, {builder_.Make(Op::Mul, {number, extent}), index}) : index;
+    }
+    Value few = builder_.Make(Op::Rem, {number, Word(kStamps / loops_)});
+    return builder_.Make(Op::Add,
+                         {builder_.Make(Op::Mul, {few, Word(loops_)}), Word(1 + number_of_.at(loop))});
+  }
+
+  /// An atomic on the word of what `access` touches. The word before.
+  Value Mark(Inst access, const Words& words, Op op, Value operand) {
     const InstData& data = from_[access];
     Type element = from_.TypeOf(from_.Operand(access, 0)).IsLayout()
-                       ? into_->TypeOf(flags.buffer).Element()
+                       ? into_->TypeOf(words.buffer).Element()
                        : from_.TypeOf(from_.Operand(access, 0)).Element();
     ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
               "an access of a whole vector reaches the check of writes");
-    builder_.SetSpan(data.span);
-    Value mark = builder_.Int(Type::Of(ir::Scalar::U32), flag);
-    return builder_.Access(Op::AtomicOr, flags.buffer, MapAll(from_.Indices(access)), {&mark, 1}, ir::kNoAttr,
+    return builder_.Access(op, words.buffer, MapAll(from_.Indices(access)), {&operand, 1}, ir::kNoAttr,
                            data.component);
   }
 
+  /// That no other iteration of `loop` wrote last. Outside of parallel loops there is none.
+  Value WrittenByNoOther(Inst loop, Value before, Value stamp) {
+    if (!loop.Valid()) return {};
+    Value last = builder_.Make(Op::Shr, {before, Word(1)});
+    Value loop_of_last = builder_.Make(Op::Rem, {builder_.Make(Op::Sub, {last, Word(1)}), Word(loops_)});
+    Value elsewhere = builder_.Make(Op::Ne, {loop_of_last, Word(number_of_.at(loop))});
+    Value nobody = builder_.Make(Op::Or, {builder_.Make(Op::Eq, {last, Word(0)}), elsewhere});
+    return builder_.Make(Op::Or, {nobody, builder_.Make(Op::Eq, {last, stamp})});
+  }
+
+  void Demand(Value condition, const Words& words) {
+    if (!condition.Valid()) return;
+    Inst check = builder_.Create(Op::Assert, {&condition, 1}, {});
+    (*into_)[check].flags = ir::kFlagPromise;
+    (*into_)[check].symbol = words.name;
+  }
+
   void Visit(Inst inst) override {
-    auto found = IsPromised(inst) ? flags_.find(PlaceOf(inst)) : flags_.end();
-    if (found == flags_.end()) return Copy(inst);
-    const Flags& flags = found->second;
-    if (!analysis::WritesMemory(from_[inst].op)) {
-      Mark(inst, flags, kRead);
+    auto found = OfParameter(inst) ? words_.find(PlaceOf(inst)) : words_.end();
+    if (found == words_.end()) return Copy(inst);
+    const Words& words = found->second;
+    const ir::ParamInfo& info = from_.params[found->first.first];
+    bool promised = info.writeonce;
+    bool writes = analysis::WritesMemory(from_[inst].op);
+    if (!writes && !promised) return Copy(inst);
+    Inst loop = LoopAround(inst);
+    builder_.SetSpan(from_[inst].span);
+    if (!writes) {
+      Value before = Mark(inst, words, Op::AtomicOr, Word(1));
+      Demand(WrittenByNoOther(loop, before, Stamp(loop)), words);
       return Copy(inst);
     }
     Copy(inst);
-    Value before = Mark(inst, flags, kWritten);
-    Value kept = builder_.Make(Op::Eq, {before, builder_.Zero(Type::Of(ir::Scalar::U32))});
-    Inst check = builder_.Create(Op::Assert, {&kept, 1}, {});
-    (*into_)[check].flags = ir::kFlagPromise;
-    (*into_)[check].symbol = flags.name;
+    builder_.SetSpan(from_[inst].span);
+    Value stamp = Stamp(loop);
+    if (from_[inst].op != Op::Store && !promised) {
+      Value before = Mark(inst, words, Op::AtomicOr, Word(0));
+      return Demand(WrittenByNoOther(loop, before, stamp), words);
+    }
+    Value before = Mark(inst, words, Op::AtomicExchange, builder_.Make(Op::Mul, {stamp, Word(2)}));
+    if (info.writeonce) return Demand(builder_.Make(Op::Eq, {before, Word(0)}), words);
+    Demand(WrittenByNoOther(loop, before, stamp), words);
   }
 
-  std::map<Place, Flags> flags_;
+  std::map<Place, Words> words_;
+  std::map<Inst, uint32_t> number_of_;
+  uint32_t loops_ = 1;  ///< parallel loops, and what stands outside of them
 };
 
 }  // namespace

@@ -1,29 +1,42 @@
 #pragma once
-// Makes a kernel check what `writeonce` promises.
+// Makes a kernel check that its writes meet nobody: no two iterations of one parallel loop store to one
+// element, and what `writeonce` promises holds.
 
 #include "transform/pass.h"
 
 namespace adc::transform {
 
-/// Gives each `writeonce` buffer, and each field of a `writeonce` layout, that a primal kernel writes a
-/// scratch parameter of flags: same shape, u32 components, zero at launch. Flag 2 says that the component was
-/// read, flag 1 that it was written; who finds a flag when writing raises the status.
+/// Gives each buffer, and each field of a layout, that a primal kernel stores to a scratch parameter of
+/// words: same shape, u32 components, zero at launch. A word says which iteration of which loop wrote its
+/// component last, and whether it was read:
 ///
-///   %v = load %x[%j]                          atomic or %x.writes[%j], 2
-///   store %x[%i], %v                  ->      %v = load %x[%j]
+///   word = 2 * stamp + was read        stamp = 1 + number of the loop + loops * number of the iteration
+///
+/// where loop 0 is everything outside of parallel loops. Who writes replaces the word, who reads sets its
+/// lowest bit, and both look at what was there before:
+///
+///   %v = load %x[%j]                          %w = atomic or %x.writes[%j], 1
+///   store %x[%i], %v                  ->      assert (written by nobody, by me, by another loop), writeonce
+///   "x"
+///                                             %v = load %x[%j]
 ///                                             store %x[%i], %v
-///                                             %old = atomic or %x.writes[%i], 1
+///                                             %old = atomic exchange %x.writes[%i], 2 * stamp
 ///                                             assert (eq %old, 0), writeonce "x"
 ///
-/// A read marks before it reads and a write after it wrote, so that a write that another iteration does not
-/// wait for is found when the read began first. Components count by themselves: they are what the kernel
-/// accesses.
+/// A write asks of the old word: for `writeonce` that it is 0; for a buffer without a promise that no other
+/// iteration of this loop wrote. Reads are looked at where
+/// something is promised. A mark is made before a read and after a write, so that a write that another
+/// iteration does not wait for is found when the read began first; and since iterations are told apart by
+/// number, one worker finds what many would. Components count by themselves: they are what the kernel
+/// accesses. Atomics on a buffer without a promise are checked against stores in front of them. What is only
+/// ever stored as one literal needs no check.
 ///
 /// Requires: scalars in registers (Scalarise); derivatives made, since derived kernels read final values and
-/// must not be made from the flags.
+/// must not be made from the words.
 /// Guarantees: derived kernels stay as they are; what a kernel computes stays the same; tasks stand on their
-/// own (a prologue that marks becomes a task). Parameters marked `alias` are checked each by itself. Breaks:
-/// the launch needs memory for the flags. False after errors (E0305).
+/// own (a prologue that marks becomes a task). Parameters marked `alias` are checked each by itself. Numbers
+/// of iterations are taken modulo 2^31 / loops, so that two as far apart count as one. Breaks: the launch
+/// needs memory for the words. False after errors (E0305).
 bool CheckWrites(ir::Module& module, diag::Diagnostics& diagnostics);
 
 }  // namespace adc::transform

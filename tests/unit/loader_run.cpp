@@ -157,7 +157,7 @@ TEST_CASE("every report of a kernel reaches the caller with its place", "[loader
         Row{ADRT_CPU_INDEX_OUT_OF_BOUNDS,
             ADRT_ERROR_INDEX_OUT_OF_BOUNDS,
             {"fixture.ir:8:5", "'x'", "iteration 5"}},
-        Row{ADRT_CPU_WRITE_PROMISE_BROKEN, ADRT_ERROR_WRITE_PROMISE, {"fixture.ir:8:5", "writeonce"}},
+        Row{ADRT_CPU_WRITE_PROMISE_BROKEN, ADRT_ERROR_WRITE_PROMISE, {"fixture.ir:8:5", "two iterations"}},
         Row{ADRT_CPU_ADSTACK_OVERFLOW, ADRT_ERROR_ADSTACK_OVERFLOW, {"task 0"}},
         Row{99, ADRT_ERROR_ARGUMENT, {"not a status block"}}}) {
     Check check;

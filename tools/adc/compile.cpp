@@ -214,8 +214,8 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
             &options.check_bounds);
   line.Flag("--check-writes",
-            "check the promise of `writeonce`: kernels (not their derivatives) report the first\n"
-            "element that is written twice, or read before it is written",
+            "kernels (not their derivatives) report the first element that two iterations of a\n"
+            "parallel loop store to, or that breaks what `writeonce` promises",
             &options.check_writes);
   line.Flag(
       "--save-overwritten",

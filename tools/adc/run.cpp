@@ -109,7 +109,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
   line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
             &open.save_overwritten);
-  line.Flag("--check-writes", "for an .ir file: report elements that break the promise of `writeonce`",
+  line.Flag("--check-writes", "for an .ir file: report stores that meet, and what `writeonce` promises",
             &open.check_writes);
   line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
   line.Example(

@@ -212,7 +212,15 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
     return Fail(error, ADRT_ERROR_INDEX_OUT_OF_BOUNDS, "kernel '", meta.name.view(), "', iteration ",
                 report.iteration, ", ", place, ": an index into '", text, "' is out of bounds");
   }
+  // A field of a layout is named behind its parameter.
+  std::string_view param = text.substr(0, text.find(':'));
+  bool write_once = false;
+  for (const adc::artifact::ParamMeta& one : meta.params)
+    write_once |= one.write_once && one.name.view() == param;
   return Fail(error, ADRT_ERROR_WRITE_PROMISE, "kernel '", meta.name.view(), "', iteration ",
               report.iteration, ", ", place, ": '", text,
-              "' is writeonce, and an element was written twice or read before it was written");
+              write_once
+                  ? "' is writeonce, and an element was written twice or read before it was written, or "
+                    "read by another iteration"
+                  : "': two iterations of one parallel loop store to one element");
 }

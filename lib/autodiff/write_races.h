@@ -1,0 +1,15 @@
+#pragma once
+// Stores by which two iterations of one parallel loop meet in an element.
+
+#include "autodiff/activity.h"
+#include "diag/diagnostics.h"
+
+namespace adc::autodiff {
+
+/// Reports stores of `kernel` that several iterations of a parallel loop provably, or possibly, send to one
+/// element. `activity` is that of a kernel whose gradient is derived, and null for any other. False after an
+/// error. What is an error and what a warning stands in write_races.cpp.
+bool CheckWriteRaces(const ir::Module& module, const ir::Function& kernel, const Activity* activity,
+                     diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff
