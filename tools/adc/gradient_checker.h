@@ -63,7 +63,7 @@ struct CheckedGradient {
     double reverse = 0, forward = 0;
     bool differs = false;
   };
-  std::optional<Element> element;
+  std::optional<Element> element = {};
 };
 
 class GradientChecker {
