@@ -113,11 +113,13 @@ bool IsDecisive(const ir::Function& function, Inst inst) {
     case Op::Inverse:
     case Op::Outer:
     case Op::Identity:
+    case Op::Random:
     case Op::Shape:
     case Op::Load:
     case Op::Store:
     case Op::AtomicAdd:
     case Op::AtomicSub:
+    case Op::AtomicMul:
     case Op::AtomicMin:
     case Op::AtomicMax:
     case Op::AtomicAnd:
@@ -134,6 +136,8 @@ bool IsDecisive(const ir::Function& function, Inst inst) {
     case Op::ParallelOver:
     case Op::Call:
     case Op::Yield:
+    case Op::Break:
+    case Op::Continue:
     case Op::ContinueIf:
     case Op::Return:
     case Op::Assert:
