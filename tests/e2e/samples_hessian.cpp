@@ -6,6 +6,7 @@
 // tangents that `k.jvp` left.
 
 #include <cmath>
+#include <map>
 
 #include "../support/mpm.h"
 #include "articulated_state.h"
