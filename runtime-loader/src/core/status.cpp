@@ -213,7 +213,8 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
                 report.iteration, ", ", place, ": an index into '", text, "' is out of bounds");
   }
   // A field of a layout is named behind its parameter.
-  std::string_view param = text.substr(0, text.find(':'));
+  size_t colon = text.find(':');
+  std::string_view param(text.data(), colon < text.size() ? colon : text.size());
   bool write_once = false;
   for (const adc::artifact::ParamMeta& one : meta.params)
     write_once |= one.write_once && one.name.view() == param;
