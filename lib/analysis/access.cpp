@@ -423,7 +423,7 @@ bool AccessFacts::MeetsElsewhere(Inst loop, Inst read, Inst write) {
       if (difference->constant != 0) return false;
       continue;
     }
-    if (difference->constant % stride != 0) return false;
+    if (stride == 0 || difference->constant % stride != 0) return false;
     int64_t shift = difference->constant / stride;
     if (known[moving] && shifts[moving] != shift) return false;
     known[moving] = true;
