@@ -67,6 +67,7 @@ uint32_t TrailingZeros(int64_t value, uint32_t bits) {
 /// Reads the digits back, from the lowest to the highest.
 std::vector<Value> ReadBack(const Difference& difference, IndexWord word, bool by_range,
                             const Executed& executed, std::span<const Value> own, const AffineForms& forms) {
+  if (word.bits == 0) return {};
   Wide half = Wide{1} << (word.bits - 1), quarter = half / 2, slack_limit = Wide{1} << (word.bits / 2);
   Wide offset = difference.constant < 0 ? -Wide{difference.constant} : Wide{difference.constant};
   if (by_range && offset >= quarter) return {};
