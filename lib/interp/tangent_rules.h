@@ -65,7 +65,7 @@ inline double BinaryTangent(ir::Op op, double a, double b, double r, double s, d
   if (op == Op::Max) return a > b ? s : t;
   if (op == Op::Rem || op == Op::Mod) return s - Along(t, [&] { return std::nearbyint((a - r) / b); });
   if (op == Op::Atan2) {
-    // Far away the angle no longer changes, unless both operands are infinite: then nobody knows it.
+    // Far away the angle no longer changes, unless both operands are infinite: then it is unknown.
     double radius = std::hypot(a, b);
     auto share = [&](double of) {
       return std::isinf(radius) && std::isfinite(std::fmin(std::fabs(a), std::fabs(b)))

@@ -8,7 +8,7 @@
 // the outer block" is right before the loop.
 //
 // Reverse mode asks for more than values. A loop that does not run adds nothing to the adjoint of what was
-// moved out of it, and the way back through that is 0 times a partial derivative:
+// moved out of it, and its adjoint is 0 times a partial derivative:
 //
 //   for %t in 0..%n { ... div 1.0, %x ... }     =>     %r = div 1.0, %x   for %t in 0..%n { ... %r ... }
 //
