@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diag/errors/adstack.h"
+
 namespace adc::adstack {
 namespace {
 
@@ -64,7 +66,7 @@ class Reporter {
   void ReportExtents(const TaskPlan& task) {
     if (!task.trip_kernel.empty()) {
       diagnostics_
-          .Error(diag::ErrorId::E0504, task.place,
+          .Error(diag::E0504, task.place,
                  "the number of iterations of this parallel loop is no integer expression of scalars and "
                  "shapes, so that a kernel would have to count it")
           .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
@@ -73,7 +75,7 @@ class Reporter {
     if (std::none_of(task.extents.begin(), task.extents.end(), [&](NodeId one) { return NeedsData(one); }))
       return;
     diagnostics_
-        .Error(diag::ErrorId::E0504, task.place,
+        .Error(diag::E0504, task.place,
                "the number of iterations of this parallel loop " + Reason(task.extents))
         .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
   }
@@ -96,7 +98,7 @@ class Reporter {
       }
       std::string what = names.empty() ? "values" : QuotedList(names);
       diagnostics_
-          .Error(diag::ErrorId::E0504, task.stacks[first].place,
+          .Error(diag::E0504, task.stacks[first].place,
                  "how often this loop keeps " + what + " for the way back " + Reason(sizes))
           .AddHelp(
               "bound it by a scalar argument or a shape ('min %bound, %n', 'max' of a 'while'), or compile "

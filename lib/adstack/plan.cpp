@@ -10,6 +10,7 @@
 #include "adstack/forbid_s2.h"
 #include "adstack/stacks.h"
 #include "adstack/trip_kernel.h"
+#include "diag/errors/autodiff.h"
 #include "support/check.h"
 
 // From facts to a plan. Capacities are built in a working pool, which collects every intermediate expression
@@ -130,7 +131,7 @@ class Planner {
       NodeId slots = algebra_.Add(bounds_.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
       NodeId most = bounds_.LargestIn(kernel_[access].parent, slots);
       if (most == kNoNode || work_.ClassOf(most) == SizeClass::kS2) {
-        diagnostics_.Error(diag::ErrorId::E0451, kernel_[access].span,
+        diagnostics_.Error(diag::E0451, kernel_[access].span,
                            "nothing says before the launch how many values are saved here for the gradient");
         most = algebra_.Const(0);
       }

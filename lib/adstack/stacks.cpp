@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adstack/walk.h"
+#include "diag/errors/adstack.h"
 
 namespace adc::adstack {
 namespace {
@@ -115,7 +116,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
       uint32_t found = position.Get(kernel.Operand(inst, n));
       if (found == UINT32_MAX) continue;
       if (!IsStackAccess(kernel[inst].op) || n != 0) {
-        diagnostics.Error(diag::ErrorId::E0502, kernel[inst].span, "an adstack is used as a value")
+        diagnostics.Error(diag::E0502, kernel[inst].span, "an adstack is used as a value")
             .AddHelp("adstacks may only stand in stack.push, stack.pop and stack.top");
         stacks[found].accesses.clear();
         position[kernel.Operand(inst, n)] = UINT32_MAX;
@@ -151,12 +152,12 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
     }
     facts.indexed = with_slot == facts.accesses.size();
     if (with_slot != 0 && !facts.indexed) {
-      diagnostics.Error(diag::ErrorId::E0501, facts.place, "an adstack has accesses with and without a slot")
+      diagnostics.Error(diag::E0501, facts.place, "an adstack has accesses with and without a slot")
           .AddHelp("write 'at %slot' on every push and pop of the stack, or on none");
       continue;
     }
     if (!one_task) {
-      diagnostics.Error(diag::ErrorId::E0502, facts.place, "an adstack is used in more than one task")
+      diagnostics.Error(diag::E0502, facts.place, "an adstack is used in more than one task")
           .AddHelp("an adstack lives within one iteration; keep what crosses tasks in a buffer");
       continue;
     }

@@ -18,6 +18,7 @@
 #include <map>
 
 #include "analysis/access.h"
+#include "diag/errors/autodiff.h"
 
 namespace adc::autodiff {
 
@@ -149,7 +150,7 @@ void ReverseCheck::CheckLoad(Inst load) {
   if (promised_.Has(base)) return CheckPromised(load, memory_class, value);
   for (Inst write : Candidates(load, memory_class)) {
     if (repeated && facts_.MayOverwriteLater(load, write)) {
-      Error(ErrorId::E0401, load,
+      Error(diag::E0401, load,
             "the gradient needs " + value + " as it is read here, but " + buffer +
                 " may be overwritten there afterwards")
           .AddNote(kernel_[write].span, "this may write the same element later")
@@ -158,7 +159,7 @@ void ReverseCheck::CheckLoad(Inst load) {
       return;
     }
     if (active && facts_.MayRace(load, write)) {
-      Error(ErrorId::E0404, load,
+      Error(diag::E0404, load,
             "what is read here into " + value + " may be written by another iteration of the parallel loop")
           .AddNote(kernel_[write].span, "this may write the same element in another iteration")
           .AddHelp("read from a buffer that the loop does not write, or make the loop a serial 'for'");
@@ -174,7 +175,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
   std::string symbol = "'@" + std::string(module_.Text(kernel_[call].symbol)) + "'";
   for (Inst around : structure.Enclosing(call)) {
     if (!IsSerialLoop(kernel_[around].op)) continue;
-    Error(ErrorId::E0442, call, symbol + " works in place, and its vjp cannot be called in a serial loop")
+    Error(diag::E0442, call, symbol + " works in place, and its vjp cannot be called in a serial loop")
         .AddNote(kernel_[around].span, "this loop runs it several times")
         .AddHelp(
             "call it once per iteration of a 'parallel', or move the loop into the function and its vjp");
@@ -191,7 +192,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
       // What the same call writes later is for its vjp to know.
       bool meets = own ? facts_.MayRace(access, write) : facts_.MayOverwriteLater(access, write);
       if (!meets || (promised_.Has(base) && kernel_[access].op == Op::Load)) continue;
-      Error(ErrorId::E0442, call,
+      Error(diag::E0442, call,
             "the vjp of " + symbol + " finds " + NameOf(base) +
                 " as the kernel leaves it, and it may be written " +
                 (own ? "by another iteration's call" : "after this call"))
@@ -209,7 +210,7 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
   Inst loop = tasks_[task].parallel;
   for (Inst write : Candidates(load, memory_class)) {
     if (!facts_.MeetsElsewhere(loop, load, write)) continue;
-    Error(ErrorId::E0404, load,
+    Error(diag::E0404, load,
           "what is read here into " + value + " is written by another iteration of the parallel loop")
         .AddNote(kernel_[write].span, "this writes the same element in another iteration")
         .AddHelp(
@@ -225,20 +226,20 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
   Value base = kernel_.Operand(atomic, 0);
   if (kernel_.TypeOf(base).IsArray()) {
     if (work_.Has(atomic) && data.op != Op::AtomicAdd && data.op != Op::AtomicSub)
-      Error(ErrorId::E0403, atomic,
+      Error(diag::E0403, atomic,
             "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a local array has no derivative")
           .AddHelp("a local array belongs to one iteration: load, compute, store");
     return;
   }
   if (plan_.Reloaded(atomic) || (data.result_count > 0 && activity_.ActiveResult(atomic))) {
-    Error(ErrorId::E0402, atomic, "the gradient needs the old value that this atomic returns")
+    Error(diag::E0402, atomic, "the gradient needs the old value that this atomic returns")
         .AddHelp("drop the result, or load the value from a buffer that the kernel does not write");
     return;
   }
   if (!activity_.ActiveMemory(base, data.attr)) return;
   if (data.op == Op::AtomicAdd || data.op == Op::AtomicSub) return;
   if (data.op != Op::AtomicMin && data.op != Op::AtomicMax) {
-    Error(ErrorId::E0403, atomic,
+    Error(diag::E0403, atomic,
           "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a 'diff' buffer has no derivative")
         .AddHelp(
             data.op == Op::AtomicMul
@@ -249,7 +250,7 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
   }
   for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {
     if (kernel_[write].op == data.op || !facts_.MayOverwriteLater(atomic, write)) continue;
-    Error(ErrorId::E0403, atomic,
+    Error(diag::E0403, atomic,
           "the winner of '" + std::string(ir::InfoOf(data.op).spelling) +
               "' cannot be told where something else may write " + NameOf(base) + " afterwards")
         .AddNote(kernel_[write].span, "here")
@@ -279,7 +280,7 @@ void ReverseCheck::CheckReadsBetween(Inst atomic) {
     for (Inst later : facts_.memory().Writes(memory_class)) {
       if (DifferInConstant(read, later) || !facts_.MayOverwriteLater(read, later)) continue;
       std::string spelling(ir::InfoOf(kernel_[atomic].op).spelling);
-      Error(ErrorId::E0403, atomic,
+      Error(diag::E0403, atomic,
             "the winner of this '" + spelling + "' cannot be told: " + NameOf(kernel_.Operand(atomic, 0)) +
                 " is read and then changed again")
           .AddNote(kernel_[read].span, "this may read the element in between")
@@ -302,7 +303,7 @@ bool ReverseCheck::ConditionWrites(ir::Block block) const {
 
 void ReverseCheck::CheckCondition(Inst loop) {
   if (!ConditionWrites(kernel_[loop].regions[0])) return;
-  Error(ErrorId::E0409, loop, "the condition of this 'while' writes memory that is differentiated")
+  Error(diag::E0409, loop, "the condition of this 'while' writes memory that is differentiated")
       .AddHelp("move the write into the body of the loop");
 }
 

@@ -15,6 +15,7 @@
 #include "autodiff/forward.h"
 
 #include "autodiff/forward_emitter.h"
+#include "diag/errors/autodiff.h"
 #include "ir/clone.h"
 #include "support/check.h"
 
@@ -95,7 +96,7 @@ void ForwardEmitter::EmitWinners(const analysis::Task& task) {
     bool result = ir::IsAtomic(data.op) && data.result_count > 0 && uses.IsUsed(primal_.Result(inst));
     if (!again && !result) continue;
     Refuse(
-        diag::ErrorId::E0403, inst,
+        diag::E0403, inst,
         "the tangent of an 'atomic min' or 'atomic max' in this loop needs the loop to run twice, and this "
         "would not be the same the second time",
         "take the minimum or maximum in a loop of its own");
@@ -401,7 +402,7 @@ Function* DeriveForward(Module& module, Function& primal, const ForwardConfig& c
   std::string name(module.Text(primal.name));
   std::string suffix = config.directions == 1 ? "jvp" : "jvp" + std::to_string(config.directions);
   if (module.Find(name + "." + suffix) != nullptr) {
-    diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + "." + suffix + "' is there already")
+    diagnostics.Error(diag::E0408, primal.span, "'@" + name + "." + suffix + "' is there already")
         .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }

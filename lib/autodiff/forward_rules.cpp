@@ -3,6 +3,7 @@
 
 #include "autodiff/forward_emitter.h"
 #include "autodiff/rules.h"
+#include "diag/errors/autodiff.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -120,7 +121,7 @@ void ForwardEmitter::EmitCall(Inst inst) {
   ADC_CHECK(callee != nullptr, "a call names no function");
   const ir::Function* tangent = callee->jvp.Valid() ? module_.Find(callee->jvp) : nullptr;
   if (tangent == nullptr) {
-    Refuse(diag::ErrorId::E0407, inst,
+    Refuse(diag::E0407, inst,
            "'@" + std::string(module_.Text(callee->name)) +
                "' has a derivative of its own for reverse mode only",
            "give the function a 'jvp' as well, or leave out its 'vjp'");
@@ -129,7 +130,7 @@ void ForwardEmitter::EmitCall(Inst inst) {
   for (Value v : primal_.Operands(inst)) float_operands += primal_.TypeOf(v).IsFloat() ? 1 : 0;
   if (tangent->params.size() != data.operand_count + float_operands ||
       tangent->result_types.size() != float_results) {
-    Refuse(diag::ErrorId::E0407, inst,
+    Refuse(diag::E0407, inst,
            "'@" + std::string(module_.Text(tangent->name)) + "' does not have the signature of a jvp of '@" +
                std::string(module_.Text(callee->name)) + "'",
            "it takes the arguments of the function, then a tangent per float argument, and returns one "
@@ -223,7 +224,7 @@ void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_) {
     Refuse(
-        diag::ErrorId::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
+        diag::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
         "each factor's derivative is the product of the others, which is not kept: multiply in a serial loop "
         "that owns the element, or add logarithms of positive factors");
     return;

@@ -27,6 +27,7 @@
 #include "autodiff/clobber.h"
 #include "autodiff/reverse_emitter.h"
 #include "autodiff/write_races.h"
+#include "diag/errors/autodiff.h"
 #include "ir/clone.h"
 #include "support/check.h"
 
@@ -218,7 +219,7 @@ Value ReverseEmitter::Unavailable(diag::SourceSpan place, const std::string& wha
   // What follows from the first is not worth a message.
   if (!failed_) {
     diagnostics_
-        .Error(diag::ErrorId::E0411, place,
+        .Error(diag::E0411, place,
                "the reverse sweep of '@" + std::string(module_.Text(primal_.name)) + "' needs " + what +
                    " from here, and nothing provides it")
         .AddHelp("carry it through the loop, or yield it from the branch, that computes it");
@@ -258,7 +259,7 @@ Function* CopyUserGradient(Module& module, const Function& primal, diag::Diagnos
       expected += ir::TypeName(module, gradient.TypeOf(gradient.Params()[n]));
     }
     diagnostics
-        .Error(diag::ErrorId::E0406, user->span,
+        .Error(diag::E0406, user->span,
                "'@" + std::string(module.Text(user->name)) +
                    "' does not have the parameters of a reverse kernel of '@" +
                    std::string(module.Text(primal.name)) + "'")
@@ -308,7 +309,7 @@ struct Analyses {
 void WarnPlain(const Function& primal, const diag::Diagnostics& refused, diag::Diagnostics& diagnostics) {
   const diag::Diagnostic& first = refused.All().front();
   diagnostics
-      .Warning(diag::ErrorId::W0402, first.span,
+      .Warning(diag::W0402, first.span,
                "the gradient keeps whole tapes instead of checkpoints: " + first.text)
       .AddNote(primal.span, "the kernel is here")
       .AddHelp("the indices of this access cannot be followed through a loop of segments");
@@ -321,7 +322,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   std::string name(module.Text(primal.name));
   if (primal.role != ir::KernelRole::Primal) {
     diagnostics
-        .Error(diag::ErrorId::E0405, primal.span,
+        .Error(diag::E0405, primal.span,
                "'@" + name +
                    "' is itself a derived kernel: reverse mode does not "
                    "apply to it")
@@ -329,7 +330,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
     return nullptr;
   }
   if (module.Find(name + ".grad") != nullptr) {
-    diagnostics.Error(diag::ErrorId::E0408, primal.span, "'@" + name + ".grad' is there already")
+    diagnostics.Error(diag::E0408, primal.span, "'@" + name + ".grad' is there already")
         .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }
@@ -355,7 +356,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   for (Inst inst : from[from.Body()].insts) any = any || work.TouchesMemory(inst);
   if (!any)
     diagnostics
-        .Warning(diag::ErrorId::W0401, primal.span,
+        .Warning(diag::W0401, primal.span,
                  "the gradient of '@" + name +
                      "' is empty: no 'diff' output depends "
                      "on a 'diff' input")

@@ -3,6 +3,7 @@
 
 #include "autodiff/reverse_emitter.h"
 #include "autodiff/rules.h"
+#include "diag/errors/autodiff.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -93,7 +94,7 @@ void ReverseEmitter::ReverseCall(Inst inst) {
   ADC_CHECK(callee != nullptr, "a call names no function");
   const ir::Function* adjoint = callee->vjp.Valid() ? module_.Find(callee->vjp) : nullptr;
   if (adjoint == nullptr) {
-    Refuse(diag::ErrorId::E0407, inst,
+    Refuse(diag::E0407, inst,
            "'@" + std::string(module_.Text(callee->name)) +
                "' has a derivative of its own for forward mode only",
            "give the function a 'vjp' as well, or leave out its 'jvp'");
@@ -118,7 +119,7 @@ void ReverseEmitter::ReverseCall(Inst inst) {
   for (Value v : primal_.Operands(inst))
     if (primal_.TypeOf(v).IsFloat()) ++floats;
   if (adjoint->params.size() != operands.size() || adjoint->result_types.size() != floats) {
-    Refuse(diag::ErrorId::E0407, inst,
+    Refuse(diag::E0407, inst,
            "'@" + std::string(module_.Text(adjoint->name)) + "' does not have the signature of a vjp of '@" +
                std::string(module_.Text(callee->name)) + "'",
            "it takes the arguments of the function, then an adjoint per float result, and returns one "
@@ -146,7 +147,7 @@ void ReverseEmitter::ReverseInPlace(Inst inst, const ir::Function& adjoint) {
     if (!type.IsBuffer() || !ir::IsFloat(type.scalar)) continue;
     Value companion = companions_[parameter_number_.Get(v) - 1];
     if (!companion.Valid()) {
-      Refuse(diag::ErrorId::E0441, inst,
+      Refuse(diag::E0441, inst,
              "the vjp of this call takes the adjoint of '%" + std::string(module_.Text(primal_[v].name)) +
                  "', which has none",
              "mark the parameter 'diff'");

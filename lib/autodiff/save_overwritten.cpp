@@ -24,13 +24,13 @@
 
 #include "analysis/memory.h"
 #include "autodiff/needed.h"
+#include "diag/errors/autodiff.h"
 #include "ir/type.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"
 
 namespace adc::autodiff {
 
-using diag::ErrorId;
 using ir::Function;
 using ir::Inst;
 using ir::InstData;
@@ -149,7 +149,7 @@ class SaveRewriter final : public transform::Rewriter {
       if (!known) loop = one;
     }
     diagnostics
-        .Error(ErrorId::E0450, from_[site.inst].span,
+        .Error(diag::E0450, from_[site.inst].span,
                (value.name.Valid() ? "'%" + std::string(module_.Text(value.name)) + "'"
                                    : std::string("a value")) +
                    " is to be saved for the gradient, and nothing says before the launch how often")
@@ -267,7 +267,7 @@ bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, di
     if (values.empty()) return true;
     if (config.differentiated_again) {
       diagnostics
-          .Error(ErrorId::E0452, function[values.front()].span,
+          .Error(diag::E0452, function[values.front()].span,
                  "second derivatives of '@" + std::string(module.Text(function.name)) +
                      "' would need derivatives of the values that it saves")
           .AddHelp("derive 'jvp(grad)' of a kernel that writes its results to other buffers");

@@ -22,10 +22,10 @@
 #include <algorithm>
 
 #include "analysis/access.h"
+#include "diag/errors/autodiff.h"
 
 namespace adc::autodiff {
 
-using diag::ErrorId;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
@@ -173,13 +173,12 @@ void RaceCheck::CheckMissed(Inst loop, Inst store, uint32_t axis) {
       "every iteration along " + NameOf(index) + " stores to the same element of " + NameOf(base);
   if (active) {
     ok_ = false;
-    diagnostics_.Error(ErrorId::E0404, kernel_[store].span, text)
+    diagnostics_.Error(diag::E0404, kernel_[store].span, text)
         .AddNote(kernel_[loop].span, "the parallel loop is here")
         .AddHelp("sum with 'atomic add', name the element by " + NameOf(index) +
                  " as well, or store in front of or behind the loop");
   } else {
-    diagnostics_
-        .Warning(ErrorId::E0404, kernel_[store].span, text + ", and which value stays is not determined")
+    diagnostics_.Warning(diag::E0404, kernel_[store].span, text + ", and which value stays is not determined")
         .AddNote(kernel_[loop].span, "the parallel loop is here")
         .AddHelp("use an atomic, or name the element by " + NameOf(index) + " as well");
   }
@@ -213,7 +212,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                                 kernel_.Indices(other).begin(), kernel_.Indices(other).end());
         if (alike && SlotOf(loop, store).Valid()) continue;
         diag::Diagnostic& warning =
-            diagnostics_.Warning(ErrorId::E0404, kernel_[store].span,
+            diagnostics_.Warning(diag::E0404, kernel_[store].span,
                                  "two iterations of the parallel loop may store to one element of " +
                                      NameOf(base) + ", and the gradient is wrong where they do");
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");

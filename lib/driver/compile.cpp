@@ -26,6 +26,9 @@
 #include "autodiff/reverse.h"
 #include "autodiff/save_overwritten.h"
 #include "autodiff/write_races.h"
+#include "diag/errors/adstack.h"
+#include "diag/errors/autodiff.h"
+#include "diag/errors/driver.h"
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
@@ -53,8 +56,6 @@
 namespace adc::driver {
 
 namespace {
-
-using diag::ErrorId;
 
 /// One compilation of one module, from text to product. Each step returns false where the way ends.
 class Compilation {
@@ -122,7 +123,7 @@ class Compilation {
   /// What another target or kernel has given already is not repeated.
   void AddOnce(const diag::Diagnostic& found) {
     for (const diag::Diagnostic& given : diagnostics_.All()) {
-      bool one_place = found.id == ErrorId::E0504;  // a derived kernel may keep more values there
+      bool one_place = found.id == diag::E0504;  // a derived kernel may keep more values there
       if (given.id == found.id && given.span == found.span && (one_place || given.text == found.text)) return;
     }
     Fail(found);
@@ -157,7 +158,7 @@ std::vector<ir::Function*> Compilation::Kernels() const {
 bool Compilation::TakeTargets() {
   diag::Result<std::vector<target::Target>> chosen = ChooseTargets(options_);
   if (!chosen) {
-    unsupported_ = chosen.Failure().id == ErrorId::E0704;
+    unsupported_ = chosen.Failure().id == diag::E0704;
     usage_ = !unsupported_;
     return Fail(chosen.Failure());
   }
@@ -259,7 +260,7 @@ bool Compilation::TakeActive() {
     std::vector<std::string_view> names(candidates.begin(), candidates.end());
     std::string_view near = NearestName(name, names);
     diagnostics_
-        .Error(ErrorId::E0440, {},
+        .Error(diag::E0440, {},
                "--active names '" + name + "', and no kernel has a 'diff' parameter of that name")
         .AddHelp(near.empty() ? "it takes names of parameters without '%', a layout as a whole"
                               : "did you mean '" + std::string(near) + "'?");
@@ -408,7 +409,7 @@ void Compilation::PlanBounds(const ir::Function& gradient, const adstack::Adstac
   adstack::BoundsKernel bounds = adstack::AddBoundsKernel(*module_, gradient, plan, diagnostics_);
   for (diag::SourceSpan place : bounds.missed) {
     diagnostics_.Warning(
-        ErrorId::W0501, place,
+        diag::W0501, place,
         "a change of this loop's bounds between the kernel and its gradient is not detected");
   }
   if (bounds.function != nullptr)
@@ -585,7 +586,7 @@ bool Compilation::TakePayload(codegen::PayloadKind kind) {
 
 bool Compilation::MakeProduct() {
   if (lowered_.front().kernels.empty()) {
-    return Fail(diag::Fail(ErrorId::E0707, {}, "no kernel in " + inputs_[0],
+    return Fail(diag::Fail(diag::E0707, {}, "no kernel in " + inputs_[0],
                            "a file of functions alone is imported by one that has kernels"));
   }
   switch (options_.emit) {

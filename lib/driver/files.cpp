@@ -8,11 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "diag/errors/driver.h"
+
 namespace adc::driver {
 
 namespace {
 
-using diag::ErrorId;
 using diag::Fail;
 
 diag::Diagnostic CannotWrite(const std::string& path, int error) {
@@ -24,11 +25,11 @@ diag::Diagnostic CannotWrite(const std::string& path, int error) {
   } else if (error == EACCES || error == EROFS || error == EPERM) {
     help = "write elsewhere, or change who may write there";
   }
-  return Fail(ErrorId::E0702, {}, "cannot write '" + path + "': " + std::strerror(error), std::move(help));
+  return Fail(diag::E0702, {}, "cannot write '" + path + "': " + std::strerror(error), std::move(help));
 }
 
 diag::Diagnostic CannotRead(const std::string& path, int error) {
-  return Fail(ErrorId::E0701, {}, "cannot read '" + path + "': " + std::strerror(error));
+  return Fail(diag::E0701, {}, "cannot read '" + path + "': " + std::strerror(error));
 }
 
 /// 0, or the errno of the write that failed.

@@ -12,6 +12,7 @@
 #include "codegen/msl/translate.h"
 #include "codegen/nvptx/emit.h"
 #include "codegen/spirv/emit.h"
+#include "diag/errors/codegen.h"
 #include "driver/targets.h"
 #include "support/check.h"
 
@@ -76,8 +77,7 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> 
 }
 
 bool IsInexpressible(diag::ErrorId id) {
-  return id == diag::ErrorId::E0601 || id == diag::ErrorId::E0602 || id == diag::ErrorId::E0604 ||
-         id == diag::ErrorId::E0620;
+  return id == diag::E0601 || id == diag::E0602 || id == diag::E0604 || id == diag::E0620;
 }
 
 std::vector<std::string> TargetsThatCan(const ir::Module& module,

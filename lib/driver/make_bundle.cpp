@@ -1,6 +1,7 @@
 #include "driver/make_bundle.h"
 
 #include "artifact/bundle.h"
+#include "diag/errors/driver.h"
 #include "support/check.h"
 
 namespace adc::driver {
@@ -10,7 +11,7 @@ namespace {
 /// Turns an error of the artifact format, which only a kernel beyond the format's limits can cause, into one
 /// of ours.
 diag::Diagnostic CannotBundle(const artifact::Error& error) {
-  return diag::Fail(diag::ErrorId::E0706, {}, "the bundle cannot be made: " + std::string(error.message()));
+  return diag::Fail(diag::E0706, {}, "the bundle cannot be made: " + std::string(error.message()));
 }
 
 uint32_t SectionOf(codegen::PayloadKind kind) {

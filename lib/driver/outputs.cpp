@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 
+#include "diag/errors/driver.h"
 #include "driver/compile.h"
 #include "driver/depfile.h"
 #include "driver/files.h"
@@ -11,8 +12,6 @@
 namespace adc::driver {
 
 namespace {
-
-using diag::ErrorId;
 
 /// The name of the depfile of `output`.
 std::string DepfileName(const CompileOptions& options, const std::string& output) {
@@ -31,7 +30,7 @@ diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vec
     for (const std::string& source : read) {
       std::error_code missing;
       if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
-      return diag::Fail(ErrorId::E0705, {},
+      return diag::Fail(diag::E0705, {},
                         "the output '" + output + "' would replace the input '" + source + "'",
                         "name another file");
     }
@@ -108,7 +107,7 @@ ExitCode CompileToFiles(const CompileOptions& options) {
     return WriteOutputs(options.inputs, options, output);
   }
   if (!options.depfile.empty() && options.inputs.size() > 1) {
-    ReportOne(diag::Fail(ErrorId::E0705, {},
+    ReportOne(diag::Fail(diag::E0705, {},
                          "the dependencies of '" + options.inputs[0] + "' and '" + options.inputs[1] +
                              "' would both be written to '" + options.depfile + "'",
                          "compile one at a time with -MF, or write a depfile next to each with -MD"),
@@ -121,7 +120,7 @@ ExitCode CompileToFiles(const CompileOptions& options) {
     auto [first, is_new] = written_for.emplace(output, input);
     if (is_new || output == "-") continue;
     ReportOne(
-        diag::Fail(ErrorId::E0705, {},
+        diag::Fail(diag::E0705, {},
                    "'" + first->second + "' and '" + input + "' would both be written to '" + output + "'",
                    "compile one at a time with -o, or both into one file with -o"),
         options);

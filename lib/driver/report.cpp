@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "diag/errors/driver.h"
+
 namespace adc::driver {
 
 bool ColorOnStandardError() {
@@ -48,7 +50,7 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
     copy.help = found.help;
   }
   // Errors beyond the limit were counted but not kept: count them here as well.
-  while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::ErrorId::E0700, {}, "");
+  while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::E0700, {}, "");
   if (!shown.All().empty()) {
     PrintToStandardError(options.json_diagnostics
                              ? diag::PrintDiagnosticsJson(shown, sources)

@@ -1,5 +1,6 @@
 #include "driver/targets.h"
 
+#include "diag/errors/driver.h"
 #include "support/check.h"
 #include "support/nearest.h"
 
@@ -76,7 +77,7 @@ diag::Result<target::Target> ResolveTarget(const std::string& name) {
   }
   if (known) return *known;
   std::string_view near = NearestName(name, names);
-  return diag::Fail(diag::ErrorId::E0703, {}, "unknown target '" + name + "'",
+  return diag::Fail(diag::E0703, {}, "unknown target '" + name + "'",
                     near.empty() ? "the targets are " + list : "did you mean '" + std::string(near) + "'?");
 }
 
@@ -91,7 +92,7 @@ diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& op
     diag::Result<target::Target> found = ResolveTarget(name);
     if (!found) return found.Failure();
     if (one && !Contains(form.kinds, found->kind)) {
-      return diag::Fail(diag::ErrorId::E0704, {},
+      return diag::Fail(diag::E0704, {},
                         "--emit=" + std::string(form.word) + " does not exist for target '" + name + "'",
                         "it is made for targets of the kind " + KindList(form.kinds));
     }
@@ -100,7 +101,7 @@ diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& op
     if (!repeated) targets.push_back(*found);
   }
   if (one && targets.size() != 1) {
-    return diag::Fail(diag::ErrorId::E0705, {},
+    return diag::Fail(diag::E0705, {},
                       "this kind of output holds the code of one target, and " +
                           std::to_string(targets.size()) + " are given",
                       "give one --target, or emit a bundle");

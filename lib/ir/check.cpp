@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "diag/errors/parse.h"
+
 namespace adc::ir {
 namespace {
 
@@ -24,7 +26,7 @@ std::string OperandIs(const Module& module, Op op, std::span<const Type> types, 
 }
 
 Misfit TypeMisfit(size_t operand, std::string text, std::string help = {}) {
-  return {ErrorId::E0107, static_cast<uint32_t>(operand), std::move(text), std::move(help)};
+  return {diag::E0107, static_cast<uint32_t>(operand), std::move(text), std::move(help)};
 }
 
 std::string CastHelp(const Module& module, Type from, Type to) {
@@ -58,7 +60,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
   const OpInfo& info = InfoOf(op);
   uint32_t arity = Arity(info.form);
   if (types.empty() || (arity != 0 && types.size() != arity)) {
-    return {ErrorId::E0114, kNoAttr,
+    return {diag::E0114, kNoAttr,
             OpName(op) + " takes " + (arity == 0 ? "at least 1 operand" : Count(arity, "operand")) +
                 ", not " + std::to_string(types.size())};
   }
@@ -109,7 +111,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
       return wants(0, "i1, or " + TypeName(b.WithScalar(Scalar::I1)));
     case TypeRule::VecMakeRule:
       if (types.size() < 2 || types.size() > kMaxVector)
-        return {ErrorId::E0114, kNoAttr,
+        return {diag::E0114, kNoAttr,
                 "a vector has from 2 to 16 components, not " + std::to_string(types.size())};
       return same_after(a.IsScalar(), "a scalar");
     case TypeRule::VecGetRule:
@@ -127,7 +129,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
     case TypeRule::MatMakeRule:
       if (a.IsMat() || a.IsBool()) return wants(0, "a number or a row of numbers");
       if (std::optional<Misfit> misfit = Unequal(module, op, types, 0)) return *misfit;
-      return {ErrorId::E0114, kNoAttr, Count(types.size(), "component") + " make no square matrix",
+      return {diag::E0114, kNoAttr, Count(types.size(), "component") + " make no square matrix",
               "state the type: 'mat.make ... : mat<f32, 2, 3>'"};
     case TypeRule::MatGetRule:
       if (!a.IsMat()) return wants(0, "a matrix");
@@ -172,7 +174,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
     case TypeRule::StatusRule:
       break;
   }
-  return {ErrorId::E0107, kNoAttr, "the operands of " + OpName(op) + " do not fit"};
+  return {diag::E0107, kNoAttr, "the operands of " + OpName(op) + " do not fit"};
 }
 
 namespace {
@@ -187,12 +189,12 @@ class InstChecker {
     types_.reserve(operands_.size());
     for (Value v : operands_) {
       if (v.raw >= function_.ValueCount())
-        return Whole(ErrorId::E0114, OpName(data_.op) + " has an operand that is no value");
+        return Whole(diag::E0114, OpName(data_.op) + " has an operand that is no value");
       types_.push_back(function_.TypeOf(v));
     }
     if (data_.result_count != 0 &&
         uint64_t{data_.first_result.raw} + data_.result_count > function_.ValueCount())
-      return Whole(ErrorId::E0117, OpName(data_.op) + " has results that are no values");
+      return Whole(diag::E0117, OpName(data_.op) + " has results that are no values");
     switch (InfoOf(data_.op).form) {
       case OpForm::Nullary:
         return Identity();
@@ -226,7 +228,7 @@ class InstChecker {
       case OpForm::StackNewForm:
         if (auto misfit = OperandCount(0)) return misfit;
         if (auto misfit = ResultCount(1)) return misfit;
-        if (!ResultAt(0).IsStack()) return Whole(ErrorId::E0107, "'stack.new' makes a stack of scalars");
+        if (!ResultAt(0).IsStack()) return Whole(diag::E0107, "'stack.new' makes a stack of scalars");
         return std::nullopt;
       case OpForm::StackForm:
         return Stack();
@@ -255,21 +257,21 @@ class InstChecker {
 
   std::optional<Misfit> OperandCount(size_t wanted) const {
     if (operands_.size() == wanted) return std::nullopt;
-    return Whole(ErrorId::E0114, OpName(data_.op) + " takes " + Count(wanted, "operand") + ", not " +
-                                     std::to_string(operands_.size()));
+    return Whole(diag::E0114, OpName(data_.op) + " takes " + Count(wanted, "operand") + ", not " +
+                                  std::to_string(operands_.size()));
   }
   std::optional<Misfit> ResultCount(size_t wanted) const {
     if (data_.result_count == wanted) return std::nullopt;
-    return Whole(ErrorId::E0117, OpName(data_.op) + " has " + Count(wanted, "result") + ", not " +
-                                     std::to_string(data_.result_count));
+    return Whole(diag::E0117, OpName(data_.op) + " has " + Count(wanted, "result") + ", not " +
+                                  std::to_string(data_.result_count));
   }
   std::optional<Misfit> Results(std::span<const Type> wanted) const {
     if (auto misfit = ResultCount(wanted.size())) return misfit;
     for (uint32_t n = 0; n < wanted.size(); ++n) {
       if (ResultAt(n) == wanted[n]) continue;
-      return Whole(ErrorId::E0107, "result " + std::to_string(n + 1) + " of " + OpName(data_.op) + " is " +
-                                       TypeName(module_, ResultAt(n)) + ", the operands give " +
-                                       TypeName(module_, wanted[n]));
+      return Whole(diag::E0107, "result " + std::to_string(n + 1) + " of " + OpName(data_.op) + " is " +
+                                    TypeName(module_, ResultAt(n)) + ", the operands give " +
+                                    TypeName(module_, wanted[n]));
     }
     return std::nullopt;
   }
@@ -287,11 +289,11 @@ class InstChecker {
       return ExplainOperands(module_, data_.op, types_);
     if (types_[0].IsBool()) return Wants(0, "a number");
     if (types_[0].scalar != stated.scalar)
-      return Whole(ErrorId::E0107,
+      return Whole(diag::E0107,
                    "the components are " + TypeName(types_[0]) + ", the stated type is " + TypeName(stated));
     if (types_.size() == stated.Components()) return std::nullopt;
-    return Whole(ErrorId::E0114, TypeName(stated) + " has " + Count(stated.Components(), "component") +
-                                     ", not " + std::to_string(types_.size()));
+    return Whole(diag::E0114, TypeName(stated) + " has " + Count(stated.Components(), "component") +
+                                  ", not " + std::to_string(types_.size()));
   }
 
   std::optional<Misfit> Identity() const {
@@ -299,13 +301,12 @@ class InstChecker {
     if (auto misfit = ResultCount(1)) return misfit;
     Type type = ResultAt(0);
     if (type.IsMat() && type.rows == type.columns && !type.IsBool()) return std::nullopt;
-    return Whole(ErrorId::E0113,
-                 "'identity' makes a square matrix of numbers, not " + TypeName(module_, type));
+    return Whole(diag::E0113, "'identity' makes a square matrix of numbers, not " + TypeName(module_, type));
   }
 
   std::optional<Misfit> Random() const {
     if (types_.size() != 2 && types_.size() != 3)
-      return Whole(ErrorId::E0114,
+      return Whole(diag::E0114,
                    "'random' takes a seed, a counter and, if it is to be another than 0, a stream, not " +
                        Count(types_.size(), "operand"));
     if (auto misfit = ResultCount(1)) return misfit;
@@ -318,7 +319,7 @@ class InstChecker {
     bool wide = type.scalar == Scalar::U64 || type.scalar == Scalar::F64;
     uint32_t most = narrow ? 4 : 2;
     if ((narrow || wide) && (type.IsScalar() || (type.IsVec() && type.rows <= most))) return std::nullopt;
-    return Whole(ErrorId::E0113,
+    return Whole(diag::E0113,
                  "'random' gives u32, f16 or f32, up to 4 of them, or u64 or f64, up to 2 of them, not " +
                      TypeName(module_, type));
   }
@@ -330,11 +331,11 @@ class InstChecker {
     Type to = ResultAt(0);
     if (!from.IsRegister()) return Wants(0, "a scalar, vector or matrix");
     if (!to.IsRegister() || from.WithScalar(to.scalar) != to)
-      return Whole(ErrorId::E0107, OpName(data_.op) + " cannot turn " + TypeName(module_, from) + " into " +
-                                       TypeName(module_, to) + ": the shapes differ");
+      return Whole(diag::E0107, OpName(data_.op) + " cannot turn " + TypeName(module_, from) + " into " +
+                                    TypeName(module_, to) + ": the shapes differ");
     if (data_.op == Op::Bitcast && BitWidth(from.scalar) != BitWidth(to.scalar))
-      return Whole(ErrorId::E0107, "'bitcast' cannot turn " + TypeName(from) + " into " + TypeName(to) +
-                                       ": the widths differ");
+      return Whole(diag::E0107, "'bitcast' cannot turn " + TypeName(from) + " into " + TypeName(to) +
+                                    ": the widths differ");
     return std::nullopt;
   }
 
@@ -345,23 +346,22 @@ class InstChecker {
       return Wants(0, "a buffer or a field of a layout", "write 'shape %g::field, 0'");
     if (!types_[0].IsBuffer() && !types_[0].IsLayout()) return Wants(0, "a buffer or a field of a layout");
     if (data_.attr >= module_.IndexCount(function_, operands_[0], data_.component))
-      return Whole(ErrorId::E0114,
-                   TypeName(module_, types_[0]) + " has no axis " + std::to_string(data_.attr),
+      return Whole(diag::E0114, TypeName(module_, types_[0]) + " has no axis " + std::to_string(data_.attr),
                    "axes count from 0");
     if (!ResultAt(0).IsIndex())
-      return Whole(ErrorId::E0113, "an extent is i32 or i64, not " + TypeName(module_, ResultAt(0)));
+      return Whole(diag::E0113, "an extent is i32 or i64, not " + TypeName(module_, ResultAt(0)));
     return std::nullopt;
   }
 
   std::optional<Misfit> Access() const {
-    if (operands_.empty()) return Whole(ErrorId::E0114, OpName(data_.op) + " needs a base");
+    if (operands_.empty()) return Whole(diag::E0114, OpName(data_.op) + " needs a base");
     Type base = types_[0];
     if (auto misfit = AccessBase(base)) return misfit;
     uint32_t indices = module_.IndexCount(function_, operands_[0], data_.attr);
     if (data_.index_count != indices)
-      return Whole(ErrorId::E0123, AccessedName(base) + " takes " +
-                                       (indices == 1 ? "1 index" : std::to_string(indices) + " indices") +
-                                       ", not " + std::to_string(data_.index_count));
+      return Whole(diag::E0123, AccessedName(base) + " takes " +
+                                    (indices == 1 ? "1 index" : std::to_string(indices) + " indices") +
+                                    ", not " + std::to_string(data_.index_count));
     if (operands_.size() < 1 + size_t{indices}) return OperandCount(1 + size_t{indices});
     for (uint32_t n = 1; n <= indices; ++n) {
       if (!types_[n].IsIndex())
@@ -373,11 +373,10 @@ class InstChecker {
     Type element = module_.ElementType(function_, operands_[0], data_.attr);
     if (data_.component != kNoAttr) {
       if (element.IsScalar())
-        return Whole(ErrorId::E0129, "the elements of " + AccessedName(base) + " are " + TypeName(element) +
-                                         ", which has no components");
+        return Whole(diag::E0129, "the elements of " + AccessedName(base) + " are " + TypeName(element) +
+                                      ", which has no components");
       if (data_.component >= element.Components())
-        return Whole(ErrorId::E0129,
-                     TypeName(element) + " has no component " + std::to_string(data_.component),
+        return Whole(diag::E0129, TypeName(element) + " has no component " + std::to_string(data_.component),
                      "components count from 0, matrices row by row");
       element = element.ScalarType();
     }
@@ -393,7 +392,7 @@ class InstChecker {
     bool constant = function_[operands_[0]].kind == ValueKind::Global;
     if (base.IsLayout()) {
       if (base.count >= module_.layouts.size())
-        return Whole(ErrorId::E0129, "a layout that the module does not have");
+        return Whole(diag::E0129, "a layout that the module does not have");
       if (data_.attr >= module_.layouts[base.count].fields.size())
         return TypeMisfit(0, "an access of " + TypeName(module_, base) + " names a field",
                           "write '%g::field[...]'");
@@ -403,20 +402,20 @@ class InstChecker {
       return TypeMisfit(
           0, "operand 1 of " + OpName(data_.op) + " is " + TypeName(module_, base) + ", which has no fields");
     if (base.IsArray() && constant && data_.op != Op::Load)
-      return Misfit{ErrorId::E0129, 0, "a module constant cannot be written"};
+      return Misfit{diag::E0129, 0, "a module constant cannot be written"};
     if (base.IsArray() && IsAtomic(data_.op))
-      return Misfit{ErrorId::E0129, 0, "atomics work on buffers and layout fields, not on a local array",
+      return Misfit{diag::E0129, 0, "atomics work on buffers and layout fields, not on a local array",
                     "a local array belongs to one thread: load, change, store"};
     if (base.IsArray() || base.IsBuffer()) return std::nullopt;
-    return Misfit{ErrorId::E0129, 0, OpName(data_.op) + " needs memory, this is " + TypeName(module_, base),
+    return Misfit{diag::E0129, 0, OpName(data_.op) + " needs memory, this is " + TypeName(module_, base),
                   "memory is a buffer, a layout field ('%g::mass') or a local array"};
   }
 
   std::optional<Misfit> AccessValues(Type base, Type element, size_t first) const {
     size_t values = data_.op == Op::Load ? 0 : data_.op == Op::AtomicCompareExchange ? 2 : 1;
     if (operands_.size() != first + values)
-      return Whole(ErrorId::E0114, OpName(data_.op) + " takes " + Count(values, "value") +
-                                       " behind its place, not " + std::to_string(operands_.size() - first));
+      return Whole(diag::E0114, OpName(data_.op) + " takes " + Count(values, "value") +
+                                    " behind its place, not " + std::to_string(operands_.size() - first));
     for (size_t n = first; n < types_.size(); ++n) {
       if (types_[n] == element) continue;
       return TypeMisfit(n,
@@ -428,17 +427,16 @@ class InstChecker {
     bool whole_only = data_.op == Op::AtomicExchange || data_.op == Op::AtomicCompareExchange;
     TypeRule rule = InfoOf(data_.op).rule;
     if (rule == TypeRule::AtomicIntegerRule && !element.IsInteger())
-      return Whole(ErrorId::E0129,
+      return Whole(diag::E0129,
                    OpName(data_.op) + " works on integers, the elements are " + TypeName(element));
     if ((rule == TypeRule::AtomicRule || rule == TypeRule::AtomicCompareRule) && !number)
-      return Whole(ErrorId::E0129,
+      return Whole(diag::E0129,
                    OpName(data_.op) + " works on numbers, the elements are " + TypeName(element));
     if (whole_only && !element.IsScalar())
-      return Whole(ErrorId::E0129,
-                   OpName(data_.op) + " works on scalars, the elements are " + TypeName(element),
+      return Whole(diag::E0129, OpName(data_.op) + " works on scalars, the elements are " + TypeName(element),
                    "name a component: '%x[%i].0'");
     if (data_.op == Op::AddTo && !element.IsFloat())
-      return Whole(ErrorId::E0129, "'add_to' sums floats, the elements are " + TypeName(element));
+      return Whole(diag::E0129, "'add_to' sums floats, the elements are " + TypeName(element));
     if (data_.op == Op::Load || IsAtomic(data_.op)) return Results(std::array{element});
     return Results({});
   }
@@ -447,7 +445,7 @@ class InstChecker {
     if (auto misfit = OperandCount(0)) return misfit;
     if (auto misfit = ResultCount(1)) return misfit;
     if (ResultAt(0).IsArray() && ResultAt(0).count != 0) return std::nullopt;
-    return Whole(ErrorId::E0113, "'alloca' makes an array, not " + TypeName(module_, ResultAt(0)),
+    return Whole(diag::E0113, "'alloca' makes an array, not " + TypeName(module_, ResultAt(0)),
                  "write 'alloca array<f32, 9>'");
   }
 
@@ -456,14 +454,14 @@ class InstChecker {
     return block.raw < function_.BlockCount() ? block : Block();
   }
   std::optional<Misfit> RegionParams(Block region, std::span<const Type> wanted) const {
-    if (!region.Valid()) return Whole(ErrorId::E0125, OpName(data_.op) + " lacks a region");
+    if (!region.Valid()) return Whole(diag::E0125, OpName(data_.op) + " lacks a region");
     const std::vector<Value>& params = function_[region].params;
     bool fits = params.size() == wanted.size();
     for (size_t n = 0; fits && n < wanted.size(); ++n) {
       fits = params[n].raw < function_.ValueCount() && function_.TypeOf(params[n]) == wanted[n];
     }
     if (fits) return std::nullopt;
-    return Whole(ErrorId::E0107,
+    return Whole(diag::E0107,
                  "the values that a region of " + OpName(data_.op) + " begins with do not fit it");
   }
   std::optional<Misfit> Bounds(size_t lo, size_t hi) const {
@@ -507,7 +505,7 @@ class InstChecker {
           2, "the step is " + TypeName(module_, types_[2]) + ", the bounds are " + TypeName(types_[0]));
     std::optional<int64_t> step = function_.IntegerConstant(operands_[2]);
     if (!step || *step <= 0)
-      return Misfit{ErrorId::E0128, 2, "the step of a loop is a positive constant",
+      return Misfit{diag::E0128, 2, "the step of a loop is a positive constant",
                     "for the opposite order write 'reversed'"};
     if (auto misfit = Carried(3)) return misfit;
     std::vector<Type> params{types_[0]};
@@ -531,7 +529,7 @@ class InstChecker {
                         types_[0].IsScalar() ? "compare it: 'ne %a, 0'" : std::string());
     for (uint32_t n = 0; n < data_.result_count; ++n) {
       if (!ResultAt(n).IsRegister())
-        return Whole(ErrorId::E0107,
+        return Whole(diag::E0107,
                      "an 'if' gives scalars, vectors and matrices, not " + TypeName(module_, ResultAt(n)));
     }
     if (auto misfit = RegionParams(Region(0), {})) return misfit;
@@ -539,8 +537,8 @@ class InstChecker {
   }
   std::optional<Misfit> Parallel() const {
     if (operands_.empty() || operands_.size() % 2 != 0)
-      return Whole(ErrorId::E0114, "'parallel' has two bounds per axis");
-    if (operands_.size() / 2 > kMaxRank) return Whole(ErrorId::E0114, "'parallel' has at most 8 axes");
+      return Whole(diag::E0114, "'parallel' has two bounds per axis");
+    if (operands_.size() / 2 > kMaxRank) return Whole(diag::E0114, "'parallel' has at most 8 axes");
     std::vector<Type> params;
     for (size_t n = 0; n < types_.size(); n += 2) {
       if (auto misfit = Bounds(n, n + 1)) return misfit;
@@ -555,7 +553,7 @@ class InstChecker {
     Type base = types_[0];
     if (!base.IsLayout() || base.count >= module_.layouts.size() ||
         data_.attr >= module_.layouts[base.count].fields.size())
-      return Whole(ErrorId::E0129, "'parallel over' needs a field of a layout");
+      return Whole(diag::E0129, "'parallel over' needs a field of a layout");
     uint32_t axes = module_.IndexCount(function_, operands_[0], data_.attr);
     std::vector<Type> params(axes, kI32);
     return RegionParams(Region(0), params);
@@ -564,13 +562,13 @@ class InstChecker {
   std::optional<Misfit> Call() const {
     const Function* callee = module_.Find(data_.symbol);
     if (callee == nullptr)
-      return Whole(ErrorId::E0112, "no function is named '@" + std::string(module_.Text(data_.symbol)) + "'");
+      return Whole(diag::E0112, "no function is named '@" + std::string(module_.Text(data_.symbol)) + "'");
     std::string name = "'@" + std::string(module_.Text(data_.symbol)) + "'";
-    if (callee->IsKernel()) return Whole(ErrorId::E0125, name + " is a kernel; only functions are called");
+    if (callee->IsKernel()) return Whole(diag::E0125, name + " is a kernel; only functions are called");
     std::span<const Value> params = callee->Params();
     if (params.size() != operands_.size())
-      return Whole(ErrorId::E0114, name + " takes " + Count(params.size(), "argument") + ", not " +
-                                       std::to_string(operands_.size()));
+      return Whole(diag::E0114, name + " takes " + Count(params.size(), "argument") + ", not " +
+                                    std::to_string(operands_.size()));
     for (size_t n = 0; n < params.size(); ++n) {
       Type wanted = callee->TypeOf(params[n]);
       if (types_[n] == wanted) continue;
@@ -589,8 +587,8 @@ class InstChecker {
     for (size_t at = format.find("{}"); at != std::string_view::npos; at = format.find("{}", at + 2))
       ++places;
     if (places != operands_.size())
-      return Whole(ErrorId::E0114, "the text has " + Count(places, "place") + " '{}', but " +
-                                       Count(operands_.size(), "value") + " to print");
+      return Whole(diag::E0114, "the text has " + Count(places, "place") + " '{}', but " +
+                                    Count(operands_.size(), "value") + " to print");
     for (size_t n = 0; n < types_.size(); ++n) {
       if (!types_[n].IsRegister()) return Wants(n, "a scalar, vector or matrix");
     }
@@ -619,7 +617,7 @@ class InstChecker {
       return Results({});
     }
     if (auto misfit = ResultCount(1)) return misfit;
-    if (!ResultAt(0).IsScalar()) return Whole(ErrorId::E0107, "'row.load' reads a scalar");
+    if (!ResultAt(0).IsScalar()) return Whole(diag::E0107, "'row.load' reads a scalar");
     return std::nullopt;
   }
 

@@ -1,11 +1,10 @@
 #include "parse/body.h"
 
+#include "diag/errors/parse.h"
 #include "support/check.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
-
-using diag::ErrorId;
 
 namespace {
 
@@ -54,7 +53,7 @@ bool BodyParser::EnterNesting(diag::SourceSpan span) {
   ++nesting_;
   if (nesting_ <= ir::kMaxNesting) return true;
   --nesting_;
-  stream_.Error(ErrorId::E0119, span, "nested deeper than " + std::to_string(ir::kMaxNesting))
+  stream_.Error(diag::E0119, span, "nested deeper than " + std::to_string(ir::kMaxNesting))
       .AddHelp("give inner values a name, or move inner regions to a function");
   return false;
 }
@@ -103,7 +102,7 @@ void BodyParser::ParseBlock(Region& region, diag::SourceSpan open) {
   if (!stream_.Accept(TokenKind::RightBrace)) {
     if (!unclosed_reported_ && !stream_.Full()) {
       unclosed_reported_ = true;
-      stream_.Error(ErrorId::E0118, stream_.SpanPrevious(), "expected '}' behind this")
+      stream_.Error(diag::E0118, stream_.SpanPrevious(), "expected '}' behind this")
           .AddNote(open, "this '{' is open");
     }
     return;
@@ -123,20 +122,20 @@ void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
     case Region::Kind::Branch:  // once the other branch is known
       return;
     case Region::Kind::Test:
-      stream_.Error(ErrorId::E0115, close, "the condition of a 'while' ends with 'continue_if'")
+      stream_.Error(diag::E0115, close, "the condition of a 'while' ends with 'continue_if'")
           .AddNote(region.header, "of this loop")
           .AddHelp("write 'continue_if %c' with an i1 before the '}'");
       return;
     case Region::Kind::Function:
       if (region.expected.empty()) break;
-      stream_.Error(ErrorId::E0115, close, "the function ends without a 'return'")
+      stream_.Error(diag::E0115, close, "the function ends without a 'return'")
           .AddNote(region.header, "it declares " + std::to_string(region.expected.size()) + " result" +
                                       (region.expected.size() == 1 ? "" : "s"))
           .AddHelp("write 'return %a' before the '}'");
       return;
     case Region::Kind::Loop:
       if (region.expected.empty()) break;
-      stream_.Error(ErrorId::E0115, close, "the region ends without a 'yield'")
+      stream_.Error(diag::E0115, close, "the region ends without a 'yield'")
           .AddNote(region.header, "the loop carries " + std::to_string(region.expected.size()) + " value" +
                                       (region.expected.size() == 1 ? "" : "s"))
           .AddHelp("write 'yield' and the values for the next iteration before the '}'");
@@ -170,13 +169,13 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
                                           uint32_t begin) {
   diag::SourceSpan word = stream_.SpanNow();
   if (region.ended) {
-    stream_.Error(ErrorId::E0124, word, "this statement stands behind the end of its region")
+    stream_.Error(diag::E0124, word, "this statement stands behind the end of its region")
         .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
     region.ended = false;  // once is enough
     region.kind = Region::Kind::Orphan;
   }
   if (stream_.IsWord("else")) {
-    stream_.Error(ErrorId::E0101, word, "there is no 'if' before this 'else'")
+    stream_.Error(diag::E0101, word, "there is no 'if' before this 'else'")
         .AddHelp("'else' stands right behind the '}' of an 'if'");
     return false;
   }
@@ -188,7 +187,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   if (op == Op::If) return ParseIf(region, names, word);
   if (op == Op::Parallel || op == Op::ParallelOver) {
     if (!names.empty()) {
-      stream_.Error(ErrorId::E0117, names[0].span, "'parallel' has no results");
+      stream_.Error(diag::E0117, names[0].span, "'parallel' has no results");
       BindPoison(names);
     }
     return ParseParallel(region, word);
@@ -197,7 +196,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   if (!ParseInstruction(op, word, &made)) return false;
   if (!made.poison && names.empty() && function_[made.inst].result_count != 0 && op != Op::Call &&
       !ir::IsAtomic(op)) {
-    stream_.Error(ErrorId::E0117, stream_.SpanFrom(begin), "the result of " + ir::OpName(op) + " has no name")
+    stream_.Error(diag::E0117, stream_.SpanFrom(begin), "the result of " + ir::OpName(op) + " has no name")
         .AddHelp("write '%name = " + std::string(ir::InfoOf(op).spelling) + " ...'");
   }
   BindResults(names, made);
@@ -207,7 +206,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
 bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names) {
   diag::SourceSpan word = stream_.SpanPrevious();
   if (!names.empty()) {
-    stream_.Error(ErrorId::E0117, names[0].span, ir::OpName(op) + " has no results");
+    stream_.Error(diag::E0117, names[0].span, ir::OpName(op) + " has no results");
     BindPoison(names);
   }
   std::vector<Operand> values;
@@ -230,7 +229,7 @@ bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameTo
                          : region.kind == Region::Kind::Function || region.kind == Region::Kind::Kernel
                              ? "'return'"
                              : "'yield'";
-    stream_.Error(ErrorId::E0125, word, ir::OpName(op) + " cannot end this region, which ends with " + wanted)
+    stream_.Error(diag::E0125, word, ir::OpName(op) + " cannot end this region, which ends with " + wanted)
         .AddNote(region.header, "the region belongs to this");
     region.kind = Region::Kind::Orphan;
   }
@@ -246,7 +245,7 @@ bool BodyParser::ParseLeave(Region& region, Op op, std::vector<Operand> values, 
   bool in_parallel = loop != nullptr && loop->kind == Region::Kind::Parallel;
   if (loop == nullptr || (op == Op::Break && in_parallel)) {
     diag::Diagnostic& error =
-        stream_.Error(ErrorId::E0134, word,
+        stream_.Error(diag::E0134, word,
                       in_parallel ? "'break' cannot end a 'parallel', whose iterations run at once"
                                   : ir::OpName(op) + " stands in no loop");
     error.AddNote(in_parallel ? loop->header : region.header, "it stands inside this");
@@ -299,7 +298,7 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
   if (values.size() != expected.size()) {
     std::string wanted = expected.size() == 1 ? "1 value" : std::to_string(expected.size()) + " values";
     stream_
-        .Error(ErrorId::E0116, span,
+        .Error(diag::E0116, span,
                ir::OpName(op) + " needs " + wanted + " here, not " + std::to_string(values.size()))
         .AddNote(region.header,
                  region.kind == Region::Kind::Loop ? "as many as this loop carries" : "for this");
@@ -312,7 +311,7 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
     good = false;
     std::string source = region.kind == Region::Kind::Loop ? "the loop carries " : "its place asks for ";
     stream_
-        .Error(ErrorId::E0116, values[n].span,
+        .Error(diag::E0116, values[n].span,
                "value " + std::to_string(n + 1) + " of " + ir::OpName(op) + " is " +
                    TypeName(shared_.module, type) + ", " + source + TypeName(shared_.module, expected[n]))
         .AddNote(region.header,
@@ -324,7 +323,7 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
 void BodyParser::Define(const NameToken& name, Value value) {
   if (names_.IsDefined(name.name)) {
     stream_
-        .Error(ErrorId::E0110, name.span,
+        .Error(diag::E0110, name.span,
                "'%" + std::string(shared_.module.Text(name.name)) + "' is defined twice")
         .AddNote(names_.Look(name.name).place, "it is defined here")
         .AddHelp("a name is defined once per function; choose another");
@@ -353,7 +352,7 @@ void BodyParser::BindResults(const std::vector<NameToken>& names, const Made& ma
     std::string has = results == 0   ? "no results"
                       : results == 1 ? "1 result"
                                      : std::to_string(results) + " results";
-    stream_.Error(ErrorId::E0117, {names.front().span.begin, names.back().span.end},
+    stream_.Error(diag::E0117, {names.front().span.begin, names.back().span.end},
                   ir::OpName(op) + " has " + has + ", not " + std::to_string(names.size()));
   }
   for (uint32_t n = 0; n < names.size(); ++n)
@@ -369,7 +368,7 @@ Value BodyParser::Look(const Token& token, diag::SourceSpan span) {
       return entry.value;
     case Names::State::OutOfScope:
       if (silent_ == 0) {
-        stream_.Error(ErrorId::E0111, span, Describe(token) + " is not visible here")
+        stream_.Error(diag::E0111, span, Describe(token) + " is not visible here")
             .AddNote(entry.place, "it is defined here, inside a region that has ended")
             .AddHelp("yield it from its region and use the result");
       }
@@ -394,8 +393,8 @@ void BodyParser::ReportUnknown(StringId name, diag::SourceSpan span) {
       place = names_.Look(shared_.module.Intern(nearest)).place;
     }
   }
-  diag::Diagnostic& error = stream_.Error(
-      ErrorId::E0106, span, "no value is named " + Quoted("%" + std::string(text.substr(0, 64))));
+  diag::Diagnostic& error =
+      stream_.Error(diag::E0106, span, "no value is named " + Quoted("%" + std::string(text.substr(0, 64))));
   if (place.Valid()) error.AddNote(place, "a similar name is defined here");
   error.AddHelp(std::move(help));
   names_.Report(name);

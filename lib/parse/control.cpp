@@ -1,9 +1,8 @@
+#include "diag/errors/parse.h"
 #include "parse/body.h"
 #include "parse/literal.h"
 
 namespace adc::parse {
-
-using diag::ErrorId;
 
 bool BodyParser::ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial) {
   diag::SourceSpan open = stream_.SpanNow();
@@ -34,7 +33,7 @@ bool BodyParser::ParseSegmentLength(uint32_t* segment) {
   if (!stream_.Is(TokenKind::Number)) return true;
   diag::SourceSpan number = stream_.SpanNow();
   if (!ParseAttribute("the segment length", INT32_MAX, segment)) return false;
-  if (*segment == 0) stream_.Error(ErrorId::E0108, number, "a segment has at least 1 iteration");
+  if (*segment == 0) stream_.Error(diag::E0108, number, "a segment has at least 1 iteration");
   return true;
 }
 
@@ -59,7 +58,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
                    : text == "checkpoint" ? ir::kFlagCheckpoint
                                           : uint8_t{0};
     bool again = (flags & flag) != 0 || (text == "step" && has_step) || (text == "carry" && !carried.empty());
-    if (again) stream_.Error(ErrorId::E0101, place, Quoted(text) + " is stated twice");
+    if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
     if (flag != 0) {
       flags |= flag;
       stream_.Advance();
@@ -234,7 +233,7 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
   if (stream_.Full()) return true;
   bool has_else = stream_.AcceptWord("else");
   if (has_else && stream_.IsWord("if")) {
-    stream_.Error(ErrorId::E0101, stream_.SpanNow(), "'else' is followed by '{'")
+    stream_.Error(diag::E0101, stream_.SpanNow(), "'else' is followed by '{'")
         .AddHelp("write 'else { if ... { ... } }'");
     return false;
   }
@@ -252,7 +251,7 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
       // What a branch gives that does not come to its end nobody asks.
       bool other_too = n == 1 && branches[0].left && !names.empty();
       if (other_too) {
-        stream_.Error(ErrorId::E0134, header, "neither branch of this 'if' yields its results")
+        stream_.Error(diag::E0134, header, "neither branch of this 'if' yields its results")
             .AddHelp("leave the names away: both branches leave the iteration");
         made.poison = true;
       }
@@ -263,12 +262,12 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
     made.poison = true;
     std::string count = std::to_string(branches[n].yields.size());
     if (n == 1 && !has_else) {
-      stream_.Error(ErrorId::E0115, header, "an 'if' with results needs an 'else'")
+      stream_.Error(diag::E0115, header, "an 'if' with results needs an 'else'")
           .AddHelp("write 'else { yield ... }' with the values for the other case");
     } else if (!branches[n].ended) {
       stream_
           .Error(
-              ErrorId::E0115,
+              diag::E0115,
               function_[branches[n].block].insts.empty()
                   ? header
                   : function_[function_[branches[n].block].insts.back()].span,
@@ -276,13 +275,13 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
           .AddNote(header, "this 'if' has " + std::to_string(names.size()) + " results")
           .AddHelp("write 'yield' and the values before the '}'");
     } else if (names.empty()) {
-      stream_.Error(ErrorId::E0117, branches[n].yield_span, "the values of this 'if' have no names")
+      stream_.Error(diag::E0117, branches[n].yield_span, "the values of this 'if' have no names")
           .AddNote(header, "of this 'if'")
           .AddHelp("write '%r = if ...'");
       break;
     } else {
       stream_
-          .Error(ErrorId::E0116, branches[n].yield_span,
+          .Error(diag::E0116, branches[n].yield_span,
                  "this branch yields " + count + (count == "1" ? " value" : " values") + ", the 'if' has " +
                      std::to_string(names.size()))
           .AddNote(header, "of this 'if'");
@@ -311,7 +310,7 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
         good[n] = 1;
         continue;
       }
-      stream_.Error(ErrorId::E0116, only.span,
+      stream_.Error(diag::E0116, only.span,
                     "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, type));
       only.value = kPoison;
     }
@@ -335,7 +334,7 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
                        TypeName(shared_.module, left);
     if (left == right)
       text = "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, left);
-    stream_.Error(ErrorId::E0116, pair[1]->span, std::move(text)).AddNote(pair[0]->span, "the other branch");
+    stream_.Error(diag::E0116, pair[1]->span, std::move(text)).AddNote(pair[0]->span, "the other branch");
     pair[1]->value = kPoison;
   }
   YieldBranch(then_region);
@@ -356,7 +355,7 @@ bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
   if (!region.holds_tasks && region.kind != Region::Kind::Orphan) {
     bool in_function = region.kind == Region::Kind::Function;
     stream_
-        .Error(ErrorId::E0125, word,
+        .Error(diag::E0125, word,
                in_function ? "'parallel' stands in a kernel, not in a function"
                            : "'parallel' stands at the top level of a kernel, in branches there and in "
                              "loops there that are unrolled")
@@ -396,7 +395,7 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
   if (stream_.AcceptWord("block")) {
     diag::SourceSpan place = stream_.SpanNow();
     if (!ParseAttribute("the block size", 65536, &block_size)) return false;
-    if (block_size == 0) stream_.Error(ErrorId::E0108, place, "a block has at least 1 iteration");
+    if (block_size == 0) stream_.Error(diag::E0108, place, "a block has at least 1 iteration");
   }
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
@@ -406,7 +405,7 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
   Made made;
   if (operands.size() != 2 * ivs.size()) {
     stream_.Error(
-        ErrorId::E0114, header,
+        diag::E0114, header,
         std::to_string(ivs.size()) + " indices run over " + std::to_string(operands.size() / 2) + " ranges");
     made.poison = true;
   }
@@ -446,7 +445,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
   Type type = TypeOf(base[0]);
   if (!base[0].IsPoison() && !type.IsLayout()) {
     stream_
-        .Error(ErrorId::E0129, base[0].span,
+        .Error(diag::E0129, base[0].span,
                "'parallel over' runs over a field of a layout, this is " + TypeName(shared_.module, type))
         .AddHelp("write 'parallel %i in 0..shape(%x, 0)' for a buffer");
     made.poison = true;
@@ -454,7 +453,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
   if (!made.poison && !base[0].IsPoison()) {
     uint32_t axes = shared_.module.IndexCount(function_, base[0].value, field);
     if (axes != ivs.size() || axes == 0) {
-      stream_.Error(ErrorId::E0123, base[0].span,
+      stream_.Error(diag::E0123, base[0].span,
                     "the field has " + std::to_string(axes) + " axes, the loop " +
                         std::to_string(ivs.size()) + " indices");
       made.poison = true;

@@ -1,12 +1,12 @@
 #include "parse/items.h"
 
+#include "diag/errors/parse.h"
 #include "ir/layout.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
 
-using diag::ErrorId;
 using ir::Type;
 using ItemKind = ir::Module::ItemKind;
 
@@ -53,7 +53,7 @@ class ItemParser {
 
   void ReportStranger() {
     if (stream_.Is(TokenKind::RightBrace)) {
-      stream_.Error(ErrorId::E0118, stream_.SpanNow(), "this '}' closes nothing");
+      stream_.Error(diag::E0118, stream_.SpanNow(), "this '}' closes nothing");
       return;
     }
     std::string help;
@@ -95,7 +95,7 @@ class ItemParser {
   bool Claim(StringId name, diag::SourceSpan span) {
     auto [place, fresh] = gathered_.symbols.try_emplace(name, span);
     if (fresh) return true;
-    stream_.Error(ErrorId::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
+    stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
         .AddNote(place->second, "it is defined here");
     return false;
   }
@@ -147,11 +147,11 @@ class ItemParser {
     if (!ParseType(stream_, &constant.type)) return false;
     bool fits = array ? constant.type.IsArray() && constant.type.rows == 0 : constant.type.IsScalar();
     if (!fits) {
-      stream_.Error(ErrorId::E0126, type_span,
+      stream_.Error(diag::E0126, type_span,
                     std::string(array ? "a list makes an array of scalars" : "one number makes a scalar") +
                         ", not " + TypeName(module(), constant.type));
     } else if (array && constant.type.count != texts.size()) {
-      stream_.Error(ErrorId::E0126, open,
+      stream_.Error(diag::E0126, open,
                     "the list has " + std::to_string(texts.size()) + " elements, its type says " +
                         std::to_string(constant.type.count));
       fits = false;
@@ -159,7 +159,7 @@ class ItemParser {
     for (const auto& [text, span] : texts) {
       if (!fits) break;
       LiteralBits literal = ReadLiteral(text, constant.type.scalar);
-      if (!literal.good) stream_.Error(ErrorId::E0108, span, literal.reason).AddHelp(literal.help);
+      if (!literal.good) stream_.Error(diag::E0108, span, literal.reason).AddHelp(literal.help);
       constant.elements.push_back(literal.bits);
       constant.spellings.push_back(module().Intern(text));
     }
@@ -186,9 +186,9 @@ class ItemParser {
     if (good) {
       ir::LayoutProblem problem = ComputeLayout(layout);
       if (!problem.text.empty()) {
-        stream_.Error(ErrorId::E0122, problem.span.Valid() ? problem.span : layout.span, problem.text);
+        stream_.Error(diag::E0122, problem.span.Valid() ? problem.span : layout.span, problem.text);
       } else if (layout.fields.empty()) {
-        stream_.Error(ErrorId::E0122, layout.span, "the layout has no fields");
+        stream_.Error(diag::E0122, layout.span, "the layout has no fields");
       }
     }
     if (Claim(layout.name, layout.span)) {
@@ -201,7 +201,7 @@ class ItemParser {
   bool ParseMembers(ir::Layout& layout, std::vector<ir::LayoutNode>& members, uint32_t depth) {
     diag::SourceSpan open = stream_.SpanNow();
     if (depth >= ir::kMaxNesting) {
-      stream_.Error(ErrorId::E0119, open, "nested deeper than " + std::to_string(ir::kMaxNesting));
+      stream_.Error(diag::E0119, open, "nested deeper than " + std::to_string(ir::kMaxNesting));
       return false;
     }
     if (!stream_.Expect(TokenKind::LeftBrace, "'{'")) return false;
@@ -226,7 +226,7 @@ class ItemParser {
         return false;
       }
       if (!ReadCount(stream_.Now().text, INT32_MAX, &extent) || extent == 0) {
-        stream_.Error(ErrorId::E0122, stream_.SpanNow(),
+        stream_.Error(diag::E0122, stream_.SpanNow(),
                       "an extent is from 1 to 2147483647, not " + Quoted(stream_.Now().text));
         extent = 1;
       }
@@ -235,7 +235,7 @@ class ItemParser {
     } while (stream_.Accept(TokenKind::Comma));
     if (!stream_.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
     if (node.extents.size() > ir::kMaxRank) {
-      stream_.Error(ErrorId::E0122, open, "'dense' has at most 8 axes");
+      stream_.Error(diag::E0122, open, "'dense' has at most 8 axes");
       return false;
     }
     if (!ParseMembers(layout, node.members, depth + 1)) return false;
@@ -252,13 +252,13 @@ class ItemParser {
     diag::SourceSpan type_span = stream_.SpanNow();
     if (!ParseType(stream_, &field.type)) return false;
     if (!field.type.IsRegister()) {
-      stream_.Error(ErrorId::E0122, type_span,
+      stream_.Error(diag::E0122, type_span,
                     "a field is a scalar, vector or matrix, not " + TypeName(module(), field.type));
       field.type = ir::kF32;
     }
     if (stream_.IsWord("diff") && stream_.PeekKind() != TokenKind::Colon) {
       if (!field.type.IsFloat())
-        stream_.Error(ErrorId::E0121, stream_.SpanNow(),
+        stream_.Error(diag::E0121, stream_.SpanNow(),
                       "'diff' stands on floats, this field is " + TypeName(field.type));
       field.diff = true;
       stream_.Advance();
@@ -266,8 +266,7 @@ class ItemParser {
     auto [place, fresh] = field_names_.try_emplace(field.name, field.span);
     if (!fresh) {
       stream_
-          .Error(ErrorId::E0110, field.span,
-                 "field " + Quoted(module().Text(field.name)) + " is defined twice")
+          .Error(diag::E0110, field.span, "field " + Quoted(module().Text(field.name)) + " is defined twice")
           .AddNote(place->second, "it is defined here");
       return true;
     }
@@ -303,7 +302,7 @@ class ItemParser {
       stream_.Advance();
     } else {
       pending.end = pending.body;
-      stream_.Error(ErrorId::E0101, word, "this has no body").AddHelp("write '{ ... }' behind the signature");
+      stream_.Error(diag::E0101, word, "this has no body").AddHelp("write '{ ... }' behind the signature");
       pending.bad_signature = true;
     }
     gathered_.functions.push_back(std::move(pending));
@@ -356,7 +355,7 @@ class SignatureParser {
       auto [place, fresh] = gathered_.symbols.try_emplace(name, span);
       free = fresh;
       if (!fresh) {
-        stream_.Error(ErrorId::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
+        stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
             .AddNote(place->second, "it is defined here");
       }
     }
@@ -390,7 +389,7 @@ class SignatureParser {
     Type type;
     if (!ParseType(stream_, &type)) return false;
     if (type.IsArray()) {
-      stream_.Error(ErrorId::E0113, type_span, "an array is local to a thread and cannot be a parameter")
+      stream_.Error(diag::E0113, type_span, "an array is local to a thread and cannot be a parameter")
           .AddHelp("pass a buffer");
       return false;
     }
@@ -414,7 +413,7 @@ class SignatureParser {
       } else {
         constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce", "save"};
         std::string_view nearest = NearestName(stream_.Now().text, kWords);
-        stream_.Error(ErrorId::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
+        stream_.Error(diag::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
             .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce and save"
                                      : "did you mean '" + std::string(nearest) + "'?");
       }
@@ -422,7 +421,7 @@ class SignatureParser {
     }
     auto [place, fresh] = param_names_.try_emplace(name, info.span);
     if (!fresh) {
-      stream_.Error(ErrorId::E0110, info.span, "'%" + std::string(module().Text(name)) + "' is defined twice")
+      stream_.Error(diag::E0110, info.span, "'%" + std::string(module().Text(name)) + "' is defined twice")
           .AddNote(place->second, "it is defined here");
       pending_.function->broken = true;
     }
@@ -435,7 +434,7 @@ class SignatureParser {
     diag::SourceSpan arrow = stream_.SpanNow();
     if (!stream_.Accept(TokenKind::Arrow)) return true;
     if (pending_.kind == ir::FunctionKind::Kernel) {
-      stream_.Error(ErrorId::E0121, arrow, "a kernel has no results").AddHelp("it writes to buffers");
+      stream_.Error(diag::E0121, arrow, "a kernel has no results").AddHelp("it writes to buffers");
       return false;
     }
     do {
@@ -443,7 +442,7 @@ class SignatureParser {
       Type type;
       if (!ParseType(stream_, &type)) return false;
       if (!type.IsRegister()) {
-        stream_.Error(ErrorId::E0113, span,
+        stream_.Error(diag::E0113, span,
                       "a function gives scalars, vectors and matrices, not " + TypeName(module(), type));
         return false;
       }
@@ -465,7 +464,7 @@ class SignatureParser {
         return false;
       }
       stream_.Advance();
-      if (slot->Valid()) stream_.Error(ErrorId::E0101, stream_.SpanNow(), "this derivative is named twice");
+      if (slot->Valid()) stream_.Error(diag::E0101, stream_.SpanNow(), "this derivative is named twice");
       *slot = stream_.Is(TokenKind::Symbol) ? module().Intern(stream_.Now().text) : StringId();
       if (!stream_.Expect(TokenKind::Symbol, "the name of the derivative ('@f_vjp')")) return false;
     }

@@ -4,6 +4,8 @@
 
 #include "parse/lexer.h"
 
+#include "diag/errors/parse.h"
+
 namespace adc::parse {
 namespace {
 
@@ -139,8 +141,7 @@ Token Lexer::Next() {
     help = "operations are words: 'add %a, %b', 'mul %a, %b', 'div %a, %b'";
   if (c == ';') help = "statements need nothing between them";
   if (c == '#') help = "a comment begins with '//'";
-  return Complain(token, diag::ErrorId::E0102, "this character has no meaning here: " + shown,
-                  std::move(help));
+  return Complain(token, diag::E0102, "this character has no meaning here: " + shown, std::move(help));
 }
 
 Token Lexer::ReadName(Token token, TokenKind kind) {
@@ -159,13 +160,13 @@ Token Lexer::ReadName(Token token, TokenKind kind) {
   token.text = text_.substr(begin, at_ - begin);
   if (token.text.empty()) {
     const char* what = kind == TokenKind::ValueName ? "a name must follow '%'" : "a name must follow '@'";
-    return Complain(token, diag::ErrorId::E0103, what,
+    return Complain(token, diag::E0103, what,
                     "a name is letters, digits, '_' and '.', not starting with a digit");
   }
   if (bare_number ? IsLetter(At(at_)) : IsDigit(token.text[0])) {
     while (IsNameCharacter(At(at_))) ++at_;
     return Complain(
-        token, diag::ErrorId::E0103,
+        token, diag::E0103,
         "a name cannot start with a digit: " + Quoted(text_.substr(token.begin, at_ - token.begin)),
         "begin it with a letter or '_'");
   }
@@ -206,7 +207,7 @@ Token Lexer::ReadNumber(Token token) {
   token.end = at_;
   token.text = text_.substr(token.begin, at_ - token.begin);
   if (good && !tail) return token;
-  return Complain(token, diag::ErrorId::E0104, "not a number: " + Quoted(token.text),
+  return Complain(token, diag::E0104, "not a number: " + Quoted(token.text),
                   "numbers are 42, -7, 0x1F, 1.0, 2.5e-3, 0x1.8p3, inf, nan");
 }
 
@@ -225,12 +226,12 @@ Token Lexer::ReadString(Token token) {
   }
   if (at_ > end_) at_ = end_;
   if (at_ >= end_ || text_[at_] != '"') {
-    return Complain(token, diag::ErrorId::E0105, "this string has no closing '\"' on its line",
+    return Complain(token, diag::E0105, "this string has no closing '\"' on its line",
                     "a string ends on the line that it begins on; write '\\n' for a newline");
   }
   ++at_;
   if (bad_escape) {
-    return Complain(token, diag::ErrorId::E0105, "this string holds an escape that has no meaning",
+    return Complain(token, diag::E0105, "this string holds an escape that has no meaning",
                     "the escapes are \\\", \\\\, \\n, \\t and \\x41");
   }
   token.kind = TokenKind::String;

@@ -1,11 +1,10 @@
+#include "diag/errors/parse.h"
 #include "ir/number.h"
 #include "parse/body.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
-
-using diag::ErrorId;
 
 namespace {
 
@@ -38,7 +37,7 @@ bool BodyParser::ParseOperand(Operand* operand, bool may_state_type) {
     // A name that begins a line and is followed by '=' is the next statement: an operand is missing before
     // it.
     if (token.first_on_line && stream_.PeekKind() == TokenKind::Equals) {
-      stream_.Error(ErrorId::E0101, stream_.SpanPrevious(),
+      stream_.Error(diag::E0101, stream_.SpanPrevious(),
                     "expected an operand behind this, found the next statement");
       return false;
     }
@@ -101,7 +100,7 @@ bool BodyParser::ParseConstantName(Operand* operand) {
       candidates.push_back(shared_.module.Text(constant.name));
     std::string_view nearest =
         suggestions_++ < 50 ? NearestName(stream_.Now().text, candidates) : std::string_view();
-    stream_.Error(ErrorId::E0112, operand->span, "no constant is named " + Describe(stream_.Now()))
+    stream_.Error(diag::E0112, operand->span, "no constant is named " + Describe(stream_.Now()))
         .AddHelp(nearest.empty() ? "a function is called: 'call @f(%a)'"
                                  : "did you mean '@" + std::string(nearest) + "'?");
     operand->value = kPoison;
@@ -122,7 +121,7 @@ bool BodyParser::ParseNested(Operand* operand) {
   Made made;
   bool good = ParseOpWord(&op);
   if (good && (ir::HasRegions(op) || ir::IsTerminator(op))) {
-    stream_.Error(ErrorId::E0125, word, ir::OpName(op) + " cannot be an operand");
+    stream_.Error(diag::E0125, word, ir::OpName(op) + " cannot be an operand");
     good = false;
   }
   good = good && ParseInstruction(op, word, &made);
@@ -135,7 +134,7 @@ bool BodyParser::ParseNested(Operand* operand) {
   if (function_[made.inst].result_count == 1) {
     operand->value = function_.Result(made.inst);
   } else {
-    stream_.Error(ErrorId::E0117, operand->span,
+    stream_.Error(diag::E0117, operand->span,
                   ir::OpName(op) + " has " + std::to_string(function_[made.inst].result_count) +
                       " results, an operand is one value");
   }
@@ -161,7 +160,7 @@ void BodyParser::Resolve(Operand& operand, Type wanted) {
   if (type.IsNone()) type = ir::DefaultLiteralType(ir::KindOfSpelling(operand.literal));
   LiteralBits literal = ReadLiteral(operand.literal, type.scalar);
   if (!literal.good) {
-    stream_.Error(ErrorId::E0108, operand.span, literal.reason).AddHelp(literal.help);
+    stream_.Error(diag::E0108, operand.span, literal.reason).AddHelp(literal.help);
     operand.value = kPoison;
     return;
   }

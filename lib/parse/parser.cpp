@@ -4,12 +4,13 @@
 #include <fstream>
 #include <unordered_set>
 
+#include "diag/errors/driver.h"
+#include "diag/errors/parse.h"
 #include "parse/body.h"
 #include "parse/items.h"
 
 namespace adc::parse {
 
-using diag::ErrorId;
 namespace fs = std::filesystem;
 
 namespace {
@@ -57,7 +58,7 @@ class Compilation {
     std::string folder = fs::path(name).parent_path().string();
     if (text.find('\0') != std::string::npos) {
       std::string wrong = Quoted(name) + " holds NUL bytes: it is no text";
-      diag::Diagnostic& error = diagnostics_.Error(ErrorId::E0130, from, std::move(wrong));
+      diag::Diagnostic& error = diagnostics_.Error(diag::E0130, from, std::move(wrong));
       // The first bytes of a bundle, as artifact-format/README.md has them.
       if (text.starts_with("\x89"
                            "ADC\r\n"))
@@ -67,7 +68,7 @@ class Compilation {
     uint32_t base = sources_.AddFile(std::move(name), std::move(text));
     const diag::SourceFile* file = base == 0 ? nullptr : sources_.FileOf({base, base + 1});
     if (file == nullptr) {
-      diagnostics_.Error(ErrorId::E0127, from, "the text of this compilation exceeds 4 GiB");
+      diagnostics_.Error(diag::E0127, from, "the text of this compilation exceeds 4 GiB");
       return false;
     }
     folders_.emplace(file, std::move(folder));
@@ -124,7 +125,7 @@ class Compilation {
       }
       looked += (looked.empty() ? "" : ", ") + Quoted(name);
     }
-    diagnostics_.Error(ErrorId::E0120, request.span, "cannot read " + Quoted(request.path))
+    diagnostics_.Error(diag::E0120, request.span, "cannot read " + Quoted(request.path))
         .AddNote({}, "looked for " + looked)
         .AddHelp("name the folder of the file with -I");
   }
@@ -166,7 +167,7 @@ std::unique_ptr<ir::Module> ParseFiles(const std::vector<std::string>& paths, co
     if (compilation.IsRead(path)) continue;
     std::string text;
     if (!ReadWhole(path, /*regular_only=*/false, &text)) {
-      diagnostics.Error(ErrorId::E0701, {}, "cannot read " + Quoted(path));
+      diagnostics.Error(diag::E0701, {}, "cannot read " + Quoted(path));
       continue;
     }
     compilation.MarkRead(path);

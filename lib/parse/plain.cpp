@@ -1,10 +1,10 @@
+#include "diag/errors/parse.h"
 #include "parse/body.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
 
-using diag::ErrorId;
 using ir::OpForm;
 
 bool BodyParser::ParseOpWord(Op* op) {
@@ -32,7 +32,7 @@ bool BodyParser::ParseOpWord(Op* op) {
   std::vector<std::string_view> candidates;
   for (uint32_t n = 0; n < ir::kOpCount; ++n) candidates.push_back(ir::InfoOf(static_cast<Op>(n)).spelling);
   std::string_view nearest = suggestions_++ < 50 ? NearestName(spelling, candidates) : std::string_view();
-  stream_.Error(ErrorId::E0109, word, "no operation is named " + Quoted(spelling))
+  stream_.Error(diag::E0109, word, "no operation is named " + Quoted(spelling))
       .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
   return false;
 }
@@ -120,7 +120,7 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
     stated_span = stream_.SpanNow();
     if (!ParseType(stream_, &stated)) return false;
     if (!stated.IsMat()) {
-      stream_.Error(ErrorId::E0113, stated_span,
+      stream_.Error(diag::E0113, stated_span,
                     "'mat.make' makes a matrix, not " + TypeName(shared_.module, stated));
       made->poison = true;
       return true;
@@ -151,7 +151,7 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
   *made = Create(op, operands, {&*result, 1}, word);
   if (stated_scalars) Check(made, operands);
   if (!stated.IsNone() && !stated_scalars && *result != stated) {
-    stream_.Error(ErrorId::E0107, stated_span,
+    stream_.Error(diag::E0107, stated_span,
                   "the rows make " + TypeName(*result) + ", not " + TypeName(stated));
     made->poison = true;
   }
@@ -193,7 +193,7 @@ bool BodyParser::ParseIdentity(diag::SourceSpan word, Made* made) {
   if (stream_.Is(TokenKind::Number)) {
     uint64_t size = 0;
     if (!ReadCount(stream_.Now().text, ir::kMaxVector, &size) || size < 2) {
-      stream_.Error(ErrorId::E0113, stream_.SpanNow(), "the size of a matrix is from 2 to 16");
+      stream_.Error(diag::E0113, stream_.SpanNow(), "the size of a matrix is from 2 to 16");
       made->poison = true;
     }
     stream_.Advance();
@@ -215,7 +215,7 @@ bool BodyParser::ParseAttribute(const char* what, uint64_t limit, uint32_t* valu
   }
   uint64_t count = 0;
   if (!ReadCount(stream_.Now().text, limit, &count)) {
-    stream_.Error(ErrorId::E0108, stream_.SpanNow(),
+    stream_.Error(diag::E0108, stream_.SpanNow(),
                   std::string(what) + " is an integer from 0 to " + std::to_string(limit) + ", not " +
                       Quoted(stream_.Now().text));
     return false;
@@ -252,7 +252,7 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   bool names_field = stream_.Accept(TokenKind::DoubleColon);
   if (!names_field) {
     if (type.IsLayout()) {
-      stream_.Error(ErrorId::E0129, base.span, "an access of a layout names a field")
+      stream_.Error(diag::E0129, base.span, "an access of a layout names a field")
           .AddHelp("write '%g::field[...]'");
       return false;
     }
@@ -263,7 +263,7 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   if (!stream_.Expect(TokenKind::Word, "the name of a field")) return false;
   if (base.IsPoison()) return true;
   if (!type.IsLayout()) {
-    stream_.Error(ErrorId::E0129, span, TypeName(shared_.module, type) + " has no fields");
+    stream_.Error(diag::E0129, span, TypeName(shared_.module, type) + " has no fields");
     return false;
   }
   const ir::Layout& layout = shared_.module.layouts[type.count];
@@ -272,7 +272,7 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   std::vector<std::string_view> candidates;
   for (const ir::LayoutField& each : layout.fields) candidates.push_back(shared_.module.Text(each.name));
   std::string_view nearest = suggestions_++ < 50 ? NearestName(text, candidates) : std::string_view();
-  stream_.Error(ErrorId::E0112, span, TypeName(shared_.module, type) + " has no field " + Quoted(text))
+  stream_.Error(diag::E0112, span, TypeName(shared_.module, type) + " has no field " + Quoted(text))
       .AddNote(layout.span, "the layout is defined here")
       .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
   return false;
@@ -316,8 +316,7 @@ bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
   for (size_t n = 1 + indices; n < operands.size(); ++n) Resolve(operands[n], element);
   bool has_result = op == Op::Load || ir::IsAtomic(op);
   if (indices > UINT8_MAX) {
-    stream_.Error(ErrorId::E0123, open,
-                  std::to_string(indices) + " indices are more than any memory has axes");
+    stream_.Error(diag::E0123, open, std::to_string(indices) + " indices are more than any memory has axes");
     made->poison = true;
     return true;
   }
@@ -337,7 +336,7 @@ bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
   if (!ParseType(stream_, &type)) return false;
   if (op == Op::StackNew) {
     if (!type.IsScalar()) {
-      stream_.Error(ErrorId::E0113, stream_.SpanPrevious(),
+      stream_.Error(diag::E0113, stream_.SpanPrevious(),
                     "an adstack holds scalars, not " + TypeName(shared_.module, type));
       made->poison = true;
       return true;
@@ -374,7 +373,7 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
     std::string_view nearest =
         suggest ? NearestName(shared_.module.Text(name), candidates) : std::string_view();
     stream_
-        .Error(ErrorId::E0112, callee_span,
+        .Error(diag::E0112, callee_span,
                "no function is named " + Quoted("@" + std::string(shared_.module.Text(name).substr(0, 64))))
         .AddHelp(nearest.empty() ? std::string() : "did you mean '@" + std::string(nearest) + "'?");
     return true;

@@ -1,11 +1,11 @@
 #include "parse/token_stream.h"
 
+#include "diag/errors/parse.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
 
-using diag::ErrorId;
 using ir::Type;
 
 std::string Describe(const Token& token) {
@@ -45,7 +45,7 @@ void TokenStream::Unexpected(std::string_view what, std::string help) {
   if (token_.kind == TokenKind::Bad) return;
   // What is missing at the end of a line is missing there, not where the next line begins.
   bool behind = token_.first_on_line && previous_end_ != 0;
-  Error(ErrorId::E0101, behind ? SpanPrevious() : SpanNow(),
+  Error(diag::E0101, behind ? SpanPrevious() : SpanNow(),
         "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
       .AddHelp(std::move(help));
 }
@@ -54,7 +54,7 @@ bool TokenStream::ExpectClosing(TokenKind kind, std::string_view what, diag::Sou
   if (Accept(kind)) return true;
   if (token_.kind == TokenKind::Bad) return false;
   bool behind = token_.first_on_line && previous_end_ != 0;
-  Error(ErrorId::E0118, behind ? SpanPrevious() : SpanNow(),
+  Error(diag::E0118, behind ? SpanPrevious() : SpanNow(),
         "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
       .AddNote(open, "the bracket is opened here");
   return false;
@@ -93,7 +93,7 @@ namespace {
 constexpr uint64_t kLongestArray = uint64_t{1} << 24;
 
 bool BadType(TokenStream& stream, diag::SourceSpan span, std::string text, std::string help = {}) {
-  stream.Error(ErrorId::E0113, span, std::move(text)).AddHelp(std::move(help));
+  stream.Error(diag::E0113, span, std::move(text)).AddHelp(std::move(help));
   return false;
 }
 
@@ -149,7 +149,7 @@ bool ParseType(TokenStream& stream, Type* type) {
   if (stream.Is(TokenKind::Symbol)) {
     uint32_t layout = stream.module().FindLayout(stream.module().Intern(stream.Now().text));
     if (layout == ir::kNoAttr) {
-      stream.Error(ErrorId::E0112, stream.SpanNow(), "no layout is named " + Describe(stream.Now()))
+      stream.Error(diag::E0112, stream.SpanNow(), "no layout is named " + Describe(stream.Now()))
           .AddHelp("define it: 'layout @grid { dense[64] { mass: f32 } }'");
       stream.Advance();
       return false;

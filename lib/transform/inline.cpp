@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analysis/structure.h"
+#include "diag/errors/transform.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -223,13 +224,13 @@ class InlinePass {
       const Measure& measure = measures_[n];
       if (!function.IsKernel() && !IsKept(function)) continue;
       if (measure.instructions > config_.instruction_limit) {
-        Report(ErrorId::E0301, n, &Measure::largest_call,
+        Report(diag::E0301, n, &Measure::largest_call,
                "inlining makes '" + std::string(module_.Text(function.name)) + "' larger than " +
                    std::to_string(config_.instruction_limit) + " instructions",
                "call the functions along this chain from a loop instead of several times each");
         fits = false;
       } else if (measure.nesting > config_.nesting_limit) {
-        Report(ErrorId::E0302, n, &Measure::deepest_call,
+        Report(diag::E0302, n, &Measure::deepest_call,
                "inlining nests the regions of '" + std::string(module_.Text(function.name)) +
                    "' deeper than " + std::to_string(config_.nesting_limit),
                "flatten the functions along this chain");

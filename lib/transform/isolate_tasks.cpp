@@ -8,6 +8,7 @@
 
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
+#include "diag/errors/transform.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -15,7 +16,6 @@ namespace {
 
 using analysis::Task;
 using analysis::TaskKind;
-using diag::ErrorId;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
@@ -266,8 +266,8 @@ class IsolateRewriter final : public Rewriter {
       failed_ = true;
       reported_.Insert(v);
       Inst array = from_.DefiningInst(v);
-      diag::Diagnostic& error = diagnostics_.Error(ErrorId::E0305, from_[array].span,
-                                                   "a local array is used by more than one task");
+      diag::Diagnostic& error =
+          diagnostics_.Error(diag::E0305, from_[array].span, "a local array is used by more than one task");
       Inst first = body[tasks_[task].last - 1];
       error.AddNote(from_[first].span, "the task that this belongs to would have to see it");
       error.AddHelp("keep the values in a buffer parameter, or make the array inside the parallel loop");

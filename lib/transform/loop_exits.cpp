@@ -23,6 +23,7 @@
 #include <algorithm>
 
 #include "analysis/structure.h"
+#include "diag/errors/parse.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -435,7 +436,7 @@ bool LowerLoopExits(ir::Module& module, FoldConfig fold, diag::Diagnostics& diag
     if (!rewriter.any()) continue;
     if (rewriter.crowded().Valid()) {
       diagnostics
-          .Error(diag::ErrorId::E0135, (*function)[rewriter.crowded()].span,
+          .Error(diag::E0135, (*function)[rewriter.crowded()].span,
                  "more than 100 branches of this loop end with 'break' or 'continue'")
           .AddHelp("put the conditions together with 'or', or move parts of the body to loops of their own");
       good = false;

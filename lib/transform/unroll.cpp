@@ -1,11 +1,11 @@
 #include "transform/unroll.h"
 
+#include "diag/errors/transform.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
 namespace {
 
-using diag::ErrorId;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
@@ -32,7 +32,7 @@ class UnrollRewriter final : public Rewriter {
     if (!lo || !hi || !step) {
       failed_ = true;
       diag::Diagnostic& error =
-          diagnostics_.Error(ErrorId::E0303, data.span, "'unroll' needs bounds that are constants");
+          diagnostics_.Error(diag::E0303, data.span, "'unroll' needs bounds that are constants");
       for (uint32_t n = 0; n < 2; ++n) {
         Inst bound = from_.DefiningInst(from_.Operand(inst, n));
         if (bound.Valid() && !(n == 0 ? lo : hi))
@@ -72,7 +72,7 @@ class UnrollRewriter final : public Rewriter {
   void ReportGrowth(Inst inst) {
     failed_ = too_large_ = true;
     diagnostics_
-        .Error(ErrorId::E0304, from_[inst].span,
+        .Error(diag::E0304, from_[inst].span,
                "unrolling makes '" + std::string(module_.Text(from_.name)) + "' larger than " +
                    std::to_string(limit_) + " instructions or iterations")
         .AddHelp("leave 'unroll' away on this loop or on one around it");

@@ -2,11 +2,11 @@
 // the order of a depth-first walk, callees first, so that one pass over their instructions knows what each
 // call writes.
 
+#include "diag/errors/verify.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
 
-using diag::ErrorId;
 using ir::Function;
 using ir::Inst;
 using ir::InstData;
@@ -94,7 +94,7 @@ class CallChecker {
   void ReportCycle(const std::vector<std::pair<uint32_t, Inst>>& cycle) {
     constexpr size_t kMostNotes = 16;
     const Function& first = FunctionAt(cycle[0].first);
-    diag::Diagnostic& error = context_.Error(ErrorId::E0203, first.span,
+    diag::Diagnostic& error = context_.Error(diag::E0203, first.span,
                                              context_.Symbol(first.name) + " calls itself" +
                                                  (cycle.size() == 1 ? "" : " through other functions"));
     for (size_t n = 0; n < cycle.size() && n < kMostNotes; ++n) {
@@ -142,8 +142,7 @@ class CallChecker {
     std::string how = function[inst].op == Op::Call ? " is written by the function that is called here"
                                                     : " is written here";
     context_
-        .Error(ErrorId::E0204, function[inst].span,
-               context_.ValueName(data.name) + " is 'readonly' and" + how)
+        .Error(diag::E0204, function[inst].span, context_.ValueName(data.name) + " is 'readonly' and" + how)
         .AddNote(info.span, "it is declared here")
         .AddHelp("drop 'readonly'");
   }

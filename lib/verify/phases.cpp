@@ -3,12 +3,12 @@
 // derivatives of their own and for parameters that are vectors; from Lowered on there are no adstacks and no
 // calls.
 
+#include "diag/errors/verify.h"
 #include "ir/check.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
 
-using diag::ErrorId;
 using ir::Inst;
 using ir::InstData;
 using ir::Op;
@@ -44,18 +44,16 @@ void CheckPhase(Context& context, const ir::Function& kernel, std::span<const In
   for (Inst inst : body) {
     const InstData& data = kernel[inst];
     if (phase == Phase::Lowered && (IsStackOp(data.op) || data.op == Op::Call)) {
-      context.Error(ErrorId::E0207, data.span,
-                    ir::OpName(data.op) + " is left after the lowering of adstacks");
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
       continue;
     }
     if (data.op == Op::Call) {
       if (phase == Phase::Scalar && !IsKept(context.module, context.module.Find(data.symbol)))
-        context.Error(ErrorId::E0207, data.span,
+        context.Error(diag::E0207, data.span,
                       "a call of " + context.Symbol(data.symbol) + " is left after inlining");
       continue;
     }
-    if (data.op == Op::Random)
-      context.Error(ErrorId::E0207, data.span, "'random' is left after scalarisation");
+    if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
     if (MayTouchVectors(data.op)) continue;
     bool vector = false;
     for (uint32_t n = 0; n < data.result_count; ++n) {
@@ -66,7 +64,7 @@ void CheckPhase(Context& context, const ir::Function& kernel, std::span<const In
       vector = vector || kernel.TypeOf(v).IsVec() || kernel.TypeOf(v).IsMat();
     }
     if (vector)
-      context.Error(ErrorId::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
   }
 }
 

@@ -1,11 +1,12 @@
 #include <unordered_map>
 
+#include "diag/errors/parse.h"
+#include "diag/errors/verify.h"
 #include "support/nearest.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
 
-using diag::ErrorId;
 using ir::Function;
 using ir::ParamInfo;
 using ir::ParamRole;
@@ -35,7 +36,7 @@ class SignatureChecker {
     for (uint32_t n = 0; n < function_.params.size(); ++n) CheckParam(n);
     for (Type type : function_.result_types) {
       if (!type.IsRegister())
-        context_.Error(ErrorId::E0113, function_.span,
+        context_.Error(diag::E0113, function_.span,
                        "a function gives scalars, vectors and matrices, not " + TypeName(module_, type));
     }
     CheckCompanions();
@@ -57,42 +58,40 @@ class SignatureChecker {
     std::string shown = context_.ValueName(NameOf(n)) + " is " + TypeName(module_, type);
     bool memory = type.IsBuffer() || type.IsLayout();
     if (!memory && !type.IsRegister()) {
-      context_.Error(ErrorId::E0113, SpanOf(n), shown + ", which cannot be a parameter");
+      context_.Error(diag::E0113, SpanOf(n), shown + ", which cannot be a parameter");
       return;
     }
     if (type.IsLayout() && type.count >= module_.layouts.size()) {
-      context_.Error(ErrorId::E0113, SpanOf(n), "a layout that the module does not have");
+      context_.Error(diag::E0113, SpanOf(n), "a layout that the module does not have");
       return;
     }
     bool any = info.diff || info.readonly || info.alias || info.writeonce || info.save;
     if (any && !function_.IsKernel()) {
-      context_.Error(ErrorId::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
+      context_.Error(diag::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
           .AddHelp("functions are inlined: what they are given has its attributes already");
       return;
     }
     if (info.diff && type.IsLayout()) {
-      context_
-          .Error(ErrorId::E0121, SpanOf(n), "'diff' stands on the fields of a layout, not on the parameter")
+      context_.Error(diag::E0121, SpanOf(n), "'diff' stands on the fields of a layout, not on the parameter")
           .AddNote(module_.layouts[type.count].span, "the layout is defined here");
     } else if (info.diff && !HasFloatElements(type)) {
-      context_.Error(ErrorId::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
+      context_.Error(diag::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
     }
     if (!memory && (info.readonly || info.alias || info.writeonce || info.save)) {
-      context_.Error(ErrorId::E0121, SpanOf(n),
+      context_.Error(diag::E0121, SpanOf(n),
                      shown + ": 'readonly', 'alias', 'writeonce' and 'save' stand on buffers and layouts");
     } else if (info.readonly && info.writeonce) {
-      context_.Error(ErrorId::E0121, SpanOf(n),
+      context_.Error(diag::E0121, SpanOf(n),
                      context_.ValueName(NameOf(n)) + " cannot be both 'readonly' and 'writeonce'");
     }
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
-      context_.Error(ErrorId::E0121, SpanOf(n), shown + ": scratch is a buffer");
+      context_.Error(diag::E0121, SpanOf(n), shown + ": scratch is a buffer");
     if (info.role == ParamRole::Saved && !(type.IsBuffer() && type.count == 1 && type.Element().IsScalar()))
-      context_.Error(ErrorId::E0121, SpanOf(n),
-                     shown + ": saved values lie in a buffer of scalars of rank 1");
+      context_.Error(diag::E0121, SpanOf(n), shown + ": saved values lie in a buffer of scalars of rank 1");
     if (info.role == ParamRole::Segment && type != ir::kI32)
-      context_.Error(ErrorId::E0121, SpanOf(n), shown + ": a segment length is an i32");
+      context_.Error(diag::E0121, SpanOf(n), shown + ": a segment length is an i32");
     if (info.role == ParamRole::Trips && (type != ir::kI64 || module_.phase < ir::Phase::Differentiated))
-      context_.Error(ErrorId::E0121, SpanOf(n),
+      context_.Error(diag::E0121, SpanOf(n),
                      shown + ": trip counts are i64 parameters that the compiler adds, and no text has them");
   }
 
@@ -110,7 +109,7 @@ class SignatureChecker {
         auto found = by_name.find(companion);
         if (found == by_name.end()) continue;
         context_
-            .Error(ErrorId::E0205, SpanOf(found->second),
+            .Error(diag::E0205, SpanOf(found->second),
                    "'%" + companion + "' is what derived kernels call the companion of " +
                        context_.ValueName(NameOf(n)))
             .AddNote(SpanOf(n), "this parameter is 'diff'")
@@ -127,13 +126,13 @@ class SignatureChecker {
       std::string_view nearest =
           candidates.size() < 20000 ? NearestName(module_.Text(name), candidates) : std::string_view();
       context_
-          .Error(ErrorId::E0112, function_.span,
+          .Error(diag::E0112, function_.span,
                  std::string("no ") + what + " is named " + context_.Symbol(name))
           .AddHelp(nearest.empty() ? std::string() : "did you mean '@" + std::string(nearest) + "'?");
       return nullptr;
     }
     if (found->kind == kind) return found->broken ? nullptr : found;
-    context_.Error(ErrorId::E0206, function_.span, context_.Symbol(name) + " must be a " + what)
+    context_.Error(diag::E0206, function_.span, context_.Symbol(name) + " must be a " + what)
         .AddNote(found->span, "it is defined here");
     return nullptr;
   }
@@ -151,7 +150,7 @@ class SignatureChecker {
     std::string wanted = "(" + list(params) + ")";
     if (!results.empty()) wanted += " -> " + list(results);
     context_
-        .Error(ErrorId::E0206, derivative.span,
+        .Error(diag::E0206, derivative.span,
                context_.Symbol(derivative.name) + " does not fit as a derivative of " +
                    context_.Symbol(function_.name))
         .AddNote(function_.span, "it is named as a derivative here")
@@ -163,7 +162,7 @@ class SignatureChecker {
     for (uint32_t n = 0; n < function_.params.size(); ++n) {
       if (TypeOf(n).IsRegister()) continue;
       context_
-          .Error(ErrorId::E0206, SpanOf(n),
+          .Error(diag::E0206, SpanOf(n),
                  "a function with a jvp of its own takes values, not " + TypeName(module_, TypeOf(n)))
           .AddHelp("name a vjp alone, or load before the call");
       return false;
@@ -187,7 +186,7 @@ class SignatureChecker {
       memory = memory || TypeOf(n).IsBuffer();
       if (TypeOf(n).IsRegister() || TypeOf(n).IsBuffer()) continue;
       context_
-          .Error(ErrorId::E0206, SpanOf(n),
+          .Error(diag::E0206, SpanOf(n),
                  "a function with a derivative of its own takes values and buffers, not " +
                      TypeName(module_, TypeOf(n)))
           .AddHelp("leave the derivative to adc, or keep the field in a buffer");
@@ -195,7 +194,7 @@ class SignatureChecker {
     }
     if (!memory || function_.result_types.empty()) return true;
     context_
-        .Error(ErrorId::E0206, function_.span,
+        .Error(diag::E0206, function_.span,
                context_.Symbol(function_.name) + " takes buffers, has a vjp of its own and gives results")
         .AddHelp("store the results in a buffer");
     return false;

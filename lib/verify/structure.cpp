@@ -3,13 +3,14 @@
 // while's condition stay for its body. Every block and instruction is met at most once, so that the walk ends
 // whatever the tables hold.
 
+#include "diag/errors/parse.h"
+#include "diag/errors/verify.h"
 #include "ir/check.h"
 #include "ir/known.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
 
-using diag::ErrorId;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
@@ -52,7 +53,7 @@ class StructureChecker {
   };
 
   void Structure(diag::SourceSpan span, std::string text) {
-    context_.Error(ErrorId::E0202, span, std::move(text));
+    context_.Error(diag::E0202, span, std::move(text));
     sound_ = false;
   }
 
@@ -138,7 +139,7 @@ class StructureChecker {
     diag::SourceSpan place = function_[insts.back()].span.Valid() ? function_[insts.back()].span : span;
     if (values.size() != types.size()) {
       context_
-          .Error(ErrorId::E0116, place,
+          .Error(diag::E0116, place,
                  ir::OpName(wanted) + " has " + std::to_string(values.size()) +
                      " values, its region asks for " + std::to_string(types.size()))
           .AddNote(span, "the region belongs to this");
@@ -150,7 +151,7 @@ class StructureChecker {
       std::string is =
           Known(function_, values[n]) ? TypeName(module_, function_.TypeOf(values[n])) : "no value";
       context_
-          .Error(ErrorId::E0116, place,
+          .Error(diag::E0116, place,
                  "value " + std::to_string(n + 1) + " of " + ir::OpName(wanted) + " is " + is +
                      ", its place asks for " + TypeName(module_, types[n]))
           .AddNote(span, "the region belongs to this");
@@ -185,7 +186,7 @@ class StructureChecker {
     }
     if (!fits) {
       context_
-          .Error(ErrorId::E0116, function_[end].span.Valid() ? function_[end].span : span,
+          .Error(diag::E0116, function_[end].span.Valid() ? function_[end].span : span,
                  "the values of " + ir::OpName(op) + " are not those that its loop carries")
           .AddNote(data.span, "the loop");
       sound_ = false;
@@ -221,7 +222,7 @@ class StructureChecker {
     if (data.parent != block)
       Structure(data.span, ir::OpName(data.op) + " does not know the region that it stands in");
     if (ir::IsTerminator(data.op) && !last) {
-      context_.Error(ErrorId::E0124, data.span, ir::OpName(data.op) + " stands before the end of its region");
+      context_.Error(diag::E0124, data.span, ir::OpName(data.op) + " stands before the end of its region");
       sound_ = false;
     }
     CheckVisible(inst);
@@ -249,7 +250,7 @@ class StructureChecker {
       if (visible_[v.raw] != 0) continue;
       sound_ = false;
       std::string name = data.name.Valid() ? " " + context_.ValueName(data.name) : std::string();
-      diag::Diagnostic& error = context_.Error(ErrorId::E0201, function_[inst].span,
+      diag::Diagnostic& error = context_.Error(diag::E0201, function_[inst].span,
                                                "operand " + std::to_string(n + 1) + name + " of " +
                                                    ir::OpName(function_[inst].op) + " is not visible here");
       Inst definition = function_.DefiningInst(v);
@@ -271,7 +272,7 @@ class StructureChecker {
       block = around.parent;
     }
     if (function_.IsKernel() && block == function_.Body()) return;
-    context_.Error(ErrorId::E0125, data.span, "'parallel' stands at the top level of a kernel")
+    context_.Error(diag::E0125, data.span, "'parallel' stands at the top level of a kernel")
         .AddHelp("write 'for' here, or add the loop as a further axis");
     sound_ = false;
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen_support.h"
+#include "diag/errors/codegen.h"
 
 namespace {
 
@@ -124,7 +125,7 @@ TEST_CASE("a folder for temporary files that does not exist is an error with a r
   auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(*target::FindTarget("cpu")));
   unsetenv("TMPDIR");
   REQUIRE(!code.Ok());
-  CHECK(code.Failure().id == diag::ErrorId::E0603);
+  CHECK(code.Failure().id == diag::E0603);
   CHECK(!code.Failure().help.empty());
 }
 
@@ -144,7 +145,7 @@ TEST_CASE("what a target cannot hold is refused with its place") {
   b.Yield({});
   auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(*target::FindTarget("cpu")));
   REQUIRE(!code.Ok());
-  CHECK(code.Failure().id == diag::ErrorId::E0601);
+  CHECK(code.Failure().id == diag::E0601);
   CHECK(code.Failure().span.begin == 7);
 }
 

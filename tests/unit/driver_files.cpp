@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "diag/errors/driver.h"
 #include "driver/depfile.h"
 #include "driver/files.h"
 
@@ -65,7 +66,7 @@ TEST_CASE("a full disk and a missing folder leave nothing behind and say why") {
   Folder folder;
   auto missing = WriteWhole(folder / "none/out", std::string_view("text"));
   REQUIRE_FALSE(missing.Ok());
-  CHECK(missing.Failure().id == adc::diag::ErrorId::E0702);
+  CHECK(missing.Failure().id == adc::diag::E0702);
   CHECK(folder.Entries() == 0);
   auto onto_folder = WriteWhole(folder / ".", std::string_view("text"));
   CHECK_FALSE(onto_folder.Ok());

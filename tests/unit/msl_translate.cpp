@@ -6,6 +6,7 @@
 
 #include "codegen/msl/join.h"
 #include "codegen/msl/translate.h"
+#include "diag/errors/codegen.h"
 #include "msl_host/runner.h"
 #include "msl_support.h"
 
@@ -289,7 +290,7 @@ TEST_CASE("a module that SPIRV-Cross refuses is an error with its reason") {
   cut.payloads[0].bytes.resize(12);
   diag::Status done = codegen::TranslateToMsl(Metal(), {}, cut);
   REQUIRE(!done);
-  CHECK(done.Failure().id == diag::ErrorId::E0620);
+  CHECK(done.Failure().id == diag::E0620);
 
   codegen::TargetCode missing = TwoEntries();
   missing.entries[0][0].symbol = "adc_k_t0";

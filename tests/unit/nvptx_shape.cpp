@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "diag/errors/codegen.h"
 #include "nvptx_support.h"
 
 namespace {
@@ -272,7 +273,7 @@ TEST_CASE("more words than a launch takes are refused") {
   auto lowered = LowerText(text);
   auto code = codegen::EmitNvptx(*lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(!code);
-  CHECK(code.Failure().id == diag::ErrorId::E0604);
+  CHECK(code.Failure().id == diag::E0604);
   CHECK(code.Failure().text == "a launch of 'many' takes 526 words of 64 bits; cuda:sm_80 has room for 511");
   CHECK(!code.Failure().help.empty());
 }
@@ -290,7 +291,7 @@ kernel @large(%x: buffer<f32, 1>) {
 )");
   auto refused = codegen::EmitNvptx(*large->module, large->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(!refused);
-  CHECK(refused.Failure().id == diag::ErrorId::E0601);
+  CHECK(refused.Failure().id == diag::E0601);
   auto prints = LowerText(R"(
 kernel @prints(%x: buffer<f32, 1>) {
   parallel %i in 0..shape(%x, 0) {
@@ -302,5 +303,5 @@ kernel @prints(%x: buffer<f32, 1>) {
   auto code = codegen::EmitNvptx(*prints->module, prints->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(code);
   REQUIRE(code->warnings.size() == 1);
-  CHECK(code->warnings[0].id == diag::ErrorId::W0601);
+  CHECK(code->warnings[0].id == diag::W0601);
 }

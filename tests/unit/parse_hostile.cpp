@@ -6,6 +6,7 @@
 #include <chrono>
 #include <random>
 
+#include "diag/errors/parse.h"
 #include "parse_support.h"
 
 // An optimised build without sanitizers.
@@ -118,8 +119,8 @@ TEST_CASE("a missing brace costs its own function alone", "[parse]") {
       "kernel @open(%c: i1) {\n  if %c {\n}\n\nkernel @bad(%a: f32) {\n  %b = sin %z\n}\n\nkernel @good(%a: "
       "f32) {\n}\n");
   REQUIRE(reading.diagnostics.ErrorTotal() == 2);
-  CHECK(reading.diagnostics.All()[0].id == diag::ErrorId::E0118);
-  CHECK(reading.diagnostics.All()[1].id == diag::ErrorId::E0106);
+  CHECK(reading.diagnostics.All()[0].id == diag::E0118);
+  CHECK(reading.diagnostics.All()[1].id == diag::E0106);
   CHECK(reading.module->Find("open")->broken);
   CHECK_FALSE(reading.module->Find("good")->broken);
 }

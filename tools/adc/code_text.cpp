@@ -4,6 +4,7 @@
 
 #include "codegen/llvm/disassemble.h"
 #include "codegen/spirv/tools.h"
+#include "diag/errors/driver.h"
 
 namespace adc::tool {
 
@@ -17,7 +18,7 @@ bool IsWordLetter(char letter) {
 }
 
 diag::Diagnostic NoFunction(std::string_view symbol) {
-  return diag::Fail(diag::ErrorId::E0708, {}, "no function '" + std::string(symbol) + "' in the code");
+  return diag::Fail(diag::E0708, {}, "no function '" + std::string(symbol) + "' in the code");
 }
 
 /// From the start of the line at `begin` to the brace that closes what opens next.
@@ -92,7 +93,7 @@ diag::Result<std::string> CodeText(uint32_t kind, std::span<const uint8_t> bytes
     std::vector<uint32_t> words = SpirvWords(bytes);
     uint32_t level = VulkanLevel(target);
     std::string wrong = codegen::spirv::Validate(words, level);
-    if (!wrong.empty()) return diag::Fail(diag::ErrorId::E0708, {}, "not valid SPIR-V: " + wrong);
+    if (!wrong.empty()) return diag::Fail(diag::E0708, {}, "not valid SPIR-V: " + wrong);
     return SpirvFunction(codegen::spirv::Disassemble(words, level), symbol);
   }
   return codegen::Disassemble(bytes, symbol);

@@ -1,6 +1,7 @@
 #include "codegen/common/can_generate.h"
 
 #include "analysis/tasks.h"
+#include "diag/errors/codegen.h"
 
 namespace adc::codegen {
 namespace {
@@ -28,7 +29,7 @@ class Checker {
   diag::Status CheckInst(ir::Inst inst) {
     const ir::InstData& data = kernel_[inst];
     if (!target_.f64 && TouchesF64(inst)) {
-      return diag::Fail(diag::ErrorId::E0602, data.span,
+      return diag::Fail(diag::E0602, data.span,
                         "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
                             std::string(module_.Text(kernel_.name)) + "' works on f64, and " +
                             std::string(target_.name) + " has no 64-bit floats",
@@ -38,7 +39,7 @@ class Checker {
       ir::Type type = kernel_.TypeOf(kernel_.Result(inst));
       private_bytes_ += uint64_t{type.count} * type.ElementBytes();
       if (private_bytes_ > target_.private_bytes) {
-        return diag::Fail(diag::ErrorId::E0601, data.span,
+        return diag::Fail(diag::E0601, data.span,
                           "the local arrays of this task take " + std::to_string(private_bytes_) +
                               " bytes; " + std::string(target_.name) + " has room for " +
                               std::to_string(target_.private_bytes),
@@ -46,7 +47,7 @@ class Checker {
       }
     }
     if ((data.op == Op::VecGet || data.op == Op::MatGet) && !IsParameterComponent(inst)) {
-      return diag::Fail(diag::ErrorId::E0602, data.span,
+      return diag::Fail(diag::E0602, data.span,
                         "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
                             std::string(module_.Text(kernel_.name)) +
                             "' takes a component that is not known when compiling, which " +
@@ -55,7 +56,7 @@ class Checker {
     }
     if (diag::Status status = CheckAtomic(inst); !status) return status;
     if (data.op == Op::Print && !target_.prints) {
-      warnings_.push_back({diag::Severity::Warning, diag::ErrorId::W0601, data.span,
+      warnings_.push_back({diag::Severity::Warning, diag::W0601, data.span,
                            "'print' is left out of code for " + std::string(target_.name)});
       warnings_.back().help = "the interpreter prints: adc run --interpret FILE.ir";
     }
@@ -95,7 +96,7 @@ class Checker {
     if (!base.IsBuffer() && !base.IsLayout()) return diag::Unit{};
     ir::Scalar scalar = module_.ElementType(kernel_, buffer, data.attr).scalar;
     if (ir::ByteSize(scalar) != 8) return diag::Unit{};
-    return diag::Fail(diag::ErrorId::E0602, data.span,
+    return diag::Fail(diag::E0602, data.span,
                       "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
                           std::string(module_.Text(kernel_.name)) + "' works on " + ir::Spelling(scalar) +
                           ", and " + target_.name + " has no 64-bit atomics",

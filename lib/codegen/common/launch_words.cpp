@@ -3,6 +3,7 @@
 #include "analysis/tasks.h"
 #include "artifact/gpu_abi.h"
 #include "codegen/common/cells.h"
+#include "diag/errors/codegen.h"
 
 namespace adc::codegen {
 
@@ -24,7 +25,7 @@ diag::Status CheckLaunchWords(const ir::Module& module, const KernelToEmit& what
   for (size_t task = 0; task < analysis::TasksOf(kernel).size(); ++task) {
     uint32_t words = GpuWordCount(kernel, task < what.tasks.size() ? &what.tasks[task] : nullptr);
     if (words <= ADRT_GPU_MAX_WORDS) continue;
-    return diag::Fail(diag::ErrorId::E0604, kernel.span,
+    return diag::Fail(diag::E0604, kernel.span,
                       "a launch of '" + std::string(module.Text(kernel.name)) + "' takes " +
                           std::to_string(words) + " words of 64 bits; " + target.name + " has room for " +
                           std::to_string(ADRT_GPU_MAX_WORDS),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "diag/errors/codegen.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
@@ -25,7 +26,7 @@ namespace {
 
 diag::Diagnostic CodeFailure(const std::string& reason) {
   return diag::Fail(
-      diag::ErrorId::E0611, {}, "cannot disassemble: " + reason,
+      diag::E0611, {}, "cannot disassemble: " + reason,
       "give an object, a shared image or an HSACO that adc wrote, and one of its entry symbols");
 }
 

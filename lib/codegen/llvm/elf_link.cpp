@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 
+#include "diag/errors/codegen.h"
 #include "lld/Common/CommonLinkerContext.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/SmallString.h"
@@ -17,7 +18,7 @@ namespace adc::codegen {
 namespace {
 
 diag::Diagnostic LinkFailure(const std::string& what, const std::string& reason) {
-  return diag::Fail(diag::ErrorId::E0603, {}, what + ": " + reason,
+  return diag::Fail(diag::E0603, {}, what + ": " + reason,
                     "check that the folder named by TMPDIR exists, may be written, and has room");
 }
 

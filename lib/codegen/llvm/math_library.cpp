@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "codegen/common/math_names.h"
+#include "diag/errors/codegen.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
@@ -230,7 +231,7 @@ class ErrorText {
 diag::Diagnostic LibraryFailure(const MathLibrary& library, const std::string& reason) {
   bool chosen = library.names == MathLibrary::Names::Libdevice;
   return diag::Fail(
-      diag::ErrorId::E0610, {}, "cannot use the math library '" + library.file + "': " + reason,
+      diag::E0610, {}, "cannot use the math library '" + library.file + "': " + reason,
       chosen ? "give the path of a libdevice.10.bc to --libdevice, or drop the option: libclc is used then"
              : "install libclc-19 (scripts/install-deps does), or give --libdevice=FILE for cuda targets");
 }

@@ -9,6 +9,7 @@
 #include "artifact/gpu_abi.h"
 #include "codegen/msl/join.h"
 #include "codegen/msl/keep_order.h"
+#include "diag/errors/codegen.h"
 
 // SPIR-V forbids contraction operation by operation. SPIRV-Cross writes each such operation as a call that
 // loses the sign of a zero, so these decorations are taken away and the text forbids it as a whole.
@@ -225,7 +226,7 @@ diag::Status TranslateToMsl(const target::Target& target,
                                  kernel < parameter_names.size() ? parameter_names[kernel] : kNoNames);
       const char* text = translator.Translate(entry);
       if (!text) {
-        return diag::Fail(diag::ErrorId::E0620, {},
+        return diag::Fail(diag::E0620, {},
                           "entry '" + entry.symbol + "' cannot be written for " + target.name +
                               ": SPIRV-Cross says: " + translator.Error(),
                           "leave the target out; this is a gap in adc");

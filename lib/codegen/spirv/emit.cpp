@@ -9,6 +9,7 @@
 #include "codegen/spirv/math.h"
 #include "codegen/spirv/task.h"
 #include "codegen/spirv/tools.h"
+#include "diag/errors/codegen.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -176,7 +177,7 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   if (empty) emission.EmitNothing();
   spirv::Words words = emission.Finish();
   if (emission.IdCount() > spirv::kMostIds)
-    return diag::Fail(diag::ErrorId::E0605, kernels[0].kernel->span,
+    return diag::Fail(diag::E0605, kernels[0].kernel->span,
                       "the kernels take " + std::to_string(emission.IdCount()) + " values of SPIR-V; " +
                           config.target.name + " has room for " + std::to_string(spirv::kMostIds),
                       "unroll less, or compile the kernels into several bundles");
