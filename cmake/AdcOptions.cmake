@@ -31,6 +31,23 @@ target_compile_options(adc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(adc_options INTERFACE -Wimplicit-fallthrough -Wswitch-enum -Wno-gnu-zero-variadic-macro-arguments)
 endif()
+# Bundles and kernels come from strangers, so what reads them makes a defect hard to use: canaries, checked copies,
+# landing pads for indirect jumps, tables of addresses that are read-only once the program runs. tests/checks/hardening
+# reads the programs for it; docs/security.md has the cost.
+option(ADC_HARDEN "Harden the code of tools and loader" ON)
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-fcf-protection=full ADC_HAS_LANDING_PADS)
+if(ADC_HARDEN)
+  target_compile_options(adc_options INTERFACE -fstack-protector-strong -fvisibility=hidden
+    $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden> $<$<BOOL:${ADC_HAS_LANDING_PADS}>:-fcf-protection=full>)
+  if(NOT ADC_SANITIZE)
+    target_compile_options(adc_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>)
+  endif()
+  if(NOT APPLE)
+    target_link_options(adc_options INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+    target_link_options(adc_options INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
+  endif()
+endif()
 if(ADC_SANITIZE)
   target_compile_options(adc_options INTERFACE -fsanitize=${ADC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(adc_options INTERFACE -fsanitize=${ADC_SANITIZE})
