@@ -1,5 +1,6 @@
 // Hessian-vector products of every sample, by forward over reverse: symmetric, and the central difference of
-// the gradient.
+// the gradient. (The one kernel that works in place, @step of chain.ir, saves values, which second
+// derivatives do not go with: E0452.)
 //
 // What is differentiated is the inner product of all differentiable parameters, as the kernel leaves them,
 // with fixed weights, as a function of all of them before it ran. `k.grad.jvp` runs on the buffers and
@@ -24,11 +25,16 @@ namespace {
 
 using Point = std::vector<std::vector<double>>;  // by differentiable parameter
 
+/// The path of a sample, in f64.
+std::string Sample(const std::string& file) {
+  return std::string(ADC_F64_SAMPLES) + "/" + file;
+}
+
 class SecondOrder {
  public:
-  SecondOrder(Program& program, const std::string& file, const std::string& kernel)
+  SecondOrder(Program& program, const std::string& path, const std::string& kernel)
       : start_(program.arguments()) {
-    module_ = parse::ParseFile(std::string(ADC_F64_SAMPLES) + "/" + file, {}, sources_, diagnostics_);
+    module_ = parse::ParseFile(path, {}, sources_, diagnostics_);
     REQUIRE(module_ != nullptr);
     REQUIRE(transform::ShapeForDifferentiation(*module_, {}, diagnostics_));
     ir::Function* primal = module_->Find(kernel);
@@ -191,21 +197,54 @@ void CheckHessian(SecondOrder& second, double step,
   }
 }
 
+/// `count` numbers around `middle`, at most `spread` away.
+std::vector<double> Scattered(size_t count, double middle, double spread, uint64_t seed) {
+  std::vector<double> numbers;
+  for (size_t n = 0; n < count; ++n) numbers.push_back(middle + spread * test::internal::RandomNumber(seed));
+  return numbers;
+}
+
+/// Matrices of 3 by 3 near the unit matrix.
+std::vector<double> NearUnit(size_t count, double spread, uint64_t seed) {
+  std::vector<double> numbers = Scattered(9 * count, 0, spread, seed);
+  for (size_t n = 0; n < count; ++n)
+    for (size_t k = 0; k < 3; ++k) numbers[9 * n + 4 * k] += 1;
+  return numbers;
+}
+
+constexpr int64_t kParticles = 4, kCells = 5;
+constexpr size_t kAllCells = static_cast<size_t>(kCells * kCells * kCells);
+
+std::unique_ptr<Program> MpmStep(const std::string& kernel) {
+  return Program::OfFile(Sample("mpm_step.ir"), kernel);
+}
+
+/// Particles in the middle cells of a grid of 5 x 5 x 5 of spacing 1, with a place for the next state.
+void SetParticles(Program& program) {
+  size_t numbers = static_cast<size_t>(2 * kParticles);
+  program.Buffer("x", {2, kParticles}, Scattered(3 * numbers, 2.0, 0.2, 5));
+  program.Buffer("v", {2, kParticles}, Scattered(3 * numbers, 0.1, 0.3, 6));
+  program.Buffer("affine", {2, kParticles}, Scattered(9 * numbers, 0, 0.3, 7));
+  program.Number("f", 0);
+  program.Number("dt", 0.1);
+  program.Number("dx", 1.0);
+}
+
 }  // namespace
 
 TEST_CASE("relax: Hessian", "[samples][hessian]") {
-  auto program = Program::OfFile(std::string(ADC_F64_SAMPLES) + "/relax.ir");
+  auto program = Program::OfFile(Sample("relax.ir"));
   std::vector<double> x;
   for (int k = 0; k < 17; ++k) x.push_back(0.1 * k - 0.6);
   program->Buffer("x", {17}, x);
   program->Zeros("loss", {});
   program->Number("n", 5);
-  SecondOrder second(*program, "relax.ir", "relax");
+  SecondOrder second(*program, Sample("relax.ir"), "relax");
   CheckHessian(second, 1e-5);
 }
 
 TEST_CASE("csr_reduce: Hessian", "[samples][hessian]") {
-  auto program = Program::OfFile(std::string(ADC_F64_SAMPLES) + "/csr_reduce.ir");
+  auto program = Program::OfFile(Sample("csr_reduce.ir"));
   program->Buffer("start", {5}, {0, 3, 3, 4, 9});
   program->Buffer("column", {9}, {0, 2, 1, 3, 0, 1, 2, 3, 0});
   std::vector<double> value;
@@ -213,12 +252,12 @@ TEST_CASE("csr_reduce: Hessian", "[samples][hessian]") {
   program->Buffer("value", {9}, value);
   program->Buffer("x", {4}, {0.5, -0.25, 1.0, 0.75});
   program->Zeros("y", {4});
-  SecondOrder second(*program, "csr_reduce.ir", "csr_reduce");
+  SecondOrder second(*program, Sample("csr_reduce.ir"), "csr_reduce");
   CheckHessian(second, 1e-5);
 }
 
 TEST_CASE("cholesky: Hessian", "[samples][hessian]") {
-  auto program = Program::OfFile(std::string(ADC_F64_SAMPLES) + "/cholesky.ir");
+  auto program = Program::OfFile(Sample("cholesky.ir"));
   constexpr int64_t kBatch = 3, kSize = 5;
   std::vector<double> a;
   for (int64_t m = 0; m < kBatch; ++m)
@@ -227,7 +266,7 @@ TEST_CASE("cholesky: Hessian", "[samples][hessian]") {
         a.push_back(1.0 / static_cast<double>(1 + i + j + m) + (i == j ? 2.0 : 0.0));
   program->Buffer("a", {kBatch, kSize, kSize}, a);
   program->Zeros("l", {kBatch, kSize, kSize});
-  SecondOrder second(*program, "cholesky.ir", "cholesky");
+  SecondOrder second(*program, Sample("cholesky.ir"), "cholesky");
   CheckHessian(second, 1e-5);
 }
 
@@ -236,20 +275,84 @@ TEST_CASE("mpm_grid_op: Hessian", "[samples][hessian]") {
   config.scale = 0.25;
   config.geoms = 5;
   std::vector<samples::StateArray> state = samples::MakeMpmState(config);
-  auto program = Program::OfFile(std::string(ADC_F64_SAMPLES) + "/mpm_grid_op.ir", "mpm_grid_op");
+  auto program = Program::OfFile(Sample("mpm_grid_op.ir"), "mpm_grid_op");
   test::SetMpmArguments(*program, state);
   std::map<std::string, std::vector<double>> scale;
   test::Point moves = test::MpmScale(state);
   for (size_t n = 0; n < moves.size(); ++n) scale[test::MpmInputs()[n]] = moves[n];
-  SecondOrder second(*program, "mpm_grid_op.ir", "mpm_grid_op");
+  SecondOrder second(*program, Sample("mpm_grid_op.ir"), "mpm_grid_op");
   CheckHessian(second, 1e-6, scale);
 }
 
 TEST_CASE("update_cartesian_space: Hessian", "[samples][hessian]") {
-  auto program =
-      Program::OfFile(std::string(ADC_F64_SAMPLES) + "/update_cartesian_space.ir", "update_cartesian_space");
+  auto program = Program::OfFile(Sample("update_cartesian_space.ir"), "update_cartesian_space");
   test::SetArguments(*program,
                      samples::MakeArticulatedState({samples::ArticulatedConfig::Scene::Tree, 3, 10, 1}));
-  SecondOrder second(*program, "update_cartesian_space.ir", "update_cartesian_space");
+  SecondOrder second(*program, Sample("update_cartesian_space.ir"), "update_cartesian_space");
+  CheckHessian(second, 1e-5);
+}
+
+TEST_CASE("mpm_step, particles to grid: Hessian", "[samples][hessian]") {
+  auto program = MpmStep("p2g");
+  SetParticles(*program);
+  program->Buffer("deformation", {2, kParticles}, NearUnit(static_cast<size_t>(2 * kParticles), 0.2, 8));
+  program->Buffer("mu", {}, {3.0});
+  program->Buffer("lambda", {}, {2.0});
+  program->Zeros("mass", {kCells, kCells, kCells});
+  program->Zeros("momentum", {kCells, kCells, kCells});
+  program->Number("volume", 0.5);
+  program->Number("particle_mass", 0.7);
+  SecondOrder second(*program, Sample("mpm_step.ir"), "p2g");
+  CheckHessian(second, 1e-5);
+}
+
+TEST_CASE("mpm_step, grid: Hessian", "[samples][hessian]") {
+  auto program = MpmStep("grid");
+  program->Buffer("mass", {kCells, kCells, kCells}, Scattered(kAllCells, 2.0, 0.5, 9));
+  program->Buffer("momentum", {kCells, kCells, kCells}, Scattered(3 * kAllCells, 0, 1.0, 10));
+  program->Zeros("velocity", {kCells, kCells, kCells});
+  program->Number("dt", 0.1);
+  program->Number("gravity", -9.8);
+  SecondOrder second(*program, Sample("mpm_step.ir"), "grid");
+  CheckHessian(second, 1e-6);
+}
+
+TEST_CASE("mpm_step, grid to particles: Hessian", "[samples][hessian]") {
+  auto program = MpmStep("g2p");
+  SetParticles(*program);
+  program->Buffer("velocity", {kCells, kCells, kCells}, Scattered(3 * kAllCells, 0, 1.0, 11));
+  SecondOrder second(*program, Sample("mpm_step.ir"), "g2p");
+  CheckHessian(second, 1e-5);
+}
+
+TEST_CASE("mpm_step, distance to a target: Hessian", "[samples][hessian]") {
+  auto program = MpmStep("miss");
+  program->Buffer("x", {2, kParticles}, Scattered(static_cast<size_t>(6 * kParticles), 2.0, 0.2, 12));
+  program->Buffer("target", {}, {1.0, 2.0, 3.0});
+  program->Zeros("loss", {});
+  program->Number("f", 1);
+  SecondOrder second(*program, Sample("mpm_step.ir"), "miss");
+  CheckHessian(second, 1e-5);
+}
+
+TEST_CASE("svd3: Hessian", "[samples][hessian]") {
+  auto program = Program::OfFile(Sample("svd3.ir"), "decompose");
+  std::vector<double> a = Scattered(27, 0, 0.3, 13);
+  for (size_t n = 0; n < 3; ++n)
+    for (size_t k = 0; k < 3; ++k) a[9 * n + 4 * k] += 1.0 + static_cast<double>(k);  // singular values apart
+  program->Buffer("a", {3}, a);
+  program->Zeros("y", {3});
+  program->Zeros("z", {3});
+  SecondOrder second(*program, Sample("svd3.ir"), "decompose");
+  CheckHessian(second, 1e-6);
+}
+
+TEST_CASE("chain, distance from a wanted state: Hessian", "[samples][hessian]") {
+  const std::string path = std::string(ADC_SAMPLES) + "/time_stepping/chain.ir";
+  auto program = Program::OfFile(path, "miss");
+  program->Buffer("x", {6}, Scattered(6, 0, 1.0, 14));
+  program->Buffer("wanted", {6}, Scattered(6, 0, 1.0, 15));
+  program->Zeros("loss", {});
+  SecondOrder second(*program, path, "miss");
   CheckHessian(second, 1e-5);
 }
