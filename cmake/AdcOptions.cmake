@@ -38,7 +38,7 @@ option(ADC_HARDEN "Harden the code of tools and loader" ON)
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-fcf-protection=full ADC_HAS_LANDING_PADS)
 if(ADC_HARDEN)
-  target_compile_options(adc_options INTERFACE -fstack-protector-strong -fvisibility=hidden
+  target_compile_options(adc_options INTERFACE $<IF:$<CONFIG:MinSizeRel>,-fstack-protector,-fstack-protector-strong> -fvisibility=hidden
     $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden> $<$<BOOL:${ADC_HAS_LANDING_PADS}>:-fcf-protection=full>)
   if(NOT ADC_SANITIZE)
     target_compile_options(adc_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>)
