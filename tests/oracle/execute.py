@@ -23,6 +23,7 @@ from directives import read_npy, write_npy  # noqa: E402
 
 TOLERANCE = {"f64": 1e-9, "f32": 4e-4, "f16": 3e-2}
 EDGE = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2}  # nearer than this to a decision, roundings may decide it
+KERNEL = re.compile(r"^kernel @([\w.]+)\(.*?^}\n", re.M | re.S)
 SHOWN = 8  # `adc run` prints so many numbers of a parameter
 CRASH = re.compile(r"internal error|fault of adc|the process ended|no end after|terminate called|Assertion|LLVM ERROR")
 
@@ -135,6 +136,11 @@ class Executor:
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def source_of(self, kernel):
+        """What is run for the kernel, with the options that run it where this executor runs."""
+        words = [self.path("k.adcb"), "--device", self.device]
+        return words + ["--threads", str(self.threads)] if self.device == "cpu" else words
+
     def compile(self, text, derive):
         with open(self.path("k.ir"), "w", encoding="utf-8") as file:
             file.write(text)
@@ -144,10 +150,7 @@ class Executor:
 
     def launch(self, kernel, params, values, wanted):
         """Runs a kernel: params name -> (type, extents), values name -> numbers or bytes. Name -> numbers or bytes."""
-        words = ["run", self.path("k.adcb"), "--kernel", kernel, "--device", self.device]
-        if self.device == "cpu":
-            words += ["--threads", str(self.threads)]
-        files = {}
+        words, files = ["run", *self.source_of(kernel), "--kernel", kernel], {}
         for name, (type, extents) in params.items():
             if type[0] == "layout":
                 with open(self.path(name + ".in"), "wb") as file:
@@ -184,6 +187,35 @@ class Executor:
             if match:
                 results[name] = [number(word) for word in match.group(1).split()]
         return results
+
+
+class Interpreter(Executor):
+    """The reference interpreter: the kernel as it is written, and what is derived of it as `adc` prints it.
+
+    Each of them is a file of its own without anything to derive, so that reading it is all that a run has to do.
+    """
+
+    def compile(self, text, derive):
+        with open(self.path("k.ir"), "w", encoding="utf-8") as file:
+            file.write(text)
+        outcome = self.call(["-w", f"--derive={derive}", "--emit=ir", "-o", self.path("all.ir"), self.path("k.ir")])
+        if outcome.returncode:
+            return outcome
+        with open(self.path("all.ir"), encoding="utf-8") as file:
+            derived = file.read()
+        rest = KERNEL.sub("", derived)
+        for match in KERNEL.finditer(derived):
+            if match.group(1) != "k":
+                self.write(match.group(1), rest + match.group(0))
+        self.write("k", re.sub(r" grad @[\w.]+(?= \{)", "", text))
+        return outcome
+
+    def write(self, kernel, text):
+        with open(self.path(kernel + ".only.ir"), "w", encoding="utf-8") as file:
+            file.write(re.sub(r" diff\b", "", text))
+
+    def source_of(self, kernel):
+        return [self.path(kernel + ".only.ir"), "--interpret"]
 
 
 class Crash(Exception):
@@ -477,13 +509,14 @@ def host_target():
 
 
 def executors(names, adc, metal, folder, level=1):
-    """Of names as 'cpu-strict', 'vulkan', 'metal-fast'."""
+    """Of names as 'cpu-strict', 'vulkan', 'metal-fast', 'interpret'; 'metal-source' says that no GPU runs it."""
     batches, made = {}, []
-    targets = {"cpu": host_target(), "vulkan": "vulkan:1.2", "metal": "metal:2.4"}
+    targets = {"cpu": host_target(), "vulkan": "vulkan:1.2", "metal": "metal:2.4", "interpret": ""}
     for name in names:
         device, _, fp = name.partition("-")
         tool = metal if device == "metal" else adc
         if tool not in batches:
             batches[tool] = Batch([tool])
-        made.append(Executor(name, batches[tool], folder, targets[device], fp or "contract", level, device))
+        kind = Interpreter if device == "interpret" else Executor
+        made.append(kind(name, batches[tool], folder, targets[device], fp.replace("source", "") or "contract", level, device))
     return made, list(batches.values())

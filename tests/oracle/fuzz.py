@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Holds random kernels against the oracle.
 
-Usage: fuzz.py [--seed N] [--count N] [--seconds N] [--jobs N] [--on cpu-strict,cpu-contract,cpu-fast,vulkan,metal] [--rotate]
-               [--real f64] [--only FEATURE,...] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
+Usage: fuzz.py [--seed N] [--first N] [--count N] [--seconds N] [--jobs N] [--rotate] [--real f64] [--only FEATURE,...]
+               [--on cpu-strict,cpu-contract,cpu-fast,interpret,vulkan,metal-source] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
 
-Kernel number S of seed N is the same wherever it is run. --rotate: each kernel runs on one device of --on, in turn. What
+Kernel number S of seed N is the same wherever it is run. --first: the number of the first kernel, for a run in parts.
+metal-source: what clang makes of Metal's text, in a tool that --metal names. --rotate: each kernel runs on one device of --on, in turn. What
 is wrong, and what makes the compiler fail, is written to the folder of --keep, and is the exit code's business. The
 counts by class and device stand at the end.
 """
@@ -113,6 +114,7 @@ def main():
     parser.add_argument("adc")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="number of the first kernel")
     parser.add_argument("--seconds", type=float, default=0, help="stop after so long")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--on", default="cpu-strict,cpu-contract,cpu-fast")
@@ -133,12 +135,12 @@ def main():
     print(f"seed {options.seed}", flush=True)
     begin, tally = time.monotonic(), Tally()
     if options.jobs > 1:
-        edges = [options.count * job // options.jobs for job in range(options.jobs + 1)]
+        edges = [options.first + options.count * job // options.jobs for job in range(options.jobs + 1)]
         with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
             for part in pool.map(run, [options] * options.jobs, edges, edges[1:]):
                 tally.add(part)
     else:
-        tally = run(options, 0, options.count)
+        tally = run(options, options.first, options.first + options.count)
     seconds = time.monotonic() - begin
     print(f"{tally.done} kernels in {seconds:.0f} s, {tally.done / max(seconds, 1e-9):.1f} a second, seed {options.seed}")
     for machine in ["all"] + options.on.split(","):
