@@ -142,8 +142,24 @@ def f_rem(a, b):
         return math.nan
 
 
+def quotient(a, b, whole):
+    """a / b made whole, without a rounding on the way."""
+    if not (math.isfinite(a) and math.isfinite(b) and b):
+        return whole(f_div(a, b)) if math.isfinite(f_div(a, b)) else math.nan
+    return float(whole(Fraction(a) / Fraction(b)))
+
+
 def f_mod(a, b):
-    return a - b * f_floor(f_div(a, b))
+    try:
+        return a % b
+    except ZeroDivisionError:
+        return math.nan
+
+
+def d_atan2(a, b):
+    """a / (a^2 + b^2), wherever it can be represented."""
+    length = math.hypot(a, b)
+    return f_div(f_div(a, length), length)
 
 
 def f_pow(a, b):
@@ -153,6 +169,13 @@ def f_pow(a, b):
         return math.inf
     except ValueError:
         return math.inf if a == 0 else math.nan
+
+
+def d_pow(a, b):
+    """Partial derivatives of a^b."""
+    by_a = b * f_pow(a, b - 1.0) if b else 0.0
+    value = f_pow(a, b)
+    return by_a, value * f_log(a) if value or a < 0 else 0.0
 
 
 def f_fma(a, b, c):
@@ -342,34 +365,36 @@ class Trace:
         return tangents, sizes
 
 
-RUN_TIME = {name: value for name, value in globals().items() if name[:2] in ("f_", "i_", "r1", "r3")}
+RUN_TIME = {name: value for name, value in globals().items() if name[:2] in ("f_", "i_", "d_", "r1", "r3")}
 RUN_TIME.update(wrap=wrap, to_integer=to_integer, math=math, inf=math.inf, nan=math.nan, Buffer=Buffer, Race=Race, TooLong=TooLong,
-                extremum=extremum, determinant=determinant, inverse=inverse, cofactors=cofactors, struct=struct,
+                extremum=extremum, determinant=determinant, inverse=inverse, cofactors=cofactors, quotient=quotient, struct=struct,
                 x_exp=guarded(math.exp), x_exp2=guarded(lambda x: math.pow(2.0, x)), x_asin=guarded(math.asin),
-                x_acos=guarded(math.acos), x_sinh=guarded(math.sinh), x_cosh=guarded(math.cosh), x_sin=guarded(math.sin),
+                x_acos=guarded(math.acos), x_sinh=guarded(lambda x: math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)), x_cosh=guarded(math.cosh), x_sin=guarded(math.sin),
                 x_cos=guarded(math.cos), x_tan=guarded(math.tan), x_hypot=math.hypot)
 
-# Value and partial derivative of x, with the result r.
+# Value and partial derivative of x. Partials are made of operands alone, in double precision: a result that was rounded to
+# f16 would make them coarser than those that they judge.
 UNARY = {
-    "neg": ("-{x}", "-1.0"), "abs": ("abs({x})", "f_sgn({x})"), "sqrt": ("f_sqrt({x})", "f_div(0.5, {r})"),
-    "rsqrt": ("f_div(1.0, f_sqrt({x}))", "f_div(-0.5 * {r}, {x})"), "rcp": ("f_div(1.0, {x})", "-{r} * {r}"),
-    "sin": ("x_sin({x})", "x_cos({x})"), "cos": ("x_cos({x})", "-x_sin({x})"), "tan": ("x_tan({x})", "1.0 + {r} * {r}"),
-    "asin": ("x_asin({x})", "f_div(1.0, f_sqrt(1.0 - {x} * {x}))"),
-    "acos": ("x_acos({x})", "-f_div(1.0, f_sqrt(1.0 - {x} * {x}))"),
+    "neg": ("-{x}", "-1.0"), "abs": ("abs({x})", "f_sgn({x})"), "sqrt": ("f_sqrt({x})", "f_div(0.5, f_sqrt({x}))"),
+    "rsqrt": ("f_div(1.0, f_sqrt({x}))", "f_div(f_div(-0.5, f_sqrt({x})), {x})"),
+    "rcp": ("f_div(1.0, {x})", "-f_div(f_div(1.0, {x}), {x})"),
+    "sin": ("x_sin({x})", "x_cos({x})"), "cos": ("x_cos({x})", "-x_sin({x})"), "tan": ("x_tan({x})", "1.0 + x_tan({x}) ** 2"),
+    "asin": ("x_asin({x})", "f_div(1.0, f_sqrt((1.0 - {x}) * (1.0 + {x})))"),
+    "acos": ("x_acos({x})", "-f_div(1.0, f_sqrt((1.0 - {x}) * (1.0 + {x})))"),
     "atan": ("math.atan({x})", "1.0 / (1.0 + {x} * {x})"), "sinh": ("x_sinh({x})", "x_cosh({x})"),
-    "cosh": ("x_cosh({x})", "x_sinh({x})"), "tanh": ("math.tanh({x})", "1.0 - {r} * {r}"), "exp": ("x_exp({x})", "{r}"),
-    "exp2": ("x_exp2({x})", "{r} * 0.6931471805599453"), "log": ("f_log({x})", "f_div(1.0, {x})"),
+    "cosh": ("x_cosh({x})", "x_sinh({x})"), "tanh": ("math.tanh({x})", "(1.0 / x_cosh({x})) ** 2"), "exp": ("x_exp({x})", "x_exp({x})"),
+    "exp2": ("x_exp2({x})", "x_exp2({x}) * 0.6931471805599453"), "log": ("f_log({x})", "f_div(1.0, {x})"),
     "log2": ("f_log2({x})", "f_div(1.4426950408889634, {x})"),
     "erf": ("math.erf({x})", "1.1283791670955126 * x_exp(-{x} * {x})"),
 }
 STEPS = {"sgn": "f_sgn({x})", "floor": "f_floor({x})", "ceil": "f_ceil({x})", "round": "f_round({x})", "trunc": "f_trunc({x})"}
 BINARY = {
     "add": ("{a} + {b}", "1.0", "1.0"), "sub": ("{a} - {b}", "1.0", "-1.0"), "mul": ("{a} * {b}", "{b}", "{a}"),
-    "div": ("f_div({a}, {b})", "f_div(1.0, {b})", "-f_div({r}, {b})"),
-    "rem": ("f_rem({a}, {b})", "1.0", "-f_trunc(f_div({a}, {b}))"),
-    "mod": ("f_mod({a}, {b})", "1.0", "-f_floor(f_div({a}, {b}))"),
-    "pow": ("f_pow({a}, {b})", "{b} * f_pow({a}, {b} - 1.0)", "({r} * f_log({a}) if {a} != 0 else 0.0)"),
-    "atan2": ("math.atan2({a}, {b})", "f_div({b}, {a} * {a} + {b} * {b})", "-f_div({a}, {a} * {a} + {b} * {b})"),
+    "div": ("f_div({a}, {b})", "f_div(1.0, {b})", "-f_div(f_div({a}, {b}), {b})"),
+    "rem": ("f_rem({a}, {b})", "1.0", "-quotient({a}, {b}, math.trunc)"),
+    "mod": ("f_mod({a}, {b})", "1.0", "-quotient({a}, {b}, math.floor)"),
+    "pow": ("f_pow({a}, {b})", "d_pow({a}, {b})[0]", "d_pow({a}, {b})[1]"),
+    "atan2": ("math.atan2({a}, {b})", "d_atan2({b}, {a})", "-d_atan2({a}, {b})"),
 }
 EXACT = {"neg", "abs", "sqrt", "rcp", "add", "sub", "mul", "div", "min", "max", "clamp", "select", "floor", "ceil", "round",
          "trunc", "sgn", "fma", "stop_gradient"}
@@ -474,7 +499,7 @@ class Writer:
             if op == "abs" and not exact:
                 self.say(f"near({texts[0]}, 0.0)")
             self.say(f"{name} = {self.rounded(scalar, value.format(x=texts[0]))}")
-            return name, self.node((nodes[0], partial.format(x=texts[0], r=name)))
+            return name, self.node((nodes[0], partial.format(x=texts[0])))
         if op in STEPS:
             if not exact:
                 self.say(f"near_{'half' if op == 'round' else 'integer'}({texts[0]})" if op != "sgn" else f"near({texts[0]}, 0.0)")
@@ -486,7 +511,7 @@ class Writer:
             if op in ("rem", "mod"):
                 self.say(f"near_integer(f_div({a}, {b}))")
             self.say(f"{name} = {self.rounded(scalar, value.format(a=a, b=b))}")
-            return name, self.node((nodes[0], by_a.format(a=a, b=b, r=name)), (nodes[1], by_b.format(a=a, b=b, r=name)))
+            return name, self.node((nodes[0], by_a.format(a=a, b=b)), (nodes[1], by_b.format(a=a, b=b)))
         if op == "floordiv":
             self.say(f"near_integer(f_div({texts[0]}, {texts[1]}))")
             self.say(f"{name} = f_floor({self.rounded(scalar, f'f_div({texts[0]}, {texts[1]})')})")
