@@ -1,13 +1,16 @@
 #define ZSTD_STATIC_LINKING_ONLY  // for the decoder in the caller's memory
 #include <zstd.h>
 
+#include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "bundle_layout.h"
+#include "metadata_rules.h"
 #include "payload.h"
 
 // Reading a bundle that may be hostile. Every length is unsigned 64-bit and compared as `offset <= size &&
 // length <= size - offset` (H1); nothing is allocated in proportion to a number that was not checked against
-// the file's size or a limit (H4); every spelling but the canonical one is refused (H3).
+// the file's size or a limit (H4); every spelling but the canonical one is refused (H3). What all of it comes
+// to is bounded by a budget (artifact/budget.h): passes over bytes are paid for here, before they begin.
 
 namespace adc::artifact {
 namespace {
@@ -295,6 +298,62 @@ void ZstdRelease(void* user, void* memory) {
   Release(static_cast<const Allocator*>(user), begin, size + kFront, kFront);
 }
 
+// Sections of one bundle, one after the other, with one decoder: making one takes longer than most sections.
+class SectionReader {
+ public:
+  SectionReader(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits)
+      : file_(file), index_(index), limits_(limits) {}
+  ~SectionReader() { ZSTD_freeDCtx(context_); }
+  SectionReader(const SectionReader&) = delete;
+  SectionReader& operator=(const SectionReader&) = delete;
+
+  bool Read(uint32_t number, Vector<uint8_t>* bytes, Error* error) {
+    if (number >= index_.sections.size()) return Fail(error, Code::kArgument, Rule::kNone, "no such section");
+    const Section& item = index_.sections[number];
+    if (error) error->section = number;
+    if (!Inside(file_.size(), item.offset, item.stored_size) || item.raw_size > limits_.section_bytes) {
+      return Fail(error, Code::kMalformed, Rule::kH1, "a section reaches past the end of the file");
+    }
+    std::span<const uint8_t> stored = file_.subspan(item.offset, item.stored_size);
+    bytes->clear();
+    if (item.flags & kSectionZstd && !CheckFrame(stored, item.raw_size, error)) return false;
+    if (!bytes->TryResize(item.raw_size)) {
+      return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a section of ", item.raw_size,
+                  " bytes");
+    }
+    if (item.flags & kSectionZstd) {
+      if (!Decompress(stored, bytes, error)) return false;
+    } else {
+      std::memcpy(bytes->data(), stored.data(), stored.size());
+    }
+    // The caller's bytes may change under us: what counts is the copy (H2).
+    if (Hash64({bytes->data(), bytes->size()}) != item.raw_hash) {
+      return Fail(error, Code::kCorrupt, Rule::kNone, "the content of a section is damaged");
+    }
+    if (error) error->section = kNoSection;
+    return true;
+  }
+
+ private:
+  bool Decompress(std::span<const uint8_t> stored, Vector<uint8_t>* bytes, Error* error) {
+    if (!context_) {
+      ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(bytes->allocator())};
+      context_ = ZSTD_createDCtx_advanced(memory);
+      if (!context_) return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the decoder");
+    }
+    size_t size = ZSTD_decompressDCtx(context_, bytes->data(), bytes->size(), stored.data(), stored.size());
+    if (ZSTD_isError(size) || size != bytes->size()) {
+      return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress to its size");
+    }
+    return true;
+  }
+
+  std::span<const uint8_t> file_;
+  const BundleIndex& index_;
+  const Limits& limits_;
+  ZSTD_DCtx* context_ = nullptr;  ///< of the memory of the first section that was decompressed
+};
+
 }  // namespace
 
 void SectionKindName(uint32_t kind, char (&text)[5]) {
@@ -338,51 +397,39 @@ bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Alloca
 
 bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
                  const Limits& limits, Vector<uint8_t>* bytes, Error* error) {
-  if (number >= index.sections.size()) return Fail(error, Code::kArgument, Rule::kNone, "no such section");
-  const Section& item = index.sections[number];
-  if (error) error->section = number;
-  if (!Inside(file.size(), item.offset, item.stored_size) || item.raw_size > limits.section_bytes) {
-    return Fail(error, Code::kMalformed, Rule::kH1, "a section reaches past the end of the file");
-  }
-  std::span<const uint8_t> stored = file.subspan(item.offset, item.stored_size);
-  bytes->clear();
-  if (item.flags & kSectionZstd && !CheckFrame(stored, item.raw_size, error)) return false;
-  if (!bytes->TryResize(item.raw_size)) {
-    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a section of ", item.raw_size,
-                " bytes");
-  }
-  if (item.flags & kSectionZstd) {
-    ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(bytes->allocator())};
-    ZSTD_DCtx* context = ZSTD_createDCtx_advanced(memory);
-    if (!context) return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the decoder");
-    size_t size = ZSTD_decompressDCtx(context, bytes->data(), bytes->size(), stored.data(), stored.size());
-    ZSTD_freeDCtx(context);
-    if (ZSTD_isError(size) || size != item.raw_size) {
-      return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress to its size");
-    }
-  } else {
-    std::memcpy(bytes->data(), stored.data(), stored.size());
-  }
-  // The caller's bytes may change under us: what counts is the copy (H2).
-  if (Hash64({bytes->data(), bytes->size()}) != item.raw_hash) {
-    return Fail(error, Code::kCorrupt, Rule::kNone, "the content of a section is damaged");
-  }
-  if (error) error->section = kNoSection;
-  return true;
+  return SectionReader(file, index, limits).Read(number, bytes, error);
 }
 
 namespace {
 
-// Reads each section once, for the content id and for what its kind promises.
-bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, const Metadata& metadata,
-                   const Limits& limits, const Allocator* allocator, Error* error) {
+bool OverSteps(Error* error) {
+  return Fail(error, Code::kOverLimit, Rule::kH4, "opening takes too many steps");
+}
+
+// Decompressed bytes that the table announces, before any is made.
+bool TakeRaw(const BundleIndex& index, OpenBudget* budget, Error* error) {
+  uint64_t raw = 0;
+  for (const Section& item : index.sections) {
+    // At most 1024 sections of at most 256 MiB.
+    if (item.flags & kSectionZstd) raw += item.raw_size;
+  }
+  return budget->TakeRaw(raw) || Fail(error, Code::kOverLimit, Rule::kH4, "sections are too large");
+}
+
+// Checks each section, for the content id and for what its kind promises. Section 0, the metadata, was read
+// before: what was decided from is what the content id is computed of.
+bool CheckSections(SectionReader& reader, const BundleIndex& index, const Metadata& metadata,
+                   std::span<const uint8_t> first, OpenBudget* budget, Error* error) {
+  constexpr uint64_t kPasses = 6;  // decompressing, two hashes, looking for entry points
   Sha256 sha;
-  Vector<uint8_t> bytes(allocator);
+  Vector<uint8_t> bytes(budget->allocator());
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
     const Section& item = index.sections[number];
-    if (!ReadSection(file, index, number, limits, &bytes, error)) return false;
-    std::span<const uint8_t> raw(bytes.data(), bytes.size());
-    if (!CheckPayload(item, raw, metadata, error)) {
+    if (!budget->Spend(kPasses * item.raw_size)) return OverSteps(error);
+    if (number > 0 && !reader.Read(number, &bytes, error)) return false;
+    std::span<const uint8_t> raw = first;
+    if (number > 0) raw = {bytes.data(), bytes.size()};
+    if (!CheckPayload(item, raw, metadata, budget, error)) {
       if (error) error->section = number;
       return false;
     }
@@ -398,19 +445,38 @@ bool CheckSections(std::span<const uint8_t> file, const BundleIndex& index, cons
   return true;
 }
 
-}  // namespace
-
-bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
-                BundleIndex* index, Metadata* metadata, Error* error) {
-  if (!ReadIndex(file, limits, allocator, index, error)) return false;
-  Vector<uint8_t> json(allocator);
-  if (!ReadSection(file, *index, 0, limits, &json, error)) return false;
+bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* budget, BundleIndex* index,
+               Metadata* metadata, Error* error) {
+  if (!budget->Spend(file.size())) return OverSteps(error);
+  if (!ReadIndex(file, limits, budget->allocator(), index, error) || !TakeRaw(*index, budget, error))
+    return false;
+  SectionReader reader(file, *index, limits);
+  Vector<uint8_t> json(budget->allocator());
+  if (!reader.Read(0, &json, error)) return false;
   std::string_view text(reinterpret_cast<const char*>(json.data()), json.size());
-  if (!ReadMetadata(text, index->minor, limits, allocator, metadata, error)) {
+  if (!ReadMetadata(text, index->minor, limits, budget, metadata, error)) {
     if (error) error->section = 0;
     return false;
   }
-  return CheckSections(file, *index, *metadata, limits, allocator, error);
+  return CheckSections(reader, *index, *metadata, {json.data(), json.size()}, budget, error);
+}
+
+}  // namespace
+
+bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget* budget, BundleIndex* index,
+                Metadata* metadata, Error* error) {
+  bool good = ReadParts(file, limits, budget, index, metadata, error);
+  budget->Finish();
+  return good || budget->Explain(error);
+}
+
+bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
+                BundleIndex* index, Metadata* metadata, Error* error) {
+  // The budget goes with the call and what was read stays, so its memory is the allocator's own.
+  OpenLimits own;
+  own.memory_bytes = UINT64_MAX;
+  OpenBudget budget(allocator, own, file.size());
+  return ReadBundle(file, limits, &budget, index, metadata, error);
 }
 
 }  // namespace adc::artifact

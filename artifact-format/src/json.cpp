@@ -21,6 +21,15 @@ size_t Utf8Length(std::string_view text) {
   return length;
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    size_t length = static_cast<unsigned char>(text[0]) < 0x80 ? 1 : Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 void JsonWriter::Separate() {
   if (!first_) Put(",");
   first_ = false;
@@ -225,6 +234,10 @@ bool JsonReader::ReadString(String* sink) {
       return true;
     }
     if (letter < 0x20) return Fault("control character in a string");
+    if (letter < 0x80 && letter != '\\') {
+      ++position_;
+      continue;
+    }
     if (letter != '\\') {
       size_t length = Utf8Length(Piece(text_, position_));
       if (length == 0) return Fault("string is not UTF-8");

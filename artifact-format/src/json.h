@@ -95,4 +95,7 @@ class JsonReader {
 /// surrogates and values past U+10FFFF are not).
 size_t Utf8Length(std::string_view text);
 
+/// Whether all of it is.
+bool IsUtf8(std::string_view text);
+
 }  // namespace adc::artifact

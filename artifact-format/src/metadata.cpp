@@ -74,18 +74,34 @@ uint32_t CellCount(const ParamMeta& param) {
   return 1;
 }
 
-bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text) {
-  text->clear();
-  Lines out(text);
+InterfaceHasher::InterfaceHasher(const Metadata& metadata, const Allocator* allocator, Steps* steps)
+    : metadata_(metadata), steps_(steps), text_(allocator), layouts_(allocator) {}
+
+const String* InterfaceHasher::LayoutText(uint32_t layout) {
+  if (layout >= metadata_.layouts.size()) return nullptr;
+  if (layouts_.empty()) {
+    if (!layouts_.TryResize(metadata_.layouts.size())) return nullptr;
+    for (String& text : layouts_) text.Bind(layouts_.allocator());
+  }
+  String& text = layouts_[layout];
+  if (!text.empty()) return &text;
+  Lines out(&text);
+  out << metadata_.layouts[layout].name;
+  WriteLayout(out, metadata_.layouts[layout]);
+  return out.ok() ? &text : nullptr;
+}
+
+bool InterfaceHasher::Text(const KernelMeta& kernel) {
+  text_.clear();
+  Lines out(&text_);
   out << "kernel " << kernel.name << "\n";
   for (const ParamMeta& param : kernel.params) {
     if (IsHidden(param)) continue;
     out << param.name << " " << kParamKinds[static_cast<size_t>(param.kind)] << " ";
     if (param.kind == ParamKind::kLayout) {
-      if (param.layout >= metadata.layouts.size()) return false;
-      const LayoutMeta& layout = metadata.layouts[param.layout];
-      out << layout.name;
-      WriteLayout(out, layout);
+      const String* layout = LayoutText(param.layout);
+      if (!layout || !steps_->Spend(layout->size())) return false;
+      out << *layout;
       continue;
     }
     WriteType(out, param.type, param.rows, param.columns);
@@ -95,11 +111,22 @@ bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* t
   return out.ok();
 }
 
-bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t* hash) {
-  String text(kernel.params.allocator());
-  if (!InterfaceText(metadata, kernel, &text)) return false;
-  *hash = Hash64({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+bool InterfaceHasher::Hash(const KernelMeta& kernel, uint64_t* hash) {
+  if (!Text(kernel)) return false;
+  *hash = Hash64({reinterpret_cast<const uint8_t*>(text_.data()), text_.size()});
   return true;
+}
+
+bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text) {
+  Steps steps;
+  InterfaceHasher hasher(metadata, kernel.params.allocator(), &steps);
+  text->clear();
+  return hasher.Text(kernel) && text->TryAppend(hasher.text().view());
+}
+
+bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t* hash) {
+  Steps steps;
+  return InterfaceHasher(metadata, kernel.params.allocator(), &steps).Hash(kernel, hash);
 }
 
 SizeClass TaskSizeClass(const KernelMeta& kernel, const TaskMeta& task) {
@@ -115,13 +142,25 @@ SizeClass TaskSizeClass(const KernelMeta& kernel, const TaskMeta& task) {
   return result;
 }
 
-bool TaskSizeReads(const KernelMeta& kernel, const TaskMeta& task, Vector<uint32_t>* params) {
+bool TaskSizeReads(const KernelMeta& kernel, const TaskMeta& task, Steps* steps, Vector<uint32_t>* params) {
   params->clear();
   const SizeExprPool& pool = kernel.exprs;
+  // What reads nothing is of a lower class, and so is all that it is made of.
+  NodeId end = 0;
+  auto is_reading = [&](NodeId id) { return id < pool.size() && pool.ClassOf(id) == SizeClass::kS2; };
+  auto extend = [&](NodeId id) {
+    if (is_reading(id) && id >= end) end = id + 1;
+  };
+  for (NodeId extent : task.extents) extend(extent);
+  for (const AdstackPlanMeta& plan : task.plans) {
+    for (const StackMeta& stack : plan.stacks) extend(stack.capacity);
+  }
+  if (end == 0) return true;
+  if (!steps->Spend(uint64_t{end} + kernel.params.size())) return false;
   Vector<uint8_t> reached(params->allocator());
-  if (!reached.TryResize(pool.size())) return false;
+  if (!reached.TryResize(end)) return false;
   auto mark = [&](NodeId id) {
-    if (id < pool.size()) reached[id] = 1;
+    if (is_reading(id)) reached[id] = 1;
   };
   for (NodeId extent : task.extents) mark(extent);
   for (const AdstackPlanMeta& plan : task.plans) {
@@ -129,7 +168,7 @@ bool TaskSizeReads(const KernelMeta& kernel, const TaskMeta& task, Vector<uint32
   }
   Vector<uint8_t> read(params->allocator());
   if (!read.TryResize(kernel.params.size())) return false;
-  for (NodeId id = static_cast<NodeId>(pool.size()); id-- > 0;) {
+  for (NodeId id = end; id-- > 0;) {
     if (!reached[id]) continue;
     const SizeNode& node = pool[id];
     for (NodeId operand : node.operands) mark(operand);
@@ -151,6 +190,8 @@ void FinishMetadata(Metadata* metadata) {
       std::swap(kernels[at], kernels[at - 1]);
     }
   }
+  Steps steps;
+  InterfaceHasher hasher(*metadata, nullptr, &steps);
   for (KernelMeta& kernel : kernels) {
     uint32_t cell = 0;
     for (ParamMeta& param : kernel.params) {
@@ -159,9 +200,9 @@ void FinishMetadata(Metadata* metadata) {
     }
     for (TaskMeta& task : kernel.tasks) {
       task.size_class = TaskSizeClass(kernel, task);
-      if (!TaskSizeReads(kernel, task, &task.size_reads)) std::abort();
+      if (!TaskSizeReads(kernel, task, &steps, &task.size_reads)) std::abort();
     }
-    InterfaceHash(*metadata, kernel, &kernel.interface_hash);
+    if (!hasher.Hash(kernel, &kernel.interface_hash)) kernel.interface_hash = 0;  // refused by the check
   }
 }
 

@@ -36,8 +36,15 @@ std::string_view AbiOf(std::string_view kind) {
 
 class Checker {
  public:
-  Checker(const Metadata& metadata, const Limits& limits, Error* error)
-      : metadata_(metadata), limits_(limits), error_(error) {}
+  Checker(const Metadata& metadata, const Limits& limits, OpenBudget* budget, Error* error)
+      : metadata_(metadata),
+        limits_(limits),
+        error_(error),
+        allocator_(budget ? budget->allocator() : nullptr),
+        steps_(budget ? budget->steps_left() : nullptr),
+        hasher_(metadata, allocator_, steps_ ? steps_ : &unlimited_) {
+    if (!steps_) steps_ = &unlimited_;
+  }
 
   bool Run() {
     if (metadata_.targets.size() > limits_.targets) return TooMany("targets", limits_.targets);
@@ -46,10 +53,19 @@ class Checker {
     for (const String& source : metadata_.sources) {
       if (!Text("source", source)) return false;
     }
-    return Targets() && Layouts() && Kernels();
+    return Targets() && Layouts() && Summaries() && Kernels();
   }
 
  private:
+  // What kernels ask about each other, of one kernel, so that each is walked once and not for each task that
+  // names it.
+  struct Summary {
+    uint64_t targets = 0;              ///< bit n: all of its tasks have code for target n
+    uint64_t stacks = 0;               ///< more than any number that its stacks count for
+    bool has_size_kernel = false;      ///< a task of it has
+    const KernelMeta* fits = nullptr;  ///< the kernel whose parameters it was last seen to fit
+  };
+
   template <class... Parts>
   [[gnu::always_inline]] bool Broken(const Parts&... parts) {
     const MessagePart list[] = {MessagePart(parts)...};
@@ -64,6 +80,11 @@ class Checker {
   }
   bool TooMany(std::string_view what, uint32_t limit) {
     return Fail(error_, Code::kOverLimit, Rule::kH8, "more than ", limit, " ", what);
+  }
+  // Of what holds parts against each other: reading has spent for one look at each (ReadMetadata).
+  bool Spend(uint64_t steps) { return steps_->Spend(steps) || OverSteps(); }
+  bool OverSteps() {
+    return Fail(error_, Code::kOverLimit, Rule::kH4, "the metadata takes too many steps to check");
   }
   bool NoMemory() { return Fail(error_, Code::kOutOfMemory, Rule::kNone, "out of memory for the metadata"); }
 
@@ -85,20 +106,17 @@ class Checker {
   }
   bool Text(std::string_view what, std::string_view text) {
     if (text.size() > kMaxTextBytes) return BadName(what, "too long");
-    while (!text.empty()) {
-      size_t length = Utf8Length(text);
-      if (length == 0) return BadName(what, "not UTF-8");
-      text.remove_prefix(length);
-    }
-    return true;
+    return IsUtf8(text) || BadName(what, "not UTF-8");
   }
   // Names in a list are unique.
   template <class List>
   bool Unique(std::string_view what, const List& list) {
-    Vector<std::string_view> names(metadata_.kernels.allocator());
+    Vector<std::string_view> names(allocator_);
+    if (!names.TryReserve(list.size())) return NoMemory();
     for (const auto& item : list) {
       if (!names.TryPush(item.name.view())) return NoMemory();
     }
+    if (!Spend(StepsToSort(names.size()))) return false;
     SortNames(&names);
     for (size_t index = 1; index < names.size(); ++index) {
       if (names[index - 1] == names[index]) {
@@ -224,7 +242,7 @@ class Checker {
       }
     }
     uint64_t hash = 0;
-    if (!InterfaceHash(metadata_, kernel, &hash)) return NoMemory();
+    if (!hasher_.Hash(kernel, &hash)) return steps_->exceeded() ? OverSteps() : NoMemory();
     return hash == kernel.interface_hash || Broken("the interface hash is not that of the parameters");
   }
 
@@ -335,8 +353,8 @@ class Checker {
       if (stacks.capacity != kNoNode && !Root(kernel, stacks.capacity)) return false;
     }
     if (TaskSizeClass(kernel, task) != task.size_class) return Broken("a task's size class is wrong");
-    Vector<uint32_t> reads(metadata_.kernels.allocator());
-    if (!TaskSizeReads(kernel, task, &reads)) return NoMemory();
+    Vector<uint32_t> reads(allocator_);
+    if (!TaskSizeReads(kernel, task, steps_, &reads)) return steps_->exceeded() ? OverSteps() : NoMemory();
     if (!(reads == task.size_reads)) return Broken("a task's list of parameters read by sizing is wrong");
     return Entries(kernel, task);
   }
@@ -380,13 +398,14 @@ class Checker {
 
   bool Bounds(const KernelMeta& kernel) {
     if (kernel.bounds == kNoIndex) return true;
+    if (!Spend(kernel.params.size())) return false;
     return (kernel.bounds < metadata_.kernels.size() &&
-            FitsBounds(kernel, metadata_.kernels[kernel.bounds])) ||
+            FitsBounds(kernel, metadata_.kernels[kernel.bounds], summaries_[kernel.bounds])) ||
            Broken("kernel ", kernel.bounds, " does not record its bounds");
   }
 
   // The launcher gives it the plain parameters by position, and three of its own. Its last task compares.
-  static bool FitsBounds(const KernelMeta& kernel, const KernelMeta& bounds) {
+  static bool FitsBounds(const KernelMeta& kernel, const KernelMeta& bounds, const Summary& summary) {
     bool is_recorded = kernel.role == KernelRole::kPrimal || kernel.role == KernelRole::kGrad;
     if (!is_recorded || bounds.role != KernelRole::kBounds || bounds.tasks.size() < 2) return false;
     size_t plain = 0;
@@ -405,11 +424,7 @@ class Checker {
       }
     }
     for (const TaskMeta& task : kernel.tasks) {
-      for (const EntryMeta& entry : task.entries) {
-        for (const TaskMeta& part : bounds.tasks) {
-          if (!HasEntry(part, entry.target)) return false;
-        }
-      }
+      if ((TargetsOf(task) & ~summary.targets) != 0) return false;
     }
     return true;
   }
@@ -454,38 +469,60 @@ class Checker {
   bool CountingKernel(const KernelMeta& kernel, const TaskMeta& task, std::string_view name, size_t stacks) {
     const KernelMeta* size = FindKernel(name);
     if (!size) return Broken("size kernel '", name, "' is not in the bundle");
-    size_t own = kernel.params.size();
-    bool fits = size->role == KernelRole::kSize && size->params.size() == own + 1;
-    for (size_t index = 0; index < own && fits; ++index) {
-      fits = IsBoundAlike(kernel.params[index], size->params[index]);
-    }
-    if (fits) {
-      const ParamMeta& sizes = size->params[own];
-      fits = sizes.kind == ParamKind::kBuffer && sizes.type == ScalarType::kI64 && sizes.rows == 1 &&
-             sizes.columns == 1 && sizes.rank == 1;
-    }
-    if (!fits) return Broken("size kernel '", name, "' does not fit the kernel it sizes");
-    for (const TaskMeta& part : size->tasks) {
-      if (!part.size_kernel.empty()) return Broken("size kernel '", size->name.view(), "' has a size kernel");
-      for (const EntryMeta& entry : task.entries) {
-        if (!HasEntry(part, entry.target)) {
-          return Broken("size kernel '", size->name.view(), "' has no code for target ", entry.target);
-        }
+    Summary& summary = summaries_[static_cast<size_t>(size - metadata_.kernels.begin())];
+    // Tasks of one kernel may share a size kernel, which fits the parameters of all of them or of none.
+    if (summary.fits != &kernel) {
+      if (!Spend(kernel.params.size())) return false;
+      if (!FitsCounting(kernel, *size)) {
+        return Broken("size kernel '", name, "' does not fit the kernel it sizes");
       }
-      for (const AdstackPlanMeta& plan : part.plans) {
-        for (const StackMeta& stack : plan.stacks) {
-          if (stack.id >= stacks) return Broken("size kernel '", size->name.view(), "' counts for no stack");
+      summary.fits = &kernel;
+    }
+    if (summary.has_size_kernel) return Broken("size kernel '", name, "' has a size kernel");
+    uint64_t missing = TargetsOf(task) & ~summary.targets;
+    if (missing != 0) {
+      return Broken("size kernel '", name, "' has no code for target ",
+                    static_cast<uint32_t>(__builtin_ctzll(missing)));
+    }
+    return summary.stacks <= stacks || Broken("size kernel '", name, "' counts for no stack");
+  }
+
+  static bool FitsCounting(const KernelMeta& kernel, const KernelMeta& size) {
+    size_t own = kernel.params.size();
+    if (size.role != KernelRole::kSize || size.params.size() != own + 1) return false;
+    for (size_t index = 0; index < own; ++index) {
+      if (!IsBoundAlike(kernel.params[index], size.params[index])) return false;
+    }
+    const ParamMeta& sizes = size.params[own];
+    return sizes.kind == ParamKind::kBuffer && sizes.type == ScalarType::kI64 && sizes.rows == 1 &&
+           sizes.columns == 1 && sizes.rank == 1;
+  }
+
+  static_assert(Limits().targets <= 64, "targets are bits of a word");
+  static uint64_t TargetsOf(const TaskMeta& task) {
+    uint64_t targets = 0;
+    for (const EntryMeta& entry : task.entries) {
+      if (entry.target < 64) targets |= uint64_t{1} << entry.target;
+    }
+    return targets;
+  }
+
+  bool Summaries() {
+    if (!summaries_.TryResize(metadata_.kernels.size())) return NoMemory();
+    for (size_t index = 0; index < summaries_.size(); ++index) {
+      Summary& summary = summaries_[index];
+      summary.targets = UINT64_MAX;
+      for (const TaskMeta& task : metadata_.kernels[index].tasks) {
+        summary.targets &= TargetsOf(task);
+        summary.has_size_kernel |= !task.size_kernel.empty();
+        for (const AdstackPlanMeta& plan : task.plans) {
+          for (const StackMeta& stack : plan.stacks) {
+            if (stack.id >= summary.stacks) summary.stacks = uint64_t{stack.id} + 1;
+          }
         }
       }
     }
     return true;
-  }
-
-  static bool HasEntry(const TaskMeta& task, uint32_t target) {
-    for (const EntryMeta& entry : task.entries) {
-      if (entry.target == target) return true;
-    }
-    return false;
   }
 
   bool Plan(const KernelMeta& kernel, const AdstackPlanMeta& plan) {
@@ -565,13 +602,22 @@ class Checker {
   const Metadata& metadata_;
   const Limits& limits_;
   Error* error_;
+  const Allocator* allocator_;
+  Steps unlimited_;
+  Steps* steps_;
+  InterfaceHasher hasher_;
+  Vector<Summary> summaries_{allocator_};
   const KernelMeta* kernel_ = nullptr;
 };
 
 }  // namespace
 
+bool CheckMetadata(const Metadata& metadata, const Limits& limits, OpenBudget* budget, Error* error) {
+  return Checker(metadata, limits, budget, error).Run();
+}
+
 bool CheckMetadata(const Metadata& metadata, const Limits& limits, Error* error) {
-  return Checker(metadata, limits, error).Run();
+  return CheckMetadata(metadata, limits, nullptr, error);
 }
 
 }  // namespace adc::artifact

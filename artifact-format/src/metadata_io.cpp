@@ -2,6 +2,7 @@
 #include "artifact/metadata.h"
 #include "json.h"
 #include "metadata_fields.h"
+#include "metadata_rules.h"
 
 namespace adc::artifact {
 namespace {
@@ -167,11 +168,12 @@ class MetaReader {
     return true;
   }
   // Earlier versions did not say what size kernels read: it may be all.
-  bool GuessCountReads(Metadata& metadata) {
+  bool GuessCountReads(Metadata& metadata, OpenBudget* budget) {
     for (KernelMeta& kernel : metadata.kernels) {
       for (TaskMeta& task : kernel.tasks) {
         task.count_reads.Bind(allocator_);
         if (task.size_kernel.empty()) continue;
+        if (budget && !budget->Spend(kernel.params.size())) return json_.NoMemory();  // the budget explains
         for (uint32_t param = 0; param < kernel.params.size(); ++param) {
           if (kernel.params[param].kind == ParamKind::kScalar) continue;
           if (!task.count_reads.TryPush(param)) return json_.NoMemory();
@@ -364,16 +366,36 @@ bool WriteMetadata(const Metadata& metadata, String* json, Error* error) {
   return true;
 }
 
-bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, const Allocator* allocator,
-                  Metadata* metadata, Error* error) {
+namespace {
+
+bool Read(std::string_view json, uint32_t minor, const Limits& limits, const Allocator* allocator,
+          OpenBudget* budget, Metadata* metadata, Error* error) {
   if (json.size() > limits.metadata_bytes) {
     return Fail(error, Code::kOverLimit, Rule::kH8, "metadata of ", uint64_t{json.size()},
                 " bytes is over the limit of ", limits.metadata_bytes);
   }
+  // Each byte is looked at a few times, by the reader and by rules that ask about one part alone; rules that
+  // hold parts against each other spend on their own.
+  constexpr uint64_t kPasses = 6;
+  if (budget && !budget->Spend(kPasses * json.size()))
+    return Fail(error, Code::kOverLimit, Rule::kH4, "the metadata takes too many steps");
   MetaReader reader(json, minor, allocator, error);
   auto fields = [](MetaReader& v, Metadata& value) { return MetadataFields(v, value); };
   return reader.Object(*metadata, fields) && reader.Finished() &&
-         (reader.Since(2) || reader.GuessCountReads(*metadata)) && CheckMetadata(*metadata, limits, error);
+         (reader.Since(2) || reader.GuessCountReads(*metadata, budget)) &&
+         CheckMetadata(*metadata, limits, budget, error);
+}
+
+}  // namespace
+
+bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, OpenBudget* budget,
+                  Metadata* metadata, Error* error) {
+  return Read(json, minor, limits, budget->allocator(), budget, metadata, error);
+}
+
+bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, const Allocator* allocator,
+                  Metadata* metadata, Error* error) {
+  return Read(json, minor, limits, allocator, nullptr, metadata, error);
 }
 
 }  // namespace adc::artifact

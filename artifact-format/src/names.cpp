@@ -20,10 +20,17 @@ void SortNames(Vector<std::string_view>* list) {
   }
 }
 
+uint64_t StepsToSort(uint64_t names) {
+  uint64_t levels = 1;
+  while (names >> levels != 0) ++levels;
+  return 2 * names * levels;
+}
+
 bool WantedNames::TrySeal() {
   SortNames(&names_);
   size_t kept = 0;
   for (size_t index = 0; index < names_.size(); ++index) {
+    if (names_[index].size() > longest_) longest_ = names_[index].size();
     if (kept == 0 || names_[kept - 1] != names_[index]) names_[kept++] = names_[index];
   }
   while (names_.size() > kept) names_.pop_back();
@@ -31,6 +38,7 @@ bool WantedNames::TrySeal() {
 }
 
 void WantedNames::Found(std::string_view name) {
+  if (name.size() > longest_) return;
   size_t low = 0, high = names_.size();
   while (low < high) {
     size_t middle = low + (high - low) / 2;

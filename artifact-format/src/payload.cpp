@@ -39,22 +39,30 @@ std::string_view TargetKindOf(uint32_t kind) {
   }
 }
 
-/// Entry points that the metadata states for a target.
-bool EntriesOf(const Metadata& metadata, uint32_t target, WantedNames* names) {
+/// Entry points that the metadata states for a target. The walk over all tasks is short for each of the few
+/// sections of code.
+bool EntriesOf(const Metadata& metadata, uint32_t target, OpenBudget* budget, WantedNames* names) {
+  uint64_t walked = 0, wanted = 0;
   for (const KernelMeta& kernel : metadata.kernels) {
+    ++walked;
     for (const TaskMeta& task : kernel.tasks) {
+      ++walked;
       for (const EntryMeta& entry : task.entries) {
+        if (entry.target > target) break;  // they ascend
+        ++walked;
         if (entry.target != target) continue;
         if (!names->TryAdd(entry.symbol)) return false;
         if (!entry.far_symbol.empty() && !names->TryAdd(entry.far_symbol)) return false;
+        wanted += 2;
       }
     }
   }
-  return names->TrySeal();
+  return budget->Spend(walked + StepsToSort(wanted)) && names->TrySeal();
 }
 
 /// Code for the target that the section names, and of its kind.
-bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata, Error* error) {
+bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata,
+               OpenBudget* budget, Error* error) {
   const TargetMeta& target = metadata.targets[item.target];
   char kind[5];
   SectionKindName(item.kind, kind);
@@ -67,8 +75,8 @@ bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metada
     uint16_t type = item.kind == section::kObject ? kElfRelocatable : kElfShared;
     return IsElf(bytes, type, CpuMachine(target.arch)) || not_for_it();
   }
-  WantedNames names(metadata.kernels.allocator());
-  if (!EntriesOf(metadata, item.target, &names)) {
+  WantedNames names(budget->allocator());
+  if (!EntriesOf(metadata, item.target, budget, &names)) {
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the names of entry points");
   }
   bool good = item.kind == section::kSpirv   ? CheckSpirv(bytes, target, &names, error)
@@ -84,7 +92,7 @@ bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metada
 }  // namespace
 
 bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata,
-                  Error* error) {
+                  OpenBudget* budget, Error* error) {
   char name[5];
   SectionKindName(item.kind, name);
   std::string_view kind(name, 4);
@@ -96,7 +104,7 @@ bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Met
     if (item.target == kNoTarget) {
       return Fail(error, Code::kMalformed, Rule::kH10, "section ", kind, " belongs to no target");
     }
-    return CheckCode(item, bytes, metadata, error);
+    return CheckCode(item, bytes, metadata, budget, error);
   }
   if (item.known && item.target != kNoTarget && item.kind != section::kDebugInfo) {
     return Fail(error, Code::kMalformed, Rule::kH3, "section ", kind, " belongs to no target, yet names one");

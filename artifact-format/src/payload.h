@@ -4,14 +4,15 @@
 
 #include <span>
 
+#include "artifact/budget.h"
 #include "artifact/bundle.h"
 
 namespace adc::artifact {
 
 /// Checks one section against the metadata: its target exists, the bytes have the form that the kind demands,
 /// and code for devices has the entry points that the metadata states. A CPU's image is checked by whoever
-/// maps it.
+/// maps it. What it takes beyond a few looks at each byte is the budget's.
 bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata,
-                  Error* error);
+                  OpenBudget* budget, Error* error);
 
 }  // namespace adc::artifact

@@ -12,7 +12,7 @@ constexpr uint16_t kElfShared = 3, kElfAmdgpu = 224;
 constexpr uint8_t kAbiHsa = 64;
 constexpr uint32_t kDynamicSymbols = 11, kStringTable = 3;
 constexpr uint64_t kHeaderBytes = 64, kSectionBytes = 64, kSymbolBytes = 24, kDescriptorBytes = 64;
-constexpr size_t kLongestName = 4096;
+constexpr std::string_view kDescriptorSuffix = ".kd";
 
 struct Processor {
   std::string_view name;
@@ -44,7 +44,10 @@ class HsacoReader {
     }
     for (uint64_t number = 0; number < section_count_; ++number) {
       uint64_t at = sections_ + number * kSectionBytes;
-      if (At<uint32_t>(at + 4) == kDynamicSymbols && !Symbols(at)) return false;
+      if (At<uint32_t>(at + 4) != kDynamicSymbols) continue;
+      // ELF allows one table, and each further one would have all symbols looked at again.
+      if (std::exchange(has_symbols_, true)) return Bad(at, "has two tables of dynamic symbols");
+      if (!Symbols(at)) return false;
     }
     return true;
   }
@@ -75,16 +78,16 @@ class HsacoReader {
     for (uint64_t symbol = at; size >= kSymbolBytes; symbol += kSymbolBytes, size -= kSymbolBytes) {
       uint64_t begin = At<uint32_t>(symbol);
       if (begin >= text_size) return Bad(symbol, "has a symbol whose name lies outside of its bytes");
-      // Symbols may overlap in the table of names: what is longer than an entry point can be is not followed.
-      std::string_view name = Piece(names, begin, kLongestName);
+      // Symbols may overlap in the table of names: what is longer than any entry point is not followed.
+      std::string_view name = Piece(names, begin, names_->longest() + kDescriptorSuffix.size() + 1);
       size_t end = name.find('\0');
       if (end == std::string_view::npos) continue;
       name = Piece(name, 0, end);
-      if (!name.ends_with(".kd")) continue;
+      if (!name.ends_with(kDescriptorSuffix)) continue;
       if (At<uint64_t>(symbol + 16) != kDescriptorBytes) {
         return Bad(symbol, "has a kernel descriptor of a wrong size");
       }
-      name.remove_suffix(3);
+      name.remove_suffix(kDescriptorSuffix.size());
       names_->Found(name);
     }
     return true;
@@ -95,6 +98,7 @@ class HsacoReader {
   WantedNames* names_;
   Error* error_;
   uint64_t sections_ = 0, section_count_ = 0;
+  bool has_symbols_ = false;
 };
 
 }  // namespace

@@ -28,13 +28,23 @@ constexpr Capability kCapabilities[] = {
 #undef ADC_SPIRV_CAPABILITY
 };
 
+// Features are sorted: what begins with a prefix stands where the prefix would.
 bool States(const TargetMeta& target, std::string_view feature) {
   bool prefix = feature.ends_with('*');
   if (prefix) feature.remove_suffix(1);
-  for (const String& stated : target.features) {
-    if (prefix ? BeginsWith(stated.view(), feature) : stated.view() == feature) return true;
+  if (feature.empty()) return true;
+  size_t low = 0, high = target.features.size();
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (target.features[middle].view() < feature) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
-  return feature.empty();
+  if (low == target.features.size()) return false;
+  std::string_view stated = target.features[low];
+  return prefix ? BeginsWith(stated, feature) : stated == feature;
 }
 
 class SpirvReader {

@@ -39,22 +39,24 @@ std::string_view TakeWord(std::string_view* text) {
 
 bool IsText(std::span<const uint8_t> bytes) {
   std::string_view text = TextOf(bytes);
-  while (!text.empty()) {
-    size_t length = Utf8Length(text);
-    if (length == 0 || text[0] == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
+  return IsUtf8(text) && text.find('\0') == std::string_view::npos;
 }
+
+// Both walk the text once, byte by byte: a search that stops at each first letter costs more where all
+// letters are that one.
 
 bool CheckMsl(std::span<const uint8_t> bytes, WantedNames* names, Error* error) {
   if (!IsText(bytes)) return Fail(error, Code::kMalformed, Rule::kH10, "Metal code is not text");
   constexpr std::string_view kKernel = "kernel";
   std::string_view text = TextOf(bytes);
-  for (size_t at = text.find(kKernel); at != std::string_view::npos; at = text.find(kKernel)) {
-    bool begins = at == 0 || !IsWordLetter(text[at - 1]);
-    text.remove_prefix(at + kKernel.size());
-    if (!begins) continue;
+  for (bool begins = true; !text.empty();) {
+    if (!begins || text[0] != kKernel[0] || !BeginsWith(text, kKernel)) {
+      begins = !IsWordLetter(text[0]);
+      text.remove_prefix(1);
+      continue;
+    }
+    text.remove_prefix(kKernel.size());
+    begins = false;
     SkipBlanks(&text);
     // kernel [[max_total_threads_per_threadgroup(128)]] void name(
     if (BeginsWith(text, "[[")) {
@@ -68,23 +70,35 @@ bool CheckMsl(std::span<const uint8_t> bytes, WantedNames* names, Error* error) 
 }
 
 bool CheckPtx(std::span<const uint8_t> bytes, const TargetMeta& target, WantedNames* names, Error* error) {
-  std::string_view text = TextOf(bytes);
-  if (!IsText(bytes) || text.find(".version") == std::string_view::npos ||
-      text.find(".target") == std::string_view::npos) {
+  constexpr std::string_view kVersion = ".version", kTarget = ".target", kEntry = ".entry";
+  auto bad = [&] {
     return Fail(error, Code::kMalformed, Rule::kH10, "code for target '", target.name.view(), "' is no PTX");
+  };
+  if (!IsText(bytes)) return bad();
+  std::string_view text = TextOf(bytes), arch;
+  bool has_version = false, has_target = false;
+  while (!text.empty()) {
+    if (text[0] != '.') {
+      text.remove_prefix(1);
+    } else if (BeginsWith(text, kVersion)) {
+      has_version = true;
+      text.remove_prefix(kVersion.size());
+    } else if (BeginsWith(text, kTarget)) {
+      text.remove_prefix(kTarget.size());
+      std::string_view word = TakeWord(&text);
+      if (!has_target) arch = word;
+      has_target = true;
+    } else if (BeginsWith(text, kEntry)) {
+      text.remove_prefix(kEntry.size());
+      names->Found(TakeWord(&text));
+    } else {
+      text.remove_prefix(1);
+    }
   }
-  constexpr std::string_view kTarget = ".target";
-  std::string_view rest = text;
-  rest.remove_prefix(rest.find(kTarget) + kTarget.size());
-  std::string_view arch = TakeWord(&rest);
+  if (!has_version || !has_target) return bad();
   if (arch != target.arch) {
     return Fail(error, Code::kMalformed, Rule::kH10, "code for target '", target.name.view(),
                 "' is PTX for '", arch, "'");
-  }
-  constexpr std::string_view kEntry = ".entry";
-  for (size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry)) {
-    text.remove_prefix(at + kEntry.size());
-    names->Found(TakeWord(&text));
   }
   return true;
 }

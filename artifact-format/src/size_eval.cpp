@@ -1,3 +1,4 @@
+#include "artifact/budget.h"
 #include "artifact/size_expr.h"
 
 // Evaluation. Every node is computed eagerly, in array order, which has operands first; a node that fails
@@ -7,6 +8,10 @@
 // Each loop node has a program: the nodes of its body that depend on its own level, in order. What does not
 // depend on it belongs to the program of an enclosing loop or of the root, and is computed once there. Loops
 // nest at most kMaxSizeLevels deep (a body may not bind its own level again), and so does the recursion here.
+//
+// Two counts bound what it takes. The caller's budget counts values that are computed; the steps of a plan,
+// where one is evaluated for a plan, count the passes over the pool as well, so that many roots over one
+// large pool come to what they take.
 //
 // Most expressions have no loop, and need no programs; many are a shape or an argument alone, and need
 // nothing.
@@ -49,10 +54,11 @@ bool Leaf(const SizeNode& node, const SizeEnv& env, int64_t* value) {
 
 class Evaluator {
  public:
-  Evaluator(const SizeExprPool& pool, const SizeEnv& env)
+  Evaluator(const SizeExprPool& pool, const SizeEnv& env, Steps* steps)
       : pool_(pool),
         env_(env),
         budget_(env.budget),
+        steps_(steps),
         slots_(env.allocator),
         marks_(env.allocator),
         programs_(env.allocator),
@@ -63,6 +69,7 @@ class Evaluator {
     if (!Spend(1)) return {stopped_, 0, root};
     size_t count = size_t{root} + 1;
     bool loops = pool_.HasLoops(root);
+    if (!SpendPasses(2 * count)) return {stopped_, 0, root};
     if (!slots_.TryResize(count) || !marks_.TryResize(count) || (loops && !ranges_.TryResize(count))) {
       return {EvalStatus::kOutOfMemory, 0, root};
     }
@@ -85,8 +92,9 @@ class Evaluator {
   bool Spend(uint64_t steps) {
     if (budget_ < steps) return Stop(EvalStatus::kBudget);
     budget_ -= steps;
-    return true;
+    return SpendPasses(steps);
   }
+  bool SpendPasses(uint64_t steps) { return !steps_ || steps_->Spend(steps) || Stop(EvalStatus::kBudget); }
 
   // Sets `bit` in the marks of everything that `top` reaches.
   void MarkReachable(NodeId top, uint8_t bit) {
@@ -103,7 +111,7 @@ class Evaluator {
 
   // Lists, in order, what `top` reaches with free levels that lie in `levels` and hold all of `must`.
   bool ListProgram(NodeId top, uint32_t levels, uint32_t must, Range* range) {
-    if (!Spend(uint64_t{top} + 1)) return false;
+    if (!Spend(uint64_t{top} + 1) || !SpendPasses(2 * (uint64_t{top} + 1))) return false;
     range->begin = static_cast<uint32_t>(programs_.size());
     for (NodeId id = 0; id <= top; ++id) marks_[id] &= kFromRoot;
     MarkReachable(top, kFromHere);
@@ -258,6 +266,7 @@ class Evaluator {
   const SizeExprPool& pool_;
   const SizeEnv& env_;
   uint64_t budget_;
+  Steps* steps_;
   EvalStatus stopped_ = EvalStatus::kOk;
   Vector<Slot> slots_;
   Vector<uint8_t> marks_;
@@ -336,11 +345,16 @@ bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result) {
   return false;
 }
 
-EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env) {
+EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env, Steps* steps) {
   constexpr uint64_t kLeafSteps = 2;
   EvalResult result;
-  if (root < pool.size() && env.budget >= kLeafSteps && Leaf(pool[root], env, &result.value)) return result;
-  return Evaluator(pool, env).Run(root);
+  bool leaf = root < pool.size() && env.budget >= kLeafSteps && Leaf(pool[root], env, &result.value);
+  if (leaf && (!steps || steps->Spend(kLeafSteps))) return result;
+  return Evaluator(pool, env, steps).Run(root);
+}
+
+EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env) {
+  return Evaluate(pool, root, env, nullptr);
 }
 
 }  // namespace adc::artifact

@@ -1,5 +1,6 @@
 // Opens any bytes through the public loader, and looks at all that it then gives: as they are, and once more
-// with sizes and hashes put right, so that mutations get past the first checks. Code is never run.
+// with sizes, hashes and content id put right, so that mutations get past the first checks. What opening took
+// goes by the number of bytes, by the host's count and the loader's own. Code is never run.
 
 #include <adrt/adrt.h>
 
@@ -7,8 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "fixture.h"
+#include "host_memory.h"
+#include "repack.h"
 #include "seeds.h"
 
 namespace {
@@ -17,32 +21,6 @@ void Demand(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "fuzz_bundle: %s\n", what);
   std::abort();
-}
-
-uint64_t Get(const std::vector<uint8_t>& file, size_t at, size_t size) {
-  uint64_t value = 0;
-  for (size_t index = 0; index < size; ++index) value |= uint64_t{file[at + index]} << (8 * index);
-  return value;
-}
-void Put(std::vector<uint8_t>& file, size_t at, uint64_t value, size_t size) {
-  for (size_t index = 0; index < size; ++index) file[at + index] = static_cast<uint8_t>(value >> (8 * index));
-}
-
-// File size, stored hashes, the hash of header and table.
-void PutRight(std::vector<uint8_t>& file) {
-  if (file.size() < 128) return;
-  Put(file, 16, file.size(), 8);
-  uint64_t table = 64 * Get(file, 24, 4);
-  if (table > file.size() - 128) return;
-  for (uint64_t at = 128; at < 128 + table; at += 64) {
-    uint64_t offset = Get(file, at + 8, 8), size = Get(file, at + 16, 8);
-    if (offset > file.size() || size > file.size() - offset) continue;
-    uint64_t hash = adc::artifact::Hash64({file.data() + offset, size});
-    Put(file, at + 32, hash, 8);
-    if (!(file[at + 4] & 2)) Put(file, at + 40, hash, 8);
-  }
-  Put(file, 48, 0, 8);
-  Put(file, 48, adc::artifact::Hash64({file.data(), 128 + table}), 8);
 }
 
 void PlanKernel(const adrt_bundle* bundle, const adrt_kernel* kernel, uint32_t target) {
@@ -91,6 +69,7 @@ void PlanKernel(const adrt_bundle* bundle, const adrt_kernel* kernel, uint32_t t
   adrt_plan_report info = {};
   info.struct_size = sizeof info;
   Demand(adrt_plan_info(plan, &info, nullptr) == ADRT_OK, "a plan without a report");
+  Demand(info.steps <= desc.size_budget, "planning took too many steps");
   for (uint32_t task = 0; task < info.task_count; ++task) {
     adrt_task_report task_report = {};
     task_report.struct_size = sizeof task_report;
@@ -102,32 +81,38 @@ void PlanKernel(const adrt_bundle* bundle, const adrt_kernel* kernel, uint32_t t
              "a stack without a report");
     }
   }
+  Demand(info.steps <= desc.size_budget, "planning took too many steps");
   adrt_plan_release(plan);
 }
 
 void Open(const std::vector<uint8_t>& file) {
-  adrt_limits limits = {};
-  limits.struct_size = sizeof limits;
-  limits.section_bytes = 1 << 24;
-  adrt_host host = {};
-  host.struct_size = sizeof host;
-  host.limits = &limits;
+  using namespace adc::artifact;
+  constexpr uint64_t kOwn = 8192;  // of the loader's objects
+  fuzz::HostMemory memory;
+  adrt_host host = memory.Host();
   adrt_bundle* bundle = nullptr;
   adrt_error error = {};
   error.struct_size = sizeof error;
   adrt_status status = adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_BORROW, &bundle, &error);
+  Demand(memory.peak <= kOpenMemory + kOpenMemoryPerByte * file.size() + kOwn,
+         "opening took too much memory");
   if (status != ADRT_OK) {
     Demand(error.status == status && error.text[0] != 0, "a failure without details");
+    Demand(memory.live == 0, "a failure leaves memory");
     return;
   }
   adrt_bundle_report report = {};
   report.struct_size = sizeof report;
   Demand(adrt_bundle_info(bundle, &report, nullptr) == ADRT_OK, "a bundle without a report");
+  Demand(report.open_raw_bytes <= kOpenRaw + kOpenRawPerByte * file.size(), "opening decompressed too much");
+  Demand(report.open_steps <= kOpenSteps + kOpenStepsPerByte * (file.size() + report.open_raw_bytes),
+         "opening took too many steps");
   const adrt_kernel* kernel = nullptr;
   for (uint32_t index = 0; adrt_bundle_kernel(bundle, index, &kernel, nullptr) == ADRT_OK; ++index) {
     for (uint32_t target = 0; target < report.target_count; ++target) PlanKernel(bundle, kernel, target);
   }
   adrt_bundle_release(bundle);
+  Demand(memory.live == 0, "a bundle leaves memory");
 }
 
 }  // namespace
@@ -135,8 +120,10 @@ void Open(const std::vector<uint8_t>& file) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> file(data, data + size);
   Open(file);
-  PutRight(file);
+  fuzz::PutRight(file);
   Open(file);
+  file = fuzz::Repack(file);
+  if (!file.empty()) Open(file);
   return 0;
 }
 

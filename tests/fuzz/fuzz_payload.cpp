@@ -28,8 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     item.known = true;
     // A copy of exactly the length, so that a sanitizer sees a read beyond it.
     std::vector<uint8_t> bytes(data, data + size);
+    OpenBudget budget(nullptr, {}, size);
     Error error;
-    if (!CheckPayload(item, bytes, metadata[form], &error) && error.message().empty()) {
+    if (!CheckPayload(item, bytes, metadata[form], &budget, &error) && error.message().empty()) {
       std::fprintf(stderr, "fuzz_payload: refused without a reason\n");
       std::abort();
     }

@@ -19,8 +19,9 @@ std::string Verdict(uint32_t kind, const Bytes& bytes, const Metadata& metadata)
   // A copy of exactly the length, so that a read beyond it is one that a sanitizer sees.
   std::vector<uint8_t> exact(bytes);
   exact.shrink_to_fit();
+  OpenBudget budget(nullptr, {}, exact.size());
   Error error;
-  bool good = CheckPayload(item, exact, metadata, &error);
+  bool good = CheckPayload(item, exact, metadata, &budget, &error);
   CHECK(good == error.ok());
   if (!good) CHECK(error.rule == Rule::kH10);
   return std::string(error.message());

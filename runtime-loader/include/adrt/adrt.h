@@ -91,18 +91,24 @@ const char* adrt_status_text(adrt_status status);
 
 /* ------------------------------------------------------------------------------------------------ host */
 
-/* Limits on what adrt_bundle_open accepts; 0 means the default, larger values than the default count as it.
- */
+/* Limits on what adrt_bundle_open accepts; 0 means the default. Those of single numbers count as the default
+ * where they are larger. The last three are the budget of one open, and may be raised: they see to it that
+ * bytes from anywhere are opened or refused (ADRT_ERROR_OVER_LIMIT) in time and memory that go by their
+ * number. adrt_bundle_report says what an open took; what adc makes stays below half of the defaults. */
 typedef struct adrt_limits {
   uint32_t struct_size;
-  uint32_t sections;       /* 1024 */
-  uint64_t file_bytes;     /* 1 GiB */
-  uint64_t section_bytes;  /* 256 MiB, uncompressed */
-  uint64_t metadata_bytes; /* 16 MiB */
-  uint32_t targets;        /* 64 */
-  uint32_t kernels;        /* 65535 */
-  uint32_t name_bytes;     /* 255 */
-  uint32_t ratio;          /* 1000: raw bytes per compressed byte */
+  uint32_t sections;          /* 1024 */
+  uint64_t file_bytes;        /* 1 GiB */
+  uint64_t section_bytes;     /* 256 MiB, uncompressed */
+  uint64_t metadata_bytes;    /* 16 MiB */
+  uint32_t targets;           /* 64 */
+  uint32_t kernels;           /* 65535 */
+  uint32_t name_bytes;        /* 255 */
+  uint32_t ratio;             /* 1000: raw bytes per compressed byte */
+  uint64_t open_memory_bytes; /* at any one time: 1 MiB, and 64 for each byte of the file; UINT64_MAX: any */
+  uint64_t open_raw_bytes;    /* of all compressed sections: 512 KiB, and 16 for each byte of the file */
+  uint64_t open_steps; /* 2^18, and 16 for each byte of the file and of its compressed sections' content. A
+                          step is a byte that a pass reads or an element that a loop visits: nanoseconds */
   uint64_t reserved[2];
 } adrt_limits;
 
@@ -319,7 +325,10 @@ typedef struct adrt_plan_desc {
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
                            it fit, and loops keep checkpoints where the kernel was compiled for them. Where
                            not even that does it, adrt_error.needed_bytes says which budget would */
-  uint64_t size_budget; /* steps that evaluating one size may take; 0: 2^28 */
+  /* Steps that each call on the plan may take to compute its sizes, all of them together
+   * (adrt_plan_report.steps says how many it took); 0: 2^26, a fraction of a second. Where they do not do the
+   * call fails with ADRT_ERROR_OVER_LIMIT, whatever the bundle says: allow more for one that you trust. */
+  uint64_t size_budget;
   /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
    * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
    * content_version of all buffers that decide about the gates says that nothing changed */
@@ -423,7 +432,8 @@ typedef struct adrt_plan_report {
   uint32_t target;
   uint64_t bounds_bytes; /* of the kernel's bounds record */
   uint64_t saved_bytes;  /* that saved values take, in all parameters of ADRT_ROLE_SAVED */
-  uint64_t reserved[2];
+  uint64_t steps;        /* that the last call which computed sizes took (adrt_plan_desc.size_budget) */
+  uint64_t reserved[1];
 } adrt_plan_report;
 
 typedef struct adrt_task_report {
@@ -557,7 +567,10 @@ typedef struct adrt_bundle_report {
   uint32_t source_count;
   uint32_t reserved0;
   const char* producer;
-  uint64_t reserved[4];
+  uint64_t open_memory_bytes; /* what opening it took at most (adrt_limits) */
+  uint64_t open_raw_bytes;
+  uint64_t open_steps;
+  uint64_t reserved[1];
 } adrt_bundle_report;
 
 typedef struct adrt_section_report {

@@ -115,6 +115,7 @@ class Binder {
       *index = number;
       return true;
     }
+    if (!SpendSteps(plan_, meta_.params.size(), error_)) return false;
     for (*index = 0; *index < meta_.params.size(); ++*index) {
       if (meta_.params[*index].name.view() == name) return true;
     }
@@ -360,6 +361,7 @@ class Binder {
     if (Ascending() || AllApart()) return true;
     for (uint32_t right = 1; right < meta_.params.size(); ++right) {
       const BoundParam& b = plan_.params[right];
+      if (!SpendSteps(plan_, right, error_)) return false;
       if (b.bytes == 0 || !b.place.given()) continue;
       for (uint32_t left = 0; left < right; ++left) {
         const BoundParam& a = plan_.params[left];

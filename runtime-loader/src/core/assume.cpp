@@ -30,6 +30,7 @@ adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t gro
   sizes.counts = &sizes.assumed;
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
+  adrt::BeginSteps(*plan);
   // What contents have settled (adrt_plan_resolve) stays so.
   bool settled = sizes.resolved;
   return adrt::SizeTask(*plan, task, settled, details) ? ADRT_OK : details->status;

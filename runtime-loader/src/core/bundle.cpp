@@ -7,6 +7,20 @@
 
 using adrt::Fail;
 
+const adrt_kernel* adrt::FindKernel(const adrt_bundle& bundle, std::string_view name) {
+  size_t low = 0, high = bundle.kernels.size();
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (bundle.kernels[middle].meta->name.view() < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool found = low < bundle.kernels.size() && bundle.kernels[low].meta->name.view() == name;
+  return found ? &bundle.kernels[low] : nullptr;
+}
+
 adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
                              adrt_bundle** bundle, adrt_error* error) {
   if (!bundle || (!data && size > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "bundle_open: null argument");
@@ -15,27 +29,28 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
   }
   adrt::Host made;
   if (!adrt::MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
-  adrt_bundle* opened = adrt::New<adrt_bundle>(made.allocator, made);
+  adrt_bundle* opened = adrt::New<adrt_bundle>(made.allocator, made, size);
   if (!opened) return adrt::OutOfMemory(error);
 
-  const adc::artifact::Allocator* allocator = &opened->host.allocator;
+  adc::artifact::OpenBudget& budget = opened->budget;
   opened->file = {static_cast<const uint8_t*>(data), size};
   adc::artifact::Error reason;
   bool done = true;
   if (mode == ADRT_BUNDLE_COPY && size <= made.limits.file_bytes) {
-    opened->owned.Bind(allocator);
+    opened->owned.Bind(budget.allocator());
     if (opened->owned.TryResize(size)) {
       if (size > 0) std::memcpy(opened->owned.data(), data, size);
       opened->file = {opened->owned.data(), size};
     } else {
       done = adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
                                  "the host's allocator refused memory for the bundle");
+      budget.Explain(&reason);
     }
   }
-  done = done && adc::artifact::ReadBundle(opened->file, opened->host.limits, allocator, &opened->index,
+  done = done && adc::artifact::ReadBundle(opened->file, opened->host.limits, &budget, &opened->index,
                                            &opened->metadata, &reason);
   if (done) {
-    opened->kernels.Bind(allocator);
+    opened->kernels.Bind(budget.allocator());
     done = opened->kernels.TryResize(opened->metadata.kernels.size());
     if (!done) {
       adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
@@ -66,19 +81,11 @@ adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name,
                                     const adrt_kernel** kernel, adrt_error* error) {
   if (!bundle || !name || !kernel) return Fail(error, ADRT_ERROR_ARGUMENT, "find_kernel: null argument");
   std::string_view wanted = name;
-  size_t low = 0, high = bundle->kernels.size();
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (bundle->kernels[middle].meta->name.view() < wanted) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == bundle->kernels.size() || bundle->kernels[low].meta->name.view() != wanted) {
+  const adrt_kernel* match = adrt::FindKernel(*bundle, wanted);
+  if (!match) {
     return Fail(error, ADRT_ERROR_NOT_FOUND, "the bundle has no kernel '", wanted, "'");
   }
-  const adrt_kernel& found = bundle->kernels[low];
+  const adrt_kernel& found = *match;
   if (interface_hash != 0 && interface_hash != found.meta->interface_hash) {
     Fail(error, ADRT_ERROR_INTERFACE_MISMATCH, "kernel '", wanted,
          "' has other parameters than the caller was built for: compile the bundle and the caller together");

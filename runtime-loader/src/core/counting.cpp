@@ -55,10 +55,7 @@ enum class Counted : uint8_t { kTrips, kSizes };
 const adrt_kernel* FindKernelOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
   const artifact::TaskMeta& meta = plan.meta().tasks[task];
   std::string_view name = what == Counted::kTrips ? meta.trip_kernel.view() : meta.size_kernel.view();
-  for (const adrt_kernel& kernel : plan.bundle->kernels) {
-    if (!name.empty() && kernel.meta->name.view() == name) return &kernel;
-  }
-  return nullptr;
+  return name.empty() ? nullptr : FindKernel(*plan.bundle, name);
 }
 
 uint64_t CountBytes(const Counting& counting) {
@@ -206,6 +203,7 @@ void TakeTrips(adrt_launch_plan& plan, uint32_t task, const int64_t* counts) {
 bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error) {
   Counting* counting = CountingOf(plan, task, what, error);
   if (!counting) return false;
+  if (!SpendSteps(plan, counting->plan.params.size() + counting->counts.size(), error)) return false;
   UseSegmentOf(plan.tasks[task], *counting);
   adrt_device& device = *plan.module->device;
   // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
@@ -383,6 +381,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
     if (!kept) return false;
     UseSegmentOf(plan.tasks[task], *kept);
     adrt_launch_plan& counting = kept->plan;
+    if (!SpendSteps(plan, counting.params.size() + kept->counts.size(), error)) return false;
     if (!BindLike(plan, task, {}, kept->counts.size(), counting)) return OutOfMemory(error) == ADRT_OK;
     *bytes += Aligned(counting.base_bytes);
     for (uint32_t part = 0; part < counting.tasks.size(); ++part) {
@@ -405,6 +404,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
 
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error) {
   uint64_t needed = 0, counts_bytes = CountsBytes(plan);
+  BeginSteps(plan);
   if (!LayOutCounting(plan, &needed, error)) return false;
   if (needed == 0) return true;
   if (!memory.given() || memory.bytes < needed) {
@@ -468,6 +468,7 @@ adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report
   adrt_count_report made = {};
   made.counts_bytes = CountsBytes(*plan);
   made.memory_alignment = kAlignment;
+  BeginSteps(*plan);
   if (!LayOutCounting(*plan, &made.memory_bytes, details)) return details->status;
   if (!CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_counting: struct_size is not set");

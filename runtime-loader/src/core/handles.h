@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "artifact/metadata.h"
 
@@ -23,6 +24,7 @@ using artifact::Vector;
 struct Host {
   artifact::Allocator allocator;
   artifact::Limits limits;
+  artifact::OpenLimits open_limits;
   void* user = nullptr;
   void (*log)(void* user, const char* text) = nullptr;
   int (*authorize)(void* user, const uint8_t content_id[32]) = nullptr;
@@ -151,16 +153,25 @@ struct adrt_kernel {
 };
 
 struct adrt_bundle {
-  explicit adrt_bundle(const adrt::Host& from) : host(from) {}
+  adrt_bundle(const adrt::Host& from, uint64_t file_bytes)
+      : host(from), budget(&host.allocator, host.open_limits, file_bytes) {}
 
   adrt::Count count;
   adrt::Host host;
+  adc::artifact::OpenBudget budget;  ///< the memory of all that opening made comes from it
   adrt::Vector<uint8_t> owned;
   std::span<const uint8_t> file;
   adc::artifact::BundleIndex index;
   adc::artifact::Metadata metadata;
   adrt::Vector<adrt_kernel> kernels;
 };
+
+namespace adrt {
+
+/// The kernel of exactly this name, or null.
+const adrt_kernel* FindKernel(const adrt_bundle& bundle, std::string_view name);
+
+}  // namespace adrt
 
 /// The head of every kind's device; a kind derives from it.
 struct adrt_device {

@@ -40,6 +40,7 @@ bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
     Lower(wanted.kernels, &host->limits.kernels);
     Lower(wanted.name_bytes, &host->limits.name_bytes);
     Lower(wanted.ratio, &host->limits.ratio);
+    host->open_limits = {wanted.open_memory_bytes, wanted.open_raw_bytes, wanted.open_steps};
   }
   return true;
 }

@@ -40,6 +40,9 @@ adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* repo
   made.layout_count = static_cast<uint32_t>(bundle->metadata.layouts.size());
   made.source_count = static_cast<uint32_t>(bundle->metadata.sources.size());
   made.producer = bundle->metadata.producer.c_str();
+  made.open_memory_bytes = bundle->budget.peak_bytes();
+  made.open_raw_bytes = bundle->budget.raw_bytes();
+  made.open_steps = bundle->budget.steps();
   return Give(made, report, error);
 }
 

@@ -8,6 +8,7 @@
 // workers never write one cache line.
 
 #include "artifact/adstack_layout.h"
+#include "artifact/budget.h"
 #include "core/call_memory.h"
 #include "core/handles.h"
 
@@ -115,7 +116,12 @@ struct adrt_launch_plan {
   uint32_t most_workers = 0;  ///< as the caller wants it; 0: no wish
   uint64_t heap_budget = 0;   ///< 0: none
   uint64_t cap = 0;           ///< 0: none
-  uint64_t size_budget = 0;
+  /// What the present call may still take: its own, or those of the plan that it serves. Whatever walks in
+  /// more than one list spends from them, and once they are used up nothing is settled any more.
+  adc::artifact::Steps own_steps;
+  adc::artifact::Steps* steps = &own_steps;
+  uint64_t size_budget = 0;     ///< what `steps` begin with in each call
+  bool alias_written = false;   ///< a parameter that may share memory is written
   uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;
   uint64_t bindings = 0;  ///< how often arguments were given
@@ -140,6 +146,13 @@ struct adrt_launch_plan {
 };
 
 namespace adrt {
+
+/// A call on the plan begins: it has the whole budget.
+inline void BeginSteps(adrt_launch_plan& plan) {
+  plan.own_steps.Reset(plan.size_budget);
+}
+/// Takes steps of the call; where they do not do the error says so.
+bool SpendSteps(const adrt_launch_plan& plan, uint64_t steps, adrt_error* error);
 
 /// Binds the caller's arguments to the kernel's parameters: every rule about them. Fills params, size_params
 /// and cells.

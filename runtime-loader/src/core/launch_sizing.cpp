@@ -20,8 +20,9 @@ bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis,
   env.budget = plan.size_budget;
   CallMemory memory(plan.host.allocator);
   env.allocator = memory.allocator();
-  artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env);
+  artifact::EvalResult result = artifact::Evaluate(meta.exprs, param.extents[axis], env, plan.steps);
   if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
+  if (result.status == artifact::EvalStatus::kBudget) return SpendSteps(plan, plan.size_budget, error);
   *extent = result.value > 0 ? result.value : 0;
   uint64_t bytes = 0;
   if (result.ok() &&
@@ -99,6 +100,14 @@ void LayOutWords(adrt_launch_plan& plan) {
   }
 }
 
+// Whether memory that a parameter shares with others may change while the kernel runs.
+bool IsAliasWritten(const artifact::KernelMeta& meta) {
+  for (const artifact::ParamMeta& param : meta.params) {
+    if (param.alias && param.access != artifact::Access::kRead) return true;
+  }
+  return false;
+}
+
 const artifact::EntryMeta* EntryFor(const artifact::TaskMeta& task, uint32_t target) {
   for (const artifact::EntryMeta& entry : task.entries) {
     if (entry.target == target) return &entry;
@@ -121,8 +130,17 @@ const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uin
   return AdstackPlanOf(plan.meta().tasks[task], plan.target);
 }
 
+bool SpendSteps(const adrt_launch_plan& plan, uint64_t steps, adrt_error* error) {
+  if (plan.steps->Spend(steps)) return true;
+  return Refuse(error, ADRT_ERROR_OVER_LIMIT, "kernel '", plan.meta().name.view(),
+                "': its sizes take more than ", plan.steps->limit(),
+                " steps to compute: allow more (adrt_plan_desc.size_budget) if you trust the bundle, or "
+                "give a bound with adrt_plan_with_cap where buffers decide");
+}
+
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
+  plan.alias_written = IsAliasWritten(meta);
   const artifact::Allocator* allocator = plan.allocator();
   plan.tasks.Bind(allocator);
   if (!plan.tasks.TryResize(meta.tasks.size())) return OutOfMemory(error) == ADRT_OK;
@@ -198,11 +216,7 @@ bool MayWrite(const adrt_launch_plan& plan, uint32_t param) {
   const Vector<artifact::ParamMeta>& params = plan.meta().params;
   if (params[param].kind == artifact::ParamKind::kScratch) return true;
   if (params[param].access != artifact::Access::kRead) return true;
-  if (!params[param].alias) return false;
-  for (const artifact::ParamMeta& other : params) {
-    if (other.alias && other.access != artifact::Access::kRead) return true;
-  }
-  return false;
+  return params[param].alias && plan.alias_written;
 }
 
 bool ReadsInPlace(const adrt_launch_plan& plan) {

@@ -40,6 +40,14 @@ size_t RoomOf(const adc::artifact::KernelMeta& meta, uint32_t target, const adc:
   return bytes;
 }
 
+// On a GPU each task passes all of the kernel's arguments, so that both together decide about the memory.
+uint64_t WordsOf(const adrt_kernel& kernel, uint32_t target) {
+  const adc::artifact::Metadata& metadata = kernel.bundle->metadata;
+  bool is_gpu = adc::artifact::RowRulesOf(metadata.targets[target].kind.view(), /*lanes=*/1).is_gpu;
+  uint64_t cells = CellCount(*kernel.meta), tasks = kernel.meta->tasks.size();
+  return is_gpu ? tasks * (cells + ADRT_GPU_TAIL_WORDS) : cells;
+}
+
 // A plan with nothing bound, and room behind it; null when refused.
 adrt_launch_plan* MakePlan(const adrt::Host& host, const adrt_kernel* kernel, uint32_t target) {
   const adc::artifact::Metadata& metadata = kernel->bundle->metadata;
@@ -95,7 +103,14 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the bundle has no target ", wanted.target);
   }
   const adrt::Host& host = wanted.module ? wanted.module->host : kernel->bundle->host;
-  adrt_launch_plan* made = MakePlan(host, kernel, wanted.module ? wanted.module->target : wanted.target);
+  uint64_t size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kPlanSteps;
+  uint32_t target = wanted.module ? wanted.module->target : wanted.target;
+  uint64_t words = WordsOf(*kernel, target);
+  if (words > size_budget) {
+    return Fail(error, ADRT_ERROR_OVER_LIMIT, "kernel '", kernel->meta->name.view(), "': its plan has ",
+                words, " words, over the ", size_budget, " steps of adrt_plan_desc.size_budget");
+  }
+  adrt_launch_plan* made = MakePlan(host, kernel, target);
   if (!made) return adrt::OutOfMemory(error);
   made->module = wanted.module;
   uint32_t most = wanted.module ? wanted.module->device->worker_count : kMaxWorkers;
@@ -103,7 +118,9 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   made->workers = wanted.workers ? wanted.workers : wanted.module ? most : 1;
   if (made->workers > most) made->workers = most;
   made->heap_budget = wanted.heap_budget;
-  made->size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kDefaultSizeBudget;
+  made->size_budget = size_budget;
+  adrt::BeginSteps(*made);
+  made->steps->Spend(words);
   made->size_threshold = wanted.size_threshold ? wanted.size_threshold : kDefaultThreshold;
   adrt_bundle_retain(made->bundle);
   adrt_module_retain(made->module);
@@ -141,8 +158,10 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;
   plan->cap = max_bytes;
+  adrt::BeginSteps(*plan);
   if (adrt::SizeTasks(*plan, false, details)) return ADRT_OK;
   plan->cap = before;
+  adrt::BeginSteps(*plan);
   adrt::SizeTasks(*plan, false, &passed);
   return details->status;
 }
@@ -165,6 +184,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   made.workers = plan->workers;
   made.target = plan->target;
   made.bounds_bytes = adrt::BoundsBytes(*plan->kernel);
+  made.steps = plan->own_steps.taken();
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: struct_size is not set");
   return ADRT_OK;

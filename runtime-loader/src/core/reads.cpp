@@ -13,6 +13,13 @@ namespace adrt {
 namespace {
 
 constexpr uint64_t kPieceAlignment = 16;
+
+// Asking whether the task's sizes depend on a parameter walks over the pool, for each of them. Where steps do
+// not do, what is settled next says so.
+bool SpendOnPool(const adrt_launch_plan& plan, const artifact::AdstackPlanMeta& adstack) {
+  constexpr uint64_t kMostAxes = 8;
+  return plan.steps->Spend((kMostAxes + adstack.stacks.size()) * (1 + plan.meta().exprs.size()));
+}
 /// Bytes up to which a buffer is copied to the host for what a size kernel could count as well.
 constexpr uint64_t kMostCopied = 64 << 10;
 
@@ -79,6 +86,7 @@ uint64_t EachPiece(const adrt_launch_plan& plan, const Visit& visit) {
 
 bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t size, adrt_error* error) {
   uint64_t expected = EachPiece(plan, [](uint32_t, uint64_t) {});
+  if (!SpendSteps(plan, 0, error)) return false;
   if (size < expected || (!bytes && expected > 0)) {
     return Refuse(error, ADRT_ERROR_ARGUMENT, "plan_resolve: the readback takes ", expected, " bytes, given ",
                   uint64_t{bytes ? size : 0}, ": adrt_plan_readback says what they hold");
@@ -111,6 +119,7 @@ bool ReadsTooMuch(const adrt_launch_plan& plan, uint32_t task) {
   bool reads_written = false;
   for (uint32_t param : meta.size_reads) {
     bool counted = false;
+    if (!SpendOnPool(plan, *adstack)) return false;
     for (const artifact::StackMeta& stack : adstack->stacks) {
       counted = counted || (IsCounted(meta, stack) && plan.meta().exprs.DependsOn(stack.capacity, param));
     }
@@ -125,6 +134,7 @@ bool SizesRead(const adrt_launch_plan& plan, uint32_t task, uint32_t param) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   if (!plan.tasks[task].by_count || !adstack || !CanCount(plan, task)) return true;
   const artifact::SizeExprPool& exprs = plan.meta().exprs;
+  if (!SpendOnPool(plan, *adstack)) return true;
   for (artifact::NodeId extent : meta.extents) {
     if (exprs.DependsOn(extent, param)) return true;
   }
@@ -150,6 +160,7 @@ adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adr
   if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_readback: null argument");
   adrt_readback_report made = {};
   bool found = false;
+  plan->steps->Reset(plan->size_budget);
   if (!adrt::ReadsInPlace(*plan)) {
     made.total_bytes = adrt::EachPiece(*plan, [&](uint32_t param, uint64_t offset) {
       if (made.count++ != index) return;
@@ -159,6 +170,7 @@ adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adr
       made.bytes = plan->params[param].bytes;
       made.name = plan->meta().params[param].name.c_str();
     });
+    if (plan->steps->exceeded()) return adrt::SpendSteps(*plan, 0, error) ? ADRT_OK : ADRT_ERROR_OVER_LIMIT;
     uint64_t counts_bytes = adrt::CountsBytes(*plan);
     if (counts_bytes > 0 && made.count++ == index) {
       found = true;
@@ -183,6 +195,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
   if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
+  adrt::BeginSteps(*plan);
   if (adrt::ReadsInPlace(*plan)) {
     if (readback || readback_size > 0) {
       return Fail(error, ADRT_ERROR_ARGUMENT,

@@ -141,6 +141,7 @@ bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& s
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
                   adrt_error* error) {
   if (!CheckLaunch(plan, heap, status, error)) return false;
+  BeginSteps(plan);
   if (plan.bounds && !SettleRecord(plan, true, error)) return false;
   LaunchPlaces places = {heap, {}, status};
   auto record_bounds = [&](bool compares) {

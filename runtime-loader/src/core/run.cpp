@@ -256,6 +256,7 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   }
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
+  adrt::BeginSteps(*plan);
   Launcher launcher(*plan, wanted, details);
   if (!launcher.Run()) return details->status;
   // Sizes did not hold: the next launch reads and counts again, whatever the content versions say.

@@ -10,6 +10,7 @@ void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adr
   plan.target = served.target;
   plan.workers = served.workers;
   plan.size_budget = served.size_budget;
+  plan.steps = served.steps;
   plan.rules = served.rules;
   plan.serves = true;
   plan.params.Bind(allocator);

@@ -105,6 +105,7 @@ class TaskSizer {
     sizes_.late = IsLate();
     sizes_.resolved = false;
     bool open = false;
+    if (!SpendSteps(plan_, Steps(), error_)) return false;
     if (!Iterations(&open)) return false;
     if (open) return true;
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = sizes_.worst_bytes = 0;
@@ -116,6 +117,16 @@ class TaskSizer {
   }
 
  private:
+  // What settling takes beside evaluating: a few looks at each axis, group and stack. Stacks that share look
+  // for each other.
+  uint64_t Steps() const {
+    uint64_t steps = 1 + meta_.extents.size() + meta_.size_reads.size() + meta_.count_reads.size();
+    if (!adstack_) return steps;
+    uint64_t stacks = adstack_->stacks.size(), sharing = 0;
+    for (const artifact::StackMeta& stack : adstack_->stacks) sharing += stack.share != artifact::kNoIndex;
+    return steps + 4 * (stacks + adstack_->groups.size()) + 3 * sharing * stacks;
+  }
+
   template <class... Parts>
   [[gnu::always_inline]] bool Bad(adrt_status status, const Parts&... parts) {
     const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
@@ -207,9 +218,9 @@ class TaskSizer {
     env.budget = limit > 0 && limit < plan_.size_budget ? limit : plan_.size_budget;
     CallMemory memory(plan_.host.allocator);
     env.allocator = memory.allocator();
-    artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env);
+    artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env, plan_.steps);
     *value = result.value;
-    if (limit > 0 && result.status == artifact::EvalStatus::kBudget) {
+    if (limit > 0 && result.status == artifact::EvalStatus::kBudget && !plan_.steps->exceeded()) {
       *open = true;
       return true;
     }
@@ -221,7 +232,8 @@ class TaskSizer {
       case artifact::EvalStatus::kOverflow:
         return Bad(ADRT_ERROR_SIZE_OVERFLOW, what, place, " does not fit 64 bits");
       case artifact::EvalStatus::kBudget:
-        return Bad(ADRT_ERROR_OVER_LIMIT, what, place, " takes more than ", env.budget, " steps to compute");
+        SpendSteps(plan_, plan_.size_budget, error_);
+        return AddPlace(what, place);
       case artifact::EvalStatus::kNeedsDeviceData:
         return Bad(ADRT_ERROR_NEEDS_DEVICE_DATA, what, place, " depends on the content of a buffer");
       case artifact::EvalStatus::kBadOperand:
@@ -230,6 +242,14 @@ class TaskSizer {
         break;
     }
     OutOfMemory(error_);
+    return false;
+  }
+
+  // Where the call ran out of steps; earlier sizes may have taken most of them.
+  bool AddPlace(const char* what, std::string_view place) {
+    const artifact::MessagePart where[] = {"task ", number_, " (",  meta_.place.view(),
+                                           "), ",   what,    place, ": "};
+    AddContext(*error_, where);
     return false;
   }
 

@@ -77,10 +77,12 @@ bool Settle(adrt_launch_plan& plan, const Changes& changes, adrt_error* error) {
 
 bool Update(adrt_launch_plan& plan, const adrt_arg* args, uint32_t arg_count, adrt_error* error) {
   if (!MakeRoom(plan, error)) return false;
+  BeginSteps(plan);
   Changes changes;
   if (BindOthers(args, arg_count, plan, &changes, error)) {
     if (Settle(plan, changes, error)) return true;
     Restore(plan);
+    BeginSteps(plan);
     adrt_error passed = {};
     SizeLaunchAgain(plan, DetailsOf(nullptr, &passed));
     return false;

@@ -1,0 +1,116 @@
+#pragma once
+// What a stranger's bytes may cost. Limits bound each number of a bundle; a budget bounds what all of them
+// come to, so that no walk over one list for each element of another can take more than its bytes are worth.
+// There is one per open, and one count of steps per plan: whatever walks asks it first.
+//
+// A step is a byte that a pass reads, or an element that a loop visits: a few nanoseconds at most.
+
+#include <cstdint>
+#include <span>
+
+#include "artifact/bundle.h"
+#include "artifact/error.h"
+#include "artifact/memory.h"
+#include "artifact/metadata.h"
+#include "artifact/size_expr.h"
+
+namespace adc::artifact {
+
+/// Steps that something may take.
+class Steps {
+ public:
+  explicit Steps(uint64_t limit = UINT64_MAX) : limit_(limit) {}
+
+  /// Begins again with a limit.
+  void Reset(uint64_t limit) {
+    limit_ = limit;
+    taken_ = 0;
+    exceeded_ = false;
+  }
+  /// Takes `steps`; false where there are not so many left, and from then on.
+  bool Spend(uint64_t steps) {
+    if (exceeded_ || steps > limit_ - taken_) {
+      exceeded_ = true;
+      return false;
+    }
+    taken_ += steps;
+    return true;
+  }
+  void Raise(uint64_t by) { limit_ = by < UINT64_MAX - limit_ ? limit_ + by : UINT64_MAX; }
+  uint64_t limit() const { return limit_; }
+  uint64_t taken() const { return taken_; }
+  uint64_t left() const { return exceeded_ ? 0 : limit_ - taken_; }
+  bool exceeded() const { return exceeded_; }
+
+ private:
+  uint64_t limit_;
+  uint64_t taken_ = 0;
+  bool exceeded_ = false;
+};
+
+/// What one open may take; 0 stands for the default, which goes by the size of the file.
+struct OpenLimits {
+  /// At any one time: kOpenMemory + kOpenMemoryPerByte for each byte of the file; UINT64_MAX: not counted.
+  uint64_t memory_bytes = 0;
+  uint64_t raw_bytes = 0;  ///< of all sections, decompressed: kOpenRaw + kOpenRawPerByte for each
+  uint64_t steps = 0;      ///< kOpenSteps + kOpenStepsPerByte for each byte of the file and of raw_bytes
+};
+inline constexpr uint64_t kOpenMemory = 1 << 20, kOpenMemoryPerByte = 64;
+inline constexpr uint64_t kOpenRaw = 512 << 10, kOpenRawPerByte = 16;
+/// Steps of one call that plans a launch.
+inline constexpr uint64_t kPlanSteps = 1 << 26;
+inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
+
+/// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.
+class OpenBudget {
+ public:
+  /// `host` may be null and outlives the budget; what is allocated through it must be given back before the
+  /// budget goes, unless memory is not counted.
+  OpenBudget(const Allocator* host, const OpenLimits& limits, uint64_t file_bytes);
+  OpenBudget(const OpenBudget&) = delete;
+  OpenBudget& operator=(const OpenBudget&) = delete;
+
+  const Allocator* allocator() const { return most_bytes_ == UINT64_MAX ? host_ : &own_; }
+  bool Spend(uint64_t steps) { return steps_.Spend(steps); }
+  /// For walks that have use for nothing but steps.
+  Steps* steps_left() { return &steps_; }
+  /// Asks for so many decompressed bytes in all, before the first is.
+  bool TakeRaw(uint64_t bytes);
+  /// The open is over: from now on memory is handed through without being counted, from any thread.
+  void Finish() { finished_ = true; }
+
+  uint64_t steps() const { return steps_.taken(); }
+  uint64_t peak_bytes() const { return peak_; }
+  uint64_t raw_bytes() const { return raw_; }
+  bool exceeded() const { return steps_.exceeded() || refused_memory_ || refused_raw_; }
+  /// Where the budget is exceeded `error`, which may be null, says so instead of what followed from it.
+  /// Returns false.
+  bool Explain(Error* error) const;
+
+ private:
+  void* Take(size_t size, size_t alignment);
+  void Give(void* memory, size_t size, size_t alignment);
+
+  const Allocator* host_;
+  Allocator own_;
+  Steps steps_;
+  uint64_t most_bytes_, most_raw_;
+  uint64_t live_ = 0, peak_ = 0, raw_ = 0, wanted_ = 0;
+  bool default_steps_;
+  bool refused_memory_ = false, refused_raw_ = false, finished_ = false;
+};
+
+/// ReadBundle of bundle.h within a budget, from which all memory comes; that one has the defaults for the
+/// rest, and does not count its memory.
+bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget* budget, BundleIndex* index,
+                Metadata* metadata, Error* error);
+
+/// ReadMetadata of metadata.h within a budget; that one has none.
+bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, OpenBudget* budget,
+                  Metadata* metadata, Error* error);
+
+/// Evaluates as Evaluate of size_expr.h does, and takes what that comes to from `steps`, which may be null.
+/// The status is kBudget where either these or env.budget do not do.
+EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env, Steps* steps);
+
+}  // namespace adc::artifact
