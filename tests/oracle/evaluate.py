@@ -233,15 +233,39 @@ def inverse(m, n):
     return [f_div(c[j * n + i], det) for i in range(n) for j in range(n)]
 
 
+def philox(seed, counter, stream):
+    """The four words of Philox4x32-10 (Salmon and others, 2011)."""
+    word = 0xFFFFFFFF
+    c, k = [counter & word, counter >> 32, stream & word, stream >> 32], [seed & word, seed >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & word, a >> 32 ^ c[3] ^ k[1], a & word]
+        k = [k[0] + 0x9E3779B9 & word, k[1] + 0xBB67AE85 & word]
+    return c
+
+
+def random_numbers(scalar, count, *operands):
+    """Components of a random number; `operands`: (integer, bits) of seed, counter and stream."""
+    words = philox(*(number & (1 << bits) - 1 for number, bits in (*operands, (0, 64))[:3]))
+    pairs = [words[0] | words[1] << 32, words[2] | words[3] << 32]
+    made = {"u32": lambda k: words[k], "u64": lambda k: pairs[k], "f32": lambda k: (words[k] >> 8) / 2.0 ** 24,
+            "f16": lambda k: (words[k] >> 21) / 2.0 ** 11, "f64": lambda k: (pairs[k] >> 11) / 2.0 ** 53}
+    return [made[scalar](k) for k in range(count)]
+
+
 class Buffer:
     """Scalars of a buffer, or of a field of a layout, in C order; `nodes` are their entries in the trace."""
-    __slots__ = ("name", "type", "scalar", "width", "extents", "values", "nodes", "diff", "reads", "writes", "sums")
+    __slots__ = ("name", "type", "scalar", "width", "extents", "values", "nodes", "diff", "reads", "writes", "sums",
+                 "ever_read", "extrema", "overwritten", "outbid")
 
     def __init__(self, name, type, extents, values, diff):
         self.name, self.type, self.extents, self.values, self.diff = name, type, list(extents), list(values), diff
         self.scalar, self.width = shape_of(type)[0], count_of(type)
         self.nodes = [0] * len(self.values)
         self.reads, self.writes, self.sums = {}, {}, {}
+        # Cells that were read, and whether one of them was written behind that; cells with extrema, and whether something
+        # but the same extremum within one task came behind.
+        self.ever_read, self.extrema, self.overwritten, self.outbid = set(), {}, False, False
 
     def at(self, *indices):
         offset = 0
@@ -257,16 +281,19 @@ class Buffer:
         if self.reads.get(cell, turn) != turn:
             turn = -2
         self.reads[cell] = turn
+        self.ever_read.add(cell)
 
     def write(self, cell, turn):
         if (self.writes.get(cell, turn) != turn or self.reads.get(cell, turn) != turn or
                 self.sums.get(cell, (turn,))[0] != turn):
             raise Race(f"{self.name} scalar {cell} is written")
         self.writes[cell] = turn
+        self.changed(cell, None)
 
     def sum(self, cell, turn, kind):
         if self.writes.get(cell, turn) != turn or self.reads.get(cell, turn) != turn:
             raise Race(f"{self.name} scalar {cell} is summed into")
+        self.changed(cell, kind)
         owner, before = self.sums.get(cell, (turn, kind))
         if owner != turn:
             if before != kind:
@@ -274,14 +301,44 @@ class Buffer:
             owner = -2
         self.sums[cell] = (owner, kind if before == kind else "mixed")
 
+    def changed(self, cell, kind):
+        self.overwritten |= cell in self.ever_read
+        if cell in self.extrema:
+            self.outbid |= self.extrema[cell] != kind or cell in self.ever_read
+        if kind in ("min", "max"):
+            self.extrema[cell] = kind
+
     def fresh(self):
         self.reads, self.writes, self.sums = {}, {}, {}
+        self.extrema = {cell: "settled" for cell in self.extrema}
 
 
-def extremum(is_min, old, old_node, value, node, margin):
-    # Equal values are as a rule the same one again, which may win once or twice but counts once.
-    if node != old_node and old != value:
-        margin(old, value)
+class Adjoints:
+    """What a function's own vjp sees of a buffer: numbers that it reads and writes, by nobody watched."""
+
+    def __init__(self, buffer, values):
+        self.extents, self.width, self.values, self.diff = buffer.extents, buffer.width, values, False
+        self.nodes = [0] * len(values)
+
+    at = Buffer.at
+
+    def read(self, cell, turn):
+        pass
+
+    write = read
+
+    def sum(self, cell, turn, kind):
+        pass
+
+
+def extremum(is_min, old, old_node, value, node, trace):
+    # Equal values are as a rule the same one again, which may win once or twice but counts once. Where they are not, the
+    # order of the iterations decides; whether that matters only their derivatives tell.
+    if node != old_node:
+        if old != value:
+            trace.near(old, value)
+        else:
+            trace.ties.append((old_node, node))
     if is_min:
         return (value, node) if value < old else (old, old_node)
     return (value, node) if value > old else (old, old_node)
@@ -292,7 +349,8 @@ class Trace:
 
     def __init__(self):
         self.entries = [(0, 0.0, 0, 0.0)]
-        self.margin, self.ties, self.finite = math.inf, 0, True
+        self.margin, self.ties = math.inf, []
+        self.calls, self.gates = {}, set()  # of functions over buffers with a vjp of their own
 
     def leaf(self):
         self.entries.append((0, 0.0, 0, 0.0))
@@ -315,6 +373,40 @@ class Trace:
         for parent, partial in pairs:
             node = self.two(node, 1.0, parent, partial)
         return node
+
+    def open(self, buffers):
+        """A call of a function with its own vjp begins: what the derivative goes by before it."""
+        return [(buffer, list(buffer.nodes)) for buffer in buffers]
+
+    def close(self, before, rule, scalars):
+        """The call ends. Each element of its buffers gets an entry of its own: tangents pass it, the first one has the rule.
+
+        `rule`: from the buffers' adjoints, which it changes, to those of `scalars`.
+        """
+        if not before:
+            return
+        first, gates = len(self.entries), []
+        for buffer, _ in before:
+            for cell, node in enumerate(buffer.nodes):
+                gates.append(len(self.entries))
+                self.entries.append((node, 1.0, 0, 0.0))
+                buffer.nodes[cell] = gates[-1]
+        self.gates.update(gates)
+        self.calls[first] = (before, gates, rule, scalars)
+
+    def pull(self, call, numbers, absolute):
+        """Takes adjoints, or magnitudes, of what a call left to what it found."""
+        before, gates, rule, scalars = call
+        at, lists = 0, []
+        for buffer, nodes in before:
+            lists.append(Adjoints(buffer, [numbers[gate] for gate in gates[at:at + len(nodes)]]))
+            at += len(nodes)
+        given = rule(*lists)
+        made = [(node, number) for (_, nodes), adjoints in zip(before, lists) for node, number in zip(nodes, adjoints.values)]
+        for gate in gates:
+            numbers[gate] = 0.0
+        for node, number in made + list(zip(scalars, given)):
+            numbers[node] += abs(number) if absolute else number
 
     def near(self, a, b):
         """Somebody compares `a` with `b`, and they are not exact. Zeros of both are, by what they are made of."""
@@ -341,7 +433,11 @@ class Trace:
             sizes[node] += abs(weight)
         for at in range(len(entries) - 1, 0, -1):
             size = sizes[at]
-            if size:
+            if at in self.gates:
+                if at in self.calls:
+                    self.pull(self.calls[at], adjoints, False)
+                    self.pull(self.calls[at], sizes, True)
+            elif size:
                 a, pa, b, pb = entries[at]
                 g = adjoints[at]
                 adjoints[a] += g * pa
@@ -365,9 +461,16 @@ class Trace:
         return tangents, sizes
 
 
+class Still(Adjoints):
+    """A buffer as its launch left it, for a rule."""
+
+    def __init__(self, buffer):
+        super().__init__(buffer, buffer.values)
+
+
 RUN_TIME = {name: value for name, value in globals().items() if name[:2] in ("f_", "i_", "d_", "r1", "r3")}
-RUN_TIME.update(wrap=wrap, to_integer=to_integer, math=math, inf=math.inf, nan=math.nan, Buffer=Buffer, Race=Race, TooLong=TooLong,
-                extremum=extremum, determinant=determinant, inverse=inverse, cofactors=cofactors, quotient=quotient, struct=struct,
+RUN_TIME.update(wrap=wrap, Still=Still, to_integer=to_integer, math=math, inf=math.inf, nan=math.nan, Buffer=Buffer, Race=Race, TooLong=TooLong,
+                extremum=extremum, random_numbers=random_numbers, determinant=determinant, inverse=inverse, cofactors=cofactors, quotient=quotient, struct=struct,
                 x_exp=guarded(math.exp), x_exp2=guarded(lambda x: math.pow(2.0, x)), x_asin=guarded(math.asin),
                 x_acos=guarded(math.acos), x_sinh=guarded(lambda x: math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)), x_cosh=guarded(math.cosh), x_sin=guarded(math.sin),
                 x_cos=guarded(math.cos), x_tan=guarded(math.tan), x_hypot=math.hypot)
@@ -428,7 +531,7 @@ class Writer:
     def __init__(self, module, kernel, derivatives, steps):
         self.module, self.kernel, self.derivatives, self.steps = module, kernel, derivatives, steps
         self.lines, self.indent, self.count, self.depth = [], 1, 0, 0
-        self.scopes, self.in_parallel = [{}], False
+        self.scopes, self.loops, self.rules = [{}], [], 0
         self.written = set()
         self.find_written(kernel.body)
         for function in module.functions.values():
@@ -647,7 +750,7 @@ class Writer:
     def body(self, body):
         """Writes the statements; the values of the last one, where it ends the region."""
         for node in body:
-            if node.op in ("yield", "continue_if", "return"):
+            if node.op in ("yield", "continue_if", "return", "break", "continue"):
                 return node
             values = self.instruction(node)
             if node.results:
@@ -722,6 +825,13 @@ class Writer:
             self.say(f"{name} = struct.unpack({CODES[target]!r}, struct.pack({CODES[source]!r}, {part}))[0]")
             pairs.append((name, "0"))
         return [self.pack(with_scalar(value.type, target), pairs, value.exact)]
+
+    def do_random(self, node):
+        args, type = [self.operand(arg, "i32") for arg in node.args], node.attrs["type"]
+        names = [self.fresh() for _ in range(count_of(type))]
+        operands = "".join(f", ({arg.parts[0]}, {INTEGERS[arg.type]})" for arg in args)
+        self.say(f"{', '.join(names)}, = random_numbers({shape_of(type)[0]!r}, {len(names)}{operands})")
+        return [Value(type, names, None, all(arg.exact for arg in args))]
 
     def do_shape(self, node):
         field = node.attrs["field"]
@@ -932,11 +1042,11 @@ class Writer:
             self.say(f"{old} = {memory.name}.values[{at}]")
             self.say(f"{old_node} = {memory.name}.nodes[{at}]")
             entry = f"({entry} if {memory.name}.diff else 0)"
-            if kind in ("add", "sub") and is_float(scalar):
+            if kind in ("add", "sub", "mul") and is_float(scalar):
                 new = self.scalar_op(scalar, kind, [(old, old_node), (part, entry)], True)
             elif kind in ("min", "max") and is_float(scalar):
                 new = (self.fresh(), self.fresh("n"))
-                self.say(f"{new[0]}, {new[1]} = extremum({kind == 'min'}, {old}, {old_node}, {part}, {entry}, near)")
+                self.say(f"{new[0]}, {new[1]} = extremum({kind == 'min'}, {old}, {old_node}, {part}, {entry}, T)")
             elif kind == "exchange":
                 new = (part, entry)
             elif kind == "compare_exchange":
@@ -1001,6 +1111,30 @@ class Writer:
             self.say(f"{', '.join(names)} = {', '.join(parts)}")
         return all(value.exact for value in values)
 
+    def end_of_body(self, end):
+        """Ends an iteration with what its last statement hands on."""
+        if end.op in ("break", "continue"):
+            return self.leave(end)
+        targets, _ = self.loops[-1]
+        self.loops[-1][1] &= self.yield_to(targets, end)
+        return None
+
+    def leave(self, end):
+        """`break` or `continue` of the innermost loop, which carries what stands there."""
+        if self.loops[-1] is not None:
+            targets, _ = self.loops[-1]
+            self.loops[-1][1] &= self.yield_to(targets, end)
+        self.say(end.op)
+
+    def twice(self, write, exact):
+        """Writes a loop by write(exact) -> (values, whether they are); anew where what it hands on is not exact after all."""
+        before = len(self.lines)
+        values, still = write(exact)
+        if exact and not still:
+            del self.lines[before:]
+            values, _ = write(False)
+        return values
+
     def all_exact(self, body):
         """Whether nothing in the body rounds in a way that the specification leaves open."""
         for node in body:
@@ -1011,46 +1145,50 @@ class Writer:
         return True
 
     def do_for(self, node):
-        exact = self.all_exact(node.regions[0])
-        low, high = self.bounds(*node.args)
-        carry, step = node.attrs.get("carry", []), node.attrs.get("step", 1)
-        values, index = self.begin_carry(carry, exact), self.fresh("i")
-        span = f"range({low.parts[0]}, {high.parts[0]}, {step})"
-        self.say(f"for {index} in {f'reversed({span})' if 'reversed' in node.attrs else span}:")
-        self.indent += 1
-        self.step()
-        self.scopes.append({})
-        self.define(node.attrs["index"], Value(low.type, [index]))
-        for (name, _), value in zip(carry, values):
-            self.define(name, value)
-        self.yield_to(values, self.body(node.regions[0]))
-        self.scopes.pop()
-        self.indent -= 1
-        return values
+        def write(exact):
+            low, high = self.bounds(*node.args)
+            carry, step = node.attrs.get("carry", []), node.attrs.get("step", 1)
+            values, index = self.begin_carry(carry, exact), self.fresh("i")
+            span = f"range({low.parts[0]}, {high.parts[0]}, {step})"
+            self.say(f"for {index} in {f'reversed({span})' if 'reversed' in node.attrs else span}:")
+            self.indent += 1
+            self.step()
+            self.scopes.append({})
+            self.define(node.attrs["index"], Value(low.type, [index], None, low.exact))
+            for (name, _), value in zip(carry, values):
+                self.define(name, value)
+            self.loops.append([values, True])
+            self.end_of_body(self.body(node.regions[0]))
+            self.scopes.pop()
+            self.indent -= 1
+            return values, self.loops.pop()[1]
+        return self.twice(write, self.all_exact(node.regions[0]))
 
     def do_while(self, node):
-        exact = all(map(self.all_exact, node.regions))
-        carry = node.attrs.get("carry", [])
-        values = self.begin_carry(carry, exact)
-        if node.args:
-            most, turn = self.fresh(), self.fresh("i")
-            self.say(f"{most} = {self.operand(node.args[0]).parts[0]}")
-            self.say(f"for {turn} in range({most}):")
-        else:
-            self.say("while True:")
-        self.indent += 1
-        self.step()
-        self.scopes.append({})
-        for (name, _), value in zip(carry, values):
-            self.define(name, value)
-        test = self.body(node.regions[0])
-        if test.op != "continue_if":
-            raise Untyped("a while without a test")
-        self.say(f"if not {self.operand(test.args[0], 'i1').parts[0]}: break")
-        self.yield_to(values, self.body(node.regions[1]))
-        self.scopes.pop()
-        self.indent -= 1
-        return values
+        def write(exact):
+            carry = node.attrs.get("carry", [])
+            values = self.begin_carry(carry, exact)
+            if node.args:
+                most, turn = self.fresh(), self.fresh("i")
+                self.say(f"{most} = {self.operand(node.args[0]).parts[0]}")
+                self.say(f"for {turn} in range({most}):")
+            else:
+                self.say("while True:")
+            self.indent += 1
+            self.step()
+            self.scopes.append({})
+            for (name, _), value in zip(carry, values):
+                self.define(name, value)
+            test = self.body(node.regions[0])
+            if test.op != "continue_if":
+                raise Untyped("a while without a test")
+            self.say(f"if not {self.operand(test.args[0], 'i1').parts[0]}: break")
+            self.loops.append([values, True])
+            self.end_of_body(self.body(node.regions[1]))
+            self.scopes.pop()
+            self.indent -= 1
+            return values, self.loops.pop()[1]
+        return self.twice(write, all(map(self.all_exact, node.regions)))
 
     def do_if(self, node):
         test = self.operand(node.args[0], "i1")
@@ -1060,9 +1198,13 @@ class Writer:
             self.indent += 1
             self.scopes.append({})
             end = self.body(region)
+            if end.op in ("break", "continue"):
+                self.leave(end)
+            left = end.op in ("break", "continue")
             # The types of the results are those of the branch that does not yield a literal.
-            ends.append([arg if isinstance(arg, Literal) and not arg.type else self.operand(arg) for arg in end.args])
-            places.append(len(self.lines))
+            if not left:
+                ends.append([arg if isinstance(arg, Literal) and not arg.type else self.operand(arg) for arg in end.args])
+                places.append(len(self.lines))
             self.scopes.pop()
             self.indent -= 1
         results = []
@@ -1106,7 +1248,11 @@ class Writer:
             self.define(name, Value(type, [index]))
         self.say("turn += 1")
         self.step()
-        self.body(node.regions[0])
+        self.loops.append(None)
+        end = self.body(node.regions[0])
+        if end.op == "continue":
+            self.leave(end)
+        self.loops.pop()
         self.scopes.pop()
         self.indent = indent
         self.task()
@@ -1129,6 +1275,8 @@ class Writer:
         args = []
         for arg, param in zip(node.args, function.params):
             args.append(self.operand(arg, param.type if isinstance(param.type, str) else None))
+        if "vjp" in function.attrs and any(isinstance(arg, Memory) for arg in args):
+            return self.custom_in_place(function, args)
         if "vjp" in function.attrs or "jvp" in function.attrs:
             return self.custom(function, args)
         return self.inline(function, args)
@@ -1181,6 +1329,37 @@ class Writer:
         return [Value(result.type, result.parts,
                       [self.node(*zip(inputs, partials[r][c])) if partials[r][c] else "0" for c in range(len(result.parts))], False)
                 for r, result in enumerate(results)]
+
+    def custom_in_place(self, function, args):
+        """A call that works on buffers, with its own vjp: tangents are its body's, adjoints those that the rule makes."""
+        if not self.derivatives:
+            return self.inline(function, args)
+        floats = [arg for arg in args if isinstance(arg, Memory) and is_float(shape_of(arg.type[1])[0])]
+        before = self.fresh("B")
+        self.say(f"{before} = T.open([buffer for buffer in ({''.join(arg.name + ', ' for arg in floats)}) if buffer.diff])")
+        self.inline(function, args)
+        # The rule runs in the adjoint sweep, on the buffers as they are then and on the numbers as they are now.
+        self.rules += 1
+        rule, still, bound, adjoints = f"rule{self.rules}", [], [], []
+        for arg in args:
+            if isinstance(arg, Memory):
+                bound.append(f"Q_{self.fresh('q')}")
+                still.append(Memory(arg.type, bound[-1]))
+                bound[-1] += f"=Still({arg.name})"
+            else:
+                still.append(Value(arg.type, arg.parts, None, arg.exact))
+                bound += [f"{part}={part}" for part in arg.parts if part.isidentifier()]
+        for arg in floats:
+            adjoints.append(Memory(arg.type, f"Q_{self.fresh('q')}"))
+        self.say(f"def {rule}({', '.join([arg.name for arg in adjoints] + list(dict.fromkeys(bound)))}):")
+        self.indent, self.derivatives, loops, self.loops = self.indent + 1, False, self.loops, []
+        self.say("turn, steps = 0, 100000")
+        given = self.inline(self.module.functions[function.attrs["vjp"]], still + adjoints)
+        self.say(f"return [{', '.join(part for value in given for part in value.parts)}]")
+        self.indent, self.derivatives, self.loops = self.indent - 1, True, loops
+        nodes = [node for arg in args if not isinstance(arg, Memory) and is_float(shape_of(arg.type)[0]) for node in arg.nodes]
+        self.say(f"T.close({before}, {rule}, [{', '.join(nodes)}])")
+        return []
 
     # ---------------------------------------------------------------------------------------------------------- kernel
 
@@ -1256,6 +1435,14 @@ class Result:
         self.trace, self.memory = trace, memory
         self.leaves = {}
 
+    def is_due(self, error):
+        """Whether the launch does what the compiler refuses for fear of it; of errors that it cannot tell, yes."""
+        if error == "E0401":
+            return any(buffer.overwritten for buffer in self.memory.values())
+        if error == "E0403":
+            return any(buffer.outbid for buffer in self.memory.values())
+        return True
+
 
 def launch(module, kernel, inputs, derivatives=True, run=None):
     """Runs the kernel on `inputs`: name -> (extents, numbers); scalars, vectors and matrices have extents ()."""
@@ -1287,6 +1474,13 @@ def gradients(result, weights):
     adjoints, sizes = result.trace.adjoints(seeds)
     return ({name: [adjoints[node] for node in nodes] for name, nodes in result.leaves.items()},
             {name: [sizes[node] for node in nodes] for name, nodes in result.leaves.items()})
+
+
+def has_ties(result, directions):
+    """Whether equal values met in a cell's extremum whose derivatives differ."""
+    tangents, _ = result.trace.tangents([(node, weight) for name, nodes in result.leaves.items()
+                                         for node, weight in zip(nodes, directions[name])])
+    return any(abs(tangents[a] - tangents[b]) > 1e-9 * (abs(tangents[a]) + abs(tangents[b])) for a, b in result.trace.ties)
 
 
 def directional(result, directions):

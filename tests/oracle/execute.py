@@ -54,21 +54,26 @@ def finite(numbers):
 class Expected:
     """What the oracle says of a case."""
 
-    def __init__(self, text, inputs, seed=0, kernel="k"):
-        self.text, self.inputs = text, inputs
+    def __init__(self, text, inputs, seed=0, how=None):
+        self.text, self.inputs, self.how = text, inputs, how or {}
         self.module = ir_text.read(text)
-        self.kernel = self.module.functions[kernel]
+        self.kernel = self.module.functions["k"]
+        if "active" in self.how:
+            self.make_others_constant(self.how["active"])
         self.run, _ = evaluate.compiled(self.module, self.kernel)
         self.result = evaluate.launch(self.module, self.kernel, inputs, run=self.run)
         rng = random.Random(zlib.crc32(repr(seed).encode()))
-        self.weights, self.directions = {}, {}
+        self.weights, self.directions, self.more = {}, {}, [{} for _ in range(self.how.get("directions", 0))]
         for name, nodes in self.result.leaves.items():
             scalar = self.result.memory[name].scalar
             self.weights[name] = [self.coarse(rng, scalar) for _ in nodes]
             self.directions[name] = [self.coarse(rng, scalar) for _ in nodes]
+            for directions in self.more:
+                directions[name] = [self.coarse(rng, scalar) for _ in nodes]
         self.adjoints, self.adjoint_sizes = evaluate.gradients(self.result, self.weights)
         self.tangents, self.tangent_sizes = evaluate.directional(self.result, self.directions)
-        for lists in (self.adjoints, self.tangents):
+        self.pushed = [evaluate.directional(self.result, directions) for directions in self.more]
+        for lists in (self.adjoints, self.tangents, *(tangents for tangents, _ in self.pushed)):
             if not all(map(finite, lists.values())):
                 raise Unfit("a derivative is not finite")
         for name, buffer in self.result.memory.items():
@@ -77,7 +82,37 @@ class Expected:
         if max((abs(number) for numbers in self.adjoint_sizes.values() for number in numbers), default=0) > 1e6:
             raise Unfit("a derivative is large")
         self.lowest = lowest(text)
-        self.near = self.result.trace.margin < EDGE[self.lowest]
+        self.near = self.result.trace.margin < EDGE[self.lowest] or evaluate.has_ties(self.result, self.directions)
+
+    def make_others_constant(self, active):
+        """`--active`: of the parameters that are `diff`, what is not named is differentiated nowhere."""
+        for param in self.kernel.params:
+            if param.name in active:
+                continue
+            param.attrs = [attr for attr in param.attrs if attr != "diff"]
+            if param.type[0] == "layout":
+                members = self.module.layouts[param.type[1]]
+                name = param.type[1] + ".constant"
+                self.module.layouts[name] = without_diff(members)
+                param.type = ("layout", name)
+
+    def second(self, step=1e-3):
+        """Derivatives of the adjoints along the directions, by differences of sixth order; Unfit where a decision is near."""
+        sums = {name: [0.0] * len(numbers) for name, numbers in self.adjoints.items()}
+        for turn, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
+            for sign in (1, -1):
+                inputs = {}
+                for name, (extents, numbers) in self.inputs.items():
+                    moves = self.directions.get(name)
+                    inputs[name] = (extents, [x + sign * turn * step * d for x, d in zip(numbers, moves)] if moves else numbers)
+                result = evaluate.launch(self.module, self.kernel, inputs, run=self.run)
+                if [entry[::2] for entry in result.trace.entries] != [entry[::2] for entry in self.result.trace.entries]:
+                    raise Unfit("a second derivative across a decision")
+                adjoints, _ = evaluate.gradients(result, self.weights)
+                for name, numbers in adjoints.items():
+                    for at, number in enumerate(numbers):
+                        sums[name][at] += sign * weight * number / (60 * step)
+        return sums
 
     @staticmethod
     def coarse(rng, scalar):
@@ -120,6 +155,16 @@ class Expected:
         return widths
 
 
+def without_diff(members):
+    return [("dense", member[1], without_diff(member[2])) if member[0] == "dense" else member[:3] + (False,) for member in members]
+
+
+def options_of(how):
+    """What `adc` gets for a case besides its target."""
+    words = ["--active=" + ",".join(how["active"])] if "active" in how else []
+    return words + (["--save-overwritten"] if how.get("save") else [])
+
+
 class Executor:
     """One device in one mode of floats; `adc` is the tool that runs there."""
 
@@ -141,15 +186,23 @@ class Executor:
         words = [self.path("k.adcb"), "--device", self.device]
         return words + ["--threads", str(self.threads)] if self.device == "cpu" else words
 
-    def compile(self, text, derive):
+    def compile(self, text, derive, options=()):
         with open(self.path("k.ir"), "w", encoding="utf-8") as file:
             file.write(text)
-        words = ["-w", f"--derive={derive}", f"--target={self.target}", f"--fp={self.fp}", f"-O{self.level}", "-o", self.path("k.adcb"),
+        words = ["-w", *options, f"--derive={derive}", f"--target={self.target}", f"--fp={self.fp}", f"-O{self.level}", "-o", self.path("k.adcb"),
                  self.path("k.ir")]
         return self.call(words)
 
-    def launch(self, kernel, params, values, wanted):
-        """Runs a kernel: params name -> (type, extents), values name -> numbers or bytes. Name -> numbers or bytes."""
+    def saved(self):
+        """Parameters of the compiled kernel that hold what it saves for its gradient."""
+        outcome = self.call(["inspect", self.path("k.adcb")])
+        return sorted(set(re.findall(r"%(saved\.[\w.]+): buffer<", outcome.stdout)))
+
+    def launch(self, kernel, params, values, wanted, saving=(), saved=()):
+        """Runs a kernel: params name -> (type, extents), values name -> numbers or bytes. Name -> numbers or bytes.
+
+        `saving`: buffers that the loader makes and that stay in files, `saved`: those that are given from there.
+        """
         words, files = ["run", *self.source_of(kernel), "--kernel", kernel], {}
         for name, (type, extents) in params.items():
             if type[0] == "layout":
@@ -171,6 +224,8 @@ class Executor:
         for name in files:
             if name in wanted:
                 words += ["--out", f"{name}=@{self.path(name + '.out')}"]
+        words += [word for name in saving for word in ("--out", f"{name}=@{self.path(name + '.npy')}")]
+        words += [word for name in saved for word in ("--arg", f"{name}=@{self.path(name + '.npy')}")]
         outcome = self.call(words)
         if outcome.returncode:
             raise Failed(outcome.stderr)
@@ -195,10 +250,10 @@ class Interpreter(Executor):
     Each of them is a file of its own without anything to derive, so that reading it is all that a run has to do.
     """
 
-    def compile(self, text, derive):
+    def compile(self, text, derive, options=()):
         with open(self.path("k.ir"), "w", encoding="utf-8") as file:
             file.write(text)
-        outcome = self.call(["-w", f"--derive={derive}", "--emit=ir", "-o", self.path("all.ir"), self.path("k.ir")])
+        outcome = self.call(["-w", *options, f"--derive={derive}", "--emit=ir", "-o", self.path("all.ir"), self.path("k.ir")])
         if outcome.returncode:
             return outcome
         with open(self.path("all.ir"), encoding="utf-8") as file:
@@ -424,21 +479,32 @@ def ids_of(text):
     return sorted(set(re.findall(r"error: [^\n]*\[(E\d+)\]", text)))
 
 
-def checked(expected, executor):
-    outcome, refused = executor.compile(expected.text, "grad,jvp"), None
+def compiled(expected, executor):
+    """The error ids of what only the gradient refuses (or None), and a verdict where nothing is left to run."""
+    how, forward = expected.how, "jvp" + (f",jvp:{len(expected.more)}" if expected.more else "")
+    options = options_of(how)
+    outcome = executor.compile(expected.text, "grad," + forward + (",jvp(grad)" if how.get("second") else ""), options)
+    if outcome.returncode == 0:
+        return None, None
     if outcome.returncode == 5:
-        return Verdict("unsupported", ",".join(ids_of(outcome.stderr)), outcome.stderr)
-    if outcome.returncode:
-        refused = ids_of(outcome.stderr)
-        if outcome.returncode != 1 or not refused:
-            return Verdict("failed", f"exit {outcome.returncode}", outcome.stderr)
-        text = outcome.stderr
-        # The kernel and forward mode need no old values: what only the gradient refuses goes on here.
-        if not all(error.startswith("E04") for error in refused) or executor.compile(expected.text, "jvp").returncode:
-            return Verdict("refused", ",".join(refused), text)
+        return None, Verdict("unsupported", ",".join(ids_of(outcome.stderr)), outcome.stderr)
+    refused = ids_of(outcome.stderr)
+    if outcome.returncode != 1 or not refused:
+        return None, Verdict("failed", f"exit {outcome.returncode}", outcome.stderr)
+    # The kernel and forward mode need no old values: what only the gradient refuses goes on here.
+    if not all(error.startswith("E04") for error in refused) or executor.compile(expected.text, forward, options[:"active" in how]).returncode:
+        return None, Verdict("refused", ",".join(refused), outcome.stderr)
+    return refused, None
+
+
+def checked(expected, executor):
+    refused, verdict = compiled(expected, executor)
+    if verdict:
+        return verdict
     comparison = Comparison(expected, executor)
     memory, params = expected.result.memory, parameters_of(expected)
     buffers = [param.name for param in expected.kernel.params if param.type[0] in ("buffer", "layout")]
+    saved = executor.saved() if expected.how.get("save") and not refused else []
 
     def compare_values(kind, lists):
         for name, numbers in lists.items():
@@ -448,36 +514,46 @@ def checked(expected, executor):
             else:
                 comparison.integers(kind, name, numbers, buffer.values)
 
-    start = values_of(expected, lambda name: expected.inputs[name][1])
-    after = spread_out(expected, executor.launch("k", params, start, buffers))
-    compare_values("value", after)
+    def companions_of(numbers, suffix):
+        """Arguments out of numbers by scalar place; zeros where a layout's field has none."""
+        return values_of(expected, lambda name: numbers.get(name, [0] * len(memory[name].values) if "::" in name else None), suffix)
 
+    start = values_of(expected, lambda name: expected.inputs[name][1])
+    after = spread_out(expected, executor.launch("k", params, start, buffers, saving=saved))
+    compare_values("value", after)
     state = {name: after.get(name, expected.inputs[name][1]) for name in expected.inputs}
+
     if not refused:
         all_params = with_companions(expected, params, ".adj")
-        seeds = values_of(expected, lambda name: expected.weights.get(name, [0] * len(memory[name].values)
-                                                                     if "::" in name else None), ".adj")
         companions = [name for name in all_params if name not in params]
-        given = {**values_of(expected, lambda name: state[name]), **{name: seeds[name] for name in companions}}
-        results = spread_out(expected, executor.launch("k.grad", all_params, given, companions), ".adj")
+        given = {**values_of(expected, lambda name: state[name]), **companions_of(expected.weights, ".adj")}
+        given = {name: numbers for name, numbers in given.items() if name in all_params}
+        results = spread_out(expected, executor.launch("k.grad", all_params, given, companions, saved=saved), ".adj")
         for name, want in expected.adjoints.items():
-            # What nobody writes may be left out of what is printed.
-            # The kernel may leave a parameter's adjoint alone: then nothing is printed of it.
-            got = results.get(name, expected.weights[name])
-            start_of = expected.weights[name] if memory[name].extents == [] and name not in buffers and "::" not in name else None
-            if start_of is not None:
-                pass
-            comparison.floats("adjoint", name, got, want, expected.adjoint_sizes[name])
-    all_params = with_companions(expected, params, ".tan")
-    companions = [name for name in all_params if name not in params]
-    seeds = values_of(expected, lambda name: expected.directions.get(name, [0] * len(memory[name].values)
-                                                                    if "::" in name else None), ".tan")
-    given = {**start, **{name: seeds[name] for name in companions}}
-    outputs = executor.launch("k.jvp", all_params, given, buffers + companions)
-    compare_values("forward value", spread_out(expected, outputs))
-    tangents = spread_out(expected, outputs, ".tan")
-    for name, want in expected.tangents.items():
-        comparison.floats("tangent", name, tangents.get(name, expected.directions[name]), want, expected.tangent_sizes[name])
+            # What a gradient leaves alone is not printed: the adjoint is what it was.
+            comparison.floats("adjoint", name, results.get(name, expected.weights[name]), want, expected.adjoint_sizes[name])
+
+    def push(kernel, suffixes, directions, pushed):
+        """Runs a kernel of forward mode; what it leaves, by suffix."""
+        all_params, given = dict(params), dict(start)
+        for suffix, numbers in zip(suffixes, directions):
+            more = with_companions(expected, params, suffix)
+            all_params.update(more)
+            given.update({name: number for name, number in companions_of(numbers, suffix).items() if name in more})
+        companions = [name for name in all_params if name not in params]
+        outputs = executor.launch(kernel, all_params, given, buffers + companions, saving=saved)
+        compare_values("forward value", spread_out(expected, outputs))
+        for suffix, numbers, (tangents, sizes) in zip(suffixes, directions, pushed):
+            got = spread_out(expected, outputs, suffix)
+            for name, want in tangents.items():
+                comparison.floats("tangent", name, got.get(name, numbers[name]), want, sizes[name])
+        return outputs
+
+    outputs = push("k.jvp", [".tan"], [expected.directions], [(expected.tangents, expected.tangent_sizes)])
+    if expected.more:
+        push(f"k.jvp{len(expected.more)}", [f".tan{at}" for at in range(len(expected.more))], expected.more, expected.pushed)
+    if expected.how.get("second") and not refused and not comparison.mistakes:
+        check_second(expected, executor, comparison, params, companions_of, outputs)
 
     if not comparison.mistakes:
         return Verdict("refused", ",".join(refused)) if refused else Verdict("right")
@@ -485,9 +561,36 @@ def checked(expected, executor):
     what = "+".join(sorted({off[0] for off in comparison.off}))
     if expected.near:
         return Verdict("near", what, text)
-    if rounding_explains(expected, comparison):
+    if "second" not in what and rounding_explains(expected, comparison):
         return Verdict("rounding", what, text)
     return Verdict("wrong", what, text)
+
+
+def check_second(expected, executor, comparison, params, companions_of, outputs):
+    """Forward over reverse, behind forward mode, against differences of the oracle's adjoints."""
+    try:
+        want = expected.second()
+    except (Unfit, evaluate.Race, evaluate.OutOfRange, evaluate.TooLong):
+        return
+    largest = max([1.0] + [abs(number) for numbers in want.values() for number in numbers])
+    if not all(map(finite, want.values())) or largest > 1e5 or expected.near:
+        return
+    all_params, given = dict(params), {}
+    for suffix in (".adj", ".tan", ".adj.tan"):
+        all_params.update(with_companions(expected, params, suffix))
+    after, tangents = spread_out(expected, outputs), spread_out(expected, outputs, ".tan")
+    state = {name: after.get(name, numbers) for name, (_, numbers) in expected.inputs.items()}
+    given.update(values_of(expected, lambda name: state[name]))
+    given.update(companions_of(expected.weights, ".adj"))
+    given.update(companions_of({name: tangents.get(name, numbers) for name, numbers in expected.directions.items()}, ".tan"))
+    given.update(companions_of({name: [0] * len(numbers) for name, numbers in expected.weights.items()}, ".adj.tan"))
+    given = {name: numbers for name, numbers in given.items() if name in all_params}
+    wanted = [name for name in all_params if name.endswith(".adj.tan")]
+    results = spread_out(expected, executor.launch("k.grad.jvp", all_params, given, wanted), ".adj.tan")
+    before, comparison.tolerance = comparison.tolerance, 1e-5
+    for name, numbers in want.items():
+        comparison.floats("second", name, results.get(name, [0.0] * len(numbers)), numbers, [largest] * len(numbers))
+    comparison.tolerance = before
 
 
 def rounding_explains(expected, comparison):

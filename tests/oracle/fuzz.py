@@ -33,6 +33,8 @@ def save(folder, name, case, executor, verdict):
             file.write(f"//   {line}\n")
         for key, (extents, numbers) in case.inputs.items():
             file.write(f"// set: {key} = {execute.nested(numbers, extents) if extents else numbers}\n")
+        if case.how:
+            file.write(f"// how: {case.how}\n")
         file.write(case.text)
     return path
 
@@ -70,7 +72,7 @@ def run(options, first, last):
             case = generate.generate(number, options.real, chances, options.only.split(",") if options.only is not None else None)
             tally.done += 1
             try:
-                expected = execute.Expected(case.text, case.inputs, number)
+                expected = execute.Expected(case.text, case.inputs, number, case.how)
             except execute.Unfit as reason:
                 tally.counts["all", "unfit"] += 1
                 tally.causes["all", "unfit", str(reason)] += 1
@@ -97,6 +99,9 @@ def judge(options, tally, number, case, expected, machine):
         return
     verdict = execute.check(expected, machine)
     tally.counts[machine.name, verdict.kind] += 1
+    if verdict.kind == "refused":
+        unseen = [error for error in verdict.what.split(",") if not expected.result.is_due(error)]
+        tally.causes[machine.name, "refused for nothing this launch does", ",".join(unseen)] += bool(unseen)
     if verdict.kind != "right":
         tally.causes[machine.name, verdict.kind, verdict.what] += 1
     if verdict.kind in ("wrong", "crash", "failed"):
@@ -148,6 +153,8 @@ def main():
         if kinds:
             print(f"  {machine}: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     for (machine, kind, what), count in sorted(tally.causes.items(), key=lambda item: -item[1])[:60]:
+        if not count:
+            continue
         print(f"    {count:5} {machine} {kind} {what}")
     return 1 if tally.bad else 0
 

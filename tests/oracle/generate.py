@@ -50,10 +50,13 @@ def rounded(number, type):
 
 
 class Case:
-    """A kernel and its inputs: name -> (extents, numbers)."""
+    """A kernel and its inputs: name -> (extents, numbers).
 
-    def __init__(self, seed, text, inputs, features, real):
-        self.seed, self.text, self.inputs, self.features, self.real = seed, text, inputs, features, real
+    `how`: what is asked beside k.grad and k.jvp: "active": names, "directions": a number, "second": True, "save": True.
+    """
+
+    def __init__(self, seed, text, inputs, features, real, how):
+        self.seed, self.text, self.inputs, self.features, self.real, self.how = seed, text, inputs, features, real, how
 
 
 class Generator:
@@ -72,7 +75,7 @@ class Generator:
         self.size, self.wide = self.rng.randint(3, 6), self.rng.randint(2, 4)
         self.own, self.in_parallel, self.budget, self.depth, self.loops = [], False, 0, 0, 1
         self.arrays, self.stored, self.was_read = [], set(), set()
-        self.functions = []
+        self.functions, self.how = [], {}
 
     # ---------------------------------------------------------------------------------------------------------- helpers
 
@@ -1191,7 +1194,7 @@ class Generator:
             inputs[name] = ([], value if isinstance(value, list) else [value])
         body = "\n".join(self.lines)
         text = f"{self.layouts}{self.globals_text}kernel @k({', '.join(params)}) {{\n{body}\n}}\n"
-        return Case(self.seed, text, inputs, self.features, self.real)
+        return Case(self.seed, text, inputs, self.features, self.real, self.how)
 
 
 def generate(seed, real=None, chances=None, only=None):

@@ -331,7 +331,7 @@ class Reader:
                 args = self.operands()
             return Node(op, (), args, (), {"text": text})
         args = self.operands()
-        attrs = {"type": self.type()} if op == "mat.make" and self.takes(":") else {}
+        attrs = {"type": self.type()} if op in ("mat.make", "random") and self.takes(":") else {}
         return Node(op, (), args, (), attrs)
 
     def for_(self):

@@ -23,6 +23,9 @@ import ir_text
 from ir_text import Literal, Name, Node
 
 
+ENDS = ("yield", "continue_if", "return", "break", "continue")
+
+
 def read_case(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -43,8 +46,10 @@ def read_case(path):
         else:
             value = sets[param.name]
             inputs[param.name] = ([], flat(value) if isinstance(value, list) else [value])
+    how = re.search(r"^// how: (.*)$", text, re.M)
+    how = ast.literal_eval(how.group(1)) if how else {}
     first = re.match(r"// seed (\d+) on (\S+) -O(\d)", text)
-    return body, inputs, first.groups() if first else (None, None, None)
+    return body, inputs, how, first.groups() if first else (None, None, None)
 
 
 def flat(value):
@@ -137,7 +142,7 @@ def used_names(body, names):
 
 
 def acts(node):
-    return (node.op in ("store", "yield", "continue_if", "return", "assert", "print") or node.op.startswith("atomic") or
+    return (node.op in ENDS + ("store", "call", "assert", "print") or node.op.startswith("atomic") or
             node.op == "while" or any(map(acts, [inner for region in node.regions for inner in region
                                                  if inner.op not in ("yield", "continue_if")])))
 
@@ -174,19 +179,34 @@ def sweep(module):
 
 
 class Reducer:
-    def __init__(self, text, inputs, seed, executor):
-        self.text, self.inputs, self.seed, self.executor = text, inputs, seed, executor
+    def __init__(self, text, inputs, seed, executor, how=None):
+        self.text, self.inputs, self.seed, self.executor, self.how = text, inputs, seed, executor, how or {}
         self.tries, self.loud = 0, False
         self.verdict = self.judge(text, inputs)
 
     def judge(self, text, inputs):
         self.tries += 1
         try:
-            expected = execute.Expected(text, inputs, self.seed)
+            expected = execute.Expected(text, inputs, self.seed, self.how_of(text))
         except (execute.Unfit, evaluate.Race, evaluate.OutOfRange, evaluate.TooLong, evaluate.Untyped, ir_text.ReadError, KeyError,
                 IndexError, ValueError, AttributeError, TypeError, SyntaxError, NameError):
             return None
         return execute.check(expected, self.executor)
+
+    def how_of(self, text):
+        """Without active parameters that are gone."""
+        how = dict(self.how)
+        if "active" in how:
+            how["active"] = [name for name in how["active"] if re.search(rf"%{re.escape(name)}\b", text)]
+        return how
+
+    def drop_how(self):
+        """Fewer things asked of a case."""
+        for key in list(self.how):
+            before = dict(self.how)
+            del self.how[key]
+            if not self.fails_alike(self.judge(self.text, self.inputs)):
+                self.how = before
 
     def fails_alike(self, verdict):
         if verdict is None or verdict.kind != self.verdict.kind:
@@ -223,6 +243,7 @@ class Reducer:
         return self.attempt(swept) or (swept != whole and self.attempt(whole))
 
     def run(self, rounds=6):
+        self.drop_how()
         for _ in range(rounds):
             before = self.text, self.inputs
             self.drop_effects()
@@ -279,9 +300,9 @@ class Reducer:
         found = statements(module)
         body, index = found[at]
         dropped = body[index:index + size]
-        if any(node.op in ("yield", "continue_if", "return") for node in dropped) and len(dropped) == 1:
+        if any(node.op in ENDS for node in dropped) and len(dropped) == 1:
             return False
-        dropped = [node for node in dropped if node.op not in ("yield", "continue_if", "return")]
+        dropped = [node for node in dropped if node.op not in ENDS]
         if not dropped:
             return False
         for node in dropped:
@@ -496,13 +517,13 @@ def main():
     icd = glob.glob("/usr/share/vulkan/icd.d/lvp_icd.*.json")
     if icd:
         os.environ.setdefault("VK_ICD_FILENAMES", icd[0])
-    text, inputs, (seed, device, level) = read_case(options.file)
+    text, inputs, how, (seed, device, level) = read_case(options.file)
     device = options.on or device or "cpu-contract"
     level = options.level if options.level is not None else int(level or 0)
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         (machine,), batches = execute.executors([device], os.path.abspath(options.adc), os.path.abspath(options.metal or options.adc),
                                                 folder, level)
-        reducer = Reducer(text, inputs, int(seed) if seed else 0, machine)
+        reducer = Reducer(text, inputs, int(seed) if seed else 0, machine, how)
         print(f"{options.file}: {reducer.verdict}", flush=True)
         reducer.loud = options.verbose
         if reducer.verdict is None or reducer.verdict.kind in ("right", "near", "unsupported"):
@@ -518,6 +539,7 @@ def main():
     lines = [f"// seed {seed or 0} on {machine.name} -O{machine.level}: {verdict}, {reducer.tries} tries"]
     lines += [f"//   {line}" for line in verdict.text.splitlines()[:6]]
     lines += [f"// set: {name} = {execute.nested(numbers, extents) if extents else numbers}" for name, (extents, numbers) in reducer.inputs.items()]
+    lines += [f"// how: {reducer.how_of(reducer.text)}"] if reducer.how else []
     result = "\n".join(lines) + "\n" + reducer.text
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:
