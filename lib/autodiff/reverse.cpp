@@ -14,9 +14,10 @@
 //                                                }
 //
 // Adjoints are registers: a table from slots (a scalar value, or a component of a vector) to the value that
-// holds what has been summed so far, with no entry for zero. Regions scope the table, because a value made
-// inside a branch is not there behind it; what crosses is a result of the branch or a carried value of the
-// loop (reverse_control.cpp).
+// holds what has been summed so far, with no entry for zero. Those of f16 values are f32 (AdjointType in
+// rules.h) and are rounded where they leave the registers: in an update of a buffer, in an argument of a vjp.
+// Regions scope the table, because a value made inside a branch is not there behind it; what crosses is a
+// result of the branch or a carried value of the loop (reverse_control.cpp).
 //
 // What is uniform in a parallel task is computed in its prologue, once. A derivative through such a value
 // ends in memory (a `diff` parameter, a load), and every iteration contributes: the prologue is reversed at
@@ -26,6 +27,7 @@
 
 #include "autodiff/clobber.h"
 #include "autodiff/reverse_emitter.h"
+#include "autodiff/rules.h"
 #include "autodiff/write_races.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
@@ -64,7 +66,7 @@ ReverseEmitter::ReverseEmitter(Module& module, const Function& primal, const Rev
     Type type = primal.TypeOf(Value(n));
     if (!type.IsFloat() || type.IsScalar()) continue;
     vector_slot_[n] = static_cast<uint32_t>(primal.ValueCount() + extra_slot_types_.size());
-    extra_slot_types_.insert(extra_slot_types_.end(), type.Components(), type.ScalarType());
+    extra_slot_types_.insert(extra_slot_types_.end(), type.Components(), AdjointType(type.ScalarType()));
   }
 }
 
@@ -185,7 +187,7 @@ uint32_t ReverseEmitter::SlotCount(Value v) const {
 }
 
 Type ReverseEmitter::SlotType(uint32_t slot) const {
-  return slot < primal_.ValueCount() ? primal_.TypeOf(Value(slot)).ScalarType()
+  return slot < primal_.ValueCount() ? AdjointType(primal_.TypeOf(Value(slot)).ScalarType())
                                      : extra_slot_types_[slot - primal_.ValueCount()];
 }
 
@@ -200,6 +202,7 @@ void ReverseEmitter::Accumulate(Value v, Value contribution, uint32_t component)
 
 void ReverseEmitter::AccumulateSlot(uint32_t slot, Value contribution) {
   if (IsZero(contribution)) return;
+  contribution = builder_.Cast(contribution, SlotType(slot));
   Value so_far = Adjoint(slot);
   bool first = !so_far.Valid() || IsZero(so_far);
   Value sum = first ? contribution : builder_.Make(Op::Add, {so_far, contribution});

@@ -17,6 +17,7 @@
 // whole array is pushed at the start of every iteration.
 
 #include "autodiff/reverse_emitter.h"
+#include "autodiff/rules.h"
 
 namespace adc::autodiff {
 
@@ -31,7 +32,7 @@ void ReverseEmitter::MakeAdjointArrays(std::span<const Inst> insts) {
     Value array = primal_.Result(inst);
     if (!activity_.Active(array)) continue;
     builder_.SetSpan(primal_[inst].span);
-    Value adjoint = builder_.Alloca(primal_.TypeOf(array));
+    Value adjoint = builder_.Alloca(AdjointType(primal_.TypeOf(array)));
     names_.Name(adjoint, "g", primal_, array);
     adjoint_arrays_.Set(array.raw, adjoint);
   }

@@ -13,6 +13,7 @@
 // write, collects over the whole loop in the same way: one update after the loop, if it ran at all.
 
 #include "autodiff/reverse_emitter.h"
+#include "autodiff/rules.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -41,14 +42,16 @@ void ReverseEmitter::ReverseAccess(Inst inst) {
   };
   if (data.op == Op::Load) {
     Value g = AdjointOf(primal_.Result(inst));
-    if (local)
+    if (local) {
       store(builder_.Make(Op::Add, {load(), g}));
-    else
+    } else {
+      g = builder_.Cast(g, primal_.TypeOf(primal_.Result(inst)));
       builder_.Access(Op::AddTo, memory, indices, {&g, 1}, data.attr, data.component);
+    }
     return;
   }
   Value v = primal_.AccessValues(inst)[0];
-  Type type = primal_.TypeOf(v);
+  Type type = local ? AdjointType(primal_.TypeOf(v)) : primal_.TypeOf(v);
   ADC_CHECK(type.IsScalar(), "a whole vector is accessed in a scalar module");
   if (data.op == Op::Store) {
     if (activity_.Active(v)) {
@@ -119,7 +122,7 @@ void ReverseEmitter::PlanHeldUpdates() {
     }
     if (!until.Valid()) continue;
     held_slot_[inst] = static_cast<uint32_t>(primal_.ValueCount() + extra_slot_types_.size());
-    extra_slot_types_.push_back(primal_.TypeOf(primal_.Result(inst)));
+    extra_slot_types_.push_back(AdjointType(primal_.TypeOf(primal_.Result(inst))));
     held_in_[until].push_back(inst);
     held_until_[inst] = until;
   }
@@ -143,6 +146,7 @@ void ReverseEmitter::FlushHeldUpdates(Inst loop) {
     }
     std::vector<Value> indices = AtAll(primal_.Indices(load));
     Value memory = companions_[parameter_number_.Get(primal_.Operand(load, 0)) - 1];
+    g = builder_.Cast(g, primal_.TypeOf(primal_.Result(load)));
     ir::Block outer = builder_.block();
     Inst branch;
     if (!built_.IsConstant(ran)) {
@@ -169,6 +173,7 @@ void ReverseEmitter::FlushParameters() {
     for (uint32_t c = 0; c < SlotCount(param); ++c) {
       Value g = Adjoint(SlotOf(param, c));
       if (!g.Valid() || IsZero(g)) continue;
+      g = builder_.Cast(g, type.ScalarType());
       builder_.Access(Op::AddTo, companions_[n], {}, {&g, 1}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
     }
   }

@@ -20,7 +20,7 @@ void ReverseEmitter::ReverseArithmetic(Inst inst) {
   if (!g.Valid()) return;
   if (data.op == Op::Cast) {
     Value source = primal_.Operand(inst, 0);
-    Accumulate(source, builder_.Cast(g, primal_.TypeOf(source)));
+    Accumulate(source, builder_.Cast(g, AdjointType(primal_.TypeOf(source))));
     return;
   }
   uint8_t active = ActiveOperandMask(primal_, activity_, inst);
@@ -51,7 +51,7 @@ void ReverseEmitter::ReverseVector(Inst inst) {
     return;
   }
   if (data.op == Op::VecSet) {
-    Type element = primal_.TypeOf(operands[2]);
+    Type element = AdjointType(primal_.TypeOf(operands[2]));
     for (uint32_t c = 0; c < SlotCount(result); ++c) {
       Value g = Adjoint(SlotOf(result, c));
       if (!g.Valid()) continue;
@@ -107,10 +107,11 @@ void ReverseEmitter::ReverseCall(Inst inst) {
     Value result = primal_.Result(inst, n);
     if (!primal_.TypeOf(result).IsFloat()) continue;
     std::vector<Value> components;
+    Type scalar = primal_.TypeOf(result).ScalarType();
     for (uint32_t c = 0; c < SlotCount(result); ++c) {
       Value g = activity_.Active(result) ? Adjoint(SlotOf(result, c)) : Value();
       if (g.Valid()) seeded = true;
-      components.push_back(g.Valid() ? g : builder_.Zero(primal_.TypeOf(result).ScalarType()));
+      components.push_back(g.Valid() ? builder_.Cast(g, scalar) : builder_.Zero(scalar));
     }
     operands.push_back(Assemble(primal_.TypeOf(result), components));
   }

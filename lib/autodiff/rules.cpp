@@ -16,9 +16,9 @@
 //   the rounding error of a^2, which exp would magnify by a^2, taken back rem'    the quotient is (a - r) /
 //   b, rounded: it belongs to the r that was computed, and trunc(a/b) need not
 //
-// In f16 almost every square overflows or vanishes, so that there whole partials are computed in f32 and
-// rounded once. Comparisons that choose between two forms of one number do not decide
-// (analysis::kEitherSide).
+// In f16 almost every square overflows or vanishes, so that there whole partials are computed in f32:
+// adjoints of f16 values are f32 (AdjointType), tangents are rounded once. Comparisons that choose between
+// two forms of one number do not decide (analysis::kEitherSide).
 
 #include "autodiff/rules.h"
 
@@ -413,14 +413,15 @@ PartialReads ReadsOfPartials(const Function& function, Inst inst, uint8_t active
 
 Value ScaledPartial(Builder& builder, Op op, uint32_t n, std::span<const Value> operands, Value result,
                     Value s) {
-  if (builder.function().TypeOf(s).scalar != ir::Scalar::F16 || !IsComputed(op))
+  const Function& function = builder.function();
+  Type type = function.TypeOf(s);
+  if (type.scalar == ir::Scalar::F16 && !IsComputed(op))
     return PartialBuilder(builder, operands, result, s).Build(op, n);
-  constexpr Type kHalf = Type::Of(ir::Scalar::F16);
-  auto widened = [&](Value v) { return v.Valid() ? builder.Cast(v, ir::kF32) : v; };
+  auto widened = [&](Value v) { return v.Valid() ? builder.Cast(v, AdjointType(function.TypeOf(v))) : v; };
   std::vector<Value> wide;
   for (Value operand : operands) wide.push_back(widened(operand));
   Value partial = PartialBuilder(builder, wide, widened(result), widened(s)).Build(op, n);
-  return builder.Cast(partial, kHalf);
+  return builder.Cast(partial, type);
 }
 
 }  // namespace adc::autodiff

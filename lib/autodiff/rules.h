@@ -11,6 +11,14 @@
 
 namespace adc::autodiff {
 
+/// The type that the adjoint of a value has while it is a register, and the adjoint of a local array: f32
+/// where the value is f16. Contributions to one adjoint are as many as a loop has iterations, and a sum in
+/// f16 stands still from 2048 on, where 2048 + 1 rounds to 2048. In a buffer an adjoint has the type of its
+/// primal, and every update of the cell is rounded to it.
+constexpr ir::Type AdjointType(ir::Type type) {
+  return type.scalar == ir::Scalar::F16 ? type.WithScalar(ir::Scalar::F32) : type;
+}
+
 /// What a scaled partial reads: a bit per operand, and the result.
 struct PartialReads {
   uint8_t operands = 0;
@@ -24,8 +32,8 @@ bool HasPartials(ir::Op op);
 PartialReads ReadsOfPartials(const ir::Function& function, ir::Inst inst, uint8_t active);
 
 /// `s` times d op / d operand `n`. `operands` and `result` are values of the function being built; only those
-/// that `ReadsOfPartials` names need be valid. `s` has the type of the result, and so has what is returned
-/// (for `cast` see ScaledCast). Conventions: docs of each operation in ir/ops.def.
+/// that `ReadsOfPartials` names need be valid. `s` has the type of the result, or the AdjointType of it, and
+/// so has what is returned. Conventions: docs of each operation in ir/ops.def.
 ir::Value ScaledPartial(ir::Builder& builder, ir::Op op, uint32_t n, std::span<const ir::Value> operands,
                         ir::Value result, ir::Value s);
 
