@@ -1,7 +1,9 @@
 #include "driver/metadata.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
@@ -291,18 +293,41 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
 
 bool KeepAlike(const artifact::AdstackPlanMeta& left, const artifact::AdstackPlanMeta& right) {
   for (size_t stack = 0; stack < left.stacks.size(); ++stack) {
-    if (left.stacks[stack].storage != right.stacks[stack].storage) return false;
+    const artifact::StackMeta &a = left.stacks[stack], &b = right.stacks[stack];
+    if (a.storage != b.storage || a.share != b.share) return false;
   }
   return true;
 }
 
-/// The index of the plan for code with `lanes`; targets of one width whose private memory holds the same
+/// Takes stacks of different elements out of each other's bytes. Metal's source sees the heap through one
+/// binding per type of element, its language is C++, and a store through one type may move over a load
+/// through another: a byte of a row belongs to one binding alone. Integers of one width, signed or not, and
+/// flags are one type there.
+void SeparateElements(artifact::AdstackPlanMeta* plan) {
+  using Element = std::pair<bool, uint32_t>;  // is a float, bytes
+  std::map<std::tuple<uint32_t, uint32_t, Element>, std::vector<artifact::StackMeta*>> sets;
+  for (artifact::StackMeta& stack : plan->stacks) {
+    if (stack.share == artifact::kNoIndex) continue;
+    bool is_float = stack.type == artifact::ScalarType::kF16 || stack.type == artifact::ScalarType::kF32 ||
+                    stack.type == artifact::ScalarType::kF64;
+    Element element(is_float, artifact::ScalarTypeSize(stack.type));
+    sets[{stack.group, stack.share, element}].push_back(&stack);
+  }
+  std::map<uint32_t, uint32_t> next;  // by group
+  for (auto& [key, stacks] : sets) {
+    uint32_t share = stacks.size() > 1 ? next[std::get<0>(key)]++ : artifact::kNoIndex;
+    for (artifact::StackMeta* stack : stacks) stack->share = share;
+  }
+}
+
+/// The index of the plan for code of `target`; targets of one width whose private memory holds the same
 /// stacks share it. Without rows in the heap the width does not matter.
-uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task, uint32_t lanes,
-                 const diag::SourceManager& sources, artifact::TaskMeta* meta) {
+uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task,
+                 const target::Target& target, const diag::SourceManager& sources, artifact::TaskMeta* meta) {
   if (task.stacks.empty()) return artifact::kNoIndex;
   artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
-  made.lanes = task.groups.empty() ? 1 : lanes;
+  made.lanes = task.groups.empty() ? 1 : target.row_lanes;
+  if (target.kind == target::Kind::Metal) SeparateElements(&made);
   for (uint32_t index = 0; index < meta->plans.size(); ++index) {
     if (meta->plans[index].lanes == made.lanes && KeepAlike(meta->plans[index], made)) return index;
   }
@@ -346,7 +371,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     const adstack::AdstackPlan& own = own_kernels[kernel].plan;
     artifact::EntryMeta& entry = task.entries.emplace_back();
     entry.target = index;
-    entry.plan = PlanFor(own, own.tasks[number], target.row_lanes, sources, &task);
+    entry.plan = PlanFor(own, own.tasks[number], target, sources, &task);
     entry.block_size = plan.block_size;
     if (code.entries.empty()) {
       entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));
