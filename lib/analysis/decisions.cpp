@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/memory.h"
-#include "support/check.h"
 
 // A walk backwards from every place that decides. A tape that is not told apart from others is taken for all
 // of them: what is marked beyond need is only computed as it is written.
@@ -39,122 +38,12 @@ bool IsDecisive(const ir::Function& function, Inst inst) {
   const ir::InstData& data = function[inst];
   if (data.operand_count == 0 || !function.TypeOf(function.Operand(inst, 0)).IsFloat()) return false;
   if (ir::IsCompare(data.op)) return data.attr != kEitherSide;
-  switch (data.op) {
-    case Op::Abs:
-      return data.attr != kEitherSide;
-    case Op::Sgn:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Rem:
-    case Op::Mod:
-    case Op::FloorDiv:
-    case Op::Min:
-    case Op::Max:
-    case Op::Clamp:
-      return true;
-    case Op::Cast:
-    case Op::Bitcast:
-      return !function.TypeOf(function.Result(inst)).IsFloat();
-    case Op::Neg:
-    case Op::Not:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Select:
-    case Op::Fma:
-    case Op::StopGradient:
-    case Op::VecMake:
-    case Op::VecGet:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatGet:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
-    case Op::Shape:
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
-    case Op::Alloca:
-    case Op::For:
-    case Op::While:
-    case Op::If:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::Break:
-    case Op::Continue:
-    case Op::ContinueIf:
-    case Op::Return:
-    case Op::Assert:
-    case Op::Print:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
-    case Op::StatusRaise:
-      return false;
-  }
-  ADC_UNREACHABLE("operation");
+  // A derivative that is zero everywhere, of what is not constant: the value jumps.
+  if (ir::InfoOf(data.op).derivative == ir::Derivative::Zero) return data.op != Op::StopGradient;
+  if (data.op == Op::Abs) return data.attr != kEitherSide;
+  if (data.op == Op::Cast || data.op == Op::Bitcast) return !function.TypeOf(function.Result(inst)).IsFloat();
+  return data.op == Op::Rem || data.op == Op::Mod || data.op == Op::Min || data.op == Op::Max ||
+         data.op == Op::Clamp;
 }
 
 Decisions::Decisions(const ir::Function& function) : function_(function) {
