@@ -2,8 +2,8 @@
 """No code for AArch64 throws the status of an exclusive store away (`stxr wzr`, `stlxr wzr`): its loop would not see
 that another thread came in between, and an atomic update would be lost.
 
-Compiles every program of a folder that updates something atomically, with its derivatives, at -O0 to -O3, and looks
-at what LLVM's disassembler says of the objects.
+Compiles every program of a folder that has derivatives, with them, and looks at what LLVM's disassembler says of the
+objects. The levels -O0 to -O3 take turns; with ADC_FULL=1 in the environment each program takes all of them.
 
 Usage: check_exclusive_stores.py ADC LLVM-OBJDUMP FOLDER
 """
@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from batch import Batches
+from run_gradients import turn_of
 
 LEVELS = range(4)
 # A store that is not exclusive has no status in front of what it stores.
@@ -34,7 +35,7 @@ def main():
             options = " ".join(re.findall(r"^// compiled with: (.*)$", text, re.M)).split()
             if re.search(r"^// refuses: ", text, re.M) or " diff" not in text:
                 continue
-            for level in LEVELS:
+            for level in LEVELS if os.environ.get("ADC_FULL") else [LEVELS[turn_of(name, 1, len(LEVELS))]]:
                 output = os.path.join(scratch, f"{name}.O{level}.o")
                 outcome = batches.call(["-I", os.path.dirname(path), *options, "--emit=obj", "--target=cpu:aarch64",
                                         f"-O{level}", "--derive=grad,jvp", path, "-o", output])

@@ -27,7 +27,8 @@ A program says in comments what must come out:
 
 Usage: run_gradients.py [--device DEVICE [--validate] [--large]]
                         [--compile-to FOLDER --target TARGET... [--compiled-with OPTIONS]] [--bundles FOLDER]
-                        [--through COMMAND] [--workers N] [--times] [--share N] ADC FOLDER [PROGRAM...]
+                        [--through COMMAND] [--workers N] [--times] [--share N] [--one-type] [--seed N]
+                        ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
 it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
@@ -37,8 +38,9 @@ takes one in turn, or all with ADC_FULL=1 in the environment, and one of the opt
 --through runs bundles that ADC compiles by this command, for the target that --target names: an adc-runtime of another
 processor in its emulator, with --large where ADC_FULL=1. --workers: how many of the CPU; two where memory is looked at,
 and where nothing is said one per processor.
---share N: one program in N, in both types, always the same ones; all of them with ADC_FULL=1. For devices that the host
-imitates slowly.
+--share N: one program in N. --one-type: each program in one of its two types. Both are for executors that take long,
+and choose by the program's name and --seed, which is printed (1 where nothing is said), so that a new program changes
+nothing about the others; with ADC_FULL=1, or for programs that are named, everything runs.
 """
 
 import argparse
@@ -52,6 +54,7 @@ import shlex
 import sys
 import tempfile
 import time
+import zlib
 
 from batch import Batches
 from directives import Names, parameters, read_npy, rounded, write_npy
@@ -98,6 +101,11 @@ def in_turn(words, at, every=False):
     """Of alternatives, separated by |, the one whose turn it is at this number, without those that are empty."""
     words = words.split("|")
     return [word for word in (dict.fromkeys(words) if every else [words[at % len(words)]]) if word]
+
+
+def turn_of(name, seed, count):
+    """Which of `count` turns a program takes."""
+    return zlib.crc32(f"{seed} {name}".encode()) % count
 
 
 class Skipped(Exception):
@@ -320,6 +328,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="programs at once")
     parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
     parser.add_argument("--share", type=int, default=1, help="run one program in so many")
+    parser.add_argument("--one-type", action="store_true", help="run each program in one of its types")
+    parser.add_argument("--seed", type=int, default=1, help="which share")
     parser.add_argument("adc")
     parser.add_argument("programs")
     parser.add_argument("names", nargs="*")
@@ -329,16 +339,18 @@ def main():
     options.runner = Batches(options.through) if options.through else options.adc
     folder = os.path.abspath(options.programs)
     names = options.names or sorted(name for name in os.listdir(folder) if name.endswith(".ir"))
-    if options.share > 1 and not options.names and not os.environ.get("ADC_FULL"):
-        names = names[1::options.share]
-    tasks = []
+    in_part = not options.names and not os.environ.get("ADC_FULL")
+    if options.share > 1 and in_part:
+        names = [name for name in names if turn_of(name, options.seed, options.share) == 0]
+    tasks, scalars = [], ["f64", "f32"]
     for name in names:
         path = os.path.join(folder, name)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         only_f64 = re.search(r"^// (f64 only|as it stands): ", text, re.M)
         large = re.search(r"^// large: ", text, re.M)
-        tasks += [(name, path, scalar, not large) for scalar in (["f64"] if only_f64 else ["f64", "f32"])]
+        own = [scalars[turn_of(name, options.seed, 2)]] if options.one_type and in_part else scalars
+        tasks += [(name, path, scalar, not large) for scalar in (["f64"] if only_f64 else own)]
     # What takes long begins first, so that no job is left with it at the end.
     tasks.sort(key=lambda task: task[3])
 
@@ -376,6 +388,9 @@ def main():
         failed += 1
         print(mistake)
     print("slowest: " + ", ".join(text for _, text in sorted(slowest, reverse=True)[:5]))
+    if in_part and (options.share > 1 or options.one_type):
+        print(f"a share of seed {options.seed}: one program in {options.share}, in {'one type' if options.one_type else 'both types'}; "
+              "ADC_FULL=1 runs all")
     on = f"{options.target[0]} through {options.through[0]}" if options.through else options.device
     print(f"{len(tasks)} programs on {on}, {failed} failed, {len(skipped)} skipped")
     return 1 if failed or len(skipped) == len(tasks) else 0
