@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../support/hostile_bundles.h"
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "fixture.h"
@@ -140,5 +141,11 @@ std::vector<std::string> FuzzSeeds() {
   section.bytes = {reinterpret_cast<const uint8_t*>(json.data()), json.size()};
   adc::artifact::Vector<uint8_t> plain;
   Demand(WriteBundle({&section, 1}, &plain, &error), error.text);
-  return {std::string(whole.begin(), whole.end()), std::string(plain.begin(), plain.end())};
+  std::vector<std::string> seeds = {std::string(whole.begin(), whole.end()),
+                                    std::string(plain.begin(), plain.end())};
+  for (const hostile::Family& family : hostile::kFamilies) {
+    std::vector<uint8_t> file = family.make(5);
+    seeds.emplace_back(file.begin(), file.end());
+  }
+  return seeds;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "artifact/budget.h"
 #include "artifact/size_expr.h"
 #include "seeds.h"
 
@@ -57,7 +58,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   env.read = ReadData;
   env.budget = 4000;
   for (NodeId id = 0; id < pool.size(); ++id) {
-    EvalResult result = Evaluate(pool, id, env);
+    Steps steps(50000);
+    EvalResult result = Evaluate(pool, id, env, &steps);
+    EvalResult again = Evaluate(pool, id, env);
+    if (steps.taken() > steps.limit()) std::abort();
+    if (!steps.exceeded() && (again.status != result.status || again.value != result.value)) std::abort();
     if (result.ok() && pool.FreeLevels(id) != 0) std::abort();
     String text;
     if (id % 16 == 0 && !FormatSizeExpr(pool, id, {}, &text)) std::abort();

@@ -1,7 +1,7 @@
 // Runs a fuzz target without libFuzzer, so that the plain test run exercises it: every seed, then a fixed
 // number of mutations of seeds by a fixed generator, so that a failure comes back. With a file name, runs
-// that one input.
-//   fuzz_x [ITERATIONS | FILE]
+// that one input; with --seeds, writes the seeds to a folder, as a corpus for libFuzzer.
+//   fuzz_x [ITERATIONS | FILE | --seeds FOLDER]
 
 #include <cstdio>
 #include <cstdlib>
@@ -79,6 +79,12 @@ void Run(const std::string& text) {
 
 int main(int argc, char** argv) {
   long iterations = 20000;
+  if (argc == 3 && std::string(argv[1]) == "--seeds") {
+    size_t number = 0;
+    for (const std::string& seed : FuzzSeeds())
+      std::ofstream(std::string(argv[2]) + "/seed" + std::to_string(number++), std::ios::binary) << seed;
+    return 0;
+  }
   if (argc == 2) {
     char* end = nullptr;
     iterations = std::strtol(argv[1], &end, 10);
