@@ -176,8 +176,8 @@ def exact_edges():
 def random_kernels(count):
     checked, worst, unfit = 0, 0.0, 0
     for seed in range(4 * count):
-        case = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "edge": 0})
-        again = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "edge": 0})
+        case = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "in_place": 0, "edge": 0})
+        again = generate.generate(seed, "f64", {"half": 0, "mixed": 0, "custom": 0, "in_place": 0, "edge": 0})
         expect(case.text == again.text and case.inputs == again.inputs, f"kernel {seed} is the same twice")
         printed = ir_text.print_module(ir_text.read(case.text))
         expect(ir_text.print_module(ir_text.read(printed)) == printed, f"kernel {seed} prints as it is read")

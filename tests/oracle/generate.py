@@ -16,8 +16,10 @@ ALL = {
     "checkpoint": 0.35, "while": 0.4, "while_max": 0.3, "edge": 0.35, "extrema": 0.35, "components": 0.3, "zero_trip": 0.2,
     "arrays": 0.35, "tasks": 0.35, "serial": 0.3, "ragged": 0.5, "vectors": 0.3, "matrices": 0.2, "layout": 0.12,
     "custom": 0.2, "functions": 0.2, "flags": 0.3, "half": 0.2, "mixed": 0.15, "reversed": 0.3, "steps": 0.3,
-    "integers": 0.5, "overwrite": 0.25, "writeonce": 0.15, "two_axes": 0.2, "chain": 0.2, "wide_index": 0.1, "steps_ops": 0.3,
+    "integers": 0.5, "overwrite": 0.2, "writeonce": 0.15, "two_axes": 0.2, "chain": 0.08, "wide_index": 0.1, "steps_ops": 0.3,
     "plain": 0.15, "memory_loop": 0.15, "unroll": 0.1, "fma": 0.3, "bounds": 0.4, "wide_arrays": 0.1, "values": 0.15,
+    "leave": 0.25, "random": 0.15, "muls": 0.12, "kernel_if": 0.15, "in_place": 0.12, "active": 0.08, "directions": 0.08, "second": 0.08,
+    "save": 0.5, "again": 0.08,
 }
 
 
@@ -75,6 +77,8 @@ class Generator:
         self.size, self.wide = self.rng.randint(3, 6), self.rng.randint(2, 4)
         self.own, self.in_parallel, self.budget, self.depth, self.loops = [], False, 0, 0, 1
         self.arrays, self.stored, self.was_read = [], set(), set()
+        self.settled = set()  # buffers that an extremum of an earlier task wrote: another write is refused (E0403)
+        self.leavable, self.skippable = [], False
         self.functions, self.how = [], {}
 
     # ---------------------------------------------------------------------------------------------------------- helpers
@@ -293,6 +297,8 @@ class Generator:
         for buffer in self.buffers.values():
             if buffer.scalar()[0] != "f" or (buffer.width() != 1) != (width != 1) or buffer.name in ("ka", "kb", "kc"):
                 continue
+            if buffer.name == "fb" and buffer.name not in self.stored:
+                continue
             if buffer.name == "s" or buffer.name in ("loss", "total") and not self.has("overwrite", 0.1):
                 continue
             if not self.in_parallel and len(buffer.extents) > 1:
@@ -372,9 +378,27 @@ class Generator:
             if max(abs(low), abs(high)) <= 8:
                 cast = self.assign(f"cast {name} to {self.real}", "c")
                 return self.assign(f"mul {cast}, {self.number(0.05, 0.3)}", "c"), 2.4
+        if self.has("random", 0.4):
+            return self.random_number(), 1.0
         if roll < 0.97:
             return self.scalar("c", self.real, rounded(self.data.uniform(-1.2, 1.2), self.real), "diff"), 1.2
         return self.assign(f"add {self.typed(self.real)}, 0.25", "c"), 1.75
+
+    def random_number(self):
+        """A number in [0, 1) of the stream that an iteration names."""
+        wide = self.chance(0.3)
+        seed = self.scalar("key64", "i64", self.data.randint(-2**62, 2**62)) if wide else self.scalar("key", "i32", self.data.randint(-2**31, 2**31 - 1))
+        count = self.rng.choice(self.ints)[0] if self.ints else str(self.rng.randrange(9))
+        stream = f", {self.int()}" if self.chance(0.5) else ""
+        if self.chance(0.15) and self.real != "f16":
+            most = 4 if self.real == "f32" else 2
+            whole = self.assign(f"random {seed}, {count}{stream} : vec<{self.real}, {self.rng.randint(2, most)}>", "u")
+            return self.assign(f"vec.get {whole}, {self.rng.randrange(2)}", "c")
+        if self.chance(0.15):
+            word = self.assign(f"random {seed}, {count}{stream} : {self.rng.choice(('u32', 'u64'))}", "l")
+            return self.assign(f"mul (cast (shr {word}, {self.rng.randint(20, 24)}) to {self.real}), 1.0e-4", "c") if self.real == "f64" else \
+                self.assign(f"cast (and (shr {word}, 5), 1) to {self.real}", "c")
+        return self.assign(f"random {seed}, {count}{stream} : {self.real}", "c")
 
     def float(self, depth=2):
         """Name of a float of the kernel's type of magnitude at most 2.5."""
@@ -487,6 +511,8 @@ class Generator:
         kinds.append(("call", 1.5 if self.functions else 0))
         kinds.append(("memory_loop", 1.0 if self.has("memory_loop") and self.in_parallel and len(self.own) == 1 and "s" not in self.stored and self.depth == 0 else 0))
         kinds.append(("zero_trip", 1.0 if self.has("zero_trip") and self.in_parallel and len(self.own) == 1 else 0))
+        kinds.append(("leave", 2.5 if self.has("leave") and (self.leavable and self.leavable[-1] or not self.leavable and self.skippable) else 0))
+        kinds.append(("mul", 1.5 if self.has("muls") and self.in_parallel else 0))
         kinds.append(("nest", 1.5 if self.has("checkpoint") and self.depth == 0 else 0))
         kinds.append(("edge_if", 1.0 if self.has("edge") and self.in_parallel else 0))
         names, weights = zip(*kinds)
@@ -497,6 +523,47 @@ class Generator:
 
     def make_float(self):
         self.float(self.rng.randint(1, 3))
+
+    def make_leave(self):
+        """A branch that ends the loop around it, or the iteration."""
+        carry = self.leavable[-1] if self.leavable else []
+        word = self.rng.choice(("break", "continue")) if self.leavable else "continue"
+        condition = self.condition()
+        mark = self.mark()
+        result = self.fresh() if self.chance(0.25) else None
+        self.say(f"{result + ' = ' if result else ''}if {condition} {{")
+        self.indent, self.depth = self.indent + 1, self.depth + 1
+        if self.chance(0.3):
+            self.make_float()
+        ends = []
+        for name, kind in carry:
+            # A counter that stands still would not end.
+            ends.append(self.assign(f"add {name}, 1", "k") if kind == "counter" else self.assign(f"mul {name}, 0.6") if kind == "down" else
+                        name if self.chance(0.4) else self.next_of(name, kind))
+        self.say(f"{word} {', '.join(ends)}".rstrip())
+        self.restore(mark)
+        if result:
+            self.indent -= 1
+            self.say("} else {")
+            self.indent += 1
+            self.say(f"yield {self.float(1)}")
+            self.restore(mark)
+        self.indent, self.depth = self.indent - 1, self.depth - 1
+        self.say("}")
+        if result:
+            self.remember(result, self.real, 2.5)
+
+    def make_mul(self):
+        """Products that iterations make of a cell: integers, or floats without a derivative."""
+        buffer = self.buffer("im", "i32", [2], "", 1, 3) if self.chance(0.5) else self.buffer("pm", self.real, [2], "", 0.5, 1.5)
+        if buffer.mode not in (None, "mul"):
+            return
+        buffer.mode = "mul"
+        value = self.rng.choice(("1", "2", "3", "-1")) if buffer.name == "im" else self.number(0.7, 1.3)
+        if buffer.name == "pm" and self.chance(0.5):
+            value = self.assign(f"add (mul (sin {self.float(1)}), 0.3), 1.0")
+        self.stored.add(buffer.name)
+        self.say(f"atomic mul {buffer.path()}[{self.index(2)}], {value}")
 
     def make_int(self):
         name = self.fresh("k")
@@ -597,7 +664,9 @@ class Generator:
             self.ints[-1] = (index, -1, most + 1)
         for name, kind, _ in carry:
             self.know(name, kind)
+        self.leavable.append([(name, kind) for name, kind, _ in carry])
         self.block(self.rng.randint(1, 3))
+        self.leavable.pop()
         if carry:
             self.say("yield " + ", ".join([self.next_of(name, kind) for name, kind, _ in carry]))
         self.indent, self.depth, self.loops = self.indent - 1, self.depth - 1, loops
@@ -652,7 +721,9 @@ class Generator:
         self.indent -= 1
         self.say("} do {")
         self.indent += 1
+        self.leavable.append([(name, kind) for name, kind, _ in carry])
         self.block(self.rng.randint(1, 3))
+        self.leavable.pop()
         ends = []
         for name, kind, _ in carry:
             if kind == "down":
@@ -771,7 +842,9 @@ class Generator:
 
     def make_nest(self):
         start = self.assign(f"sin {self.float(1)}")
+        self.leavable.append(None)
         self.remember(self.recurrence(self.rng.randint(1, 2), start), self.real, 1.6)
+        self.leavable.pop()
 
     def make_if(self, condition=None):
         condition = condition or self.condition()
@@ -896,10 +969,12 @@ class Generator:
     def writable(self):
         chosen = []
         for buffer in self.buffers.values():
-            if buffer.scalar()[0] != "f" or buffer.name in ("ka", "kb", "kc", "zx", "s"):
+            if buffer.scalar()[0] != "f" or buffer.name in ("ka", "kb", "kc", "zx", "s", "pm", "fb"):
                 continue
             # What was read before is as a rule needed as it was.
             if buffer.path() in self.was_read and not self.has("overwrite", 0.15):
+                continue
+            if buffer.name in self.settled and not self.has("again"):
                 continue
             if buffer.mode == "read" or buffer.name in ("x", "w", "h", "o", "m", "u", "q") and not self.has("overwrite", 0.1):
                 continue
@@ -1040,9 +1115,21 @@ class Generator:
         args = [self.float(1) for _ in range(count)]
         self.remember(self.assign(f"call @{function}({', '.join(args)})"), self.real, 2.5)
 
+    def make_in_place(self):
+        """A function that works on a buffer, whose derivative the program states; once, since nothing may write it behind that."""
+        buffer = self.buffer("fb", self.real, [self.size])
+        if buffer.mode is not None or "fb" in self.was_read:
+            return
+        buffer.mode = "own"
+        if self.chance(0.4):
+            self.say(f"store %fb[{self.own[0]}], {self.float(1)}")
+        self.say(f"call @in_place(%fb, {self.own[0]}, {self.float(1)})")
+        self.stored.add("fb")
+
     def make_memory_loop(self):
         """A row of %s, written element by element from the one before."""
         s = self.buffers["s"]
+        self.leavable.append(None)
         s.mode = "own"
         self.stored.add("s")
         self.say(f"store %s[{self.own[0]}, 0], {self.float(1)}")
@@ -1061,12 +1148,20 @@ class Generator:
         self.indent, self.depth = self.indent - 1, self.depth - 1
         self.restore(mark)
         self.say("}")
+        self.leavable.pop()
         self.remember(self.assign(f"load %s[{self.own[0]}, {self.rng.randrange(3)}]"), self.real, 2.5)
 
     # ---------------------------------------------------------------------------------------------------------- functions
 
     def write_functions(self):
         t = self.real
+        if self.has("in_place"):
+            # The rule reads what the function left, and is deliberately not that of the body.
+            self.globals_text += (
+                f"func @in_place(%a: buffer<{t}, 1>, %i: i32, %s: {t}) vjp @in_place_vjp {{ %v = load %a[%i] "
+                f"store %a[%i], (sin (add (mul %v, 0.5), %s)) }}\n"
+                f"func @in_place_vjp(%a: buffer<{t}, 1>, %i: i32, %s: {t}, %g: buffer<{t}, 1>) -> {t} {{ %r = load %a[%i] %q = load %g[%i] "
+                f"store %g[%i], (mul %q, (add %r, 0.7)) return (mul %q, (mul %s, %r)) }}\n")
         if self.has("functions"):
             self.globals_text += (f"func @plain(%a: {t}, %b: {t}) -> {t} {{ %c = mul (sin %a), %b %d = add %c, (cos (mul %a, 0.5)) "
                                   f"return %d }}\n")
@@ -1082,10 +1177,16 @@ class Generator:
 
     # ------------------------------------------------------------------------------------------------------------ kernel
 
+    def settle(self):
+        """What was written is as it is: a task may take up each buffer anew."""
+        for buffer in self.buffers.values():
+            if buffer.mode in ("min", "max"):
+                self.settled.add(buffer.name)
+            buffer.mode = None
+
     def serial_part(self):
         self.own, self.in_parallel = [], False
-        for buffer in self.buffers.values():
-            buffer.mode = None
+        self.settle()
         self.budget = self.rng.randint(2, 4)
         # Statements between tasks read anything, and write nothing but a sum.
         self.block(3)
@@ -1094,9 +1195,8 @@ class Generator:
             self.stored.add("loss")
 
     def task(self):
-        for buffer in self.buffers.values():
-            buffer.mode = None
-        self.in_parallel = True
+        self.settle()
+        self.in_parallel, self.skippable = True, True
         mark = self.mark()
         two = self.has("two_axes", 0.5)
         over = "g::mass" in self.buffers and self.chance(0.5)
@@ -1116,6 +1216,9 @@ class Generator:
         self.indent += 1
         self.budget = self.rng.randint(4, 14)
         self.block(self.rng.randint(3, 8))
+        self.skippable = False
+        if "in_place" in self.features and len(self.own) == 1 and "fb" not in self.stored:
+            self.make_in_place()
         if len(self.own) == 1 and self.buffers["y"].mode in (None, "own") and "%y" not in self.was_read:
             self.buffers["y"].mode = "own"
             value = self.float(2)
@@ -1134,8 +1237,7 @@ class Generator:
     def chain_task(self):
         """Extrema of one cell, a read, extrema again: in one serial piece, or over tasks."""
         self.in_parallel = False
-        for buffer in self.buffers.values():
-            buffer.mode = None
+        self.settle()
         lo = self.buffers["lo"] if "lo" in self.buffers and self.chance(0.3) else self.buffer("ch", self.real, [2], low=-0.5, high=0.5)
         op = self.rng.choice(("min", "max"))
         cell = self.rng.randrange(lo.extents[0])
@@ -1146,6 +1248,9 @@ class Generator:
             self.say(f"atomic {op} %{lo.name}[{cell}], (sin %cv1)")
         read = self.assign(f"load %{lo.name}[{cell}]", "r")
         self.say(f"atomic add %loss[], (mul {read}, {self.number()})")
+        self.stored |= {lo.name, "loss"}
+        if not self.has("again", 4):
+            return
         if self.chance(0.3):
             op = "min" if op == "max" else "max"
         if self.chance(0.5):
@@ -1157,6 +1262,29 @@ class Generator:
             self.say(f"atomic add %loss[], (sin (load %{lo.name}[{cell}]))")
         self.stored |= {lo.name, "loss"}
 
+    def guarded_task(self):
+        """A task, or two of them, that a condition of the kernel lets run."""
+        self.in_parallel, self.own = False, []
+        self.settle()
+        condition = self.condition()
+        # What one branch reads or writes the other one does as well, as far as the rest of the kernel is concerned.
+        self.say(f"if {condition} {{")
+        self.indent += 1
+        mark = self.mark()
+        if self.chance(0.3):
+            self.budget = 2
+            self.block(1)
+        self.task()
+        self.restore(mark)
+        if self.chance(0.3):
+            self.indent -= 1
+            self.say("} else {")
+            self.indent += 1
+            self.task()
+            self.restore(mark)
+        self.indent -= 1
+        self.say("}")
+
     def generate(self):
         self.write_functions()
         self.float_buffers()
@@ -1164,7 +1292,7 @@ class Generator:
             self.serial_part()
         tasks = self.rng.randint(2, 3) if self.has("tasks") else 1
         for at in range(tasks):
-            self.task()
+            self.guarded_task() if self.has("kernel_if", 0.7) else self.task()
             if at + 1 < tasks and self.has("serial", 0.6):
                 self.serial_part()
         if self.has("chain"):
@@ -1172,6 +1300,20 @@ class Generator:
         elif self.has("serial", 0.3):
             self.serial_part()
         return self.finish()
+
+    def ask(self):
+        """What is to be derived beside the gradient and forward mode, and how."""
+        differentiated = list(dict.fromkeys([buffer.name for buffer in self.buffers.values() if "diff" in buffer.attrs] +
+                                            [name for name, _, attrs, _ in self.scalars if "diff" in attrs]))
+        if "active" in self.features and len(differentiated) > 1:
+            # Every buffer of floats that a function with a vjp gets is differentiated (E0441).
+            self.how["active"] = [name for name in differentiated if self.chance(0.5) or name == "fb"] or differentiated[:1]
+        if "directions" in self.features:
+            self.how["directions"] = self.rng.randint(2, 4)
+        if "overwrite" in self.features and "save" in self.features:
+            self.how["save"] = True
+        elif "second" in self.features and self.real == "f64" and not self.features & {"half", "mixed", "custom", "in_place"}:
+            self.how["second"] = True
 
     def finish(self):
         params, inputs, seen = [], {}, set()
@@ -1192,6 +1334,7 @@ class Generator:
         for name, type, attrs, value in self.scalars:
             params.append(f"%{name}: {type}" + (f" {attrs}" if attrs else ""))
             inputs[name] = ([], value if isinstance(value, list) else [value])
+        self.ask()
         body = "\n".join(self.lines)
         text = f"{self.layouts}{self.globals_text}kernel @k({', '.join(params)}) {{\n{body}\n}}\n"
         return Case(self.seed, text, inputs, self.features, self.real, self.how)

@@ -332,6 +332,8 @@ class Reader:
             return Node(op, (), args, (), {"text": text})
         args = self.operands()
         attrs = {"type": self.type()} if op in ("mat.make", "random") and self.takes(":") else {}
+        if op == "random" and not attrs and isinstance(args[-1], Literal):
+            attrs["type"], args[-1].type = args[-1].type, None  # what stands behind it all is the result's
         return Node(op, (), args, (), attrs)
 
     def for_(self):
