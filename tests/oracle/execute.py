@@ -481,6 +481,8 @@ def ids_of(text):
 
 def compiled(expected, executor):
     """The error ids of what only the gradient refuses (or None), and a verdict where nothing is left to run."""
+    if isinstance(executor, Interpreter) and expected.how.get("save"):
+        return None, Verdict("unsupported", "saved values, whose extent the loader knows")
     how, forward = expected.how, "jvp" + (f",jvp:{len(expected.more)}" if expected.more else "")
     options = options_of(how)
     outcome = executor.compile(expected.text, "grad," + forward + (",jvp(grad)" if how.get("second") else ""), options)
