@@ -1,5 +1,6 @@
 #include "payload.h"
 
+#include "artifact/signature.h"
 #include "bundle_layout.h"
 #include "payload_forms.h"
 
@@ -105,6 +106,10 @@ bool CheckPayload(const Section& item, std::span<const uint8_t> bytes, const Met
       return Fail(error, Code::kMalformed, Rule::kH10, "section ", kind, " belongs to no target");
     }
     return CheckCode(item, bytes, metadata, budget, error);
+  }
+  if (item.kind == section::kSignature) {
+    Vector<Signature> signatures(metadata.kernels.allocator());
+    return ReadSignatures(bytes, &signatures, error);
   }
   if (item.known && item.target != kNoTarget && item.kind != section::kDebugInfo) {
     return Fail(error, Code::kMalformed, Rule::kH3, "section ", kind, " belongs to no target, yet names one");

@@ -16,6 +16,14 @@ import time
 REPORT = re.compile(rb"^batch: line \d+: exit (\d+), [0-9.]+ s(, the last one)?\n\Z", re.M)
 
 
+RUNS_CODE = ("run", "gradcheck", "bench")
+
+
+def trusting(words):
+    """The words of a command line that runs code, if it runs any: what tests run was compiled for them."""
+    return [words[0], "--trust", *words[1:]] if words and words[0] in RUNS_CODE else words
+
+
 class Batch:
     """One process, used by one thread. `tool`: a path, or the words that start it, without `batch -`."""
 
@@ -53,7 +61,7 @@ class Batch:
         """Gives the process a line. What it prints, up to its report or its end, and whether neither came in time."""
         output = b""
         try:
-            self.process.stdin.write(shlex.join(words).encode() + b"\n")
+            self.process.stdin.write(shlex.join(trusting(words)).encode() + b"\n")
         except BrokenPipeError:
             return output, False
         while not REPORT.search(output):

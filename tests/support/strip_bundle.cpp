@@ -1,5 +1,6 @@
 // strip_bundle IN OUT KIND TARGET: a bundle without one of its sections, and otherwise as it should be: what
 // is left when somebody takes code out. KIND is the four characters, TARGET the number in the metadata.
+// strip_bundle IN OUT OTHER: a bundle with the signatures of another one, whatever they say.
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,18 +10,53 @@
 #include <string>
 #include <vector>
 
-#include "artifact/bundle.h"
+#include "artifact/signature.h"
 
 using namespace adc::artifact;
 
-int main(int count, char** words) {
-  if (count != 5) return 2;
-  std::ifstream in(words[1], std::ios::binary);
-  std::vector<uint8_t> file{std::istreambuf_iterator<char>(in), {}};
-  BundleIndex index;
+namespace {
+
+bool Read(const char* path, std::vector<uint8_t>* file, BundleIndex* index) {
+  std::ifstream in(path, std::ios::binary);
+  file->assign(std::istreambuf_iterator<char>(in), {});
   Metadata metadata;
   Error error;
-  if (!ReadBundle(file, Limits(), nullptr, &index, &metadata, &error)) return 3;
+  return ReadBundle(*file, Limits(), nullptr, index, &metadata, &error);
+}
+
+bool Write(const char* path, const Vector<uint8_t>& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return out.good();
+}
+
+int MoveSignatures(char** words) {
+  std::vector<uint8_t> file, other;
+  BundleIndex index, other_index;
+  if (!Read(words[1], &file, &index) || !Read(words[3], &other, &other_index)) return 3;
+  const Section* section = other_index.Find(section::kSignature);
+  if (section == nullptr) return 4;
+  Vector<uint8_t> bytes, written;
+  Vector<Signature> rows;
+  Error error;
+  uint32_t number = static_cast<uint32_t>(section - other_index.sections.begin());
+  if (!ReadSection(other, other_index, number, Limits(), &bytes, &error) ||
+      !ReadSignatures({bytes.data(), bytes.size()}, &rows, &error) ||
+      !WithSignatures(file, index, {rows.data(), rows.size()}, &written, &error)) {
+    return 4;
+  }
+  return Write(words[2], written) ? 0 : 5;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count == 4) return MoveSignatures(words);
+  if (count != 5) return 2;
+  std::vector<uint8_t> file;
+  BundleIndex index;
+  Error error;
+  if (!Read(words[1], &file, &index)) return 3;
   std::vector<std::unique_ptr<Vector<uint8_t>>> contents;
   std::vector<SectionInput> kept;
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
@@ -39,7 +75,5 @@ int main(int count, char** words) {
   }
   Vector<uint8_t> written;
   if (kept.size() + 1 != index.sections.size() || !WriteBundle(kept, &written, &error)) return 4;
-  std::ofstream out(words[2], std::ios::binary);
-  out.write(reinterpret_cast<const char*>(written.data()), static_cast<std::streamsize>(written.size()));
-  return out.good() ? 0 : 5;
+  return Write(words[2], written) ? 0 : 5;
 }

@@ -40,7 +40,7 @@ Bytes SampleJson() {
 struct Sample {
   Bytes json = SampleJson();
   Bytes ptx = FromText(".version 8.0\n.target sm_80\n" + std::string(2000, '/'));
-  Bytes map = FromText("source map"), sign = Bytes(64, 7), odd = Bytes(100, 9);
+  Bytes map = FromText("source map"), sign = Bytes(96, 7), odd = Bytes(100, 9);
   std::vector<SectionInput> inputs;
 
   Sample() {

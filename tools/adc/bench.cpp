@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "driver/options.h"
 #include "launch.h"
+#include "trust.h"
 
 namespace adc::tool {
 
@@ -162,7 +163,8 @@ int Bench(const std::vector<std::string>& words, Session& session) {
       "adc bench [options] bundle.adcb|kernel.ir",
       "Measures a launch: planning and recording on the host, the device, and the bytes that it moves.\n"
       "Adjoints and tangents that are not given begin as zeros; launches run one after the other on the\n"
-      "same memory. The bundle's code is trusted: run only bundles that you would run as programs.");
+      "same memory. Code of a bundle runs with all\n"
+      "rights of this account, and so only with --trust or --key; what an .ir file says is compiled here.");
   line.Section("What to measure");
   line.Text("--kernel", "NAME", "the kernel; may be left out where the bundle holds one that is not derived",
             &kernel_name);
@@ -170,6 +172,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   line.List("--shape", "NAME=N,M", "extents for a pattern that has none, and zeros where there is no --arg",
             &texts.shapes);
   line.Section("How");
+  AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &device);
   line.Number("--launches", "N",
               "that are recorded before the first is waited for; default: as many as take 0.1 s",

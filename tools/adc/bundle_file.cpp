@@ -46,6 +46,20 @@ int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8
   return driver::kExitOk;
 }
 
+int ReadSignatureRows(const BundleFile& file, std::vector<artifact::Signature>* rows) {
+  rows->clear();
+  const artifact::Section* section = file.index.Find(artifact::section::kSignature);
+  if (section == nullptr) return driver::kExitOk;
+  std::vector<uint8_t> bytes;
+  uint32_t number = static_cast<uint32_t>(section - file.index.sections.begin());
+  if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+  artifact::Vector<artifact::Signature> read;
+  artifact::Error error;
+  if (!artifact::ReadSignatures(bytes, &read, &error)) return Report("section SIGN", error);
+  rows->assign(read.begin(), read.end());
+  return driver::kExitOk;
+}
+
 std::string SectionTitle(const BundleFile& file, const artifact::Section& section) {
   char kind[5];
   artifact::SectionKindName(section.kind, kind);

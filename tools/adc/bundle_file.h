@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "adstack/formulas.h"
-#include "artifact/bundle.h"
+#include "artifact/signature.h"
 
 namespace adc::tool {
 
@@ -20,6 +20,9 @@ int ReadBundleFile(const std::string& path, BundleFile* file);
 
 /// The raw bytes of a section; the reason is printed where they are bad.
 int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes);
+
+/// The rows of its SIGN section; none where it has none.
+int ReadSignatureRows(const BundleFile& file, std::vector<artifact::Signature>* rows);
 
 /// "OBJ_ cpu:x86-64-v3"
 std::string SectionTitle(const BundleFile& file, const artifact::Section& section);

@@ -16,6 +16,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session);
 int Bench(const std::vector<std::string>& words, Session& session);
 int Inspect(const std::vector<std::string>& words, Session& session);
 int Verify(const std::vector<std::string>& words, Session& session);
+int Sign(const std::vector<std::string>& words, Session& session);
 int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
 int Report(const std::vector<std::string>& words, Session& session);
@@ -36,6 +37,7 @@ inline constexpr Command kCommands[] = {
     {"bench", Bench, "measure a launch: host, device, bytes moved"},
     {"inspect", Inspect, "show what a bundle holds"},
     {"verify", Verify, "check a bundle as the loader does"},
+    {"sign", Sign, "make keys, and sign bundles"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},
     {"report", Report, "draw what a bundle's launches take, as a page"},

@@ -11,6 +11,7 @@
 #include "driver/options.h"
 #include "gradient_checker.h"
 #include "interpret.h"
+#include "trust.h"
 
 namespace adc::tool {
 
@@ -296,6 +297,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
             "decides, or null); \"differ\" and \"not_known\" (counts). What is not known is null",
             &json);
   line.Section("How");
+  AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &device);
   line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",

@@ -1,13 +1,16 @@
 // `adc inspect`: what a bundle holds, for people, or its metadata as JSON.
 
 #include <cstdio>
+#include <cstring>
 
 #include "bundle_file.h"
 #include "code_text.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "keys/keys.h"
 #include "support/nearest.h"
+#include "trust.h"
 
 namespace adc::tool {
 
@@ -129,13 +132,34 @@ void PrintTargets(const BundleFile& file) {
   }
 }
 
-void PrintBundle(const std::string& path, const BundleFile& file) {
+/// Who has signed, and what is known of it. A row of a key that was not given says nothing about its holder:
+/// anybody can write one.
+void PrintSignatures(const BundleFile& file, const std::vector<artifact::Signature>& rows,
+                     const std::vector<uint8_t>& known) {
+  uint8_t message[artifact::kSignedBytes];
+  artifact::MakeSignedBytes(file.index, message);
+  for (const artifact::Signature& row : rows) {
+    const char* verdict = "not checked (--key=FILE checks it)";
+    for (size_t at = 0; at < known.size(); at += sizeof row.key) {
+      if (std::memcmp(known.data() + at, row.key, sizeof row.key) != 0) continue;
+      keys::Check check = keys::Checker();
+      bool good = check != nullptr && check(nullptr, row.key, row.bytes, message, sizeof message) != 0;
+      verdict = good ? "good" : "BAD: this key has not signed this content";
+    }
+    std::printf("signed by %s: %s\n", keys::Hex(row.key).c_str(), verdict);
+  }
+}
+
+void PrintBundle(const std::string& path, const BundleFile& file,
+                 const std::vector<artifact::Signature>& signatures, const std::vector<uint8_t>& known) {
   const Metadata& metadata = file.metadata;
   std::printf("%s: %s bytes, format %u.%u, made by %s\ncontent ", path.c_str(),
               Grouped(file.bytes.size()).c_str(), file.index.major, file.index.minor,
               std::string(metadata.producer.view()).c_str());
   for (uint8_t byte : file.index.content_id) std::printf("%02x", byte);
-  std::printf("\n\nsections:\n");
+  std::printf("\n");
+  PrintSignatures(file, signatures, known);
+  std::printf("\nsections:\n");
   for (const artifact::Section& section : file.index.sections) {
     std::printf(
         "  %-24s %12s bytes%s\n", SectionTitle(file, section).c_str(), Grouped(section.raw_size).c_str(),
@@ -219,6 +243,7 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
 int Inspect(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   std::string disassemble, target;
+  std::vector<uint8_t> known;
   bool json = false;
   CommandLine line("adc inspect [options] bundle.adcb",
                    "Shows sections, kernels, tasks and the adstack plan of a bundle.");
@@ -226,6 +251,7 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   line.Text("--disasm", "KERNEL",
             "print the kernel's code: machine code and SPIR-V disassembled, PTX and MSL", &disassemble);
   line.Text("--target", "TARGET", "with --disasm: the code for TARGET alone", &target);
+  AddKeyOption(line, "check the signature of this public key; any number of them", &known);
   line.Example("adc inspect relax.adcb", "sections, kernels, tasks, stacks");
   line.Example("adc inspect --json relax.adcb", "the same for programs");
   line.Positional("bundle", 1, 1, &files);
@@ -238,7 +264,9 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
   if (!disassemble.empty()) return PrintCode(file, disassemble, target);
   if (!json) {
-    PrintBundle(files[0], file);
+    std::vector<artifact::Signature> signatures;
+    if (int code = ReadSignatureRows(file, &signatures); code != driver::kExitOk) return code;
+    PrintBundle(files[0], file, signatures, known);
     return driver::kExitOk;
   }
   std::vector<uint8_t> bytes;

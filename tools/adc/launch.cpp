@@ -58,8 +58,10 @@ int Machine::OpenBundle(const std::string& path, const OpenOptions& options, Bun
   std::vector<uint8_t> bytes;
   if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
   auto error = Sized<adrt_error>();
-  adrt_status status = session_->OpenBundle(std::move(bytes), bundle, &error);
-  return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
+  Trust trust = TrustFor(path, options);
+  adrt_status status = session_->OpenBundle(std::move(bytes), trust, bundle, &error);
+  if (status != ADRT_OK) return ReportFailure("'" + path + "'", status, error);
+  return MayRun(path, bundle->get(), trust) ? driver::kExitOk : driver::kExitBadBundle;
 }
 
 int Machine::Load(Bundle& bundle) {

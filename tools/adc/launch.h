@@ -48,7 +48,8 @@ class Machine {
   explicit Machine(Session& session) : session_(&session) {}
   /// All three: kExitOk, or the exit code after the reason was printed.
   int Open(const DeviceChoice& choice, uint32_t workers);
-  /// As tool::OpenBundle; a session that keeps things gives the bundle that it has of the same bytes.
+  /// As tool::OpenBundle, for running it: somebody must vouch for its code. A session that keeps things gives
+  /// the bundle that it has of the same bytes.
   int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
   int Load(Bundle& bundle);
   /// Runs `kernel` once with `values` (every given parameter by name). kExitOk, or the exit code after the

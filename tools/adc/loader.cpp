@@ -4,6 +4,7 @@
 #include "compile_source.h"
 #include "driver/files.h"
 #include "driver/options.h"
+#include "keys/keys.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -87,9 +88,13 @@ int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<
   return driver::kExitOk;
 }
 
-adrt_status OpenBytes(const std::vector<uint8_t>& bytes, bool trust, Bundle* bundle, adrt_error* error) {
+adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bundle* bundle,
+                      adrt_error* error) {
   auto host = Sized<adrt_host>();
-  host.flags = trust ? uint32_t{ADRT_HOST_TRUST} : 0;
+  host.flags = trust.all ? uint32_t{ADRT_HOST_TRUST} : 0;
+  host.public_keys = trust.keys.data();
+  host.public_key_count = static_cast<uint32_t>(trust.keys.size() / artifact::kPublicKeySize);
+  host.check_signature = keys::Checker();
   return adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, bundle->Out(), error);
 }
 
@@ -97,8 +102,24 @@ int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bund
   std::vector<uint8_t> bytes;
   if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
   auto error = Sized<adrt_error>();
-  adrt_status status = OpenBytes(bytes, options.trust, bundle, &error);
+  adrt_status status = OpenBytes(bytes, TrustFor(path, options), bundle, &error);
   return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
+}
+
+Trust TrustFor(const std::string& path, const OpenOptions& options) {
+  Trust trust = options.trust;
+  trust.all = trust.all || (options.compile_ir && path.ends_with(".ir"));
+  return trust;
+}
+
+bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& trust) {
+  auto report = Sized<adrt_bundle_report>();
+  adrt_bundle_info(bundle, &report, nullptr);
+  if (trust.all || report.signature == ADRT_SIGNATURE_GOOD) return true;
+  PrintError("'" + path + "': nobody vouches for its code (" + adrt_signature_text(report.signature) + ")",
+             "--trust runs it with all rights of this account, as if it were a program; --key=NAME.pub runs\n"
+             "what that key has signed");
+  return false;
 }
 
 int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel) {

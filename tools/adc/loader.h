@@ -79,10 +79,18 @@ struct Kernel {
 Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle);
 std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 
+/// Who may vouch for the code of bundles: the user with --trust, keys with --key. Code that this process has
+/// compiled from source needs nobody.
+struct Trust {
+  bool all = false;
+  std::vector<uint8_t> keys = {};  ///< Ed25519 public keys of 32 bytes
+  bool operator==(const Trust&) const = default;
+};
+
 /// A bundle from a file, or from an .ir file that is compiled in memory for this machine. kExitOk, or the
 /// exit code after the reason was printed. The bytes are kept by the bundle.
 struct OpenOptions {
-  bool trust = true;
+  Trust trust = {};
   bool compile_ir = true;            ///< take .ir files as well
   bool derive_tangents = false;      ///< for .ir files: derive k.jvp too
   std::string derive_for = {};       ///< for .ir files: derive this kernel too, a k.jvp4 or k.grad.jvp, say
@@ -98,10 +106,15 @@ struct OpenOptions {
   std::string* plans = nullptr;
 };
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
+/// Whether the code of the bundle at `path` may run; what to do is printed where not.
+bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& trust);
+/// Who vouches for what is opened from `path`: whatever was compiled here is trusted.
+Trust TrustFor(const std::string& path, const OpenOptions& options);
 /// Only its bytes.
 int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);
 /// The bundle of these bytes, which it copies.
-adrt_status OpenBytes(const std::vector<uint8_t>& bytes, bool trust, Bundle* bundle, adrt_error* error);
+adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bundle* bundle,
+                      adrt_error* error);
 
 /// The kernel named `name`, or the only primal kernel where `name` is empty. kExitOk, or the exit code after
 /// the reason was printed.

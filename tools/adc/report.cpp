@@ -279,7 +279,6 @@ int Report(const std::vector<std::string>& words, Session&) {
   }
   std::string plans;
   OpenOptions options;
-  options.trust = false;
   options.targets = driver::DefaultTargets();
   options.keep_going = true;
   options.include_dirs = request.include_dirs;

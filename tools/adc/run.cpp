@@ -9,6 +9,7 @@
 #include "driver/options.h"
 #include "interpret.h"
 #include "launch.h"
+#include "trust.h"
 
 namespace adc::tool {
 
@@ -53,7 +54,7 @@ int OpenForInterpreter(const std::string& path, const OpenOptions& options, Bund
   std::vector<uint8_t> bytes;
   if (int code = CompileForInterpreter(path, options, &bytes); code != driver::kExitOk) return code;
   auto error = Sized<adrt_error>();
-  adrt_status status = OpenBytes(bytes, options.trust, bundle, &error);
+  adrt_status status = OpenBytes(bytes, TrustFor(path, options), bundle, &error);
   return status == ADRT_OK ? int{driver::kExitOk} : ReportFailure("'" + path + "'", status, error);
 }
 
@@ -73,7 +74,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "Runs a kernel on a device of this machine through the loader. Values of parameters that the kernel "
       "writes\n"
       "are printed, or written where --out names a file. Adjoints and tangents that are not given\n"
-      "begin as zeros. The bundle's code is trusted: run only bundles that you would run as programs.");
+      "begin as zeros. Code of a bundle runs with all\n"
+      "rights of this account, and so only with --trust or --key; what an .ir file says is compiled here.");
   line.Section("What to run");
   line.Text("--kernel", "NAME", "the kernel; may be left out where the bundle holds one that is not derived",
             &kernel_name);
@@ -85,6 +87,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
             &texts.shapes);
   line.List("--out", "NAME=@FILE", "write the parameter to FILE as .npy after the run", &outs);
   line.Section("How");
+  AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &device);
   line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory", &launch.heap_budget,

@@ -32,10 +32,11 @@ adrt_status Session::OpenDevice(const DeviceChoice& choice, uint32_t workers,
   return ADRT_OK;
 }
 
-adrt_status Session::OpenBundle(std::vector<uint8_t> bytes, Bundle* bundle, adrt_error* error) {
-  if (!bundle_ || bytes != bytes_) {
+adrt_status Session::OpenBundle(std::vector<uint8_t> bytes, const Trust& trust, Bundle* bundle,
+                                adrt_error* error) {
+  if (!bundle_ || bytes != bytes_ || trust != trust_) {
     Bundle opened;
-    if (adrt_status status = OpenBytes(bytes, true, &opened, error); status != ADRT_OK) return status;
+    if (adrt_status status = OpenBytes(bytes, trust, &opened, error); status != ADRT_OK) return status;
     if (!keeps_) {
       *bundle = std::move(opened);
       return ADRT_OK;
@@ -43,6 +44,7 @@ adrt_status Session::OpenBundle(std::vector<uint8_t> bytes, Bundle* bundle, adrt
     modules_.clear();
     bundle_ = std::move(opened);
     bytes_ = std::move(bytes);
+    trust_ = trust;
   }
   adrt_bundle_retain(bundle_.get());
   *bundle->Out() = bundle_.get();

@@ -34,7 +34,7 @@ class Session {
   /// These three: ADRT_OK, or the reason in `error`.
   adrt_status OpenDevice(const DeviceChoice& choice, uint32_t workers, std::shared_ptr<OpenedDevice>* device,
                          adrt_error* error);
-  adrt_status OpenBundle(std::vector<uint8_t> bytes, Bundle* bundle, adrt_error* error);
+  adrt_status OpenBundle(std::vector<uint8_t> bytes, const Trust& trust, Bundle* bundle, adrt_error* error);
   /// `bundle` is from OpenBundle.
   adrt_status LoadModule(const OpenedDevice& device, const Bundle& bundle, Module* module, adrt_error* error);
 
@@ -54,6 +54,7 @@ class Session {
   std::vector<KeptDevice> devices_;
   // The bundle of the last command line that had one: a program's launches follow each other.
   std::vector<uint8_t> bytes_;
+  Trust trust_;
   Bundle bundle_;
   std::vector<KeptModule> modules_;
 };

@@ -214,7 +214,6 @@ int Size(const std::vector<std::string>& words, Session&) {
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   OpenOptions options;
-  options.trust = false;
   options.targets = driver::DefaultTargets();
   options.keep_going = true;
   options.include_dirs = request.include_dirs;

@@ -8,7 +8,9 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
+#include "keys/keys.h"
 #include "loader.h"
+#include "trust.h"
 
 namespace adc::tool {
 
@@ -59,34 +61,50 @@ int CheckAllCode(const std::string& path) {
   return result;
 }
 
+/// Where keys are given, that one of them has signed the content. An exit code; `report` is filled.
+int CheckSigned(const std::string& path, const adrt_bundle* bundle, const Trust& trust,
+                adrt_bundle_report* report) {
+  adrt_bundle_info(bundle, report, nullptr);
+  if (trust.keys.empty() || report->signature == ADRT_SIGNATURE_GOOD) return driver::kExitOk;
+  PrintError("'" + path + "': " + adrt_signature_text(report->signature),
+             report->signature == ADRT_SIGNATURE_BAD
+                 ? "the content is not what was signed: take the bundle from where it was made"
+                 : "none of the given keys has signed it");
+  return driver::kExitBadBundle;
+}
+
 }  // namespace
 
 int Verify(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
+  OpenOptions options;
   CommandLine line(
-      "adc verify bundle.adcb...",
+      "adc verify [options] bundle.adcb...",
       "Checks bundles as the loader does before it takes them: form, hashes, metadata, payloads. Then the\n"
       "code: SPIR-V by its validator, machine code by LLVM's readers, PTX and Metal's text against what\n"
       "a launch gives. None of it is run. Exit code 3 where one is bad.");
   line.Example("adc verify *.adcb", "one line for each; exit code 3 where one is bad");
+  AddKeyOption(line, "the bundle must be signed by this public key; of several keys, by one",
+               &options.trust.keys);
+  line.Example("adc verify --key=studio.pub relax.adcb", "exit code 3 where studio has not signed it");
   line.Positional("bundle", 1, SIZE_MAX, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   int worst = driver::kExitOk;
-  OpenOptions options;
-  options.trust = false;
   options.compile_ir = false;
   for (const std::string& path : files) {
     Bundle bundle;
     int code = OpenBundle(path, options, &bundle);
     if (code == driver::kExitOk) code = CheckAllCode(path);
+    auto report = Sized<adrt_bundle_report>();
+    if (code == driver::kExitOk) code = CheckSigned(path, bundle.get(), options.trust, &report);
     if (code != driver::kExitOk) {
       if (worst != driver::kExitBadBundle) worst = code;
       continue;
     }
-    auto report = Sized<adrt_bundle_report>();
-    adrt_bundle_info(bundle.get(), &report, nullptr);
-    std::printf("%s: good (%u kernels, %u targets, %u sections)\n", path.c_str(), report.kernel_count,
-                report.target_count, report.section_count);
+    std::string signature(adrt_signature_text(report.signature));
+    if (report.signature == ADRT_SIGNATURE_GOOD) signature = "signed by " + keys::Hex(report.signer);
+    std::printf("%s: good (%u kernels, %u targets, %u sections), %s\n", path.c_str(), report.kernel_count,
+                report.target_count, report.section_count, signature.c_str());
   }
   return worst;
 }

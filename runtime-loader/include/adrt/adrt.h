@@ -19,7 +19,8 @@
  * independent.
  *
  * The bytes of a bundle may come from anywhere: opening is safe for any bytes. Running its code is not, and
- * needs the caller's word: ADRT_HOST_TRUST or the authorize callback. */
+ * needs somebody's word: the caller's by ADRT_HOST_TRUST or the authorize callback, or the signature of one
+ * of adrt_host.public_keys. docs/security.md says what each of them means. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -129,6 +130,17 @@ typedef struct adrt_host {
   int (*authorize)(void* user,
                    const uint8_t content_id[32]); /* null: no; nonzero: this bundle's code may run */
   const adrt_limits* limits;                      /* null: defaults */
+  /* Signatures: code of a bundle that one of these keys has signed (`adc sign`) may run. The keys are
+   * public_key_count Ed25519 public keys of 32 bytes, one after the other, at most 64; they are read by
+   * adrt_bundle_open and may go afterwards. */
+  const uint8_t* public_keys; /* null: none */
+  /* Ed25519 by the caller's library, so that the loader brings none: nonzero where `signature` is the key's
+   * over the message. adrt_sodium.h has it for libsodium. Null: signatures are not checked, and vouch for
+   * nothing. */
+  int (*check_signature)(void* user, const uint8_t key[32], const uint8_t signature[64], const void* message,
+                         size_t message_size);
+  uint32_t public_key_count;
+  uint32_t reserved0;
   uint64_t reserved[2];
 } adrt_host;
 
@@ -555,6 +567,17 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
 
 /* ------------------------------------------------------------------------------------ looking into it */
 
+/* What a bundle's signatures say. GOOD alone lets code run. */
+enum {
+  ADRT_SIGNATURE_NONE = 0,        /* the bundle has none */
+  ADRT_SIGNATURE_NOT_CHECKED = 1, /* it has, and the host has no keys or no check_signature */
+  ADRT_SIGNATURE_GOOD = 2,        /* one of the host's keys has signed this content */
+  ADRT_SIGNATURE_UNKNOWN = 3,     /* it is signed by keys alone that the host did not give */
+  ADRT_SIGNATURE_BAD = 4          /* it names a key of the host, and that key has not signed this content */
+};
+/* A short English name: "signed by an unknown key". Any thread. */
+const char* adrt_signature_text(uint32_t signature);
+
 typedef struct adrt_bundle_report {
   uint32_t struct_size;
   uint16_t major, minor; /* of the format */
@@ -565,11 +588,12 @@ typedef struct adrt_bundle_report {
   uint32_t kernel_count;
   uint32_t layout_count;
   uint32_t source_count;
-  uint32_t reserved0;
+  uint32_t signature; /* ADRT_SIGNATURE_* */
   const char* producer;
   uint64_t open_memory_bytes; /* what opening it took at most (adrt_limits) */
   uint64_t open_raw_bytes;
   uint64_t open_steps;
+  uint8_t signer[32]; /* signature GOOD, BAD: the key; else zeros */
   uint64_t reserved[1];
 } adrt_bundle_report;
 

@@ -2,6 +2,7 @@
 
 #include "core/errors.h"
 #include "core/host.h"
+#include "core/signature.h"
 
 // Opening a bundle and finding kernels in it.
 
@@ -47,8 +48,10 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
       budget.Explain(&reason);
     }
   }
-  done = done && adc::artifact::ReadBundle(opened->file, opened->host.limits, &budget, &opened->index,
-                                           &opened->metadata, &reason);
+  done = done &&
+         adc::artifact::ReadBundle(opened->file, opened->host.limits, &budget, &opened->index,
+                                   &opened->metadata, &reason) &&
+         adrt::CheckSignatures(*opened, &reason);
   if (done) {
     opened->kernels.Bind(budget.allocator());
     done = opened->kernels.TryResize(opened->metadata.kernels.size());
@@ -65,6 +68,7 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
   for (uint32_t index = 0; index < opened->kernels.size(); ++index) {
     opened->kernels[index] = {opened, &opened->metadata.kernels[index], index};
   }
+  opened->host.public_keys = {};  // the caller's, for this call
   *bundle = opened;
   return ADRT_OK;
 }

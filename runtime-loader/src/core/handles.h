@@ -13,6 +13,7 @@
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "artifact/metadata.h"
+#include "artifact/signature.h"
 
 namespace adrt {
 
@@ -28,6 +29,9 @@ struct Host {
   void* user = nullptr;
   void (*log)(void* user, const char* text) = nullptr;
   int (*authorize)(void* user, const uint8_t content_id[32]) = nullptr;
+  std::span<const uint8_t> public_keys;  ///< only for the call that got the host
+  int (*check_signature)(void* user, const uint8_t key[32], const uint8_t signature[64], const void* message,
+                         size_t message_size) = nullptr;
   bool trust = false;
 };
 
@@ -164,6 +168,8 @@ struct adrt_bundle {
   adc::artifact::BundleIndex index;
   adc::artifact::Metadata metadata;
   adrt::Vector<adrt_kernel> kernels;
+  uint32_t signature = ADRT_SIGNATURE_NONE;
+  uint8_t signer[adc::artifact::kPublicKeySize] = {};  ///< the key that `signature` is about
 };
 
 namespace adrt {

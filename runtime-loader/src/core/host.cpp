@@ -25,6 +25,14 @@ bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
   host->log = copy.log;
   host->authorize = copy.authorize;
   host->trust = copy.flags & ADRT_HOST_TRUST;
+  constexpr uint32_t kMostKeys = 64;
+  if (copy.public_key_count > kMostKeys || (!copy.public_keys && copy.public_key_count > 0)) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "host: public_keys: ", copy.public_key_count, " keys",
+                  copy.public_keys ? ", at most 64 are possible" : " at a null pointer");
+  }
+  if (copy.reserved0 != 0) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: ", kNotSet);
+  host->public_keys = {copy.public_keys, size_t{copy.public_key_count} * artifact::kPublicKeySize};
+  host->check_signature = copy.check_signature;
   if (copy.flags & ~uint32_t{ADRT_HOST_TRUST})
     return Refuse(error, ADRT_ERROR_ARGUMENT, "host: unknown flags");
   if (copy.limits) {

@@ -43,6 +43,8 @@ adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* repo
   made.open_memory_bytes = bundle->budget.peak_bytes();
   made.open_raw_bytes = bundle->budget.raw_bytes();
   made.open_steps = bundle->budget.steps();
+  made.signature = bundle->signature;
+  std::memcpy(made.signer, bundle->signer, sizeof made.signer);
   return Give(made, report, error);
 }
 

@@ -10,7 +10,7 @@ using adrt::Fail;
 namespace {
 
 bool Trusted(const adrt_bundle& bundle) {
-  if (bundle.host.trust) return true;
+  if (bundle.host.trust || bundle.signature == ADRT_SIGNATURE_GOOD) return true;
   return bundle.host.authorize && bundle.host.authorize(bundle.host.user, bundle.index.content_id) != 0;
 }
 
@@ -66,8 +66,9 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
                 uint64_t{metadata.targets.size()});
   }
   if (!Trusted(*bundle)) {
-    return Fail(error, ADRT_ERROR_UNTRUSTED,
-                "nobody vouches for this bundle's code: set ADRT_HOST_TRUST or authorize its content id");
+    return Fail(error, ADRT_ERROR_UNTRUSTED, "nobody vouches for this bundle's code (",
+                adrt_signature_text(bundle->signature),
+                "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it");
   }
   char text[160] = {};
   adc::artifact::TextWriter reason(text, sizeof text);

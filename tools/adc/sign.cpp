@@ -1,0 +1,160 @@
+// `adc sign`: makes keys, and signs the content of bundles with them.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "bundle_file.h"
+#include "command_line.h"
+#include "commands.h"
+#include "driver/files.h"
+#include "driver/options.h"
+#include "keys/keys.h"
+
+namespace adc::tool {
+
+namespace {
+
+int NoLibrary() {
+  PrintError("this build has no libsodium, so that it can neither make keys nor sign",
+             "build adc where libsodium-dev is installed");
+  return driver::kExitUnsupported;
+}
+
+/// A new file that its owner alone may read. An earlier one of the name is never replaced: it may be the only
+/// copy of a key.
+int WriteSecret(const std::string& path, const std::string& text) {
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  bool good = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+              fsync(file) == 0;
+  int error = errno;
+  if (file >= 0) {
+    close(file);
+    if (!good) unlink(path.c_str());
+  }
+  if (good) return driver::kExitOk;
+  PrintError("cannot write '" + path + "': " + std::strerror(error),
+             error == EEXIST ? "a key that is there is never replaced: choose another name" : "");
+  return driver::kExitFailed;
+}
+
+int MakeKey(const std::string& path) {
+  keys::Seed seed;
+  keys::PublicKey key;
+  if (!keys::Make(&seed, &key)) return NoLibrary();
+  std::string public_path = path + ".pub";
+  if (access(public_path.c_str(), F_OK) == 0) {
+    PrintError("cannot write '" + public_path + "': it is there",
+               "a key that is there is never replaced: choose another name");
+    return driver::kExitFailed;
+  }
+  if (int code = WriteSecret(path, keys::SecretText(seed)); code != driver::kExitOk) return code;
+  if (diag::Status written = driver::WriteWhole(public_path, keys::PublicText(key)); !written) {
+    unlink(path.c_str());
+    PrintError(written.Failure().text);
+    return driver::kExitFailed;
+  }
+  std::printf("%s: secret key, keep it to yourself\n%s: public key %s\n", path.c_str(), public_path.c_str(),
+              keys::Hex(key).c_str());
+  return driver::kExitOk;
+}
+
+bool KeyLess(const artifact::Signature& left, const artifact::Signature& right) {
+  return std::memcmp(left.key, right.key, sizeof left.key) < 0;
+}
+
+/// Writes the bundle with the signature of `seed` among those that it has, or without any.
+int Rewrite(const std::string& path, const std::string& out, const keys::Seed* seed) {
+  BundleFile file;
+  if (int code = ReadBundleFile(path, &file); code != driver::kExitOk) return code;
+  std::vector<artifact::Signature> signatures;
+  if (seed != nullptr) {
+    artifact::Signature own;
+    uint8_t message[artifact::kSignedBytes];
+    artifact::MakeSignedBytes(file.index, message);
+    if (!keys::Sign(*seed, message, &own)) return NoLibrary();
+    if (int code = ReadSignatureRows(file, &signatures); code != driver::kExitOk) return code;
+    std::erase_if(signatures, [&](const artifact::Signature& row) {
+      return std::memcmp(row.key, own.key, sizeof own.key) == 0;
+    });
+    signatures.insert(std::upper_bound(signatures.begin(), signatures.end(), own, KeyLess), own);
+    if (signatures.size() > artifact::kMaxSignatures) {
+      PrintError("'" + path + "' has " + std::to_string(artifact::kMaxSignatures) + " signatures already",
+                 "adc sign --remove takes all of them out");
+      return driver::kExitFailed;
+    }
+  }
+  artifact::Vector<uint8_t> written;
+  artifact::Error error;
+  if (!artifact::WithSignatures(file.bytes, file.index, signatures, &written, &error)) {
+    PrintError("'" + path + "': " + std::string(error.message()));
+    return driver::kExitBadBundle;
+  }
+  std::span<const uint8_t> bytes(written.data(), written.size());
+  if (diag::Status done = driver::WriteWhole(out, bytes); !done) {
+    PrintError(done.Failure().text);
+    return driver::kExitFailed;
+  }
+  return driver::kExitOk;
+}
+
+}  // namespace
+
+int Sign(const std::vector<std::string>& words, Session&) {
+  std::vector<std::string> files;
+  std::string new_key, key, out;
+  bool remove = false;
+  CommandLine line(
+      "adc sign --new-key=FILE | adc sign --key=FILE [-o FILE] bundle.adcb...",
+      "Makes keys, and signs bundles with them (Ed25519): a signature says that the holder of the key\n"
+      "vouches for the content, so that adc run --key=FILE.pub and hosts of the loader that know the\n"
+      "public key run its code. It covers everything but the signatures: one changed bit, and nobody has\n"
+      "signed it. A bundle may have several, at most 16.");
+  line.Text("--new-key", "FILE", "make a key: the secret half into FILE, the public one into FILE.pub",
+            &new_key);
+  line.Text("--key", "FILE", "sign with this secret key; its earlier signature is replaced", &key);
+  line.Flag("--remove", "take all signatures out", &remove);
+  line.Text("-o", "FILE", "write there, not in place", &out);
+  line.Example("adc sign --new-key=studio", "writes studio and studio.pub");
+  line.Example("adc sign --key=studio relax.adcb", "signs in place");
+  line.Positional("bundle", 0, SIZE_MAX, &files);
+  if (std::optional<int> code = line.Parse(words)) return *code;
+  if (!new_key.empty() + !key.empty() + remove != 1) {
+    PrintError("one of --new-key, --key and --remove is wanted");
+    return driver::kExitUsage;
+  }
+  if (new_key.empty() == files.empty() || (!out.empty() && files.size() != 1)) {
+    PrintError(files.empty()      ? "no bundle to sign"
+               : !new_key.empty() ? "--new-key takes no bundle"
+                                  : "-o wants one bundle");
+    return driver::kExitUsage;
+  }
+  if (!new_key.empty()) return MakeKey(new_key);
+  std::optional<keys::Seed> seed;
+  if (!remove) {
+    if (!keys::Available()) return NoLibrary();
+    diag::Result<std::string> text = driver::ReadWhole(key);
+    std::string wrong;
+    if (!text) {
+      PrintError(text.Failure().text);
+      return driver::kExitFailed;
+    }
+    seed = keys::SecretFromText(*text, &wrong);
+    if (!seed) {
+      PrintError("'" + key + "' " + wrong);
+      return driver::kExitUsage;
+    }
+  }
+  for (const std::string& path : files) {
+    int code = Rewrite(path, out.empty() ? path : out, seed ? &*seed : nullptr);
+    if (code != driver::kExitOk) return code;
+  }
+  return driver::kExitOk;
+}
+
+}  // namespace adc::tool
