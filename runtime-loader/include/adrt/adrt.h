@@ -340,7 +340,7 @@ typedef struct adrt_plan_desc {
                            it fit, and loops keep checkpoints where the kernel was compiled for them. Where
                            not even that does it, adrt_error.needed_bytes says which budget would */
   /* Steps that each call on the plan may take to compute its sizes, all of them together
-   * (adrt_plan_report.steps says how many it took); 0: 2^26, a fraction of a second. Where they do not do the
+   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. Where they do not do the
    * call fails with ADRT_ERROR_OVER_LIMIT, whatever the bundle says: allow more for one that you trust. */
   uint64_t size_budget;
   /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
