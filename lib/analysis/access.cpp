@@ -32,6 +32,23 @@ bool IsNonzero(int64_t value, uint32_t bits) {
   return bits >= 63 ? value != 0 : (value & ((int64_t{1} << bits) - 1)) != 0;
 }
 
+/// The end of a loop from `lo` to `hi` without guards: where `hi` is a select between an end and `lo`, there
+/// are no iterations, or those up to that end (transform/guard_tasks.h makes such loops).
+Value EndBehindGuard(const Function& f, AffineForms& forms, Value lo, Value hi) {
+  for (;;) {
+    Inst inst = f.DefiningInst(hi);
+    if (!inst.Valid() || f[inst].op != Op::Select) return hi;
+    Value taken = f.Operand(inst, 1), other = f.Operand(inst, 2);
+    if (forms.Of(taken) == forms.Of(lo) && forms.IsNarrow(taken) == forms.IsNarrow(lo)) {
+      hi = other;
+    } else if (forms.Of(other) == forms.Of(lo) && forms.IsNarrow(other) == forms.IsNarrow(lo)) {
+      hi = taken;
+    } else {
+      return hi;
+    }
+  }
+}
+
 }  // namespace
 
 struct AccessFacts::Parts {
@@ -134,6 +151,7 @@ bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
   if (!counts) return false;
   Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
   if (!structure_.DefinedOutside(lo, loop) || !structure_.DefinedOutside(hi, loop)) return false;
+  hi = EndBehindGuard(f, forms_, lo, hi);
   digit.lo = forms_.Of(lo);
   std::optional<AffineForm> extent = Add(forms_.Of(hi), digit.lo, -1);
   if (!extent) return false;

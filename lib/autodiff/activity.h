@@ -25,6 +25,7 @@ class Activity {
   Activity(const ir::Module& module, const ir::Function& function, DiffParameters parameters);
 
   bool Varied(ir::Value v) const { return varied_.Has(v); }
+  bool Useful(ir::Value v) const { return useful_.Has(v); }
   bool Active(ir::Value v) const { return varied_.Has(v) && useful_.Has(v); }
   /// True when parameter number `n` has a companion.
   bool IsDiff(uint32_t n) const { return parameters_.is_diff[n]; }

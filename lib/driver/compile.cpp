@@ -25,6 +25,7 @@
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
 #include "autodiff/save_overwritten.h"
+#include "autodiff/stopped.h"
 #include "autodiff/write_races.h"
 #include "diag/errors/adstack.h"
 #include "diag/errors/autodiff.h"
@@ -68,7 +69,7 @@ class Compilation {
         passes_(options.watch, diagnostics_, PrintToStandardError) {}
 
   ExitCode Run() {
-    bool finished = TakeTargets() && Read() && Shape() && Derive();
+    bool finished = TakeTargets() && Read() && TakeActive() && Shape() && Derive();
     if (options_.emit == Emit::Ir) {
       // The module is what was asked for, however far --stop-after let it come.
       if (finished && !options_.watch.stop_after.empty()) finished = Lower();
@@ -235,7 +236,7 @@ bool Saves(const ir::Function& kernel) {
 }
 
 /// `--active`: the other `diff` parameters count as constants. Every name has to mean something in some
-/// kernel.
+/// kernel. Before all passes: where a derivative stops must not depend on what they forward.
 bool Compilation::TakeActive() {
   if (options_.active.empty()) return true;
   auto may_be_active = [&](const ir::Function& kernel, uint32_t n) {
@@ -270,7 +271,6 @@ bool Compilation::TakeActive() {
 }
 
 bool Compilation::Derive() {
-  if (!TakeActive()) return false;
   // Only kernels with differentiable parameters have derivatives; the others are simply compiled.
   std::vector<ir::Function*> primals;
   for (ir::Function* kernel : Kernels()) {
@@ -304,6 +304,10 @@ bool Compilation::Derive() {
     }
     return good;
   };
+  for (const ir::Function* kernel : primals) {
+    bool derived = options_.derive.tangent || (options_.derive.gradient && !kernel->grad.Valid());
+    if (derived) autodiff::WarnOfStoppedDerivatives(*module_, *kernel, diagnostics_);
+  }
   bool saved = !options_.derive.gradient || passes_.Run("save-overwritten", *module_, [&] {
     autodiff::SaveConfig config;
     config.overwritten = options_.save_overwritten;

@@ -201,6 +201,7 @@ class SimplifyRewriter final : public Rewriter {
 
   bool HasDerivative(uint32_t parameter, uint32_t field) const {
     const ir::ParamInfo& info = from_.params[parameter];
+    if (info.inactive) return false;
     Type type = from_.TypeOf(from_.Params()[parameter]);
     if (type.IsLayout()) return module_.layouts[type.count].fields[field].diff;
     return info.diff || info.role == ir::ParamRole::Scratch;

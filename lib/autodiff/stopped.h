@@ -1,0 +1,15 @@
+#pragma once
+// Where a derivative ends in a buffer that is not marked `diff`.
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::autodiff {
+
+/// Warns (W0417), once for each buffer or field, of a float without `diff` into which `kernel` stores what
+/// depends on a `diff` input and from which it reads again what reaches a `diff` output. Requires
+/// Phase::Scalar.
+void WarnOfStoppedDerivatives(const ir::Module& module, const ir::Function& kernel,
+                              diag::Diagnostics& diagnostics);
+
+}  // namespace adc::autodiff
