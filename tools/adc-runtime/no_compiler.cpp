@@ -21,4 +21,26 @@ int InterpretSource(const std::string& path, const OpenOptions&, const Kernel&,
   return driver::kExitUnsupported;
 }
 
+// No text, no oracle: gradcheck looks at bundles without one.
+struct DualKernel::Ready {};
+DualKernel::DualKernel() = default;
+DualKernel::~DualKernel() = default;
+DualKernel::DualKernel(DualKernel&&) noexcept = default;
+DualKernel& DualKernel::operator=(DualKernel&&) noexcept = default;
+bool DualKernel::Open(const std::string&, const OpenOptions&, const std::string&, uint64_t) {
+  return false;
+}
+bool DualKernel::Run(std::map<std::string, ArgValue>&, std::map<std::string, std::vector<double>>&, bool) {
+  return false;
+}
+uint64_t DualKernel::Steps() const {
+  return 0;
+}
+bool DualKernel::TakesExtrema() const {
+  return false;
+}
+bool DualKernel::Promises() const {
+  return false;
+}
+
 }  // namespace adc::tool

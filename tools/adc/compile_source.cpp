@@ -37,6 +37,9 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.include_dirs = options.include_dirs;
   compile.targets = options.targets;
   if (compile.targets.empty()) compile.targets = {target::HostTarget()};
+  compile.float_mode = options.float_mode == "strict" ? driver::FloatMode::Strict
+                       : options.float_mode == "fast" ? driver::FloatMode::Fast
+                                                      : driver::FloatMode::Contract;
   compile.check_bounds = options.check_bounds;
   compile.check_writes = options.check_writes;
   compile.save_overwritten = options.save_overwritten;

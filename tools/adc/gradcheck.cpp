@@ -1,7 +1,8 @@
 // `adc gradcheck`: the reverse kernel against forward mode and against central differences, parameter by
-// parameter (gradient_checker.h).
+// parameter (gradient_checker.h); then at other points against the interpreter (point_checker.h).
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "driver/options.h"
 #include "gradient_checker.h"
 #include "interpret.h"
+#include "point_checker.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -112,8 +114,9 @@ struct Outcome {
       if (row.agreement != Agreement::SaysNothing) worst_central = std::max(worst_central, row.central_error);
     }
   }
-  int Code(const std::optional<OrderDependence>& order) const {
-    return differ == 0 && unknown == 0 && !order ? driver::kExitOk : driver::kExitFailed;
+  int Code(const std::optional<OrderDependence>& order, const PointsOutcome& points) const {
+    bool good = differ == 0 && unknown == 0 && !order && points.differences.empty();
+    return good ? driver::kExitOk : driver::kExitFailed;
   }
 };
 
@@ -136,6 +139,21 @@ void PrintRows(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows
   std::printf("\n");
 }
 
+void PrintPoints(const PointsOutcome& points) {
+  if (points.points == 0) return;
+  std::printf("%u further points, %zu differ from the interpreter's derivatives", points.points,
+              points.differences.size());
+  if (points.near_kink > 0) std::printf(", %u ok near a kink, or in rounding", points.near_kink);
+  if (points.cut_short) std::printf(" (the interpreter takes long: --points=N for more)");
+  std::printf("\n");
+  for (const PointDifference& difference : points.differences) {
+    std::string by = difference.workers == 0 ? "" : ", " + std::to_string(difference.workers) + " workers";
+    std::printf("  %s%s: %s DIFFERS at element %llu: reverse %.7g, interpreter %.7g\n",
+                difference.point.c_str(), by.c_str(), difference.parameter.c_str(),
+                static_cast<unsigned long long>(difference.element), difference.reverse, difference.dual);
+  }
+}
+
 /// A number of JSON; null for what JSON has no number for, and for comparisons that were not made (`known`).
 std::string JsonNumber(double number, bool known = true) {
   if (!known || !std::isfinite(number)) return "null";
@@ -146,7 +164,8 @@ std::string JsonNumber(double number, bool known = true) {
 
 /// Names and types hold no character that JSON would have written in another way.
 void PrintJson(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome,
-               const std::optional<OrderDependence>& order) {
+               const std::optional<OrderDependence>& order, const PointsOutcome& points,
+               const std::string& fp) {
   std::string text = "{\"kernel\": \"" + std::string(kernel.report.name) + "\", \"parameters\": [";
   const char* separator = "";
   for (const auto& [param, row] : rows) {
@@ -183,7 +202,22 @@ void PrintJson(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows
     text += "null";
   }
   text += ", \"differ\": " + std::to_string(outcome.differ) +
-          ", \"not_known\": " + std::to_string(outcome.unknown) + "}\n";
+          ", \"not_known\": " + std::to_string(outcome.unknown) + ", \"fp\": \"" + fp +
+          "\", \"points\": {\"compared\": " + std::to_string(points.points) +
+          ", \"near_kink\": " + std::to_string(points.near_kink) +
+          ", \"left_out\": " + std::to_string(points.left_out) +
+          ", \"cut_short\": " + (points.cut_short ? "true" : "false") + ", \"differ\": [";
+  separator = "";
+  for (const PointDifference& difference : points.differences) {
+    text += separator;
+    text += "{\"point\": \"" + difference.point + "\", \"name\": \"" + difference.parameter +
+            "\", \"index\": " + std::to_string(difference.element) +
+            ", \"workers\": " + std::to_string(difference.workers) +
+            ", \"reverse\": " + JsonNumber(difference.reverse) +
+            ", \"interpreter\": " + JsonNumber(difference.dual) + "}";
+    separator = ", ";
+  }
+  text += "]}}\n";
   std::fputs(text.c_str(), stdout);
 }
 
@@ -217,12 +251,14 @@ std::optional<OrderDependence> FindOrderDependence(const std::string& path, cons
 }
 
 int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
-           const std::optional<OrderDependence>& order, bool json) {
+           const std::optional<OrderDependence>& order, const PointsOutcome& points, const std::string& fp,
+           bool json) {
   Outcome outcome(rows);
   if (json) {
-    PrintJson(bundle, kernel, rows, outcome, order);
+    PrintJson(bundle, kernel, rows, outcome, order, points, fp);
   } else {
     PrintRows(bundle, kernel, rows, outcome);
+    PrintPoints(points);
   }
   std::fflush(stdout);
   if (order && !json) {
@@ -240,8 +276,11 @@ int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
         "nothing was left to compare with for " + std::to_string(outcome.unknown) + " of the parameters",
         "compile with --derive=grad,jvp: forward mode has no steps");
   }
-  return outcome.Code(order);
+  return outcome.Code(order, points);
 }
+
+/// Further points where nobody says how many.
+constexpr uint64_t kDefaultPoints = 20;
 
 /// A number with a point: tolerances.
 std::string TakeDouble(std::string_view text, double* target) {
@@ -251,72 +290,50 @@ std::string TakeDouble(std::string_view text, double* target) {
   return end == copy.c_str() + copy.size() && *target > 0 ? "" : "wants a positive number";
 }
 
-}  // namespace
-
-int Gradcheck(const std::vector<std::string>& words, Session& session) {
-  std::vector<std::string> files;
-  std::string kernel_name;
+/// What one run of the command does.
+struct Request {
+  std::string file, kernel;
+  std::string source;  ///< the text that the interpreter runs; empty: none
   ArgTexts texts;
   CheckSettings settings;
   OpenOptions open;
   DeviceChoice device;
-  uint64_t workers = 0;
   bool json = false, any_order = false;
-  CommandLine line(
-      "adc gradcheck [options] bundle.adcb|kernel.ir",
-      "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; for an .ir file\n"
-      "unless a function names a vjp and no jvp) and with central differences, per differentiable\n"
-      "parameter. Float parameters without --arg are random in [0.1, 0.9]. Central differences are taken\n"
-      "at several steps and extrapolated; where a kink or rounding leaves them less certain than the\n"
-      "tolerance, forward mode decides. Parameters of up to 16 floats are compared element by element.\n"
-      "The kernel of an .ir file is also run in the interpreter with its iterations first to last and\n"
-      "last to first: results that differ show a race.\n"
-      "Exit code 1 where one differs, or where nothing says that it does not.");
-  line.Section("What to check");
-  line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
-            &kernel_name);
-  line.List("--arg", "NAME=VALUE", "as for adc run", &texts.args);
-  line.List("--shape", "NAME=N,M", "extents of a buffer without --arg", &texts.shapes);
-  line.Number("--seed", "N", "of random inputs, weights and directions; default 1", &settings.seed,
-              UINT64_MAX);
-  line.Number("--directions", "N", "random directions per parameter; default 4", &settings.directions,
-              100000);
-  line.Value("--tolerance", "NUMBER", "relative, against central differences; default 1e-6 (f64), 2e-2 (f32)",
-             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_central); });
-  line.Value("--tolerance-forward", "NUMBER",
-             "relative, against forward mode; default 1e-10 (f64), 1e-3 (f32)",
-             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_forward); });
-  line.Flag("--any-order", "do not look whether the order of iterations decides about results", &any_order);
-  line.Flag("--json",
-            "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
-            "\"verdict\" (agrees, agrees with forward mode, not known, differs), \"reverse\", \"forward\",\n"
-            "\"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
-            "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\" and \"element\" (index, "
-            "reverse, forward\n"
-            "of the worst one); \"order\" (name, index, first_to_last, last_to_first of a float that a race\n"
-            "decides, or null); \"differ\" and \"not_known\" (counts). What is not known is null",
-            &json);
-  line.Section("How");
-  AddTrustOptions(line, &open.trust);
-  AddDeviceOptions(line, &device);
-  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
-  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
-              &settings.launch.adstack_cap, UINT64_MAX);
-  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
-  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
-            &open.save_overwritten);
-  line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
-  line.Positional("bundle", 1, 1, &files);
-  if (std::optional<int> code = line.Parse(words)) return *code;
+  uint64_t points = kDefaultPoints;
+  bool points_given = false;
+};
+
+/// The drawn point, and on the CPU (or where they are asked for) others, against the interpreter.
+int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
+                const Machine& machine, const Values& inputs, GradientChecker& checker,
+                PointsOutcome* outcome) {
+  if (request.points == 0 || request.source.empty() || request.any_order) return driver::kExitOk;
+  // A bound of the memory that the user has set may not hold elsewhere.
+  bool elsewhere =
+      request.points_given || (machine.device().IsCpu() && request.settings.launch.adstack_cap == 0);
+  constexpr uint64_t kBudget = 20'000'000;
+  uint64_t budget = request.points_given ? 50 * kBudget : kBudget;
+  DualKernel dual;
+  if (!dual.Open(request.source, request.open, primal.report.name, budget / 8)) return driver::kExitOk;
+  PointChecker points(bundle, primal, checker, dual, budget, request.settings.tolerance_forward,
+                      request.settings.seed);
+  std::vector<uint32_t> workers = {0};
+  if (request.settings.launch.workers == 0 && machine.device().IsCpu()) workers = {0, 1, 3};
+  return points.Run(inputs, request.settings.seed, elsewhere ? request.points : 0, workers, outcome);
+}
+
+/// The whole check, with the kernel compiled as `request.open` says.
+int CheckOnce(const Request& request, Session& session) {
+  const CheckSettings& settings = request.settings;
   Machine machine(session);
-  settings.launch.workers = static_cast<uint32_t>(workers);
-  if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
+  if (int code = machine.Open(request.device, settings.launch.workers); code != driver::kExitOk) return code;
+  OpenOptions open = request.open;
   open.targets = machine.device().Targets();
   open.derive_tangents = open.tangent_where_named = true;
   Bundle bundle;
-  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+  if (int code = machine.OpenBundle(request.file, open, &bundle); code != driver::kExitOk) return code;
   Kernel primal, gradient, tangent;
-  if (int code = FindKernel(bundle.get(), kernel_name, &primal); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), request.kernel, &primal); code != driver::kExitOk) return code;
   std::string name = primal.report.name;
   bool has_gradient = false, has_tangent = false;
   for (const Kernel& kernel : AllKernels(bundle.get())) {
@@ -333,17 +350,131 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
 
   Values inputs;
   std::map<std::string, std::vector<int64_t>> shapes;
-  if (!ParseArguments(bundle.get(), primal, texts, &inputs, &shapes)) return driver::kExitUsage;
+  if (!ParseArguments(bundle.get(), primal, request.texts, &inputs, &shapes)) return driver::kExitUsage;
   if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
   if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
   std::optional<OrderDependence> order;
-  if (!any_order && files[0].ends_with(".ir"))
-    order = FindOrderDependence(files[0], open, bundle.get(), primal, inputs);
+  if (!request.any_order && !request.source.empty())
+    order = FindOrderDependence(request.source, open, bundle.get(), primal, inputs);
   GradientChecker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
-                          std::move(inputs));
+                          inputs);
   std::vector<std::pair<const Param*, CheckedGradient>> rows;
   if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
-  return machine.Finish(Report(bundle.get(), primal, rows, order, json));
+  PointsOutcome points;
+  int code = CheckPoints(request, bundle.get(), primal, machine, inputs, checker, &points);
+  if (code != driver::kExitOk) return code;
+  std::string fp = open.float_mode.empty() ? "contract" : open.float_mode;
+  return machine.Finish(Report(bundle.get(), primal, rows, order, points, fp, request.json));
+}
+
+/// The number of --points.
+std::string TakePoints(std::string_view text, Request* request) {
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), request->points);
+  request->points_given = true;
+  return failure == std::errc() && end == text.data() + text.size() ? "" : "wants a number";
+}
+
+/// "strict,fast"
+std::string TakeModes(std::string_view text, std::vector<std::string>* modes) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string mode(text.substr(begin, end - begin));
+    if (mode != "strict" && mode != "contract" && mode != "fast") return "takes strict, contract and fast";
+    modes->push_back(std::move(mode));
+    begin = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
+int Gradcheck(const std::vector<std::string>& words, Session& session) {
+  std::vector<std::string> files;
+  Request request;
+  CheckSettings& settings = request.settings;
+  OpenOptions& open = request.open;
+  std::vector<std::string> modes;
+  uint64_t workers = 0;
+  CommandLine line(
+      "adc gradcheck [options] bundle.adcb|kernel.ir",
+      "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; for an .ir file\n"
+      "unless a function names a vjp and no jvp) and with central differences, per differentiable\n"
+      "parameter. Float parameters without --arg are random in [0.1, 0.9]. Central differences are taken\n"
+      "at several steps and extrapolated; where a kink or rounding leaves them less certain than the\n"
+      "tolerance, forward mode decides. Parameters of up to 16 floats are compared element by element.\n"
+      "The kernel of an .ir file is also run in the interpreter with its iterations first to last and\n"
+      "last to first: results that differ show a race. Its gradient is then held against the interpreter's\n"
+      "derivatives, on a CPU at further points too: with other numbers of workers; floats drawn again,\n"
+      "zero, equal, of both signs, very large, very small; integers 0, 1, 2, 3 (they may count) and equal\n"
+      "(they may be indices). Points at which the kernel leaves a buffer, or races, are left out.\n"
+      "Exit code 1 where one differs, or where nothing says that it does not.");
+  line.Section("What to check");
+  line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
+            &request.kernel);
+  line.List("--arg", "NAME=VALUE", "as for adc run", &request.texts.args);
+  line.List("--shape", "NAME=N,M", "extents of a buffer without --arg", &request.texts.shapes);
+  line.Number("--seed", "N", "of random inputs, weights and directions; default 1", &settings.seed,
+              UINT64_MAX);
+  line.Number("--directions", "N", "random directions per parameter; default 4", &settings.directions,
+              100000);
+  line.Value("--tolerance", "NUMBER", "relative, against central differences; default 1e-6 (f64), 2e-2 (f32)",
+             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_central); });
+  line.Value("--tolerance-forward", "NUMBER",
+             "relative, against forward mode; default 1e-10 (f64), 1e-3 (f32)",
+             [&](std::string_view text) { return TakeDouble(text, &settings.tolerance_forward); });
+  line.Text("--source", "FILE", "of a bundle: the .ir file that it was compiled from, for the interpreter",
+            &request.source);
+  line.Value("--points", "N",
+             "at most so many further points; 0: nothing is held against the interpreter's derivatives;\n"
+             "default 20 on a CPU, while 20 million steps of the interpreter do, and the drawn one elsewhere",
+             [&](std::string_view text) { return TakePoints(text, &request); });
+  line.Value("--fp", "MODE,...",
+             "for an .ir file: check what strict, contract or fast compiles to, in turn;\n"
+             "default contract",
+             [&](std::string_view text) { return TakeModes(text, &modes); });
+  line.Flag("--any-order",
+            "do not look whether the order of iterations decides about results, nor at further points",
+            &request.any_order);
+  line.Flag(
+      "--json",
+      "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
+      "\"verdict\" (agrees, agrees with forward mode, not known, differs), \"reverse\", \"forward\",\n"
+      "\"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
+      "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\" and \"element\" (index, "
+      "reverse, forward\n"
+      "of the worst one); \"order\" (name, index, first_to_last, last_to_first of a float that a race\n"
+      "decides, or null); \"differ\" and \"not_known\" (counts); \"fp\"; \"points\" (compared, near_kink,\n"
+      "left_out, cut_short, and in differ what differs: point, name, index, workers, reverse,\n"
+      "interpreter). What is not known is null. With several modes of --fp an object for each",
+      &request.json);
+  line.Section("How");
+  AddTrustOptions(line, &open.trust);
+  AddDeviceOptions(line, &request.device);
+  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
+              &settings.launch.adstack_cap, UINT64_MAX);
+  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
+  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
+            &open.save_overwritten);
+  line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
+  line.Positional("bundle", 1, 1, &files);
+  if (std::optional<int> code = line.Parse(words)) return *code;
+  request.file = files[0];
+  if (request.source.empty() && request.file.ends_with(".ir")) request.source = request.file;
+  settings.launch.workers = static_cast<uint32_t>(workers);
+  if (modes.size() < 2) {
+    if (!modes.empty()) open.float_mode = modes[0];
+    return CheckOnce(request, session);
+  }
+  int worst = driver::kExitOk;
+  for (const std::string& mode : modes) {
+    open.float_mode = mode;
+    if (!request.json) std::printf("--fp=%s: ", mode.c_str());
+    int code = CheckOnce(request, session);
+    if (code != driver::kExitOk && code != driver::kExitFailed) return code;
+    worst = std::max(worst, code);
+  }
+  return worst;
 }
 
 }  // namespace adc::tool

@@ -26,12 +26,6 @@ int Rank(Agreement agreement) {
 /// Parameters of so many floats are compared element by element.
 constexpr uint64_t kMostElements = 16;
 
-/// The distance between a value of this type near 1 and the next.
-double Epsilon(uint32_t type) {
-  if (type == ADRT_TYPE_F16) return 0x1p-10;
-  return type == ADRT_TYPE_F32 ? 0x1p-23 : 0x1p-52;
-}
-
 }  // namespace
 
 const Param* GradientChecker::Companion(const Kernel& kernel, const Param& param) const {
@@ -61,9 +55,12 @@ int GradientChecker::Loss(const Values& values, LossValue* loss) {
   return code;
 }
 
-int GradientChecker::Reverse() {
-  Values values = inputs_;
-  if (int code = machine_.Launch(primal_, values, settings_.launch); code != driver::kExitOk) return code;
+int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
+                                std::map<std::string, std::vector<double>>* adjoints) {
+  Values values = inputs;
+  LaunchOptions launch = settings_.launch;
+  if (workers != 0) launch.workers = workers;
+  if (int code = machine_.Launch(primal_, values, launch); code != driver::kExitOk) return code;
   if (!FillCompanions(gradient_, &values)) return driver::kExitUsage;
   for (const auto& [name, weights] : weights_) {
     const Param* adjoint = Companion(gradient_, *primal_.Find(name));
@@ -72,12 +69,13 @@ int GradientChecker::Reverse() {
       Write(values[adjoint->name], places_[name][at], weights[at]);
     }
   }
-  if (int code = machine_.Launch(gradient_, values, settings_.launch); code != driver::kExitOk) return code;
+  if (int code = machine_.Launch(gradient_, values, launch); code != driver::kExitOk) return code;
   for (const Param& param : primal_.params) {
     const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
     if (adjoint == nullptr) continue;
     const ArgValue& value = values[adjoint->name];
-    std::vector<double>& numbers = adjoints_[param.name];
+    std::vector<double>& numbers = (*adjoints)[param.name];
+    numbers.clear();
     for (const Place& place : Places(param)) numbers.push_back(Read(value, place));
   }
   return driver::kExitOk;
@@ -121,7 +119,7 @@ int GradientChecker::LossAt(const Param& param, const std::vector<double>& direc
 
 int GradientChecker::MeasureNoise(const Param& param, const std::vector<double>& direction, double* noise) {
   // Steps of a few of the type's: the loss is a straight line there, but for noise.
-  double step = 8 * Epsilon(Coarsest(param));
+  double step = 8 * EpsilonOf(Coarsest(param));
   std::vector<double> residuals;
   double spread = 0;
   for (int at = -3; at <= 3; ++at) {
@@ -133,13 +131,13 @@ int GradientChecker::MeasureNoise(const Param& param, const std::vector<double>&
     spread = loss.spread;
   }
   // Terms that do not move show no noise, and have that of their last digit.
-  *noise = std::max(NoiseOf(residuals), Epsilon(Coarsest(param)) * spread);
+  *noise = std::max(NoiseOf(residuals), EpsilonOf(Coarsest(param)) * spread);
   return driver::kExitOk;
 }
 
 int GradientChecker::Central(const Param& param, const std::vector<double>& direction, double expected,
                              double size, double tolerance, Judgement* judgement) {
-  double epsilon = Epsilon(Coarsest(param));
+  double epsilon = EpsilonOf(Coarsest(param));
   size_t first = 0;
   std::vector<double> steps = StepLadder(epsilon, &first);
   std::vector<Difference> differences(steps.size());
@@ -272,7 +270,7 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
 int GradientChecker::LookForKink(const Param& param, const std::vector<double>& direction, double size,
                                  double tolerance, CheckedGradient* row) {
   size_t first = 0;
-  std::vector<double> steps = StepLadder(Epsilon(Coarsest(param)), &first);
+  std::vector<double> steps = StepLadder(EpsilonOf(Coarsest(param)), &first);
   // The two sides of a smooth function come together as the step shrinks, those of a kink do not.
   double below[2], above[2];
   for (int turn = 0; turn < 2; ++turn) {
@@ -337,7 +335,7 @@ int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* 
     PrintError("kernel '" + std::string(primal_.report.name) + "' writes no differentiable buffer");
     return driver::kExitUsage;
   }
-  if (int code = Reverse(); code != driver::kExitOk) return code;
+  if (int code = AdjointsAt(inputs_, 0, &adjoints_); code != driver::kExitOk) return code;
   for (const Param& param : primal_.params) {
     if (!Differentiable(param)) continue;
     CheckedGradient row;

@@ -20,13 +20,11 @@
 
 #include "central_difference.h"
 #include "driver/progress.h"
+#include "edge_points.h"
 #include "float_places.h"
 #include "launch.h"
 
 namespace adc::tool {
-
-/// Arguments by the names of parameters.
-using Values = std::map<std::string, ArgValue>;
 
 struct CheckSettings {
   LaunchOptions launch;
@@ -79,17 +77,25 @@ class GradientChecker {
         inputs_(std::move(inputs)),
         random_(settings.seed) {}
 
+  /// The gradient with other `inputs` of the same shapes, by `workers` (0: as always): by parameter, the
+  /// adjoint of each of its floats. After Run. An exit code.
+  int AdjointsAt(const Values& inputs, uint32_t workers,
+                 std::map<std::string, std::vector<double>>* adjoints);
+  /// By parameter that the kernel writes: what its floats count in the loss.
+  const std::map<std::string, std::vector<double>>& weights() const { return weights_; }
+  /// The floats of `param` that are differentiated; after Run.
+  const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
+  /// Whether `param` has an adjoint.
+  bool Differentiable(const Param& param) const {
+    return param.IsLayout() ? !Places(param).empty() : param.report.diff != 0 && param.IsFloat();
+  }
+
   /// Compares every differentiable input. An exit code.
   int Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows);
 
  private:
-  bool Differentiable(const Param& param) const {
-    return param.IsLayout() ? !Places(param).empty() : param.report.diff != 0 && param.IsFloat();
-  }
-  const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
   const Param* Companion(const Kernel& kernel, const Param& param) const;
   int Loss(const Values& values, LossValue* loss);
-  int Reverse();
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
   /// The loss with the parameter moved by `step` times the direction, and what reverse mode predicts of the
   /// move.

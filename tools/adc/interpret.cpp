@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "command_line.h"
@@ -62,6 +63,55 @@ std::vector<uint64_t> BitsOf(ir::Type type, const std::vector<uint8_t>& bytes) {
   return bits;
 }
 
+/// The interpreter's arguments with the memory of `values`. What has none is scratch.
+interp::Arguments Bind(const ir::Module& module, const ir::Function& function,
+                       const std::map<std::string, ArgValue>& values) {
+  interp::Arguments arguments = interp::MakeArguments(module, function);
+  for (uint32_t n = 0; n < function.Params().size(); ++n) {
+    ir::Value param = function.Params()[n];
+    ir::Type type = function.TypeOf(param);
+    interp::Argument& argument = arguments[n];
+    auto value = values.find(std::string(module.Text(function[param].name)));
+    uint32_t like = function.params[n].companion_of;
+    if (value == values.end()) {
+      // Scratch, which the loader would have made: zeros, in the shape of what it belongs to.
+      if (type.IsBuffer() && type.count != 0 && like < n)
+        argument.tensor = interp::Tensor::Zeros(type.Element(), arguments[like].tensor.extents);
+      continue;
+    }
+    const ArgValue& given = value->second;
+    if (type.IsRegister()) {
+      argument.bits = BitsOf(type, given.bytes);
+      continue;
+    }
+    if (type.IsBuffer()) argument.tensor.extents = given.extents;
+    argument.tensor.data.resize(given.bytes.size());
+    if (!given.bytes.empty())
+      std::memcpy(argument.tensor.data.data(), given.bytes.data(), given.bytes.size());
+  }
+  return arguments;
+}
+
+/// Copies what a run left in `arguments` to `values`.
+void TakeBack(const ir::Module& module, const ir::Function& function, const interp::Arguments& arguments,
+              std::map<std::string, ArgValue>& values) {
+  for (uint32_t n = 0; n < function.Params().size(); ++n) {
+    ir::Value param = function.Params()[n];
+    auto value = values.find(std::string(module.Text(function[param].name)));
+    if (value == values.end() || function.TypeOf(param).IsRegister()) continue;
+    const std::vector<std::byte>& data = arguments[n].tensor.data;
+    value->second.bytes.resize(data.size());
+    if (!data.empty()) std::memcpy(value->second.bytes.data(), data.data(), data.size());
+  }
+}
+
+/// The kernel called `name`; null where there is none.
+const ir::Function* FindSource(const ir::Module& module, std::string_view name) {
+  for (const auto& one : module.functions)
+    if (one->IsKernel() && module.Text(one->name) == name) return one.get();
+  return nullptr;
+}
+
 int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag::SourceManager& sources) {
   std::string name = "kernel '" + std::string(kernel.report.name) + "': ";
   if (!result.Ok()) {
@@ -97,10 +147,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   if (!ParseAsWritten(path, options, &parsed)) return driver::kExitFailed;
   const ir::Function* function = nullptr;
   auto find = [&] {
-    function = nullptr;
-    for (const auto& one : parsed.module->functions) {
-      if (one->IsKernel() && parsed.module->Text(one->name) == name) function = one.get();
-    }
+    function = FindSource(*parsed.module, name);
     return function != nullptr;
   };
   if (!find()) {
@@ -111,29 +158,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
     }
   }
   const ir::Module& module = *parsed.module;
-  interp::Arguments arguments = interp::MakeArguments(module, *function);
-  for (uint32_t n = 0; n < function->Params().size(); ++n) {
-    ir::Value param = function->Params()[n];
-    ir::Type type = function->TypeOf(param);
-    interp::Argument& argument = arguments[n];
-    auto value = values.find(std::string(module.Text((*function)[param].name)));
-    uint32_t like = function->params[n].companion_of;
-    if (value == values.end()) {
-      // Scratch, which the loader would have made: zeros, in the shape of what it belongs to.
-      if (type.IsBuffer() && type.count != 0 && like < n)
-        argument.tensor = interp::Tensor::Zeros(type.Element(), arguments[like].tensor.extents);
-      continue;
-    }
-    ArgValue& given = value->second;
-    if (type.IsRegister()) {
-      argument.bits = BitsOf(type, given.bytes);
-      continue;
-    }
-    if (type.IsBuffer()) argument.tensor.extents = given.extents;
-    argument.tensor.data.resize(given.bytes.size());
-    if (!given.bytes.empty())
-      std::memcpy(argument.tensor.data.data(), given.bytes.data(), given.bytes.size());
-  }
+  interp::Arguments arguments = Bind(module, *function, values);
   interp::RunOptions run;
   if (how.reversed) run.order = interp::Order::Reversed;
   if (how.step_budget != 0) run.step_budget = how.step_budget;
@@ -141,15 +166,79 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   if (how.quiet && (!result.Ok() || result.status.code != 0)) return driver::kExitRunTime;
   if (!how.quiet) std::fputs(result.printed.c_str(), stdout);
   if (int code = ReportEnd(result, kernel, parsed.sources); code != driver::kExitOk) return code;
-  for (uint32_t n = 0; n < function->Params().size(); ++n) {
-    ir::Value param = function->Params()[n];
-    auto value = values.find(std::string(module.Text((*function)[param].name)));
-    if (value == values.end() || function->TypeOf(param).IsRegister()) continue;
-    const std::vector<std::byte>& data = arguments[n].tensor.data;
-    value->second.bytes.resize(data.size());
-    if (!data.empty()) std::memcpy(value->second.bytes.data(), data.data(), data.size());
-  }
+  TakeBack(module, *function, arguments, values);
   return driver::kExitOk;
+}
+
+struct DualKernel::Ready {
+  Parsed parsed;
+  const ir::Function* function = nullptr;
+  std::optional<interp::Interpreter> ways[2];  ///< iterations first to last, and last to first
+  uint64_t steps = 0;
+};
+
+DualKernel::DualKernel() = default;
+DualKernel::~DualKernel() = default;
+DualKernel::DualKernel(DualKernel&&) noexcept = default;
+DualKernel& DualKernel::operator=(DualKernel&&) noexcept = default;
+
+bool DualKernel::Open(const std::string& path, const OpenOptions& options, const std::string& name,
+                      uint64_t step_budget) {
+  auto ready = std::make_unique<Ready>();
+  if (!ParseAsWritten(path, options, &ready->parsed)) return false;
+  ready->function = FindSource(*ready->parsed.module, name);
+  if (ready->function == nullptr) return false;
+  for (int way = 0; way < 2; ++way) {
+    interp::RunOptions run;
+    run.step_budget = step_budget;
+    run.order = way == 0 ? interp::Order::Forward : interp::Order::Reversed;
+    ready->ways[way].emplace(*ready->parsed.module, *ready->function, run);
+  }
+  ready_ = std::move(ready);
+  return true;
+}
+
+bool DualKernel::Run(std::map<std::string, ArgValue>& values,
+                     std::map<std::string, std::vector<double>>& tangents, bool reversed) {
+  const ir::Module& module = *ready_->parsed.module;
+  const ir::Function& function = *ready_->function;
+  interp::Arguments arguments = Bind(module, function, values);
+  interp::Tangents dual;
+  auto name_of = [&](uint32_t n) { return std::string(module.Text(function[function.Params()[n]].name)); };
+  for (uint32_t n = 0; n < function.Params().size(); ++n) {
+    auto given = tangents.find(name_of(n));
+    size_t count = interp::TangentCount(module, function.TypeOf(function.Params()[n]), arguments[n]);
+    dual.list.push_back(given == tangents.end() ? std::vector<double>() : given->second);
+    dual.list.back().resize(count);
+  }
+  interp::RunResult result = ready_->ways[reversed ? 1 : 0]->RunDual(arguments, dual);
+  ready_->steps = result.steps;
+  if (!result.Ok() || result.status.code != 0) return false;
+  TakeBack(module, function, arguments, values);
+  for (uint32_t n = 0; n < function.Params().size(); ++n) tangents[name_of(n)] = std::move(dual[n]);
+  return true;
+}
+
+uint64_t DualKernel::Steps() const {
+  return ready_->steps;
+}
+
+bool DualKernel::TakesExtrema() const {
+  for (const auto& function : ready_->parsed.module->functions) {
+    for (uint32_t block = 0; block < function->BlockCount(); ++block) {
+      for (ir::Inst inst : (*function)[ir::Block(block)].insts) {
+        ir::Op op = (*function)[inst].op;
+        if (op == ir::Op::AtomicMin || op == ir::Op::AtomicMax) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool DualKernel::Promises() const {
+  for (const ir::ParamInfo& info : ready_->function->params)
+    if (info.writeonce) return true;
+  return false;
 }
 
 }  // namespace adc::tool

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,40 @@ struct InterpretOptions {
 /// derived one as it was derived. kExitOk, or the exit code after the reason was printed.
 int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how = {});
+
+/// A kernel of a source text as it was written, before any pass, made ready to run on dual numbers: an oracle
+/// for derivatives that shares no code with differentiation, and checks every access.
+class DualKernel {
+ public:
+  DualKernel();
+  ~DualKernel();
+  DualKernel(DualKernel&&) noexcept;
+  DualKernel& operator=(DualKernel&&) noexcept;
+
+  /// Reads the kernel called `name` from the source file at `path`. A run of it ends, as a failure, after
+  /// `step_budget` steps. False where the text has no such kernel.
+  bool Open(const std::string& path, const OpenOptions& options, const std::string& name,
+            uint64_t step_budget);
+
+  /// Runs with `values` (every given parameter by name), which hold the results afterwards. `tangents`: by
+  /// parameter, the derivative of each float along one direction, those of the results afterwards; an entry
+  /// per component in C order, for a layout one per two bytes (interp/arguments.h). Parameters without an
+  /// entry have zeros, and get one. False where the run ends early: an index out of range, a failed
+  /// assertion, the budget.
+  bool Run(std::map<std::string, ArgValue>& values, std::map<std::string, std::vector<double>>& tangents,
+           bool reversed);
+  /// Steps of the last run.
+  uint64_t Steps() const;
+  /// Some parameter bears a promise about the order of its writes (`writeonce`, `settled`), which its data
+  /// keep.
+  bool Promises() const;
+  /// The text has an atomic minimum or maximum. Of equal ones each gets the whole derivative in reverse mode
+  /// (docs/differentiation.md), which is no derivative of the sum.
+  bool TakesExtrema() const;
+
+ private:
+  struct Ready;
+  std::unique_ptr<Ready> ready_;
+};
 
 }  // namespace adc::tool

@@ -97,6 +97,7 @@ struct OpenOptions {
   bool tangent_where_named = false;  ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::vector<std::string> include_dirs = {};
+  std::string float_mode = {};  ///< for .ir files: strict, contract (as where it is empty) or fast
   bool check_bounds = false;
   bool check_writes = false;
   bool save_overwritten = false;

@@ -47,11 +47,11 @@ class Launcher {
     }
     ++plan_.epoch;
     if (!SettleAll()) return false;
-    if (!TakeHeap() || !TakeStatus() || !CheckGivenStatus()) return false;
+    if (!TakeHeap() || !TakeStatus()) return false;
     uint64_t begin = Now();
     if (!queue_.Begin(error_)) return false;
     for (uint32_t turn = 0; turn < (desc_.repeat == 0 ? 1 : desc_.repeat); ++turn) {
-      if (!RecordLaunch(turn == 0)) return false;
+      if (!RecordLaunch()) return false;
       if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) break;
     }
     uint64_t recorded = Now();
@@ -65,13 +65,12 @@ class Launcher {
   const adrt_run_times& times() const { return times_; }
 
  private:
-  bool RecordLaunch(bool first) {
-    if (!adrt::RecordStart(plan_, queue_.handle(), places_, first, error_)) return false;
+  bool RecordLaunch() {
+    if (!adrt::RecordStart(plan_, queue_.handle(), places_, error_)) return false;
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (!RunTask(task)) return false;
       // After an overflow the values are wrong: later tasks would only compute from them.
-      uint32_t code = status_[ADRT_CPU_STATUS_CODE];
-      if (InHost() && (code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_CPU_BOUNDS_MOVED)) break;
+      if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
     }
     return !plan_.bounds || plan_.bounds->compares || WriteBounds();
   }
@@ -106,7 +105,7 @@ class Launcher {
 
   bool TakeHeap() {
     uint64_t bytes = adrt::HeapBytes(plan_);
-    if (uint64_t most = plan_.MostBytes(); most > 0 && bytes > most) return TooSmall(bytes, most);
+    if (plan_.heap_budget > 0 && bytes > plan_.heap_budget) return TooSmall(bytes, plan_.heap_budget);
     if (bytes == 0) return true;
     if (desc_.heap) return GrowGiven(*desc_.heap, bytes);
     if (desc_.memory) return BindGiven(bytes);
@@ -139,14 +138,7 @@ class Launcher {
       return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT, "run: memory is not aligned to ",
                           adrt::HeapAlignment(plan_), " bytes");
     }
-    return adrt::IsApart(plan_, places_.base, bytes, {}, error_);
-  }
-
-  // Where launches write the caller's memory, what its block gets afterwards must be nothing else's.
-  bool CheckGivenStatus() {
-    if (!InHost() || !desc_.status) return true;
-    return adrt::IsApart(plan_, places_.base, adrt::HeapBytes(plan_),
-                         adrt::Place::Host(desc_.status, ADRT_STATUS_BYTES), error_);
+    return true;
   }
 
   bool InHost() const { return device_.kind->host_memory; }
@@ -245,7 +237,6 @@ class Launcher {
   // The queue goes first when a launch fails: nothing is under way when the memory goes.
   adrt::PassingMemory passing_;
   adrt::OwnQueue queue_;
-  adrt::ScratchOfLaunch scratch_{plan_};
   adrt::LaunchPlaces places_;
   adrt_run_times times_ = {};
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
@@ -270,8 +261,7 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   if (!launcher.Run()) return details->status;
   // Sizes did not hold: the next launch reads and counts again, whatever the content versions say.
   uint32_t code = launcher.status()[ADRT_CPU_STATUS_CODE];
-  bool overflow =
-      code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED || code == ADRT_CPU_BOUNDS_MOVED;
+  bool overflow = code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED;
   if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size of the times is not set");
   }
