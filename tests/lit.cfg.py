@@ -1,6 +1,6 @@
 """How the directive files under tests/files run: `adc` and the tools of LLVM stand on the PATH.
 
-Parameters: `adc` is the binary under test, `strip_bundle` takes a section out of a bundle (tests/support), `llvm` the folder with FileCheck and not, `out` where tests may write.
+Parameters: `adc` is the binary under test, `strip_bundle` takes a section out of a bundle, `lie_bundle` makes its metadata lie (tests/support), `llvm` the folder with FileCheck and not, `out` where tests may write.
 Compilations verify the module after every pass.
 """
 
@@ -40,4 +40,5 @@ config.environment["PATH"] = os.pathsep.join([tools, llvm, "/usr/bin", "/bin"])
 config.environment["NO_COLOR"] = "1"
 config.environment["TERM"] = "dumb"
 config.substitutions.append(("%strip_bundle", os.path.abspath(lit_config.params.get("strip_bundle", "strip_bundle"))))
+config.substitutions.append(("%lie_bundle", os.path.abspath(lit_config.params.get("lie_bundle", "lie_bundle"))))
 config.substitutions.append(("%samples", os.path.join(config.test_source_root, "..", "samples")))

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "artifact/adstack_layout.h"
+#include "code_facts.h"
 #include "code_text.h"
 #include "codegen/llvm/disassemble.h"
 #include "codegen/spirv/tools.h"
@@ -96,7 +97,8 @@ std::string CheckCode(const artifact::Metadata& metadata, const artifact::Sectio
   if (section.target >= metadata.targets.size()) return {};
   const artifact::TargetMeta& target = metadata.targets[section.target];
   if (section.kind == kinds::kSpirv) {
-    return codegen::spirv::Validate(SpirvWords(bytes), VulkanLevel(target));
+    std::string invalid = codegen::spirv::Validate(SpirvWords(bytes), VulkanLevel(target));
+    return invalid.empty() ? CompareFacts(metadata, section, bytes) : invalid;
   }
   bool is_elf =
       section.kind == kinds::kObject || section.kind == kinds::kImage || section.kind == kinds::kHsaco;
@@ -117,7 +119,7 @@ std::string CheckCode(const artifact::Metadata& metadata, const artifact::Sectio
       }
     }
   }
-  return wrong;
+  return wrong.empty() ? CompareFacts(metadata, section, bytes) : wrong;
 }
 
 }  // namespace adc::tool

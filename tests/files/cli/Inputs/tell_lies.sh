@@ -1,0 +1,15 @@
+# tell_lies.sh LIE_BUNDLE: each lie about the bundles TARGET.adcb of this folder, and what `adc verify` makes of it.
+for lie in $("$1" --list); do
+  line=$lie:
+  for target in cpu cuda hip vulkan metal; do
+    "$1" $target.adcb lie.adcb "$lie" 2>/dev/null
+    case $? in
+      0) if adc verify lie.adcb >>good 2>>errors; then verdict=believed; else verdict=seen; fi ;;
+      6) verdict=refused ;;
+      7) verdict=- ;;
+      *) verdict=broken ;;
+    esac
+    line="$line $verdict"
+  done
+  echo "$line"
+done
