@@ -23,8 +23,8 @@ struct FoldConfig {
 };
 
 /// Called around each pass with its name ("exits", "inline", "unroll", "guard-tasks", "scalarise", "mem2reg",
-/// "simplify", "isolate-tasks"): for timing, dumping, verifying, stopping. Both may be empty. `after` returns
-/// false to stop the sequence there; that is not an error of its own.
+/// "simplify", "isolate-tasks", "sink-singular"): for timing, dumping, verifying, stopping. Both may be
+/// empty. `after` returns false to stop the sequence there; that is not an error of its own.
 struct PassObserver {
   std::function<void(std::string_view name, const ir::Module&)> before;
   std::function<bool(std::string_view name, const ir::Module&)> after;

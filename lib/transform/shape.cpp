@@ -8,6 +8,7 @@
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
+#include "transform/sink_singular.h"
 #include "transform/unroll.h"
 
 namespace adc::transform {
@@ -28,6 +29,10 @@ bool ShapeForDifferentiation(ir::Module& module, const ShapeConfig& config, diag
     GuardTasks(module, config.fold);
     return true;
   };
+  auto sink = [&] {
+    SinkSingular(module);
+    return true;
+  };
   const Step steps[] = {
       // Beyond this point every region comes to its end.
       {"exits", exits},
@@ -39,9 +44,12 @@ bool ShapeForDifferentiation(ir::Module& module, const ShapeConfig& config, diag
       // Beyond this point registers hold scalars.
       {"scalarise", [&] { return Scalarise(module, {config.fold}, diagnostics); }},
       {"mem2reg", [&] { return MemoryToRegisters(module, {config.fold}, diagnostics); }},
+      // Before anything leaves a loop, and once more where dead code does not read any longer.
+      {"sink-singular", sink},
       {"simplify", simplify},
       // Beyond this point no value crosses from task to task.
       {"isolate-tasks", [&] { return IsolateTasks(module, {}, diagnostics); }},
+      {"sink-singular", sink},
       {"simplify", simplify},
   };
   constexpr size_t kLast = std::size(steps) - 1;

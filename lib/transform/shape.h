@@ -16,8 +16,8 @@ struct ShapeConfig {
 /// without derivatives of their own inlined, marked loops unrolled, only scalars in registers, local arrays
 /// with constant indices in registers, everything simplified, tasks that stand on their own.
 ///
-/// Runs, each under the observer: exits, inline, unroll, guard-tasks, scalarise, mem2reg, simplify,
-/// isolate-tasks, simplify.
+/// Runs, each under the observer: exits, inline, unroll, guard-tasks, scalarise, mem2reg,
+/// sink-singular, simplify, isolate-tasks, sink-singular, simplify.
 /// False after errors (E03xx). True with the phase advanced, or, where the observer stopped the sequence,
 /// with the phase as it was.
 bool ShapeForDifferentiation(ir::Module& module, const ShapeConfig& config, diag::Diagnostics& diagnostics);

@@ -355,7 +355,10 @@ TEST_CASE("The whole sequence runs under its observer and can be stopped") {
     return true;
   };
   REQUIRE(transform::ShapeForDifferentiation(*parsed->module, config, parsed->diagnostics));
-  CHECK(names == "exits inline unroll guard-tasks scalarise mem2reg simplify isolate-tasks simplify ");
+  CHECK(
+      names ==
+      "exits inline unroll guard-tasks scalarise mem2reg sink-singular simplify isolate-tasks sink-singular "
+      "simplify ");
   CHECK(parsed->module->phase == ir::Phase::Scalar);
   CheckValid(*parsed);
 
