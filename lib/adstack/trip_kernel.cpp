@@ -300,9 +300,18 @@ class TripKernels {
   std::vector<Loop> loops_;
 };
 
-/// Scratch that nothing reads any more is not written any more. False where there is none.
-bool DropUnreadScratch(Function& kernel) {
+/// Scratch that nothing reads any more is not written any more; what counts for the kernel, when a loop's
+/// turn has come, reads as well, in a parameter at the same position. False where there is none.
+bool DropUnreadScratch(const ir::Module& module, Function& kernel) {
   IndexSet<Value> read;
+  for (const auto& other : module.functions) {
+    if (other->role != ir::KernelRole::Size || other->derived_from != kernel.name) continue;
+    ForEachInst(*other, [&](Inst inst) {
+      for (Value operand : other->Operands(inst)) {
+        if (IsScratch(*other, operand)) read.Insert(kernel.Params()[(*other)[operand].number]);
+      }
+    });
+  }
   ForEachInst(kernel, [&](Inst inst) {
     if (kernel[inst].op == Op::Store) return;
     for (Value operand : kernel.Operands(inst)) read.Insert(operand);
@@ -341,7 +350,7 @@ Value TripsParam(const Function& function, Inst parallel, uint32_t axis) {
 void AddTripKernels(ir::Module& module, Function& kernel) {
   if (kernel.role == ir::KernelRole::Size || !TripKernels(module, kernel).Run()) return;
   transform::SimplifyFunction(module, kernel, {});
-  if (DropUnreadScratch(kernel)) transform::SimplifyFunction(module, kernel, {});
+  if (DropUnreadScratch(module, kernel)) transform::SimplifyFunction(module, kernel, {});
 }
 
 }  // namespace adc::adstack

@@ -152,6 +152,12 @@ void Activity::SpreadUseful() {
   };
   for (Inst inst : structure_.Order()) {
     const ir::InstData& data = function_[inst];
+    if (data.op == Op::Call && function_.RegionCount(inst) != 0) {
+      // A call that works in place: its rule hands an adjoint to every argument, whatever its body makes of
+      // them.
+      for (Value v : function_.Operands(inst))
+        if (function_.TypeOf(v).IsRegister()) mark(v);
+    }
     if (!analysis::WritesMemory(data.op)) continue;
     Value base = function_.Operand(inst, 0);
     bool array = function_.TypeOf(base).IsArray();
