@@ -154,6 +154,7 @@ class ReverseEmitter {
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
   void FlushParameters();
   void PlanHeldUpdates();
+  bool IsSteps(ir::Inst loop) const;
   void FlushHeldUpdates(ir::Inst loop);
   ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
   ir::Value Component(ir::Value v, uint32_t component);

@@ -92,6 +92,12 @@ void ReverseEmitter::ReverseAtomicExtremum(Inst inst, Value memory, const std::v
   if (active) Accumulate(v, built_.Result(branch));
 }
 
+/// A loop over the steps of a segment runs at least once in each segment.
+bool ReverseEmitter::IsSteps(Inst loop) const {
+  Inst around = primal_[primal_[loop].parent].owner;
+  return around.Valid() && StepsOf(around) == loop;
+}
+
 void ReverseEmitter::PlanHeldUpdates() {
   analysis::Structure structure(primal_);
   analysis::MemoryClasses memory(structure);
@@ -108,11 +114,14 @@ void ReverseEmitter::PlanHeldUpdates() {
       if (memory_class != analysis::kNoClass && memory.IsWrittenIn(memory_class, loop)) break;
       bool fixed = true;
       for (Value index : primal_.Indices(inst)) fixed = fixed && !tree_.Inside(index, loop);
-      // The guard of the update reads the bounds of every loop that was left.
+      // The guard of the update reads the bounds of every loop that was left. Those of the steps of a segment
+      // say nothing that those of the segments do not: a sum is held over all segments, so that where one
+      // ends changes none of its bits.
       if (until.Valid()) {
         for (Inst inner = primal_[primal_[inst].parent].owner;;
              inner = primal_[primal_[inner].parent].owner) {
-          for (uint32_t n = 0; n < 2; ++n) fixed = fixed && !tree_.Inside(primal_.Operand(inner, n), loop);
+          for (uint32_t n = 0; n < 2 && !IsSteps(inner); ++n)
+            fixed = fixed && !tree_.Inside(primal_.Operand(inner, n), loop);
           if (inner == until) break;
         }
       }
@@ -140,8 +149,10 @@ void ReverseEmitter::FlushHeldUpdates(Inst loop) {
     // Where a loop did not run the address may not exist.
     Value ran;
     for (Inst around = primal_[data.parent].owner;; around = primal_[primal_[around].parent].owner) {
-      Value some = builder_.Make(Op::Lt, {At(primal_.Operand(around, 0)), At(primal_.Operand(around, 1))});
-      ran = ran.Valid() ? builder_.Make(Op::And, {some, ran}) : some;
+      if (around == loop || !IsSteps(around)) {
+        Value some = builder_.Make(Op::Lt, {At(primal_.Operand(around, 0)), At(primal_.Operand(around, 1))});
+        ran = ran.Valid() ? builder_.Make(Op::And, {some, ran}) : some;
+      }
       if (around == loop) break;
     }
     std::vector<Value> indices = AtAll(primal_.Indices(load));

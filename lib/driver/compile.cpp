@@ -22,6 +22,7 @@
 #include "adstack/size_kernel.h"
 #include "adstack/trip_kernel.h"
 #include "autodiff/accumulate.h"
+#include "autodiff/exact_sums.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
 #include "autodiff/save_overwritten.h"
@@ -83,6 +84,10 @@ class Compilation {
     NameFiles(given_names_);
     bool errors = ReportDiagnostics(diagnostics_, sources_, options_);
     passes_.PrintTimes();
+    if (options_.emit == Emit::Ir) {
+      product_->module = std::move(module_);
+      product_->sources = std::move(sources_);
+    }
     if (unsupported_) return kExitUnsupported;
     if (usage_) return kExitUsage;
     return errors || passes_.Failed() ? kExitFailed : kExitOk;
@@ -109,9 +114,9 @@ class Compilation {
   bool TakePayload(codegen::PayloadKind kind);
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
   std::vector<ir::Function*> Kernels() const;
+  FloatMode Floats() const { return options_.deterministic ? FloatMode::Strict : options_.float_mode; }
   transform::FoldConfig Folding() const {
-    return {options_.float_mode == FloatMode::Fast ? transform::FloatRules::Fast
-                                                   : transform::FloatRules::Ieee};
+    return {Floats() == FloatMode::Fast ? transform::FloatRules::Fast : transform::FloatRules::Ieee};
   }
   /// Reports what a step returned. Always false.
   bool Fail(const diag::Diagnostic& failure) {
@@ -164,6 +169,12 @@ bool Compilation::TakeTargets() {
     return Fail(chosen.Failure());
   }
   targets_ = std::move(*chosen);
+  if (options_.deterministic && options_.float_mode == FloatMode::Fast) {
+    usage_ = true;
+    diagnostics_.Error(diag::E0463, {}, "--deterministic and --fp=fast exclude each other")
+        .AddHelp("--deterministic computes as --fp=strict does: leave --fp=fast out");
+    return false;
+  }
   if (options_.libdevice.empty()) return true;
   diag::Status readable = CheckReadable(options_.libdevice);
   return readable || Fail(readable.Failure());
@@ -384,7 +395,10 @@ bool Compilation::SimplifyDerived() {
     }
     return true;
   });
-  if (!decided || !options_.check_writes) return decided;
+  bool exact = decided && (!options_.deterministic || passes_.Run("exact-sums", *module_, [&] {
+                 return autodiff::MakeSumsExact(*module_, Folding(), diagnostics_);
+               }));
+  if (!exact || !options_.check_writes) return exact;
   // Derivatives exist by now, so that none is made from the checks.
   return passes_.Run("check-writes", *module_,
                      [&] { return transform::CheckWrites(*module_, diagnostics_); });
@@ -497,7 +511,7 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   codegen::CodeConfig config;
   config.target = target;
   config.optimise = options_.optimisation;
-  config.float_mode = FloatModeOf(options_.float_mode);
+  config.float_mode = FloatModeOf(Floats());
   config.check_bounds = options_.check_bounds;
   config.assertions = options_.keep_asserts;
   config.debug_lines = options_.debug_info;

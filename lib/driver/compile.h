@@ -2,11 +2,14 @@
 // From text to what was asked for: the pipeline.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "diag/source.h"
 #include "driver/options.h"
 #include "driver/plan_dump.h"
+#include "ir/module.h"
 
 namespace adc::driver {
 
@@ -14,7 +17,9 @@ namespace adc::driver {
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
   std::vector<std::string> dependencies;  ///< files read, the inputs first
-  std::vector<PlanDump> plans;  ///< what --dump=adstack shows, where CompileOptions::want_plans asks
+  std::vector<PlanDump> plans;         ///< what --dump=adstack shows, where CompileOptions::want_plans asks
+  std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
+  diag::SourceManager sources;         ///< what places in `module` refer to
 };
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
+#include "autodiff/exact_sums.h"
 #include "codegen/common/checks.h"
 #include "codegen/common/mangle.h"
 #include "driver/compile.h"
@@ -184,7 +186,8 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
   return param;
 }
 
-/// Extents of scratch that has the shape of another parameter, or of a layout's field.
+/// Extents of scratch that has the shape of another parameter, or of a layout's field, with further axes
+/// where it holds exact sums.
 void AddScratchExtents(const ir::Module& module, const ir::Function& kernel, uint32_t position,
                        artifact::KernelMeta* meta) {
   const ir::ParamInfo& info = kernel.params[position];
@@ -192,11 +195,10 @@ void AddScratchExtents(const ir::Module& module, const ir::Function& kernel, uin
   ir::Type of = kernel.TypeOf(kernel.Params()[info.companion_of]);
   artifact::ParamMeta& param = meta->params[position];
   for (uint32_t axis = 0; axis < param.rank; ++axis) {
-    artifact::NodeId extent =
-        of.IsLayout()
-            ? meta->exprs.Const(module.layouts[of.count].fields[info.companion_field].axes[axis].extent)
-            : meta->exprs.Shape(info.companion_of, axis);
-    param.extents.push_back(extent);
+    std::optional<int64_t> fixed = autodiff::ExactExtent(module, kernel, position, axis);
+    if (!fixed && of.IsLayout())
+      fixed = module.layouts[of.count].fields[info.companion_field].axes[axis].extent;
+    param.extents.push_back(fixed ? meta->exprs.Const(*fixed) : meta->exprs.Shape(info.companion_of, axis));
   }
 }
 

@@ -65,9 +65,12 @@ struct CompileOptions {
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;
   bool save_overwritten = false;  ///< kernels save what their gradients read of buffers that they write
-  bool check_writes = false;      ///< primal kernels check the promise of `writeonce`
-  bool bounds_record = false;     ///< kernels with a gradient get one that records what their loops go by
-  bool keep_asserts = false;      ///< `assert` is compiled in
+  /// Memory after a launch does not depend on the order of iterations (autodiff/exact_sums.h). Floats are
+  /// computed as FloatMode::Strict has it, so that iterations beside each other and alone give the same bits.
+  bool deterministic = false;
+  bool check_writes = false;   ///< primal kernels check the promise of `writeonce`
+  bool bounds_record = false;  ///< kernels with a gradient get one that records what their loops go by
+  bool keep_asserts = false;   ///< `assert` is compiled in
   bool debug_info = false;
   bool want_plans = false;        ///< Product::plans is filled
   bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so

@@ -24,8 +24,8 @@ uint64_t PeakKib() {
 std::vector<std::string_view> PassNames() {
   return {"parse",     "verify",  "exits",         "inline",     "unroll",        "guard-tasks",
           "scalarise", "mem2reg", "sink-singular", "simplify",   "isolate-tasks", "save-overwritten",
-          "reverse",   "forward", "derived",       "accumulate", "check-writes",  "trips",
-          "plan",      "lower",   "codegen",       "bundle"};
+          "reverse",   "forward", "derived",       "accumulate", "exact-sums",    "check-writes",
+          "trips",     "plan",    "lower",         "codegen",    "bundle"};
 }
 
 PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,

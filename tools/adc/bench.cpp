@@ -85,8 +85,9 @@ struct Settings {
   uint64_t turns = 7;
 };
 
-/// Measures and prints. An exit code.
-int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settings& settings) {
+/// Measures and prints. An exit code. `device_seconds`: of one launch.
+int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settings& settings,
+            double* device_seconds) {
   Arguments arguments;
   auto begin = std::chrono::steady_clock::now();
   if (int code = arguments.Write(machine.device(), kernel, values); code != driver::kExitOk) return code;
@@ -129,6 +130,7 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
   adrt_plan_info(plan.get(), &report, nullptr);
   Moved moved = BytesMoved(kernel, values, plan.get());
   double device = Median(totals);
+  *device_seconds = device;
   const adrt_device_report& about = machine.device().report();
   std::printf("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
               about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name,
@@ -184,27 +186,43 @@ int Bench(const std::vector<std::string>& words, Session& session) {
               &settings.launch.heap_budget, UINT64_MAX);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
               &settings.launch.adstack_cap, UINT64_MAX);
+  line.Flag("--deterministic",
+            "for an .ir file: compile it with --deterministic and without, and print what the one costs",
+            &open.deterministic);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
   line.Example("adc bench relax.adcb --kernel relax.grad --arg x=random[1000000] --arg n=64 --device cuda",
                "microseconds and GB/s");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
-  Machine machine(session);
-  settings.launch.workers = static_cast<uint32_t>(workers);
-  if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
-  open.targets = machine.device().Targets();
+  if (open.deterministic && !files[0].ends_with(".ir")) {
+    PrintError("--deterministic wants the source of the kernel, an .ir file: it is compiled both ways");
+    return driver::kExitUsage;
+  }
   open.derive_for = kernel_name;
-  Bundle bundle;
-  Kernel kernel;
-  if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
-  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
-  Values values;
-  std::map<std::string, std::vector<int64_t>> shapes;
-  if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return driver::kExitUsage;
-  FillShapes(kernel, shapes, &values);
-  if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
-  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
-  return machine.Finish(Measure(machine, kernel, values, settings));
+  double exact = 0, plain = 0;
+  auto bench = [&](double* device_seconds) {
+    Machine machine(session);
+    settings.launch.workers = static_cast<uint32_t>(workers);
+    if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
+    open.targets = machine.device().Targets();
+    Bundle bundle;
+    Kernel kernel;
+    if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
+    if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
+    Values values;
+    std::map<std::string, std::vector<int64_t>> shapes;
+    if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return int{driver::kExitUsage};
+    FillShapes(kernel, shapes, &values);
+    if (!FillCompanions(kernel, &values)) return int{driver::kExitUsage};
+    if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+    return machine.Finish(Measure(machine, kernel, values, settings, device_seconds));
+  };
+  if (!open.deterministic) return bench(&plain);
+  if (int code = bench(&exact); code != driver::kExitOk) return code;
+  open.deterministic = false;
+  if (int code = bench(&plain); code != driver::kExitOk) return code;
+  std::printf("deterministic: %.2f times the plain kernel\n", plain > 0 ? exact / plain : 0);
+  return driver::kExitOk;
 }
 
 }  // namespace adc::tool

@@ -213,6 +213,11 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
       });
   line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
             &options.check_bounds);
+  line.Flag("--deterministic",
+            "kernels and gradients give the same bits in every run, on any number of threads: sums of\n"
+            "floats are exact and rounded once (implies --fp=strict; costs time and memory, which\n"
+            "adc bench --deterministic measures)",
+            &options.deterministic);
   line.Flag("--check-writes",
             "kernels (not their derivatives) report the first element that two iterations of a\n"
             "parallel loop store to, or that breaks what `writeonce` promises",
@@ -338,6 +343,7 @@ int Compile(const std::vector<std::string>& words, Session&) {
   line.Action("--help", "print this", [] {});
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
+  line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
   line.Example("adc --checkpoint=auto relax.ir", "a gradient that any heap budget will do for");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
   line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",

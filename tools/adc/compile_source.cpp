@@ -43,6 +43,7 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.check_bounds = options.check_bounds;
   compile.check_writes = options.check_writes;
   compile.save_overwritten = options.save_overwritten;
+  compile.deterministic = options.deterministic;
   compile.keep_going = options.keep_going;
   compile.bounds_record = options.bounds_record;
   compile.want_plans = options.plans != nullptr;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "autodiff/exact_sums.h"
 #include "command_line.h"
 #include "driver/compile.h"
 #include "driver/report.h"
@@ -52,6 +53,37 @@ bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* p
   return parsed->module != nullptr && !diagnostics.HasErrors();
 }
 
+/// The kernels as `--deterministic` runs them, with what the text does not say: the shapes of scratch.
+bool CompileDeterministic(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+  driver::CompileOptions compile;
+  compile.emit = driver::Emit::Ir;
+  compile.derive.tangent = options.derive_tangents;
+  compile.include_dirs = options.include_dirs;
+  compile.deterministic = true;
+  compile.quiet_warnings = true;
+  driver::Product product;
+  if (driver::CompileInputs({path}, compile, &product) != driver::kExitOk) return false;
+  parsed->module = std::move(product.module);
+  parsed->sources = std::move(product.sources);
+  return true;
+}
+
+/// Extents of scratch in the shape of what it belongs to, with further axes where it holds exact sums.
+std::vector<int64_t> ScratchExtents(const ir::Module& module, const ir::Function& function, uint32_t position,
+                                    const interp::Arguments& arguments) {
+  ir::Type type = function.TypeOf(function.Params()[position]);
+  const ir::ParamInfo& info = function.params[position];
+  ir::Type of = function.TypeOf(function.Params()[info.companion_of]);
+  std::vector<int64_t> extents;
+  for (uint32_t axis = 0; axis < type.count; ++axis) {
+    std::optional<int64_t> fixed = autodiff::ExactExtent(module, function, position, axis);
+    if (!fixed && of.IsLayout())
+      fixed = static_cast<int64_t>(module.layouts[of.count].fields[info.companion_field].axes[axis].extent);
+    extents.push_back(fixed ? *fixed : arguments[info.companion_of].tensor.extents[axis]);
+  }
+  return extents;
+}
+
 /// The bits of the components of a number of `type`.
 std::vector<uint64_t> BitsOf(ir::Type type, const std::vector<uint8_t>& bytes) {
   std::vector<uint64_t> bits(type.Components());
@@ -76,7 +108,8 @@ interp::Arguments Bind(const ir::Module& module, const ir::Function& function,
     if (value == values.end()) {
       // Scratch, which the loader would have made: zeros, in the shape of what it belongs to.
       if (type.IsBuffer() && type.count != 0 && like < n)
-        argument.tensor = interp::Tensor::Zeros(type.Element(), arguments[like].tensor.extents);
+        argument.tensor =
+            interp::Tensor::Zeros(type.Element(), ScratchExtents(module, function, n, arguments));
       continue;
     }
     const ArgValue& given = value->second;
@@ -131,6 +164,7 @@ int CompileForInterpreter(const std::string& path, const OpenOptions& options, s
   driver::CompileOptions compile;
   compile.derive.tangent = options.derive_tangents;
   compile.include_dirs = options.include_dirs;
+  compile.deterministic = options.deterministic;
   compile.targets = {target::HostTarget()};
   compile.optimisation = 0;
   compile.silenced.push_back("W0601");
@@ -144,18 +178,22 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how) {
   Parsed parsed;
   std::string_view name = kernel.report.name;
-  if (!ParseAsWritten(path, options, &parsed)) return driver::kExitFailed;
+  bool read = options.deterministic ? CompileDeterministic(path, options, &parsed)
+                                    : ParseAsWritten(path, options, &parsed);
+  if (!read) return driver::kExitFailed;
   const ir::Function* function = nullptr;
   auto find = [&] {
     function = FindSource(*parsed.module, name);
     return function != nullptr;
   };
-  if (!find()) {
+  bool found = find();
+  if (!found && !options.deterministic) {
     parsed = Parsed();
-    if (!ParseDerived(path, options, &parsed) || !find()) {
-      PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
-      return driver::kExitUnsupported;
-    }
+    found = ParseDerived(path, options, &parsed) && find();
+  }
+  if (!found) {
+    PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
+    return driver::kExitUnsupported;
   }
   const ir::Module& module = *parsed.module;
   interp::Arguments arguments = Bind(module, *function, values);

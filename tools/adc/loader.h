@@ -101,6 +101,7 @@ struct OpenOptions {
   bool check_bounds = false;
   bool check_writes = false;
   bool save_overwritten = false;
+  bool deterministic = false;
   bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
   bool bounds_record = false;
   /// For .ir files: what `--dump=adstack` shows goes here; null: nowhere.

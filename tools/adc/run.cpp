@@ -114,6 +114,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
             &open.save_overwritten);
   line.Flag("--check-writes", "for an .ir file: report stores that meet, and what `writeonce` promises",
             &open.check_writes);
+  line.Flag("--deterministic", "for an .ir file: sums of floats that are the same in every run, bit for bit",
+            &open.deterministic);
   line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
   line.Example(
       "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",
