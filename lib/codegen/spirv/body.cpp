@@ -289,7 +289,6 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
     if (touch_states_[sum] != ir::kNoAttr) states_[touch_states_[sum]] = m_.ConstantBool(true);
     return;
   }
-  if (kernel_->sums.Gather(inst)) return;
   if (ir::IsAccess(data.op)) return kernel_->memory.EmitAccess(inst);
   if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
   if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);

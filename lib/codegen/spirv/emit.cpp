@@ -108,19 +108,15 @@ class Emission {
     bool parallel = task.kind == analysis::TaskKind::Parallel, checked = context_.config.check_bounds;
     ChunkSums sums;
     if (parallel && !checked) sums = FindChunkSums(kernel, task.first, task.parallel);
-    IndexSet<ir::Inst> by_address;
-    for (uint32_t n = 0; n < kernel.InstCount(); ++n) {
-      if (IsPaidTogether(context_, kernel, sums, ir::Inst(n))) by_address.Insert(ir::Inst(n));
-    }
     FunctionBuilder builder(builder_, builder_.VoidType(), {});
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
-                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability, by_address));
+                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
-    SumEmitter sum_emitter(context_, kernel, environment, builder, scalars, values, memory, std::move(sums));
+    SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums));
     KernelParts parts{environment,
                       memory,
                       row_emitter,

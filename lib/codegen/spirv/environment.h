@@ -20,7 +20,6 @@ struct ModuleContext {
   Id push_constants = 0;             ///< Vulkan: a block that holds the address of the words
   Id thread_index = 0;               ///< the built-in input
   Id raise = 0;                      ///< Vulkan: the function that fills the status block
-  std::map<ir::Scalar, Id> pay;      ///< Vulkan: the functions that pay gathered sums
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
   bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
 };

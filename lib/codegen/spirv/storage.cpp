@@ -96,12 +96,10 @@ namespace {
 
 class UseFinder {
  public:
-  UseFinder(const ir::Module& module, const ir::Function& kernel, const AtomicAbility& ability,
-            const IndexSet<ir::Inst>& by_address)
+  UseFinder(const ir::Module& module, const ir::Function& kernel, const AtomicAbility& ability)
       : module_(module),
         kernel_(kernel),
         ability_(ability),
-        by_address_(by_address),
         uses_(kernel.params.size()),
         added_(kernel.params.size()) {}
 
@@ -135,10 +133,6 @@ class UseFinder {
     ParamUse& use = uses_[param];
     Scalar scalar = module_.ElementType(kernel_, base, data.attr).scalar;
     use.written = use.written || data.op != Op::Load;
-    if (by_address_.Has(inst)) {
-      use.by_address = true;
-      return;
-    }
     if (!IsAtomicUpdate(kernel_, inst)) {
       use.views.insert(NaturalStorage(scalar));
       return;
@@ -164,7 +158,6 @@ class UseFinder {
   const ir::Module& module_;
   const ir::Function& kernel_;
   AtomicAbility ability_;
-  const IndexSet<ir::Inst>& by_address_;
   std::vector<ParamUse> uses_;
   std::vector<std::set<Storage>> added_;  ///< by param: floats that are added to in memory
 };
@@ -172,9 +165,8 @@ class UseFinder {
 }  // namespace
 
 std::vector<ParamUse> UsesOf(const ir::Module& module, const ir::Function& kernel, uint32_t first,
-                             uint32_t last, const AtomicAbility& ability,
-                             const IndexSet<ir::Inst>& by_address) {
-  UseFinder finder(module, kernel, ability, by_address);
+                             uint32_t last, const AtomicAbility& ability) {
+  UseFinder finder(module, kernel, ability);
   for (uint32_t position = first; position < last; ++position)
     finder.Visit(kernel[kernel.Body()].insts[position]);
   return finder.Take();

@@ -62,10 +62,8 @@ struct ParamUse {
   std::set<Storage> as_words;  ///< natural storages that are read and written as words
 };
 
-/// The uses of every parameter in the instructions [first, last) of the body. `by_address`: accesses that go
-/// to device addresses however the rest is reached.
+/// The uses of every parameter in the instructions [first, last) of the body.
 std::vector<ParamUse> UsesOf(const ir::Module& module, const ir::Function& kernel, uint32_t first,
-                             uint32_t last, const AtomicAbility& ability,
-                             const IndexSet<ir::Inst>& by_address);
+                             uint32_t last, const AtomicAbility& ability);
 
 }  // namespace adc::codegen::spirv

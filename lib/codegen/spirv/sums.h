@@ -5,26 +5,22 @@
 // all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
 // device has no reduction for the type, each thread that has something to pay makes its own.
 //
-// A gathered sum is paid at once by the threads of a subgroup that have come to it together. Where few cells
-// are among theirs, those with the same cell add up first (PayFunction); where each has its own nothing is
-// gained, and each pays for itself.
+// Each thread adds to the cell of a gathered sum by itself. Adding up over those of a subgroup that come to
+// one cell together would save atomic updates, but it takes operations of a subgroup in divergent control
+// flow, and one driver (NVIDIA's, 580) loses threads there: a store after a loop that one thread entered was
+// not made by any.
 
 #include "codegen/common/chunk_sums.h"
 #include "codegen/spirv/memory.h"
 
 namespace adc::codegen::spirv {
 
-/// Whether the gathered sum `inst` is paid through a function, by its device address.
-bool IsPaidTogether(const ModuleContext& context, const ir::Function& kernel, const ChunkSums& sums,
-                    ir::Inst inst);
-
 class SumEmitter {
  public:
-  SumEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
+  SumEmitter(ModuleBuilder& module, const ir::Function& kernel, Environment& environment,
              FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory,
              ChunkSums sums)
-      : context_(context),
-        m_(context.module),
+      : m_(module),
         kernel_(kernel),
         environment_(environment),
         f_(builder),
@@ -45,21 +41,16 @@ class SumEmitter {
   bool NeedsTouch(uint32_t sum) const;
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
-  /// True where the accumulation was emitted as a gathered sum.
-  bool Gather(ir::Inst inst);
   /// Adds a sum to its cell, where all threads meet. `touched`: 0 where the cell may always be touched.
   void Pay(uint32_t sum, Id total, Id touched);
 
  private:
   /// The reduction of a subgroup's registers of this type; OpNop where there is none.
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
-  /// pay(address, value): adds the values of the threads that are here to the cells at their addresses.
-  Id PayFunction(ir::Scalar scalar);
   /// The same of 64-bit integers, which takes no feature of the device; 0 where there is none.
   Id ReduceWide(Reduction reduction, ir::Scalar scalar, Id total);
   Id Together(spv::Op how, uint32_t width, Id value);
 
-  ModuleContext& context_;
   ModuleBuilder& m_;
   const ir::Function& kernel_;
   Environment& environment_;
