@@ -24,6 +24,12 @@ TEST_CASE("an overflow is one report, and the next launch is clean", "[guard]") 
   CheckRowsExhausted(device);
 }
 
+TEST_CASE("iterations whose bounds have moved are not run", "[guard]") {
+  PassingFile file(moved_kernel);
+  ThisDevice device(file.path);
+  CheckMovedBounds(device, file.path);
+}
+
 TEST_CASE("what was sized runs, and what changed since is right or reported", "[guard]") {
   constexpr uint32_t kNests = 10;
   uint32_t reported = 0, right = 0;

@@ -61,6 +61,14 @@ TEST_CASE("an overflow is one report, and the next launch is clean",
   }
 }
 
+TEST_CASE("iterations whose bounds have moved are not run", "[guard]") {
+  PassingFile file(moved_kernel);
+  for (uint32_t workers : kWorkers) {
+    OnCpu device(file.path, workers);
+    CheckMovedBounds(device, file.path);
+  }
+}
+
 TEST_CASE("every worker has a row of its own, whatever their number", "[guard]") {
   adrt_cpu_jobs jobs = Jobs(129);
   OnCpu device(waves_file, 0, &jobs);

@@ -204,7 +204,13 @@ TEST_CASE("sizes that depend on an earlier task are read when its turn comes", "
     device.memory.push_back(block);
     void* data = adrt_memory_data(block);
     CHECK(adrt_record_cuda(plan, nullptr, data, 4096, data, &device.error) == ADRT_ERROR_NEEDS_DEVICE_DATA);
-    CHECK(device.error.Says("adrt_plan_with_cap"));
+    CHECK(device.error.Says("task 1"));
+    CHECK(device.error.Says("use adrt_run"));
+    // A cap says nothing of iterations, so it is not what is missing.
+    CHECK(!device.error.Says("adrt_plan_with_cap"));
+    // Resolving would go on for ever.
+    CHECK(adrt_plan_resolve(plan, nullptr, 0, &device.error) == ADRT_ERROR_NEEDS_DEVICE_DATA);
+    CHECK(device.error.Says("use adrt_run"));
   }
   CHECK(fake.IsClean());
   CHECK(fake.broken.empty());
@@ -307,7 +313,7 @@ TEST_CASE("what a kernel reports is read from the device", "[loader][cuda]") {
                                      ADRT_ERROR_INDEX_OUT_OF_BOUNDS,
                                      ADRT_ERROR_WRITE_PROMISE,
                                      ADRT_ERROR_ROWS_EXHAUSTED,
-                                     ADRT_ERROR_ARGUMENT,
+                                     ADRT_ERROR_ADSTACK_OVERFLOW,
                                      ADRT_ERROR_ARGUMENT};
     uint32_t block[16] = {};
     adrt_run_desc run = RunDesc();
@@ -316,6 +322,7 @@ TEST_CASE("what a kernel reports is read from the device", "[loader][cuda]") {
     CHECK(block[0] == code);
     INFO(device.error.text);
     CHECK((code > 5 || device.error.Says("iteration 3")));
+    CHECK((code != 6 || device.error.Says("its bounds come to 0 now")));
   }
   CHECK(fake.broken.empty());
 }

@@ -149,6 +149,8 @@ TEST_CASE("an image that would need more than copying is refused with the reason
          ChangeDynamic(b, DT_STRSZ, DT_STRSZ, Load<Elf64_Dyn>(b, DynamicOf(b, DT_STRSZ)).d_un.d_val - 1);
        },
        "names"},
+      {"names that a relocation may write",
+       [](Bytes& b) { ChangeSegment(b, PT_LOAD, 0, [](Elf64_Phdr& s) { s.p_flags |= PF_W; }); }, "names"},
       {"symbols outside", [](Bytes& b) { ChangeDynamic(b, DT_SYMTAB, DT_SYMTAB, 1u << 29); }, "symbols"},
       {"symbols of another size", [](Bytes& b) { ChangeDynamic(b, DT_SYMENT, DT_SYMENT, 16); },
        "unknown size"},

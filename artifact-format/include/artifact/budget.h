@@ -58,7 +58,7 @@ struct OpenLimits {
 inline constexpr uint64_t kOpenMemory = 1 << 20, kOpenMemoryPerByte = 64;
 inline constexpr uint64_t kOpenRaw = 512 << 10, kOpenRawPerByte = 16;
 /// Steps of one call that plans a launch.
-inline constexpr uint64_t kPlanSteps = 1 << 26;
+inline constexpr uint64_t kPlanSteps = 1 << 28;
 inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
 
 /// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.

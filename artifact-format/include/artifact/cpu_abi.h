@@ -50,6 +50,9 @@ enum {
   ADRT_CPU_ASSERTION = 2,
   ADRT_CPU_INDEX_OUT_OF_BOUNDS = 3,
   ADRT_CPU_WRITE_PROMISE_BROKEN = 4,
+  /* 5 is ADRT_GPU_ROWS_EXHAUSTED of artifact/gpu_abi.h */
+  ADRT_CPU_BOUNDS_MOVED = 6, /* the bounds of a parallel loop give another number of iterations than the
+                                launch was made for; needed: what they give */
 
   ADRT_CPU_ROW_ALIGNMENT = 64 /* of the heap, of group offsets and of row strides */
 };

@@ -62,8 +62,9 @@ enum {
   ADRT_ERROR_SIZE_OVERFLOW = 400,       /* a size does not fit 64 bits */
   ADRT_ERROR_NEEDS_DEVICE_DATA = 401,   /* sizes depend on buffer contents: resolve the plan or give a cap */
   ADRT_ERROR_HEAP_TOO_SMALL = 402,      /* adrt_error.needed_bytes would do */
-  ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small, since what its size was computed from has
-                                           changed: the text names both, and both sizes */
+  ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small, or a parallel loop has another number of
+                                           iterations, since what that was computed from has changed: the text
+                                           names both, and both sizes */
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
@@ -82,8 +83,9 @@ typedef struct adrt_error {
   uint64_t offset;     /* byte in the file, or in the section's content where section is given */
   uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
   uint32_t reserved0;
-  uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes that would do; OUT_OF_*_MEMORY: those asked
-                            for, or 0 */
+  uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes of heap that would do; ADSTACK_OVERFLOW:
+                            bytes of heap, or where the stack has its size from a cap of the cap, that it
+                            would have taken, at least; OUT_OF_*_MEMORY: those asked for; 0: unknown */
   char text[512];        /* for people; ends with a zero */
 } adrt_error;
 
@@ -338,7 +340,7 @@ typedef struct adrt_plan_desc {
                            it fit, and loops keep checkpoints where the kernel was compiled for them. Where
                            not even that does it, adrt_error.needed_bytes says which budget would */
   /* Steps that each call on the plan may take to compute its sizes, all of them together
-   * (adrt_plan_report.steps says how many it took); 0: 2^26, a fraction of a second. Where they do not do the
+   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. Where they do not do the
    * call fails with ADRT_ERROR_OVER_LIMIT, whatever the bundle says: allow more for one that you trust. */
   uint64_t size_budget;
   /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
@@ -418,12 +420,17 @@ adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report
  * Where a stack's count depends on another's content or on iterations that are counted themselves, or what
  * was counted does not fit the budget without checkpoints, a plan is resolved after several rounds of
  * recording, reading back and resolving. Sizes that depend on what the kernel itself writes are left to
- * adrt_run. One thread at a time. */
+ * adrt_run: where nothing else is open, resolving on a device is ADRT_ERROR_NEEDS_DEVICE_DATA, and counting
+ * that comes to no end, since what is counted changes from round to round, ADRT_ERROR_OVER_LIMIT, so that
+ * counting and resolving until adrt_plan_report.resolved ends. One thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 
-/* Settles stacks of class S2 without reading: they share evenly what max_bytes leaves of the heap. Too little
- * is reported by the launch as ADRT_ERROR_ADSTACK_OVERFLOW. One thread at a time. */
+/* Settles stacks of class S2 without reading: they share evenly what max_bytes leaves of the heap, which
+ * takes no more than that. Too little is reported by the launch as ADRT_ERROR_ADSTACK_OVERFLOW. Iterations
+ * that depend on contents are not what a cap says: where they are open it fails
+ * (ADRT_ERROR_NEEDS_DEVICE_DATA: resolve the plan first), unless only adrt_run can settle them. Where it
+ * fails the plan is as it was. One thread at a time. */
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
 
 /* Sizes a plan without a module as if so many iterations claimed a row of the group: what a launch would take
@@ -543,7 +550,7 @@ typedef struct adrt_run_times {
 typedef struct adrt_run_desc {
   uint32_t struct_size;
   uint32_t repeat; /* launches, one after the other, recorded before the first is waited for; 0: one. The
-                      status block is the last one's */
+                      status block is theirs: the first report stands */
   adrt_heap* heap; /* where the launch's memory comes from; null: `memory`, or a passing allocation */
   void* memory;    /* caller's memory of the device, as adrt_arg.data names it, aligned as the plan says */
   uint64_t memory_size; /* at least the plan's heap_bytes */
@@ -560,7 +567,16 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
  * adrt_metal.h). They submit nothing, wait for nothing, allocate no device memory and read nothing back. The
  * plan must be settled (adrt_plan_resolve, adrt_plan_with_cap). Module, arguments' memory, heap and status
  * block stay as they are until the launch is done; launches that may run at once must not share a heap or a
- * status block. Recording clears the status block first; adrt_status_read says what it holds afterwards. */
+ * status block, and what the launch takes of the heap, its status block and the arguments lie apart
+ * (ADRT_ERROR_ARGUMENT). Recording clears the status block first; adrt_status_read says what it holds
+ * afterwards. So a launch whose block is shared by one before it, in the same command buffer, loses what that
+ * one had to say, unless it is chained. */
+
+/* With `on` nonzero, what is recorded from now on leaves the status block as it finds it: launches of this
+ * plan, with any arguments, that follow each other in a queue then share one block, and the first report
+ * stands. Chain all but the first, which clears the block. Launches of other plans take blocks of their own.
+ * One thread at a time. */
+adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error);
 
 /* What a status block that a launch of this plan wrote says, copied to host memory. Any thread. */
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);

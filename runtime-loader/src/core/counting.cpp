@@ -32,6 +32,7 @@ struct Counting {
   adrt_launch_plan plan;
   Vector<int64_t> counts, known;  ///< of the last round; of the one before, what the next one keeps
   uint64_t segment = 0;           ///< what they were counted with
+  uint32_t rounds = 0;            ///< that did not come to an end
   Memory fixed, rows, counters;
 };
 
@@ -158,10 +159,22 @@ bool MustRepeat(const Counting& counting) {
 // Whether counting is over; else what was counted goes into the next round.
 bool TakeRound(Counting& counting) {
   bool repeat = MustRepeat(counting);
+  counting.rounds = repeat ? counting.rounds + 1 : 0;
   for (size_t index = 0; index < counting.counts.size(); ++index) {
     counting.known[index] = counting.counts[index];
   }
   return !repeat;
+}
+
+// Each round settles a level of nesting, of which there are few: so many rounds end unless contents change
+// from one to the next.
+bool IsWithinRounds(const adrt_launch_plan& plan, uint32_t task, const Counting& counting,
+                    adrt_error* error) {
+  if (counting.rounds < kMaxRounds) return true;
+  return Refuse(error, ADRT_ERROR_OVER_LIMIT, "kernel '", plan.meta().name.view(), "', task ", task, " (",
+                plan.meta().tasks[task].place.view(),
+                "): counting its adstacks has not come to an end after ", kMaxRounds,
+                " rounds: what is counted changes from one to the next");
 }
 
 // Whether a recording before the launch counts this of the task.
@@ -218,11 +231,11 @@ bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error)
   Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
   if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
     return OutOfMemory(error) == ADRT_OK;
-  for (uint32_t round = 0; round < kMaxRounds; ++round) {
+  counting->rounds = 0;
+  do {
     if (!RunRound(*counting, places, both, error)) return false;
-    if (TakeRound(*counting)) break;
-  }
-  return true;
+  } while (!TakeRound(*counting) && IsWithinRounds(plan, task, *counting, error));
+  return counting->rounds == 0;
 }
 
 }  // namespace
@@ -439,6 +452,12 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
   });
 }
 
+bool NeedsCounts(const adrt_launch_plan& plan) {
+  return !EachRecorded(plan, [&](uint32_t task, Counted what) {
+    return what == Counted::kTrips ? !LacksTrips(plan, task) : !MustCount(plan, task);
+  });
+}
+
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error) {
   bool taken = EachRecorded(plan, [&](uint32_t task, Counted what) {
     Counting* kept = CountingOf(plan, task, what, error);
@@ -447,6 +466,10 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
     counts += CountBytes(*kept);
     if (what == Counted::kTrips) return true;
     plan.tasks[task].counts = TakeRound(*kept) ? &kept->counts : nullptr;
+    if (!IsWithinRounds(plan, task, *kept, error)) {
+      kept->rounds = 0;
+      return false;
+    }
     TakeRecordedSegment(plan, task);
     return true;
   });

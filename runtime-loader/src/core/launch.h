@@ -39,22 +39,28 @@ struct Mirror {
 struct Counting;
 struct BoundsRecord;
 
+/// What shares of a cap are rounded to, in bytes.
+inline constexpr uint64_t kCapUnit = 64;
+
 /// Everything about one task that a launch needs.
 struct TaskPlan {
-  bool late = false;       ///< its sizes read what the kernel writes: settled when its turn comes
-  bool late_rows = false;  ///< of this adrt_run: its rows are counted when its turn comes
-  bool resolved = false;   ///< extents and capacities are settled
-  bool capped = false;     ///< S2 stacks got what the cap leaves instead of being read
-  bool by_count = false;   ///< counted stacks are not evaluated: too many steps, or too much to read back
+  bool late = false;          ///< its sizes read what the kernel writes: settled when its turn comes
+  bool late_rows = false;     ///< of this adrt_run: its rows are counted when its turn comes
+  bool resolved = false;      ///< extents and capacities are settled
+  bool was_resolved = false;  ///< they were before a cap was given
+  bool capped = false;        ///< S2 stacks got what the cap leaves instead of being read
+  bool by_count = false;      ///< counted stacks are not evaluated: too many steps, or too much to read back
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs
   uint64_t rows = 0;            ///< of the largest claim group
+  uint64_t most_threads = 0;    ///< what `threads` would be without budget, cap and the device's caches
   uint64_t wanted_threads = 0;  ///< what `threads` would be without a budget
   uint64_t segment = 0;         ///< iterations between checkpoints, 0: whole tapes
   uint64_t row_bytes = 0;       ///< over all groups
   uint64_t heap_bytes = 0;      ///< claim counters and rows
   uint64_t worst_bytes = 0;     ///< rows, if every thread took one of every group, before the budget
+  uint64_t worst_heap = 0;      ///< bytes of a heap with these rows; UINT64_MAX: more than there can be
   uint64_t counters = 0;        ///< where the claim counters begin in the heap
   uint64_t counter_bytes = 0;
   Vector<artifact::GroupPlace> groups;
@@ -102,6 +108,10 @@ struct adrt_launch_plan {
   explicit adrt_launch_plan(const adrt::Host& from) : host(from), memory(host.allocator) {}
 
   const adc::artifact::KernelMeta& meta() const { return *kernel->meta; }
+  /// Bytes that the heap may take: the smaller of budget and cap; 0: as many as it needs.
+  uint64_t MostBytes() const {
+    return cap > 0 && (heap_budget == 0 || cap < heap_budget) ? cap : heap_budget;
+  }
   /// For what is made with the plan and goes with it.
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
@@ -113,9 +123,10 @@ struct adrt_launch_plan {
   adrt_module* module = nullptr;  ///< retained, may be null
   uint32_t target = 0;
   uint32_t workers = 1;
-  uint32_t most_workers = 0;  ///< as the caller wants it; 0: no wish
-  uint64_t heap_budget = 0;   ///< 0: none
-  uint64_t cap = 0;           ///< 0: none
+  uint32_t most_workers = 0;   ///< as the caller wants it; 0: no wish
+  uint64_t heap_budget = 0;    ///< 0: none
+  uint64_t cap = 0;            ///< 0: none
+  bool chains_status = false;  ///< recorded launches leave the status block as they find it
   /// What the present call may still take: its own, or those of the plan that it serves. Whatever walks in
   /// more than one list spends from them, and once they are used up nothing is settled any more.
   adc::artifact::Steps own_steps;
@@ -234,7 +245,10 @@ void EndCounting(adrt_launch_plan& plan, uint32_t task);
 uint64_t CountsBytes(const adrt_launch_plan& plan);
 /// Records it: memory is [counts of every task | status block | words and rows].
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error);
-/// Takes CountsBytes bytes that such a recording counted. Tasks that take another round stay open.
+/// Whether the plan cannot be settled without what such a recording counts.
+bool NeedsCounts(const adrt_launch_plan& plan);
+/// Takes CountsBytes bytes that such a recording counted. Tasks that take another round stay open. Refuses
+/// the round after the last that contents which stay the same can take.
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error);
 
 /// Settles one task, with the contents that BoundParam::content gives where `may_read`. Leaves it open,
@@ -244,6 +258,9 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
 /// The parameter that holds the iterations between checkpoints; kNoIndex where the kernel has none.
 uint32_t SegmentParam(const adrt_launch_plan& plan);
+/// What the contents that lie in host memory now give for the number of iterations of a settled task; false
+/// where that takes more than a look.
+bool IterationsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total);
 /// Puts the task's segment length into its place among the arguments.
 void UseSegment(adrt_launch_plan& plan, uint32_t task);
 /// Makes the contents that the task's sizes read visible to the host, then settles it.
@@ -251,6 +268,11 @@ bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Sizes every task, with contents where `may_read`; late tasks stay open. Where the budget is too small the
 /// error says what would do for all of them.
 bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error);
+/// The same with the contents of the tasks for which `knows` holds.
+bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& plan, uint32_t task),
+               adrt_error* error);
+/// Whether the task's number of iterations depends on contents.
+bool ReadsExtents(const adrt_launch_plan& plan, uint32_t task);
 /// Whether a task's sizes must be read again at each launch.
 bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task);
 /// Whether host code may look into the plan's buffers.
@@ -269,12 +291,32 @@ struct LaunchPlaces {
 };
 /// Gives scratch its place in the heap. Buffers on which the kernel's size kernels run are found through it.
 void PlaceScratch(adrt_launch_plan& plan, const Place& heap);
-/// Records that scratch and the status block begin as zeros.
-bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places, adrt_error* error);
+/// A heap is the launch's: with it scratch loses its place, which says nothing about any later launch. Lives
+/// from before a launch is recorded until after.
+class ScratchOfLaunch {
+ public:
+  explicit ScratchOfLaunch(adrt_launch_plan& plan) : plan_(plan) {}
+  ScratchOfLaunch(const ScratchOfLaunch&) = delete;
+  ScratchOfLaunch& operator=(const ScratchOfLaunch&) = delete;
+  ~ScratchOfLaunch() { PlaceScratch(plan_, {}); }
+
+ private:
+  adrt_launch_plan& plan_;
+};
+/// Records that scratch begins as zeros, and the status block unless launches before this one share it.
+bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places, bool clears_status,
+                 adrt_error* error);
 /// Records one settled task, with what must be cleared before and the barriers around it.
 bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
                 adrt_error* error);
-/// Whether a launch can be recorded: the plan is settled, heap and status block are large enough and aligned.
+/// Whether what a launch writes beside its arguments, the first `heap_bytes` of the heap and the status
+/// block, is no argument's memory, nor each other's.
+bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,
+             adrt_error* error);
+/// Why a task cannot be recorded, for one that is open or late: what is missing and who gives it.
+bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// Whether a launch can be recorded: the plan is settled, heap and status block are large enough, aligned and
+/// apart.
 bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error);
 /// Records a whole launch into the caller's queue: what every adrt_record_* function does. The plan must be
 /// settled and the heap large enough.

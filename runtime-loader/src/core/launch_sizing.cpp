@@ -108,6 +108,20 @@ bool IsAliasWritten(const artifact::KernelMeta& meta) {
   return false;
 }
 
+// Rows have been fitted, as far as there are some: what lies before them is part of the heap as well. What a
+// task that is open will take is not known, and then nor is what would do.
+bool FitsBudget(const adrt_launch_plan& plan, adrt_error* error) {
+  for (const TaskPlan& task : plan.tasks) {
+    if (!task.resolved && !task.late) return true;
+  }
+  uint64_t most = plan.MostBytes(), bytes = HeapBytes(plan);
+  if (most == 0 || bytes <= most) return true;
+  Refuse(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': its heap takes ", bytes,
+         " bytes, more than the ", most, " of its ", most == plan.cap ? "cap" : "budget");
+  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
+  return false;
+}
+
 const artifact::EntryMeta* EntryFor(const artifact::TaskMeta& task, uint32_t target) {
   for (const artifact::EntryMeta& entry : task.entries) {
     if (entry.target == target) return &entry;
@@ -176,17 +190,25 @@ bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
 }
 
 bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
+  using Know = bool (*)(const adrt_launch_plan&, uint32_t);
+  Know all = [](const adrt_launch_plan&, uint32_t) { return true; };
+  Know none = [](const adrt_launch_plan&, uint32_t) { return false; };
+  return SizeTasks(plan, may_read ? all : none, error);
+}
+
+bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& plan, uint32_t task),
+               adrt_error* error) {
   adrt_error own = {}, largest = {};
   own.struct_size = sizeof own;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (SizeTask(plan, task, may_read && !plan.tasks[task].late, &own)) continue;
+    if (SizeTask(plan, task, knows(plan, task) && !plan.tasks[task].late, &own)) continue;
     if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
       PassOn(own, error);
       return false;
     }
     if (own.needed_bytes >= largest.needed_bytes) largest = own;
   }
-  if (largest.status == ADRT_OK) return true;
+  if (largest.status == ADRT_OK) return FitsBudget(plan, error);
   PassOn(largest, error);
   return false;
 }
@@ -202,6 +224,13 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
     ForgetTrips(plan.tasks[task]);
   }
   return SizeTasks(plan, false, error);
+}
+
+bool ReadsExtents(const adrt_launch_plan& plan, uint32_t task) {
+  for (artifact::NodeId extent : plan.meta().tasks[task].extents) {
+    if (plan.meta().exprs.ClassOf(extent) == artifact::SizeClass::kS2) return true;
+  }
+  return false;
 }
 
 bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {

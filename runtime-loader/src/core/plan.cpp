@@ -87,6 +87,27 @@ bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* er
          adrt::SizeLaunch(plan, error);
 }
 
+// Whether the contents that the task's sizes look at have been seen and settled it: its number of iterations
+// then stays what it is.
+bool KnowsContents(const adrt_launch_plan& plan, uint32_t task) {
+  if (!plan.tasks[task].was_resolved) return false;
+  for (uint32_t param : plan.meta().tasks[task].size_reads) {
+    if (!plan.params[param].content) return false;
+  }
+  return true;
+}
+
+// A cap settles what it can at once; what is late is left to adrt_run. Where it does not settle the rest it
+// is of no use to who gives it.
+bool UseCap(adrt_launch_plan& plan, uint64_t cap, adrt_error* error) {
+  plan.cap = cap;
+  if (!adrt::SizeTasks(plan, KnowsContents, error)) return false;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!plan.tasks[task].resolved && !plan.tasks[task].late) return adrt::RefuseOpen(plan, task, error);
+  }
+  return true;
+}
+
 }  // namespace
 
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
@@ -154,16 +175,21 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   if (!plan || max_bytes == 0)
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
   adrt_error own = {}, passed = {};
-  passed.struct_size = sizeof passed;
   adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;
-  plan->cap = max_bytes;
+  for (adrt::TaskPlan& task : plan->tasks) task.was_resolved = task.resolved;
   adrt::BeginSteps(*plan);
-  if (adrt::SizeTasks(*plan, false, details)) return ADRT_OK;
+  if (UseCap(*plan, max_bytes, details)) return ADRT_OK;
   plan->cap = before;
   adrt::BeginSteps(*plan);
-  adrt::SizeTasks(*plan, false, &passed);
+  adrt::SizeTasks(*plan, KnowsContents, adrt::DetailsOf(nullptr, &passed));
   return details->status;
+}
+
+adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error) {
+  if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_chain_status: null argument");
+  plan->chains_status = on != 0;
+  return ADRT_OK;
 }
 
 adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error) {

@@ -105,6 +105,11 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
   // Rows need not be counted, so counts may be missing; the plan goes by the worst case then.
   uint64_t counts_bytes = CountsBytes(plan);
   if (counts_bytes > 0 && size - expected >= counts_bytes) return TakeCounts(plan, bytes + expected, error);
+  if (NeedsCounts(plan)) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "plan_resolve: the readback takes ", expected + counts_bytes,
+                  " bytes with what must be counted, given ", uint64_t{size},
+                  ": record that where adrt_plan_counting says so, adrt_plan_readback says where it goes");
+  }
   LeaveCounts(plan);
   return true;
 }
@@ -216,5 +221,12 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     if (open && !adrt::CountTask(*plan, task, details)) return details->status;
   }
   for (uint32_t task = 0; task < plan->tasks.size(); ++task) adrt::EndCounting(*plan, task);
+  // Who resolves until the plan is resolved is told where that will never be.
+  bool goes_on = !plan->module || adrt::ReadsInPlace(*plan) || adrt::CountsBytes(*plan) > 0;
+  for (uint32_t task = 0; task < plan->tasks.size() && !goes_on; ++task) {
+    if (plan->tasks[task].resolved && !plan->tasks[task].late) continue;
+    adrt::RefuseOpen(*plan, task, details);
+    return details->status;
+  }
   return ADRT_OK;
 }

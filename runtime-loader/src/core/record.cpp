@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "artifact/cpu_abi.h"
 #include "artifact/gpu_abi.h"
 #include "core/bounds_record.h"
 #include "core/code.h"
@@ -37,6 +38,20 @@ void FillWords(const adrt_launch_plan& plan, const LaunchTask& launch, Vector<ui
   tail[3] = launch.threads;
 }
 
+// On a CPU recording is running, so that what bounds a task can be looked at when it begins: whoever vouched
+// for contents that changed hears of it. Fewer iterations than were dealt the task's code sees as well.
+bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status) {
+  uint64_t now = 0;
+  if (!ReadsInPlace(plan) || plan.serves || !ReadsExtents(plan, task)) return true;
+  if (!IterationsNow(plan, task, &now) || now == plan.tasks[task].total) return true;
+  uint32_t* words = reinterpret_cast<uint32_t*>(status.host());
+  if (words[ADRT_CPU_STATUS_SOURCE] != 0) return false;
+  words[ADRT_CPU_STATUS_SOURCE] = words[ADRT_CPU_STATUS_CODE] = ADRT_CPU_BOUNDS_MOVED;
+  words[ADRT_CPU_STATUS_TASK] = task;
+  std::memcpy(words + ADRT_CPU_STATUS_NEEDED, &now, sizeof now);
+  return false;
+}
+
 }  // namespace
 
 void PlaceScratch(adrt_launch_plan& plan, const Place& heap) {
@@ -52,9 +67,11 @@ void PlaceScratch(adrt_launch_plan& plan, const Place& heap) {
   }
 }
 
-bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places, adrt_error* error) {
+bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places, bool clears_status,
+                 adrt_error* error) {
   PlaceScratch(plan, places.base);
-  if (!ClearPlace(plan, queue, places.status.Part(0, ADRT_STATUS_BYTES), error)) return false;
+  if (clears_status && !ClearPlace(plan, queue, places.status.Part(0, ADRT_STATUS_BYTES), error))
+    return false;
   for (uint32_t index = 0; index < plan.params.size(); ++index) {
     const BoundParam& bound = plan.params[index];
     if (plan.meta().params[index].kind != artifact::ParamKind::kScratch || bound.bytes == 0) continue;
@@ -66,6 +83,7 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
 bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
                 adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
+  if (!BoundsHold(plan, task, places.status)) return true;
   if (sizes.total == 0) return true;
   adrt_device& device = *plan.module->device;
   const adrt_module& module = *plan.module;
@@ -104,21 +122,63 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   return Barrier(plan, queue, error);
 }
 
+bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  // A cap takes the place of capacities alone.
+  bool late = plan.tasks[task].late, iterations = !meta.trip_kernel.empty() || ReadsExtents(plan, task);
+  bool cap_helps = plan.cap == 0 && !iterations;
+  const char* why =
+      ": its sizes depend on the content of buffers: call adrt_plan_resolve, or give a bound "
+      "with adrt_plan_with_cap";
+  if (late && cap_helps) {
+    why =
+        ": its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use "
+        "adrt_run";
+  } else if (late) {
+    why = iterations ? ": how often it runs depends on what the kernel computes: use adrt_run"
+                     : ": its sizes depend on what the kernel computes: use adrt_run";
+  } else if (LacksTrips(plan, task)) {
+    why =
+        ": how often it runs is to be counted: record that where adrt_plan_counting says so, and call "
+        "adrt_plan_resolve";
+  } else if (!cap_helps) {
+    why = ": how often it runs depends on the content of buffers: call adrt_plan_resolve";
+  }
+  return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
+                " (", meta.place.view(), ")", why);
+}
+
+bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,
+             adrt_error* error) {
+  struct Written {
+    const char* name;
+    Place place;
+    uint64_t bytes;
+  };
+  const Written written[] = {{"heap", heap, heap_bytes}, {"status block", status, ADRT_STATUS_BYTES}};
+  for (const Written& one : written) {
+    if (!one.place.given() || one.bytes == 0) continue;
+    for (uint32_t index = 0; index < plan.params.size(); ++index) {
+      const BoundParam& bound = plan.params[index];
+      if (bound.bytes == 0 || !bound.place.given()) continue;
+      if (!Overlap(bound.place, bound.bytes, one.place, one.bytes)) continue;
+      return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its ", one.name,
+                    " shares memory with parameter '", plan.meta().params[index].name.view(), "'");
+    }
+    if (plan.bounds && Overlap(plan.bounds->record, plan.bounds->record.bytes, one.place, one.bytes)) {
+      return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its ", one.name,
+                    " shares memory with its bounds record");
+    }
+  }
+  if (!heap.given() || !status.given() || !Overlap(heap, heap_bytes, status, ADRT_STATUS_BYTES)) return true;
+  return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(),
+                "': its status block lies in the ", heap_bytes, " bytes of its heap");
+}
+
 bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (plan.tasks[task].resolved && !plan.tasks[task].late) continue;
-    bool lacks_trips = LacksTrips(plan, task);
-    return Refuse(
-        error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task, " (",
-        plan.meta().tasks[task].place.view(), ")",
-        plan.tasks[task].late && !plan.meta().tasks[task].trip_kernel.empty()
-            ? ": how often it runs depends on what the kernel computes: use adrt_run"
-        : plan.tasks[task].late ? ": its sizes depend on what the kernel computes: give a bound with "
-                                  "adrt_plan_with_cap, or use adrt_run"
-        : lacks_trips ? ": how often it runs is to be counted: record that where adrt_plan_counting says "
-                        "so, and call adrt_plan_resolve"
-                      : ": its sizes depend on the content of buffers: call adrt_plan_resolve, or give a "
-                        "bound with adrt_plan_with_cap");
+    return RefuseOpen(plan, task, error);
   }
   uint64_t needed = HeapBytes(plan);
   if (needed > 0 && (!heap.given() || heap.bytes < needed)) {
@@ -135,7 +195,7 @@ bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& s
     return Refuse(error, ADRT_ERROR_ARGUMENT, "record: the status block takes ", int32_t{ADRT_STATUS_BYTES},
                   " bytes of device memory, aligned to 4");
   }
-  return true;
+  return IsApart(plan, heap, needed, status, error);
 }
 
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
@@ -144,11 +204,12 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
   BeginSteps(plan);
   if (plan.bounds && !SettleRecord(plan, true, error)) return false;
   LaunchPlaces places = {heap, {}, status};
+  ScratchOfLaunch scratch(plan);
   auto record_bounds = [&](bool compares) {
     return !plan.bounds || plan.bounds->compares != compares ||
            RecordBounds(plan, queue, heap.Part(plan.bounds->offset, plan.bounds->bytes), status, error);
   };
-  if (!RecordStart(plan, queue, places, error) || !record_bounds(true)) return false;
+  if (!RecordStart(plan, queue, places, !plan.chains_status, error) || !record_bounds(true)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!RecordTask(plan, task, queue, places, error)) return false;
     plan.tasks[task].fresh_trips = false;

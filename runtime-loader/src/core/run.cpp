@@ -47,11 +47,11 @@ class Launcher {
     }
     ++plan_.epoch;
     if (!SettleAll()) return false;
-    if (!TakeHeap() || !TakeStatus()) return false;
+    if (!TakeHeap() || !TakeStatus() || !CheckGivenStatus()) return false;
     uint64_t begin = Now();
     if (!queue_.Begin(error_)) return false;
     for (uint32_t turn = 0; turn < (desc_.repeat == 0 ? 1 : desc_.repeat); ++turn) {
-      if (!RecordLaunch()) return false;
+      if (!RecordLaunch(turn == 0)) return false;
       if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) break;
     }
     uint64_t recorded = Now();
@@ -65,12 +65,13 @@ class Launcher {
   const adrt_run_times& times() const { return times_; }
 
  private:
-  bool RecordLaunch() {
-    if (!adrt::RecordStart(plan_, queue_.handle(), places_, error_)) return false;
+  bool RecordLaunch(bool first) {
+    if (!adrt::RecordStart(plan_, queue_.handle(), places_, first, error_)) return false;
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (!RunTask(task)) return false;
       // After an overflow the values are wrong: later tasks would only compute from them.
-      if (device_.kind->host_memory && status_[ADRT_CPU_STATUS_CODE] == ADRT_CPU_ADSTACK_OVERFLOW) break;
+      uint32_t code = status_[ADRT_CPU_STATUS_CODE];
+      if (InHost() && (code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_CPU_BOUNDS_MOVED)) break;
     }
     return !plan_.bounds || plan_.bounds->compares || WriteBounds();
   }
@@ -105,7 +106,7 @@ class Launcher {
 
   bool TakeHeap() {
     uint64_t bytes = adrt::HeapBytes(plan_);
-    if (plan_.heap_budget > 0 && bytes > plan_.heap_budget) return TooSmall(bytes, plan_.heap_budget);
+    if (uint64_t most = plan_.MostBytes(); most > 0 && bytes > most) return TooSmall(bytes, most);
     if (bytes == 0) return true;
     if (desc_.heap) return GrowGiven(*desc_.heap, bytes);
     if (desc_.memory) return BindGiven(bytes);
@@ -138,7 +139,14 @@ class Launcher {
       return adrt::Refuse(error_, ADRT_ERROR_ARGUMENT, "run: memory is not aligned to ",
                           adrt::HeapAlignment(plan_), " bytes");
     }
-    return true;
+    return adrt::IsApart(plan_, places_.base, bytes, {}, error_);
+  }
+
+  // Where launches write the caller's memory, what its block gets afterwards must be nothing else's.
+  bool CheckGivenStatus() {
+    if (!InHost() || !desc_.status) return true;
+    return adrt::IsApart(plan_, places_.base, adrt::HeapBytes(plan_),
+                         adrt::Place::Host(desc_.status, ADRT_STATUS_BYTES), error_);
   }
 
   bool InHost() const { return device_.kind->host_memory; }
@@ -237,6 +245,7 @@ class Launcher {
   // The queue goes first when a launch fails: nothing is under way when the memory goes.
   adrt::PassingMemory passing_;
   adrt::OwnQueue queue_;
+  adrt::ScratchOfLaunch scratch_{plan_};
   adrt::LaunchPlaces places_;
   adrt_run_times times_ = {};
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
@@ -261,7 +270,8 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   if (!launcher.Run()) return details->status;
   // Sizes did not hold: the next launch reads and counts again, whatever the content versions say.
   uint32_t code = launcher.status()[ADRT_CPU_STATUS_CODE];
-  bool overflow = code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED;
+  bool overflow =
+      code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED || code == ADRT_CPU_BOUNDS_MOVED;
   if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size of the times is not set");
   }

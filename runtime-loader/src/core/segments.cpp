@@ -45,7 +45,7 @@ bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_re
 }
 
 bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
-  return plan.heap_budget == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
+  return plan.MostBytes() == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
 }
 
 // The power of two next to the square root of the longest loop, as far as counting told: the deepest stack

@@ -108,12 +108,25 @@ class TaskSizer {
     if (!SpendSteps(plan_, Steps(), error_)) return false;
     if (!Iterations(&open)) return false;
     if (open) return true;
-    sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = sizes_.worst_bytes = 0;
-    sizes_.threads = Threads();
+    sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
+    sizes_.worst_bytes = sizes_.worst_heap = 0;
+    sizes_.threads = sizes_.most_threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
     sizes_.resolved = true;
     return true;
+  }
+
+  // What the extents are with the contents of now, in few steps.
+  bool LookAgain(uint64_t* total) {
+    int64_t extents[8];
+    uint64_t before = sizes_.total;
+    std::memcpy(extents, sizes_.extents, sizeof extents);
+    bool open = false, done = Iterations(&open, kDataSteps) && !open;
+    *total = sizes_.total;
+    sizes_.total = before;
+    std::memcpy(sizes_.extents, extents, sizeof extents);
+    return done;
   }
 
  private:
@@ -148,12 +161,8 @@ class TaskSizer {
   // Whether the sizes read something that the kernel itself may write, or are counted when the task's turn
   // comes. A cap takes the place of every capacity that would be read or counted, but not of extents.
   bool IsLate() const {
-    bool reads_extents = false;
-    for (NodeId extent : meta_.extents) {
-      if (plan_.meta().exprs.ClassOf(extent) == SizeClass::kS2) reads_extents = true;
-    }
     if (!meta_.trip_kernel.empty() && CountsTripsLate(plan_, number_)) return true;
-    if (plan_.cap > 0 && !reads_extents) return false;
+    if (plan_.cap > 0 && !ReadsExtents(plan_, number_)) return false;
     for (uint32_t param : meta_.size_reads) {
       if (MayWrite(plan_, param)) return true;
     }
@@ -263,7 +272,7 @@ class TaskSizer {
                "' that is not there: an index past its extents, no memory, or a number past 64 bits");
   }
 
-  bool Iterations(bool* open) {
+  bool Iterations(bool* open, uint64_t limit = 0) {
     if (LacksTrips(plan_, number_)) {
       *open = true;
       return true;
@@ -271,7 +280,7 @@ class TaskSizer {
     uint64_t total = 1;
     for (uint32_t axis = 0; axis < meta_.extents.size(); ++axis) {
       int64_t extent = 0;
-      if (!Value(meta_.extents[axis], "its number of iterations", "", &extent, open)) return false;
+      if (!Value(meta_.extents[axis], "its number of iterations", "", &extent, open, limit)) return false;
       if (*open) return true;
       sizes_.extents[axis] = extent > 0 ? extent : 0;
     }
@@ -345,6 +354,7 @@ class TaskSizer {
     uint64_t most = sizes_.threads;
     FitDevice();
     sizes_.worst_bytes = BytesOf(sizes_.threads);
+    sizes_.worst_heap = HeapOf(sizes_.threads);
     if (HasCounts()) {
       by_count_ = true;
       sizes_.threads = most;
@@ -412,6 +422,15 @@ class TaskSizer {
     }
     return sum;
   }
+  // Bytes of a heap that holds them, or UINT64_MAX.
+  uint64_t HeapOf(uint64_t threads) {
+    uint64_t end = 0;
+    for (uint32_t group = 0; group < sizes_.groups.size(); ++group) {
+      sizes_.groups[group].rows = RowsOf(group, threads);
+      if (sizes_.groups[group].rows == UINT64_MAX) return UINT64_MAX;
+    }
+    return artifact::PlaceRows(*adstack_, rules_, Base(), Groups(), &end) ? end : UINT64_MAX;
+  }
   // As many threads as `available` bytes hold the rows of, whole blocks; at most as many as there are. More
   // threads never take fewer bytes.
   void LowerThreads(uint64_t available) {
@@ -432,9 +451,8 @@ class TaskSizer {
 
   // Divides what the cap leaves; a row needs at least 64 bytes per open stack.
   bool ShareCap(uint32_t open_count) {
-    constexpr uint64_t kUnit = 64;
     uint64_t smallest = 0, rows = 0;
-    if (__builtin_add_overflow(sizes_.row_bytes, kUnit * open_count, &smallest)) return TooLarge();
+    if (__builtin_add_overflow(sizes_.row_bytes, kCapUnit * open_count, &smallest)) return TooLarge();
     if (!artifact::RoundRows(sizes_.threads, rules_, &rows)) return TooLarge();
     uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
     uint64_t fit = available / smallest;
@@ -446,7 +464,7 @@ class TaskSizer {
       return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, ", needed,
                           " would do for a start");
     }
-    uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kUnit - 1);
+    uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
       sizes_.stacks[index].capacity = artifact::ElementsIn(adstack_->stacks[index], share);
@@ -473,8 +491,9 @@ class TaskSizer {
 
   bool FitBudget() {
     sizes_.wanted_threads = sizes_.threads;
-    if (plan_.heap_budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
-    LowerThreads(plan_.heap_budget > Fixed() ? plan_.heap_budget - Fixed() : 0);
+    uint64_t budget = plan_.MostBytes();
+    if (budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
+    LowerThreads(budget > Fixed() ? budget - Fixed() : 0);
     if (sizes_.threads > 0) return true;
     uint64_t needed = 0, kept = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
@@ -486,11 +505,10 @@ class TaskSizer {
     bool could_keep = plan_.meta().role == artifact::KernelRole::kGrad &&
                       SegmentParam(plan_) == artifact::kNoIndex && OneBlock(RowOfCheckpoints(), &kept);
     if (could_keep && kept < needed) {
-      return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
+      return HeapTooSmall(needed, "one row does not fit a budget of ", budget, " bytes, ", needed,
                           " would do; compiled with --checkpoint=auto about ", kept);
     }
-    return HeapTooSmall(needed, "one row does not fit a budget of ", plan_.heap_budget, " bytes, ", needed,
-                        " would do");
+    return HeapTooSmall(needed, "one row does not fit a budget of ", budget, " bytes, ", needed, " would do");
   }
 
   // About what a row would take if its tapes were of loops that keep checkpoints: a tape of one segment and a
@@ -543,6 +561,11 @@ class TaskSizer {
 };
 
 }  // namespace
+
+bool IterationsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total) {
+  adrt_error passed = {};
+  return TaskSizer(plan, task, true, DetailsOf(nullptr, &passed)).LookAgain(total);
+}
 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
   return TaskSizer(plan, task, may_read, error).Run();

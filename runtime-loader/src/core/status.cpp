@@ -63,10 +63,14 @@ class Contents {
   // Those of a stack's capacity; of what a size kernel counts where no expression gives it.
   void AddCapacity(uint32_t task, artifact::NodeId capacity) {
     if (capacity == artifact::kNoNode) return AddCounted(task);
+    AddRead(task, capacity);
+  }
+  // Those of an expression.
+  void AddRead(uint32_t task, artifact::NodeId expression) {
     const artifact::KernelMeta& meta = plan_.meta();
     for (uint32_t param : meta.tasks[task].size_reads) {
       uint32_t steps = 0;
-      if (ReadsContent(meta.exprs, capacity, param, &steps)) Add(param);
+      if (ReadsContent(meta.exprs, expression, param, &steps)) Add(param);
     }
   }
   void AddCounted(uint32_t task) {
@@ -92,6 +96,10 @@ class Contents {
  private:
   void Add(uint32_t param) {
     constexpr uint32_t kNamed = 3;
+    for (uint32_t n = 0; n < kNamed && n < count_; ++n) {
+      if (named_[n] == param) return;
+    }
+    if (count_ < kNamed) named_[count_] = param;
     versioned_ = versioned_ || plan_.params[param].content_version != 0;
     if (count_++ >= kNamed) return;
     writer_ << (count_ > 1 ? ", '" : "the content of '") << plan_.meta().params[param].name.view() << "'";
@@ -100,9 +108,46 @@ class Contents {
   const adrt_launch_plan& plan_;
   char text_[160] = {};
   artifact::TextWriter writer_;
+  uint32_t named_[3] = {};
   uint32_t count_ = 0;
   bool versioned_ = false;
 };
+
+// Bytes of a heap in which the stack had room for `needed` elements, or the cap that gives it as many; 0
+// where that cannot be said. The launch's other sizes stay what they are.
+uint64_t BytesFor(const adrt_launch_plan& plan, const Report& report, bool capped) {
+  const artifact::AdstackPlanMeta& adstack = *AdstackPlanOf(plan, report.task);
+  const TaskPlan& sizes = plan.tasks[report.task];
+  artifact::RowRules rules = plan.rules;
+  if (adstack.lanes > 0) rules.lanes = adstack.lanes;
+  if (adstack.stacks[report.index].storage != artifact::Storage::kRow) return 0;
+  Vector<artifact::StackPlace> stacks(&plan.host.allocator);
+  Vector<artifact::GroupPlace> groups(&plan.host.allocator);
+  if (!stacks.TryResize(sizes.stacks.size()) || !groups.TryResize(sizes.groups.size())) return 0;
+  uint64_t rows = 0, row_bytes = 0, share = 0, end = 0, base = sizes.OwnRows(false) ? 0 : plan.base_bytes;
+  for (uint32_t index = 0; index < stacks.size(); ++index) {
+    stacks[index] = sizes.stacks[index];
+    if (index == report.index) stacks[index].capacity = report.needed;
+  }
+  if (capped) {
+    // Open stacks get even shares, of all threads.
+    if (!artifact::RoundRows(sizes.most_threads, rules, &rows) ||
+        !artifact::StackBytes(adstack.stacks[report.index], report.needed, &share) ||
+        !artifact::AlignUp(share, kCapUnit, &share))
+      return 0;
+    for (uint32_t index = 0; index < stacks.size(); ++index) {
+      if (sizes.open[index]) stacks[index].capacity = artifact::ElementsIn(adstack.stacks[index], share);
+    }
+  }
+  if (!artifact::PlaceStacks(adstack, rules, {stacks.data(), stacks.size()}, {groups.data(), groups.size()},
+                             &row_bytes))
+    return 0;
+  for (uint32_t group = 0; group < groups.size(); ++group)
+    groups[group].rows = capped ? rows : sizes.groups[group].rows;
+  if (!artifact::PlaceRows(adstack, rules, base, {groups.data(), groups.size()}, &end)) return 0;
+  uint64_t others = HeapBytes(plan);
+  return !capped && others > end ? others : end;
+}
 
 adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
@@ -135,10 +180,19 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
     of = contents.text();
     remedy = contents.remedy();
   }
-  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
-              meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": the adstack at ",
-              stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
-              sizes.stacks[report.index].capacity, ". ", cause, of, *remedy != 0 ? ": " : "", remedy);
+  uint64_t bytes = BytesFor(plan, report, capped);
+  artifact::MessagePart nothing = "", number = bytes;
+  Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
+       meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": the adstack at ",
+       stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
+       sizes.stacks[report.index].capacity,
+       bytes == 0 ? ""
+       : capped   ? ", a cap of "
+                  : ", a heap of ",
+       bytes == 0 ? "" : at_least, bytes == 0 ? nothing : number, bytes == 0 ? ". " : " bytes. ", cause, of,
+       *remedy != 0 ? ": " : "", remedy);
+  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
+  return ADRT_ERROR_ADSTACK_OVERFLOW;
 }
 
 adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
@@ -148,6 +202,7 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
   bool known = adstack && report.index < adstack->groups.size() && report.index < sizes.groups.size();
   uint64_t rows = known ? sizes.groups[report.index].rows : 0;
   uint64_t needed = report.needed > rows ? report.needed : rows + 1;
+  uint64_t others = HeapBytes(plan), worst = others > sizes.worst_heap ? others : sizes.worst_heap;
   Contents contents(plan);
   if (sizes.counts) contents.AddCounted(report.task);
   const char *how = " rows it has. ", *of = "", *remedy = "plan again";
@@ -159,10 +214,25 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
   Fail(error, ADRT_ERROR_ROWS_EXHAUSTED, "kernel '", meta.name.view(), "', task ", report.task, " (",
        meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": ", needed,
        " threads passed the gate at ", known ? adstack->groups[report.index].gate.view() : "?",
-       ", more than the ", rows, how, of, *of != 0 ? ": " : "", remedy, ". A row for every thread takes ",
-       sizes.worst_bytes, " bytes");
-  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = sizes.worst_bytes;
+       ", more than the ", rows, how, of, *of != 0 ? ": " : "", remedy,
+       ". A row for every thread takes a heap of ", worst, " bytes");
+  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = worst;
   return ADRT_ERROR_ROWS_EXHAUSTED;
+}
+
+// The bounds of a parallel loop give another number of iterations than the launch was made for.
+adrt_status SayMoved(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
+  const artifact::KernelMeta& meta = plan.meta();
+  Contents contents(plan);
+  for (artifact::NodeId extent : meta.tasks[report.task].extents) contents.AddRead(report.task, extent);
+  bool known = !contents.empty();
+  const char* of = known ? contents.text() : "what bounds it";
+  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
+              meta.tasks[report.task].place.view(), "): the launch was made for ",
+              plan.tasks[report.task].total, " iterations, and its bounds come to ", report.needed,
+              " now, so that not all of it ran. Their number cannot change unless what it is computed from "
+              "does between sizing and launch, here ",
+              of, ": ", contents.remedy());
 }
 
 adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
@@ -194,12 +264,13 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
   const adc::artifact::KernelMeta& meta = plan->meta();
   if (report.code == ADRT_BOUNDS_CHANGED && meta.bounds != adc::artifact::kNoIndex)
     return adrt::SayBounds(*plan, report, error);
-  if (report.code > ADRT_GPU_ROWS_EXHAUSTED || report.task >= meta.tasks.size()) {
+  if (report.code > ADRT_CPU_BOUNDS_MOVED || report.task >= meta.tasks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
                 "'");
   }
   if (report.code == ADRT_CPU_ADSTACK_OVERFLOW) return adrt::SayOverflow(*plan, report, error);
   if (report.code == ADRT_GPU_ROWS_EXHAUSTED) return adrt::SayRows(*plan, report, error);
+  if (report.code == ADRT_CPU_BOUNDS_MOVED) return adrt::SayMoved(*plan, report, error);
   const adrt::Vector<adc::artifact::CheckMeta>& table =
       report.code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
   std::string_view place = report.index < table.size() ? table[report.index].place.view() : "?";

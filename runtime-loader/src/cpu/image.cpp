@@ -12,9 +12,11 @@
 
 // Mapping a hostile file. Nothing is read through a number of the file before it was checked against the file
 // or the image: segments lie in the file and in the image, in order and on pages of their own; tables lie
-// inside one segment's bytes; relocations only write inside writable segments, and only addresses inside the
-// image or of the import table. What the loader does not need (dependencies, initialisers, thread-local
-// storage, an interpreter) is refused, since code that asks for it would not work without it.
+// inside one segment's bytes, those of names, symbols and relocations in one that is read-only, so that no
+// relocation changes what has been checked; relocations only write inside writable segments, and only
+// addresses inside the image or of the import table. What the loader does not need (dependencies,
+// initialisers, thread-local storage, an interpreter) is refused, since code that asks for it would not work
+// without it.
 
 namespace adrt {
 
@@ -182,6 +184,11 @@ class ImageMapper {
     return false;
   }
 
+  // The same for a table that is read while relocations write: they cannot reach it.
+  bool MappedForGood(uint64_t begin, uint64_t size) const {
+    return Mapped(begin, size, 0) && !Mapped(begin, size, PF_W);
+  }
+
   bool ReadDynamic() {
     if (!Mapped(dynamic_, dynamic_size_, 0)) return Bad("its dynamic section is not inside");
     uint64_t symbols = 0, strings = 0, strings_size = 0, symbol_size = sizeof(Elf64_Sym);
@@ -251,7 +258,7 @@ class ImageMapper {
     if (symbol_size != sizeof(Elf64_Sym) || rela_entry != sizeof(Elf64_Rela) || jump_kind != DT_RELA) {
       return Bad("its tables have entries of an unknown size");
     }
-    if (strings_size == 0 || !Mapped(strings, strings_size, 0) ||
+    if (strings_size == 0 || !MappedForGood(strings, strings_size) ||
         image_.base_[strings + strings_size - 1] != 0) {
       return Bad("its names are not inside");
     }
@@ -298,7 +305,7 @@ class ImageMapper {
     } else {
       return Bad("has no hash table");
     }
-    if (count > kMaxImage / sizeof(Elf64_Sym) || !Mapped(symbols_at_, count * sizeof(Elf64_Sym), 0)) {
+    if (count > kMaxImage / sizeof(Elf64_Sym) || !MappedForGood(symbols_at_, count * sizeof(Elf64_Sym))) {
       return Bad("its symbols are not inside");
     }
     image_.symbols_ = image_.base_ + symbols_at_;
@@ -312,7 +319,7 @@ class ImageMapper {
     Elf64_Sym symbol;
     std::memcpy(&symbol, image_.symbols_ + index * sizeof symbol, sizeof symbol);
     if (symbol.st_name >= image_.strings_size_) return Bad("a symbol's name is not inside");
-    std::string_view name = image_.strings_ + symbol.st_name;  // the table ends with a zero
+    std::string_view name = image_.NameAt(symbol.st_name);
     if (symbol.st_shndx != SHN_UNDEF) {
       if (symbol.st_value >= image_.size_) return Bad("symbol '", name, "' is not inside");
       *address = reinterpret_cast<uintptr_t>(image_.base_) + symbol.st_value;
@@ -327,9 +334,18 @@ class ImageMapper {
     return Bad("imports '", name, "', which is none of the functions that an image may use");
   }
 
+  // Adds to the address of a symbol: inside the image it stays inside, and to an import nothing is added.
+  bool AddInside(uint64_t addend, uint64_t* address) const {
+    if (addend == 0) return true;
+    uint64_t begin = reinterpret_cast<uintptr_t>(image_.base_);
+    if (*address - begin >= image_.size_ || *address + addend - begin >= image_.size_) return false;
+    *address += addend;
+    return true;
+  }
+
   bool Relocate(uint64_t table, uint64_t size) {
     if (size == 0) return true;
-    if (size % sizeof(Elf64_Rela) != 0 || !Mapped(table, size, 0))
+    if (size % sizeof(Elf64_Rela) != 0 || !MappedForGood(table, size))
       return Bad("its relocations are not inside");
     for (uint64_t at = 0; at < size; at += sizeof(Elf64_Rela)) {
       Elf64_Rela rela;
@@ -342,7 +358,8 @@ class ImageMapper {
         value = reinterpret_cast<uintptr_t>(image_.base_) + static_cast<uint64_t>(rela.r_addend);
       } else if (type == kGlobal || type == kJump || type == kAbsolute) {
         if (!Resolve(ELF64_R_SYM(rela.r_info), &value)) return false;
-        if (type == kAbsolute) value += static_cast<uint64_t>(rela.r_addend);
+        if (type == kAbsolute && !AddInside(static_cast<uint64_t>(rela.r_addend), &value))
+          return Bad("a relocation points outside");
       } else {
         return Bad("a relocation has the unknown type ", type);
       }
@@ -404,7 +421,7 @@ void* Image::Find(std::string_view name) const {
     Elf64_Sym symbol;
     std::memcpy(&symbol, symbols_ + index * sizeof symbol, sizeof symbol);
     if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    if (symbol.st_name >= strings_size_ || name != std::string_view(strings_ + symbol.st_name)) continue;
+    if (symbol.st_name >= strings_size_ || name != NameAt(symbol.st_name)) continue;
     for (uint32_t range = 0; range < code_count_; ++range) {
       if (symbol.st_value >= code_begin_[range] && symbol.st_value < code_end_[range])
         return base_ + symbol.st_value;

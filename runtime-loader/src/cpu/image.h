@@ -3,6 +3,7 @@
 // that runs at loading. Pages are written first and executable afterwards, never both.
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -27,6 +28,12 @@ class Image {
 
  private:
   friend class ImageMapper;
+
+  /// The name that begins at `offset` of the strings, which ends with them at the latest.
+  std::string_view NameAt(uint64_t offset) const {
+    const char* name = strings_ + offset;
+    return {name, strnlen(name, strings_size_ - offset)};
+  }
 
   unsigned char* base_ = nullptr;  ///< what address 0 of the image is mapped to
   uint64_t size_ = 0;
