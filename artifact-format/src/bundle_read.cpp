@@ -57,7 +57,7 @@ class IndexReader {
   }
   template <class N>
   N At(uint64_t offset) const {
-    return Load<N>(file_.data() + offset);
+    return Load<N>(head_.data() + offset);
   }
 
   bool Header() {
@@ -101,10 +101,10 @@ class IndexReader {
       return Bad(Code::kUnsupported, Rule::kH3, header::kFeatures, "the bundle requires features ",
                  At<uint32_t>(header::kFeatures), " that this reader does not know");
     }
-    if (!AllZero(file_, header::kPadding, kHeaderSize)) {
+    if (!AllZero(head_, header::kPadding, kHeaderSize)) {
       return Bad(Code::kMalformed, Rule::kH3, header::kPadding, "padding of the header is not zero");
     }
-    std::memcpy(index_->content_id, file_.data() + header::kContentId, kContentIdSize);
+    std::memcpy(index_->content_id, head_.data() + header::kContentId, kContentIdSize);
     return true;
   }
 
@@ -120,15 +120,22 @@ class IndexReader {
     if (!Inside(file_.size(), kHeaderSize, table_size)) {
       return Bad(Code::kTruncated, Rule::kH1, file_.size(), "the file ends inside its table of sections");
     }
-    // The hash covers header and table with its own field as zero, so it is computed over a copy.
-    Vector<uint8_t> copy(index_->sections.allocator());
+    // What is decided from is what is hashed: a copy, with the hash's own field as zero (H2). The header was
+    // read to get here, and is read again from it.
+    Vector<uint8_t>& copy = copy_;
+    copy.Bind(index_->sections.allocator());
     if (!copy.TryResize(kHeaderSize + table_size)) return NoMemory();
     std::memcpy(copy.data(), file_.data(), copy.size());
     Store<uint64_t>(copy.data() + header::kHash, 0);
     if (Hash64({copy.data(), copy.size()}) != At<uint64_t>(header::kHash)) {
       return Bad(Code::kCorrupt, Rule::kNone, header::kHash, "header or table of sections is damaged");
     }
-    return true;
+    uint32_t count = count_;
+    head_ = {copy.data(), copy.size()};
+    if (!Header()) return false;
+    count_ = At<uint32_t>(header::kSectionCount);
+    if (count_ == count) return true;
+    return Bad(Code::kCorrupt, Rule::kNone, header::kSectionCount, "the bytes change while they are read");
   }
 
   bool Sections() {
@@ -245,6 +252,9 @@ class IndexReader {
   }
 
   std::span<const uint8_t> file_;
+  std::span<const uint8_t> head_ =
+      file_;  ///< where header and table are read: in the copy, once there is one
+  Vector<uint8_t> copy_;
   const Limits& limits_;
   BundleIndex* index_;
   Error* error_;
@@ -462,6 +472,28 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
 }
 
 }  // namespace
+
+bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
+                      const Limits& limits, Vector<uint8_t>* bytes, Error* error) {
+  // One reading of bytes that may change meanwhile; all else goes by the copy.
+  Vector<uint8_t> copy(bytes->allocator()), other(bytes->allocator());
+  if (!copy.TryResize(file.size()))
+    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a copy of the bundle");
+  std::memcpy(copy.data(), file.data(), file.size());
+  SectionReader reader({copy.data(), copy.size()}, index, limits);
+  Sha256 sha;
+  for (uint32_t each = 0; each < index.sections.size(); ++each) {
+    Vector<uint8_t>* raw = each == number ? bytes : &other;
+    if (!reader.Read(each, raw, error)) return false;
+    if (index.sections[each].kind == section::kSignature) continue;
+    HashDescription(index.sections[each], &sha);
+    sha.Update(raw->data(), raw->size());
+  }
+  uint8_t digest[kContentIdSize];
+  sha.Finish(digest);
+  if (std::memcmp(digest, index.content_id, sizeof digest) == 0) return true;
+  return Fail(error, Code::kCorrupt, Rule::kNone, "the bytes are not those that were opened");
+}
 
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget* budget, BundleIndex* index,
                 Metadata* metadata, Error* error) {

@@ -231,3 +231,34 @@ TEST_CASE("handles keep alive what they were made from", "[loader]") {
   CHECK(y == std::vector<float>{12, 24, 36});
   adrt_plan_release(plan);
 }
+
+TEST_CASE("borrowed bytes that change after opening run nothing", "[loader][state]") {
+  std::vector<uint8_t> file = MakeBundle();
+  adrt_host host = TrustingHost();
+  adrt_device* device = nullptr;
+  ErrorBox error;
+  REQUIRE(adrt_device_wrap_cpu(&host, nullptr, &device, &error) == ADRT_OK);
+  for (uint32_t mode : {uint32_t{ADRT_BUNDLE_COPY}, uint32_t{ADRT_BUNDLE_BORROW}}) {
+    adrt_bundle* bundle = nullptr;
+    REQUIRE(adrt_bundle_open(&host, file.data(), file.size(), mode, &bundle, &error) == ADRT_OK);
+    bool borrowed = mode == ADRT_BUNDLE_BORROW;
+    for (uint32_t number : {0u, 1u}) {
+      adrt_section_report section = {};
+      section.struct_size = sizeof section;
+      REQUIRE(adrt_bundle_section(bundle, number, &section, &error) == ADRT_OK);
+      // The last byte of either section, that of the code and one that loading does not need.
+      uint8_t& byte = file[section.offset + section.stored_bytes - 1];
+      byte ^= 1;
+      adrt_module* module = nullptr;
+      INFO("mode " << mode << ", section " << number << ": " << error.text);
+      CHECK(adrt_module_load(device, bundle, &module, &error) == (borrowed ? ADRT_ERROR_CORRUPT : ADRT_OK));
+      adrt_module_release(module);
+      byte ^= 1;
+      module = nullptr;
+      CHECK(adrt_module_load(device, bundle, &module, &error) == ADRT_OK);
+      adrt_module_release(module);
+    }
+    adrt_bundle_release(bundle);
+  }
+  adrt_device_release(device);
+}

@@ -1,3 +1,6 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "cuda_session.h"
@@ -294,4 +297,32 @@ TEST_CASE("counts that must be there and are not are asked for", "[loader][state
   CHECK(adrt_plan_resolve(plan, nullptr, 0, &device.error) == ADRT_ERROR_ARGUMENT);
   CHECK(device.error.Says("takes 16 bytes with what must be counted, given 0"));
   CHECK(PlanReport(plan).resolved == 0);
+}
+
+TEST_CASE("a pool's device says in a forked child that it has no threads, and goes", "[loader][state]") {
+  Session session(3);
+  std::vector<double> x(100, 0.5), y(100, -1);
+  int32_t n = 4;
+  Plan plan(session, "tape",
+            {BufferArg("x", ADRT_TYPE_F64, x.data(), {100}), BufferArg("y", ADRT_TYPE_F64, y.data(), {100}),
+             ScalarArg("n", ADRT_TYPE_I32, &n)});
+  REQUIRE(plan.Run() == ADRT_OK);
+  pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);  // a child that hangs is killed
+    bool refused = plan.Run() == ADRT_ERROR_DRIVER && plan.error.Says("process that forked");
+    adrt_device* own = nullptr;
+    bool opens = adrt_device_open_cpu(nullptr, 2, &own, nullptr) == ADRT_OK;
+    adrt_device_release(own);
+    adrt_plan_release(plan.plan);
+    adrt_module_release(session.module);
+    adrt_device_release(session.device);
+    _exit(refused && opens ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  REQUIRE(plan.Run() == ADRT_OK);
 }

@@ -94,6 +94,11 @@ bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Alloca
 bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
                  const Limits& limits, Vector<uint8_t>* bytes, Error* error);
 
+/// The same where somebody else may have written the file since it was opened: its bytes are copied first,
+/// and must all be those of the content id.
+bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
+                      const Limits& limits, Vector<uint8_t>* bytes, Error* error);
+
 /// ReadIndex, ReadMetadata, that the content id is that of the raw bytes of every section, and that sections
 /// and metadata agree (targets exist, payloads are what their kind says).
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,

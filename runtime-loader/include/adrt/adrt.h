@@ -188,7 +188,8 @@ typedef struct adrt_cpu_jobs {
 adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,
                                  adrt_error* error);
 /* The CPU through a pool of its own: worker_count - 1 threads that live as long as the device, and the caller
- * of adrt_run; 0: one worker per processor. Launches from several threads take turns. Any thread. */
+ * of adrt_run; 0: one worker per processor. Launches from several threads take turns. In a forked child,
+ * which has none of the threads, launches that need them are ADRT_ERROR_DRIVER. Any thread. */
 adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
                                  adrt_error* error);
 /* Any thread. The last release stops a pool's threads and must not come from one of its jobs. */

@@ -106,12 +106,15 @@ void RunJob(void* context, uint32_t index) {
   }
 }
 
-bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error*) {
+bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error* error) {
   CpuDevice& cpu = static_cast<CpuDevice&>(device);
   Deal deal{&task};
   uint32_t jobs = static_cast<uint32_t>(task.threads);
   if (jobs > 1 && cpu.jobs.parallel_for) {
     cpu.jobs.parallel_for(cpu.jobs.user, jobs, RunJob, &deal);
+  } else if (jobs > 1 && cpu.pool && !cpu.pool->IsHere()) {
+    return Refuse(error, ADRT_ERROR_DRIVER,
+                  "the device's threads stayed in the process that forked: open a device in this one");
   } else if (jobs > 1 && cpu.pool) {
     cpu.pool->Run(jobs, RunJob, &deal);
   } else {

@@ -6,6 +6,7 @@ namespace adrt {
 
 bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error) {
   threads_.Bind(allocator);
+  process_ = getpid();
   if (!threads_.TryReserve(thread_count)) return OutOfMemory(error) == ADRT_OK;
   for (uint32_t index = 0; index < thread_count; ++index) {
     pthread_t thread;
@@ -22,6 +23,8 @@ bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, ad
 }
 
 Pool::~Pool() {
+  // In a forked child the threads are not there to be joined, and the lock may be one of theirs.
+  if (!threads_.empty() && !IsHere()) return;
   pthread_mutex_lock(&mutex_);
   stopping_ = true;
   pthread_cond_broadcast(&started_);

@@ -2,6 +2,7 @@
 // A few threads that run numbered jobs together with the thread that asks.
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -21,8 +22,11 @@ class Pool {
   /// destructor.
   bool Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error);
 
+  /// Whether this is the process that started the threads: after a fork the child has none of them.
+  bool IsHere() const { return getpid() == process_; }
+
   /// Calls job(context, i) for each i below `count`, here and on the threads, and waits. Calls from several
-  /// threads take turns; a job must not call it.
+  /// threads take turns; a job must not call it, and nobody where IsHere() does not hold.
   void Run(uint32_t count, void (*job)(void* context, uint32_t index), void* context);
 
  private:
@@ -35,6 +39,7 @@ class Pool {
   pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
   Vector<pthread_t> threads_;
+  pid_t process_ = 0;
   // Written by Run under mutex_ before the threads are woken.
   uint64_t round_ = 0;
   uint32_t busy_ = 0;  ///< threads that have not finished the round
