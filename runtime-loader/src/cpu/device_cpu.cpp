@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
@@ -49,8 +50,18 @@ void Features(const adrt_device& device, artifact::TextWriter& text) {
 
 // Every entry that the metadata promises must be there, so that a launch cannot find it missing.
 bool FindEntries(adrt_module& module, const Image& image, adrt_error* error) {
+  Vector<Image::Wanted> wanted(&module.host.allocator);
   for (EntryWalk walk; NextEntry(module, &walk);) {
-    module.entries[walk.slot] = image.Find(walk.meta->symbol);
+    if (!wanted.TryPush({walk.meta->symbol})) return OutOfMemory(error) == ADRT_OK;
+  }
+  std::sort(wanted.begin(), wanted.end(),
+            [](const Image::Wanted& left, const Image::Wanted& right) { return left.name < right.name; });
+  image.FindAll({wanted.data(), wanted.size()});
+  for (EntryWalk walk; NextEntry(module, &walk);) {
+    auto is_before = [](const Image::Wanted& one, std::string_view name) { return one.name < name; };
+    std::string_view symbol = walk.meta->symbol;
+    module.entries[walk.slot] =
+        std::lower_bound(wanted.begin(), wanted.end(), symbol, is_before)->address;  // it was put there
     if (module.entries[walk.slot]) continue;
     Fail(error, ADRT_ERROR_MALFORMED, "the image of target '",
          module.bundle->metadata.targets[module.target].name.view(), "' has no function '",

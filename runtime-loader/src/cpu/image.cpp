@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/errors.h"
@@ -416,18 +417,27 @@ bool Image::Map(std::span<const uint8_t> file, adrt_error* error) {
   return ImageMapper(file, *this, error).Run();
 }
 
-void* Image::Find(std::string_view name) const {
+void Image::FindAll(std::span<Wanted> wanted) const {
+  auto is_before = [](const Wanted& one, std::string_view name) { return one.name < name; };
   for (uint64_t index = 0; index < symbol_count_; ++index) {
     Elf64_Sym symbol;
     std::memcpy(&symbol, symbols_ + index * sizeof symbol, sizeof symbol);
     if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    if (symbol.st_name >= strings_size_ || name != NameAt(symbol.st_name)) continue;
+    if (symbol.st_name >= strings_size_) continue;
+    std::string_view name = NameAt(symbol.st_name);
+    auto found = std::lower_bound(wanted.begin(), wanted.end(), name, is_before);
+    if (found == wanted.end() || found->name != name || found->address) continue;
     for (uint32_t range = 0; range < code_count_; ++range) {
       if (symbol.st_value >= code_begin_[range] && symbol.st_value < code_end_[range])
-        return base_ + symbol.st_value;
+        found->address = base_ + symbol.st_value;
     }
   }
-  return nullptr;
+}
+
+void* Image::Find(std::string_view name) const {
+  Wanted one{name};
+  FindAll({&one, 1});
+  return one.address;
 }
 
 }  // namespace adrt

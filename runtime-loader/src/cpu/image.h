@@ -23,16 +23,27 @@ class Image {
   /// sets the final protections. False with the reason in `error`: malformed (H10) or refused by the system.
   bool Map(std::span<const uint8_t> file, adrt_error* error);
 
-  /// Address of a function that the image exports; null where there is none.
+  /// A function that is looked for.
+  struct Wanted {
+    std::string_view name;
+    void* address = nullptr;  ///< null where the image exports none of that name
+  };
+  /// Finds functions in one pass over the symbols, however many there are of both. `wanted` ascends by name;
+  /// of equal names the first gets the address.
+  void FindAll(std::span<Wanted> wanted) const;
+  /// The same for one function.
   void* Find(std::string_view name) const;
 
  private:
   friend class ImageMapper;
 
-  /// The name that begins at `offset` of the strings, which ends with them at the latest.
+  /// The name that begins at `offset` of the strings, which ends with them at the latest. It is cut where it
+  /// is longer than any that is looked for: symbols and relocations may all name one long text.
   std::string_view NameAt(uint64_t offset) const {
+    constexpr uint64_t kCut = 256;
     const char* name = strings_ + offset;
-    return {name, strnlen(name, strings_size_ - offset)};
+    uint64_t most = strings_size_ - offset;
+    return {name, strnlen(name, most < kCut ? most : kCut)};
   }
 
   unsigned char* base_ = nullptr;  ///< what address 0 of the image is mapped to
