@@ -31,6 +31,7 @@
 #include "diag/errors/adstack.h"
 #include "diag/errors/autodiff.h"
 #include "diag/errors/driver.h"
+#include "driver/check_limits.h"
 #include "driver/files.h"
 #include "driver/generate.h"
 #include "driver/header.h"
@@ -41,6 +42,7 @@
 #include "driver/plan_dump.h"
 #include "driver/refusals.h"
 #include "driver/report.h"
+#include "driver/reproduction.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
@@ -67,7 +69,8 @@ class Compilation {
         options_(options),
         product_(product),
         diagnostics_(options.error_limit),
-        passes_(options.watch, diagnostics_, PrintToStandardError) {}
+        passes_(options.watch, diagnostics_, PrintToStandardError),
+        reproduction_(options, ProducerName(), sources_) {}
 
   ExitCode Run() {
     bool finished = TakeTargets() && Read() && TakeActive() && Shape() && Derive();
@@ -105,6 +108,7 @@ class Compilation {
                   std::vector<PlannedKernel>* plans);
   bool Generate();
   bool GenerateCode();
+  void LimitOptimisation();
   bool LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
@@ -141,6 +145,7 @@ class Compilation {
   diag::SourceManager sources_;
   diag::Diagnostics diagnostics_;
   PassRunner passes_;
+  Reproduction reproduction_;
   std::vector<target::Target> targets_;
   std::unique_ptr<ir::Module> module_;
   std::vector<ir::Function*> derived_;
@@ -149,6 +154,7 @@ class Compilation {
   std::vector<MadeTarget> made_;                      ///< those of the targets whose code there is
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
+  uint32_t optimisation_ = 0;             ///< that back ends use
   bool unsupported_ = false;
   bool usage_ = false;
 };
@@ -183,14 +189,11 @@ bool Compilation::TakeTargets() {
 bool Compilation::Read() {
   parse::ParseConfig config;
   config.include_dirs = options_.include_dirs;
-  for (const std::string& input : inputs_) {
-    if (input == "-") continue;
-    if (diag::Status readable = CheckReadable(input); !readable) Fail(readable.Failure());
-  }
-  if (diagnostics_.HasErrors()) return passes_.Fail();
+  config.import_dirs = options_.import_dirs;
+  config.text_limit = options_.limits.text_mebibytes << 20;
   bool read = passes_.Observe("parse", [&] {
     if (inputs_.size() == 1 && inputs_[0] == "-") {
-      diag::Result<std::string> text = ReadWhole("-");
+      diag::Result<std::string> text = ReadWhole("-", config.text_limit);
       if (!text) return Fail(text.Failure());
       module_ = parse::ParseText("<stdin>", std::move(*text), config, sources_, diagnostics_,
                                  &product_->dependencies);
@@ -214,7 +217,16 @@ bool Compilation::Read() {
 bool Compilation::Shape() {
   transform::ShapeConfig config;
   config.fold = Folding();
+  config.instruction_limit =
+      static_cast<uint32_t>(std::min<uint64_t>(options_.limits.operations, UINT32_MAX / 2));
   config.observer = passes_.Observer();
+  // Where vectors and matrices become scalars the operations multiply: they are counted before that is done.
+  auto after = config.observer.after;
+  config.observer.after = [&](std::string_view name, const ir::Module& module) {
+    bool counted = name == "guard-tasks";
+    return (!counted || CheckOperations(module, options_.limits, "as scalars", diagnostics_)) &&
+           after(name, module);
+  };
   if (!transform::ShapeForDifferentiation(*module_, config, diagnostics_) || diagnostics_.HasErrors()) {
     return passes_.Fail();
   }
@@ -382,8 +394,11 @@ bool Compilation::SimplifyDerived() {
   transform::InlineConfig inlining;
   inlining.keep_custom_derivatives = false;
   inlining.fold = Folding();
+  inlining.instruction_limit =
+      static_cast<uint32_t>(std::min<uint64_t>(options_.limits.operations, UINT32_MAX / 2));
   bool clean = passes_.Run("derived", *module_, [&] {
-    return transform::Inline(*module_, inlining, diagnostics_) &&
+    return CheckOperations(*module_, options_.limits, "with the derived kernels", diagnostics_) &&
+           transform::Inline(*module_, inlining, diagnostics_) &&
            transform::Scalarise(*module_, {Folding()}, diagnostics_) &&
            transform::MemoryToRegisters(*module_, {Folding()}, diagnostics_) &&
            transform::Simplify(*module_, {Folding()}, diagnostics_);
@@ -510,7 +525,7 @@ codegen::FloatMode FloatModeOf(FloatMode mode) {
 codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   codegen::CodeConfig config;
   config.target = target;
-  config.optimise = options_.optimisation;
+  config.optimise = optimisation_;
   config.float_mode = FloatModeOf(Floats());
   config.check_bounds = options_.check_bounds;
   config.assertions = options_.keep_asserts;
@@ -550,7 +565,30 @@ bool Compilation::Generate() {
   return true;
 }
 
+/// A task that is too large is not optimised: LLVM would take minutes. The choice is one for all kernels of a
+/// target, which share a module.
+void Compilation::LimitOptimisation() {
+  optimisation_ = options_.optimisation;
+  if (optimisation_ == 0) return;
+  for (const LoweredModule& lowered : lowered_) {
+    for (const PlannedKernel& kernel : lowered.kernels) {
+      uint64_t size = LargestTask(*kernel.kernel);
+      if (size <= options_.limits.optimised || optimisation_ == 0) continue;
+      optimisation_ = 0;
+      diagnostics_
+          .Warning(diag::W0701, kernel.kernel->span,
+                   "a task of '@" + std::string(lowered.module->Text(kernel.kernel->name)) + "' has " +
+                       std::to_string(size) + " operations, more than " +
+                       std::to_string(options_.limits.optimised) + ": the code is made with -O0")
+          .AddHelp(
+              "use loops where code repeats, or allow more with --limit-optimised=N; the time grows with the "
+              "square of a task's size");
+    }
+  }
+}
+
 bool Compilation::GenerateCode() {
+  LimitOptimisation();
   std::vector<std::vector<codegen::KernelToEmit>> kernels;
   for (const LoweredModule& lowered : lowered_) {
     kernels.push_back(KernelsToEmit(lowered, options_.block_size));

@@ -1,14 +1,23 @@
+// A file is written without a name (O_TMPFILE), flushed, linked to a fixed name beside its place and renamed:
+// a kill at any moment leaves the old file or the new one, and at most one whole file under that name, which
+// the next writer of the same place renames before its own. File systems without files that have no name get
+// a neighbour under a lock; a lock that its process no longer holds marks what a kill has left, and the next
+// run removes it.
+
 #include "driver/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "diag/errors/driver.h"
+#include "support/read_text.h"
 
 namespace adc::driver {
 
@@ -45,14 +54,6 @@ int WriteAll(int file, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-/// Writes to an open file and closes it. 0, or the first errno.
-int WriteAndClose(int file, std::span<const uint8_t> bytes, bool to_disk) {
-  int error = WriteAll(file, bytes);
-  if (error == 0 && to_disk && fsync(file) != 0 && errno != EINVAL && errno != EROFS) error = errno;
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
-
 /// The permissions that a new file gets: the umask can only be read by setting it.
 mode_t NewFileMode() {
   mode_t mask = umask(0);
@@ -60,31 +61,109 @@ mode_t NewFileMode() {
   return static_cast<mode_t>(0666 & ~mask);
 }
 
+/// That a file system has no files without a name.
+constexpr int kNoNameless = -1;
+
+int FlushAndSetMode(int file, mode_t mode) {
+  if (fchmod(file, mode) != 0) return errno;
+  return fsync(file) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+}
+
+/// The name under which a whole file waits to be renamed to `place`: a moment, but for a process killed then.
+std::string WaitingName(const std::string& place) {
+  size_t slash = place.rfind('/');
+  size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  return place.substr(0, begin) + "." + place.substr(begin) + ".adc-new";
+}
+
+/// Whether what waits under `name` was put there by this user, as a whole file.
+bool IsOwnFile(const std::string& name) {
+  struct stat facts = {};
+  return lstat(name.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid();
+}
+
+/// Puts the file without a name that is open as `file` at `place`. 0, an errno, or kNoNameless.
+int GiveName(int file, const std::string& place) {
+  std::string self = "/proc/self/fd/" + std::to_string(file), waiting = WaitingName(place);
+  // A link cannot replace a file, a rename can. What waits under the name was left by a process that was
+  // killed, or is about to be renamed by another writer: it is whole in both cases, so that anyone may rename
+  // it.
+  constexpr uint32_t kAttempts = 10000;
+  for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, waiting.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      if (rename(waiting.c_str(), place.c_str()) == 0 || errno == ENOENT) return 0;
+      int error = errno;
+      unlink(waiting.c_str());
+      return error;
+    }
+    // ENAMETOOLONG: the name itself may just fit.
+    if (errno != EEXIST) return errno == ENOSPC || errno == EDQUOT ? errno : kNoNameless;
+    if (!IsOwnFile(waiting) && access(waiting.c_str(), F_OK) == 0) return kNoNameless;
+    if (rename(waiting.c_str(), place.c_str()) != 0 && errno != ENOENT) return errno;
+  }
+  return kNoNameless;
+}
+
+/// Writes a file that has no name until it is whole: whatever ends the process before leaves nothing.
+int WriteNameless(const std::string& place, mode_t mode, std::span<const uint8_t> bytes) {
+  size_t slash = place.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : place.substr(0, slash + 1);
+  int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return kNoNameless;  // a file system without them, or a reason that the other way meets again
+  int error = WriteAll(file, bytes);
+  if (error == 0) error = FlushAndSetMode(file, mode);
+  if (error == 0) error = GiveName(file, place);
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+/// Removes what killed processes have left of WriteNamed: files that none has locked.
+void SweepUnfinished(const std::string& folder, const std::string& begin) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename().string();
+    if (!name.starts_with(begin) || !IsOwnFile(at->path().string())) continue;
+    int file = open(at->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+    close(file);
+  }
+}
+
+/// Writes a neighbour of `place` under a lock, and renames it. What a kill leaves, the next run removes.
+int WriteNamed(const std::string& place, mode_t mode, std::span<const uint8_t> bytes) {
+  size_t slash = place.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : place.substr(0, slash + 1);
+  std::string name = slash == std::string::npos ? place : place.substr(slash + 1);
+  constexpr size_t kLongestPart = 200;
+  std::string begin = "." + name.substr(0, kLongestPart) + ".adc-part.";
+  SweepUnfinished(folder, begin);
+  std::string temporary = (slash == std::string::npos ? "" : folder) + begin + "XXXXXX";
+  int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) return errno;
+  // Another run's sweep may come between these two: the rename then fails, and the caller hears of it.
+  int error = flock(file, LOCK_EX) != 0 && errno != EOPNOTSUPP && errno != ENOLCK ? errno : 0;
+  if (error == 0) error = WriteAll(file, bytes);
+  if (error == 0) error = FlushAndSetMode(file, mode);
+  if (error == 0 && rename(temporary.c_str(), place.c_str()) != 0) error = errno;
+  if (error != 0) unlink(temporary.c_str());
+  if (close(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
 }  // namespace
 
-diag::Result<std::string> ReadWhole(const std::string& path) {
-  bool standard_input = path == "-";
-  int file = standard_input ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return CannotRead(path, errno);
-  std::string text;
-  int error = 0;
-  struct stat facts = {};
-  if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)) text.reserve(static_cast<size_t>(facts.st_size));
-  char chunk[1 << 16];
-  for (;;) {
-    ssize_t got = read(file, chunk, sizeof chunk);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) error = errno;
-    if (got <= 0) break;
-    text.append(chunk, static_cast<size_t>(got));
-  }
-  if (!standard_input) close(file);
-  if (error != 0) return CannotRead(path, error);
-  return text;
+diag::Result<std::string> ReadWhole(const std::string& path, uint64_t most) {
+  ReadText read = ReadTextFile(path, most, /*regular_only=*/false, /*text=*/false);
+  if (read.end == ReadEnd::Whole) return std::move(read.text);
+  if (read.end == ReadEnd::Failed) return CannotRead(path, read.error);
+  return Fail(diag::E0701, {},
+              "cannot read '" + path + "': it has more than " + std::to_string(most >> 20) + " MiB",
+              "no file of this kind is that large");
 }
 
 diag::Status CheckReadable(const std::string& path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return CannotRead(path, errno);
   struct stat facts = {};
   int error = fstat(file, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
@@ -105,7 +184,8 @@ diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes)
   if (exists && !S_ISREG(facts.st_mode)) {
     int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return CannotWrite(path, errno);
-    int error = WriteAndClose(file, bytes, false);
+    int error = WriteAll(file, bytes);
+    if (close(file) != 0 && error == 0) error = errno;
     if (error != 0) return CannotWrite(path, error);
     return diag::Unit{};
   }
@@ -117,18 +197,10 @@ diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes)
     place = resolved;
     std::free(resolved);
   }
-  std::string temporary = place + ".XXXXXX";
-  int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0) return CannotWrite(path, errno);
   mode_t mode = exists ? static_cast<mode_t>(facts.st_mode & 07777) : NewFileMode();
-  int error = fchmod(file, mode) == 0 ? 0 : errno;
-  int write_error = WriteAndClose(file, bytes, true);
-  if (error == 0) error = write_error;
-  if (error == 0 && rename(temporary.c_str(), place.c_str()) != 0) error = errno;
-  if (error != 0) {
-    unlink(temporary.c_str());
-    return CannotWrite(path, error);
-  }
+  int error = WriteNameless(place, mode, bytes);
+  if (error == kNoNameless) error = WriteNamed(place, mode, bytes);
+  if (error != 0) return CannotWrite(path, error);
   return diag::Unit{};
 }
 

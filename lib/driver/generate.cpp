@@ -15,6 +15,7 @@
 #include "diag/errors/codegen.h"
 #include "driver/targets.h"
 #include "support/check.h"
+#include "support/crash.h"
 
 namespace adc::driver {
 
@@ -68,7 +69,11 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> 
   };
   size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), jobs.size());
   std::vector<std::thread> threads;
-  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(work);
+  auto help = [&] {
+    AlternateStack stack;  // for a back end that uses its stack up
+    work();
+  };
+  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(help);
   work();
   for (std::thread& thread : threads) thread.join();
   std::vector<diag::Result<codegen::TargetCode>> results;

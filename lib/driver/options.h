@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "driver/limits.h"
+
 namespace adc::driver {
 
 enum class Emit : uint8_t {
@@ -75,6 +77,10 @@ struct CompileOptions {
   bool want_plans = false;        ///< Product::plans is filled
   bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so
   std::vector<std::string> include_dirs;
+  std::vector<std::string> import_dirs;  ///< folders that imports may come from as well
+  Limits limits;
+  std::string repro;         ///< where an internal error writes what repeats it; empty: the temporary folder
+  std::string command_line;  ///< for that file
   /// Old and new head of file names; the last match wins.
   std::vector<std::pair<std::string, std::string>> prefix_map;
   bool write_depfile = false;

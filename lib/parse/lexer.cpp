@@ -302,12 +302,11 @@ std::string Unescape(std::string_view quoted) {
   return text;
 }
 
-std::string Quoted(std::string_view text) {
-  constexpr size_t kLongest = 48;
+std::string Quoted(std::string_view text, size_t longest) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string shown = "'";
   size_t at = 0;
-  while (at < text.size() && shown.size() < kLongest) {
+  while (at < text.size() && shown.size() < longest) {
     auto byte = static_cast<unsigned char>(text[at]);
     uint32_t length = SequenceLength(byte);
     bool whole = byte < 0x80 || (length > 1 && at + length <= text.size());

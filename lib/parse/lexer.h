@@ -90,7 +90,7 @@ class Lexer {
 /// What a string token says, escapes resolved. The token was read by the lexer, so its escapes are good.
 std::string Unescape(std::string_view quoted);
 /// A piece of the user's text for a message: quoted, cut to a bounded length, control characters replaced.
-std::string Quoted(std::string_view text);
+std::string Quoted(std::string_view text, size_t longest = 48);
 
 constexpr bool IsDigit(char c) {
   return c >= '0' && c <= '9';

@@ -1,13 +1,15 @@
 #include "parse/parser.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <unordered_set>
 
 #include "diag/errors/driver.h"
 #include "diag/errors/parse.h"
 #include "parse/body.h"
 #include "parse/items.h"
+#include "support/read_text.h"
 
 namespace adc::parse {
 
@@ -15,31 +17,33 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The whole of a file; false where it cannot be read. Imports must be regular files: a text may not make the
-/// compiler read a device without end.
-bool ReadWhole(const std::string& path, bool regular_only, std::string* text) {
-  std::error_code error;
-  fs::file_status status = fs::status(path, error);
-  if (error || fs::is_directory(status) || (regular_only && !fs::is_regular_file(status))) return false;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return false;
-  constexpr size_t kChunk = size_t{1} << 20;
-  uint64_t size = fs::file_size(path, error);
-  if (!error && size < UINT32_MAX) text->reserve(static_cast<size_t>(size));
-  while (stream && text->size() < UINT32_MAX) {
-    size_t have = text->size();
-    text->resize(have + kChunk);
-    stream.read(text->data() + have, static_cast<std::streamsize>(kChunk));
-    text->resize(have + static_cast<size_t>(stream.gcount()));
-  }
-  return !stream.bad();
-}
-
 /// One name per file, whatever way leads to it.
 std::string FileKey(const std::string& path) {
   std::error_code error;
   fs::path canonical = fs::weakly_canonical(path, error);
   return error ? path : canonical.string();
+}
+
+/// A path is shown whole: what counts is often at its end.
+std::string QuotedPath(const std::string& path) {
+  constexpr size_t kLongest = 4096;
+  return Quoted(path, kLongest);
+}
+
+/// Whether `file` lies in `folder` or below; both canonical.
+bool LiesBelow(const fs::path& file, const fs::path& folder) {
+  auto [in_folder, in_file] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return in_folder == folder.end();
+}
+
+/// The folder that `path` lies in, as a way to it.
+fs::path FolderOf(const fs::path& path) {
+  fs::path folder = path.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+std::string Mebibytes(uint64_t bytes) {
+  return std::to_string((bytes + (uint64_t{1} << 20) - 1) >> 20) + " MiB";
 }
 
 class Compilation {
@@ -51,13 +55,39 @@ class Compilation {
         diagnostics_(diagnostics),
         dependencies_(dependencies),
         module_(std::make_unique<ir::Module>()),
-        shared_{*module_, diagnostics} {}
+        shared_{*module_, diagnostics} {
+    for (const std::string& folder : config.include_dirs) AddRoot(folder);
+    for (const std::string& folder : config.import_dirs) AddRoot(folder);
+  }
+
+  /// Imports may come from the folder of an input: of the name that was given, and, where that is a link, of
+  /// the file that it leads to.
+  void AddInput(const std::string& path) {
+    AddRoot(FolderOf(path));
+    std::error_code error;
+    fs::path real = fs::canonical(path, error);
+    if (!error) AddRoot(FolderOf(real));
+  }
+
+  /// Reads an input of the command line and takes its text. False where there is none.
+  bool ReadInput(const std::string& path) {
+    ReadText read = ReadTextFile(path, Left(), /*regular_only=*/false);
+    if (read.end == ReadEnd::Failed) {
+      diagnostics_.Error(diag::E0701, {},
+                         "cannot read " + QuotedPath(path) + ": " + std::strerror(read.error));
+      return false;
+    }
+    if (read.end == ReadEnd::TooLarge) return TellTooLarge(path, read.size, {});
+    MarkRead(path);
+    AddInput(path);
+    return AddText(path, std::move(read.text), /*imported=*/false, {});
+  }
 
   /// Takes the text of the first file or of an import. False where it is no text at all.
   bool AddText(std::string name, std::string text, bool imported, diag::SourceSpan from) {
     std::string folder = fs::path(name).parent_path().string();
     if (text.find('\0') != std::string::npos) {
-      std::string wrong = Quoted(name) + " holds NUL bytes: it is no text";
+      std::string wrong = QuotedPath(name) + " holds NUL bytes: it is no text";
       diag::Diagnostic& error = diagnostics_.Error(diag::E0130, from, std::move(wrong));
       // The first bytes of a bundle, as artifact-format/README.md has them.
       if (text.starts_with("\x89"
@@ -65,6 +95,8 @@ class Compilation {
         error.AddHelp("it is a bundle, compiled already: adc run, inspect, size, verify take it");
       return false;
     }
+    if (text.size() > Left()) return TellTooLarge(name, text.size(), from);
+    taken_ += text.size();
     uint32_t base = sources_.AddFile(std::move(name), std::move(text));
     const diag::SourceFile* file = base == 0 ? nullptr : sources_.FileOf({base, base + 1});
     if (file == nullptr) {
@@ -116,18 +148,65 @@ class Compilation {
     std::string looked;
     for (const fs::path& place : places) {
       std::string name = place.lexically_normal().string();
-      if (read_.contains(FileKey(name))) return;
-      std::string text;
-      if (ReadWhole(name, /*regular_only=*/true, &text)) {
-        MarkRead(name);
-        AddText(std::move(name), std::move(text), /*imported=*/true, request.span);
+      std::string key = FileKey(name);
+      if (read_.contains(key)) return;
+      std::error_code missing;
+      if (fs::exists(name, missing) && !MayImport(key)) return TellOutside(request, key);
+      ReadText read = ReadTextFile(name, Left(), /*regular_only=*/true);
+      if (read.end == ReadEnd::TooLarge) {
+        TellTooLarge(name, read.size, request.span);
         return;
       }
-      looked += (looked.empty() ? "" : ", ") + Quoted(name);
+      if (read.end == ReadEnd::Whole) {
+        MarkRead(name);
+        AddText(std::move(name), std::move(read.text), /*imported=*/true, request.span);
+        return;
+      }
+      looked += (looked.empty() ? "" : ", ") + QuotedPath(name);
     }
     diagnostics_.Error(diag::E0120, request.span, "cannot read " + Quoted(request.path))
         .AddNote({}, "looked for " + looked)
         .AddHelp("name the folder of the file with -I");
+  }
+
+  void AddRoot(const fs::path& folder) {
+    std::error_code error;
+    fs::path canonical = fs::canonical(folder, error);
+    if (error || std::find(roots_.begin(), roots_.end(), canonical) != roots_.end()) return;
+    roots_.push_back(std::move(canonical));
+  }
+
+  bool MayImport(const fs::path& canonical) const {
+    return std::any_of(roots_.begin(), roots_.end(),
+                       [&](const fs::path& root) { return LiesBelow(canonical, root); });
+  }
+
+  /// A text from somewhere else names what it likes: no byte of a file outside of the folders is read, so
+  /// that no message can show one.
+  void TellOutside(const ImportRequest& request, const std::string& path) {
+    diag::Diagnostic& error =
+        diagnostics_.Error(diag::E0150, request.span,
+                           "the import leads to " + QuotedPath(path) +
+                               ", which is outside of the folders that imports may come from");
+    constexpr size_t kShown = 8;
+    std::string folders;
+    for (size_t n = 0; n < std::min(roots_.size(), kShown); ++n)
+      folders += (n == 0 ? "" : ", ") + QuotedPath(roots_[n].string());
+    if (roots_.size() > kShown) folders += ", and others";
+    error.AddNote({}, "these are " + folders).AddHelp("allow its folder with -I DIR or --allow-imports=DIR");
+  }
+
+  /// Bytes of text that may still be read.
+  uint64_t Left() const { return config_.text_limit - std::min(config_.text_limit, taken_); }
+
+  bool TellTooLarge(const std::string& name, uint64_t size, diag::SourceSpan from) {
+    diagnostics_
+        .Error(diag::E0127, from,
+               QuotedPath(name) + " has " + Mebibytes(size) +
+                   " or more: the text of one compilation is at most " + Mebibytes(config_.text_limit) +
+                   ", imports included")
+        .AddHelp("split it into several compilations, or allow more with --limit-text=MIB");
+    return false;
   }
 
   const ParseConfig& config_;
@@ -139,6 +218,8 @@ class Compilation {
   Gathered gathered_;
   std::unordered_map<const diag::SourceFile*, std::string> folders_;  // looked up, never walked
   std::unordered_set<std::string> read_;
+  std::vector<fs::path> roots_;  ///< canonical folders that imports may come from
+  uint64_t taken_ = 0;           ///< bytes of text
 };
 
 }  // namespace
@@ -148,6 +229,7 @@ std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const 
                                       std::vector<std::string>* dependencies) {
   Compilation compilation(config, sources, diagnostics, dependencies);
   compilation.MarkRead(name, /*dependency=*/false);
+  compilation.AddInput(name);
   if (!compilation.AddText(std::move(name), std::move(text), /*imported=*/false, {})) return nullptr;
   return compilation.Finish();
 }
@@ -165,13 +247,7 @@ std::unique_ptr<ir::Module> ParseFiles(const std::vector<std::string>& paths, co
   bool any = false;
   for (const std::string& path : paths) {
     if (compilation.IsRead(path)) continue;
-    std::string text;
-    if (!ReadWhole(path, /*regular_only=*/false, &text)) {
-      diagnostics.Error(diag::E0701, {}, "cannot read " + Quoted(path));
-      continue;
-    }
-    compilation.MarkRead(path);
-    any = compilation.AddText(path, std::move(text), /*imported=*/false, {}) || any;
+    any = compilation.ReadInput(path) || any;
   }
   if (!any) return nullptr;
   return compilation.Finish();

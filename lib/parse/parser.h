@@ -1,6 +1,7 @@
 #pragma once
 // Text to Module: the one way in.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,15 +11,24 @@
 
 namespace adc::parse {
 
+inline constexpr uint64_t kTextLimit = uint64_t{256} << 20;
+/// Places in text are 32-bit numbers: no limit may be larger.
+inline constexpr uint64_t kLargestTextLimit = uint64_t{4095} << 20;
+
 struct ParseConfig {
   /// Where imports are looked for, after the folder of the importing file.
   std::vector<std::string> include_dirs = {};
+  /// Folders that imports may come from beside those and the folders of the inputs, links looked through.
+  std::vector<std::string> import_dirs = {};
+  /// Most bytes of text in one compilation, imports included.
+  uint64_t text_limit = kTextLimit;
 };
 
 /// Parses `text` and, transitively, the files that it imports (each once; a cycle is fine), and resolves
 /// every name. Reports errors to `diagnostics` and goes on after them; a module that had some is fit for
 /// Verify alone, which passes over the functions that are `broken`. `dependencies`, where given, gets the
-/// path of every file read, in the order of reading. Null only when nothing could be read at all.
+/// path of every file read, in the order of reading. An import that leads outside of the folders of the
+/// inputs and of `config` is refused unread. Null only when nothing could be read at all.
 std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const ParseConfig& config,
                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                       std::vector<std::string>* dependencies = nullptr);

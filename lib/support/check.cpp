@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "support/crash.h"
+
 namespace adc {
 
 void InternalError(const char* file, int line, const char* text) {
@@ -10,6 +12,7 @@ void InternalError(const char* file, int line, const char* text) {
   std::fprintf(stderr,
                "adc: this is a defect of adc, not of your program; please report it with the input\n");
   std::fflush(stderr);
+  WriteReproduction();
   std::_Exit(70);
 }
 

@@ -1,14 +1,24 @@
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "diag/errors/driver.h"
 #include "driver/depfile.h"
 #include "driver/files.h"
+#include "driver/reproduction.h"
+#include "support/crash.h"
+#include "support/read_text.h"
 
 using namespace adc::driver;
 
@@ -85,4 +95,113 @@ TEST_CASE("reading what is not there says why") {
 TEST_CASE("a depfile quotes what make would misread") {
   std::string dependencies[] = {"a b.ir", "c#d$.ir"};
   CHECK(DepfileText("out file", dependencies) == "out\\ file: a\\ b.ir c\\#d$$.ir\n\nc\\#d$$.ir:\n");
+}
+
+TEST_CASE("a writer that is killed leaves the old file or the new one") {
+  Folder folder;
+  std::string path = folder / "out";
+  const std::string texts[] = {std::string(200000, 'a'), std::string(300000, 'b')};
+  REQUIRE(WriteWhole(path, texts[0]).Ok());
+  uint64_t seed = 20261122;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  for (int kill_number = 0; kill_number < 200; ++kill_number) {
+    pid_t writer = fork();
+    REQUIRE(writer >= 0);
+    if (writer == 0) {
+      for (size_t n = 0;; ++n) (void)WriteWhole(path, texts[n % 2]);
+    }
+    usleep(static_cast<useconds_t>(random() % 4000));
+    kill(writer, SIGKILL);
+    REQUIRE(waitpid(writer, nullptr, 0) == writer);
+    auto back = ReadWhole(path);
+    REQUIRE(back.Ok());
+    REQUIRE((*back == texts[0] || *back == texts[1]));
+    REQUIRE(folder.Entries() <= 2);
+  }
+  // What the last kill has left, the next run takes away.
+  REQUIRE(WriteWhole(path, texts[0]).Ok());
+  CHECK(*ReadWhole(path) == texts[0]);
+  CHECK(folder.Entries() == 1);
+}
+
+TEST_CASE("24 writers of one file leave one whole file and nothing else") {
+  Folder folder;
+  std::string path = folder / "out";
+  std::vector<std::thread> writers;
+  std::atomic<int> failed = 0;
+  for (int n = 0; n < 24; ++n) {
+    writers.emplace_back([&, n] {
+      std::string text(size_t{50000} + static_cast<size_t>(n), static_cast<char>('a' + n));
+      for (int again = 0; again < 20; ++again) failed += !WriteWhole(path, text).Ok();
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(failed == 0);
+  auto back = ReadWhole(path);
+  REQUIRE(back.Ok());
+  REQUIRE(back->size() >= 50000);
+  int writer = (*back)[0] - 'a';
+  CHECK(*back == std::string(size_t{50000} + static_cast<size_t>(writer), (*back)[0]));
+  CHECK(folder.Entries() == 1);
+}
+
+TEST_CASE("a name that fills its folder's limit is written too") {
+  Folder folder;
+  std::string name(250, 'n');
+  REQUIRE(WriteWhole(folder / name.c_str(), std::string_view("text")).Ok());
+  CHECK(*ReadWhole(folder / name.c_str()) == "text");
+  CHECK(folder.Entries() == 1);
+}
+
+TEST_CASE("a file larger than asked for is not read") {
+  Folder folder;
+  std::string path = folder / "sparse";
+  REQUIRE(WriteWhole(path, std::string_view("x")).Ok());
+  REQUIRE(truncate(path.c_str(), off_t{4} << 30) == 0);
+  auto read = ReadWhole(path, uint64_t{1} << 20);
+  REQUIRE_FALSE(read.Ok());
+  CHECK(read.Failure().text == "cannot read '" + path + "': it has more than 1 MiB");
+  CHECK(adc::ReadTextFile("/dev/zero", uint64_t{1} << 30, false).text.size() < size_t{1} << 20);
+  CHECK(adc::ReadTextFile("/dev/zero", uint64_t{1} << 30, true).end == adc::ReadEnd::Failed);
+}
+
+namespace {
+
+uint64_t UseStackUp(uint64_t depth) {
+  volatile char page[4096];
+  page[depth % sizeof page] = 1;
+  if (depth == UINT64_MAX) return 0;
+  return UseStackUp(depth + 1) + static_cast<uint64_t>(page[0]);
+}
+
+}  // namespace
+
+TEST_CASE("a stack that is used up ends with status 70 and a reproduction file") {
+  Folder folder;
+  std::string path = folder / "repro", messages = folder / "messages";
+  pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    rlimit stack = {size_t{1} << 20, size_t{1} << 20};
+    setrlimit(RLIMIT_STACK, &stack);
+    if (std::freopen(messages.c_str(), "w", stderr) == nullptr) _exit(1);
+    adc::InstallCrashHandler();
+    CompileOptions options;
+    options.repro = path;
+    options.command_line = "-O2 a.ir";
+    adc::diag::SourceManager sources;
+    sources.AddFile("a.ir", "import \"b.ir\"\n");
+    sources.AddFile("b.ir", "// no end of line");
+    Reproduction reproduction(options, "adc 1.2.3", sources);
+    _exit(static_cast<int>(UseStackUp(0)));
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 70);
+  CHECK(ReadWhole(messages)->find("the reproduction file is " + path) != std::string::npos);
+  CHECK(*ReadWhole(path) ==
+        "// reproduction of an internal error; split-file takes the files apart\n// version: adc 1.2.3\n"
+        "// command line: -O2 a.ir\n//--- a.ir\nimport \"b.ir\"\n//--- b.ir\n// no end of line\n");
 }

@@ -248,6 +248,33 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
             &options.include_dirs);
+  line.List("--allow-imports", "DIR",
+            "imports may come from DIR too. Else they come from below the folders of the inputs and of -I,\n"
+            "links looked through",
+            &options.import_dirs);
+}
+
+/// A number from 1 to `most`.
+std::string TakeLimit(std::string_view word, uint64_t most, uint64_t* limit) {
+  uint64_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  bool good = failure == std::errc() && end == word.data() + word.size();
+  if (!good || number < 1 || number > most) return "takes a number from 1 to " + std::to_string(most);
+  *limit = number;
+  return {};
+}
+
+void AddLimits(CommandLine& line, driver::CompileOptions& options) {
+  line.Section("Limits (docs/limits.md)");
+  driver::Limits& limits = options.limits;
+  line.Value("--limit-text", "MIB", "most text, imports included; default 256",
+             [&limits](std::string_view word) { return TakeLimit(word, 4095, &limits.text_mebibytes); });
+  line.Value("--limit-operations", "N",
+             "most operations of all kernels, derived ones included, after inlining; default 500000",
+             [&limits](std::string_view word) { return TakeLimit(word, 1'000'000'000, &limits.operations); });
+  line.Value("--limit-optimised", "N",
+             "most operations of a task that is optimised; default 10000. Beyond, code is made with -O0",
+             [&limits](std::string_view word) { return TakeLimit(word, 1'000'000'000, &limits.optimised); });
 }
 
 void AddReporting(CommandLine& line, driver::CompileOptions& options) {
@@ -310,6 +337,10 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Value("--stop-after", "PASS", "run no pass after PASS; writes nothing but for --emit=ir",
              [&options](std::string_view word) { return TakePass(word, false, &options.watch.stop_after); });
   line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
+  line.Text("--repro", "FILE",
+            "where an internal error leaves input, command line and version; default:\n"
+            "adc-repro-PID.txt in TMPDIR, or /tmp",
+            &options.repro);
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
 }
 
@@ -335,6 +366,7 @@ int Compile(const std::vector<std::string>& words, Session&) {
                    "Compiles differentiable parallel kernels, and their gradients, ahead of time.");
   AddWhatToMake(line, options);
   AddHow(line, options);
+  AddLimits(line, options);
   AddReporting(line, options);
   AddForBuilds(line, options);
   AddWatching(line, options);
@@ -355,6 +387,8 @@ int Compile(const std::vector<std::string>& words, Session&) {
     std::printf("%s\n", driver::ProducerName().c_str());
     return driver::kExitOk;
   }
+  for (const std::string& word : words)
+    options.command_line += (options.command_line.empty() ? "" : " ") + word;
   if (options.inputs.empty()) {
     PrintError("no input file given", "usage: adc [options] kernel.ir...; adc --help lists the options");
     return driver::kExitUsage;

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "driver/options.h"
 #include "session.h"
+#include "support/crash.h"
 #include "support/nearest.h"
 
 namespace {
@@ -48,6 +49,7 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
 }  // namespace
 
 int main(int count, char** words) {
+  adc::InstallCrashHandler();
   return adc::tool::EndOutput(
       adc::tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

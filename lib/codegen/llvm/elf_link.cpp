@@ -1,15 +1,22 @@
+// The linker reads and writes files. These have no names: the object is a file in memory, the image comes
+// through a pipe (for anything but a regular file the linker writes straight to what it was told), so that
+// whatever ends the process leaves nothing.
+
 #include "codegen/llvm/elf_link.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <mutex>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "diag/errors/codegen.h"
 #include "lld/Common/CommonLinkerContext.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
@@ -19,56 +26,75 @@ namespace {
 
 diag::Diagnostic LinkFailure(const std::string& what, const std::string& reason) {
   return diag::Fail(diag::E0603, {}, what + ": " + reason,
-                    "check that the folder named by TMPDIR exists, may be written, and has room");
+                    "check that /proc is mounted and that there is memory left");
 }
 
-/// A folder that goes away with everything in it.
-class TemporaryFolder {
+std::string LastError() {
+  return std::error_code(errno, std::generic_category()).message();
+}
+
+/// A descriptor that is closed with this.
+class Descriptor {
  public:
-  ~TemporaryFolder() {
-    // A folder that cannot be removed is left to the system: the image is made by then.
-    if (path_.empty()) return;
-    [[maybe_unused]] std::error_code ignored = llvm::sys::fs::remove_directories(path_);
+  explicit Descriptor(int file = -1) : file_(file) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  void Close() {
+    if (file_ >= 0) close(file_);
+    file_ = -1;
   }
-  std::error_code Create() { return llvm::sys::fs::createUniqueDirectory("adc-link", path_); }
-  std::string File(llvm::StringRef file_name) const {
-    llvm::SmallString<128> path = path_;
-    llvm::sys::path::append(path, file_name);
-    return std::string(path);
-  }
+  int get() const { return file_; }
+  /// The name by which this process opens it.
+  std::string Path() const { return "/proc/self/fd/" + std::to_string(file_); }
 
  private:
-  llvm::SmallString<128> path_;
+  int file_;
 };
 
-std::error_code WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (error) return error;
-  stream.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  stream.close();
-  error = stream.error();
-  stream.clear_error();
-  return error;
+bool WriteAll(int file, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+/// Everything that comes out of a pipe. 0, or an errno.
+int ReadAll(int file, std::vector<uint8_t>* bytes) {
+  std::vector<uint8_t> chunk(size_t{1} << 16);
+  for (;;) {
+    ssize_t got = read(file, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0) return 0;
+    bytes->insert(bytes->end(), chunk.begin(), chunk.begin() + got);
+  }
 }
 
 }  // namespace
 
 diag::Result<std::vector<uint8_t>> LinkElf(std::span<const uint8_t> object,
                                            std::span<const char* const> arguments, const char* what) {
-  TemporaryFolder folder;
-  if (std::error_code error = folder.Create())
-    return LinkFailure("cannot make a temporary folder", error.message());
-  std::string input = folder.File("kernels.o"), output = folder.File("kernels.so");
-  if (std::error_code error = WriteFile(input, object))
-    return LinkFailure("cannot write '" + input + "'", error.message());
+  Descriptor input(memfd_create("kernels.o", MFD_CLOEXEC));
+  if (input.get() < 0) return LinkFailure("cannot make a file in memory", LastError());
+  if (!WriteAll(input.get(), object)) return LinkFailure("cannot write a file in memory", LastError());
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return LinkFailure("cannot make a pipe", LastError());
+  Descriptor output(ends[1]), result(ends[0]);
+  std::string in = input.Path(), out = output.Path();
   std::vector<const char*> line = {"ld.lld"};
   line.insert(line.end(), arguments.begin(), arguments.end());
   for (const char* argument :
-       {"-shared", "-nostdlib", "--build-id=none", "--threads=1", "-o", output.c_str(), input.c_str()})
+       {"-shared", "-nostdlib", "--build-id=none", "--threads=1", "-o", out.c_str(), in.c_str()})
     line.push_back(argument);
   std::string messages;
   llvm::raw_string_ostream stream(messages);
+  std::vector<uint8_t> image;
+  int read_error = 0;
+  std::thread reader([&] { read_error = ReadAll(result.get(), &image); });
   bool linked = false;
   {
     // The linker keeps its state in globals: one link at a time in a process.
@@ -77,11 +103,12 @@ diag::Result<std::vector<uint8_t>> LinkElf(std::span<const uint8_t> object,
     linked = lld::elf::link(line, stream, stream, false, false);
     lld::CommonLinkerContext::destroy();
   }
+  output.Close();
+  reader.join();
   if (!linked) return LinkFailure(std::string("cannot link the ") + what, stream.str());
-  auto image = llvm::MemoryBuffer::getFile(output, false, false);
-  if (!image) return LinkFailure("cannot read '" + output + "'", image.getError().message());
-  llvm::StringRef bytes = (*image)->getBuffer();
-  return std::vector<uint8_t>(bytes.bytes_begin(), bytes.bytes_end());
+  if (read_error != 0)
+    return LinkFailure("cannot read the image", std::generic_category().message(read_error));
+  return image;
 }
 
 }  // namespace adc::codegen

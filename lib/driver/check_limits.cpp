@@ -1,0 +1,86 @@
+#include "driver/check_limits.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/tasks.h"
+#include "diag/errors/driver.h"
+
+namespace adc::driver {
+
+namespace {
+
+/// Scalar operations that `inst` becomes. A product or an inverse of matrices multiplies each component by a
+/// side; a determinant is an elimination as well.
+uint64_t ScalarOperations(const ir::Function& function, ir::Inst inst) {
+  uint64_t largest = 1;
+  uint32_t side = 1;
+  auto take = [&](ir::Type type) {
+    if (!type.IsRegister()) return;
+    largest = std::max<uint64_t>(largest, type.Components());
+    if (type.columns != 0) side = std::max<uint32_t>({side, type.rows, type.columns});
+  };
+  for (ir::Value operand : function.Operands(inst)) take(function.TypeOf(operand));
+  for (uint32_t n = 0; n < function[inst].result_count; ++n) take(function.TypeOf(function.Result(inst, n)));
+  return largest * side;
+}
+
+uint64_t OperationsOf(const ir::Function& function) {
+  uint64_t count = 0;
+  for (uint32_t n = 0; n < function.InstCount(); ++n) count += ScalarOperations(function, ir::Inst(n));
+  return count;
+}
+
+}  // namespace
+
+uint64_t CountOperations(const ir::Module& module) {
+  uint64_t count = 0;
+  for (const auto& function : module.functions) count += OperationsOf(*function);
+  return count;
+}
+
+bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,
+                     diag::Diagnostics& diagnostics) {
+  uint64_t count = CountOperations(module);
+  if (count <= limits.operations) return true;
+  const ir::Function* largest = nullptr;
+  uint64_t most = 0;
+  for (const auto& function : module.functions) {
+    uint64_t own = OperationsOf(*function);
+    if (own <= most) continue;
+    most = own;
+    largest = function.get();
+  }
+  diagnostics
+      .Error(diag::E0760, largest->span,
+             std::to_string(count) + " operations " + when + ", " + std::to_string(most) + " of them in '@" +
+                 std::string(module.Text(largest->name)) + "': more than the limit of " +
+                 std::to_string(limits.operations))
+      .AddHelp(
+          "use loops where calls, unrolling or large matrices repeat code, compile kernels one at a time, or "
+          "allow more with --limit-operations=N");
+  return false;
+}
+
+uint64_t LargestTask(const ir::Function& kernel) {
+  uint64_t most = 0;
+  std::vector<ir::Inst> open;
+  for (const analysis::Task& task : analysis::TasksOf(kernel)) {
+    uint64_t count = 0;
+    const std::vector<ir::Inst>& top = kernel[kernel.Body()].insts;
+    open.assign(top.begin() + task.first, top.begin() + task.last);
+    while (!open.empty()) {
+      ir::Inst inst = open.back();
+      open.pop_back();
+      ++count;
+      for (uint32_t n = 0; n < kernel.RegionCount(inst); ++n) {
+        const std::vector<ir::Inst>& inner = kernel[kernel[inst].regions[n]].insts;
+        open.insert(open.end(), inner.begin(), inner.end());
+      }
+    }
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+}  // namespace adc::driver

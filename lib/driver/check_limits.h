@@ -1,0 +1,22 @@
+#pragma once
+// Whether a module is within the limits of a compilation.
+
+#include "diag/diagnostics.h"
+#include "driver/limits.h"
+#include "ir/module.h"
+
+namespace adc::driver {
+
+/// How many operations `module` has, or will have once vectors and matrices are scalars. An estimate for the
+/// latter, from above for arithmetic.
+uint64_t CountOperations(const ir::Module& module);
+
+/// False, with E0760, where `module` has more operations than `limits` allow. `when` ends the message: "after
+/// inlining".
+bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,
+                     diag::Diagnostics& diagnostics);
+
+/// The operations of the largest task of `kernel`.
+uint64_t LargestTask(const ir::Function& kernel);
+
+}  // namespace adc::driver

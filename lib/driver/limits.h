@@ -1,0 +1,20 @@
+#pragma once
+// What one compilation may hold, and what it may cost: checked before the cost arises, told with the option
+// that allows more (docs/limits.md).
+
+#include <cstdint>
+
+namespace adc::driver {
+
+struct Limits {
+  /// Most text, imports included; at most 4095.
+  uint64_t text_mebibytes = 256;
+  /// Most operations of one compilation, all kernels together: after inlining and unrolling, with vectors and
+  /// matrices as scalars, and again with the derived kernels.
+  uint64_t operations = 500'000;
+  /// Most operations of one task that is optimised. The time that LLVM's scheduler and register allocator
+  /// take grows with the square of a task's size; without them it grows with the size.
+  uint64_t optimised = 10'000;
+};
+
+}  // namespace adc::driver

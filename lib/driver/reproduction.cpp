@@ -1,0 +1,40 @@
+#include "driver/reproduction.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace adc::driver {
+
+namespace {
+
+void WriteSources(int file, const void* context) {
+  auto write = [file](std::string_view text) { WriteToReproduction(file, text.data(), text.size()); };
+  for (const auto& source : static_cast<const diag::SourceManager*>(context)->Files()) {
+    write("//--- ");
+    write(source->name);
+    write("\n");
+    write(source->text);
+    if (!source->text.ends_with('\n')) write("\n");
+  }
+}
+
+std::string PlaceOf(const CompileOptions& options) {
+  if (!options.repro.empty()) return options.repro;
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/adc-repro-" +
+         std::to_string(getpid()) + ".txt";
+}
+
+std::string HeadOf(const CompileOptions& options, std::string_view version) {
+  return "// reproduction of an internal error; split-file takes the files apart\n// version: " +
+         std::string(version) + "\n// command line: " + options.command_line + "\n";
+}
+
+}  // namespace
+
+Reproduction::Reproduction(const CompileOptions& options, std::string_view version,
+                           const diag::SourceManager& sources)
+    : scope_(PlaceOf(options), HeadOf(options, version), WriteSources, &sources) {}
+
+}  // namespace adc::driver

@@ -1,0 +1,118 @@
+// Everything that a handler needs is made before: the name of the file, its head, the stack. The handler
+// opens, writes and ends the process; it neither allocates nor locks.
+
+#include "support/crash.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace adc {
+
+namespace {
+
+constexpr size_t kStackBytes = size_t{64} << 10;
+constexpr int kInternalErrorStatus = 70;
+
+std::atomic<ReproductionScope*> innermost = nullptr;
+std::atomic_flag failing = ATOMIC_FLAG_INIT;
+
+void Say(const char* text) {
+  WriteToReproduction(STDERR_FILENO, text, std::strlen(text));
+}
+
+const char* NameOf(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "a wrong access to memory, or a stack that is used up (SIGSEGV)";
+    case SIGBUS:
+      return "a wrong access to memory (SIGBUS)";
+    case SIGILL:
+      return "an instruction that is none (SIGILL)";
+    case SIGFPE:
+      return "a wrong arithmetic operation (SIGFPE)";
+    default:
+      return "the process aborted itself (SIGABRT)";
+  }
+}
+
+[[noreturn]] void Handle(int number) {
+  Say("adc: internal error: ");
+  Say(NameOf(number));
+  Say("\nadc: this is a defect of adc, not of your program; please report it with the input\n");
+  WriteReproduction();
+  _exit(kInternalErrorStatus);
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define ADC_HAS_SANITIZER 1
+#endif
+#endif
+
+}  // namespace
+
+void WriteToReproduction(int file, const char* text, size_t size) {
+  while (size > 0) {
+    ssize_t written = write(file, text, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void InstallCrashHandler() {
+#ifndef ADC_HAS_SANITIZER
+  static AlternateStack stack;
+  struct sigaction action = {};
+  action.sa_handler = Handle;
+  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
+#endif
+}
+
+AlternateStack::AlternateStack() : memory_(std::make_unique<char[]>(kStackBytes)) {
+  stack_t stack = {};
+  stack.ss_sp = memory_.get();
+  stack.ss_size = kStackBytes;
+  sigaltstack(&stack, nullptr);
+}
+
+AlternateStack::~AlternateStack() {
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+ReproductionScope::ReproductionScope(std::string path, std::string head, ReproductionWriter writer,
+                                     const void* context)
+    : path_(std::move(path)), head_(std::move(head)), writer_(writer), context_(context), outer_(innermost) {
+  innermost = this;
+}
+
+ReproductionScope::~ReproductionScope() {
+  innermost = outer_;
+}
+
+void WriteReproduction() {
+  if (failing.test_and_set()) return;
+  const ReproductionScope* scope = innermost;
+  if (scope == nullptr) return;
+  int file = open(scope->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  Say(file < 0 ? "adc: cannot write the reproduction file " : "adc: the reproduction file is ");
+  Say(scope->path_.c_str());
+  Say(file < 0 ? "; --repro=FILE names another place\n"
+               : ": it holds the input, the command line and the version\n");
+  if (file < 0) return;
+  WriteToReproduction(file, scope->head_.data(), scope->head_.size());
+  scope->writer_(file, scope->context_);
+  close(file);
+}
+
+}  // namespace adc

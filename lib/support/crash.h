@@ -1,0 +1,54 @@
+#pragma once
+// What is left when the compiler itself fails: a message, a file that repeats it, exit status 70
+// (EX_SOFTWARE).
+
+#include <memory>
+#include <string>
+
+namespace adc {
+
+/// Writes to the open `file`. Runs in a signal's handler: it may call write(2) and read memory, and nothing
+/// that allocates or locks.
+using ReproductionWriter = void (*)(int file, const void* context);
+
+/// write(2) until all is written or it fails.
+void WriteToReproduction(int file, const char* text, size_t size);
+
+/// Makes SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT end the process with a message, the reproduction file
+/// and status 70, also where the stack is used up: this thread gets an alternate stack. Under a sanitizer it
+/// does nothing.
+void InstallCrashHandler();
+
+/// An alternate stack for the handlers of the calling thread, for as long as this lives.
+class AlternateStack {
+ public:
+  AlternateStack();
+  ~AlternateStack();
+  AlternateStack(const AlternateStack&) = delete;
+  AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+  std::unique_ptr<char[]> memory_;
+};
+
+/// While it lives, a failure writes a reproduction file to `path`, which must not exist: `head`, then what
+/// `writer` writes. The innermost one counts.
+class ReproductionScope {
+ public:
+  ReproductionScope(std::string path, std::string head, ReproductionWriter writer, const void* context);
+  ~ReproductionScope();
+  ReproductionScope(const ReproductionScope&) = delete;
+  ReproductionScope& operator=(const ReproductionScope&) = delete;
+
+ private:
+  friend void WriteReproduction();
+  std::string path_, head_;
+  ReproductionWriter writer_;
+  const void* context_;
+  ReproductionScope* outer_;
+};
+
+/// Writes the reproduction file, where there is a scope, and says where it is. At most once in a process.
+void WriteReproduction();
+
+}  // namespace adc
