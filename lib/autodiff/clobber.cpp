@@ -43,7 +43,7 @@ class ReverseCheck {
         facts_(module, kernel),
         tasks_(analysis::TasksOf(kernel)) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n)
-      if (kernel.params[n].writeonce) promised_.Insert(kernel.Params()[n]);
+      if (kernel.params[n].writeonce || kernel.params[n].settled) promised_.Insert(kernel.Params()[n]);
   }
 
   bool Run() {
@@ -79,7 +79,7 @@ class ReverseCheck {
   std::span<const Inst> Candidates(Inst load, uint32_t memory_class);
   void CheckLoad(Inst load);
   /// A promise is trusted where nothing is known, and not where it is known to be broken.
-  void CheckPromised(Inst load, uint32_t memory_class, const std::string& value);
+  void CheckPromised(Inst load, uint32_t memory_class, const std::string& value, bool repeated);
   void CheckAtomic(Inst atomic);
   void CheckReadsBetween(Inst atomic);
   /// True where a constant index tells two accesses of one buffer apart.
@@ -96,7 +96,7 @@ class ReverseCheck {
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
   std::vector<analysis::Task> tasks_;
-  IndexSet<Value> promised_;  ///< parameters marked `writeonce`
+  IndexSet<Value> promised_;  ///< parameters marked `writeonce` or `settled`
   /// Writes of one class by a constant index that every one of them has, and by component.
   struct WriteBuckets {
     uint32_t axis = ir::kNoAttr;  ///< the place of that index; kNoAttr: the class is not divided
@@ -147,7 +147,7 @@ void ReverseCheck::CheckLoad(Inst load) {
   if (!facts_.memory().IsWritten(memory_class)) return;
   std::string value = NameOf(kernel_.Result(load));
   std::string buffer = NameOf(base);
-  if (promised_.Has(base)) return CheckPromised(load, memory_class, value);
+  if (promised_.Has(base)) return CheckPromised(load, memory_class, value, repeated);
   for (Inst write : Candidates(load, memory_class)) {
     if (repeated && facts_.MayOverwriteLater(load, write)) {
       Error(diag::E0401, load,
@@ -155,7 +155,7 @@ void ReverseCheck::CheckLoad(Inst load) {
                 " may be overwritten there afterwards")
           .AddNote(kernel_[write].span, "this may write the same element later")
           .AddHelp("write to another buffer or in another kernel, or mark " + buffer +
-                   " 'writeonce' if each element is written once and only read after that");
+                   " 'settled' if no element is written after it was read");
       return;
     }
     if (active && facts_.MayRace(load, write)) {
@@ -204,7 +204,21 @@ void ReverseCheck::CheckInPlace(Inst call) {
   }
 }
 
-void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::string& value) {
+void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::string& value, bool repeated) {
+  for (Inst write : Candidates(load, memory_class)) {
+    // Whoever gets to the load gets to the write, and its cell is the same.
+    bool breaks = repeated && ir::IsAccess(kernel_[write].op) &&
+                  facts_.structure().Position(write) > facts_.structure().Position(load) &&
+                  facts_.structure().Contains(kernel_[write].parent, load) &&
+                  facts_.SameIteration(load, write) == analysis::Relation::Same;
+    if (!breaks) continue;
+    Error(diag::E0401, load,
+          "the gradient needs " + value + " as it is read here, and " + NameOf(kernel_.Operand(load, 0)) +
+              " is overwritten there afterwards, whatever is promised")
+        .AddNote(kernel_[write].span, "this writes the same element")
+        .AddHelp("write to another buffer or in another kernel");
+    return;
+  }
   uint32_t task = facts_.TaskOf(load);
   if (task == ir::kNoAttr || tasks_[task].kind != analysis::TaskKind::Parallel) return;
   Inst loop = tasks_[task].parallel;
@@ -214,9 +228,8 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
           "what is read here into " + value + " is written by another iteration of the parallel loop")
         .AddNote(kernel_[write].span, "this writes the same element in another iteration")
         .AddHelp(
-            "make the loop a serial 'for': 'writeonce' promises that an iteration reads what it wrote "
-            "itself, "
-            "or what tasks in front of it wrote");
+            "make the loop a serial 'for': 'writeonce' and 'settled' promise that an iteration reads what "
+            "it wrote itself, or what tasks in front of it wrote");
     return;
   }
 }

@@ -10,7 +10,7 @@ namespace adc::autodiff {
 /// may be overwritten later in the kernel, active loads that race with another iteration, atomics without a
 /// derivative. False after an error. Proves, never assumes: what cannot be shown to hold is refused with both
 /// places named. The promise
-/// `writeonce` is trusted where it is not provably broken.
+/// `writeonce` and `settled` are trusted where they are not provably broken.
 bool CheckReverse(const ir::Module& module, const ir::Function& kernel, const Activity& activity,
                   const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics);
 

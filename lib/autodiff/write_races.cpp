@@ -15,7 +15,8 @@
 //   misses, values that may differ         error                        warning
 //   not shown to miss or to be injective   warning, unless promised     nothing: order may not matter there
 //
-// The promise is `writeonce`. Warnings bear the id of the error: it is one fault, more or less surely.
+// The promises are `writeonce` and `settled`. Warnings bear the id of the error: it is one fault, more or
+// less surely.
 
 #include "autodiff/write_races.h"
 
@@ -205,7 +206,7 @@ void RaceCheck::CheckLoop(Inst loop) {
       }
       bool active = activity_ != nullptr && activity_->ActiveMemory(base, kernel_[store].attr);
       bool warned_before = std::find(warned.begin(), warned.end(), memory_class) != warned.end();
-      if (!active || info.writeonce || warned_before) continue;
+      if (!active || info.writeonce || info.settled || warned_before) continue;
       for (Inst other : writes) {
         if (facts_.DistinctAcross(loop, store, other)) continue;
         bool alike = std::equal(kernel_.Indices(store).begin(), kernel_.Indices(store).end(),
@@ -217,7 +218,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                                      NameOf(base) + ", and the gradient is wrong where they do");
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");
         warning.AddHelp("use an atomic, or mark " + NameOf(base) +
-                        " 'writeonce' if no two iterations do: '--check-writes' checks the promise");
+                        " 'settled' if no two iterations do: '--check-writes' checks the promise");
         warned.push_back(memory_class);
         break;
       }

@@ -71,7 +71,7 @@ enum InstFlag : uint8_t {
   kFlagPlain = 16,    ///< add_to: iterations cannot collide, no atomic needed
   kFlagCheckpoint =
       32,  ///< for, while: checkpoint attribute; once blocked (block_loops.h), the loop over segments
-  kFlagPromise = 64,  ///< assert: that `writeonce` is kept; the text names the parameter
+  kFlagPromise = 64,  ///< assert: that writes meet nobody (check_writes.h); the text names the parameter
 };
 
 struct InstData {
@@ -113,11 +113,13 @@ struct ParamInfo {
   bool diff = false;
   bool readonly = false;
   bool alias = false;
-  bool writeonce = false;
+  bool writeonce =
+      false;  ///< each element is written once, and read after that by the same iteration or task
   bool save =
       false;  ///< what the gradient reads of it is saved when it is read (autodiff/save_overwritten.h)
   bool inactive = false;  ///< left out of this compilation's derivatives, whatever is `diff`
   ParamRole role = ParamRole::Plain;
+  bool settled = false;  ///< as writeonce, but may be written several times before it is read
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;
   uint32_t companion_field = kNoAttr;  ///< scratch with the shape of a layout's field: the field

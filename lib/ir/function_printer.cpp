@@ -96,6 +96,7 @@ void FunctionPrinter::PrintSignature() {
     if (info.readonly) out_ += " readonly";
     if (info.alias) out_ += " alias";
     if (info.writeonce) out_ += " writeonce";
+    if (info.settled) out_ += " settled";
     if (info.save) out_ += " save";
     if (info.role == ParamRole::Scratch) out_ += " scratch";
     if (info.role == ParamRole::Segment) out_ += " segment";

@@ -398,6 +398,7 @@ class SignatureParser {
                    : stream_.IsWord("readonly")  ? &info.readonly
                    : stream_.IsWord("alias")     ? &info.alias
                    : stream_.IsWord("writeonce") ? &info.writeonce
+                   : stream_.IsWord("settled")   ? &info.settled
                    : stream_.IsWord("save")      ? &info.save
                                                  : nullptr;
       if (flag != nullptr) {
@@ -411,10 +412,10 @@ class SignatureParser {
       } else if (stream_.IsWord("saved")) {
         info.role = ir::ParamRole::Saved;
       } else {
-        constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce", "save"};
+        constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce", "settled", "save"};
         std::string_view nearest = NearestName(stream_.Now().text, kWords);
         stream_.Error(diag::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
-            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce and save"
+            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce, settled and save"
                                      : "did you mean '" + std::string(nearest) + "'?");
       }
       stream_.Advance();

@@ -32,10 +32,11 @@ class CheckWritesRewriter final : public Rewriter {
       for (Inst inst : from_[ir::Block(block)].insts) {
         if (!OfParameter(inst) || !analysis::WritesMemory(from_[inst].op)) continue;
         const ir::ParamInfo& info = from_.params[PlaceOf(inst).first];
-        if (from_[inst].op != Op::Store && !info.writeonce) continue;
+        bool promised = info.writeonce || info.settled;
+        if (from_[inst].op != Op::Store && !promised) continue;
         Stores& of_place = stores[PlaceOf(inst)];
         Value v = from_.AccessValues(inst)[0];
-        bool literal = from_.IsConstant(v) && !info.writeonce;
+        bool literal = from_.IsConstant(v) && !promised;
         of_place.one_literal =
             of_place.one_literal && literal && (!of_place.value.Valid() || of_place.value == v);
         of_place.value = v;
@@ -168,7 +169,7 @@ class CheckWritesRewriter final : public Rewriter {
     if (found == words_.end()) return Copy(inst);
     const Words& words = found->second;
     const ir::ParamInfo& info = from_.params[found->first.first];
-    bool promised = info.writeonce;
+    bool promised = info.writeonce || info.settled;
     bool writes = analysis::WritesMemory(from_[inst].op);
     if (!writes && !promised) return Copy(inst);
     Inst loop = LoopAround(inst);
@@ -187,7 +188,12 @@ class CheckWritesRewriter final : public Rewriter {
     }
     Value before = Mark(inst, words, Op::AtomicExchange, builder_.Make(Op::Mul, {stamp, Word(2)}));
     if (info.writeonce) return Demand(builder_.Make(Op::Eq, {before, Word(0)}), words);
-    Demand(WrittenByNoOther(loop, before, stamp), words);
+    Value alone = WrittenByNoOther(loop, before, stamp);
+    if (info.settled) {
+      Value unread = builder_.Make(Op::Eq, {builder_.Make(Op::And, {before, Word(1)}), Word(0)});
+      alone = alone.Valid() ? builder_.Make(Op::And, {unread, alone}) : unread;
+    }
+    Demand(alone, words);
   }
 
   std::map<Place, Words> words_;

@@ -1,6 +1,6 @@
 #pragma once
 // Makes a kernel check that its writes meet nobody: no two iterations of one parallel loop store to one
-// element, and what `writeonce` promises holds.
+// element, and what `writeonce` and `settled` promise holds.
 
 #include "transform/pass.h"
 
@@ -23,8 +23,8 @@ namespace adc::transform {
 ///                                             %old = atomic exchange %x.writes[%i], 2 * stamp
 ///                                             assert (eq %old, 0), writeonce "x"
 ///
-/// A write asks of the old word: for `writeonce` that it is 0; for a buffer without a promise that no other
-/// iteration of this loop wrote. Reads are looked at where
+/// A write asks of the old word: for `writeonce` that it is 0; for `settled` that nobody read, and that no
+/// other iteration of this loop wrote; for a buffer without a promise the latter. Reads are looked at where
 /// something is promised. A mark is made before a read and after a write, so that a write that another
 /// iteration does not wait for is found when the read began first; and since iterations are told apart by
 /// number, one worker finds what many would. Components count by themselves: they are what the kernel

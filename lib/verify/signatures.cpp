@@ -65,7 +65,7 @@ class SignatureChecker {
       context_.Error(diag::E0113, SpanOf(n), "a layout that the module does not have");
       return;
     }
-    bool any = info.diff || info.readonly || info.alias || info.writeonce || info.save;
+    bool any = info.diff || info.readonly || info.alias || info.writeonce || info.settled || info.save;
     if (any && !function_.IsKernel()) {
       context_.Error(diag::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
           .AddHelp("functions are inlined: what they are given has its attributes already");
@@ -77,12 +77,15 @@ class SignatureChecker {
     } else if (info.diff && !HasFloatElements(type)) {
       context_.Error(diag::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
     }
-    if (!memory && (info.readonly || info.alias || info.writeonce || info.save)) {
-      context_.Error(diag::E0121, SpanOf(n),
-                     shown + ": 'readonly', 'alias', 'writeonce' and 'save' stand on buffers and layouts");
-    } else if (info.readonly && info.writeonce) {
-      context_.Error(diag::E0121, SpanOf(n),
-                     context_.ValueName(NameOf(n)) + " cannot be both 'readonly' and 'writeonce'");
+    if (!memory && (info.readonly || info.alias || info.writeonce || info.settled || info.save)) {
+      context_.Error(
+          diag::E0121, SpanOf(n),
+          shown + ": 'readonly', 'alias', 'writeonce', 'settled' and 'save' stand on buffers and layouts");
+    } else if (info.readonly + info.writeonce + info.settled > 1) {
+      std::string both = !info.settled     ? "'readonly' and 'writeonce'"
+                         : !info.writeonce ? "'readonly' and 'settled'"
+                                           : "'writeonce' and 'settled'";
+      context_.Error(diag::E0121, SpanOf(n), context_.ValueName(NameOf(n)) + " cannot be both " + both);
     }
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
       context_.Error(diag::E0121, SpanOf(n), shown + ": scratch is a buffer");

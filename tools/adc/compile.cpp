@@ -220,7 +220,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             &options.deterministic);
   line.Flag("--check-writes",
             "kernels (not their derivatives) report the first element that two iterations of a\n"
-            "parallel loop store to, or that breaks what `writeonce` promises",
+            "parallel loop store to, or that breaks what `writeonce` and `settled` promise",
             &options.check_writes);
   line.Flag(
       "--save-overwritten",

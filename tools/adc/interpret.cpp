@@ -275,7 +275,7 @@ bool DualKernel::TakesExtrema() const {
 
 bool DualKernel::Promises() const {
   for (const ir::ParamInfo& info : ready_->function->params)
-    if (info.writeonce) return true;
+    if (info.writeonce || info.settled) return true;
   return false;
 }
 

@@ -112,7 +112,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
   line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
             &open.save_overwritten);
-  line.Flag("--check-writes", "for an .ir file: report stores that meet, and what `writeonce` promises",
+  line.Flag("--check-writes",
+            "for an .ir file: report stores that meet, and what `writeonce` and `settled` promise",
             &open.check_writes);
   line.Flag("--deterministic", "for an .ir file: sums of floats that are the same in every run, bit for bit",
             &open.deterministic);

@@ -294,5 +294,6 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
               write_once
                   ? "' is writeonce, and an element was written twice or read before it was written, or "
                     "read by another iteration"
-                  : "': two iterations of one parallel loop store to one element");
+                  : "': two iterations of one parallel loop store to one element (or, of a settled one, one "
+                    "reads what another wrote, or an element was written after it was read)");
 }
