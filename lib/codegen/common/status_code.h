@@ -13,6 +13,7 @@ enum class StatusCode : uint32_t {
   IndexOutOfBounds = 3,
   WritePromise = 4,
   RowsExhausted = 5,
+  BoundsMoved = 6,
 };
 
 inline constexpr uint32_t kSourceTask = 8, kSourceIndex = 20, kSourceMost = 0xFFF;

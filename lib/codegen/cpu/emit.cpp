@@ -17,6 +17,7 @@
 #include "analysis/tasks.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
+#include "codegen/common/stale_bounds.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
@@ -24,6 +25,7 @@
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/machine.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 
 namespace adc::codegen {
@@ -60,6 +62,7 @@ class TaskEmitter {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
+    if (BoundsReadMemory(kernel_, task.parallel)) EmitGuard(axes);
     ChunkSums sums;
     if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
     body_.sums().Begin(sums);
@@ -77,6 +80,21 @@ class TaskEmitter {
   }
 
  private:
+  /// Runs nothing where the bounds give fewer iterations than were dealt. That they give more is for the
+  /// launcher to see, which knows all of them.
+  void EmitGuard(const std::vector<Axis>& axes) {
+    Value* total = builder_.getInt64(1);
+    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
+    llvm::BasicBlock* moved = NewBlock("bounds_moved");
+    llvm::BasicBlock* run = NewBlock("run");
+    builder_.CreateCondBr(builder_.CreateICmpUGT(hooks_.End(), total), moved, run,
+                          llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
+    builder_.SetInsertPoint(moved);
+    hooks_.Raise(StatusCode::BoundsMoved, 0, total);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(run);
+  }
+
   void EmitRows(ir::Inst loop, const std::vector<Axis>& axes) {
     // The first position splits into indices by division; from row to row they go on like an odometer. An
     // axis without cells leaves nothing to run, and must not divide.

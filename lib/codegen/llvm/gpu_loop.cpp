@@ -20,11 +20,13 @@
 #include "codegen/common/late_prologue.h"
 #include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
+#include "codegen/common/stale_bounds.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
 #include "codegen/llvm/gpu_task.h"
 #include "codegen/llvm/word_names.h"
+#include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
 namespace {
@@ -70,6 +72,7 @@ class LoopEmitter {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
+    if (BoundsReadMemory(kernel_, task.parallel)) EmitGuard(axes, done);
     body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
     llvm::BasicBlock* meet = NewBlock("meet");
@@ -88,6 +91,20 @@ class LoopEmitter {
   }
 
  private:
+  /// Goes to `done` where the bounds do not give the iterations that were launched: all threads alike.
+  void EmitGuard(const std::vector<Axis>& axes, llvm::BasicBlock* done) {
+    Value* total = builder_.getInt64(1);
+    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
+    llvm::BasicBlock* moved = NewBlock("bounds_moved");
+    llvm::BasicBlock* run = NewBlock("launched");
+    builder_.CreateCondBr(builder_.CreateICmpNE(hooks_.Iterations(), total), moved, run,
+                          llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
+    builder_.SetInsertPoint(moved);
+    hooks_.Raise(StatusCode::BoundsMoved, 0, total);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(run);
+  }
+
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
     ir::Block body = kernel_[loop].regions[0];
     ir::Block of_counters = unchecked_ ? BlockOfCounters(kernel_, loop) : body;

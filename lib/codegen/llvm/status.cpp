@@ -12,7 +12,8 @@ using llvm::Value;
 static_assert(kSourceTask == ADRT_CPU_STATUS_SOURCE_TASK && kSourceIndex == ADRT_CPU_STATUS_SOURCE_INDEX &&
               kSourceMost == ADRT_CPU_STATUS_SOURCE_MOST);
 static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADSTACK_OVERFLOW &&
-              static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED);
+              static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED &&
+              static_cast<uint32_t>(StatusCode::BoundsMoved) == ADRT_CPU_BOUNDS_MOVED);
 
 llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_type,
                               llvm::SyncScope::ID scope) {

@@ -12,6 +12,8 @@
 
 #include "codegen/spirv/task.h"
 
+#include "codegen/common/stale_bounds.h"
+
 namespace adc::codegen::spirv {
 
 using ir::Op;
@@ -35,7 +37,7 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
   f_.Start(done);
 }
 
-std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop) {
+std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_first) {
   const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
   std::vector<Axis> axes;
   if (kernel_[loop].op == Op::ParallelOver) {
@@ -51,7 +53,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop) {
     ir::Value low_value = kernel_.Operand(loop, 2 * n), high_value = kernel_.Operand(loop, 2 * n + 1);
     uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
     Id low = values_.Get(low_value), extent = 0;
-    if (n != 0) {  // the first extent is never divided by
+    if (n != 0 || with_first) {  // the first extent is never divided by
       // The distance of 32-bit bounds fits 32 bits without a sign.
       Id high = values_.Get(high_value);
       Id some = f_.Compare(spv::OpSLessThan, low, high);
@@ -109,12 +111,27 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
     values_.Bind(axes[n].counter, f_.Add(axes[n].width, axes[n].low, digits[n]));
 }
 
+Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
+  Id now = f_.Int(64, 1), launched = environment_.Iterations();
+  for (const Axis& axis : axes) now = f_.Mul(64, now, axis.extent);
+  Id moved = m_.NewId(), run = m_.NewId();
+  Id differs = f_.Compare(spv::OpINotEqual, now, launched);
+  f_.Select(differs, moved, run, run);
+  f_.Start(moved);
+  status_.Raise(StatusCode::BoundsMoved, 0, now);
+  f_.Branch(run);
+  f_.Start(run);
+  return f_.Choose(m_.IntType(64), differs, launched, first);
+}
+
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-  std::vector<Axis> axes = AxesOf(task.parallel);
+  bool guarded = BoundsReadMemory(kernel_, task.parallel);
+  std::vector<Axis> axes = AxesOf(task.parallel, guarded);
   Id wide = m_.IntType(64);
   Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
   Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, thread, threads), thread, total);
+  if (guarded) first = GuardBounds(axes, first);
   LoopLabels loop = f_.BeginLoop();
   OpenPhi position = f_.LoopPhi(loop, wide, first);
   std::vector<OpenPhi> states;

@@ -36,7 +36,11 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
-  std::vector<Axis> AxesOf(ir::Inst loop);
+  /// The axes of a loop; the extent of the first one only where it is wanted.
+  std::vector<Axis> AxesOf(ir::Inst loop, bool with_first);
+  /// What thread starts with: `first`, or the end where the bounds do not give the iterations that were
+  /// launched.
+  Id GuardBounds(const std::vector<Axis>& axes, Id first);
   /// Binds the counters of iteration `position`.
   void BindCounters(const std::vector<Axis>& axes, Id position);
   /// The digits of `position` by divisions in `width` bits, each in the width of its counter.
