@@ -9,6 +9,10 @@
 // so that every thread, with or without iterations, comes to the end. A position splits into the counters of
 // several axes by division. Where the total fits 32 bits, which one branch that all threads take alike
 // decides, so do the position and every extent, and the divisions are those of 32 bits, which devices have.
+//
+// A driver sees no extent as a constant: one (NVIDIA's, 580) takes the second counter of 0..5, 0..2 for one
+// that all threads share where it divides by a constant 2, and is right where it divides by a number that it
+// does not know.
 
 #include "codegen/spirv/task.h"
 
@@ -37,6 +41,13 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
   f_.Start(done);
 }
 
+Id TaskEmitter::Unfolded(Id extent) {
+  if (context_.IsMetal()) return extent;
+  // No launch has 2^63 iterations.
+  return f_.Emit(spv::OpIAdd, m_.IntType(64),
+                 {extent, f_.ShiftRight(64, environment_.Iterations(), f_.Int(32, 63))});
+}
+
 std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_first) {
   const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
   std::vector<Axis> axes;
@@ -45,7 +56,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
     const ir::LayoutField& field = layout.fields[kernel_[loop].attr];
     for (size_t n = 0; n < counters.size(); ++n) {
       uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
-      axes.push_back({counters[n], width, f_.Int(width, 0), f_.Int(64, field.axes[n].extent)});
+      axes.push_back({counters[n], width, f_.Int(width, 0), Unfolded(f_.Int(64, field.axes[n].extent))});
     }
     return axes;
   }
@@ -59,6 +70,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
       Id some = f_.Compare(spv::OpSLessThan, low, high);
       extent = f_.Choose(m_.IntType(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
       extent = f_.Resize(extent, width, 64, false);
+      if (m_.IntegerOf(low) && m_.IntegerOf(high)) extent = Unfolded(extent);
     }
     axes.push_back({counters[n], width, low, extent});
   }

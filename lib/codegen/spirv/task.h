@@ -36,6 +36,8 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
+  /// An extent that is the same, and of which a driver cannot know that it is a constant.
+  Id Unfolded(Id extent);
   /// The axes of a loop; the extent of the first one only where it is wanted.
   std::vector<Axis> AxesOf(ir::Inst loop, bool with_first);
   /// What thread starts with: `first`, or the end where the bounds do not give the iterations that were
