@@ -118,15 +118,13 @@ TEST_CASE("the same module gives the same bytes, wherever the linker works") {
   unsetenv("TMPDIR");
 }
 
-TEST_CASE("a folder for temporary files that does not exist is an error with a remedy") {
+TEST_CASE("code is linked without a folder for temporary files") {
   setenv("TMPDIR", "/nonexistent-folder", 1);
   Kernels kernels;
   AddSineKernel(kernels, "wave");
   auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(*target::FindTarget("cpu")));
   unsetenv("TMPDIR");
-  REQUIRE(!code.Ok());
-  CHECK(code.Failure().id == diag::E0603);
-  CHECK(!code.Failure().help.empty());
+  CHECK(code.Ok());
 }
 
 TEST_CASE("what a target cannot hold is refused with its place") {

@@ -30,8 +30,7 @@ static inline float atomicAdd(device float& place, float value) {
     device atomic_uint* bits = (device atomic_uint*)&place;
     uint seen = atomic_load_explicit(bits, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(bits, &seen, as_type<uint>(as_type<float>(seen) + value),
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
+                                                  memory_order_relaxed, memory_order_relaxed)) {}
     return as_type<float>(seen);
 }
 )";
