@@ -48,10 +48,16 @@ const char* NameOf(int number) {
   _exit(kInternalErrorStatus);
 }
 
+// A sanitizer reports crashes itself, and says more.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define ADC_HAS_SANITIZER 1
 #endif
+#endif
+#ifdef ADC_HAS_SANITIZER
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
 #endif
 
 }  // namespace
@@ -67,14 +73,13 @@ void WriteToReproduction(int file, const char* text, size_t size) {
 }
 
 void InstallCrashHandler() {
-#ifndef ADC_HAS_SANITIZER
+  if (kSanitized) return;
   static AlternateStack stack;
   struct sigaction action = {};
   action.sa_handler = Handle;
   action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
-#endif
 }
 
 AlternateStack::AlternateStack() : memory_(std::make_unique<char[]>(kStackBytes)) {
