@@ -475,7 +475,7 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
 
 bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
                       const Limits& limits, Vector<uint8_t>* bytes, Error* error) {
-  // One reading of bytes that may change meanwhile; all else goes by the copy.
+  // One reading of bytes that may change meanwhile; all else reads the copy.
   Vector<uint8_t> copy(bytes->allocator()), other(bytes->allocator());
   if (!copy.TryResize(file.size()))
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a copy of the bundle");

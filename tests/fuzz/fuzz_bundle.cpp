@@ -1,6 +1,6 @@
 // Opens any bytes through the public loader, and looks at all that it then gives: as they are, and once more
 // with sizes, hashes and content id put right, so that mutations get past the first checks. What opening took
-// goes by the number of bytes, by the host's count and the loader's own. Code is never run.
+// grows with the number of bytes, by the host's count and the loader's own. Code is never run.
 
 #include <adrt/adrt.h>
 

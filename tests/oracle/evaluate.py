@@ -375,7 +375,7 @@ class Trace:
         return node
 
     def open(self, buffers):
-        """A call of a function with its own vjp begins: what the derivative goes by before it."""
+        """A call of a function with its own vjp begins: the arguments of its derivative, read before it."""
         return [(buffer, list(buffer.nodes)) for buffer in buffers]
 
     def close(self, before, rule, scalars):

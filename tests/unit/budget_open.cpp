@@ -11,7 +11,8 @@
 #include "artifact/budget.h"
 #include "fixture.h"
 
-// That opening goes by the number of bytes: steps and memory of hostile families are counted while n doubles.
+// That opening costs in proportion to the bytes: steps and memory of hostile families are counted while n
+// doubles.
 
 namespace {
 
@@ -70,7 +71,7 @@ adrt_limits Unlimited() {
 
 }  // namespace
 
-TEST_CASE("what an open takes goes by the bytes of the file", "[budget]") {
+TEST_CASE("what an open takes is in proportion to the bytes of the file", "[budget]") {
   bool prints = std::getenv("ADC_PRINT_BUDGETS") != nullptr;
   for (const hostile::Family& family : hostile::kFamilies) {
     INFO(family.name);

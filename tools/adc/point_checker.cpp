@@ -269,7 +269,7 @@ int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
       outcome->cut_short = true;
       break;
     }
-    // How much the kernel saves for its gradient goes by its arguments.
+    // How much the kernel saves for its gradient depends on its arguments.
     for (const Param& param : primal_.params)
       if (param.IsSaved()) point.inputs.erase(param.name);
     if (!FillCompanions(primal_, &point.inputs)) return driver::kExitUsage;

@@ -48,7 +48,7 @@ class Steps {
   bool exceeded_ = false;
 };
 
-/// What one open may take; 0 stands for the default, which goes by the size of the file.
+/// What one open may take; 0 stands for the default, in proportion to the size of the file.
 struct OpenLimits {
   /// At any one time: kOpenMemory + kOpenMemoryPerByte for each byte of the file; UINT64_MAX: not counted.
   uint64_t memory_bytes = 0;
