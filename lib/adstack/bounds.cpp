@@ -43,8 +43,13 @@ constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
 
 }  // namespace
 
-Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra)
-    : module_(module), function_(function), algebra_(algebra), task_of_(0, UINT32_MAX) {
+Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra,
+               Segments segments)
+    : module_(module),
+      function_(function),
+      algebra_(algebra),
+      segments_(segments),
+      task_of_(0, UINT32_MAX) {
   std::vector<analysis::Task> tasks = analysis::TasksOf(function);
   const std::vector<Inst>& body = function[function.Body()].insts;
   for (uint32_t task = 0; task < tasks.size(); ++task) {
@@ -239,8 +244,11 @@ Range Bounds::Compute(Value value) {
 }
 
 Range Bounds::OfParam(Block block, uint32_t number, Type type) {
-  if (block == function_.Body())
-    return type.IsScalar() ? Range::Exactly(algebra_.pool().Arg(number)) : Range{};
+  if (block == function_.Body()) {
+    if (!type.IsScalar()) return {};
+    bool is_whole = segments_ == Segments::Whole && function_.params[number].role == ir::ParamRole::Segment;
+    return Range::Exactly(is_whole ? algebra_.Const(0) : algebra_.pool().Arg(number));
+  }
   Inst owner = function_[block].owner;
   Op op = function_[owner].op;
   bool is_index = op == Op::Parallel || op == Op::ParallelOver || (op == Op::For && number == 0);

@@ -34,7 +34,14 @@ struct Trips {
 /// known.
 class Bounds {
  public:
-  Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra);
+  /// What a parameter for the length of segments (ir::ParamRole::Segment) stands for.
+  enum class Segments : uint8_t {
+    AsGiven,  ///< an argument, which the loader chooses when it sizes stacks
+    Whole,    ///< 0: all of a loop in one segment
+  };
+
+  Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra,
+         Segments segments = Segments::AsGiven);
 
   Range Of(ir::Value value);
   /// Of the slot of a push or pop, in numbers that do not wrap: where a slot of the kernel would, its tape is
@@ -103,6 +110,7 @@ class Bounds {
   const ir::Module& module_;
   const ir::Function& function_;
   SizeAlgebra& algebra_;
+  const Segments segments_;
   SideTable<ir::Value, Entry> known_;
   SideTable<ir::Value, std::vector<ir::Inst>> pushes_;  ///< by stack
   SideTable<ir::Inst, uint32_t> task_of_;               ///< of the instructions of the kernel's body

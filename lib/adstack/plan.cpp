@@ -119,8 +119,11 @@ class Planner {
     return plan;
   }
 
-  /// The slots of saved values begin at 0: their largest one says how many there are.
+  /// The slots of saved values begin at 0: their largest one says how many there are. How a loop is cut into
+  /// segments changes the order in which slots are read, and not which: a bound for one segment that is the
+  /// whole loop holds for all, and needs no length, which a launch chooses only after it knows its buffers.
   void PlanSaved() {
+    Bounds bounds(module_, kernel_, algebra_, Bounds::Segments::Whole);
     plan_.saved.assign(kernel_.params.size(), kNoNode);
     for (Inst access : structure_.Order()) {
       if (!ir::IsAccess(kernel_[access].op)) continue;
@@ -128,8 +131,8 @@ class Planner {
       bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == kernel_.Body();
       if (!is_parameter || kernel_.params[base.number].role != ir::ParamRole::Saved) continue;
       NodeId& elements = plan_.saved[base.number];
-      NodeId slots = algebra_.Add(bounds_.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
-      NodeId most = bounds_.LargestIn(kernel_[access].parent, slots);
+      NodeId slots = algebra_.Add(bounds.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
+      NodeId most = bounds.LargestIn(kernel_[access].parent, slots);
       if (most == kNoNode || work_.ClassOf(most) == SizeClass::kS2) {
         diagnostics_.Error(diag::E0451, kernel_[access].span,
                            "nothing says before the launch how many values are saved here for the gradient");

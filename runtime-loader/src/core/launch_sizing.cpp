@@ -24,6 +24,9 @@ bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis,
   if (result.status == artifact::EvalStatus::kOutOfMemory) return OutOfMemory(error) == ADRT_OK;
   if (result.status == artifact::EvalStatus::kBudget) return SpendSteps(plan, plan.size_budget, error);
   *extent = result.value > 0 ? result.value : 0;
+  if (!result.ok() && result.status != artifact::EvalStatus::kOverflow)
+    return Refuse(error, ADRT_ERROR_MALFORMED, "kernel '", meta.name.view(), "': the size of '",
+                  param.name.view(), "' depends on what a launch does not know yet");
   uint64_t bytes = 0;
   if (result.ok() &&
       !__builtin_mul_overflow(static_cast<uint64_t>(*extent), artifact::ElementSize(param), &bytes))
