@@ -30,8 +30,10 @@ def main():
             state = pathlib.Path(folder) / "state"
             run(tool, state, "--f64", *scene)
             arguments = (state / "arguments").read_text().splitlines()
-            # At the state alone: other numbers are no rotations and no masses.
-            said = run(adc, "gradcheck", source, "--points=0", *arguments)
+            # A body alone at its state only: with zeros for its quaternion nothing has a derivative, and with large numbers
+            # its position has two contributions that cancel and are 1e16 times what is left.
+            points = ["--points=0"] if "--body" in scene else []
+            said = run(adc, "gradcheck", source, *points, *arguments)
             if "24 parameters, 0 differ" not in said:
                 sys.exit(said)
             run(adc, "run", "--trust", checked, *arguments)
