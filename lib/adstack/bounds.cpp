@@ -45,11 +45,7 @@ constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
 
 Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra,
                Segments segments)
-    : module_(module),
-      function_(function),
-      algebra_(algebra),
-      segments_(segments),
-      task_of_(0, UINT32_MAX) {
+    : module_(module), function_(function), algebra_(algebra), segments_(segments), task_of_(0, UINT32_MAX) {
   std::vector<analysis::Task> tasks = analysis::TasksOf(function);
   const std::vector<Inst>& body = function[function.Body()].insts;
   for (uint32_t task = 0; task < tasks.size(); ++task) {
