@@ -105,36 +105,18 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
   }
 }
 
-/// Threads of a subgroup that claim together take neighbouring rows with one addition.
+/// Each thread takes its row by itself. One addition for all threads of a subgroup that claim together would
+/// need operations of a subgroup in divergent control flow, which lose threads on some devices (sums.h): two
+/// of them would have one row.
 Id RowEmitter::TakeRow(uint32_t group) {
-  Id word = m_.IntType(32), relaxed = f_.Int(32, 0), device = f_.Int(32, spv::ScopeDevice);
   Id counter = environment_.GroupWord(group, kCounter);
-  if (environment_.addressing() == Addressing::Metal) {
-    Id pointer = environment_.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2))).pointer;
-    Id own = f_.Emit(spv::OpAtomicIAdd, word, {pointer, device, relaxed, f_.Int(32, 1)});
-    return f_.Resize(own, 32, 64, false);
-  }
-  m_.AddCapability(spv::CapabilityGroupNonUniform);
-  m_.AddCapability(spv::CapabilityGroupNonUniformBallot);
-  Id subgroup = f_.Int(32, spv::ScopeSubgroup);
-  Id ballot =
-      f_.Emit(spv::OpGroupNonUniformBallot, m_.VectorType(word, 4), {subgroup, m_.ConstantBool(true)});
-  auto count = [&](spv::GroupOperation operation) {
-    return f_.Emit(spv::OpGroupNonUniformBallotBitCount, word,
-                   {subgroup, static_cast<uint32_t>(operation), ballot});
-  };
-  Id claims = count(spv::GroupOperationReduce), rank = count(spv::GroupOperationExclusiveScan);
-  Id elected = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
-  Id before = f_.Block(), first = m_.NewId(), join = m_.NewId();
-  f_.Select(elected, first, join, join);
-  f_.Start(first);
-  Place place = environment_.AtAddress(Storage::U32, f_.Add(64, environment_.HeapAddress(), counter));
-  Id taken = f_.Emit(spv::OpAtomicIAdd, word, {place.pointer, device, relaxed, claims});
-  f_.Branch(join);
-  f_.Start(join);
-  Id own = f_.Phi(word, taken, first, f_.Int(32, 0), before);
-  Id base = f_.Emit(spv::OpGroupNonUniformBroadcastFirst, word, {subgroup, own});
-  return f_.Resize(f_.Add(32, base, rank), 32, 64, false);
+  Id pointer =
+      environment_.addressing() == Addressing::Metal
+          ? environment_.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2))).pointer
+          : environment_.AtAddress(Storage::U32, f_.Add(64, environment_.HeapAddress(), counter)).pointer;
+  Id row = f_.Emit(spv::OpAtomicIAdd, m_.IntType(32),
+                   {pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Int(32, 1)});
+  return f_.Resize(row, 32, 64, false);
 }
 
 Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
