@@ -50,6 +50,8 @@ void MessagePart::Write(TextWriter& writer) const {
     writer << value_;
   } else if (text_ == &kSigned) {
     writer << static_cast<int64_t>(value_);
+  } else if (value_ == kUntilZero) {
+    writer << text_;
   } else {
     writer << std::string_view(text_, value_);
   }

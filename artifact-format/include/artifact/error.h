@@ -66,7 +66,7 @@ class TextWriter {
 class MessagePart {
  public:
   MessagePart(std::string_view text) : text_(text.data() ? text.data() : ""), value_(text.size()) {}
-  MessagePart(const char* text) : MessagePart(std::string_view(text)) {}
+  MessagePart(const char* text) : text_(text), value_(kUntilZero) {}
   MessagePart(uint64_t number) : value_(number) {}
   MessagePart(int64_t number) : text_(&kSigned), value_(static_cast<uint64_t>(number)) {}
   MessagePart(uint32_t number) : value_(number) {}
@@ -76,8 +76,9 @@ class MessagePart {
 
  private:
   static constexpr char kSigned = 0;
+  static constexpr uint64_t kUntilZero = UINT64_MAX;
   const char* text_ = nullptr;  ///< null: value_ is an unsigned number; &kSigned: a signed one
-  uint64_t value_;
+  uint64_t value_;              ///< of a text: how long it is, where it does not end at its zero
 };
 using Message = std::span<const MessagePart>;
 

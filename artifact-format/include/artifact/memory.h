@@ -27,14 +27,47 @@ struct Allocator {
 void* Allocate(const Allocator* allocator, size_t size, size_t alignment);
 void Release(const Allocator* allocator, void* memory, size_t size, size_t alignment);
 
+// Where the compiler can say that a type may move to another place as bytes, arrays of any such type grow by
+// the same code; elsewhere each element of a type that is more than bytes is moved by its own.
+#if defined(__clang__)
+#define ADC_MOVES_AS_BYTES [[clang::trivial_abi]]
+template <class T>
+inline constexpr bool kMovesAsBytes = __is_trivially_relocatable(T);
+#else
+#define ADC_MOVES_AS_BYTES
+template <class T>
+inline constexpr bool kMovesAsBytes = std::is_trivially_copyable_v<T>;
+#endif
+
+/// What a Vector is without the type of its elements.
+class VectorBytes {
+ protected:
+  /// Room for `count` elements of `each` bytes that move as bytes.
+  [[nodiscard]] bool Grow(size_t count, size_t each, size_t alignment);
+  /// The capacity that room for `count` more than there is asks for.
+  size_t Grown(size_t count) const {
+    size_t grown = capacity_ < 4 ? 4 : capacity_ * 2;
+    return grown < count ? count : grown;
+  }
+  /// Makes the size `count`; new elements are zeros, dropped ones need nothing.
+  [[nodiscard]] bool ResizeZeros(size_t count, size_t each, size_t alignment);
+  /// Gives the memory back, whose elements are destroyed already.
+  void Free(size_t each, size_t alignment);
+
+  void* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  const Allocator* allocator_ = nullptr;
+};
+
 /// A growable array. Elements are moved when it grows; copies always use the C library's memory.
 template <class T>
-class Vector {
+class ADC_MOVES_AS_BYTES Vector : private VectorBytes {
  public:
   using value_type = T;
 
   Vector() = default;
-  explicit Vector(const Allocator* allocator) : allocator_(allocator) {}
+  explicit Vector(const Allocator* allocator) { allocator_ = allocator; }
   Vector(std::initializer_list<T> items) { Assign(items.begin(), items.end()); }
   Vector(const T* first, const T* last) { Assign(first, last); }
   Vector(const Vector& other) { Assign(other.begin(), other.end()); }
@@ -65,37 +98,44 @@ class Vector {
   /// Room for `count` elements; false when refused, the content is then unchanged.
   [[nodiscard]] bool TryReserve(size_t count) {
     if (count <= capacity_) return true;
-    size_t grown = capacity_ < 4 ? 4 : capacity_ * 2;
-    if (grown < count) grown = count;
-    if (grown > SIZE_MAX / sizeof(T)) return false;
-    T* memory = static_cast<T*>(Allocate(allocator_, grown * sizeof(T), alignof(T)));
-    if (!memory) return false;
-    for (size_t index = 0; index < size_; ++index) {
-      new (static_cast<void*>(memory + index)) T(std::move(data_[index]));
-      data_[index].~T();
+    if constexpr (kMovesAsBytes<T>) {
+      return Grow(count, sizeof(T), alignof(T));
+    } else {
+      size_t grown = Grown(count);
+      if (grown > SIZE_MAX / sizeof(T)) return false;
+      T* memory = static_cast<T*>(Allocate(allocator_, grown * sizeof(T), alignof(T)));
+      if (!memory) return false;
+      for (size_t index = 0; index < size_; ++index) {
+        new (static_cast<void*>(memory + index)) T(std::move(data()[index]));
+        data()[index].~T();
+      }
+      Free(sizeof(T), alignof(T));
+      data_ = memory;
+      capacity_ = grown;
+      return true;
     }
-    if (data_) Release(allocator_, static_cast<void*>(data_), capacity_ * sizeof(T), alignof(T));
-    data_ = memory;
-    capacity_ = grown;
-    return true;
   }
   /// Adds a default element and returns it; null when refused.
   [[nodiscard]] T* TryAppend() {
     if (!TryReserve(size_ + 1)) return nullptr;
-    return new (static_cast<void*>(data_ + size_++)) T();
+    return new (static_cast<void*>(data() + size_++)) T();
   }
   [[nodiscard]] bool TryPush(T item) {
     if (!TryReserve(size_ + 1)) return false;
-    new (static_cast<void*>(data_ + size_++)) T(std::move(item));
+    new (static_cast<void*>(data() + size_++)) T(std::move(item));
     return true;
   }
   /// Makes the size `count`; new elements are value-initialised. False when refused.
   [[nodiscard]] bool TryResize(size_t count) {
-    if (!TryReserve(count)) return false;
-    while (size_ > count) data_[--size_].~T();
-    for (size_t index = size_; index < count; ++index) new (static_cast<void*>(data_ + index)) T();
-    size_ = count;
-    return true;
+    if constexpr (std::is_trivial_v<T>) {
+      return ResizeZeros(count, sizeof(T), alignof(T));
+    } else {
+      if (!TryReserve(count)) return false;
+      while (size_ > count) data()[--size_].~T();
+      for (size_t index = size_; index < count; ++index) new (static_cast<void*>(data() + index)) T();
+      size_ = count;
+      return true;
+    }
   }
 
   void reserve(size_t count) {
@@ -112,10 +152,10 @@ class Vector {
   void resize(size_t count) {
     if (!TryResize(count)) std::abort();
   }
-  void pop_back() { data_[--size_].~T(); }
+  void pop_back() { data()[--size_].~T(); }
   void clear() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
-      for (size_t index = size_; index > 0; --index) data_[index - 1].~T();
+      for (size_t index = size_; index > 0; --index) data()[index - 1].~T();
     }
     size_ = 0;
   }
@@ -127,23 +167,23 @@ class Vector {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  T* data() { return data_; }
-  const T* data() const { return data_; }
-  T* begin() { return data_; }
-  T* end() { return data_ + size_; }
-  const T* begin() const { return data_; }
-  const T* end() const { return data_ + size_; }
-  T& operator[](size_t index) { return data_[index]; }
-  const T& operator[](size_t index) const { return data_[index]; }
-  T& back() { return data_[size_ - 1]; }
-  const T& back() const { return data_[size_ - 1]; }
-  T& front() { return data_[0]; }
-  const T& front() const { return data_[0]; }
+  T* data() { return static_cast<T*>(data_); }
+  const T* data() const { return static_cast<const T*>(data_); }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t index) { return data()[index]; }
+  const T& operator[](size_t index) const { return data()[index]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+  T& front() { return data()[0]; }
+  const T& front() const { return data()[0]; }
 
   friend bool operator==(const Vector& left, const Vector& right) {
     if (left.size_ != right.size_) return false;
     for (size_t index = 0; index < left.size_; ++index) {
-      if (!(left.data_[index] == right.data_[index])) return false;
+      if (!(left[index] == right[index])) return false;
     }
     return true;
   }
@@ -151,21 +191,11 @@ class Vector {
  private:
   void Reset() {
     clear();
-    if (data_) Release(allocator_, static_cast<void*>(data_), capacity_ * sizeof(T), alignof(T));
-    data_ = nullptr;
-    capacity_ = 0;
+    Free(sizeof(T), alignof(T));
   }
   void Swap(Vector& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
-    std::swap(allocator_, other.allocator_);
+    std::swap(static_cast<VectorBytes&>(*this), static_cast<VectorBytes&>(other));
   }
-
-  T* data_ = nullptr;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
-  const Allocator* allocator_ = nullptr;
 };
 
 /// Text of known length with a zero behind it. Converts from and to std::string_view.
