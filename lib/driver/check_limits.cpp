@@ -72,7 +72,8 @@ uint64_t LargestTask(const ir::Function& kernel) {
     while (!open.empty()) {
       ir::Inst inst = open.back();
       open.pop_back();
-      ++count;
+      ir::Op op = kernel[inst].op;
+      count += op == ir::Op::For || op == ir::Op::While ? kOperationsOfLoop : 1;
       for (uint32_t n = 0; n < kernel.RegionCount(inst); ++n) {
         const std::vector<ir::Inst>& inner = kernel[kernel[inst].regions[n]].insts;
         open.insert(open.end(), inner.begin(), inner.end());

@@ -16,7 +16,10 @@ uint64_t CountOperations(const ir::Module& module);
 bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,
                      diag::Diagnostics& diagnostics);
 
-/// The operations of the largest task of `kernel`.
+/// A loop's share of the time that LLVM takes, in operations (docs/limits.md).
+inline constexpr uint64_t kOperationsOfLoop = 20;
+
+/// The operations of the largest task of `kernel`, where each loop counts as `kOperationsOfLoop`.
 uint64_t LargestTask(const ir::Function& kernel);
 
 }  // namespace adc::driver

@@ -12,8 +12,9 @@ struct Limits {
   /// Most operations of one compilation, all kernels together: after inlining and unrolling, with vectors and
   /// matrices as scalars, and again with the derived kernels.
   uint64_t operations = 500'000;
-  /// Most operations of one task that is optimised. The time that LLVM's scheduler and register allocator
-  /// take grows with the square of a task's size; without them it grows with the size.
+  /// Most operations of one task that is optimised, a loop counted as `kOperationsOfLoop`. The time that
+  /// LLVM's scheduler and register allocator take grows with the square of a task's size, the time of its
+  /// analysis of loops with the square of their number; without them it grows with the size.
   uint64_t optimised = 10'000;
 };
 

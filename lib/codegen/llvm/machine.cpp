@@ -5,6 +5,7 @@
 
 #include "codegen/llvm/half_selects.h"
 #include "codegen/llvm/loads_early.h"
+#include "codegen/llvm/short_blocks.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -162,6 +163,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
   }
   if (machine.getTargetTriple().isX86())
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(HalfSelects()));
+  if (optimise == 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(ShortBlocks()));
   if (optimise >= 2 && device) passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadsEarly()));
   passes.run(module, modules);
 }
