@@ -109,6 +109,7 @@ class Compilation {
   bool Generate();
   bool GenerateCode();
   void LimitOptimisation();
+  uint32_t InstructionLimit() const;
   bool LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels);
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
@@ -214,11 +215,15 @@ bool Compilation::Read() {
   return passes_.Run("verify", *module_, [&] { return verify::Verify(*module_, diagnostics_); });
 }
 
+/// What one function may grow to where calls are inlined and loops unrolled: no more than all may have.
+uint32_t Compilation::InstructionLimit() const {
+  return static_cast<uint32_t>(std::min<uint64_t>(options_.limits.operations, UINT32_MAX / 2));
+}
+
 bool Compilation::Shape() {
   transform::ShapeConfig config;
   config.fold = Folding();
-  config.instruction_limit =
-      static_cast<uint32_t>(std::min<uint64_t>(options_.limits.operations, UINT32_MAX / 2));
+  config.instruction_limit = InstructionLimit();
   config.observer = passes_.Observer();
   // Where vectors and matrices become scalars the operations multiply: they are counted before that is done.
   auto after = config.observer.after;
@@ -357,7 +362,11 @@ bool Compilation::Derive() {
     bool opened = passes_.Run("open-derivatives", *module_, [&] {
       transform::InlineConfig inlining;
       inlining.fold = Folding();
-      return transform::Inline(*module_, inlining, diagnostics_) &&
+      inlining.instruction_limit = InstructionLimit();
+      return CheckOperations(*module_, options_.limits, "with the gradients", diagnostics_) &&
+             transform::Inline(*module_, inlining, diagnostics_) &&
+             CheckOperations(*module_, options_.limits, "with the derivatives that the gradients call",
+                             diagnostics_) &&
              transform::Scalarise(*module_, {Folding()}, diagnostics_);
     });
     if (!opened) return false;
@@ -394,8 +403,7 @@ bool Compilation::SimplifyDerived() {
   transform::InlineConfig inlining;
   inlining.keep_custom_derivatives = false;
   inlining.fold = Folding();
-  inlining.instruction_limit =
-      static_cast<uint32_t>(std::min<uint64_t>(options_.limits.operations, UINT32_MAX / 2));
+  inlining.instruction_limit = InstructionLimit();
   bool clean = passes_.Run("derived", *module_, [&] {
     return CheckOperations(*module_, options_.limits, "with the derived kernels", diagnostics_) &&
            transform::Inline(*module_, inlining, diagnostics_) &&

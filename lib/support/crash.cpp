@@ -19,7 +19,8 @@ constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kInternalErrorStatus = 70;
 
 std::atomic<ReproductionScope*> innermost = nullptr;
-std::atomic_flag failing = ATOMIC_FLAG_INIT;
+/// The thread that writes the reproduction file; 0: none yet.
+std::atomic<pid_t> failing = 0;
 
 void Say(const char* text) {
   WriteToReproduction(STDERR_FILENO, text, std::strlen(text));
@@ -106,7 +107,12 @@ ReproductionScope::~ReproductionScope() {
 }
 
 void WriteReproduction() {
-  if (failing.test_and_set()) return;
+  pid_t none = 0, self = gettid();
+  if (!failing.compare_exchange_strong(none, self)) {
+    // A failure within this one: the process ends. Another thread's: that one is to finish its file before.
+    while (none != self) pause();
+    return;
+  }
   const ReproductionScope* scope = innermost;
   if (scope == nullptr) return;
   int file = open(scope->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -48,7 +48,8 @@ class ReproductionScope {
   ReproductionScope* outer_;
 };
 
-/// Writes the reproduction file, where there is a scope, and says where it is. At most once in a process.
+/// Writes the reproduction file, where there is a scope, and says where it is. At most once in a process:
+/// while one thread does so, it returns in no other thread, which would end the process and cut the file off.
 void WriteReproduction();
 
 }  // namespace adc

@@ -17,6 +17,7 @@
 #include "driver/depfile.h"
 #include "driver/files.h"
 #include "driver/reproduction.h"
+#include "support/check.h"
 #include "support/crash.h"
 #include "support/read_text.h"
 
@@ -177,7 +178,11 @@ uint64_t UseStackUp(uint64_t depth) {
 
 }  // namespace
 
-TEST_CASE("a stack that is used up ends with status 70 and a reproduction file") {
+namespace {
+
+/// Runs `fail` in a process of its own, which has to end with status 70, and checks what it leaves: a message
+/// that starts with `message`, and the reproduction file.
+void CheckReproduction(void (*fail)(), const std::string& message, const std::string& large = "") {
   Folder folder;
   std::string path = folder / "repro", messages = folder / "messages";
   pid_t child = fork();
@@ -191,17 +196,48 @@ TEST_CASE("a stack that is used up ends with status 70 and a reproduction file")
     options.repro = path;
     options.command_line = "-O2 a.ir";
     adc::diag::SourceManager sources;
-    sources.AddFile("a.ir", "import \"b.ir\"\n");
+    sources.AddFile("a.ir", "import \"b.ir\"\n" + large);
     sources.AddFile("b.ir", "// no end of line");
     Reproduction reproduction(options, "adc 1.2.3", sources);
-    _exit(static_cast<int>(UseStackUp(0)));
+    fail();
+    _exit(1);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 70);
+  CHECK(ReadWhole(messages)->starts_with("adc: internal error: " + message));
   CHECK(ReadWhole(messages)->find("the reproduction file is " + path) != std::string::npos);
-  CHECK(*ReadWhole(path) ==
-        "// reproduction of an internal error; split-file takes the files apart\n// version: adc 1.2.3\n"
-        "// command line: -O2 a.ir\n//--- a.ir\nimport \"b.ir\"\n//--- b.ir\n// no end of line\n");
+  bool same =
+      *ReadWhole(path) ==
+      "// reproduction of an internal error; split-file takes the files apart\n// version: adc 1.2.3\n"
+      "// command line: -O2 a.ir\n//--- a.ir\nimport \"b.ir\"\n" +
+          large + "//--- b.ir\n// no end of line\n";
+  CHECK(same);
+}
+
+}  // namespace
+
+TEST_CASE("a stack that is used up ends with status 70 and a reproduction file") {
+  CheckReproduction([] { _exit(static_cast<int>(UseStackUp(0))); }, "a wrong access to memory");
+}
+
+TEST_CASE("a broken invariant ends with status 70 and a reproduction file") {
+  CheckReproduction([] { ADC_CHECK(getpid() == 0, "what never holds"); }, "what never holds (");
+}
+
+TEST_CASE("threads that fail at once leave one whole reproduction file") {
+  auto fail = [] {
+    std::atomic<int> ready = 0;
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 4; ++n) {
+      threads.emplace_back([&] {
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        ADC_UNREACHABLE("four times");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  CheckReproduction(fail, "four times (", std::string(size_t{16} << 20, ' ') + "\n");
 }
