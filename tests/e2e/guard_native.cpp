@@ -4,6 +4,7 @@
 
 #include "../support/on_cpu.h"
 #include "guard_cases.h"
+#include "sequence_cases.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -98,4 +99,8 @@ TEST_CASE("what was sized runs, and what changed since is right or reported", "[
   }
   CHECK(reported > 20);
   CHECK(right > 100);
+}
+
+TEST_CASE("whatever came before, a plan is as a fresh one", "[sequence]") {
+  CheckSequences([](const std::string& path, Recorder**) { return std::make_unique<OnCpu>(path, 3); }, 40);
 }

@@ -3,6 +3,7 @@
 #include "../support/on_cpu.h"
 #include "../support/own_device.h"
 #include "record_cases.h"
+#include "sequence_cases.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -35,4 +36,14 @@ TEST_CASE("recorded counts say how often a loop runs", "[record]") {
   OwnDevice device(waves_file);
   OnCpu cpu(waves_file, 2);
   CheckRecordedTrips(device, device, cpu);
+}
+
+TEST_CASE("whatever came before, a plan is as a fresh one", "[sequence]") {
+  CheckSequences(
+      [](const std::string& path, Recorder** recorder) {
+        auto device = std::make_unique<OwnDevice>(path);
+        *recorder = device.get();
+        return device;
+      },
+      20);
 }

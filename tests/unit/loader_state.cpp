@@ -337,3 +337,34 @@ TEST_CASE("a pool's device says in a forked child that it has no threads, and go
   CHECK(WEXITSTATUS(status) == 0);
   REQUIRE(plan.Run() == ADRT_OK);
 }
+
+TEST_CASE("resolving counts what nobody vouches for again, and what is open says nothing old",
+          "[loader][state]") {
+  Session session(1);
+  std::vector<uint32_t> x = {3, 3}, other = {6, 6};
+  adrt_arg arg = BufferArg("x", ADRT_TYPE_U32, x.data(), {2});
+  Plan plan(session, "counted", {arg});
+  REQUIRE(adrt_plan_resolve(plan.plan, nullptr, 0, &plan.error) == ADRT_OK);
+  CHECK(plan.Stack(0, 0).capacity == 7);
+  x = {27, 27};
+  REQUIRE(adrt_plan_resolve(plan.plan, nullptr, 0, &plan.error) == ADRT_OK);
+  CHECK(plan.Stack(0, 0).capacity == 111);
+  CHECK(plan.Info().heap_bytes >= 111 * sizeof(uint32_t));
+  arg.content_version = 1;
+  REQUIRE(adrt_plan_update(plan.plan, &arg, 1, &plan.error) == ADRT_OK);
+  auto is_blank = [&] {
+    adrt_group_report group = {};
+    group.struct_size = sizeof group;
+    REQUIRE(adrt_plan_group(plan.plan, 0, 0, &group, &plan.error) == ADRT_OK);
+    adrt_task_report task = plan.Task(0);
+    CHECK(task.resolved == 0);
+    CHECK((group.rows | group.row_bytes | task.rows | task.row_bytes | task.heap_bytes) == 0);
+    CHECK(plan.Stack(0, 0).capacity == 0);
+  };
+  is_blank();
+  REQUIRE(adrt_plan_resolve(plan.plan, nullptr, 0, &plan.error) == ADRT_OK);
+  CHECK(plan.Stack(0, 0).capacity == 111);
+  arg.data = other.data();
+  REQUIRE(adrt_plan_update(plan.plan, &arg, 1, &plan.error) == ADRT_OK);
+  is_blank();
+}

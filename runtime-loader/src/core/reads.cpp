@@ -211,8 +211,10 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     return details->status;
   }
   for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
-    bool now = !plan->tasks[task].late && adrt::MustCountTripsAgain(*plan, task);
-    if (now && !adrt::CountTrips(*plan, task, details)) return details->status;
+    if (plan->tasks[task].late) continue;
+    if (adrt::MustCountTripsAgain(*plan, task) && !adrt::CountTrips(*plan, task, details))
+      return details->status;
+    if (adrt::MustCountAgain(*plan, task)) plan->tasks[task].counts = nullptr;
   }
   if (!adrt::SizeTasks(*plan, true, details)) return details->status;
   // Where the task's code runs on the host, counting is reading.

@@ -103,13 +103,11 @@ class TaskSizer {
 
   bool Run() {
     sizes_.late = IsLate();
-    sizes_.resolved = false;
+    Forget();
     bool open = false;
     if (!SpendSteps(plan_, Steps(), error_)) return false;
     if (!Iterations(&open)) return false;
     if (open) return true;
-    sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
-    sizes_.worst_bytes = sizes_.worst_heap = 0;
     sizes_.threads = sizes_.most_threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
@@ -130,6 +128,17 @@ class TaskSizer {
   }
 
  private:
+  // What is open says nothing of what it was before.
+  void Forget() {
+    sizes_.resolved = false;
+    sizes_.total = sizes_.threads = sizes_.most_threads = 0;
+    std::memset(sizes_.extents, 0, sizeof sizes_.extents);
+    sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
+    sizes_.worst_bytes = sizes_.worst_heap = 0;
+    for (artifact::StackPlace& stack : sizes_.stacks) stack = {};
+    for (artifact::GroupPlace& group : sizes_.groups) group = {};
+  }
+
   // What settling takes beside evaluating: a few looks at each axis, group and stack. Stacks that share look
   // for each other.
   uint64_t Steps() const {
