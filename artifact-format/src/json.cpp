@@ -166,8 +166,9 @@ bool JsonReader::AnyKey(std::string_view* key) {
   if (!ReadString(nullptr)) return false;
   *key = {text_.data() + begin, position_ - 1 - begin};
   std::string_view& last = last_keys_[depth_];
-  if (last.data() && *key == last) return Fault("key '", *key, "' stands twice");
-  if (last.data() && *key < last) return Fault("key '", *key, "' is not in ascending order");
+  int order = last.data() ? key->compare(last) : 1;
+  if (order == 0) return Fault("key '", *key, "' stands twice");
+  if (order < 0) return Fault("key '", *key, "' is not in ascending order");
   last = *key;
   if (Peek() != ':') return Fault("expected ':'");
   ++position_;

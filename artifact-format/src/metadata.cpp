@@ -100,7 +100,7 @@ bool InterfaceHasher::Text(const KernelMeta& kernel) {
     out << param.name << " " << kParamKinds[static_cast<size_t>(param.kind)] << " ";
     if (param.kind == ParamKind::kLayout) {
       const String* layout = LayoutText(param.layout);
-      if (!layout || !steps_->Spend(layout->size())) return false;
+      if (!layout || !steps_->Spend(4 * layout->size())) return false;  // written and hashed
       out << *layout;
       continue;
     }
@@ -140,45 +140,6 @@ SizeClass TaskSizeClass(const KernelMeta& kernel, const TaskMeta& task) {
     for (const StackMeta& stack : plan.stacks) take(stack.capacity);
   }
   return result;
-}
-
-bool TaskSizeReads(const KernelMeta& kernel, const TaskMeta& task, Steps* steps, Vector<uint32_t>* params) {
-  params->clear();
-  const SizeExprPool& pool = kernel.exprs;
-  // What reads nothing is of a lower class, and so is all that it is made of.
-  NodeId end = 0;
-  auto is_reading = [&](NodeId id) { return id < pool.size() && pool.ClassOf(id) == SizeClass::kS2; };
-  auto extend = [&](NodeId id) {
-    if (is_reading(id) && id >= end) end = id + 1;
-  };
-  for (NodeId extent : task.extents) extend(extent);
-  for (const AdstackPlanMeta& plan : task.plans) {
-    for (const StackMeta& stack : plan.stacks) extend(stack.capacity);
-  }
-  if (end == 0) return true;
-  if (!steps->Spend(uint64_t{end} + kernel.params.size())) return false;
-  Vector<uint8_t> reached(params->allocator());
-  if (!reached.TryResize(end)) return false;
-  auto mark = [&](NodeId id) {
-    if (is_reading(id)) reached[id] = 1;
-  };
-  for (NodeId extent : task.extents) mark(extent);
-  for (const AdstackPlanMeta& plan : task.plans) {
-    for (const StackMeta& stack : plan.stacks) mark(stack.capacity);
-  }
-  Vector<uint8_t> read(params->allocator());
-  if (!read.TryResize(kernel.params.size())) return false;
-  for (NodeId id = end; id-- > 0;) {
-    if (!reached[id]) continue;
-    const SizeNode& node = pool[id];
-    for (NodeId operand : node.operands) mark(operand);
-    for (NodeId operand : pool.ReadIndices(node)) mark(operand);
-    if (node.op == SizeOp::kRead && node.param < read.size()) read[node.param] = 1;
-  }
-  for (uint32_t param = 0; param < read.size(); ++param) {
-    if (read[param] && !params->TryPush(param)) return false;
-  }
-  return true;
 }
 
 void FinishMetadata(Metadata* metadata) {

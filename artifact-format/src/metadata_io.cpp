@@ -169,15 +169,20 @@ class MetaReader {
   }
   // Earlier versions did not say what size kernels read: it may be all.
   bool GuessCountReads(Metadata& metadata, OpenBudget* budget) {
+    Vector<uint32_t> all(allocator_);
     for (KernelMeta& kernel : metadata.kernels) {
+      all.clear();
+      for (uint32_t param = 0; param < kernel.params.size(); ++param) {
+        if (kernel.params[param].kind != ParamKind::kScalar && !all.TryPush(param)) return json_.NoMemory();
+      }
       for (TaskMeta& task : kernel.tasks) {
         task.count_reads.Bind(allocator_);
-        if (task.size_kernel.empty()) continue;
-        if (budget && !budget->Spend(kernel.params.size())) return json_.NoMemory();  // the budget explains
-        for (uint32_t param = 0; param < kernel.params.size(); ++param) {
-          if (kernel.params[param].kind == ParamKind::kScalar) continue;
-          if (!task.count_reads.TryPush(param)) return json_.NoMemory();
-        }
+        if (task.size_kernel.empty() || all.empty()) continue;
+        // Copied here, checked later, given back. Where there are no steps or bytes left, the budget
+        // explains.
+        if (budget && !budget->Spend(8 * all.size())) return json_.NoMemory();
+        if (!task.count_reads.TryResize(all.size())) return json_.NoMemory();
+        std::memcpy(task.count_reads.data(), all.data(), all.size() * sizeof(uint32_t));
       }
     }
     return true;
