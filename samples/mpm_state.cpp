@@ -47,7 +47,7 @@ class Random {
 constexpr double kDensity = 64;           // cells per metre at scale 1
 constexpr double kParticles = 4000;       // per environment at scale 1
 constexpr double kParticleMass = 0.5e-3;  // 500 kg/m^3 times a particle's volume of 1e-6 m^3
-constexpr double kMassScale = 1e3;        // grid masses are kept this much larger
+constexpr double kMassScale = 1e3;        // grid masses are this much larger
 constexpr double kTimeStep = 2e-4;
 constexpr Vec kLower{0, -1, 0}, kUpper{1, 1, 0.55};
 constexpr Vec kBoxLow{0.2, 0.2, 0.05}, kBoxSize{0.2, 0.2, 0.1};

@@ -10,7 +10,7 @@
 // Reading a bundle that may be hostile. Every length is unsigned 64-bit and compared as `offset <= size &&
 // length <= size - offset` (H1); nothing is allocated in proportion to a number that was not checked against
 // the file's size or a limit (H4); every spelling but the canonical one is refused (H3). What all of it comes
-// to is bounded by a budget (artifact/budget.h): passes over bytes are paid for here, before they begin.
+// to is bounded by a budget (artifact/budget.h): passes over bytes are counted here, before they begin.
 
 namespace adc::artifact {
 namespace {
@@ -290,7 +290,7 @@ bool CheckFrame(std::span<const uint8_t> stored, uint64_t raw_size, Error* error
 }
 
 void* ZstdAllocate(void* user, size_t size) {
-  // zstd does not say the size when it releases: it is kept in front.
+  // zstd does not say the size when it releases: it is stored in front.
   constexpr size_t kFront = alignof(std::max_align_t);
   if (size > SIZE_MAX - kFront) return nullptr;
   char* memory = static_cast<char*>(Allocate(static_cast<const Allocator*>(user), size + kFront, kFront));

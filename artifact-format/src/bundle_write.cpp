@@ -9,7 +9,7 @@ namespace {
 constexpr int kLevel = 9;
 
 // One zstd frame with the content size and neither checksum nor dictionary, from one thread: the same bytes
-// whatever the machine. Empty where compressing does not pay or would pass the ratio that readers accept.
+// whatever the machine. Empty where compressing saves nothing or would pass the ratio that readers accept.
 bool Compress(std::span<const uint8_t> bytes, Vector<uint8_t>* stored, Error* error) {
   size_t bound = ZSTD_compressBound(bytes.size());
   ZSTD_CCtx* context = ZSTD_createCCtx();

@@ -44,8 +44,8 @@ class JsonWriter {
   bool ok_ = true;
 };
 
-/// Reads canonical JSON front to back. The first mistake is kept in `error` with its offset, and every later
-/// call returns false.
+/// Reads canonical JSON front to back. The first mistake is stored in `error` with its offset, and every
+/// later call returns false.
 class JsonReader {
  public:
   JsonReader(std::string_view text, Error* error) : text_(text), error_(error) {}

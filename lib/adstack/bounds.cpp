@@ -191,7 +191,7 @@ Range Bounds::FitType(Type type, Range range, bool may_wrap) {
   int64_t bits = ir::BitWidth(type.scalar);
   bool is_signed = ir::IsSigned(type.scalar);
   if (bits == 64) {
-    // No expression has room for that.
+    // No expression can hold that.
     if (may_wrap) range = {};
     if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
     return range;

@@ -25,12 +25,12 @@
 //   }
 //
 // The order of iterations must not matter and what each of them did must: so an iteration's number goes into
-// a hash with what its loop went by, and the hashes are added up. Where an iteration comes to a loop more
+// a hash with the bounds of its loop, and the hashes are added up. Where an iteration comes to a loop more
 // than once the hash is of all of its visits, in their order, which is the program's. Two lists of trips have
 // one checksum by chance alone, once in 2^64.
 //
 // A loop that no iteration comes to counts nothing. So a gate that lets other iterations in is seen by the
-// loops behind it.
+// loops after it.
 
 namespace adc::adstack {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// The bounds record: what the loops of a kernel went by when it ran, so that its gradient can tell whether
+// The bounds record: the bounds that the loops of a kernel ran with, so that its gradient can tell whether
 // they still do.
 //
 // A gradient runs the loops of its primal again, on the buffers as the primal left them. Where a bound has

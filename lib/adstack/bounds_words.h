@@ -1,5 +1,5 @@
 #pragma once
-// The words of a bounds record as IR: hashes of what a loop went by, and the sums that they are added to.
+// The words of a bounds record as IR: hashes of the bounds of loops, and the sums that they are added to.
 
 #include "ir/builder.h"
 

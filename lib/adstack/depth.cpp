@@ -39,7 +39,7 @@ class FillAnalysis {
     }
   }
 
-  /// From just behind the stack's making, when it is empty, to the end of its block.
+  /// From just after the stack's making, when it is empty, to the end of its block.
   NodeId Run() {
     Block home = kernel_[stack_.maker].parent;
     return bounds_.LargestIn(home, algebra_.Clamp0(OfBlock(home, true).peak), {}, loose_);

@@ -96,17 +96,17 @@ class Reporter {
         if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
           names.push_back(name);
       }
-      std::string what = names.empty() ? "values" : QuotedList(names);
+      std::string what = names.empty() ? "values" : "values of " + QuotedList(names);
       diagnostics_
           .Error(diag::E0504, task.stacks[first].place,
-                 "how often this loop keeps " + what + " for the way back " + Reason(sizes))
+                 "the number of " + what + " that this loop tapes " + Reason(sizes))
           .AddHelp(
               "bound it by a scalar argument or a shape ('min %bound, %n', 'max' of a 'while'), or compile "
               "without --forbid-s2");
     }
   }
 
-  /// Of the value that is kept, as the source has it.
+  /// Of the value that is taped, as the source has it.
   std::string NameOf(const PlannedStack& stack) const {
     std::string name(module_.Text(kernel_[stack.stack].name));
     constexpr std::string_view kTape = "tape.";

@@ -2,9 +2,9 @@
 //
 // Expressions are graphs, and written out a graph of ten nodes may fill a page: a bound that is used by four
 // stacks, and in it a condition that guards each of its loads. A node gets a name where that makes the text
-// shorter by more than the eye pays for looking the name up, and where an expression would not fit on a line
-// or two without. Operands come before their users in a pool, so that one walk upwards sees every operand
-// decided.
+// shorter by more than it costs the reader to look the name up, and where an expression would not fit on a
+// line or two without. Operands come before their users in a pool, so that one walk upwards sees every
+// operand decided.
 
 #include "adstack/formulas.h"
 

@@ -9,7 +9,7 @@
 #include "support/check.h"
 
 // The function is edited in place, block by block from the outside in: a block's instruction list is taken,
-// and refilled with the old instructions and what comes before, behind or instead of them. Results that go
+// and refilled with the old instructions and what comes before, after or instead of them. Results that go
 // away (pops) map to the values that replace them.
 
 namespace adc::adstack {

@@ -330,7 +330,7 @@ class Planner {
   Bounds bounds_;
   AdstackPlan plan_;
   std::vector<StackFacts> facts_;
-  std::vector<uint32_t> stack_facts_;  ///< of the task at hand: position in facts_ by stack
+  std::vector<uint32_t> stack_facts_;  ///< of the current task: position in facts_ by stack
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct PlanConfig {
   bool forbid_s2 = false;        ///< what only device data can size is an error (E0504)
 };
 
-/// How one push, pop or top is kept inside its stack.
+/// How one push, pop or top stays inside its stack.
 struct PlannedAccess {
   ir::Inst inst;
   /// The `for` or `while` whose iteration number is the slot: one comparison there guards all its iterations.

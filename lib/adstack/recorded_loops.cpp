@@ -55,7 +55,7 @@ void RecordedLoops::CountInPrimal(const ir::Function& primal) {
 }
 
 RecordedLoops::Copies& RecordedLoops::CopiesOf(Inst loop) {
-  // The way back through a `while` is a `for` of as many iterations.
+  // The adjoint sweep of a `while` is a `for` of as many iterations.
   bool is_parallel = from_[loop].op == Op::Parallel;
   for (Copies& copies : copies_) {
     if (copies.place == from_[loop].span && (copies.op == Op::Parallel) == is_parallel) return copies;

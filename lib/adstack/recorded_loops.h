@@ -21,11 +21,11 @@ struct LoopChoice {
 
 /// A choice of loops, in textual order.
 ///
-/// A gradient runs a loop of its primal up to as many times as loops nest around it: once on the way forward,
-/// again wherever the way back needs what it computed, and reversed. All of these have the same trips, so the
-/// first that can be evaluated stands for all. Where that is not so plain (a loop that the primal has several
-/// times after inlining, one in segments, whose first run stops short, or one that the primal does not have)
-/// every one is taken.
+/// A gradient runs a loop of its primal up to as many times as loops nest around it: once in the primal
+/// sweep, again wherever the adjoint sweep reads what it computed, and reversed. All of these have the same
+/// trips, so the first that can be evaluated stands for all. Where that is not so plain (a loop that the
+/// primal has several times after inlining, one in segments, whose first run stops short, or one that the
+/// primal does not have) every one is taken.
 class RecordedLoops {
  public:
   /// `absent`: parameters whose value or content is not there when the record is made. `keeps_rows`: what is

@@ -13,7 +13,7 @@
 // A size kernel is a copy of one task in which nothing can be seen from outside but what it counts: stores,
 // atomics and sums into parameters are left out, assertions and prints too, and what depends on them
 // (Repeatable). Counting is put where it is cheapest: the trip count of a `for` at its head, the counter of a
-// `while` behind it, any other push at the push, an iteration where it passes a gate. Simplification then
+// `while` after it, any other push at the push, an iteration where it passes a gate. Simplification then
 // finds that most of the copy has no effect left.
 //
 //   %count = while carry(%k = 0, %v = %v0) {        the loop stays, for its condition; its pushes go:
@@ -28,7 +28,7 @@
 // A gate whose condition is lost counts as passed wherever the innermost gate around it passes, so that a
 // count is never too small. That takes care of pops as well: a derived kernel pops nothing in an iteration
 // that pushed nothing, so that a gate with pops alone may be left out where its condition is lost (it was
-// kept in a stack itself, as a rule); a kernel that somebody wrote promises nothing, and it counts there too.
+// taped itself, as a rule); a kernel that somebody wrote promises nothing, and it counts there too.
 
 namespace adc::adstack {
 namespace {

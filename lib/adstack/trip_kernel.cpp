@@ -70,7 +70,7 @@ class Slice {
   /// The value that `load`, of scratch, gives; invalid for any other instruction.
   Value Forwarded(Inst load) const { return forwarded_.Get(load); }
 
-  /// What a copy leaves out: it can be seen from outside, or belongs to the way back.
+  /// What a copy leaves out: it can be seen from outside, or belongs to the adjoint sweep.
   static bool IsLeftOut(const Function& function, Inst inst) {
     Op op = function[inst].op;
     if (op == Op::Assert || op == Op::Print || op == Op::StackNew || op == Op::StackPush ||

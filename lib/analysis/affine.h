@@ -56,8 +56,8 @@ struct IndexWidths {
   uint32_t narrow = 32, wide = 64;
 };
 
-/// Forms of the integer values of one function, made on demand and kept. Stale after the function is edited,
-/// but instructions may be appended (their values get forms of their own).
+/// Forms of the integer values of one function, made on demand and cached. Stale after the function is
+/// edited, but instructions may be appended (their values get forms of their own).
 class AffineForms {
  public:
   explicit AffineForms(const ir::Function& function, IndexWidths widths = {})

@@ -1,5 +1,5 @@
 #pragma once
-// Which instructions do something on the way back, and what they read when they do.
+// Which instructions do something in the adjoint sweep, and which primal values they read there.
 
 #include "autodiff/activity.h"
 #include "autodiff/region_tree.h"

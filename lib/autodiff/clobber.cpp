@@ -254,11 +254,11 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
   if (data.op != Op::AtomicMin && data.op != Op::AtomicMax) {
     Error(diag::E0403, atomic,
           "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a 'diff' buffer has no derivative")
-        .AddHelp(
-            data.op == Op::AtomicMul
-                ? "each factor's derivative is the product of the others, which is not kept: multiply in a "
-                  "serial loop that owns the element, or add logarithms of positive factors"
-                : "leave 'diff' off " + NameOf(base));
+        .AddHelp(data.op == Op::AtomicMul
+                     ? "each factor's derivative is the product of the others, which nothing records: "
+                       "multiply in a "
+                       "serial loop that owns the element, or add logarithms of positive factors"
+                     : "leave 'diff' off " + NameOf(base));
     return;
   }
   for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {
@@ -298,7 +298,7 @@ void ReverseCheck::CheckReadsBetween(Inst atomic) {
                 " is read and then changed again")
           .AddNote(kernel_[read].span, "this may read the element in between")
           .AddNote(kernel_[later].span, "this may change it after that")
-          .AddHelp("take the second one on another buffer, or in another kernel");
+          .AddHelp("do the second one on another buffer, or in another kernel");
       return;
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Refuse rather than lie: is everything that the way back reads still there?
+// Refuse rather than lie: is everything that the adjoint sweep reads still there?
 
 #include "autodiff/needed.h"
 #include "diag/diagnostics.h"

@@ -27,7 +27,7 @@ DerivedKernel MakeDerivedKernel(ir::Module& module, const ir::Function& kernel, 
 class NameGiver {
  public:
   NameGiver(ir::Module& module, ir::Function& function);
-  /// Names `v` `<prefix><name of primal>`, with a number behind it where that is taken; leaves a value alone
+  /// Names `v` `<prefix><name of primal>`, with a number after it where that is taken; leaves a value alone
   /// that has a name, or whose primal has none.
   void Name(ir::Value v, std::string_view prefix, const ir::Function& primal, ir::Value of);
   void Name(ir::Value v, std::string_view name);

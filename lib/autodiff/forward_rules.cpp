@@ -223,10 +223,10 @@ void ForwardEmitter::StoreTangentsWhere(Value condition, Inst inst, std::span<co
 void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_) {
-    Refuse(
-        diag::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
-        "each factor's derivative is the product of the others, which is not kept: multiply in a serial loop "
-        "that owns the element, or add logarithms of positive factors");
+    Refuse(diag::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
+           "each factor's derivative is the product of the others, which nothing records: multiply in a "
+           "serial loop "
+           "that owns the element, or add logarithms of positive factors");
     return;
   }
   Inst copy = ClonePlain(inst);

@@ -1,6 +1,6 @@
 #pragma once
-// What a gradient does about each forward value that its way back needs: a side record of the decisions of
-// needed.h, for people and for comparisons. Nothing is generated from it.
+// What a gradient does about each primal value that its adjoint sweep reads: a side record of the decisions
+// of needed.h, for people and for comparisons. Nothing is generated from it.
 
 #include <string>
 #include <vector>

@@ -34,10 +34,10 @@ class KeptPrinter {
       : record_(record), sources_(sources), names_(record.names.begin(), record.names.end()) {}
 
   std::string Print(std::string_view kernel) {
-    text_ = "forward values that @" + std::string(kernel) + " needs\n";
+    text_ = "primal values that @" + std::string(kernel) + " reads\n";
     size_t empty = text_.size();
     for (const KeptUnit& unit : record_.units) PrintUnit(unit);
-    if (text_.size() == empty) text_ += "  none that is not at hand\n";
+    if (text_.size() == empty) text_ += "  all of them are available\n";
     return text_;
   }
 
@@ -64,21 +64,21 @@ class KeptPrinter {
     }
     text_ += "\n";
     for (const KeptValue& value : unit.stored) {
-      text_ += (unit.segments ? "    stored as checkpoint: " : "    stored: ") + Named(value) + ", " +
+      text_ += (unit.segments ? "    taped as checkpoint: " : "    taped: ") + Named(value) + ", " +
                Amount(value.scalar) + " an iteration: " +
                (value.carried ? "carried from iteration to iteration"
-                              : "made of carried values, and less than these") +
+                              : "computed from carried values, and smaller than these") +
                At(value.place) + "\n";
     }
     if (!unit.arrays.empty())
-      text_ += "    stored: old contents of " + NameList(unit.arrays) + ", which iterations overwrite\n";
-    if (!unit.undone.empty()) text_ += "    undone: " + NameList(NamesOf(unit.undone)) + "\n";
+      text_ += "    taped: old contents of " + NameList(unit.arrays) + ", which iterations overwrite\n";
+    if (!unit.undone.empty()) text_ += "    inverted: " + NameList(NamesOf(unit.undone)) + "\n";
     for (const KeptValue& value : unit.left)
-      text_ += "    read where the kernel has stored it: " + Named(value) + At(value.place) + "\n";
+      text_ += "    read again where the kernel stored it: " + Named(value) + At(value.place) + "\n";
     PrintRecomputed(unit.recomputed);
     if (unit.loads > 0) {
-      text_ += "    at hand: " + std::to_string(unit.loads) + (unit.loads == 1 ? " load" : " loads") +
-               " of memory that stays as it is\n";
+      text_ += "    available: " + std::to_string(unit.loads) + (unit.loads == 1 ? " load" : " loads") +
+               " of memory that is not written\n";
     }
   }
 

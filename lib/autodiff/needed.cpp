@@ -1,20 +1,20 @@
-// To be recorded or to be recomputed.
+// To be recorded or to be recomputed (Hascoet, Naumann and Pascual: "To be recorded" analysis, 2005).
 //
-// The reverse of a unit (region_tree.h) has two steps. The *first step* runs the slice of the unit that the
-// way back needs, forward; the *second step* walks the unit backwards. Nested units are reversed within the
+// The reverse of a unit (region_tree.h) has two steps: the *first step* is its primal sweep, the slice that
+// the adjoint sweep reads; the *second step* is its adjoint sweep. Nested units are reversed within the
 // second step of the unit around them, each with its own two steps, so that at any moment everything around
-// is "at hand" and only the unit's own values have to be provided. What the first step provides:
+// is available and only the unit's own values have to be provided. What the first step provides:
 //
 //   needed     values of the unit, closed over their operands;
 //   forward    for control that must run forward in the first step (its results are needed, or it is a loop
 //              that must fill a tape), the values inside it that such a run computes. The same inner loop may
 //              run forward in several roles, once for each unit around it, so the set is per *root*.
 //
-// A loop body's own unit cannot compute its carried values: the way back starts at the last iteration. What
-// it needs of them, directly or through other values, is pushed by the forward run of the loop and popped by
-// each reversed iteration: the tape. Any set of body values that separates the carried values from what is
-// read directly will do; the cheapest in bits is a minimum cut, and of equally cheap ones that nearest to
-// the reads, which leaves the least to recompute:
+// A loop body's own unit cannot compute its carried values: the adjoint sweep starts at the last iteration.
+// What it reads of them, directly or through other values, is pushed by the forward run of the loop and
+// popped by each reversed iteration: the tape. Any set of body values that separates the carried values from
+// what is read directly will do; the cheapest in bits is a minimum cut, and of equally cheap ones that
+// nearest to the reads, which leaves the least to recompute:
 //
 //   for carry(%a) { %t = tanh %a  %b = add %t, %x  yield %b }     reads %t alone: push %t, not %a
 //   for carry(%p, %q, %r) { %c = mul %p, %q  ... sin %c ... }      reads %c alone: push %c, not %p and %q
@@ -22,10 +22,10 @@
 // Units are planned innermost first: what a nested unit reads from around it is a direct read of the unit
 // that defines it, and everything else about the nested unit is settled by then.
 //
-// What the kernel left in memory for good (stored.h) is at hand wherever the indices of its cell are.
+// What the kernel left in memory for good (stored.h) is available wherever the indices of its cell are.
 //
 // Local arrays are a second kind of state. An array whose contents are needed is replayed: its stores belong
-// to every forward run, and the way back undoes them one by one (reverse_arrays.cpp).
+// to every forward run, and the adjoint sweep undoes them one by one (reverse_arrays.cpp).
 
 #include "autodiff/needed.h"
 
@@ -196,7 +196,7 @@ void NeededPlan::PlanUnit(Block unit) {
   bool loop = closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op);
   Close(closure);
   if (loop) {
-    // What can be undone need not be kept.
+    // What can be inverted need not be taped.
     std::vector<uint32_t> carried;
     for (Value v : closure.needed)
       if (IsCarriedParam(function_, v)) carried.push_back(CarriedNumber(function_, v));
@@ -227,7 +227,7 @@ void NeededPlan::PlanRestoresOf(Closure& closure) {
   std::sort(carried.begin(), carried.end());
   std::vector<Restore> restores = PlanRestores(function_, tree_, closure.owner, carried);
   for (const Restore& restore : restores) {
-    // The way back starts from what the loop ended with, and needs what the update added.
+    // The adjoint sweep starts from what the loop ended with, and reads what the update added.
     closure.outer.push_back(function_.Result(closure.owner, restore.state));
     Inst update = function_.DefiningInst(CarriedYield(function_, closure.owner, restore.state));
     if (!update.Valid() || !tree_.Inside(function_.Result(update), closure.owner)) continue;
@@ -496,7 +496,7 @@ std::vector<Value> NeededPlan::ChooseTape(const Closure& closure,
   for (Inst inst : tree_.InstsOf(closure.unit)) {
     work_.ForEachRead(inst, sink);
     if (!WritesNeededArray(inst)) continue;
-    // Replayed in the first step of each reversed iteration, so what it reads must be at hand there.
+    // Replayed in the first step of each reversed iteration, so what it reads must be available there.
     if (!ir::HasRegions(function_[inst].op)) {
       for (Value v : function_.Operands(inst)) sink(v);
     } else {

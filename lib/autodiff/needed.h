@@ -1,5 +1,5 @@
 #pragma once
-// Which forward values the way back needs, where they come from, and what is kept on a tape.
+// Which primal values the adjoint sweep reads, where they come from, and which are taped.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -31,15 +31,15 @@ class NeededPlan {
   const std::vector<ir::Value>& Tape(ir::Inst loop) const;
   /// Carried values that a reversed loop undoes, instead of taking them from the tape.
   const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
-  /// A store (or atomic) to a needed array (one whose contents the way back reads: its stores are replayed),
-  /// or control that holds one of an array made outside of it.
+  /// A store (or atomic) to a needed array (one whose contents the adjoint sweep reads: its stores are
+  /// replayed), or control that holds one of an array made outside of it.
   bool WritesNeededArray(ir::Inst inst) const { return !outer_arrays_.Get(inst).empty(); }
   /// The needed arrays, made outside of `inst`, that `inst` writes.
   const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
-  /// A scratch buffer whose contents the way back reads: the tasks that fill it run forward first, as part of
-  /// the root kWholeKernel.
+  /// A scratch buffer whose contents the adjoint sweep reads: the tasks that fill it run forward first, as
+  /// part of the root kWholeKernel.
   bool NeededScratch(ir::Value param) const { return needed_scratch_.Has(param); }
-  /// The store whose cell the way back reads for `v`, instead of computing it; invalid where it computes.
+  /// The store whose cell the adjoint sweep reads for `v`, instead of computing it; or invalid.
   ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
   /// Loads that the derived kernel executes again, for the check that they read what the primal read.
   bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }

@@ -1,5 +1,5 @@
 #pragma once
-// Carried values that a reversed loop undoes instead of popping.
+// Carried values that a reversed loop inverts instead of popping (reverse computation, docs/glossary.md).
 //
 //   for %t in 0..%n carry(%k = 1, %p = %a, %q = %b) {       reversed: from the final %k, %p, %q
 //     %k2 = xor %k, %mask                                     %k = xor %k2, %mask
@@ -7,7 +7,7 @@
 //   }
 //
 // An update is undone where that is exact: integer sums, differences and exclusive ors with something that is
-// at hand when the iteration begins, and values that only change places (of any type).
+// available when the iteration begins, and values that only change places (of any type).
 
 #include "autodiff/region_tree.h"
 
@@ -19,7 +19,7 @@ struct Restore {
   uint32_t param = 0;
 };
 
-/// The updates to undo so that carried parameter `k` of `loop` is at hand in each reversed iteration, for
+/// The updates to undo so that carried parameter `k` of `loop` is available in each reversed iteration, for
 /// every `k` of `wanted` for which that is possible; closed: the state of an entry is the parameter of
 /// another.
 std::vector<Restore> PlanRestores(const ir::Function& function, const RegionTree& tree, ir::Inst loop,

@@ -1,8 +1,8 @@
 // Reverse mode over structured SSA.
 //
 // A kernel is a list of tasks, and its gradient runs them last to first. For each iteration of a `parallel`
-// the derived kernel runs a forward sweep, only the slice that the way back needs and without its side
-// effects, and then the reverse sweep; both lie in one task, so a tape lives no longer than one iteration of
+// the derived kernel runs a primal sweep, only the slice that the adjoint sweep reads and without its side
+// effects, and then the adjoint sweep; both lie in one task, so a tape lives no longer than one iteration of
 // one thread.
 //
 //   parallel %i in 0..%n {                       parallel %i in 0..%n {
@@ -16,7 +16,7 @@
 // Adjoints are registers: a table from slots (a scalar value, or a component of a vector) to the value that
 // holds what has been summed so far, with no entry for zero. Those of f16 values are f32 (AdjointType in
 // rules.h) and are rounded where they leave the registers: in an update of a buffer, in an argument of a vjp.
-// Regions scope the table, because a value made inside a branch is not there behind it; what crosses is a
+// Regions scope the table, because a value made inside a branch is not there after it; what crosses is a
 // result of the branch or a carried value of the loop (reverse_control.cpp).
 //
 // What is uniform in a parallel task is computed in its prologue, once. A derivative through such a value

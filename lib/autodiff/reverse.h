@@ -16,8 +16,8 @@
 namespace adc::autodiff {
 
 struct ReverseConfig {
-  /// Branches that run forward anyway hand what the way back needs of them out of the branch, through at most
-  /// this many levels; deeper ones compute it again.
+  /// Branches that run forward anyway hand what the adjoint sweep reads of them out of the branch, through at
+  /// most this many levels; deeper ones compute it again.
   uint32_t widen_levels = 8;
   /// What the kernel left in `writeonce` buffers is read there rather than computed again. To be off where
   /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of

@@ -136,7 +136,7 @@ void ReverseEmitter::ReverseIf(Inst inst) {
   std::vector<Type> types;
   for (uint32_t slot : slots) types.push_back(SlotType(slot));
 
-  // The branch's own first step is done where its forward run was widened; its values are at hand then.
+  // The branch's own first step is done where its forward run was widened; its values are available then.
   bool widened = widened_.Has(inst);
   Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
   Block outer = builder_.block();

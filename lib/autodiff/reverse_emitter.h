@@ -73,14 +73,14 @@ class ReverseEmitter {
     std::vector<uint32_t> carried;  ///< of the primal's carried values
     bool as_root = false;           ///< it belongs to the unit whose first step this is
     bool fills_tape = false;
-    bool fills_last = false;  ///< over segments: leaves the tape of the last one behind
+    bool fills_last = false;  ///< over segments: the tape of the last one stays
     bool filled = false;      ///< over steps: the last segment's tape is there
     bool counted = false;     ///< a `while` that carries the number of its iterations
     ir::Value counter;
 
     bool CountsLast() const { return fills_last && counted; }
   };
-  /// What each branch hands out to the way back, by primal value or AuxKey, and the result that each gets.
+  /// What each branch hands out to the adjoint sweep, by primal value or AuxKey, and the result of each.
   struct HandedOut {
     std::vector<uint32_t> keys[2], results[2];
   };
@@ -101,12 +101,12 @@ class ReverseEmitter {
   void TakeResults(ir::Inst inst, const ForwardLoop& run);
   /// The loop over the steps of a segment where `loop` runs over segments; invalid for every other loop.
   ir::Inst StepsOf(ir::Inst loop) const { return steps_.Get(loop); }
-  /// `loop` runs over segments to keep checkpoints alone: behind the last one nobody looks.
+  /// `loop` runs over segments to tape checkpoints alone: after the last one nothing is read.
   bool EndsAtLastCheckpoint(ir::Inst loop, const Mode& mode) const;
-  /// `loop` runs over segments to its end, and leaves the tape of the last one behind.
+  /// `loop` runs over segments to its end, and the tape of the last one stays.
   bool FillsLastSegment(ir::Inst loop, const Mode& mode) const;
   /// The result of `segments` that is result `k` of its loop over steps in the last segment; invalid where
-  /// none is at hand.
+  /// none is available.
   ir::Value AfterLast(ir::Inst segments, uint32_t k) const;
   /// The parameter that says how long segments are; invalid where none does.
   ir::Value SegmentParam() const;
@@ -125,11 +125,11 @@ class ReverseEmitter {
                           std::vector<ir::Type>& types) const;
   std::vector<uint32_t> KeysToHandOut(ir::Block side, ir::Inst branch, const Mode& inner) const;
   void CollectExports(ir::Block unit, const Mode& mode, std::vector<uint32_t>& keys) const;
-  /// How many operations make `v`, defined inside `branch`, again from what is at hand around the branch and
-  /// from what is handed out of it; more than `limit` where that is no way.
+  /// How many operations make `v`, defined inside `branch`, again from what is available around the branch
+  /// and from what is handed out of it; more than `limit` where that is no way.
   uint32_t RecomputeCost(ir::Value v, ir::Inst branch, const std::unordered_set<uint32_t>& handed_out,
                          uint32_t limit) const;
-  /// A load whose memory the way back finds as it was.
+  /// A load whose memory the adjoint sweep finds unchanged.
   bool Reloadable(ir::Inst inst) const;
   void HoistStorage(ir::Block unit, const Mode& mode);
   void MakeTape(ir::Inst loop);

@@ -1,4 +1,4 @@
-// The first step of a unit: the slice of it that the way back needs, run forward.
+// The first step of a unit: its primal sweep, the slice that the adjoint sweep reads.
 //
 //   for %t in 0..%n carry(%a = %v0) {          %s = stack.new f32
 //     %b = add (sin %a), 0.1           =>      for %t in 0..%n carry(%a = %v0) {

@@ -6,9 +6,9 @@
 //
 // Checkpoints are a loop over segments around a loop over steps (transform/block_loops.h). The forward run of
 // the outer loop keeps the state at the start of each segment and runs the steps for nothing else. Behind the
-// last segment mostly nobody looks: then its steps are left out, and run once, on the way back
+// last segment mostly nobody looks: then its steps are left out, and run once, in the adjoint sweep
 // (skipped_steps_). Where their result is needed they run here, and fill the tape of the last segment at once
-// (filling_steps_), so that the way back need not run them again (filled_steps_).
+// (filling_steps_), so that the adjoint sweep need not run them again (filled_steps_).
 
 #include <algorithm>
 
@@ -84,7 +84,7 @@ bool ReverseEmitter::FillsLastSegment(Inst loop, const Mode& mode) const {
   if (!steps.Valid() || mode.widened > 0 || !plan_.RunsForward(steps) || plan_.WritesNeededArray(loop))
     return false;
   if (EndsAtLastCheckpoint(loop, mode)) return false;
-  // What the way back reads of the steps' results must be there without them.
+  // What the adjoint sweep reads of the steps' results must be there without them.
   for (uint32_t n = 0; n < primal_[steps].result_count; ++n) {
     if (!plan_.Needed(primal_.Result(steps, n))) continue;
     bool known = false;

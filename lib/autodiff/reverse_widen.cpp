@@ -7,7 +7,7 @@
 //   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...   =>   %v, %e = if %c { ... yield %f, %e } else
 //   { yield ..., 0.0 }
 //
-// What a few operations make again from memory and from what is at hand is not handed out. Widening goes
+// What a few operations make again from memory and from what is available is not handed out. Widening goes
 // through a bounded number of branches inside each other, so that the size of the output stays linear in that
 // of the input.
 

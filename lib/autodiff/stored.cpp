@@ -1,7 +1,7 @@
 // The gradient runs on the buffers as the kernel left them, so what the kernel stored need not be computed
 // again:
 //
-//   %t = ... a dozen operations on %q ...        the way back of `mul` needs %t:
+//   %t = ... a dozen operations on %q ...        the adjoint of `mul` reads %t:
 //   store %axis[%j], %t                     =>     %t = load %axis[%j]
 //   %m = mul %t, %speed
 //
@@ -38,7 +38,7 @@ bool IsCarried(const Function& function, Value v) {
 
 /// Whether an index is had from what is known where the value was computed.
 bool IndexKnown(const Function& function, Value index, uint32_t limit) {
-  // Carried values would have to be kept on a tape, and control would have to run.
+  // Carried values would have to be taped, and control would have to run.
   if (IsCarried(function, index)) return false;
   Inst inst = function.DefiningInst(index);
   if (!inst.Valid()) return true;

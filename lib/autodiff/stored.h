@@ -1,5 +1,5 @@
 #pragma once
-// Forward values that the kernel has left in memory, where the way back reads them again.
+// Primal values that the kernel has left in memory, where the adjoint sweep reads them again.
 
 #include "ir/function.h"
 

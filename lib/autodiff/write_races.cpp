@@ -177,7 +177,7 @@ void RaceCheck::CheckMissed(Inst loop, Inst store, uint32_t axis) {
     diagnostics_.Error(diag::E0404, kernel_[store].span, text)
         .AddNote(kernel_[loop].span, "the parallel loop is here")
         .AddHelp("sum with 'atomic add', name the element by " + NameOf(index) +
-                 " as well, or store in front of or behind the loop");
+                 " as well, or store before or after the loop");
   } else {
     diagnostics_.Warning(diag::E0404, kernel_[store].span, text + ", and which value stays is not determined")
         .AddNote(kernel_[loop].span, "the parallel loop is here")

@@ -38,7 +38,7 @@ struct Diagnostic {
 
 class Diagnostics {
  public:
-  /// At most `error_limit` errors are kept (0: no limit); those beyond are counted.
+  /// At most `error_limit` errors are stored (0: no limit); those beyond are counted.
   explicit Diagnostics(uint32_t error_limit = 20) : error_limit_(error_limit) {}
 
   /// The reference stays good until the next call.

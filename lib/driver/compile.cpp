@@ -398,7 +398,7 @@ bool Compilation::Derive() {
 
 bool Compilation::SimplifyDerived() {
   module_->phase = ir::Phase::Differentiated;
-  // Calls that were kept for their own derivatives are inlined now, and what differentiation wrote is
+  // Calls that stayed for their own derivatives are inlined now, and what differentiation wrote is
   // cleaned.
   transform::InlineConfig inlining;
   inlining.keep_custom_derivatives = false;

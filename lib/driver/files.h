@@ -23,7 +23,7 @@ diag::Status CheckReadable(const std::string& path);
 /// Writes `bytes` to `path` so that a reader sees the old file or the new one and nothing between, also where
 /// the process is killed: a file without a name is written, flushed to the disk, named and renamed. "-" is
 /// standard output; what is not a regular file (a pipe, a device) is written in place. Fails with E0702, and
-/// then leaves nothing behind.
+/// then leaves nothing.
 diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes);
 diag::Status WriteWhole(const std::string& path, std::string_view text);
 

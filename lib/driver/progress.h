@@ -13,7 +13,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { Clear(); }
 
-  /// Shows `text` in place of what was shown, once half a second has gone by since the start.
+  /// Shows `text` in place of what was shown, once half a second has passed since the start.
   void Show(std::string_view text);
   /// Takes the line away, before anything else is printed.
   void Clear();

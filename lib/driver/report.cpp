@@ -49,7 +49,7 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
     copy.notes = found.notes;
     copy.help = found.help;
   }
-  // Errors beyond the limit were counted but not kept: count them here as well.
+  // Errors beyond the limit were counted but not stored: count them here as well.
   while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::E0700, {}, "");
   if (!shown.All().empty()) {
     PrintToStandardError(options.json_diagnostics

@@ -415,7 +415,7 @@ class InstChecker {
     size_t values = data_.op == Op::Load ? 0 : data_.op == Op::AtomicCompareExchange ? 2 : 1;
     if (operands_.size() != first + values)
       return Whole(diag::E0114, OpName(data_.op) + " takes " + Count(values, "value") +
-                                    " behind its place, not " + std::to_string(operands_.size() - first));
+                                    " after its place, not " + std::to_string(operands_.size() - first));
     for (size_t n = first; n < types_.size(); ++n) {
       if (types_[n] == element) continue;
       return TypeMisfit(n,
@@ -517,7 +517,7 @@ class InstChecker {
     if (operands_.size() < first) return OperandCount(first);
     if (first == 1 && !types_[0].IsIndex())
       return TypeMisfit(
-          0, "the bound behind 'max' is " + TypeName(module_, types_[0]) + ", it must be i32 or i64");
+          0, "the bound after 'max' is " + TypeName(module_, types_[0]) + ", it must be i32 or i64");
     if (auto misfit = Carried(first)) return misfit;
     if (auto misfit = RegionParams(Region(0), std::span<const Type>(types_).subspan(first))) return misfit;
     return RegionParams(Region(1), {});

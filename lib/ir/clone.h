@@ -17,7 +17,7 @@ class Cloner {
   /// The destination's value for `v`. Constants and globals are made on demand; anything else must be in the
   /// map, or, when source and destination are one function, stands for itself.
   Value Map(Value v);
-  /// Copies `inst` with its regions to the end of the builder's block; results enter the map. Names are kept
+  /// Copies `inst` with its regions to the end of the builder's block; results enter the map. Names stay
   /// when `keep_names`.
   Inst CloneInst(Inst inst, bool keep_names = true);
   /// Copies every instruction of `block`, with or without its terminator.

@@ -53,7 +53,7 @@ struct ValueData {
   StringId name;  ///< without '%'; invalid: the printer makes a number
 };
 
-/// A scalar literal. Integers are kept sign- or zero-extended to 64 bits after their type; i1 as 0 or 1;
+/// A scalar literal. Integers are stored sign- or zero-extended to 64 bits after their type; i1 as 0 or 1;
 /// floats as the bits of their own format (f16 and f32 in the low bits).
 struct ConstantData {
   Type type;

@@ -102,7 +102,7 @@ void BodyParser::ParseBlock(Region& region, diag::SourceSpan open) {
   if (!stream_.Accept(TokenKind::RightBrace)) {
     if (!unclosed_reported_ && !stream_.Full()) {
       unclosed_reported_ = true;
-      stream_.Error(diag::E0118, stream_.SpanPrevious(), "expected '}' behind this")
+      stream_.Error(diag::E0118, stream_.SpanPrevious(), "expected '}' after this")
           .AddNote(open, "this '{' is open");
     }
     return;
@@ -169,14 +169,14 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
                                           uint32_t begin) {
   diag::SourceSpan word = stream_.SpanNow();
   if (region.ended) {
-    stream_.Error(diag::E0124, word, "this statement stands behind the end of its region")
+    stream_.Error(diag::E0124, word, "this statement stands after the end of its region")
         .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
     region.ended = false;  // once is enough
     region.kind = Region::Kind::Orphan;
   }
   if (stream_.IsWord("else")) {
     stream_.Error(diag::E0101, word, "there is no 'if' before this 'else'")
-        .AddHelp("'else' stands right behind the '}' of an 'if'");
+        .AddHelp("'else' stands right after the '}' of an 'if'");
     return false;
   }
   Op op{};

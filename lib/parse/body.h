@@ -54,7 +54,7 @@ struct NameToken {
 
 class BodyParser {
  public:
-  /// Parses from the '{' behind a signature up to `end`. `silent`: the signature had errors, so that nothing
+  /// Parses from the '{' after a signature up to `end`. `silent`: the signature had errors, so that nothing
   /// is said about unknown names. Callees in `unsure` have signatures with errors.
   BodyParser(Shared& shared, const diag::SourceFile& file, uint32_t begin, uint32_t end,
              ir::Function& function, Names& names, bool silent,
@@ -78,7 +78,7 @@ class BodyParser {
   bool ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names);
   bool ParseLeave(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan word);
   void EndRegion(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan span);
-  /// Ends a region behind a branch of which both sides leave: nothing gets there.
+  /// Ends a region after a branch of which both sides leave: nothing gets there.
   void EndUnreached(Region& region);
   /// Gives the values at the end of `region`, or of a branch that leaves it, their types and checks them.
   bool CheckEndValues(const Region& region, Op op, std::vector<Operand>& values, diag::SourceSpan span);
@@ -138,7 +138,7 @@ class BodyParser {
   bool ParseParallel(Region& region, diag::SourceSpan word);
   bool ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word);
   bool ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word);
-  /// The number behind `checkpoint`, if there is one.
+  /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);
   void BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison);

@@ -302,7 +302,7 @@ class ItemParser {
       stream_.Advance();
     } else {
       pending.end = pending.body;
-      stream_.Error(diag::E0101, word, "this has no body").AddHelp("write '{ ... }' behind the signature");
+      stream_.Error(diag::E0101, word, "this has no body").AddHelp("write '{ ... }' after the signature");
       pending.bad_signature = true;
     }
     gathered_.functions.push_back(std::move(pending));

@@ -13,9 +13,9 @@ namespace adc::parse {
 struct PendingFunction {
   const diag::SourceFile* file = nullptr;
   ir::FunctionKind kind = ir::FunctionKind::Function;
-  uint32_t signature = 0;  ///< offset behind `kernel` or `func`
+  uint32_t signature = 0;  ///< offset after `kernel` or `func`
   uint32_t body = 0;       ///< offset of the '{'
-  uint32_t end = 0;        ///< offset behind the '}'
+  uint32_t end = 0;        ///< offset after the '}'
   size_t item = 0;         ///< position in Module::items
   std::vector<StringId> comments = {};
   ir::Function* function = nullptr;

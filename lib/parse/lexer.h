@@ -64,7 +64,7 @@ class Lexer {
   void Seek(uint32_t offset) { at_ = offset; }
   diag::SourceSpan SpanOf(uint32_t begin, uint32_t end) const { return {base_ + begin, base_ + end}; }
 
-  /// From just behind a '{': the offset just behind its '}', or where the block has to end because the text
+  /// From just after a '{': the offset just after its '}', or where the block has to end because the text
   /// ends or a line begins with what can only be a new item. `closed` says which. Passes over comments and
   /// strings.
   uint32_t SkipBlock(uint32_t begin, bool* closed) const;

@@ -38,7 +38,7 @@ bool BodyParser::ParseOperand(Operand* operand, bool may_state_type) {
     // it.
     if (token.first_on_line && stream_.PeekKind() == TokenKind::Equals) {
       stream_.Error(diag::E0101, stream_.SpanPrevious(),
-                    "expected an operand behind this, found the next statement");
+                    "expected an operand after this, found the next statement");
       return false;
     }
     operand->value = Look(token, operand->span);

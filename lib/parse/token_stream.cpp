@@ -46,7 +46,7 @@ void TokenStream::Unexpected(std::string_view what, std::string help) {
   // What is missing at the end of a line is missing there, not where the next line begins.
   bool behind = token_.first_on_line && previous_end_ != 0;
   Error(diag::E0101, behind ? SpanPrevious() : SpanNow(),
-        "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
+        "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_))
       .AddHelp(std::move(help));
 }
 
@@ -55,7 +55,7 @@ bool TokenStream::ExpectClosing(TokenKind kind, std::string_view what, diag::Sou
   if (token_.kind == TokenKind::Bad) return false;
   bool behind = token_.first_on_line && previous_end_ != 0;
   Error(diag::E0118, behind ? SpanPrevious() : SpanNow(),
-        "expected " + std::string(what) + (behind ? " behind this, found " : ", found ") + Describe(token_))
+        "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_))
       .AddNote(open, "the bracket is opened here");
   return false;
 }
@@ -170,7 +170,8 @@ bool ParseType(TokenStream& stream, Type* type) {
   diag::SourceSpan open = stream.SpanNow();
   if (!stream.Expect(TokenKind::Less, "'<'")) return false;
   Type element;
-  // Element types nest twice at most: `buffer<vec<f32, 3>, 1>`; anything deeper is refused on the way back.
+  // Element types nest twice at most: `buffer<vec<f32, 3>, 1>`; anything deeper is refused after the
+  // recursion.
   bool outer = word == "array" || word == "buffer";
   if (!outer && stream.Is(TokenKind::Word) && !ScalarFromWord(stream.Now().text) &&
       (stream.IsWord("vec") || stream.IsWord("mat") || stream.IsWord("array") || stream.IsWord("buffer")))

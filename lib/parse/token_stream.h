@@ -1,5 +1,5 @@
 #pragma once
-// The token at hand and what to say when it is not the one expected.
+// The current token and what to say when it is not the one expected.
 
 #include <initializer_list>
 #include <string>
@@ -52,7 +52,7 @@ class TokenStream {
   }
   /// Takes the closing partner of a bracket that stands at `open`.
   bool ExpectClosing(TokenKind kind, std::string_view what, diag::SourceSpan open);
-  /// The kind of the token behind the one at hand.
+  /// The kind of the token after the current one.
   TokenKind PeekKind();
 
   diag::SourceSpan SpanNow() const { return lexer_.SpanOf(token_.begin, token_.end); }
@@ -64,14 +64,14 @@ class TokenStream {
   diag::Diagnostic& Error(diag::ErrorId id, diag::SourceSpan span, std::string text) {
     return shared_.diagnostics.Error(id, span, std::move(text));
   }
-  /// "expected ..., found ..." at the token at hand; silent where the lexer has complained about it.
+  /// "expected ..., found ..." at the current token; silent where the lexer has complained about it.
   void Unexpected(std::string_view what, std::string help = {});
   bool Full() const { return shared_.diagnostics.Full(); }
 
   ir::Module& module() { return shared_.module; }
   Lexer& lexer() { return lexer_; }
   Shared& shared() { return shared_; }
-  /// Goes on behind `offset`.
+  /// Goes on after `offset`.
   void Resume(uint32_t offset) {
     lexer_.Seek(offset);
     Advance();

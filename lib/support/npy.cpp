@@ -34,7 +34,7 @@ struct Header {
   std::vector<int64_t> extents;
 };
 
-/// Scans one dict literal. Each method leaves the place behind what it took, or reports failure.
+/// Scans one dict literal. Each method leaves the place after what it took, or reports failure.
 class HeaderScanner {
  public:
   explicit HeaderScanner(std::string_view text) : text_(text) {}
@@ -65,7 +65,7 @@ class HeaderScanner {
     }
     if (!descr || !order || !shape) return "the header lacks 'descr', 'fortran_order' or 'shape'";
     SkipBlanks();
-    return at_ == text_.size() ? std::string() : "the header has text behind its dict";
+    return at_ == text_.size() ? std::string() : "the header has text after its dict";
   }
 
  private:

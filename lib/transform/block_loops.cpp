@@ -8,7 +8,7 @@
 // loop may leave i32. A loop that runs the other way has both new loops run the other way.
 //
 // How often a `while` runs is known when it has: a segment is the loop itself with at most S iterations, and
-// counts them, and behind a segment of fewer comes no other. The test runs as often as before, since a
+// counts them, and a segment of fewer is the last. The test runs as often as before, since a
 // `while` at its bound ends without one. A loop of one segment, as a launch may choose, has no bound but the
 // largest number, which says to sizing that its iterations must be counted (bounds.cpp).
 

@@ -32,7 +32,7 @@ bool HasOwnDerivative(const Function& function) {
   return function.vjp.Valid() || function.jvp.Valid();
 }
 
-/// A function that works in place on buffers. A call of it that is kept for its derivative holds its body as
+/// A function that works in place on buffers. A call of it that stays for its derivative holds its body as
 /// a region, so that everything that asks what memory a kernel touches sees it.
 bool TakesMemory(const Function& function) {
   for (Value param : function.Params()) {

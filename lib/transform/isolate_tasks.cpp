@@ -61,7 +61,7 @@ class IsolateRewriter final : public Rewriter {
       Provide(task);
       while (next < tasks_[task].last) Visit(body[next++]);
     }
-    // What stands behind the last task has no effect; only the terminator stays.
+    // What stands after the last task has no effect; only the terminator stays.
     if (Inst exit = from_.Terminator(from_.Body()); exit.Valid()) Visit(exit);
     MakeNamesUnique(module_, *into_);
     return std::move(into_);

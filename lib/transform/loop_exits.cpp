@@ -1,4 +1,4 @@
-// What stands behind a branch that leaves moves into the branch that stays.
+// What stands after a branch that leaves moves into the branch that stays.
 //
 //   %r = for %i in lo..hi carry(%a = %x) {     %r, .. = while max trips carry(%a = %x, %i = lo, %go = true) {
 //     A                                          continue_if %go

@@ -1,5 +1,5 @@
 #pragma once
-// What the passes of this room share: how floats may be rewritten, and how a runner looks on.
+// What the passes of this folder share: how floats may be rewritten, and how a runner looks on.
 //
 // Passes rebuild functions in their place: a reference to a function stays good over every pass that keeps
 // it, but its values, instructions and blocks are numbered anew.
@@ -14,7 +14,7 @@ namespace adc::transform {
 
 /// What rewriting floats may assume.
 enum class FloatRules : uint8_t {
-  Ieee,  ///< values are kept bit by bit: signed zeros, infinities and NaN count
+  Ieee,  ///< values stay bit by bit: signed zeros, infinities and NaN count
   Fast,  ///< zeros have no sign, no value is infinite or NaN
 };
 

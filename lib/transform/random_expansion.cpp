@@ -5,7 +5,7 @@
 //   (c0, c1, c2, c3)  =>  (hi(M1 * c2) ^ c1 ^ k0,  lo(M1 * c2),  hi(M0 * c0) ^ c3 ^ k1,  lo(M0 * c0))
 //
 // and (k0, k1) goes up by (W0, W1) between the rounds. A number depends on nothing but the operands, so that
-// the gradient computes it again and no state is kept. The interpreter has a version of its own
+// the gradient computes it again and there is no state. The interpreter has a version of its own
 // (ir/philox.h), which the published test vectors check as well.
 
 #include "transform/random_expansion.h"

@@ -111,7 +111,7 @@ class SimplifyRewriter final : public Rewriter {
   void Visit(Inst inst) override {
     const InstData& data = from_[inst];
     if (ir::IsTerminator(data.op)) {
-      // Those of regions are written by the control around them, which knows what it kept.
+      // Those of regions are written by the control around them, which knows what it left in.
       if (data.op == Op::Return || data.parent == from_.Body()) Copy(inst);
       return;
     }
@@ -254,7 +254,7 @@ class SimplifyRewriter final : public Rewriter {
     if (!is_open) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);
   }
 
-  /// A call that is kept for its derivative, with its body.
+  /// A call that stays for its derivative, with its body.
   void VisitOpenedCall(Inst inst) {
     const InstData& data = from_[inst];
     std::vector<Value> operands = MapAll(from_.Operands(inst));
@@ -299,7 +299,8 @@ class SimplifyRewriter final : public Rewriter {
     return copy;
   }
 
-  /// Gives the region of a loop its carried parameters: those kept are new, the others are mapped already.
+  /// Gives the region of a loop its carried parameters: those that stay are new, the others are mapped
+  /// already.
   void AddCarried(Block source, Block region, uint32_t leading, std::span<const uint32_t> kept) {
     for (uint32_t n : kept) {
       Value param = from_[source].params[leading + n];

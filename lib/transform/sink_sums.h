@@ -5,7 +5,7 @@
 //   add_to %x.adj[%i], %g                            ->
 //
 // Where few iterations take the branch, the others neither read nor write the cell. Branches that compute
-// little keep their sum behind them, where it makes no branch of its own; so do sums into one cell for all
+// little keep their sum after them, where it makes no branch of its own; so do sums into one cell for all
 // iterations, which a register holds.
 //
 // Requires: a derived kernel, simplified. Guarantees: the same sums, but that nothing is added where zero

@@ -20,7 +20,7 @@ bool IsStackOp(Op op) {
   return op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
 }
 
-/// Calls of a function with derivatives of its own are kept until those are opened, and in derived kernels so
+/// Calls of a function with derivatives of its own stay until those are opened, and in derived kernels so
 /// are calls of what it names.
 bool IsKept(const ir::Module& module, const ir::Function* callee) {
   if (callee == nullptr) return false;
@@ -31,7 +31,7 @@ bool IsKept(const ir::Module& module, const ir::Function* callee) {
   return false;
 }
 
-/// Makes or takes apart a vector, or passes one to a function that is kept.
+/// Makes or takes apart a vector, or passes one to a function that stays.
 bool MayTouchVectors(Op op) {
   return op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call;
 }

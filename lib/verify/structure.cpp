@@ -1,5 +1,5 @@
-// One walk over the body, in textual order and without recursion, with the set of visible values kept up to
-// date: a value enters it behind its definition and leaves it at the end of its region. The values of a
+// One walk over the body, in textual order and without recursion, with the set of visible values brought up
+// to date: a value enters it after its definition and leaves it at the end of its region. The values of a
 // while's condition stay for its body. Every block and instruction is met at most once, so that the walk ends
 // whatever the tables hold.
 

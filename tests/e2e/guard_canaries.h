@@ -68,8 +68,8 @@ inline const TapeType kTapeTypes[] = {
     {"i1", 1, "(ne (mod (add %i, %t), 3), 0)", "(select %p, (cast (add %i, %u) to f32), 0.0)"},
 };
 
-/// A kernel that pushes %trips[i] values and sums them up on the way back: value t of iteration i is i + t,
-/// flags say that this is no multiple of 3. Counted: in every other step the value goes in twice.
+/// A kernel that pushes %trips[i] values and sums them up in the adjoint sweep: value t of iteration i is i +
+/// t, flags say that this is no multiple of 3. Counted: in every other step the value goes in twice.
 inline std::string TapeKernel(const TapeType& type, bool counted) {
   std::string scalar = type.scalar, push = std::string("stack.push %s, ") + type.pushed, popped = type.popped,
               twice = popped;

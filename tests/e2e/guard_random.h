@@ -8,7 +8,7 @@
 
 namespace adc::test {
 
-/// Nests whose bounds lie in the buffers %a and %b; every level's values are kept.
+/// Nests whose bounds lie in the buffers %a and %b; every level's values are taped.
 inline std::string RandomNest(uint64_t seed, uint32_t number) {
   const char* kBounds[] = {"(load %a[%i])",
                            "(sub (load %b[%i]), (load %a[%i]))",

@@ -1,5 +1,5 @@
 // Size kernels that run several iterations at once count what they count one after the other, to the trip,
-// and their gradients find the room that they need. Most loops are chaotic, so that no step may differ in a
+// and their gradients find the memory that they need. Most loops are chaotic, so that no step may differ in a
 // bit.
 
 #include <unistd.h>
@@ -233,7 +233,7 @@ TEST_CASE("loops of random arithmetic are counted alike") {
   unlink(path);
 }
 
-TEST_CASE("gradients find the room that was counted for them") {
+TEST_CASE("gradients find the memory that was counted for them") {
   Native lanes(kPath, 2, false, 2, false, 0, target::HostTarget()), single(kPath, 2, false, 1);
   Random random(21);
   for (const char* name : {"logistic", "stubborn", "bounded", "chase", "twice", "newton"}) {

@@ -117,7 +117,7 @@ inline void CheckRecordedCounts(OnDevice& device, Recorder& recorder, OnDevice& 
     CHECK(adrt_status_read(launch.plan(), status.data(), device.Error()) == ADRT_ERROR_ADSTACK_OVERFLOW);
     INFO(device.text());
     for (const char* part :
-         {"at least", "'low'", "size again (adrt_plan_resolve, or adrt_run) behind what writes it"})
+         {"at least", "'low'", "size again (adrt_plan_resolve, or adrt_run) after what writes it"})
       CHECK(Says(device, part));
     launch.Write(far);
     CountAndResolve(device, recorder, launch, far);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A gradient whose whole tapes take 64 GB and more, within a budget that is a fraction of that, on a device: every
-element against the closed form, and what both ways take and cost where the device has room for whole tapes.
+element against the closed form, and what both ways take and cost where whole tapes fit on the device.
 
 Usage: long_tape.py [--iterations N] [--steps N] [--budget BYTES] [--whole BYTES] ADC BUNDLE DEVICE
 
@@ -69,7 +69,7 @@ def main():
                  f"--arg=n={options.steps}", f"--arg=c={RATE}"]
         whole = measured(options, words)
         if isinstance(whole, str):
-            # No room: what it would take is in the refusal, or in the plan for as many threads.
+            # It does not fit: what it would take is in the refusal, or in the plan for as many threads.
             print("whole tapes: " + whole)
             taken = max([int(number.replace(",", "")) for number in re.findall(r"([0-9,]{9,})", whole)] or [0])
         else:

@@ -305,7 +305,7 @@ class Generator:
                 continue
             if buffer.mode in (None, "read") or (buffer.mode == "own" and self.fits_own(buffer) and self.chance(0.5)):
                 if buffer.mode is None and buffer.name in ("y", "z", "acc", "lo", "hi", "loss", "y2", "pv", "hs", "os", "ch") and self.in_parallel:
-                    # Leaves room for those to be written, unless an earlier task wrote them.
+                    # Leaves some to be written, unless an earlier task wrote them.
                     if buffer.name not in self.stored or self.chance(0.4):
                         continue
                 chosen.append(buffer)

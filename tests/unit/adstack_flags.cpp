@@ -25,7 +25,7 @@ std::string Kernel(const std::string& body) {
          body + "  }\n}\n";
 }
 
-// Keeps whether numbers are odd, and writes that down on the way back.
+// Keeps whether numbers are odd, and writes that down in the adjoint sweep.
 std::string Parities(const std::string& bound) {
   return Kernel(
       "    for %t in 0.." + bound +

@@ -11,8 +11,8 @@ using namespace adc::test;
 
 namespace {
 
-/// One loop of a nest: what stands before it and its bounds. `$` in a name makes it another one on the way
-/// back.
+/// One loop of a nest: what stands before it and its bounds. `$` in a name makes it another one in the
+/// adjoint sweep.
 struct Level {
   const char* before;
   const char* bounds;

@@ -165,7 +165,7 @@ TEST_CASE("stacks share bytes when they never live together", "[adstack]") {
     return first.share != artifact::kNoIndex && first.share == second.share && first.group == second.group;
   };
   CHECK(share(Tape("s1", "0..%n") + Tape("s2", "0..%m", "f64")));
-  // Whatever is kept: integers and flags share with floats, and flags with flags.
+  // Whatever is taped: integers and flags share with floats, and flags with flags.
   std::string integers =
       "%s2 = stack.new i32\nfor %t2 in 0..%n { stack.push %s2, %t2 }\n"
       "for %u2 in 0..%n reversed { %p2 = stack.pop %s2\natomic add %out[%i], (cast %p2 to f32) }\n";
@@ -220,9 +220,9 @@ TEST_CASE("while loops: max bounds them, nothing else does", "[adstack]") {
   adstack::PlanConfig config;
   config.forbid_s2 = true;
   CHECK_THAT(PlanText(loop(""), config)->Messages(),
-             Contains("E0504") && Contains("for the way back is computed from data"));
+             Contains("E0504") && Contains("that this loop tapes is computed from data"));
   CHECK(PlanText(loop(" max %m"), config)->Messages().empty());
-  // Constant and small: kept in private memory, whatever bounds it.
+  // Constant and small: in private memory, whatever bounds it.
   CHECK(PlanText(loop(" max 4"), config)->Messages().empty());
 }
 

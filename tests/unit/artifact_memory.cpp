@@ -86,7 +86,7 @@ TEST_CASE("a vector that gets no memory stays as it is", "[memory]") {
   account.gives = 0;
   CHECK(!numbers.TryResize(1000));
   CHECK(!numbers.TryReserve(SIZE_MAX / 2));
-  CHECK(numbers.TryPush(8));  // has room for four
+  CHECK(numbers.TryPush(8));  // has memory for four
   CHECK(!numbers.TryPush(9));
   CHECK(numbers == Vector<uint32_t>{0, 0, 5, 8});
   numbers.Bind(nullptr);

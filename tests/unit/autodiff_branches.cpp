@@ -1,4 +1,4 @@
-// Branches (behaviours 1.8, 1.11): a branch stays a branch on the way back.
+// Branches (behaviours 1.8, 1.11): a branch stays a branch in the adjoint sweep.
 
 #include <catch2/catch.hpp>
 

@@ -113,10 +113,10 @@ TEST_CASE("autodiff: minimum cut") {
   // Among equally cheap cuts the one nearest to the reads.
   graph.nodes = {{4, true, false, {1}}, {4, false, false, {2}}, {4, false, true, {}}};
   CHECK(autodiff::MinimumCut(graph, &found) == std::vector<uint32_t>{2});
-  // A source that is read itself must be kept; the rest is computed from it.
+  // A source that is read itself must be taped; the rest is computed from it.
   graph.nodes = {{4, true, true, {1}}, {4, false, true, {}}};
   CHECK(autodiff::MinimumCut(graph, &found) == std::vector<uint32_t>{0});
-  // What cannot be kept is cut before.
+  // What cannot be taped is cut before.
   graph.nodes = {{4, true, false, {1}}, {CutGraph::kInfinite, false, true, {}}};
   CHECK(autodiff::MinimumCut(graph, &found) == std::vector<uint32_t>{0});
   // Nothing to keep without a source.

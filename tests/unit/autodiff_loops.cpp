@@ -292,7 +292,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
 }
 
 TEST_CASE("autodiff: what is pushed is the cheapest cut") {
-  // Five carried floats, but the way back reads one product: one stack.
+  // Five carried floats, but the adjoint sweep reads one product: one stack.
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {

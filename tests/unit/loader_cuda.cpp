@@ -134,7 +134,7 @@ TEST_CASE("a device without room says what was asked and what would fit", "[load
   CHECK(adrt_run(plan, nullptr, &device.error) == ADRT_ERROR_OUT_OF_DEVICE_MEMORY);
   CHECK(device.error.native_code == 2);
   CHECK(device.error.needed_bytes == 224 * 88);
-  CHECK(device.error.Says("no room for 19712 bytes: 16800 of its 20000 bytes are free"));
+  CHECK(device.error.Says("cannot allocate 19712 bytes: 16800 of its 20000 bytes are free"));
   CHECK(fake.broken.empty());
 }
 

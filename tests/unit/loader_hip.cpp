@@ -140,7 +140,7 @@ TEST_CASE("a HIP device without room says what was asked and what would fit", "[
   device.Must(Load(device, fake, MakeHipBundle()));
   adrt_memory* memory = nullptr;
   CHECK(adrt_memory_create(device.device, 4096, &memory, &device.error) == ADRT_ERROR_OUT_OF_DEVICE_MEMORY);
-  CHECK(device.error.Says("no room for 4096 bytes: 1000 of its 1000 bytes are free"));
+  CHECK(device.error.Says("cannot allocate 4096 bytes: 1000 of its 1000 bytes are free"));
   CHECK(device.error.needed_bytes == 4096);
   CHECK(device.error.native_code == 2);
 }

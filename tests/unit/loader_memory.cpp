@@ -39,7 +39,7 @@ TEST_CASE("memory that is not aligned as asked is refused, and given back", "[lo
   } careless;
   adrt_host host = TrustingHost();
   host.user = &careless;
-  // Room for a shift in front of what is given.
+  // Space for a shift in front of what is given.
   host.allocate = [](void* user, size_t size, size_t alignment) -> void* {
     Careless& own = *static_cast<Careless*>(user);
     size_t unit = alignment < 16 ? 16 : alignment;

@@ -370,7 +370,7 @@ TEST_CASE("rows that were counted too few are an error of their own, and counted
   INFO(on.error.text);
   for (const char* part :
        {"kernel 'counted', task 0 (fixture.ir:2:3)",
-        "200 threads passed the gate at fixture.ir:5:5, more than the 64 rows it has by the count",
+        "200 threads passed the gate at fixture.ir:5:5, more than the 64 rows that were counted",
         "the content of 'x': give it another content_version"}) {
     CHECK(on.error.Says(part));
   }

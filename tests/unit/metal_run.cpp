@@ -20,7 +20,7 @@ using namespace adc::artifact;
 using adc::msl_host::MetalHost;
 using fixture::ErrorBox;
 
-// sums: task 0 adds up x into a scratch buffer, task 1 writes, per element, what it kept of n multiples of
+// sums: task 0 adds up x into a scratch buffer, task 1 writes, per element, what it summed of n multiples of
 // x[i] on a stack, plus the sum. ranged: as many elements of y become 7 as count[0] says. words of sums: x 0
 // 1, y 2 3, n 4, sum 5 6, group 7 to 10, stack 11 12, heap, status, total 15, threads 16.
 const char* kSource = R"(#include <metal_stdlib>

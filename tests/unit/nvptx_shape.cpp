@@ -274,7 +274,8 @@ TEST_CASE("more words than a launch takes are refused") {
   auto code = codegen::EmitNvptx(*lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(!code);
   CHECK(code.Failure().id == diag::E0604);
-  CHECK(code.Failure().text == "a launch of 'many' takes 526 words of 64 bits; cuda:sm_80 has room for 511");
+  CHECK(code.Failure().text ==
+        "a launch of 'many' takes 526 words of 64 bits; cuda:sm_80 allows at most 511");
   CHECK(!code.Failure().help.empty());
 }
 

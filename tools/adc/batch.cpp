@@ -1,6 +1,6 @@
 // `adc batch`: command lines of a file, one after the other in one process.
 //
-// After each the batch says which line it was and how it ended, on standard output behind what the command
+// After each the batch says which line it was and how it ended, on standard output after what the command
 // printed there. So a program that writes lines into a pipe and reads up to that report knows what belongs to
 // which, and where the process ends without one, which line it was that ended it. A device that fails, as a
 // GPU does whose memory was written out of bounds, is often lost to the process: the batch then ends itself.
@@ -53,7 +53,7 @@ int RunLines(std::istream& lines, const std::string& name, Session& session) {
     std::fflush(stdout);
   }
   if (!lost.empty()) {
-    PrintError("device " + lost + " cannot be used any more: lines behind " + name + ":" +
+    PrintError("device " + lost + " cannot be used any more: lines after " + name + ":" +
                    std::to_string(number) + " were not run",
                "run them in another process: 'adc batch' with what is left of the lines");
     return driver::kExitRunTime;
@@ -75,10 +75,10 @@ int Batch(const std::vector<std::string>& words, Session& session) {
       "adc batch FILE|-",
       "Runs the command lines of a file, or of standard input, one after the other in one process.\n"
       "Devices stay open from line to line, and so does the code of a bundle that lines in sequence\n"
-      "name: where lines are many and launches short, that is most of the time. A line holds the\n"
-      "words behind 'adc', quoted as for a shell; empty lines and those that begin with # are left\n"
-      "out. Behind what a line prints stands 'batch: line NUMBER: exit CODE, SECONDS s'; a line that\n"
-      "fails does not keep those behind it from running. Exit code 1 where one failed, 4 where a\n"
+      "name: with many lines and short launches that saves most of the time. A line holds the\n"
+      "words after 'adc', quoted as for a shell; empty lines and those that begin with # are left\n"
+      "out. After the output of a line follows 'batch: line NUMBER: exit CODE, SECONDS s'. A line that\n"
+      "fails does not stop the batch. Exit code 1 where one failed, 4 where a\n"
       "device was lost: its line's report ends with ', the last one'.");
   line.Example("adc batch launches",
                "with 'run relax.adcb --kernel relax --arg x=ones[8] --arg n=4' as a line");

@@ -28,7 +28,7 @@ size_t WordCount(const KernelMeta& kernel, const TaskMeta& task, const EntryMeta
   return cells + artifact::AdstackWordCount(plan, artifact::RowRulesOf(kind, plan.lanes)) + kTail;
 }
 
-/// The parameters of the entry whose text begins at `at`: from the bracket behind its name to the one that
+/// The parameters of the entry whose text begins at `at`: from the bracket after its name to the one that
 /// closes it.
 std::string_view ParametersAt(std::string_view text, size_t at, std::string_view symbol) {
   size_t name = text.find(symbol, at), open = text.find('(', name);

@@ -161,7 +161,7 @@ uint64_t NumberAt(std::string_view text, size_t* at) {
   return number;
 }
 
-/// PTX: `.reqntid` behind the parameters, `.shared` declarations in the body.
+/// PTX: `.reqntid` after the parameters, `.shared` declarations in the body.
 EntryFacts PtxFacts(std::string_view text, const EntryMeta& entry) {
   EntryFacts facts;
   size_t begin = FindEntry(text, ".entry", entry.symbol.view());

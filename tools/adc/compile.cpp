@@ -180,15 +180,15 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
              "of the parameters that are `diff`, derived kernels differentiate these alone",
              [&options](std::string_view list) { return TakeActive(list, &options.active); });
   line.Value("--checkpoint", "N|auto",
-             "gradients of long serial loops keep the state at the start of every N-th iteration and\n"
-             "the tape of N iterations, and run forward once more. auto: the loader chooses N at each\n"
+             "gradients of long serial loops tape the state at the start of every N-th iteration, have\n"
+             "a tape of N iterations, and run forward once more. auto: the loader chooses N at each\n"
              "launch, where whole tapes do not fit its heap budget. Loops marked `checkpoint` in the\n"
              "source do so without this option",
              [&options](std::string_view word) { return TakeCheckpoint(word, &options.checkpoint); });
   line.Flag("--forbid-s2",
-            "what a launch takes must follow from scalar arguments and shapes: a loop whose tape only\n"
-            "device data can size is an error. Rows behind gates take the worst case, and no kernel is\n"
-            "added that counts",
+            "the memory of a launch must follow from scalar arguments and shapes: a loop whose tape only\n"
+            "device data can size is an error. Rows behind gates take the worst case, and no counting\n"
+            "kernel is added",
             &options.forbid_s2);
 }
 
@@ -280,18 +280,17 @@ void AddLimits(CommandLine& line, driver::CompileOptions& options) {
 void AddReporting(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Reporting");
   line.Flag("-w", "show no warnings", &options.quiet_warnings);
-  line.Joined(
-      "-W", "error, -Wno-ID", "treat warnings as errors; do not show the warning ID",
-      [&options](std::string_view word) -> std::string {
-        if (word == "error") {
-          options.warnings_are_errors = true;
-        } else if (word.starts_with("no-") && IsErrorId(word.substr(3))) {
-          options.silenced.emplace_back(word.substr(3));
-        } else {
-          return "wants -Werror or -Wno-ID, with the id that stands behind a warning, as in -Wno-E0602";
-        }
-        return {};
-      });
+  line.Joined("-W", "error, -Wno-ID", "treat warnings as errors; do not show the warning ID",
+              [&options](std::string_view word) -> std::string {
+                if (word == "error") {
+                  options.warnings_are_errors = true;
+                } else if (word.starts_with("no-") && IsErrorId(word.substr(3))) {
+                  options.silenced.emplace_back(word.substr(3));
+                } else {
+                  return "wants -Werror or -Wno-ID, with the id at the end of a warning, as in -Wno-E0602";
+                }
+                return {};
+              });
   line.Value("--error-limit", "N", "stop after N errors; 0: no limit; default 20",
              [&options](std::string_view word) -> std::string {
                uint64_t number = 0;

@@ -92,7 +92,7 @@ std::string TakeDevice(std::string_view word, DeviceChoice* choice) {
   return good ? "" : "wants KIND or KIND:NUMBER, as in " + std::string(kKinds[1].name) + ":1";
 }
 
-/// The number behind "sm_" in the name of a processor; 0 where there is none.
+/// The number after "sm_" in the name of a processor; 0 where there is none.
 uint32_t SmOf(std::string_view arch) {
   uint32_t number = 0;
   if (arch.starts_with("sm_")) std::from_chars(arch.data() + 3, arch.data() + arch.size(), number);

@@ -1,7 +1,7 @@
 // Where gradients go wrong unseen, and what brings it out:
 //
 //   a loop that does not run             what was moved out of it ran all the same, and gave 1/0
-//   few iterations, and more             what is kept for the last one, or for all but the first
+//   few iterations, and more             what is taped for the last one, or for all but the first
 //   zeros                                the edge of a domain, a branch that guards it
 //   equal numbers                        who wins, and whether exactly one does
 //   numbers whose squares overflow       formulas that leave the range where the value does not

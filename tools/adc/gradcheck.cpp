@@ -403,10 +403,10 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
       "at several steps and extrapolated; where a kink or rounding leaves them less certain than the\n"
       "tolerance, forward mode decides. Parameters of up to 16 floats are compared element by element.\n"
       "The kernel of an .ir file is also run in the interpreter with its iterations first to last and\n"
-      "last to first: results that differ show a race. Its gradient is then held against the interpreter's\n"
+      "last to first: results that differ show a race. Its gradient is compared with the interpreter's\n"
       "derivatives, on a CPU at further points too: with other numbers of workers; floats drawn again,\n"
       "zero, equal, of both signs, very large, very small; integers 0, 1, 2, 3 (they may count) and equal\n"
-      "(they may be indices). Points at which the kernel leaves a buffer, or races, are left out.\n"
+      "(they may be indices). Points at which an access is out of range, or iterations race, are left out.\n"
       "Exit code 1 where one differs, or where nothing says that it does not.");
   line.Section("What to check");
   line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
@@ -425,8 +425,9 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Text("--source", "FILE", "of a bundle: the .ir file that it was compiled from, for the interpreter",
             &request.source);
   line.Value("--points", "N",
-             "at most so many further points; 0: nothing is held against the interpreter's derivatives;\n"
-             "default 20 on a CPU, while 20 million steps of the interpreter do, and the drawn one elsewhere",
+             "at most so many further points are compared with the interpreter's derivatives; 0: none.\n"
+             "Default: 20 on a CPU, as far as 20 million steps of the interpreter go; elsewhere the random "
+             "point alone",
              [&](std::string_view text) { return TakePoints(text, &request); });
   line.Value("--fp", "MODE,...",
              "for an .ir file: check what strict, contract or fast compiles to, in turn;\n"

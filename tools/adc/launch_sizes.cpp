@@ -250,7 +250,7 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     if (used_passes[pass]) continue;
     std::string gate = request.passes[pass].gate;
     PrintError(gate.empty() ? "--pass: no stack lies behind a gate" : "--pass: no gate at '" + gate + "'",
-               "a gate's place stands behind the stacks and in adc inspect");
+               "adc size and adc inspect print the places of gates");
     return driver::kExitUsage;
   }
   return driver::kExitOk;

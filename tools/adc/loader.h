@@ -88,7 +88,7 @@ struct Trust {
 };
 
 /// A bundle from a file, or from an .ir file that is compiled in memory for this machine. kExitOk, or the
-/// exit code after the reason was printed. The bytes are kept by the bundle.
+/// exit code after the reason was printed. The bundle holds the bytes.
 struct OpenOptions {
   Trust trust = {};
   bool compile_ir = true;            ///< take .ir files as well

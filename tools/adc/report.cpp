@@ -56,7 +56,7 @@ std::string NumberCell(const std::string& text) {
 /// Horizontal bars, one or two to a name, on one scale.
 class Chart {
  public:
-  /// `own` is drawn dark, `other` light below it where it is not 0; labels stand behind.
+  /// `own` is drawn dark, `other` light below it where it is not 0; labels stand after them.
   void Add(std::string name, uint64_t own, std::string own_label, uint64_t other = 0,
            std::string other_label = {}) {
     rows_.push_back({std::move(name), own, std::move(own_label), other, std::move(other_label)});

@@ -98,8 +98,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
               "devices: rows of stacks behind gates up to which they are not counted; default 1 MiB",
               &launch.size_threshold, UINT64_MAX);
   line.Text("--bounds-record", "FILE",
-            "what the kernel's loops go by: written after a kernel, compared before its gradient, which\n"
-            "does not run where bounds have changed in between. A bundle is compiled with this option",
+            "the bounds of the kernel's loops: written after a kernel, compared before its gradient, which\n"
+            "does not run where they have changed in between. Compile the bundle with --bounds-record",
             &launch.bounds_record);
   line.Number("--repeat", "N", "launch N times (in-place results accumulate)", &repeat, 1000000, 1);
   line.Flag(

@@ -23,12 +23,12 @@ class Session {
   /// Runs one command line. An exit code, also where memory runs out.
   int Run(const std::vector<std::string>& words);
 
-  /// From here on devices and the bundle used last are kept for the next command line.
+  /// From here on devices and the bundle used last stay open for the next command line.
   void Keep() { keeps_ = true; }
   bool Keeps() const { return keeps_; }
-  /// A name of the first kept device that cannot copy memory any more, or nothing.
+  /// A name of the first open device that cannot copy memory any more, or nothing.
   std::string LostDevice() const;
-  /// Closes what is kept. What is wrong with how devices went ("device vulkan: ..."), a line each.
+  /// Closes what is open. What is wrong with how devices went ("device vulkan: ..."), a line each.
   std::string Close();
 
   /// These three: ADRT_OK, or the reason in `error`.

@@ -13,7 +13,7 @@ enum {
   ADRT_BOUNDS_LOOPS = 1, /* where loops begin */
   ADRT_BOUNDS_LOOP_SIZE =
       2,                  /* elements per loop: a checksum of (iteration, start, trips), the sum of trips */
-  ADRT_BOUNDS_PARAMS = 3, /* parameters behind the plain ones */
+  ADRT_BOUNDS_PARAMS = 3, /* parameters after the plain ones */
 
   /* The status block: */
   ADRT_BOUNDS_CHANGED = 6,           /* a code beside those of artifact/cpu_abi.h and artifact/gpu_abi.h; the

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of the artifact format: everything goes through an Allocator that may say no, because the loader
+// Memory of the artifact format: everything goes through an Allocator that may refuse, because the loader
 // runs in the caller's memory and must report a refusal instead of ending the process. Two ways in: the Try*
 // calls report, and are what readers use; the others end the process when the machine is out of memory, and
 // are for the compiler.
@@ -42,9 +42,9 @@ inline constexpr bool kMovesAsBytes = std::is_trivially_copyable_v<T>;
 /// What a Vector is without the type of its elements.
 class VectorBytes {
  protected:
-  /// Room for `count` elements of `each` bytes that move as bytes.
+  /// Reserves memory for `count` elements of `each` bytes that move as bytes.
   [[nodiscard]] bool Grow(size_t count, size_t each, size_t alignment);
-  /// The capacity that room for `count` more than there is asks for.
+  /// The capacity to reserve for `count` elements in all, more than there is.
   size_t Grown(size_t count) const {
     size_t grown = capacity_ < 4 ? 4 : capacity_ * 2;
     return grown < count ? count : grown;
@@ -95,7 +95,7 @@ class ADC_MOVES_AS_BYTES Vector : private VectorBytes {
   }
   const Allocator* allocator() const { return allocator_; }
 
-  /// Room for `count` elements; false when refused, the content is then unchanged.
+  /// Reserves memory for `count` elements; false when refused, the content is then unchanged.
   [[nodiscard]] bool TryReserve(size_t count) {
     if (count <= capacity_) return true;
     if constexpr (kMovesAsBytes<T>) {
@@ -198,7 +198,7 @@ class ADC_MOVES_AS_BYTES Vector : private VectorBytes {
   }
 };
 
-/// Text of known length with a zero behind it. Converts from and to std::string_view.
+/// Text of known length with a zero after it. Converts from and to std::string_view.
 class String {
  public:
   String() = default;

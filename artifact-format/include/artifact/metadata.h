@@ -133,7 +133,7 @@ struct StackMeta {
   uint32_t share = kNoIndex;
 };
 
-/// How one task keeps forward values. The stride of a group's row is the sum of its stacks' bytes, in stack
+/// How one task tapes primal values. The stride of a group's row is the sum of its stacks' bytes, in stack
 /// order, each aligned to its element or word, rounded up to 64 bytes on a CPU and to 8 elsewhere
 /// (artifact/adstack_layout.h).
 struct AdstackPlanMeta {
@@ -194,7 +194,7 @@ struct TaskMeta {
   /// kind kTrips. Empty where none.
   String trip_kernel;
   Vector<uint32_t> trip_reads;    ///< parameters whose content it reads, ascending
-  Vector<AdstackPlanMeta> plans;  ///< targets whose code was cut alike share one
+  Vector<AdstackPlanMeta> plans;  ///< targets with equal plans share one
   Vector<EntryMeta> entries;      ///< one per target, ascending
   Vector<ReferenceMeta> reference;
 };
@@ -208,7 +208,7 @@ struct CheckMeta {
 /// A size kernel has the parameters of the kernel it sizes and one more, a buffer<i64, 1> of zeros: it raises
 /// element k of it to what the counted stack k of the task would need, and adds to element stacks + g one for
 /// each iteration that claims a row of group g, where that is counted.
-/// A bounds kernel counts what loops go by (artifact/bounds_record.h).
+/// A bounds kernel records the bounds of loops (artifact/bounds_record.h).
 enum class KernelRole : uint8_t { kPrimal, kGrad, kJvp, kSize, kBounds };
 
 struct KernelMeta {
@@ -216,7 +216,7 @@ struct KernelMeta {
   uint64_t interface_hash = 0;  ///< filled by FinishMetadata
   KernelRole role = KernelRole::kPrimal;
   String of;                   ///< grad, jvp, bounds: the kernel that this was derived from
-  uint32_t bounds = kNoIndex;  ///< primal, grad: the kernel that records what their loops go by
+  uint32_t bounds = kNoIndex;  ///< primal, grad: the kernel that records the bounds of their loops
   String place;
   Vector<ParamMeta> params;
   SizeExprPool exprs;
@@ -241,7 +241,7 @@ struct TargetMeta {
 
 struct Metadata {
   String producer;               ///< "adc 0.1.0"
-  bool bounds_recorded = false;  ///< without a bounds kernel loops are fixed; else nobody has looked
+  bool bounds_recorded = false;  ///< without a bounds kernel loops are fixed; else that is not known
   Vector<String> sources;        ///< source files as the places name them
   Vector<TargetMeta> targets;
   Vector<LayoutMeta> layouts;

@@ -41,7 +41,7 @@ class Checker {
       if (private_bytes_ > target_.private_bytes) {
         return diag::Fail(diag::E0601, data.span,
                           "the local arrays of this task take " + std::to_string(private_bytes_) +
-                              " bytes; " + std::string(target_.name) + " has room for " +
+                              " bytes; " + std::string(target_.name) + " allows at most " +
                               std::to_string(target_.private_bytes),
                           "make the arrays smaller, or keep them in a buffer parameter");
       }

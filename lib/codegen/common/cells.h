@@ -7,7 +7,7 @@
 
 namespace adc::codegen {
 
-/// First cell of each parameter of `kernel`, and behind the last parameter the number of cells.
+/// First cell of each parameter of `kernel`, and after the last parameter the number of cells.
 std::vector<uint32_t> ParameterCells(const ir::Function& kernel);
 
 }  // namespace adc::codegen

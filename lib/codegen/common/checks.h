@@ -1,7 +1,7 @@
 #pragma once
 // Numbers of the places that the status block can name: assertions and memory accesses of a kernel.
 //
-// A check that `writeonce` is kept counts as an access: the status names what was accessed.
+// A check of `writeonce` counts as an access: the status names what was accessed.
 //
 // The code generator writes these numbers into the code and the metadata lists the places by number, so both
 // take them from here. The order is that of the text, regions included.

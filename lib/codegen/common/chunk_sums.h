@@ -13,8 +13,8 @@
 //
 //   parallel %i, %b in 0..%n, 0..2 { ...  add_to %pose.adj[%b], %v }
 //
-// Such sums are *gathered*: a worker keeps the cells that it met last with what it owes them in a small table
-// of its own, one per buffer or field, and pays when another cell needs the place or the call ends.
+// Such sums are *gathered*: a worker has the cells that it met last and their sums in a small table of its
+// own, one per buffer or field, and flushes a sum when another cell takes its place or the call ends.
 //
 // Requires: a task of a lowered kernel. Guarantees: the address of a sum is made of values from outside the
 // parallel loop. Breaks: nothing, it only looks.

@@ -7,7 +7,7 @@
 //   add_to %x.adj[%i], %3 plain                       for ... reversed
 //                                                     store %x.adj[%i], (add %2, %3)
 //
-// On a device a read waits behind the writes that its thread has under way, so that one behind a tape costs
+// On a device a read waits for the writes that its thread has under way, so that one after a tape costs
 // as much as writing the tape. Issued before, it is there when it is wanted: measured on one GPU, a gradient
 // that is bound by its tape takes half the time.
 //
@@ -20,7 +20,7 @@
 
 namespace adc::codegen {
 
-/// Per loop that stores into rows: the loads and plain updates behind it, in its block, whose read can go
+/// Per loop that stores into rows: the loads and plain updates after it, in its block, whose read can go
 /// before it, in order.
 SideTable<ir::Inst, std::vector<ir::Inst>> FindEarlyReads(const ir::Function& kernel);
 

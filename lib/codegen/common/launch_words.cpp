@@ -27,7 +27,7 @@ diag::Status CheckLaunchWords(const ir::Module& module, const KernelToEmit& what
     if (words <= ADRT_GPU_MAX_WORDS) continue;
     return diag::Fail(diag::E0604, kernel.span,
                       "a launch of '" + std::string(module.Text(kernel.name)) + "' takes " +
-                          std::to_string(words) + " words of 64 bits; " + target.name + " has room for " +
+                          std::to_string(words) + " words of 64 bits; " + target.name + " allows at most " +
                           std::to_string(ADRT_GPU_MAX_WORDS),
                       "pass small values in one buffer, or several buffers as fields of one layout");
   }

@@ -8,7 +8,7 @@
 // Guarantees: bodies of pure scalar arithmetic (+ - * / fma sqrt round trunc abs min max select clz,
 // compares, casts, bit operations) and structured `if` and `while`; no calls, no memory. f32 functions use
 // types of at most 32 bits, f64 functions of at most 64. Results lie within 2 ulp (f32) or 4 ulp (f64) of the
-// exact ones over all finite inputs where + - * / and sqrt round correctly and subnormal numbers are kept;
+// exact ones over all finite inputs where + - * / and sqrt round correctly and subnormals are preserved;
 // special values are those of C99, annex F; rem is exact. The same functions in the same order in every run.
 //
 // Requires: their arithmetic is done as written: a product and a sum are not fused, nothing is reassociated.

@@ -18,7 +18,7 @@ enum class StatusCode : uint32_t {
 
 inline constexpr uint32_t kSourceTask = 8, kSourceIndex = 20, kSourceMost = 0xFFF;
 
-/// The word with which a report asks to be the one that is kept: not 0, and the same for all threads that
+/// The word with which a report asks to be the one that stays: not 0, and the same for all threads that
 /// report the same of the same thing.
 constexpr uint32_t StatusSource(StatusCode code, uint32_t task, uint32_t index) {
   bool fits = task <= kSourceMost && index < kSourceMost;

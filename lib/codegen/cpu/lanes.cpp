@@ -378,7 +378,7 @@ void LaneEmitter::EmitWhile(ir::Inst inst) {
     carried[n]->addIncoming(initial[n], before);
     values_[kernel_[test].params[n]] = carried[n];
   }
-  // Which lanes go on is kept as numbers as wide as what they carry: 0 or -1.
+  // Which lanes go on is held in numbers as wide as what they carry: 0 or -1.
   uint32_t bits = 32;
   for (llvm::PHINode* phi : carried) bits = std::max(bits, phi->getType()->getScalarSizeInBits());
   llvm::Type* mask_type = llvm::FixedVectorType::get(builder_.getIntNTy(bits), loops_.lanes);

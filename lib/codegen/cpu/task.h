@@ -20,7 +20,7 @@ class CpuTask final : public TargetHooks {
   llvm::Function* Entry() const { return entry_; }
   llvm::Value* Begin() const { return entry_->getArg(1); }
   llvm::Value* End() const { return entry_->getArg(2); }
-  /// The flat iteration at hand, for reports.
+  /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
 
   const target::Target& Description() const override { return config_.target; }

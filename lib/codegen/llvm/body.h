@@ -37,7 +37,7 @@ class BodyEmitter {
   void SetLate(const SideTable<ir::Inst, ir::Block>& late);
   /// What is to be emitted at the beginning of `block`.
   void SetAtStart(ir::Block block, std::function<void()> emit) { at_start_.Set(block) = std::move(emit); }
-  /// Per loop, reads behind it that EmitRange is to make before it.
+  /// Per loop, reads after it that EmitRange is to make before it.
   void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);

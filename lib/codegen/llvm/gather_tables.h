@@ -1,13 +1,13 @@
 #pragma once
 // Sums of a worker that runs alone: gathered sums live in a table, in memory.
 //
-// The address of a cell picks a slot, which holds an address and what is owed to it.
+// The address of a cell picks a slot, which holds an address and its partial sum, `owed`.
 //
 //   slot = (address / size) mod slots
-//   tags[slot] = address ? owed[slot] += v : pay what tags[slot] is owed; tags[slot] = address; owed[slot] =
-//   v
+//   tags[slot] = address ? owed[slot] += v
+//                        : flush owed[slot] to tags[slot]; tags[slot] = address; owed[slot] = v
 //
-// Neighbouring components fall into neighbouring slots, so that a small array never fights with itself.
+// Neighbouring components fall into neighbouring slots: those of one small array do not evict each other.
 
 #include "codegen/llvm/sums.h"
 
@@ -29,9 +29,9 @@ class GatherTables final : public SumEmitter {
   void AddGathered(ir::Inst inst, uint32_t number) override;
   void EndSums(const std::vector<Sum>& sums) override;
   void EndGathered() override;
-  /// adc.owe.<type>(tags, owed, slot, address, value): gives a slot to another cell.
+  /// `adc.owe.<type>(tags, owed, slot, address, value)`: gives a slot to another cell.
   llvm::Function* OweFunction(ir::Scalar scalar);
-  /// adc.settle.<type>(tags, owed): pays every slot.
+  /// `adc.settle.<type>(tags, owed)`: flushes every slot.
   llvm::Function* SettleFunction(ir::Scalar scalar);
 
   std::vector<Table> tables_;

@@ -20,7 +20,7 @@ class IterationDigits {
   void Enter(llvm::BasicBlock* before);
   /// Instead of all of these: splits `iteration`, i64, where the builder is.
   void SplitHere(llvm::Value* iteration);
-  /// Digit of axis `axis` of the iteration at hand, i64.
+  /// Digit of axis `axis` of the current iteration, i64.
   llvm::Value* Digit(size_t axis) const { return wide_[axis]; }
   /// Goes on to the next iteration, from the block that the builder is in.
   void Advance();

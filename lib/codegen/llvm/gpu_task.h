@@ -38,7 +38,7 @@ class GpuTask final : public TargetHooks {
   /// How many iterations there are, and how many threads take part, i64.
   llvm::Value* Iterations() const { return Word(tail_ + 2); }
   llvm::Value* Threads() const { return Word(tail_ + 3); }
-  /// The flat iteration at hand, for reports.
+  /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
 
   const target::Target& Description() const override { return config_.target; }

@@ -24,9 +24,9 @@ using llvm::Value;
 
 namespace {
 
-/// Components that are paid together, at most: each takes registers.
+/// Components that are flushed together, at most: each takes registers.
 constexpr size_t kMostComponents = 4;
-/// So few lanes pay by themselves.
+/// So few lanes flush each by itself.
 constexpr uint32_t kFewLanes = 2;
 constexpr uint32_t kSharedAlignment = 8;
 /// More would keep blocks from running at once.

@@ -1,11 +1,11 @@
 #pragma once
-// Sums of a worker that runs in step with the other lanes of a wave: lanes that owe the same cell pay
-// together.
+// Sums of a worker that runs in step with the other lanes of a wave: warp-aggregated atomics. Lanes that sum
+// into the same cell add up before they update it.
 //
 // A sum into one cell is reduced over the wave when the task ends, where all lanes meet again, then over the
-// waves of the block through shared memory, and one thread updates the cell. Gathered sums are paid by the
+// waves of the block through shared memory, and one thread updates the cell. Gathered sums are flushed by the
 // lanes that have come to them together: those with the same cell add up first, and one of them makes one
-// atomic update. Neighbouring components of one cell, which are summed one after another, are paid as one
+// atomic update. Neighbouring components of one cell, which are summed one after another, are flushed as one
 // (adc.pay.<type>.<count>).
 
 #include "codegen/llvm/gpu_dialect.h"
@@ -49,11 +49,11 @@ class LaneSums final : public SumEmitter {
   llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
   /// adc.pay.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
-  /// which lie one behind the other from `address` on.
+  /// which lie one after the other from `address` on.
   llvm::Function* PayFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
 
   uint32_t shared_bytes_ = 0;
-  std::vector<Owed> owed_;  ///< components of one cell, to be paid by Flush
+  std::vector<Owed> owed_;  ///< components of one cell, for Flush
 };
 
 }  // namespace adc::codegen

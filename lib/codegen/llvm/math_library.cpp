@@ -2,8 +2,8 @@
 // names first, then the bodies that are reached from what the module calls.
 //
 // What comes in was compiled for the oldest processor of its family, by a compiler that left its own name,
-// its calling habits and its permissions in it. All of that is taken off: attributes for the processor at
-// hand are put on, and permissions to be less exact (`!fpmath`) are dropped, so that every target computes
+// its calling habits and its permissions in it. All of that is removed: attributes for this target's
+// processor are set, and permissions to be less exact (`!fpmath`) are dropped, so that every target computes
 // what the tables of the tests say.
 //
 // Two functions of libclc are not fit to be called with any number: sinh and cosh of f64 index a table of 37
@@ -121,7 +121,8 @@ std::vector<std::string> Undefined(const llvm::Module& module) {
   return names;
 }
 
-/// What a library asks about the target, answered: subnormal numbers are kept, divisions and roots are exact.
+/// What a library asks about the target, answered: subnormal numbers are not flushed, divisions and roots are
+/// exact.
 uint32_t Reflected(llvm::StringRef question, const target::Target& target) {
   if (question == "__CUDA_ARCH") return 10 * target.level;
   if (question == "__CUDA_PREC_DIV" || question == "__CUDA_PREC_SQRT") return 1;

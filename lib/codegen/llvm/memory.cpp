@@ -51,7 +51,7 @@ Value* MemoryEmitter::LayoutOffset(const ir::LayoutField& field, ir::Inst inst) 
   for (ir::Value index : kernel_.Indices(inst)) {
     const ir::LayoutAxis& axis = field.axes[axis_number++];
     Value* rest = values_.Index(index);
-    uint64_t below = 1;  // cells of the levels inside the one at hand
+    uint64_t below = 1;  // cells of the levels inside the current one
     for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
     bool outermost = true;
     for (const ir::LayoutLevel& level : axis.levels) {

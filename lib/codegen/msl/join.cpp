@@ -6,9 +6,9 @@
 
 // SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
 // functions that its entry reaches. Names derive from SPIR-V ids, so a declaration that two entries share is
-// the same text in both, character by character, and is kept once. One case differs: a local name steps aside
-// for a resource of the same name ("x" becomes "x_1"), and which resources there are depends on the entry.
-// Then a helper comes in two spellings; the second gets a name of its own in the text that brought it.
+// the same text in both, character by character, and is written once. One case differs: a local name steps
+// aside for a resource of the same name ("x" becomes "x_1"), and which resources there are depends on the
+// entry. Then a helper comes in two spellings; the second gets a name of its own in the text that brought it.
 
 namespace adc::codegen {
 namespace {

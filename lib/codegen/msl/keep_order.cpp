@@ -8,7 +8,7 @@
 
 #include "support/check.h"
 
-// SPIRV-Cross writes a load at the place of its use, and gives it a variable where the text reads it behind a
+// SPIRV-Cross writes a load at the place of its use, and gives it a variable where the text reads it after a
 // store to the same memory. It compares places in the text, and a loop goes back in the text:
 //
 //   %z = load %x[%i]                       for (...) {
@@ -17,7 +17,7 @@
 //     store %x[%i], (add %j, %z)           }
 //   }
 //
-// A use behind the loop is behind the store in the text too, so that SPIRV-Cross sees what happens and writes
+// A use after the loop is after the store in the text too, so that SPIRV-Cross sees what happens and writes
 // `float z = x.at[i];` before the loop. The use is a negation of which nobody reads the result: SPIRV-Cross
 // writes such a value nowhere. Loads that no store of the loop touches stay where they are.
 //

@@ -35,7 +35,7 @@ struct Statement {
   uint32_t name = 0;  ///< Declaration, Definition, Assignment: of what
   bool has_body = false;
   std::vector<Statement> body;
-  std::string tail;  ///< "while (...);" behind the body of a `do`
+  std::string tail;  ///< "while (...);" after the body of a `do`
   std::vector<uint32_t> tail_names;
 };
 

@@ -11,7 +11,7 @@
 
 namespace adc::codegen::msl {
 
-/// A whole function, from its signature to the closing brace, in the house's layout of braces.
+/// A whole function, from its signature to the closing brace, with its braces laid out as SPIRV-Cross does.
 std::string TidyFunction(std::string_view function);
 
 }  // namespace adc::codegen::msl

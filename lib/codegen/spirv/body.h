@@ -96,7 +96,7 @@ class BodyEmitter {
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   std::vector<uint32_t> sum_states_;          ///< by sum: its total
-  std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: not kept
+  std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: no state
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
   IndexSet<ir::Inst> late_;                              ///< left out of ranges
   SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block

@@ -175,7 +175,7 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   if (emission.IdCount() > spirv::kMostIds)
     return diag::Fail(diag::E0605, kernels[0].kernel->span,
                       "the kernels take " + std::to_string(emission.IdCount()) + " values of SPIR-V; " +
-                          config.target.name + " has room for " + std::to_string(spirv::kMostIds),
+                          config.target.name + " allows at most " + std::to_string(spirv::kMostIds),
                       "unroll less, or compile the kernels into several bundles");
   watch.Lap("emit");
   uint32_t level = config.target.kind == target::Kind::Vulkan ? config.target.level : 12;

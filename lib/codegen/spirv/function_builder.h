@@ -81,7 +81,7 @@ class FunctionBuilder {
   /// Ends the body and starts the block that leads back to the header.
   void BeginNext(const LoopLabels& loop);
   void Close(const LoopLabels& loop, const OpenPhi& phi, Id value);
-  /// Ends the loop and starts the block behind it.
+  /// Ends the loop and starts the block after it.
   void EndLoop(const LoopLabels& loop);
   /// The value of one of two ways, at the start of the block where they meet.
   Id Phi(Id type, Id a, Id from_a, Id b, Id from_b) { return Emit(spv::OpPhi, type, {a, from_a, b, from_b}); }

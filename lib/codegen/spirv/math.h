@@ -1,6 +1,6 @@
 #pragma once
 // Elementary functions: written in the IR (codegen/common/math_functions.h), they become functions of the
-// module when something first calls them, and their arithmetic is kept as written.
+// module when something first calls them, and their arithmetic stays as written.
 
 #include "codegen/spirv/scalars.h"
 #include "ir/module.h"

@@ -48,7 +48,7 @@ Id MemoryEmitter::LayoutPosition(const ir::LayoutField& field, ir::Inst inst, ui
   for (ir::Value index : kernel_.Indices(inst)) {
     const ir::LayoutAxis& axis = field.axes[axis_number++];
     Id rest = values_.Position(index, width);
-    uint64_t below = 1;  // cells of the levels inside the one at hand
+    uint64_t below = 1;  // cells of the levels inside the current one
     for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
     bool outermost = true;
     for (const ir::LayoutLevel& level : axis.levels) {

@@ -13,7 +13,7 @@ class StatusReporter {
   StatusReporter(ModuleContext& context, Environment& environment, FunctionBuilder& builder, uint32_t task)
       : context_(context), environment_(environment), f_(builder), task_(task) {}
 
-  /// The flat iteration at hand in 64 bits; 0: none.
+  /// The current flat iteration in 64 bits; 0: none.
   void SetIteration(Id iteration) { iteration_ = iteration; }
   /// `needed` in 64 bits; 0: nothing to say.
   void Raise(StatusCode code, uint32_t index, Id needed = 0);

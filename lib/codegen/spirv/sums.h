@@ -1,9 +1,9 @@
 #pragma once
-// Sums over the iterations of one thread (codegen/common/chunk_sums.h), and how threads pay them.
+// Sums over the iterations of one thread (codegen/common/chunk_sums.h), and how threads flush them.
 //
 // A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
 // all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
-// device has no reduction for the type, each thread that has something to pay makes its own.
+// device has no reduction for the type, each thread that has a partial sum makes its own.
 //
 // Each thread adds to the cell of a gathered sum by itself. Adding up over those of a subgroup that come to
 // one cell together would save atomic updates, but it takes operations of a subgroup in divergent control

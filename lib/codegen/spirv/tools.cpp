@@ -27,7 +27,7 @@ std::string Validate(const Words& module, uint32_t level) {
 
 namespace {
 
-/// Where the extensions of a module begin and end: behind its capabilities.
+/// Where the extensions of a module begin and end: after its capabilities.
 std::pair<size_t, size_t> ExtensionsOf(const Words& module) {
   auto op_at = [&](size_t at) { return static_cast<spv::Op>(module[at] & spv::OpCodeMask); };
   size_t first = 5;

@@ -4,7 +4,7 @@
  *
  * Conventions. Every function returns an adrt_status, 0 on success, and writes its outputs only then.
  * Descriptors begin with struct_size, which the caller sets to sizeof, and end with reserved words, which
- * must be zero; start from {0}. What this version does not know (a reserved word, a word behind the end of
+ * must be zero; start from {0}. What this version does not know (a reserved word, a word after the end of
  * its struct) is refused where it is not zero. Handles are counted: whoever creates one releases it, and a
  * handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
  * failure; set its struct_size before. The library has no globals, reads no environment, prints nothing, and
@@ -68,8 +68,8 @@ enum {
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
-  ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran by: the text names the
-                                     loop. No gradient was computed (adrt_plan_desc.bounds_record) */
+  ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran with: the text names
+                                     the loop. No gradient was computed (adrt_plan_desc.bounds_record) */
   ADRT_ERROR_ROWS_EXHAUSTED = 408  /* more threads passed a gate than were counted, since what decides
                                       there has changed: adrt_error.needed_bytes would do for any number */
 };
@@ -84,8 +84,8 @@ typedef struct adrt_error {
   uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
   uint32_t reserved0;
   uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes of heap that would do; ADSTACK_OVERFLOW:
-                            bytes of heap, or where the stack has its size from a cap of the cap, that it
-                            would have taken, at least; OUT_OF_*_MEMORY: those asked for; 0: unknown */
+                            at least what the launch would have taken of the heap, or of the cap where a
+                            cap sized the stack; OUT_OF_*_MEMORY: bytes asked for; 0: unknown */
   char text[512];        /* for people; ends with a zero */
 } adrt_error;
 
@@ -95,8 +95,8 @@ const char* adrt_status_text(adrt_status status);
 /* ------------------------------------------------------------------------------------------------ host */
 
 /* Limits on what adrt_bundle_open accepts; 0 means the default. Those of single numbers count as the default
- * where they are larger. The last three are the budget of one open, and may be raised: they see to it that
- * bytes from anywhere are opened or refused (ADRT_ERROR_OVER_LIMIT) in time and memory that go by their
+ * where they are larger. The last three are the budget of one open, and may be raised: with it bytes from
+ * anywhere are opened or refused (ADRT_ERROR_OVER_LIMIT) in time and memory in proportion to their
  * number. adrt_bundle_report says what an open took; what adc makes stays below half of the defaults. */
 typedef struct adrt_limits {
   uint32_t struct_size;
@@ -349,9 +349,9 @@ typedef struct adrt_plan_desc {
    * content_version of all buffers that decide about the gates says that nothing changed */
   uint64_t size_threshold;
   /* For bundles compiled with --bounds-record (others: ADRT_ERROR_UNSUPPORTED). Memory of the device, as
-   * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes there what its
-   * loops went by (trip counts, where they start, in which iterations), after its last task. Its gradient,
-   * planned with the same memory, finds out whether its own loops would go by the same, before its first
+   * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes there the
+   * bounds that its loops ran with (trips, starts, in which iterations), after its last task. Its gradient,
+   * planned with the same memory, compares the bounds of its own loops with them before its first
    * task: bounds are scalars, shapes and buffers, and any of them may have been changed in between. Where
    * they differ adrt_run computes nothing and gives ADRT_ERROR_BOUNDS_CHANGED. In a recorded launch the
    * gradient runs all the same and adrt_status_read gives that error: what it computed is not to be used. The
@@ -400,8 +400,8 @@ typedef struct adrt_readback_report {
 adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
                                adrt_error* error);
 
-/* What counting takes on a device: how deep stacks get whose loops end in the data, how many iterations pass
- * the gates of stacks that lie behind some, and how many a loop has whose bounds no expression gives.
+/* What counting takes on a device. Counted are the elements of stacks whose loops end in the data, the
+ * iterations that pass the gates of stacks, and those of loops whose bounds no expression gives.
  * adrt_record_size_cuda, _hip, _vk, _metal record it. */
 typedef struct adrt_count_report {
   uint32_t struct_size;

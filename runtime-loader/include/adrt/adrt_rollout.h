@@ -17,13 +17,13 @@
  *     switch (action.kind) {
  *       case ADRT_ROLLOUT_STORE:   copy the state to arena + action.offset; break;
  *       case ADRT_ROLLOUT_LOAD:    copy the state from arena + action.offset; break;
- *       case ADRT_ROLLOUT_FORWARD: run the kernel of step action.step, saving to arena + action.offset;
- * break; case ADRT_ROLLOUT_SEED:    the last state is there: set the adjoints of the loss; break; case
- * ADRT_ROLLOUT_REVERSE: run the gradient of step action.step, reading arena + action.offset; break;
+ *       case ADRT_ROLLOUT_FORWARD: run the kernel of action.step, save to arena + action.offset; break;
+ *       case ADRT_ROLLOUT_SEED:    the last state is there: set the adjoints of the loss; break;
+ *       case ADRT_ROLLOUT_REVERSE: run the gradient of action.step, read arena + action.offset; break;
  *     }
  *
- * Adjoints go backwards all the way and are never copied. What else a step writes (a history, a sum) is
- * written again when the step runs again: it must not add to what is there, or belong to the state. */
+ * Adjoints are updated from the last step to the first and never copied. What else a step writes (a history)
+ * is written again when the step runs again. A sum that steps add to must be part of the state. */
 
 #include <adrt/adrt.h>
 

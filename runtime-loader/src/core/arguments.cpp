@@ -322,7 +322,7 @@ class Binder {
     return true;
   }
 
-  // Whether each parameter's memory lies behind that of the one before.
+  // Whether each parameter's memory lies after that of the one before.
   bool Ascending() const {
     uint64_t end = 0;
     for (const BoundParam& bound : plan_.params) {

@@ -1,5 +1,5 @@
 #pragma once
-// The bounds record of a launch: a kernel writes what its loops went by, its gradient compares.
+// The bounds record of a launch: a kernel writes the bounds of its loops, its gradient compares.
 
 #include "core/launch.h"
 
@@ -27,7 +27,7 @@ bool BindRecord(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* 
 bool RecordIsApart(const adrt_launch_plan& plan, adrt_error* error);
 /// The arguments are others now.
 void RebindRecord(adrt_launch_plan& plan);
-/// Gives counting its part of the heap, behind scratch and words. Nothing where there is no record.
+/// Gives counting its part of the heap, after scratch and words. Nothing where there is no record.
 bool PlaceRecord(adrt_launch_plan& plan, adrt_error* error);
 void ReleaseRecord(adrt_launch_plan& plan);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Memory out of a room that is there already, and the host's where that is used up. Plans and sizes take many
-// small pieces, at every launch, and give them back together.
+// Memory out of a block that is there already, and the host's where that is used up. Plans and sizes take
+// many small pieces, at every launch, and give them back together.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace adrt {
 
-/// Pieces of a room that somebody else gives. What is given back is only used again when the room goes.
+/// Pieces of a block that somebody else gives. What is given back is only used again when the block goes.
 class RoomMemory {
  public:
   explicit RoomMemory(const adc::artifact::Allocator& host) : host_(host) {
@@ -36,7 +36,7 @@ class RoomMemory {
   const adc::artifact::Allocator* allocator() const { return &own_; }
 
   static constexpr size_t kAlignment = 16;
-  /// What a piece of `size` bytes takes of the room.
+  /// What a piece of `size` bytes takes of the block.
   static constexpr size_t Rounded(size_t size) { return (size + kAlignment - 1) & ~(kAlignment - 1); }
 
  private:
@@ -59,7 +59,7 @@ class RoomMemory {
   size_t bytes_ = 0, used_ = 0;
 };
 
-/// For what lives as long as a call: the room is some of the stack. Sizing evaluates expressions at every
+/// For what lives as long as a call: the block is part of the stack. Sizing evaluates expressions at every
 /// launch, and most of them are small.
 class CallMemory : public RoomMemory {
  public:

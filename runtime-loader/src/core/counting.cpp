@@ -85,7 +85,7 @@ uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
   return adstack ? adstack->stacks.size() + adstack->groups.size() : 0;
 }
 
-// What is kept for the task's counting; null when memory is refused.
+// The state of the task's counting; null when memory is refused.
 Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
   Counting*& kept = what == Counted::kTrips ? sizes.trip_counting : sizes.counting;

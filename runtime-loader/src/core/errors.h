@@ -39,7 +39,7 @@ bool RefuseWith(adrt_error* error, adrt_status status, artifact::Message prefix,
 /// Puts `where` in front of the text of an error that was reported.
 void AddContext(adrt_error& error, artifact::Message where);
 
-/// Copies an error that a function kept for itself into the caller's.
+/// Copies an error that a function noted for itself into the caller's.
 void PassOn(const adrt_error& from, adrt_error* to);
 
 adrt_status OutOfMemory(adrt_error* error);
@@ -60,7 +60,7 @@ inline constexpr char kNotSet[] = "struct_size is not set, or a reserved word is
 bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserved);
 
 /// Copies what the caller filled of a descriptor; the rest stays zero. False where struct_size is not
-/// plausible, or where the caller asks for what this version does not know: by a reserved word, or behind the
+/// plausible, or where the caller asks for what this version does not know: by a reserved word, or after the
 /// end of the struct.
 template <class T>
 bool CopyDescriptor(const T* from, T* to) {

@@ -30,7 +30,7 @@ namespace adrt {
 bool TakeHost(const artifact::Allocator& allocator, uint64_t bytes, Memory* memory, adrt_error* error);
 void ReleaseHost(const artifact::Allocator& allocator, Memory& memory);
 
-/// At least `bytes`: what is there, else twice that, else exactly `bytes`. Content is not kept. False with
+/// At least `bytes`: what is there, else twice that, else exactly `bytes`. Content is lost. False with
 /// the reason when refused, the heap is then empty.
 bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error);
 

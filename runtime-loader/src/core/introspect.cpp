@@ -76,8 +76,8 @@ adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, 
   uint64_t raw_size = sections[index].raw_size;
   if (bytes) {
     if (capacity < raw_size) {
-      return Fail(error, ADRT_ERROR_ARGUMENT, "section ", index, " has ", raw_size, " bytes, room for ",
-                  uint64_t{capacity});
+      return Fail(error, ADRT_ERROR_ARGUMENT, "section ", index, " has ", raw_size,
+                  " bytes, and the capacity is ", uint64_t{capacity});
     }
     adrt::Vector<uint8_t> content(&bundle->host.allocator);
     adc::artifact::Error reason;

@@ -79,7 +79,7 @@ struct TaskPlan {
   bool fresh_trips = false;
   Counting* trip_counting = nullptr;
 
-  /// Whether the rows lie in memory of their own instead of behind the plan's scratch and words.
+  /// Whether the rows lie in memory of their own instead of after the plan's scratch and words.
   bool OwnRows(bool by_plan) const { return late || late_rows || by_plan; }
 };
 
@@ -116,8 +116,8 @@ struct adrt_launch_plan {
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
   adrt::Host host;
-  adrt::RoomMemory memory;  ///< behind the plan itself, where it was made with room
-  size_t block_bytes = 0;   ///< of the plan and its room; 0: it is part of something
+  adrt::RoomMemory memory;  ///< after the plan itself, where it was made with a block
+  size_t block_bytes = 0;   ///< of the plan and its block; 0: it is part of something
   const adrt_kernel* kernel = nullptr;
   adrt_bundle* bundle = nullptr;  ///< retained
   adrt_module* module = nullptr;  ///< retained, may be null
@@ -174,17 +174,17 @@ struct Changes {
   bool sizes = false;    ///< an extent, or a by-value integer
   bool numbers = false;  ///< a by-value argument, float or not
 };
-/// Binds some of them anew, and keeps what those were in params_before and cells_before, which have room.
+/// Binds some of them anew, and keeps what those were in params_before and cells_before, which are reserved.
 /// Where it fails, params, size_params and cells hold something in between.
 bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, Changes* changes,
                 adrt_error* error);
 
 /// Lays out scratch and settles what can be settled without reading buffers.
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
-/// The same for a plan with room for its tasks: nothing that was settled stays so.
+/// The same for a plan whose tasks are reserved: nothing that was settled stays so.
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error);
 
-/// Room for every task of the plan, nothing settled.
+/// Reserves every task of the plan, nothing settled.
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
 
 /// Whether the kernel itself may change what the parameter holds.
@@ -231,7 +231,7 @@ bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task);
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// What was read or counted did not hold: the task is to be settled again.
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
-/// Gives back what counting has kept.
+/// Gives back what counting holds.
 void ReleaseCounting(adrt_launch_plan& plan);
 
 /// Trip counts are to be counted again.

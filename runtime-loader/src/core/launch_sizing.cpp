@@ -90,7 +90,7 @@ bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-// Where the target's code reads a launch's words from memory they lie behind scratch, each task's apart, so
+// Where the target's code reads a launch's words from memory they lie after scratch, each task's apart, so
 // that recording one task does not overwrite another's.
 void LayOutWords(adrt_launch_plan& plan) {
   plan.base_bytes = plan.scratch_bytes;

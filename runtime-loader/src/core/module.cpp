@@ -14,7 +14,7 @@ bool Trusted(const adrt_bundle& bundle) {
   return bundle.host.authorize && bundle.host.authorize(bundle.host.user, bundle.index.content_id) != 0;
 }
 
-// Room for one entry per task; which tasks have code for the target is known from the metadata.
+// Reserves one entry per task; which tasks have code for the target is known from the metadata.
 bool MakeEntryTable(adrt_module& module) {
   module.task_begin.Bind(&module.host.allocator);
   module.entries.Bind(&module.host.allocator);

@@ -48,7 +48,7 @@ uint64_t WordsOf(const adrt_kernel& kernel, uint32_t target) {
   return is_gpu ? tasks * (cells + ADRT_GPU_TAIL_WORDS) : cells;
 }
 
-// A plan with nothing bound, and room behind it; null when refused.
+// A plan with nothing bound, and a block of memory after it; null when refused.
 adrt_launch_plan* MakePlan(const adrt::Host& host, const adrt_kernel* kernel, uint32_t target) {
   const adc::artifact::Metadata& metadata = kernel->bundle->metadata;
   adc::artifact::RowRules rules =

@@ -31,7 +31,7 @@ bool MakeMirrors(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-// Room for a copy of one parameter; null when refused.
+// Memory for a copy of one parameter; null when refused.
 Mirror* RoomFor(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
   if (!MakeMirrors(plan, error)) return nullptr;
   Mirror& mirror = plan.mirrors[param];

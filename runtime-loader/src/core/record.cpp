@@ -8,7 +8,7 @@
 #include "core/launch.h"
 
 // From a settled plan to what a queue holds. Per launch: the status block and scratch become zeros; per task:
-// the claim counters become zeros, then the task, each behind a barrier. Nothing here waits, allocates or
+// the claim counters become zeros, then the task, each after a barrier. Nothing here waits, allocates or
 // reads back, so that it serves adrt_run and the caller's own queues alike. On a CPU recording is running.
 
 namespace adrt {

@@ -120,7 +120,7 @@ class Chooser {
     }
   }
 
-  /// As many copies as the budget has room for.
+  /// As many copies as the budget allows.
   void WithBudget(uint64_t segment) {
     uint64_t most = SegmentsOf(segment) - 1;
     if (most == 0) return Consider(segment, 0);
@@ -187,7 +187,7 @@ struct adrt_rollout {
   uint64_t state_stride = 0, saved_stride = 0;
   Phase phase = Phase::Decide;
   uint64_t current = 0, end = 0, target = 0, step = 0, done = 0;
-  adrt::Vector<uint64_t> copies;  ///< segments whose first state is copied, ascending; room for all
+  adrt::Vector<uint64_t> copies;  ///< segments whose first state is copied, ascending; reserved for all
   uint64_t taken = 0;             ///< of `copies`
 
   /// The step at which a segment begins; of the one after the last: the number of steps.

@@ -374,7 +374,7 @@ class TaskSizer {
     return FitBudget() && Settle();
   }
 
-  // What a bound leaves room for and was not counted takes no memory.
+  // What a bound would allow and was not counted takes no memory.
   void TightenLoose() {
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       const artifact::StackMeta& stack = adstack_->stacks[index];
@@ -481,7 +481,7 @@ class TaskSizer {
     return true;
   }
 
-  // A tape that is written and read again by threads that run at once is best kept where the device caches
+  // A tape that is written and read again by threads that run at once is best where the device caches
   // it: fewer threads are faster there, down to a quarter of what could run. Rows behind gates are mostly not
   // taken, and may be many as long as they are small.
   void FitDevice() {

@@ -90,7 +90,7 @@ class Contents {
   // What the caller does so that sizes follow contents.
   const char* remedy() const {
     return versioned_ ? "give it another content_version when it is written, or 0 to size at every launch"
-                      : "size again (adrt_plan_resolve, or adrt_run) behind what writes it";
+                      : "size again (adrt_plan_resolve, or adrt_run) after what writes it";
   }
 
  private:
@@ -113,7 +113,7 @@ class Contents {
   bool versioned_ = false;
 };
 
-// Bytes of a heap in which the stack had room for `needed` elements, or the cap that gives it as many; 0
+// Bytes of a heap in which the stack could have `needed` elements, or the cap that gives it as many; 0
 // where that cannot be said. The launch's other sizes stay what they are.
 uint64_t BytesFor(const adrt_launch_plan& plan, const Report& report, bool capped) {
   const artifact::AdstackPlanMeta& adstack = *AdstackPlanOf(plan, report.task);
@@ -207,7 +207,7 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
   if (sizes.counts) contents.AddCounted(report.task);
   const char *how = " rows it has. ", *of = "", *remedy = "plan again";
   if (sizes.counts) {
-    how = " rows it has by the count. Counts hold unless what decides at the gate changes behind them, here ";
+    how = " rows that were counted. A count holds unless what decides at the gate changes after it, here ";
     of = contents.empty() ? "what the kernel computes" : contents.text();
     remedy = contents.remedy();
   }

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<BoundParam>);
 
-// Room for what BindOthers may change, which is kept until it is known that the plan can have it.
+// Copies of what BindOthers may change, until it is known that the plan can have it.
 bool MakeRoom(adrt_launch_plan& plan, adrt_error* error) {
   if (!plan.params_before.empty()) return true;
   plan.params_before.Bind(plan.allocator());

@@ -275,7 +275,7 @@ class ImageMapper {
     return true;
   }
 
-  // The number of symbols stands in no header: DT_HASH states it, DT_GNU_HASH has it behind the last chain.
+  // The number of symbols stands in no header: DT_HASH states it, DT_GNU_HASH has it after the last chain.
   bool CountSymbols() {
     uint64_t count = 0;
     if (hash_ != 0) {

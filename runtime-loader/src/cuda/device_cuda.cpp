@@ -82,7 +82,7 @@ bool ParseLevel(std::string_view arch, uint32_t* level, bool* exact) {
   return *level > 0 && (arch.empty() || *exact);
 }
 
-// The number behind "ptx" in "cuda:sm_80:ptx75" and among the features; 0 where nothing is said.
+// The number after "ptx" in "cuda:sm_80:ptx75" and among the features; 0 where nothing is said.
 uint32_t NumberBehindPtx(std::string_view text) {
   size_t at = text.find("ptx");
   uint32_t number = 0;

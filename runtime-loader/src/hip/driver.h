@@ -43,7 +43,7 @@ struct HipProperties {
   char rest_4[532];
   char arch[256];  ///< "gfx90a:sramecc+:xnack-"
   char rest_5[56];
-  char later[576];  ///< room for fields that the runtime may add at the end
+  char later[576];  ///< for fields that the runtime may add at the end
 };
 static_assert(offsetof(HipProperties, wave) == 308);
 static_assert(offsetof(HipProperties, grid) == 336);

@@ -49,7 +49,7 @@ bool Allocate(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* e
   if (code != own.driver.out_of_memory) return false;
   size_t free_bytes = 0, total = 0;
   if (own.stream_api.MemoryInfo(&free_bytes, &total) == 0) {
-    Fail(error, ADRT_ERROR_OUT_OF_DEVICE_MEMORY, "the device has no room for ", bytes,
+    Fail(error, ADRT_ERROR_OUT_OF_DEVICE_MEMORY, "the device cannot allocate ", bytes,
          " bytes: ", uint64_t{free_bytes}, " of its ", uint64_t{total}, " bytes are free");
     error->native_code = code;
   }

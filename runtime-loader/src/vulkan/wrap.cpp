@@ -59,7 +59,7 @@ adrt_status Unknown(const adc::artifact::TargetMeta& target, std::string_view fe
               "', which this loader does not know");
 }
 
-// Adds a text once; false where there is no room.
+// Adds a text once; false where the list is full.
 bool Add(const char* text, const char** list, uint32_t capacity, uint32_t* count) {
   for (uint32_t index = 0; index < *count; ++index) {
     if (std::string_view(list[index]) == text) return true;
