@@ -23,8 +23,8 @@
 //
 //   T_k + slack < 2^(w-1)   the stride is s_k = T_k + slack, it clears the window, and the next one is
 //                           T = s_k * E_k, which s_k * (E_k - 1) < 2^(w-1) leaves below 2^w.
-//   otherwise               let j be the last digit below with E_j > 1 (or a constant stride): T_k = s_j *
-//   E_j
+//   otherwise               let j be the last digit below with E_j > 1 (or a constant stride):
+//                           T_k = s_j * E_j
 //                           + slacks. If E_k > 1 the stride is negative, 2^w - T_k - slack steps of 1 in
 //                           magnitude, and with s_j * (E_j - 1) must stay below 2^(w-1): s_j > 2^(w-1) -
 //                           slacks, so E_j = 2, and what lies below j is a window of the size of the slacks.

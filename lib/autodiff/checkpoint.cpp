@@ -4,9 +4,9 @@
 // loops run forward again at each level (needed.cpp), so memory is the sum over the levels of what each keeps
 // per iteration times its trip count. A loop of n iterations as n / S segments of S steps therefore keeps
 // n / S states, the checkpoints, and S tape entries of one segment: of order sqrt(n) for S = sqrt(n), for one
-// more forward run. Nothing of reverse mode knows about checkpoints, but for the last segment, which runs
-// forward once (reverse_forward_loop.cpp): where nobody asks for the loop's results it is left out on the way
-// from checkpoint to checkpoint, else it fills the tape on that way, and the tape is used as it is. So a loop
+// more forward run. Reverse mode does not know of checkpoints, but for the last segment, which runs forward
+// once (reverse_forward_loop.cpp): where the loop's results are not read, the run that computes checkpoints
+// leaves it out; where they are, that run fills the tape of the segment, and it is used as it is. So a loop
 // of one segment costs what the plain loop does, and one piece of code serves every length.
 
 #include "autodiff/checkpoint.h"

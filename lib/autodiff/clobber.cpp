@@ -6,9 +6,9 @@
 //   %a = load %x[%i]   store %x[%i], (add %a, %b)        fine: nothing needs %a
 //   %a = load %x[%i]   store %x[%i], (mul %a, %b)        refused where %b is active: its adjoint needs %a
 //
-// A minimum or maximum is taken by whoever wrote what is there at last (reverse_memory.cpp), so that between
-// two of them nothing may read the cell: what the read is due belongs to the winner until then, whose value
-// is gone when the second one wins.
+// The adjoint of an atomic minimum or maximum goes to the iteration that wrote the final value
+// (reverse_memory.cpp), so that nothing may read the cell between two of them: the adjoint of such a read
+// belongs to the winner until then, whose value is gone when the second one wins.
 //
 // An active load is wrong as well when another iteration of its parallel loop may write the cell: which of
 // the two came first is not known, and so is not which adjoint belongs to the load.

@@ -1,5 +1,5 @@
 #pragma once
-// Refuse rather than lie: is everything that the adjoint sweep reads still there?
+// Refuses a gradient whose adjoint sweep would read what the kernel has overwritten.
 
 #include "autodiff/needed.h"
 #include "diag/diagnostics.h"

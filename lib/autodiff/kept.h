@@ -10,7 +10,7 @@
 
 namespace adc::autodiff {
 
-/// One forward value of the kernel that was differentiated.
+/// One primal value of the kernel that was differentiated.
 struct KeptValue {
   uint32_t id = 0;   ///< its number there
   std::string name;  ///< as the source has it; empty where it has none
@@ -32,7 +32,7 @@ struct KeptUnit {
   diag::SourceSpan parallel;  ///< place of the parallel loop around it, or its own; invalid in serial tasks
   std::vector<KeptValue> stored;      ///< pushed in each iteration
   std::vector<std::string> arrays;    ///< local arrays of which each iteration pushes old contents
-  std::vector<KeptValue> undone;      ///< carried values that each reversed iteration computes backwards
+  std::vector<KeptValue> undone;      ///< carried values that each reversed iteration inverts
   std::vector<KeptValue> left;        ///< read where the kernel has stored them
   std::vector<KeptValue> recomputed;  ///< made again, in textual order
   uint32_t loads = 0;                 ///< read again from memory that the kernel leaves as it is

@@ -28,7 +28,7 @@ struct ReverseConfig {
   transform::FoldConfig fold = {};
 };
 
-/// The new kernel, or null after an error was reported. `kept` gets what became of the forward values, where
+/// The new kernel, or null after an error was reported. `kept` gets what became of the primal values, where
 /// it is given and the gradient is not the user's own.
 ir::Function* DeriveReverse(ir::Module& module, ir::Function& primal, const ReverseConfig& config,
                             diag::Diagnostics& diagnostics, KeptRecord* kept = nullptr);

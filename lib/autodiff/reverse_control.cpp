@@ -9,8 +9,8 @@
 //
 //   %v = for %t in 0..%n carry(%a = %v0) { ... uses %x ... yield %b }
 //     =>  %ga0, %gx1 = for %t in 0..%n reversed carry(%ga = %gv, %gx = %gx0) {
-//           pop the tape;  reverse of the body, seeded with %ga at %b;  yield (adjoint of %a), (adjoint of
-//           %x) }
+//           pop the tape;  reverse of the body, seeded with %ga at %b
+//           yield (adjoint of %a), (adjoint of %x) }
 //         and %ga0 is added to the adjoint of %v0.
 //
 // A `while` runs forward with a counter, and its reverse is a `for` over the count.

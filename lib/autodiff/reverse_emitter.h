@@ -1,7 +1,7 @@
 #pragma once
 // The emission of a reverse kernel. One class over several files, one idea each:
 //   reverse.cpp                tasks, in reverse order
-//   reverse_forward.cpp        the first step of a unit: the forward slice
+//   reverse_forward.cpp        the first step of a unit: the primal sweep
 //   reverse_forward_loop.cpp   the first step: loops, their tapes and checkpoints
 //   reverse_widen.cpp          the first step: branches that run forward once for two units
 //   reverse_control.cpp        the second step: branches and loops

@@ -5,8 +5,8 @@
 // iteration, or where it is computed (due_pushes_).
 //
 // Checkpoints are a loop over segments around a loop over steps (transform/block_loops.h). The forward run of
-// the outer loop keeps the state at the start of each segment and runs the steps for nothing else. Behind the
-// last segment mostly nobody looks: then its steps are left out, and run once, in the adjoint sweep
+// the outer loop keeps the state at the start of each segment and runs the steps for nothing else. After the
+// last segment nothing is read as a rule: then its steps are left out, and run once, in the adjoint sweep
 // (skipped_steps_). Where their result is needed they run here, and fill the tape of the last segment at once
 // (filling_steps_), so that the adjoint sweep need not run them again (filled_steps_).
 

@@ -5,9 +5,9 @@
 //   atomic add %y[%i], %v  =>  %gv += load %y.adj[%i]
 //   atomic min %y[%i], %v  =>  where %v is the final %y[%i]:  %gv += atomic exchange %y.adj[%i], 0.0
 //
-// A store consumes its cell's adjoint, whatever is stored: what was there before has no say in the result any
-// more. Of several iterations that reached the same minimum exactly one takes the adjoint, by the exchange. A
-// parameter that is a scalar collects its adjoint in a register and adds it to memory once per iteration.
+// A store consumes its cell's adjoint, whatever is stored: the result does not depend on what was there
+// before. Of several iterations that reached the same minimum exactly one takes the adjoint, by the exchange.
+// A parameter that is a scalar collects its adjoint in a register and adds it to memory once per iteration.
 //
 // A load inside a serial loop whose address does not change with the loop, and whose buffer the loop does not
 // write, collects over the whole loop in the same way: one update after the loop, if it ran at all.

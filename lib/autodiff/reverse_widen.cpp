@@ -4,8 +4,8 @@
 // results (zero on the side that was not taken; results of the two sides share a place where their types
 // agree):
 //
-//   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...   =>   %v, %e = if %c { ... yield %f, %e } else
-//   { yield ..., 0.0 }
+//   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...
+//     =>  %v, %e = if %c { ... yield %f, %e } else { yield ..., 0.0 }
 //
 // What a few operations make again from memory and from what is available is not handed out. Widening goes
 // through a bounded number of branches inside each other, so that the size of the output stays linear in that

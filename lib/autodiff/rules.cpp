@@ -11,10 +11,10 @@
 // the result does neither, and nothing is subtracted that agrees in its leading digits.
 //
 //   rsqrt'  s * r * r * r    from the left: every partial product lies between s and the result
-//   atan2'  s * b / (a^2 + b^2) = s / (b + a*(a/b)) for |b| >= |a|        (Smith's division of complex
-//   numbers) tanh'   1 - r^2 where r^2 < 1/2, else 4*v / (1 + v)^2 with v = exp(-2|a|) erf'    exp(-a^2) with
-//   the rounding error of a^2, which exp would magnify by a^2, taken back rem'    the quotient is (a - r) /
-//   b, rounded: it belongs to the r that was computed, and trunc(a/b) need not
+//   atan2'  s * b / (a^2 + b^2) = s / (b + a*(a/b)) for |b| >= |a|   (Smith's complex division)
+//   tanh'   1 - r^2 where r^2 < 1/2, else 4*v / (1 + v)^2 with v = exp(-2|a|)
+//   erf'    exp(-a^2), corrected by the rounding error of a^2, which exp would magnify by a^2
+//   rem'    the quotient is (a - r) / b, rounded: it belongs to the r that was computed; trunc(a/b) need not
 //
 // In f16 almost every square overflows or vanishes, so that there whole partials are computed in f32:
 // adjoints of f16 values are f32 (AdjointType), tangents are rounded once. Comparisons that choose between

@@ -1,6 +1,6 @@
 // A gradient runs after its kernel, and finds memory as the kernel left it; where a step of a simulation is
 // launched a thousand times on the same buffers, it finds what the last launch left. Whatever it reads again
-// must be elsewhere by then. This pass finds what that is by asking reverse mode what it would read again
+// must be saved by then. This pass finds what that is by asking reverse mode what it would read again
 // (NeededPlan), lets the kernel store exactly these values, and asks again, since a value that is saved needs
 // nothing in turn, and the plan changes.
 //

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels that fill buffers with what their gradients read and could not find any more.
+// Kernels that save what their gradients read of memory that is overwritten.
 
 #include "diag/diagnostics.h"
 #include "ir/module.h"

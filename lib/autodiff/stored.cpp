@@ -5,8 +5,8 @@
 //   store %axis[%j], %t                     =>     %t = load %axis[%j]
 //   %m = mul %t, %speed
 //
-// What a kernel may overwrite later is never read again, which for a cell whose index is data nobody can tell
-// but the user: `writeonce` says so.
+// What a kernel may overwrite later is never read again. Of a cell whose index is data only the user can know
+// that it is not: `writeonce` says so.
 
 #include "autodiff/stored.h"
 

@@ -1,12 +1,12 @@
-// Two iterations of a parallel loop that store to one element race: one of the values stays, and nobody can
-// say which. The gradient is wrong then, whichever it was: a store takes its cell's adjoint and clears it,
-// and the iteration that comes first on a device takes what belongs to another one.
+// Two iterations of a parallel loop that store to one element race: one of the values stays, and which one is
+// not determined. The gradient is wrong then, whichever it was: a store takes its cell's adjoint and clears
+// it, and the iteration that comes first on a device takes what belongs to another one.
 //
 //   parallel %i, %j in ... { store %y[%i], v }
 //
 // Neither index nor gates know %j: all iterations along %j store to one element. Where the value is known to
 // be the same for all of them that is no race, and where it carries no derivative the gradient is right as
-// well. So, with "misses" for a store that provably does not look at an axis of more than one iteration:
+// well. So, with "misses" for a store that provably does not depend on an axis of more than one iteration:
 //
 //                                          memory with an adjoint       other memory, other kernels
 //   misses, one value without derivative   nothing                      nothing

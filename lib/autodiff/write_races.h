@@ -1,5 +1,5 @@
 #pragma once
-// Stores by which two iterations of one parallel loop meet in an element.
+// Stores of two iterations of one parallel loop to one element.
 
 #include "autodiff/activity.h"
 #include "diag/diagnostics.h"

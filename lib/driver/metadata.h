@@ -15,7 +15,7 @@
 
 namespace adc::driver {
 
-/// A kernel that the bundle will hold, with how each of its tasks keeps forward values.
+/// A kernel that the bundle will hold, with how each of its tasks tapes primal values.
 struct PlannedKernel {
   ir::Function* kernel = nullptr;
   adstack::AdstackPlan plan;

@@ -1,5 +1,5 @@
 #pragma once
-// The files that a compilation leaves behind: which there are, what they are called, and that none of them
+// The files that a compilation writes: which there are, what they are called, and that none of them
 // replaces what was read.
 
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a kernel check that its writes meet nobody: no two iterations of one parallel loop store to one
+// Makes a kernel check its promises about writes: no two iterations of one parallel loop store to one
 // element, and what `writeonce` and `settled` promise holds.
 
 #include "transform/pass.h"

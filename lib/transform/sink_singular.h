@@ -1,11 +1,11 @@
 #pragma once
 // SinkSingular: what one branch alone reads is computed there, where its derivative may be infinite.
 //
-//   %r = rcp %x                                         if %c { %r = rcp %x  ... yield %s } else { yield 0.0
-//   } if %c { ... %s = mul %r, %r  yield %s } ...   ->
+//   %r = rcp %x                              ->
+//   if %c { ... %s = mul %r, %r  yield %s }        if %c { ... %r = rcp %x  %s = mul %r, %r  yield %s }
 //
 // Where the branch is not taken the adjoint of %r is 0, and 0 times the partial of `rcp` at 0 is NaN,
-// although %r has no say in anything. In the branch it has no adjoint at all there.
+// although no result depends on %r. In the branch it has no adjoint at all there.
 //
 // Requires: a function in Phase::Scalar's form, simplified. Guarantees: the same results bit by bit. Breaks:
 // nothing. What a loop reads stays outside of it, and so does what both branches read. Linear time, times the

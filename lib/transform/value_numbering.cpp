@@ -12,7 +12,7 @@
 //
 //   for %t in 0..%n { ... div 1.0, %x ... }     =>     %r = div 1.0, %x   for %t in 0..%n { ... %r ... }
 //
-// which for %n = 0, %x = 0 is 0 times infinity: NaN, where the loop has no say in anything. So before reverse
+// which for %n = 0, %x = 0 is 0 times infinity: NaN, where no result depends on the loop. So before reverse
 // mode an operation moves only as far as it would have been differentiated anyway, unless its partials are
 // finite for all operands (sums, selections, products with literals) or nobody takes them (integers, and what
 // is made of them and of parameters that are not differentiable). Afterwards everything moves: neither values

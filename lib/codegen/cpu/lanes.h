@@ -11,7 +11,7 @@
 //   } do {                                               a = active ? a * 0.5 : a;  k = active ? k + 1 : k
 //     yield (mul %a, 0.5), (add %k, 1) }
 //
-// What stands before and after such loops runs lane by lane, and hands over in small local arrays. Behind
+// What stands before and after such loops runs lane by lane, and hands over in small local arrays. After
 // the last one that is mostly the count, which is the greatest of all lanes.
 
 #include <vector>

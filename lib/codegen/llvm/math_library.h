@@ -6,9 +6,9 @@
 // libdevice, which is faster and is taken where a file is named (--libdevice=FILE).
 //
 //   MathLibrary library = MathLibraryOf(target, config.libdevice);
-//   llvm::Value* y = EmitMath(builder, library, ir::Op::Sin, ir::Scalar::F32, {x});     declares and calls
-//   diag::Status linked = LinkMath(module, library, target);                            brings in what is
-//   called
+//   llvm::Value* y = EmitMath(builder, library, ir::Op::Sin, ir::Scalar::F32, {x});   declares, calls
+//   diag::Status linked = LinkMath(module, library, target);                          brings in what
+//                                                                                     is called
 //
 // Requires of LinkMath: a module with the triple and data layout of the target, before the optimiser runs.
 // Guarantees: what was declared by EmitMath has a body of internal linkage, for the processor of the target,

@@ -4,8 +4,8 @@
 #include "core/errors.h"
 #include "core/serving.h"
 
-// The compiler gives a kernel and its gradient a third one, which counts what their loops go by
-// (artifact/bounds_record.h). It is bound to the buffers of the launch that it serves. Behind the kernel it
+// The compiler gives a kernel and its gradient a third one, which records the bounds of their loops
+// (artifact/bounds_record.h). It is bound to the buffers of the launch that it serves. After the kernel it
 // counts into the caller's record; before the gradient it counts into memory of the loader's, and its last
 // task compares. Counting is on the device like the rest, so that both can be recorded into the caller's
 // queue; adrt_run waits for a comparison, and runs no gradient where bounds have changed.
