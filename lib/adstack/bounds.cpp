@@ -26,9 +26,14 @@
 
 namespace adc::adstack {
 
+using ir::ArithmeticOp;
+using ir::BitsOp;
 using ir::Block;
+using ir::CompareOp;
+using ir::ControlOp;
 using ir::Inst;
 using ir::Op;
+using ir::OpClass;
 using ir::Type;
 using ir::Value;
 using ir::ValueKind;
@@ -40,6 +45,24 @@ constexpr uint32_t kMaxDepth = 400;
 /// A slot of a nest of eight loops.
 constexpr uint32_t kMaxSlotDepth = 16;
 constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
+
+SizeOp SizeOpOf(CompareOp op) {
+  switch (op) {
+    case CompareOp::Eq:
+      return SizeOp::kEq;
+    case CompareOp::Ne:
+      return SizeOp::kNe;
+    case CompareOp::Lt:
+      return SizeOp::kLt;
+    case CompareOp::Le:
+      return SizeOp::kLe;
+    case CompareOp::Gt:
+      return SizeOp::kGt;
+    case CompareOp::Ge:
+      return SizeOp::kGe;
+  }
+  ADC_UNREACHABLE("comparison");
+}
 
 }  // namespace
 
@@ -388,156 +411,124 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
   const ir::InstData& data = function_[inst];
   auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
   ir::Scalar scalar = function_.TypeOf(function_.Result(inst, result)).scalar;
-  switch (data.op) {
-    case Op::Shape: {
+  switch (ir::ClassOf(data.op)) {
+    case OpClass::Arithmetic:
+      return OfArithmetic(inst, scalar);
+    case OpClass::Bits:
+      return OfBits(inst, scalar);
+    case OpClass::Compare:
+      return Compared(SizeOpOf(ir::In<CompareOp>(data.op)), operand(0), operand(1));
+    case OpClass::Convert:
+      if (data.op == Op::StopGradient) return operand(0);
+      if (data.op == Op::Cast)
+        return Converted(operand(0), function_.TypeOf(function_.Operand(inst, 0)), scalar);
+      return {};
+    case OpClass::Shape: {
       const ir::ValueData& base = function_[function_.Operand(inst, 0)];
       return Range::Exactly(algebra_.pool().Shape(base.number, data.attr));
     }
-    case Op::Neg:
-      return Difference(Range::Exactly(algebra_.Const(0)), operand(0), scalar);
-    case Op::Abs:
-      return Magnitude(operand(0));
-    case Op::Sgn:
-      return {algebra_.Const(-1), algebra_.Const(1)};
-    case Op::Not:
-      return scalar == ir::Scalar::I1 ? Difference(Range::Exactly(algebra_.Const(1)), operand(0), scalar)
-                                      : Range{};
-    case Op::Popcount:
-    case Op::Clz:
-      return {algebra_.Const(0), algebra_.Const(ir::BitWidth(scalar))};
-    case Op::Add:
-      return Sum(operand(0), operand(1));
-    case Op::Sub:
-      return Difference(operand(0), operand(1), scalar);
-    case Op::Mul:
-      return Product(operand(0), operand(1));
-    case Op::Div:
-      return Quotient(SizeOp::kDiv, operand(0), operand(1));
-    case Op::FloorDiv:
-      return Quotient(SizeOp::kFloorDiv, operand(0), operand(1));
-    case Op::Rem:
-    case Op::Mod:
-      return Remainder(data.op, operand(0), operand(1));
-    case Op::Min:
-      return Smaller(operand(0), operand(1));
-    case Op::Max:
-      return Larger(operand(0), operand(1));
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-      return Bits(data.op, operand(0), operand(1), scalar);
-    case Op::Shl:
-    case Op::Shr:
-      return Shifted(data.op, operand(0), operand(1), scalar);
-    case Op::Eq:
-      return Compared(SizeOp::kEq, operand(0), operand(1));
-    case Op::Ne:
-      return Compared(SizeOp::kNe, operand(0), operand(1));
-    case Op::Lt:
-      return Compared(SizeOp::kLt, operand(0), operand(1));
-    case Op::Le:
-      return Compared(SizeOp::kLe, operand(0), operand(1));
-    case Op::Gt:
-      return Compared(SizeOp::kGt, operand(0), operand(1));
-    case Op::Ge:
-      return Compared(SizeOp::kGe, operand(0), operand(1));
-    case Op::Select:
-      return Choose(operand(0), operand(1), operand(2));
-    case Op::Clamp:
-      return Smaller(Larger(operand(0), operand(1)), operand(2));
-    case Op::Cast:
-      return Converted(operand(0), function_.TypeOf(function_.Operand(inst, 0)), scalar);
-    case Op::StopGradient:
-      return operand(0);
-    case Op::Load:
-      return OfLoad(inst);
-    case Op::StackPop:
-    case Op::StackTop:
-      return OfPop(inst);
-    case Op::If: {
+    case OpClass::Access:
+      return data.op == Op::Load ? OfLoad(inst) : Range{};
+    case OpClass::Stack:
+      return data.op == Op::StackPop || data.op == Op::StackTop ? OfPop(inst) : Range{};
+    case OpClass::Control:
+      return OfControl(inst, result);
+    case OpClass::Function:
+    case OpClass::Vector:
+    case OpClass::Random:
+    case OpClass::Atomic:
+    case OpClass::Local:
+    case OpClass::Terminator:
+    case OpClass::Check:
+    case OpClass::Row:
+      return {};  // floats, vectors and memory say nothing of integers
+  }
+  ADC_UNREACHABLE("class of an operation");
+}
+
+Range Bounds::OfControl(Inst inst, uint32_t result) {
+  const ir::InstData& data = function_[inst];
+  switch (ir::In<ControlOp>(data.op)) {
+    case ControlOp::If: {
       Inst then_yield = function_.Terminator(data.regions[0]),
            else_yield = function_.Terminator(data.regions[1]);
-      return Choose(operand(0), Of(function_.Operand(then_yield, result)),
+      return Choose(Of(function_.Operand(inst, 0)), Of(function_.Operand(then_yield, result)),
                     Of(function_.Operand(else_yield, result)));
     }
-    case Op::For:
-    case Op::While:
+    case ControlOp::For:
+    case ControlOp::While:
       return OfLoopResult(inst, result);
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Fma:
-    case Op::Bitcast:
-    case Op::VecMake:
-    case Op::VecGet:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatGet:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
-    case Op::Alloca:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::ContinueIf:
-    case Op::Break:
-    case Op::Continue:
-    case Op::Return:
-    case Op::Assert:
-    case Op::Print:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
-    case Op::StatusRaise:
-      return {};  // floats, vectors, memory and calls say nothing of integers
+    case ControlOp::Parallel:
+    case ControlOp::ParallelOver:
+    case ControlOp::Call:
+      return {};
   }
-  ADC_UNREACHABLE("an operation of the table");
+  ADC_UNREACHABLE("operation of control");
+}
+
+Range Bounds::OfArithmetic(Inst inst, ir::Scalar scalar) {
+  Op op = function_[inst].op;
+  auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
+  switch (ir::In<ArithmeticOp>(op)) {
+    case ArithmeticOp::Neg:
+      return Difference(Range::Exactly(algebra_.Const(0)), operand(0), scalar);
+    case ArithmeticOp::Abs:
+      return Magnitude(operand(0));
+    case ArithmeticOp::Sgn:
+      return {algebra_.Const(-1), algebra_.Const(1)};
+    case ArithmeticOp::Add:
+      return Sum(operand(0), operand(1));
+    case ArithmeticOp::Sub:
+      return Difference(operand(0), operand(1), scalar);
+    case ArithmeticOp::Mul:
+      return Product(operand(0), operand(1));
+    case ArithmeticOp::Div:
+      return Quotient(SizeOp::kDiv, operand(0), operand(1));
+    case ArithmeticOp::FloorDiv:
+      return Quotient(SizeOp::kFloorDiv, operand(0), operand(1));
+    case ArithmeticOp::Rem:
+    case ArithmeticOp::Mod:
+      return Remainder(op, operand(0), operand(1));
+    case ArithmeticOp::Min:
+      return Smaller(operand(0), operand(1));
+    case ArithmeticOp::Max:
+      return Larger(operand(0), operand(1));
+    case ArithmeticOp::Select:
+      return Choose(operand(0), operand(1), operand(2));
+    case ArithmeticOp::Clamp:
+      return Smaller(Larger(operand(0), operand(1)), operand(2));
+    case ArithmeticOp::Floor:
+    case ArithmeticOp::Ceil:
+    case ArithmeticOp::Round:
+    case ArithmeticOp::Trunc:
+    case ArithmeticOp::Sqrt:
+    case ArithmeticOp::Rsqrt:
+    case ArithmeticOp::Rcp:
+    case ArithmeticOp::Fma:
+      return {};  // of floats
+  }
+  ADC_UNREACHABLE("operation of arithmetic");
+}
+
+Range Bounds::OfBits(Inst inst, ir::Scalar scalar) {
+  Op op = function_[inst].op;
+  auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
+  switch (ir::In<BitsOp>(op)) {
+    case BitsOp::Not:
+      return scalar == ir::Scalar::I1 ? Difference(Range::Exactly(algebra_.Const(1)), operand(0), scalar)
+                                      : Range{};
+    case BitsOp::Popcount:
+    case BitsOp::Clz:
+      return {algebra_.Const(0), algebra_.Const(ir::BitWidth(scalar))};
+    case BitsOp::And:
+    case BitsOp::Or:
+    case BitsOp::Xor:
+      return Bits(op, operand(0), operand(1), scalar);
+    case BitsOp::Shl:
+    case BitsOp::Shr:
+      return Shifted(op, operand(0), operand(1), scalar);
+  }
+  ADC_UNREACHABLE("operation of bits");
 }
 
 Range Bounds::OfLoad(Inst inst) {

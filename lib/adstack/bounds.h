@@ -73,6 +73,9 @@ class Bounds {
 
   Range Compute(ir::Value value);
   Range OfInst(ir::Inst inst, uint32_t result);
+  Range OfControl(ir::Inst inst, uint32_t result);
+  Range OfArithmetic(ir::Inst inst, ir::Scalar scalar);
+  Range OfBits(ir::Inst inst, ir::Scalar scalar);
   Range OfParam(ir::Block block, uint32_t number, ir::Type type);
   Range OfCarried(ir::Inst loop, uint32_t number);
   Range OfLoopResult(ir::Inst loop, uint32_t number);

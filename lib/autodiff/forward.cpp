@@ -164,7 +164,7 @@ void ForwardEmitter::EmitInst(Inst inst) {
     ClonePlain(inst);
     if (data.result_count != 1 || !activity_.Varied(primal_.Result(inst))) return;
     EachDirection([&] {
-      if (data.op >= Op::VecMake && data.op <= Op::Identity)
+      if (ir::ClassOf(data.op) == ir::OpClass::Vector)
         EmitVector(inst);
       else
         EmitArithmetic(inst);

@@ -115,7 +115,7 @@ void ReverseEmitter::ReverseInst(Inst inst) {
   if (!work_.Has(inst)) return;
   if (data.op == Op::Call) {
     ReverseCall(inst);
-  } else if (data.op >= Op::VecMake && data.op <= Op::Identity) {
+  } else if (ir::ClassOf(data.op) == ir::OpClass::Vector) {
     ReverseVector(inst);
   } else {
     ReverseArithmetic(inst);

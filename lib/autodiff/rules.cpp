@@ -369,7 +369,7 @@ bool HasPartials(Op op) {
     case ir::OpForm::StatusForm:
       return false;
   }
-  if (op >= Op::VecMake && op <= Op::Identity) return false;
+  if (ir::ClassOf(op) == ir::OpClass::Vector) return false;
   ir::Derivative derivative = ir::InfoOf(op).derivative;
   return derivative == ir::Derivative::Linear || derivative == ir::Derivative::NeedsOperands ||
          derivative == ir::Derivative::NeedsResult || derivative == ir::Derivative::NeedsBoth;

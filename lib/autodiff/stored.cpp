@@ -58,8 +58,7 @@ uint32_t Cost(const Function& function, Value v, uint32_t limit) {
   Op op = function[inst].op;
   if (op == Op::Load) return 1;
   if (ir::InfoOf(op).effect != ir::Effect::Pure) return limit + 1;
-  bool dear = op == Op::Div || op == Op::Sqrt || op == Op::Rsqrt || op == Op::Pow || op == Op::Atan2 ||
-              (op >= Op::Sin && op <= Op::Erf);
+  bool dear = op == Op::Div || op == Op::Sqrt || op == Op::Rsqrt || ir::ClassOf(op) == ir::OpClass::Function;
   uint32_t cost = dear ? 4 : 1;
   for (Value operand : function.Operands(inst)) {
     if (cost > limit) return cost;

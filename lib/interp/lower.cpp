@@ -12,9 +12,11 @@
 namespace adc::interp {
 
 using ir::Block;
+using ir::ControlOp;
 using ir::Inst;
 using ir::InstData;
 using ir::Op;
+using ir::OpClass;
 using ir::Scalar;
 using ir::Type;
 using ir::Value;
@@ -67,148 +69,62 @@ void FunctionLowering::LowerBlock(Block block) {
   for (Inst inst : function_[block].insts) LowerInst(inst);
 }
 
+void FunctionLowering::LowerControl(Inst inst) {
+  switch (ir::In<ControlOp>(function_[inst].op)) {
+    case ControlOp::For:
+      return LowerFor(inst);
+    case ControlOp::While:
+      return LowerWhile(inst);
+    case ControlOp::If:
+      return LowerIf(inst);
+    case ControlOp::Parallel:
+    case ControlOp::ParallelOver:
+      return LowerParallel(inst);
+    case ControlOp::Call:
+      return LowerCall(inst);
+  }
+  ADC_UNREACHABLE("operation of control");
+}
+
 void FunctionLowering::LowerInst(Inst inst) {
   const InstData& data = function_[inst];
   diag::SourceSpan outer = span_;
   if (data.span.Valid()) span_ = data.span;
-  switch (data.op) {
-    case Op::For:
-      LowerFor(inst);
+  switch (ir::ClassOf(data.op)) {
+    case OpClass::Control:
+      LowerControl(inst);
       break;
-    case Op::While:
-      LowerWhile(inst);
+    case OpClass::Terminator:
+      // The owners of the others move the values.
+      if (data.op == Op::Return) LowerReturn(inst);
+      if (data.op == Op::Break || data.op == Op::Continue) LowerLeave(inst);
       break;
-    case Op::If:
-      LowerIf(inst);
-      break;
-    case Op::Parallel:
-    case Op::ParallelOver:
-      LowerParallel(inst);
-      break;
-    case Op::Call:
-      LowerCall(inst);
-      break;
-    case Op::Return:
-      LowerReturn(inst);
-      break;
-    case Op::Break:
-    case Op::Continue:
-      LowerLeave(inst);
-      break;
-    case Op::Yield:
-    case Op::ContinueIf:
-      // Their owners move the values.
-      break;
-    case Op::Assert:
-    case Op::Print:
-    case Op::StatusRaise:
+    case OpClass::Check:
       LowerReport(inst);
       break;
-    case Op::Shape:
+    case OpClass::Shape:
       LowerShape(inst);
       break;
-    case Op::Alloca:
+    case OpClass::Local:
       LowerAlloca(inst);
       break;
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
+    case OpClass::Access:
+    case OpClass::Atomic:
       LowerAccess(inst);
       break;
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
+    case OpClass::Stack:
       LowerStack(inst);
       break;
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
+    case OpClass::Row:
       LowerRow(inst);
       break;
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sgn:
-    case Op::Not:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Rem:
-    case Op::Mod:
-    case Op::FloorDiv:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Select:
-    case Op::Fma:
-    case Op::Clamp:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::StopGradient:
-    case Op::VecMake:
-    case Op::VecGet:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatGet:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
+    case OpClass::Arithmetic:
+    case OpClass::Function:
+    case OpClass::Compare:
+    case OpClass::Bits:
+    case OpClass::Convert:
+    case OpClass::Vector:
+    case OpClass::Random:
       LowerValue(inst);
       break;
   }

@@ -39,6 +39,7 @@ class FunctionLowering {
   // lower.cpp
   void LowerBlock(ir::Block block);
   void LowerInst(ir::Inst inst);
+  void LowerControl(ir::Inst inst);
   void LowerFor(ir::Inst inst);
   void LowerWhile(ir::Inst inst);
   void LowerIf(ir::Inst inst);

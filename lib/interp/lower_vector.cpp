@@ -22,7 +22,7 @@ void FunctionLowering::LowerValue(Inst inst) {
   Op op = function_[inst].op;
   if (op == Op::Cast || op == Op::Bitcast) return LowerCast(inst);
   if (op == Op::Random) return LowerRandom(inst);
-  if (op < Op::VecMake) return LowerElementwise(inst);
+  if (ir::IsElementwise(op)) return LowerElementwise(inst);
   if (op == Op::VecGet || op == Op::VecSet || op == Op::MatGet) return LowerComponent(inst);
   LowerMatrix(inst);
 }

@@ -7,8 +7,15 @@ namespace adc::ir {
 namespace {
 
 constexpr OpInfo kOps[] = {
-#define ADC_OP(name, spelling, form, rule, effect, derivative, doc) \
-  {spelling, OpForm::form, TypeRule::rule, Effect::effect, Derivative::derivative, doc},
+#define ADC_OP(name, spelling, op_class, form, rule, effect, traits, derivative, doc) \
+  {spelling,                                                                          \
+   OpClass::op_class,                                                                 \
+   OpForm::form,                                                                      \
+   TypeRule::rule,                                                                    \
+   Effect::effect,                                                                    \
+   static_cast<uint8_t>(traits),                                                      \
+   Derivative::derivative,                                                            \
+   doc},
 #include "ir/ops.def"
 #undef ADC_OP
 };

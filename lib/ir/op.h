@@ -22,6 +22,34 @@ inline constexpr uint32_t kOpCount = 0
 #undef ADC_OP
     ;
 
+/// What kind of thing an operation is. Who asks only that switches over the class; who gives an operation a
+/// meaning of its own switches over the operations of one class.
+enum class OpClass : uint8_t {
+  Arithmetic,  ///< of numbers, element by element
+  Function,    ///< of floats, element by element: a library's or our own text, and dear
+  Compare,     ///< of numbers, element by element, to i1
+  Bits,        ///< of integers and i1, element by element
+  Convert,     ///< of one value to another type, element by element, or passes it
+  Vector,      ///< makes, reads or combines vectors and matrices
+  Random,
+  Shape,
+  Access,  ///< of an element of memory, by one thread alone
+  Atomic,  ///< of an element of memory, while others may
+  Local,
+  Control,  ///< has regions, or is a call
+  Terminator,
+  Check,  ///< reports
+  Stack,  ///< of adstacks, before lowering
+  Row,    ///< of their memory, after it
+};
+
+/// Set of what is true of some operations of a class.
+enum OpTrait : uint8_t {
+  Plain = 0,
+  Commutes = 1,  ///< both operands may change places
+  Exact = 2,     ///< every machine computes floats to the same bits
+};
+
 enum class OpForm : uint8_t {
   Nullary,
   Unary,
@@ -119,9 +147,11 @@ enum class Derivative : uint8_t {
 
 struct OpInfo {
   std::string_view spelling;
+  OpClass op_class;
   OpForm form;
   TypeRule rule;
   Effect effect;
+  uint8_t traits;  ///< OpTrait
   Derivative derivative;
   std::string_view doc;
 };
@@ -130,20 +160,66 @@ const OpInfo& InfoOf(Op op);
 /// The operation spelled `text` (for atomics with one space: "atomic add").
 std::optional<Op> OpFromSpelling(std::string_view text);
 
+inline constexpr OpClass kOpClasses[] = {
+#define ADC_OP(name, spelling, op_class, ...) OpClass::op_class,
+#include "ir/ops.def"
+#undef ADC_OP
+};
+constexpr OpClass ClassOf(Op op) {
+  return kOpClasses[static_cast<uint8_t>(op)];
+}
+inline bool Has(Op op, OpTrait trait) {
+  return (InfoOf(op).traits & trait) != 0;
+}
+
+// The operations of one class, for a switch that gives each of them a meaning of its own and is told when a
+// new one comes.
+enum class ArithmeticOp : uint8_t {
+#define ADC_CLASS_Arithmetic(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
+enum class CompareOp : uint8_t {
+#define ADC_CLASS_Compare(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
+enum class BitsOp : uint8_t {
+#define ADC_CLASS_Bits(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
+enum class VectorOp : uint8_t {
+#define ADC_CLASS_Vector(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
+enum class ControlOp : uint8_t {
+#define ADC_CLASS_Control(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
+/// `op` as one of its class: In<VectorOp>(op).
+template <typename Enum>
+constexpr Enum In(Op op) {
+  return static_cast<Enum>(op);
+}
+
+/// An operation of scalars that goes element by element where operands are vectors or matrices.
+constexpr bool IsElementwise(Op op) {
+  OpClass op_class = ClassOf(op);
+  return op_class == OpClass::Arithmetic || op_class == OpClass::Function || op_class == OpClass::Compare ||
+         op_class == OpClass::Bits || op_class == OpClass::Convert;
+}
 constexpr bool IsAtomic(Op op) {
-  return op >= Op::AtomicAdd && op <= Op::AtomicCompareExchange;
+  return ClassOf(op) == OpClass::Atomic;
 }
 constexpr bool IsAccess(Op op) {
-  return op >= Op::Load && op <= Op::AddTo;
+  return ClassOf(op) == OpClass::Access || ClassOf(op) == OpClass::Atomic;
 }
 constexpr bool IsTerminator(Op op) {
-  return op == Op::Yield || op == Op::ContinueIf || op == Op::Break || op == Op::Continue || op == Op::Return;
+  return ClassOf(op) == OpClass::Terminator;
 }
 constexpr bool IsCompare(Op op) {
-  return op >= Op::Eq && op <= Op::Ge;
+  return ClassOf(op) == OpClass::Compare;
 }
 constexpr bool HasRegions(Op op) {
-  return op >= Op::For && op <= Op::ParallelOver;
+  return ClassOf(op) == OpClass::Control && op != Op::Call;
 }
 
 /// Result type of an operation whose rule determines it from its operands (arithmetic, comparison, select,

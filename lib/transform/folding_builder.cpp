@@ -15,6 +15,7 @@ namespace adc::transform {
 
 using ir::Inst;
 using ir::Op;
+using ir::OpClass;
 using ir::Scalar;
 using ir::Type;
 using ir::Value;
@@ -23,122 +24,28 @@ namespace {
 
 /// Operations that every machine computes to the same bits.
 bool IsExactEverywhere(Op op, Type result) {
-  bool is_float = result.IsFloat();
-  switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sgn:
-    case Op::Not:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rcp:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Select:
-    case Op::Clamp:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::StopGradient:
+  switch (ir::ClassOf(op)) {
+    case OpClass::Compare:
+    case OpClass::Bits:
+    case OpClass::Convert:
       return true;
-    case Op::Rem:
-    case Op::Mod:
-    case Op::FloorDiv:
-      return !is_float;
-    case Op::Rsqrt:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Fma:
-    case Op::VecMake:
-    case Op::VecGet:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatGet:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
-    case Op::Shape:
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
-    case Op::Alloca:
-    case Op::For:
-    case Op::While:
-    case Op::If:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::ContinueIf:
-    case Op::Break:
-    case Op::Continue:
-    case Op::Return:
-    case Op::Assert:
-    case Op::Print:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
-    case Op::StatusRaise:
+    case OpClass::Arithmetic:
+      return !result.IsFloat() || ir::Has(op, ir::Exact);
+    case OpClass::Function:
+    case OpClass::Vector:
+    case OpClass::Random:
+    case OpClass::Shape:
+    case OpClass::Access:
+    case OpClass::Atomic:
+    case OpClass::Local:
+    case OpClass::Control:
+    case OpClass::Terminator:
+    case OpClass::Check:
+    case OpClass::Stack:
+    case OpClass::Row:
       return false;
   }
-  ADC_UNREACHABLE("operation");
+  ADC_UNREACHABLE("class of an operation");
 }
 
 /// The power of two 1/number where both are normal numbers of the format; 0 otherwise.
@@ -191,9 +98,8 @@ bool FoldingBuilder::IsFloat(Value v, double number) const {
 
 Value FoldingBuilder::Make(Op op, std::span<const Value> operands) {
   // Literals stand on the right, where both the rules below and the reader look for them.
-  bool commutes = op == Op::Add || op == Op::Mul || op == Op::And || op == Op::Or || op == Op::Xor;
   if (operands.size() == 2 && function_.IsConstant(operands[0]) && !function_.IsConstant(operands[1]) &&
-      (commutes || ir::IsCompare(op))) {
+      (ir::Has(op, ir::Commutes) || ir::IsCompare(op))) {
     Value exchanged[] = {operands[1], operands[0]};
     return Make(ir::IsCompare(op) ? Mirrored(op) : op, exchanged);
   }

@@ -52,7 +52,7 @@ std::vector<Value> Rewriter::MapAll(std::span<const Value> values) {
 }
 
 bool Rewriter::IsArithmetic(Op op) {
-  return op < Op::Shape && op != Op::Identity && op != Op::Random;
+  return ir::IsElementwise(op) || (ir::ClassOf(op) == ir::OpClass::Vector && op != Op::Identity);
 }
 
 bool Rewriter::IsFieldExtent(Inst inst) const {

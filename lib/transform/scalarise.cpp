@@ -22,6 +22,7 @@ using ir::InstData;
 using ir::Op;
 using ir::Type;
 using ir::Value;
+using ir::VectorOp;
 
 bool IsCompound(Type type) {
   return type.IsVec() || type.IsMat();
@@ -305,17 +306,20 @@ class ScalariseRewriter final : public Rewriter {
     const InstData& data = from_[inst];
     std::span<const Value> operands = from_.Operands(inst);
     Type result = from_.TypeOf(from_.Result(inst));
+    if (ir::IsElementwise(data.op)) return ElementWise(inst);
     MatrixExpansion expand(builder_);
     auto type_of = [&](uint32_t n) { return from_.TypeOf(operands[n]); };
     auto parts = [&](uint32_t n) { return Parts(operands[n]); };
-    switch (data.op) {
-      case Op::VecMake:
-      case Op::MatMake:
+    ADC_CHECK(ir::ClassOf(data.op) == ir::OpClass::Vector,
+              "an operation without vector form has a vector operand");
+    switch (ir::In<VectorOp>(data.op)) {
+      case VectorOp::VecMake:
+      case VectorOp::MatMake:
         return PartsOfAll(operands);
-      case Op::VecGet:
+      case VectorOp::VecGet:
         if (IsComponentOfParameter(inst)) return {ReadComponent(inst)};
         return {GetPart(parts(0), Map(operands[1]))};
-      case Op::MatGet: {
+      case VectorOp::MatGet: {
         if (IsComponentOfParameter(inst)) return {ReadComponent(inst)};
         std::vector<Value> all = parts(0);
         std::vector<Value> row;
@@ -328,7 +332,7 @@ class ScalariseRewriter final : public Rewriter {
         }
         return {GetPart(row, Map(operands[2]))};
       }
-      case Op::VecSet: {
+      case VectorOp::VecSet: {
         std::vector<Value> all = parts(0);
         Value index = Map(operands[1]), value = Map(operands[2]);
         for (size_t k = 0; k < all.size(); ++k) {
@@ -338,30 +342,30 @@ class ScalariseRewriter final : public Rewriter {
         }
         return all;
       }
-      case Op::Dot:
+      case VectorOp::Dot:
         return {expand.Dot(parts(0), parts(1))};
-      case Op::Cross:
+      case VectorOp::Cross:
         return expand.Cross(parts(0), parts(1));
-      case Op::Norm:
+      case VectorOp::Norm:
         return {expand.Norm(parts(0))};
-      case Op::Normalize:
+      case VectorOp::Normalize:
         return expand.Normalize(parts(0));
-      case Op::MatMul: {
+      case VectorOp::MatMul: {
         bool row_vector = type_of(0).IsVec();
         uint32_t inner = type_of(1).rows;
         uint32_t rows = row_vector ? 1 : type_of(0).rows;
         uint32_t columns = type_of(1).IsVec() ? 1 : type_of(1).columns;
         return expand.Product(parts(0), parts(1), rows, inner, columns);
       }
-      case Op::Transpose:
+      case VectorOp::Transpose:
         return expand.Transpose(parts(0), type_of(0).rows, type_of(0).columns);
-      case Op::Det:
+      case VectorOp::Det:
         return {expand.Determinant(parts(0), type_of(0).rows)};
-      case Op::Inverse:
+      case VectorOp::Inverse:
         return expand.Inverse(parts(0), type_of(0).rows);
-      case Op::Outer:
+      case VectorOp::Outer:
         return expand.Outer(parts(0), parts(1));
-      case Op::Identity: {
+      case VectorOp::Identity: {
         std::vector<Value> all;
         for (uint32_t k = 0; k < result.Components(); ++k) {
           bool diagonal = k / result.columns == k % result.columns;
@@ -371,104 +375,8 @@ class ScalariseRewriter final : public Rewriter {
         }
         return all;
       }
-      case Op::Neg:
-      case Op::Abs:
-      case Op::Sgn:
-      case Op::Not:
-      case Op::Floor:
-      case Op::Ceil:
-      case Op::Round:
-      case Op::Trunc:
-      case Op::Sqrt:
-      case Op::Rsqrt:
-      case Op::Rcp:
-      case Op::Sin:
-      case Op::Cos:
-      case Op::Tan:
-      case Op::Asin:
-      case Op::Acos:
-      case Op::Atan:
-      case Op::Sinh:
-      case Op::Cosh:
-      case Op::Tanh:
-      case Op::Exp:
-      case Op::Exp2:
-      case Op::Log:
-      case Op::Log2:
-      case Op::Erf:
-      case Op::Popcount:
-      case Op::Clz:
-      case Op::Add:
-      case Op::Sub:
-      case Op::Mul:
-      case Op::Div:
-      case Op::Rem:
-      case Op::Mod:
-      case Op::FloorDiv:
-      case Op::Pow:
-      case Op::Atan2:
-      case Op::Min:
-      case Op::Max:
-      case Op::And:
-      case Op::Or:
-      case Op::Xor:
-      case Op::Shl:
-      case Op::Shr:
-      case Op::Eq:
-      case Op::Ne:
-      case Op::Lt:
-      case Op::Le:
-      case Op::Gt:
-      case Op::Ge:
-      case Op::Select:
-      case Op::Fma:
-      case Op::Clamp:
-      case Op::Cast:
-      case Op::Bitcast:
-      case Op::StopGradient:
-        return ElementWise(inst);
-      case Op::Shape:
-      case Op::Load:
-      case Op::Store:
-      case Op::AtomicAdd:
-      case Op::AtomicSub:
-      case Op::AtomicMul:
-      case Op::AtomicMin:
-      case Op::AtomicMax:
-      case Op::AtomicAnd:
-      case Op::AtomicOr:
-      case Op::AtomicXor:
-      case Op::AtomicExchange:
-      case Op::AtomicCompareExchange:
-      case Op::AddTo:
-      case Op::Alloca:
-      case Op::For:
-      case Op::While:
-      case Op::If:
-      case Op::Parallel:
-      case Op::ParallelOver:
-      case Op::Random:
-      case Op::Call:
-      case Op::Yield:
-      case Op::ContinueIf:
-      case Op::Break:
-      case Op::Continue:
-      case Op::Return:
-      case Op::Assert:
-      case Op::Print:
-      case Op::StackNew:
-      case Op::StackPush:
-      case Op::StackPop:
-      case Op::StackTop:
-      case Op::RowClaim:
-      case Op::RowBase:
-      case Op::RowCapacity:
-      case Op::RowLoad:
-      case Op::RowStore:
-      case Op::StatusRaise:
-        break;
     }
-    ADC_UNREACHABLE("an operation without vector form has a vector operand");
+    ADC_UNREACHABLE("operation of vectors");
   }
 
   std::vector<Value> ElementWise(Inst inst) {

@@ -40,11 +40,6 @@ namespace {
 
 constexpr uint32_t kEnd = UINT32_MAX;
 
-bool Commutes(Op op) {
-  return op == Op::Add || op == Op::Mul || op == Op::And || op == Op::Or || op == Op::Xor || op == Op::Eq ||
-         op == Op::Ne;
-}
-
 uint64_t TypeWord(Type type) {
   return static_cast<uint64_t>(type.kind) | (static_cast<uint64_t>(type.scalar) << 8) |
          (uint64_t{type.rows} << 16) | (uint64_t{type.columns} << 24) | (uint64_t{type.count} << 32);
@@ -187,7 +182,7 @@ uint32_t ValueNumbering::DepthFor(Op op, std::span<const Value> operands, bool i
 Value ValueNumbering::EmitPure(Op op, std::span<const Value> operands, Type type, uint32_t attr,
                                diag::SourceSpan span) {
   uint64_t hash = HashMix(HashMix(static_cast<uint64_t>(op), TypeWord(type)), attr);
-  bool exchange = Commutes(op) && operands[1] < operands[0];
+  bool exchange = ir::Has(op, ir::Commutes) && operands[1] < operands[0];
   if (operands.size() == 2) {
     hash = HashMix(HashMix(hash, operands[exchange ? 1 : 0].raw), operands[exchange ? 0 : 1].raw);
   } else {
@@ -198,7 +193,7 @@ Value ValueNumbering::EmitPure(Op op, std::span<const Value> operands, Type type
     if (data.op != op || data.attr != attr || !(into_.TypeOf(entry.value) == type)) return false;
     std::span<const Value> others = into_.Operands(entry.inst);
     if (std::equal(others.begin(), others.end(), operands.begin(), operands.end())) return true;
-    return Commutes(op) && others[0] == operands[1] && others[1] == operands[0];
+    return ir::Has(op, ir::Commutes) && others[0] == operands[1] && others[1] == operands[0];
   });
   if (known.Valid()) return known;
   bool is_inert =

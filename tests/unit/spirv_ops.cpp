@@ -15,7 +15,7 @@ using ir::Op;
 using ir::Scalar;
 
 bool IsLibrary(Op op) {
-  return (op >= Op::Sin && op <= Op::Erf) || op == Op::Pow || op == Op::Atan2;
+  return ir::ClassOf(op) == ir::OpClass::Function;
 }
 
 bool IsSubnormal(Scalar scalar, uint64_t bits) {

@@ -7,10 +7,6 @@ using ir::Block;
 using ir::Inst;
 using ir::Op;
 
-bool IsFunction(Op op) {
-  return (op >= Op::Sin && op <= Op::Erf) || op == Op::Pow || op == Op::Atan2;
-}
-
 class Finder {
  public:
   Finder(const ir::Function& kernel, uint32_t first, Inst loop) : kernel_(kernel), loop_(loop) {
@@ -27,7 +23,8 @@ class Finder {
     Walk(kernel_[loop_].regions[0]);
     for (size_t n = prologue_.size(); n-- > 0;) {
       Inst inst = prologue_[n];
-      Block place = IsFunction(kernel_[inst].op) ? kernel_.Body() : Outermost(used_in_.Get(inst));
+      Block place = ir::ClassOf(kernel_[inst].op) == ir::OpClass::Function ? kernel_.Body()
+                                                                           : Outermost(used_in_.Get(inst));
       bool waits = place.Valid() && place != kernel_.Body() && place != kernel_[loop_].regions[0];
       if (waits) late_.Set(inst) = place;
       Use(inst, waits ? place : kernel_.Body());

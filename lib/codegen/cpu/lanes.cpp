@@ -121,8 +121,8 @@ class Finder {
   bool IsVectorOp(Op op, Scalar operand) const {
     if (ir::InfoOf(op).effect != ir::Effect::Pure) return false;
     bool divides = op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv;
-    bool is_function = (op >= Op::Sin && op <= Op::Erf) || op == Op::Pow || op == Op::Atan2 ||
-                       op == Op::Rem || (op == Op::Fma && !HasFma(target_));
+    bool is_function =
+        ir::ClassOf(op) == ir::OpClass::Function || op == Op::Rem || (op == Op::Fma && !HasFma(target_));
     return !is_function && (!divides || ir::IsFloat(operand));
   }
 

@@ -9,6 +9,7 @@
 namespace adc::codegen {
 
 using ir::Op;
+using ir::OpClass;
 using ir::Scalar;
 using llvm::Value;
 
@@ -117,157 +118,58 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ReductionOf(data.op)) sums_->Flush();
   SetPlace(inst);
-  switch (data.op) {
-    case Op::Sin:
-    case Op::Cos:
-      if (partner_.Get(inst).Valid()) {
-        EmitSinCos(inst);
-        return;
-      }
-      EmitPure(inst);
-      return;
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sgn:
-    case Op::Not:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Rem:
-    case Op::Mod:
-    case Op::FloorDiv:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Select:
-    case Op::Fma:
-    case Op::Clamp:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::StopGradient:
-      EmitPure(inst);
-      return;
-    case Op::VecGet:
-    case Op::MatGet:
-      EmitParameterComponent(inst);
-      return;
-    case Op::Shape:
-      values_.EmitShape(inst);
-      return;
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-      memory_.EmitAccess(inst);
-      return;
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AddTo:
+  switch (ir::ClassOf(data.op)) {
+    case OpClass::Arithmetic:
+    case OpClass::Function:
+    case OpClass::Compare:
+    case OpClass::Bits:
+    case OpClass::Convert:
+      // A sine and a cosine of one angle are made together.
+      return partner_.Get(inst).Valid() ? EmitSinCos(inst) : EmitPure(inst);
+    case OpClass::Vector:
+      // Of a parameter; others are scalars by now.
+      if (data.op != Op::VecGet && data.op != Op::MatGet) break;
+      return EmitParameterComponent(inst);
+    case OpClass::Shape:
+      return values_.EmitShape(inst);
+    case OpClass::Access:
+    case OpClass::Atomic:
       if (!sums_->Accumulate(inst)) memory_.EmitAccess(inst);
       return;
-    case Op::Alloca:
-      memory_.EmitAlloca(inst);
-      return;
-    case Op::For:
-      EmitFor(inst);
-      return;
-    case Op::While:
-      EmitWhile(inst);
-      return;
-    case Op::If:
-      EmitIf(inst);
-      return;
-    case Op::Assert:
-      if (config_.assertions || (data.flags & ir::kFlagPromise) != 0) EmitAssert(inst);
-      return;
-    case Op::Print:
-      return;
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity: {
-      Value* wide = data.op == Op::RowClaim  ? hooks_.Row(data.attr)
-                    : data.op == Op::RowBase ? hooks_.StackOffset(data.attr)
-                                             : hooks_.StackCapacity(data.attr);
-      ir::Value result = kernel_.Result(inst);
-      values_.Bind(result, builder_.CreateTrunc(wide, scalars_.RegisterType(kernel_.TypeOf(result).scalar)));
-      return;
-    }
-    case Op::RowLoad:
-    case Op::RowStore:
-      memory_.EmitRowAccess(inst);
-      return;
-    case Op::StatusRaise:
-      hooks_.Raise(StatusCode::AdstackOverflow, data.component, values_.Index(kernel_.Operand(inst, 0)));
-      return;
-    case Op::VecMake:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::ContinueIf:
-    case Op::Break:
-    case Op::Continue:
-    case Op::Return:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
+    case OpClass::Local:
+      return memory_.EmitAlloca(inst);
+    case OpClass::Control:
+      if (data.op == Op::For) return EmitFor(inst);
+      if (data.op == Op::While) return EmitWhile(inst);
+      if (data.op == Op::If) return EmitIf(inst);
+      break;
+    case OpClass::Check:
+      return EmitCheck(inst);
+    case OpClass::Row:
+      return EmitRow(inst);
+    case OpClass::Random:
+    case OpClass::Terminator:
+    case OpClass::Stack:
       break;
   }
   ADC_UNREACHABLE("an operation that lowering removes reaches code generation");
+}
+
+void BodyEmitter::EmitCheck(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  if (data.op == Op::StatusRaise)
+    hooks_.Raise(StatusCode::AdstackOverflow, data.component, values_.Index(kernel_.Operand(inst, 0)));
+  if (data.op == Op::Assert && (config_.assertions || (data.flags & ir::kFlagPromise) != 0)) EmitAssert(inst);
+}
+
+void BodyEmitter::EmitRow(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  if (data.op == Op::RowLoad || data.op == Op::RowStore) return memory_.EmitRowAccess(inst);
+  Value* wide = data.op == Op::RowClaim  ? hooks_.Row(data.attr)
+                : data.op == Op::RowBase ? hooks_.StackOffset(data.attr)
+                                         : hooks_.StackCapacity(data.attr);
+  ir::Value result = kernel_.Result(inst);
+  values_.Bind(result, builder_.CreateTrunc(wide, scalars_.RegisterType(kernel_.TypeOf(result).scalar)));
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
@@ -293,8 +195,7 @@ uint32_t Weight(const ir::Function& kernel, ir::Block block, bool* touches_rows)
     Op op = kernel[inst].op;
     if (op == Op::RowLoad || op == Op::RowStore) *touches_rows = true;
     bool is_loop = op == Op::For || op == Op::While;
-    bool is_function = op >= Op::Sin && op <= Op::Erf;
-    is_function = is_function || op == Op::Pow || op == Op::Atan2;
+    bool is_function = ir::ClassOf(op) == ir::OpClass::Function;
     weight += is_loop || is_function ? kFunction : 1;
     for (ir::Block region : kernel[inst].regions) {
       if (region.Valid()) weight += Weight(kernel, region, touches_rows);

@@ -52,6 +52,8 @@ class BodyEmitter {
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitAssert(ir::Inst inst);
+  void EmitCheck(ir::Inst inst);
+  void EmitRow(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
   void EmitSinCos(ir::Inst inst);
   /// The values that a block's terminator gives.

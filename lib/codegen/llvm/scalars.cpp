@@ -244,15 +244,24 @@ Value* ScalarEmitter::Compare(Op op, Scalar scalar, Value* a, Value* b) {
   struct Row {
     Predicate of_signed, of_unsigned, of_float;
   };
-  static constexpr Row kRows[] = {
-      {Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ},
-      {Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_UNE},
-      {Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT},
-      {Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE},
-      {Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT},
-      {Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE},
+  auto row_of = [](Op compare) -> Row {
+    switch (ir::In<ir::CompareOp>(compare)) {
+      case ir::CompareOp::Eq:
+        return {Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ};
+      case ir::CompareOp::Ne:
+        return {Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_UNE};
+      case ir::CompareOp::Lt:
+        return {Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT};
+      case ir::CompareOp::Le:
+        return {Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE};
+      case ir::CompareOp::Gt:
+        return {Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT};
+      case ir::CompareOp::Ge:
+        return {Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE};
+    }
+    ADC_UNREACHABLE("comparison");
   };
-  const Row& row = kRows[static_cast<uint8_t>(op) - static_cast<uint8_t>(Op::Eq)];
+  const Row row = row_of(op);
   if (scalar == Scalar::F16) return builder_.CreateFCmp(row.of_float, half_.ToFloat(a), half_.ToFloat(b));
   if (ir::IsFloat(scalar)) return builder_.CreateFCmp(row.of_float, a, b);
   return builder_.CreateICmp(ir::IsSigned(scalar) ? row.of_signed : row.of_unsigned, a, b);

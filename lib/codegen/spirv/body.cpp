@@ -7,6 +7,7 @@
 namespace adc::codegen::spirv {
 
 using ir::Op;
+using ir::OpClass;
 using ir::Scalar;
 
 BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
@@ -154,134 +155,44 @@ void BodyEmitter::SetPlace(ir::Inst inst) {
 void BodyEmitter::EmitInst(ir::Inst inst) {
   SetPlace(inst);
   const ir::InstData& data = function_[inst];
-  switch (data.op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sgn:
-    case Op::Not:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Rcp:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Erf:
-    case Op::Popcount:
-    case Op::Clz:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Rem:
-    case Op::Mod:
-    case Op::FloorDiv:
-    case Op::Pow:
-    case Op::Atan2:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::Select:
-    case Op::Fma:
-    case Op::Clamp:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::StopGradient:
+  switch (ir::ClassOf(data.op)) {
+    case OpClass::Arithmetic:
+    case OpClass::Function:
+    case OpClass::Compare:
+    case OpClass::Bits:
+    case OpClass::Convert:
       EmitPure(inst);
       return;
-    case Op::For:
-      EmitFor(inst);
+    case OpClass::Control:
+      if (data.op == Op::For) return EmitFor(inst);
+      if (data.op == Op::While) return EmitWhile(inst);
+      if (data.op == Op::If) return EmitIf(inst);
+      break;
+    case OpClass::Check:
+      if (data.op != Op::Print) EmitKernelInst(inst);
       return;
-    case Op::While:
-      EmitWhile(inst);
-      return;
-    case Op::If:
-      EmitIf(inst);
-      return;
-    case Op::Print:
-      return;
-    case Op::VecGet:
-    case Op::MatGet:
-    case Op::Shape:
-    case Op::Load:
-    case Op::Store:
-    case Op::AtomicAdd:
-    case Op::AtomicSub:
-    case Op::AtomicMul:
-    case Op::AtomicMin:
-    case Op::AtomicMax:
-    case Op::AtomicAnd:
-    case Op::AtomicOr:
-    case Op::AtomicXor:
-    case Op::AtomicExchange:
-    case Op::AtomicCompareExchange:
-    case Op::AddTo:
-    case Op::Alloca:
-    case Op::Assert:
-    case Op::RowClaim:
-    case Op::RowBase:
-    case Op::RowCapacity:
-    case Op::RowLoad:
-    case Op::RowStore:
-    case Op::StatusRaise:
-      ADC_CHECK(kernel_ != nullptr, "a function of scalars touches memory");
+    case OpClass::Vector:
+      // Of a parameter; others are scalars by now.
+      if (data.op != Op::VecGet && data.op != Op::MatGet) break;
       EmitKernelInst(inst);
       return;
-    case Op::VecMake:
-    case Op::VecSet:
-    case Op::Dot:
-    case Op::Cross:
-    case Op::Norm:
-    case Op::Normalize:
-    case Op::MatMake:
-    case Op::MatMul:
-    case Op::Transpose:
-    case Op::Det:
-    case Op::Inverse:
-    case Op::Outer:
-    case Op::Identity:
-    case Op::Random:
-    case Op::Parallel:
-    case Op::ParallelOver:
-    case Op::Call:
-    case Op::Yield:
-    case Op::ContinueIf:
-    case Op::Break:
-    case Op::Continue:
-    case Op::Return:
-    case Op::StackNew:
-    case Op::StackPush:
-    case Op::StackPop:
-    case Op::StackTop:
+    case OpClass::Shape:
+    case OpClass::Access:
+    case OpClass::Atomic:
+    case OpClass::Local:
+    case OpClass::Row:
+      EmitKernelInst(inst);
+      return;
+    case OpClass::Random:
+    case OpClass::Terminator:
+    case OpClass::Stack:
       break;
   }
   ADC_UNREACHABLE("an operation that lowering removes reaches code generation");
 }
 
 void BodyEmitter::EmitKernelInst(ir::Inst inst) {
+  ADC_CHECK(kernel_ != nullptr, "a function of scalars touches memory");
   const ir::InstData& data = function_[inst];
   if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
     Id& total = states_[sum_states_[sum]];

@@ -291,17 +291,26 @@ Id ScalarEmitter::Compare(Op op, Scalar scalar, Id a, Id b) {
   struct Row {
     spv::Op of_signed, of_unsigned, of_float;
   };
-  static constexpr Row kRows[] = {
-      {spv::OpIEqual, spv::OpIEqual, spv::OpFOrdEqual},
-      {spv::OpINotEqual, spv::OpINotEqual, spv::OpFUnordNotEqual},
-      {spv::OpSLessThan, spv::OpULessThan, spv::OpFOrdLessThan},
-      {spv::OpSLessThanEqual, spv::OpULessThanEqual, spv::OpFOrdLessThanEqual},
-      {spv::OpSGreaterThan, spv::OpUGreaterThan, spv::OpFOrdGreaterThan},
-      {spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual, spv::OpFOrdGreaterThanEqual},
+  auto row_of = [](Op compare) -> Row {
+    switch (ir::In<ir::CompareOp>(compare)) {
+      case ir::CompareOp::Eq:
+        return {spv::OpIEqual, spv::OpIEqual, spv::OpFOrdEqual};
+      case ir::CompareOp::Ne:
+        return {spv::OpINotEqual, spv::OpINotEqual, spv::OpFUnordNotEqual};
+      case ir::CompareOp::Lt:
+        return {spv::OpSLessThan, spv::OpULessThan, spv::OpFOrdLessThan};
+      case ir::CompareOp::Le:
+        return {spv::OpSLessThanEqual, spv::OpULessThanEqual, spv::OpFOrdLessThanEqual};
+      case ir::CompareOp::Gt:
+        return {spv::OpSGreaterThan, spv::OpUGreaterThan, spv::OpFOrdGreaterThan};
+      case ir::CompareOp::Ge:
+        return {spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual, spv::OpFOrdGreaterThanEqual};
+    }
+    ADC_UNREACHABLE("comparison");
   };
   if (scalar == Scalar::I1)
     return f_.Compare(op == Op::Eq ? spv::OpLogicalEqual : spv::OpLogicalNotEqual, a, b);
-  const Row& row = kRows[static_cast<uint8_t>(op) - static_cast<uint8_t>(Op::Eq)];
+  const Row row = row_of(op);
   return f_.Compare(ir::IsFloat(scalar)    ? row.of_float
                     : ir::IsSigned(scalar) ? row.of_signed
                                            : row.of_unsigned,
