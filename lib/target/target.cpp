@@ -69,13 +69,14 @@ std::vector<Target> MakeTable() {
   table.push_back(CudaTarget(target_processor, target_level, ptx));
 #define ADC_HIP_TARGET(target_processor, target_wave) \
   table.push_back(HipTarget(target_processor, target_wave));
-#define ADC_SHADER_TARGET(target_name, target_kind, target_arch, target_level, target_f64) \
-  {                                                                                        \
-    Target t = DeviceTarget(Kind::target_kind, Arch::target_arch, target_name);            \
-    t.level = target_level;                                                                \
-    t.tape_bytes = kShaderTapeBytes;                                                       \
-    t.f64 = target_f64;                                                                    \
-    table.push_back(t);                                                                    \
+#define ADC_SHADER_TARGET(target_name, target_kind, target_arch, target_level, target_f64, target_features) \
+  {                                                                                                         \
+    Target t = DeviceTarget(Kind::target_kind, Arch::target_arch, target_name);                             \
+    t.level = target_level;                                                                                 \
+    t.tape_bytes = kShaderTapeBytes;                                                                        \
+    t.features = target_features;                                                                           \
+    t.f64 = target_f64;                                                                                     \
+    table.push_back(t);                                                                                     \
   }
 #include "target/targets.def"
   return table;

@@ -30,7 +30,7 @@ struct Target {
   Arch arch = Arch::X86_64;
   std::string_view triple;  ///< as LLVM names it; empty where LLVM writes no code for it
   std::string processor;    ///< as LLVM names it: "x86-64-v3", "sm_80", "gfx1100"
-  std::string features;     ///< as LLVM lists them: "+ptx70"
+  std::string features;     ///< as LLVM lists them: "+ptx70"; of shaders: "-bufferDeviceAddress" or none
   /// x86-64: micro-architecture level, 1 to 4. NVIDIA: number of the sm. Vulkan, Metal: version times ten
   /// (12, 24). 0 elsewhere.
   uint32_t level = 0;

@@ -25,13 +25,14 @@ A program says in comments what must come out:
   // not on DEVICE: WHY      ... a kind of device, which does not run it
   // large: WHY              only the CPU runs it, and devices with --large: those that the host imitates take too long
 
-Usage: run_gradients.py [--device DEVICE [--validate] [--large]]
+Usage: run_gradients.py [--device DEVICE [--validate] [--confined] [--large]]
                         [--compile-to FOLDER --target TARGET... [--compiled-with OPTIONS]] [--bundles FOLDER]
                         [--through COMMAND] [--workers N] [--times] [--share N] [--one-type] [--seed N]
                         ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
-it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
+it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent. --confined: nobody vouches for the code, which has no
+device addresses.
 --compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
 machine without the compiler can run them (adc-runtime in place of ADC). Of targets that are given as A|B each program
 takes one in turn, or all with ADC_FULL=1 in the environment, and one of the options of --compiled-with alike.
@@ -75,6 +76,7 @@ LANES = 32  # rows lie in blocks of so many
 LITTLE = 4096  # bytes of a heap that are no rows: words of the launch, claim counters
 TARGETS = {"cpu": target_of_host(), "cuda": "cuda:sm_80", "vulkan": "vulkan:1.2", "hip": "hip:gfx1100",
            "metal": "metal:2.4"}
+CONFINED = "vulkan:1.2-near"
 OF_A_RUN = ("gives", "heap", "fails")
 DIRECTIVES = "set|gradcheck|run|gives|heap|fails|refuses"
 
@@ -150,6 +152,8 @@ class Program:
         self.device = ["--device", options.device] if options.device != "cpu" else []
         if options.validate:
             self.device.append("--validate")
+        if options.confined:
+            self.device.append("--confined")
         self.mistakes = []
         self.oracle = []  # the text, for the interpreter
         self.kernels, self.names, self.given = parameters(self.text), Names(), {}
@@ -291,7 +295,8 @@ class Program:
         launches = sum(kind in ("run", "gradcheck") for kind, _ in comments)
         alone = self.options.through or re.search(r"^// compiled with: ", self.text, re.M)
         if not self.options.bundles and launches > (0 if alone else 1):
-            bundle = self.compile(self.folder, self.options.target or [TARGETS[self.options.device]])
+            bundle = self.compile(self.folder, self.options.target or
+                                  [CONFINED if self.options.confined else TARGETS[self.options.device]])
             if bundle is None:
                 return
             if not self.options.through:
@@ -327,6 +332,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--validate", action="store_true")
+    parser.add_argument("--confined", action="store_true")
     parser.add_argument("--compile-to")
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--compiled-with", default="")

@@ -199,6 +199,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     return driver::kExitUsage;
   }
   open.derive_for = kernel_name;
+  device.confined = open.trust.confined;
   double exact = 0, plain = 0;
   auto bench = [&](double* device_seconds) {
     Machine machine(session);

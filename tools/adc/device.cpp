@@ -35,6 +35,7 @@ adrt_status OpenVulkan(const adrt_host& host, const DeviceChoice& choice, uint32
   auto desc = Sized<adrt_vk_open_desc>();
   desc.index = choice.index;
   if (choice.validate) desc.flags |= ADRT_VK_VALIDATE;
+  if (choice.confined) desc.flags |= ADRT_VK_ROBUST;
   return adrt_device_open_vk(&host, &desc, device, error);
 }
 
@@ -150,6 +151,7 @@ adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adr
   adrt_status status = FindKind(choice.kind)->open(host, choice, workers, device.Out(), error);
   if (status != ADRT_OK) return status;
   device_ = std::move(device);
+  confined_ = choice.confined;
   report_ = Sized<adrt_device_report>();
   return adrt_device_info(device_.get(), &report_, error);
 }
@@ -175,7 +177,9 @@ std::vector<std::string> OpenedDevice::Targets() const {
     bool older = target.kind == target::Kind::Cuda && target.level <= SmOf(arch);
     if ((exact || older) && (best == nullptr || target.level >= best->level)) best = &target;
     // A Vulkan version leaves features to the device: code for an older one may ask for fewer.
-    if (target.kind == target::Kind::Vulkan && target.ArchName() <= arch) names.push_back(target.name);
+    bool asked = target.features.empty() != confined_;
+    if (target.kind == target::Kind::Vulkan && target.ArchName() <= arch && asked)
+      names.push_back(target.name);
   }
   if (names.empty()) names.push_back(best != nullptr ? best->name : std::string(kind));
   return names;

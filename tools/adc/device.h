@@ -16,6 +16,7 @@ struct DeviceChoice {
   std::string kind = "cpu";
   uint32_t index = 0;
   bool validate = false;  ///< Vulkan: with the validation layer
+  bool confined = false;  ///< Vulkan: with robust buffer access, for code that nobody vouches for
   std::string Name() const;
   bool operator==(const DeviceChoice&) const = default;
 };
@@ -57,6 +58,7 @@ class OpenedDevice {
   std::unique_ptr<Watch> watch_ = std::make_unique<Watch>();
   Device device_;
   adrt_device_report report_ = {};
+  bool confined_ = false;
 };
 
 }  // namespace adc::tool

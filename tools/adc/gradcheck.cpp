@@ -461,6 +461,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   request.file = files[0];
+  request.device.confined = open.trust.confined;
   if (request.source.empty() && request.file.ends_with(".ir")) request.source = request.file;
   settings.launch.workers = static_cast<uint32_t>(workers);
   if (modes.size() < 2) {

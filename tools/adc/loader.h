@@ -83,6 +83,7 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 /// compiled from source needs nobody.
 struct Trust {
   bool all = false;
+  bool confined = false;           ///< nobody is believed: code runs where the device confines it
   std::vector<uint8_t> keys = {};  ///< Ed25519 public keys of 32 bytes
   bool operator==(const Trust&) const = default;
 };

@@ -129,6 +129,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
     return driver::kExitUsage;
   }
   Machine machine(session);
+  device.confined = open.trust.confined;
   launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();

@@ -24,6 +24,11 @@ void AddKeyOption(CommandLine& line, std::string help, std::vector<uint8_t>* key
 void AddTrustOptions(CommandLine& line, Trust* trust) {
   line.Flag("--trust", "run the bundle's code, whoever made it, with all rights of this account",
             &trust->all);
+  line.Flag(
+      "--confined",
+      "with --device vulkan: run the bundle's code, whoever made it, where the device keeps it inside its\n"
+      "buffers. Takes code of the targets vulkan:1.2-near and vulkan:1.3-near",
+      &trust->confined);
   AddKeyOption(line, "run the bundle's code where this public key has signed it; any number of them",
                &trust->keys);
 }

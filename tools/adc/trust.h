@@ -9,7 +9,7 @@
 
 namespace adc::tool {
 
-/// --trust and --key.
+/// --trust, --confined and --key.
 void AddTrustOptions(CommandLine& line, Trust* trust);
 
 /// --key=FILE, any number of them: public keys, one after the other.

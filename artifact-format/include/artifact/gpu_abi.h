@@ -11,12 +11,12 @@
  *   heap address, status address, number of iterations, number of threads that take part
  *
  * CUDA and HIP: every word is a kernel parameter, in order, without gaps.
- * Vulkan: the words lie in device memory; the push constants are their device address. Near entries reach
- *   buffers and layouts through descriptors of set 0, far entries through the addresses among the words;
- *   scratch, heap and status are reached through their addresses by both.
- * Metal: words, heap, status and parameters are buffer bindings: below ADRT_METAL_TABLE the index of a
- * buffer, from there on, counted from 0, the place of a device address in a table that is the buffer with
- * that index.
+ * Vulkan: words lie in device memory; the push constants are their device address. Near entries reach buffers
+ *   and layouts through descriptors of set 0, far ones through the addresses among the words; scratch, heap
+ * and status by address in both. Entries that have no far one beside them reach all, words too, by
+ * descriptors. Metal: words, heap, status and parameters are buffer bindings: below ADRT_METAL_TABLE the
+ * index of a buffer, from there on, counted from 0, the place of a device address in a table that is the
+ * buffer with that index.
  *
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial task

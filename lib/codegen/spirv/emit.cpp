@@ -52,7 +52,7 @@ class Emission {
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
     builder_.Decorate(context_.thread_index, spv::DecorationBuiltIn, {spv::BuiltInGlobalInvocationId});
-    if (context_.IsMetal()) return;
+    if (!context_.HasAddresses()) return;
     builder_.AddCapability(spv::CapabilityPhysicalStorageBufferAddresses);
     context_.push_constants =
         builder_.GlobalVariable(spv::StorageClassPushConstant, builder_.BlockOfOne(builder_.IntType(64)));
@@ -75,8 +75,8 @@ class Emission {
       auto emit = [&](const std::string& symbol, Addressing addressing) {
         return EmitEntry(kernel, checks, tasks[number], number, rows, symbol, entry.block_size, addressing);
       };
-      if (context_.IsMetal()) {
-        entry.bindings = emit(entry.symbol, Addressing::Metal);
+      if (!context_.HasAddresses()) {
+        entry.bindings = emit(entry.symbol, context_.IsMetal() ? Addressing::Metal : Addressing::Alone);
       } else {
         entry.far_symbol = entry.symbol + kFarEnding;
         entry.bindings = emit(entry.symbol, Addressing::Near);
@@ -96,7 +96,7 @@ class Emission {
   }
 
   uint32_t IdCount() const { return builder_.IdCount(); }
-  Words Finish() const { return builder_.Finish(!context_.IsMetal()); }
+  Words Finish() const { return builder_.Finish(context_.HasAddresses()); }
   std::vector<std::string> Features() const {
     return context_.IsMetal() ? std::vector<std::string>() : FeaturesOf(builder_);
   }

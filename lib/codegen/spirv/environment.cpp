@@ -36,7 +36,7 @@ Environment::Environment(ModuleContext& context, FunctionBuilder& builder, Scala
     if (addressing == Addressing::Near && scratch) continue;
     bool alone = use.views.size() == 1 && !use.by_address && !kernel.params[param].alias;
     for (Storage storage : use.views) Bound(BindingOf::Param, param, storage, use.written, !alone);
-    if (addressing == Addressing::Metal && use.by_address && use.views.count(Storage::U32) == 0)
+    if (!HasAddresses(addressing) && use.by_address && use.views.count(Storage::U32) == 0)
       Bound(BindingOf::Param, param, Storage::U32, true, !use.views.empty());
   }
 }
@@ -75,9 +75,9 @@ Id Environment::Word(uint32_t position) {
   Id& known = loaded_[position];
   if (known != 0) return known;
   FunctionBuilder::Head head(f_);
-  bool metal = addressing_ == Addressing::Metal;
+  bool addressed = HasAddresses(addressing_);
   if (words_ == 0) {
-    if (metal) {
+    if (!addressed) {
       words_ = Bound(BindingOf::Words, 0, Storage::U64, false, false);
     } else {
       Uses(context_.push_constants);
@@ -87,7 +87,7 @@ Id Environment::Word(uint32_t position) {
     }
   }
   Place place =
-      InBlock(words_, metal ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer,
+      InBlock(words_, addressed ? spv::StorageClassPhysicalStorageBuffer : spv::StorageClassStorageBuffer,
               Storage::U64, f_.Int(32, position));
   known = f_.Load(m_.IntType(64), place.pointer, place.alignment);
   return known;

@@ -17,11 +17,13 @@ struct ModuleContext {
   const ir::Module& ir;
   const CodeConfig& config;
   AtomicAbility ability;
-  Id push_constants = 0;             ///< Vulkan: a block that holds the address of the words
+  Id push_constants = 0;             ///< with device addresses: a block that holds that of the words
   Id thread_index = 0;               ///< the built-in input
-  Id raise = 0;                      ///< Vulkan: the function that fills the status block
+  Id raise = 0;                      ///< with device addresses: the function that fills the status block
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
   bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
+  /// Whether the module may use device addresses.
+  bool HasAddresses() const { return !IsMetal() && config.target.features.empty(); }
 };
 
 /// Memory that can be read and written: a pointer, and what its accesses must say.
@@ -39,7 +41,11 @@ class Environment {
 
   Addressing addressing() const { return addressing_; }
   /// Bits in which the position of an element is counted: near memory has less than 2^32 elements.
-  uint32_t IndexWidth() const { return addressing_ == Addressing::Near ? 32 : 64; }
+  uint32_t IndexWidth() const { return ReachesByDescriptor() ? 32 : 64; }
+  /// Vulkan: whether buffers lie behind descriptors, which reach less than 2^32 bytes.
+  bool ReachesByDescriptor() const {
+    return addressing_ == Addressing::Near || addressing_ == Addressing::Alone;
+  }
 
   /// Extent of an axis of a buffer parameter in 64 bits.
   Id Extent(uint32_t param, uint32_t axis) { return Word(first_word_[param] + 1 + axis); }
@@ -49,27 +55,28 @@ class Environment {
   Place Element(uint32_t param, Storage storage, Id index);
   /// The storage by which elements of a scalar type are read and written.
   Storage StorageFor(uint32_t param, ir::Scalar scalar) const;
-  /// Vulkan: the device address of a parameter.
+  /// With device addresses: that of a parameter.
   Id Address(uint32_t param) { return Word(first_word_[param]); }
 
   /// Word `number` of a claim group or of a stack that lives in a row.
   Id GroupWord(uint32_t group, uint32_t number);
   Id StackWord(uint32_t stack, uint32_t number);
   bool IsGated(uint32_t group) const;
-  /// Vulkan: a single element at a device address.
+  /// With device addresses: a single element at a device address.
   Place AtAddress(Storage storage, Id address);
-  /// Vulkan: a pointer to elements that lie `stride` bytes apart from a device address on, and one of them.
+  /// With device addresses: a pointer to elements that lie `stride` bytes apart from a device address on, and
+  /// one of them.
   Id ArrayAt(Storage storage, uint32_t stride, Id address);
   Place InArray(Id array, Storage storage, Id index) {
     return InBlock(array, spv::StorageClassPhysicalStorageBuffer, storage, index);
   }
-  /// Vulkan: the address of the heap.
+  /// With device addresses: that of the heap.
   Id HeapAddress() { return Word(tail_); }
-  /// Metal: element `index` of the heap.
+  /// Without device addresses: element `index` of the heap.
   Place HeapElement(Storage storage, Id index);
-  /// Metal: the variable that is the status block, an array of words.
+  /// Without device addresses: the variable that is the status block, an array of words.
   Id StatusBlock();
-  /// Vulkan: the address of the status block.
+  /// With device addresses: that of the status block.
   Id StatusAddress() { return Word(tail_ + 1); }
   Id Iterations() { return Word(tail_ + 2); }
   Id Threads() { return Word(tail_ + 3); }

@@ -76,7 +76,10 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   cell.kind = KindOf(inst);
   cell.scalar = element.scalar;
   cell.param = base_data.number;
-  if (cell.InArray()) cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
+  if (cell.InArray()) {
+    cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
+    cell.length = base_data.type.count * base_data.type.Components();
+  }
   uint32_t width = cell.width = cell.InArray() ? 32 : environment_.IndexWidth();
   if (cell.kind == BaseKind::Layout) {
     const ir::LayoutField& field = context_.ir.layouts[base_data.type.count].fields[data.attr];
@@ -227,28 +230,33 @@ void MemoryEmitter::Write(const Place& place, Scalar scalar, Id value) {
 
 /// An index of an access is signed; only of bytes can near memory have more than 2^31.
 Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
-  bool many = storage == Storage::U8 && environment_.addressing() == Addressing::Near;
+  bool many = storage == Storage::U8 && environment_.ReachesByDescriptor();
   Id index = many ? f_.Resize(cell.index, cell.width, 64, false) : cell.index;
   return environment_.Element(cell.param, storage, index);
 }
 
-Id MemoryEmitter::Load(const Cell& cell) {
-  if (cell.InArray()) {
-    Id type = scalars_.RegisterType(cell.scalar);
-    bool local = cell.kind == BaseKind::Local;
-    Id pointer_type = m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate, type);
-    return f_.Load(type, f_.Emit(spv::OpAccessChain, pointer_type, {cell.array, cell.index}), 0);
+/// No device bounds accesses of such arrays. Code that is to run untrusted bounds them itself, in a form that
+/// the loader looks for: the index is a constant, or the smaller of something and a constant.
+Id MemoryEmitter::InArray(const Cell& cell) {
+  Id index = cell.index;
+  if (environment_.addressing() == Addressing::Alone && !m_.IntegerOf(index)) {
+    index = f_.Glsl(GLSLstd450UMin, m_.IntType(32),
+                    {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});
   }
+  bool local = cell.kind == BaseKind::Local;
+  Id type = m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
+                           scalars_.RegisterType(cell.scalar));
+  return f_.Emit(spv::OpAccessChain, type, {cell.array, index});
+}
+
+Id MemoryEmitter::Load(const Cell& cell) {
+  if (cell.InArray()) return f_.Load(scalars_.RegisterType(cell.scalar), InArray(cell), 0);
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
   return Read(PlaceOf(cell, storage), cell.scalar);
 }
 
 void MemoryEmitter::Store(const Cell& cell, Id value) {
-  if (cell.InArray()) {
-    Id pointer_type = m_.PointerType(spv::StorageClassFunction, scalars_.RegisterType(cell.scalar));
-    f_.Store(f_.Emit(spv::OpAccessChain, pointer_type, {cell.array, cell.index}), value, 0);
-    return;
-  }
+  if (cell.InArray()) return f_.Store(InArray(cell), value, 0);
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
   Write(PlaceOf(cell, storage), cell.scalar, value);
 }
@@ -276,8 +284,8 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
 
 Id MemoryEmitter::SubWordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
   Id offset = AddressOf(cell);
-  bool metal = environment_.addressing() == Addressing::Metal;
-  Place word = metal
+  bool bound = !HasAddresses(environment_.addressing());
+  Place word = bound
                    ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
                    : environment_.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
   Id byte = f_.And(32, f_.Resize(offset, 64, 32, false), f_.Int(32, 3));
@@ -286,8 +294,8 @@ Id MemoryEmitter::SubWordUpdate(const Cell& cell, Op op, std::span<const Id> ope
 
 Id MemoryEmitter::AddressOf(const Cell& cell) {
   Id offset = f_.Mul(64, f_.Resize(cell.index, cell.width, 64, false), f_.Int(64, ir::ByteSize(cell.scalar)));
-  bool metal = environment_.addressing() == Addressing::Metal;
-  return metal ? offset : f_.Add(64, environment_.Address(cell.param), offset);
+  bool bound = !HasAddresses(environment_.addressing());
+  return bound ? offset : f_.Add(64, environment_.Address(cell.param), offset);
 }
 
 }  // namespace adc::codegen::spirv

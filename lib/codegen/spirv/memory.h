@@ -59,6 +59,7 @@ class MemoryEmitter {
     Id array = 0;
     Id index = 0;
     uint32_t width = 32;  ///< of the index
+    uint32_t length = 0;  ///< elements of the array
     bool InArray() const { return kind == BaseKind::Local || kind == BaseKind::Constant; }
   };
 
@@ -73,6 +74,8 @@ class MemoryEmitter {
   Id EmitUnchecked(ir::Inst inst);
   /// The element of a parameter seen as `storage`.
   Place PlaceOf(const Cell& cell, Storage storage);
+  /// A pointer to an element of an array that is no memory of the device's.
+  Id InArray(const Cell& cell);
   Id Load(const Cell& cell);
   void Store(const Cell& cell, Id value);
   Id AtomicUpdate(const Cell& cell, ir::Op op, std::span<const Id> operands);

@@ -80,8 +80,7 @@ Id RowEmitter::ArrayOf(Id token, const StackUse& use) {
   Id block = f_.And(64, token, f_.Int(64, ~kLaneMask));
   Id lane = f_.And(64, token, f_.Int(64, kLaneMask));
   Id start = f_.Add(64, block, f_.Mul(64, environment_.StackWord(use.stack, 0), f_.Int(64, lanes)));
-  if (environment_.addressing() == Addressing::Metal)
-    return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
+  if (!HasAddresses(environment_.addressing())) return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
   Id address = f_.Add(64, environment_.HeapAddress(), start);
   address = f_.Add(64, address, f_.Mul(64, lane, f_.Int(64, bytes)));
   return environment_.ArrayAt(use.storage, static_cast<uint32_t>(lanes * bytes), address);
@@ -110,12 +109,12 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
 /// of them would have one row.
 Id RowEmitter::TakeRow(uint32_t group) {
   Id counter = environment_.GroupWord(group, kCounter);
-  Id pointer =
-      environment_.addressing() == Addressing::Metal
-          ? environment_.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2))).pointer
-          : environment_.AtAddress(Storage::U32, f_.Add(64, environment_.HeapAddress(), counter)).pointer;
+  bool addressed = HasAddresses(environment_.addressing());
+  Place place = addressed
+                    ? environment_.AtAddress(Storage::U32, f_.Add(64, environment_.HeapAddress(), counter))
+                    : environment_.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2)));
   Id row = f_.Emit(spv::OpAtomicIAdd, m_.IntType(32),
-                   {pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Int(32, 1)});
+                   {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Int(32, 1)});
   return f_.Resize(row, 32, 64, false);
 }
 
@@ -160,7 +159,7 @@ void RowEmitter::EmitAccess(ir::Inst inst) {
   Storage storage = target.use.storage;
   Slot slot = SlotOf(target);
   Place place;
-  if (environment_.addressing() == Addressing::Metal) {
+  if (!HasAddresses(environment_.addressing())) {
     Id distance =
         f_.Mul(64, f_.Resize(slot.id, slot.width, 64, false), f_.Int(64, context_.config.target.row_lanes));
     place = environment_.HeapElement(storage, f_.Add(64, array->second, distance));

@@ -48,18 +48,18 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
   f.Start(done);
 }
 
-/// raise(status address, source, code, task, index, needed, iteration). Metal: without the address, since the
-/// block is a variable of the entry.
+/// raise(status address, source, code, task, index, needed, iteration). Without device addresses: without the
+/// first, since the block is a variable of the entry.
 Id StatusReporter::MakeFunction() {
   ModuleBuilder& m = context_.module;
-  bool metal = environment_.addressing() == Addressing::Metal;
-  spv::StorageClass memory = metal ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
+  bool bound = !HasAddresses(environment_.addressing());
+  spv::StorageClass memory = bound ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
   Id word = m.IntType(32), wide = m.IntType(64);
   std::vector<Id> parameters = {word, word, word, word, wide, wide};
-  if (!metal) parameters.insert(parameters.begin(), wide);
+  if (!bound) parameters.insert(parameters.begin(), wide);
   FunctionBuilder f(m, m.VoidType(), parameters);
   Id status = 0;
-  if (metal) {
+  if (bound) {
     status = environment_.StatusBlock();
   } else {
     Id block = m.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
@@ -68,9 +68,9 @@ Id StatusReporter::MakeFunction() {
   auto place = [&](uint32_t number) {
     Id pointer =
         f.Emit(spv::OpAccessChain, m.PointerType(memory, word), {status, f.Int(32, 0), f.Int(32, number)});
-    return Place{pointer, metal ? 0u : 4u, Storage::U32};
+    return Place{pointer, bound ? 0u : 4u, Storage::U32};
   };
-  size_t first = metal ? 0 : 1;
+  size_t first = bound ? 0 : 1;
   Fill(f, place,
        {f.Parameter(first), f.Parameter(first + 1), f.Parameter(first + 2), f.Parameter(first + 3),
         f.Parameter(first + 4), f.Parameter(first + 5)});
@@ -80,11 +80,11 @@ Id StatusReporter::MakeFunction() {
 }
 
 void StatusReporter::Raise(StatusCode code, uint32_t index, Id needed) {
-  bool metal = environment_.addressing() == Addressing::Metal;
-  Id& raise = metal ? raise_ : context_.raise;
+  bool bound = !HasAddresses(environment_.addressing());
+  Id& raise = bound ? raise_ : context_.raise;
   if (raise == 0) raise = MakeFunction();
   std::vector<Id> operands = {raise};
-  if (!metal) operands.push_back(environment_.StatusAddress());
+  if (!bound) operands.push_back(environment_.StatusAddress());
   Id zero = f_.Int(64, 0);
   for (Id operand : {f_.Int(32, StatusSource(code, task_, index)), f_.Int(32, static_cast<uint32_t>(code)),
                      f_.Int(32, task_), f_.Int(32, index), needed != 0 ? needed : zero,

@@ -33,7 +33,7 @@ class StatusReporter {
   FunctionBuilder& f_;
   uint32_t task_;
   Id iteration_ = 0;
-  Id raise_ = 0;  ///< Metal: the function that reports, of this entry
+  Id raise_ = 0;  ///< without device addresses: the function that reports, of this entry
 };
 
 }  // namespace adc::codegen::spirv

@@ -14,8 +14,13 @@ namespace adc::codegen::spirv {
 enum class Addressing : uint8_t {
   Far,    ///< Vulkan: device addresses among the words
   Near,   ///< Vulkan: descriptors; what has none through its device address
+  Alone,  ///< Vulkan: descriptors alone, words, heap and status among them
   Metal,  ///< buffer bindings alone
 };
+/// Whether some memory is reached through device addresses.
+inline bool HasAddresses(Addressing addressing) {
+  return addressing == Addressing::Far || addressing == Addressing::Near;
+}
 
 /// Element types of memory. Words are unsigned; i1 is a byte.
 enum class Storage : uint8_t { U8, U16, U32, U64, F16, F32, F64 };
@@ -57,8 +62,9 @@ bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);
 /// What a task does with one parameter.
 struct ParamUse {
   bool written = false;
-  bool by_address = false;  ///< is reached by device addresses too (Metal: by the words around its elements)
-  std::set<Storage> views;  ///< element types that it is seen as
+  bool by_address =
+      false;  ///< is reached by device addresses too (without them: by the words around its elements)
+  std::set<Storage> views;     ///< element types that it is seen as
   std::set<Storage> as_words;  ///< natural storages that are read and written as words
 };
 

@@ -22,7 +22,8 @@ extern "C" {
  * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT; heap, status and what adrt_memory_write or adrt_memory_read are
  * given need both VK_BUFFER_USAGE_TRANSFER bits as well. A part of a buffer that begins at a multiple of
  * minStorageBufferOffsetAlignment and is at most maxStorageBufferRange long is reached through a descriptor,
- * any other through its address. */
+ * any other through its address. Code without device addresses needs every buffer, and the heap, to be the
+ * former; where it updates elements of less than four bytes atomically, the VkBuffer has whole words. */
 typedef struct adrt_vk_buffer {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -73,16 +74,22 @@ typedef struct adrt_vk_desc {
   void* user;
   void (*lock_queue)(void* user);
   void (*unlock_queue)(void* user);
-  uint64_t reserved[4];
+  /* Whether a module of SPIR-V is valid by Vulkan's rules, as spirv-val says; not 0: it is. Asked for each
+   * module that nobody vouches for, after the loader's own checks; may be null. */
+  int (*check_spirv)(void* user, const uint32_t* words, size_t count);
+  uint64_t reserved[3];
 } adrt_vk_desc;
 
-/* A device of the caller. Features and extensions count as enabled only where the descriptor says so. Makes
+/* A device of the caller. Features and extensions count as enabled only where the descriptor says so: where
+ * the chain turns robustBufferAccess on, adrt_module_load takes bundles that nobody vouches for, if they hold
+ * code without device addresses (vulkan:1.2-near). docs/security.md says what confines it. Makes
  * no Vulkan object until adrt_module_load, adrt_run or adrt_memory_*. Any thread. */
 adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc, adrt_device** device,
                                 adrt_error* error);
 
 enum {
-  ADRT_VK_VALIDATE = 1u /* with VK_LAYER_KHRONOS_validation, which must be installed; to the host's log */
+  ADRT_VK_VALIDATE = 1u, /* with VK_LAYER_KHRONOS_validation, which must be installed; to the host's log */
+  ADRT_VK_ROBUST = 2u    /* with robustBufferAccess: runs confined what nobody vouches for */
 };
 
 typedef struct adrt_vk_open_desc {

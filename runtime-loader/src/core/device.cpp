@@ -11,10 +11,11 @@ using adrt::Fail;
 namespace adrt {
 
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
-                  const artifact::BundleIndex& index, uint32_t* chosen) {
+                  const artifact::BundleIndex& index, bool confined, uint32_t* chosen) {
   bool found = false;
   uint32_t best_rank = 0;
   for (uint32_t target = 0; target < metadata.targets.size(); ++target) {
+    if (confined && !Confines(device, metadata.targets[target])) continue;
     uint32_t rank = 0;
     char text[1] = {};
     artifact::TextWriter reason(text, sizeof text);
@@ -78,7 +79,7 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
     if (capacity < size)
       return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: the bundle has ", size, " targets");
     uint32_t chosen = size;
-    adrt::ChooseTarget(*device, metadata, bundle->index, &chosen);
+    adrt::ChooseTarget(*device, metadata, bundle->index, false, &chosen);
     unsigned char* place = reinterpret_cast<unsigned char*>(reports);
     uint32_t stride = reports->struct_size;
     for (uint32_t target = 0; target < size; ++target) {

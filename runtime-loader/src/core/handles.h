@@ -113,6 +113,9 @@ struct DeviceKind {
   /// higher `rank` is the better one.
   bool (*judge)(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
                 artifact::TextWriter& reason);
+  /// Whether the device may run a target's code although nobody vouches for it: `load` then finds
+  /// adrt_module::confined, and refuses what would not stay in the memory that it is given. Null: never.
+  bool (*confines)(const artifact::TargetMeta& target) = nullptr;
   /// Makes the device's part of a module from the target's section: checks and loads the code, fills
   /// `entries`. Nothing is left behind where it fails.
   bool (*load)(adrt_module& module, adrt_error* error);
@@ -202,6 +205,7 @@ struct adrt_module {
   adrt_device* device = nullptr;
   adrt_bundle* bundle = nullptr;
   uint32_t target = 0;
+  bool confined = false;              ///< nobody vouches for the code (DeviceKind::confines)
   void* code = nullptr;               ///< the kind's own
   adrt::Vector<uint32_t> task_begin;  ///< per kernel: where its tasks begin in `entries`
   adrt::Vector<void*> entries;        ///< per task; null where the target has no code for it

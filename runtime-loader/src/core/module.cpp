@@ -65,10 +65,14 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
     return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: no target ", target, ": the bundle has ",
                 uint64_t{metadata.targets.size()});
   }
-  if (!Trusted(*bundle)) {
+  bool trusted = Trusted(*bundle);
+  if (!trusted && !adrt::Confines(*device, metadata.targets[target])) {
     return Fail(error, ADRT_ERROR_UNTRUSTED, "nobody vouches for this bundle's code (",
                 adrt_signature_text(bundle->signature),
-                "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it");
+                "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it",
+                device->kind->confines ? "; code without device addresses needs none of that, and '" : "",
+                device->kind->confines ? metadata.targets[target].name.view() : "",
+                device->kind->confines ? "' is none" : "");
   }
   char text[160] = {};
   adc::artifact::TextWriter reason(text, sizeof text);
@@ -82,6 +86,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
   made->device = device;
   made->bundle = bundle;
   made->target = target;
+  made->confined = !trusted;
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   bool done = MakeEntryTable(*made) || (adrt::OutOfMemory(details), false);
@@ -104,7 +109,10 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
                              adrt_error* error) {
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   uint32_t target = 0;
-  if (!adrt::ChooseTarget(*device, bundle->metadata, bundle->index, &target)) {
+  // What nobody vouches for goes by its confined code where there is some, and is refused by name where not.
+  bool chosen = device->kind->confines && !Trusted(*bundle) &&
+                adrt::ChooseTarget(*device, bundle->metadata, bundle->index, true, &target);
+  if (!chosen && !adrt::ChooseTarget(*device, bundle->metadata, bundle->index, false, &target)) {
     char text[320] = {};
     adc::artifact::TextWriter reasons(text, sizeof text);
     for (uint32_t index = 0; index < bundle->metadata.targets.size(); ++index) {

@@ -99,7 +99,10 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;
   launch.blocks = (launch.threads + launch.block_size - 1) / launch.block_size;
   launch.chunk = ChunkOf(plan, task);
-  launch.heap = sizes.OwnRows(plan.own_rows) ? places.rows : places.base;
+  bool own_rows = sizes.OwnRows(plan.own_rows);
+  const Place& heap = own_rows ? places.rows : places.base;
+  uint64_t heap_bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
+  launch.heap = heap.Part(0, heap.bytes < heap_bytes ? heap.bytes : heap_bytes);
   launch.status = places.status;
   launch.words = {sizes.words.data(), sizes.words.size()};
   UseSegment(plan, task);

@@ -10,8 +10,14 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
                  const artifact::BundleIndex& index, uint32_t target, uint32_t* rank,
                  artifact::TextWriter& reason);
 
-/// The usable target of the highest rank, the first of equals; false where none is usable.
+/// The usable target of the highest rank, the first of equals; false where none is usable. `confined`: of
+/// those that a device may run although nobody vouches for them (DeviceKind::confines).
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
-                  const artifact::BundleIndex& index, uint32_t* chosen);
+                  const artifact::BundleIndex& index, bool confined, uint32_t* chosen);
+
+/// Whether the device may run code of the target although nobody vouches for it.
+inline bool Confines(const adrt_device& device, const artifact::TargetMeta& target) {
+  return device.kind->confines && target.kind == device.kind->name && device.kind->confines(target);
+}
 
 }  // namespace adrt

@@ -32,6 +32,13 @@ uint32_t VersionOfArch(std::string_view arch) {
   return UINT32_MAX;
 }
 
+bool NeedsAddresses(const artifact::TargetMeta& target) {
+  for (const artifact::String& name : target.features) {
+    if (name == "bufferDeviceAddress") return true;
+  }
+  return false;
+}
+
 bool Judge(const adrt_device& base, const artifact::TargetMeta& target, uint32_t* rank,
            artifact::TextWriter& reason) {
   const Device& device = Of(base);
@@ -52,8 +59,13 @@ bool Judge(const adrt_device& base, const artifact::TargetMeta& target, uint32_t
            << name.view() << "'";
     return false;
   }
-  *rank = version;
+  // Code with device addresses takes buffers of any size and place.
+  *rank = version * 2 + (NeedsAddresses(target) ? 1 : 0);
   return true;
+}
+
+bool Confines(const artifact::TargetMeta& target) {
+  return !NeedsAddresses(target);
 }
 
 void Features(const adrt_device& device, artifact::TextWriter& text) {
@@ -77,6 +89,7 @@ const DeviceKind kVulkan = {
     .payload = artifact::section::kSpirv,
     .host_memory = false,
     .judge = Judge,
+    .confines = Confines,
     .load = Load,
     .unload = Unload,
     .destroy = Destroy,

@@ -66,6 +66,9 @@ struct Device : adrt_device {
   uint32_t queue_family = 0;
   uint32_t version = VK_API_VERSION_1_2;
   FeatureSet enabled = 0;
+  bool robust = false;  ///< was made with robustBufferAccess
+  void* check_user = nullptr;
+  int (*check_spirv)(void* user, const uint32_t* words, size_t count) = nullptr;  ///< may be null
   Limits limits;
   VkPhysicalDeviceMemoryProperties memory = {};
   bool host_sees_memory = false;  ///< device memory is the host's anyway: map it

@@ -104,6 +104,15 @@ FeatureSet FeaturesOfChain(const void* chain) {
   return found;
 }
 
+bool IsRobust(const void* chain) {
+  const VkBaseInStructure* structure = static_cast<const VkBaseInStructure*>(chain);
+  for (; structure; structure = structure->pNext) {
+    if (structure->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) continue;
+    return reinterpret_cast<const VkPhysicalDeviceFeatures2*>(structure)->features.robustBufferAccess;
+  }
+  return false;
+}
+
 bool SetInChain(uint32_t feature, void* chain) {
   VkBaseOutStructure* structure = static_cast<VkBaseOutStructure*>(chain);
   for (; structure; structure = structure->pNext) {

@@ -33,6 +33,8 @@ bool MustBeEnabled(uint32_t feature);
 /// The features that are on in a chain that begins anywhere, usually with a VkPhysicalDeviceFeatures2. Null:
 /// none.
 FeatureSet FeaturesOfChain(const void* chain);
+/// Whether such a chain turns robustBufferAccess on.
+bool IsRobust(const void* chain);
 /// Turns a feature on in the first structure of the chain that has it. False where none has.
 bool SetInChain(uint32_t feature, void* chain);
 

@@ -2,6 +2,7 @@
 
 #include "core/code.h"
 #include "core/host.h"
+#include "vulkan/confine.h"
 
 namespace adrt::vulkan {
 namespace {
@@ -31,6 +32,21 @@ class Loader {
                   ", the device has at most ", limit);
   }
 
+  /// Code that nobody vouches for.
+  bool Confine(std::span<const uint32_t> words) {
+    if (!device_.robust) {
+      return Refuse(error_, ADRT_ERROR_UNTRUSTED,
+                    "nobody vouches for this bundle's code, and the device was made without "
+                    "'robustBufferAccess', which would confine it: make it with that, or trust the bundle");
+    }
+    if (!IsConfined(module_, words, error_)) return false;
+    if (!device_.check_spirv || device_.check_spirv(device_.check_user, words.data(), words.size())) {
+      return true;
+    }
+    return Refuse(error_, ADRT_ERROR_UNTRUSTED,
+                  "nobody vouches for this bundle's code, and check_spirv refused it");
+  }
+
   bool MakeShaders() {
     Vector<uint8_t> bytes(&module_.host.allocator);
     Vector<uint32_t> words(&module_.host.allocator);
@@ -38,6 +54,7 @@ class Loader {
     if (!ReadCode(module_, &bytes, &section, error_)) return false;
     if (!words.TryResize(bytes.size() / sizeof(uint32_t))) return OutOfMemory(error_) == ADRT_OK;
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+    if (module_.confined && !Confine({words.data(), words.size()})) return false;
     VkShaderModuleCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     info.codeSize = words.size() * sizeof(uint32_t);

@@ -222,6 +222,8 @@ class Opener {
     FeatureChain supported(atomic_float, atomic_float2), chain(atomic_float, atomic_float2);
     api_.GetPhysicalDeviceFeatures2(device_.physical, &supported.head);
     FeatureSet features = FeaturesOfChain(&supported.head);
+    if (desc_.flags & ADRT_VK_ROBUST)
+      chain.head.features.robustBufferAccess = VK_TRUE;  // every device has it
     for (uint32_t feature = 0; feature < kFeatureCount; ++feature) {
       if (features >> feature & 1) SetInChain(feature, &chain.head);
     }
@@ -250,6 +252,7 @@ class Opener {
     if (!api_.FillDevice(handle, error_)) return false;
     api_.GetDeviceQueue(handle, device_.queue_family, 0, &device_.queue);
     device_.enabled = features;
+    device_.robust = IsRobust(&chain.head);
     Describe(device_, wanted_[kPushDescriptor].has, wanted_[kBudget].has);
     return true;
   }
@@ -286,7 +289,7 @@ adrt_status adrt_device_open_vk(const adrt_host* host, const adrt_vk_open_desc* 
   if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: ", adrt::kNotSet);
   }
-  if (wanted.flags & ~uint32_t{ADRT_VK_VALIDATE}) {
+  if (wanted.flags & ~uint32_t{ADRT_VK_VALIDATE | ADRT_VK_ROBUST}) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_vk: unknown flags");
   }
   adrt::Host made;

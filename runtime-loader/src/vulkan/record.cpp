@@ -10,37 +10,38 @@ namespace {
 
 constexpr uint32_t kMostPushed = 64;  // more bindings than that go the far way
 
-// Whether every binding can be a descriptor; fills those.
+/// What a binding holds. Where that is nothing, which no descriptor can be, it is the words: code has nothing
+/// to do with it then. A part of a word at the end belongs to it where words are updated.
+Place PlaceBehind(const LaunchTask& task, const artifact::BindingMeta& binding) {
+  Place place = task.words_place;
+  if (binding.of == artifact::BindingOf::kHeap && task.heap.bytes > 0) place = task.heap;
+  if (binding.of == artifact::BindingOf::kStatus) place = task.status;
+  if (binding.of != artifact::BindingOf::kParam) return place;
+  const BoundParam& param = task.params[binding.param];
+  if (param.bytes == 0) return place;
+  bool words = binding.type == artifact::ScalarType::kU32;
+  return param.place.Part(0, words ? (param.bytes + 3) / 4 * 4 : param.bytes);
+}
+
+/// What a descriptor's offset must be a multiple of. Words may lie around smaller elements.
+uint64_t AlignmentOf(const Device& device, const artifact::BindingMeta& binding) {
+  uint64_t own = device.limits.storage_alignment;
+  return own < 4 && binding.type == artifact::ScalarType::kU32 ? 4 : own;
+}
+
+/// Whether every binding can be a descriptor; fills those. Where not, `refused` is the first that cannot.
 bool FillDescriptors(const Device& device, const LaunchTask& task, VkDescriptorBufferInfo* buffers,
-                     VkWriteDescriptorSet* writes) {
+                     VkWriteDescriptorSet* writes, const artifact::BindingMeta** refused) {
   const Vector<artifact::BindingMeta>& bindings = task.meta->bindings;
   if (bindings.size() > kMostPushed) return false;
   for (size_t index = 0; index < bindings.size(); ++index) {
-    Place place;
-    uint64_t bytes = 0;
-    switch (bindings[index].of) {
-      case artifact::BindingOf::kParam:
-        place = task.params[bindings[index].param].place;
-        bytes = task.params[bindings[index].param].bytes;
-        break;
-      case artifact::BindingOf::kWords:
-        place = task.words_place;
-        bytes = place.bytes;
-        break;
-      case artifact::BindingOf::kHeap:
-        place = task.heap;
-        bytes = place.bytes;
-        break;
-      case artifact::BindingOf::kStatus:
-        place = task.status;
-        bytes = place.bytes;
-        break;
-    }
-    if (place.buffer == 0 || bytes == 0 || bytes > device.limits.storage_range ||
-        place.offset % device.limits.storage_alignment != 0) {
+    Place place = PlaceBehind(task, bindings[index]);
+    if (place.buffer == 0 || place.bytes == 0 || place.bytes > device.limits.storage_range ||
+        place.offset % AlignmentOf(device, bindings[index]) != 0) {
+      *refused = &bindings[index];
       return false;
     }
-    buffers[index] = {BufferOf(place), place.offset, bytes};
+    buffers[index] = {BufferOf(place), place.offset, place.bytes};
     writes[index] = {};
     writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
     writes[index].dstBinding = bindings[index].number;
@@ -51,6 +52,27 @@ bool FillDescriptors(const Device& device, const LaunchTask& task, VkDescriptorB
   return true;
 }
 
+/// Code without device addresses, and a buffer that only these reach.
+bool RefuseNear(const Device& device, const LaunchTask& task, const artifact::BindingMeta* refused,
+                adrt_error* error) {
+  if (!refused) {
+    return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", task.meta->symbol.view(), "' has more than ",
+                  kMostPushed, " descriptors, and no code with device addresses");
+  }
+  std::string_view name = refused->of == artifact::BindingOf::kWords    ? "words"
+                          : refused->of == artifact::BindingOf::kHeap   ? "heap"
+                          : refused->of == artifact::BindingOf::kStatus ? "status block"
+                                                                        : "";
+  if (name.empty()) name = task.kernel->params[refused->param].name.view();
+  Place place = PlaceBehind(task, *refused);
+  bool large = place.bytes > device.limits.storage_range;
+  return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", task.meta->symbol.view(),
+                "' has no code with device addresses, and no descriptor reaches '", name, "': it ",
+                large ? "has " : "begins at byte ", large ? place.bytes : place.offset,
+                ", descriptors of the device ", large ? "reach " : "begin at multiples of ",
+                large ? device.limits.storage_range : AlignmentOf(device, *refused));
+}
+
 void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
   static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 65536, "one update takes 64 KiB");
   device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place), task.words_place.offset,
@@ -58,7 +80,8 @@ void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask
   VkMemoryBarrier barrier = {};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
   barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-  barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+  // A descriptor of the heap reaches them too, and code writes through that.
+  barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
   device.api.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                                 VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
@@ -77,12 +100,9 @@ bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* 
   VkCommandBuffer commands = static_cast<VkCommandBuffer>(queue);
   VkDescriptorBufferInfo buffers[kMostPushed];
   VkWriteDescriptorSet writes[kMostPushed];
-  bool near = entry.near && FillDescriptors(device, task, buffers, writes);
-  if (!near && !entry.far) {
-    return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", task.meta->symbol.view(),
-                  "': a buffer of it is larger than a descriptor of the device reaches (",
-                  device.limits.storage_range, " bytes)");
-  }
+  const artifact::BindingMeta* refused = nullptr;
+  bool near = entry.near && FillDescriptors(device, task, buffers, writes, &refused);
+  if (!near && !entry.far) return RefuseNear(device, task, refused, error);
   WriteWords(device, commands, task);
   size_t count = near ? task.meta->bindings.size() : 0;
   VkPipelineLayout layout = count > 0 ? entry.near_layout : entry.far_layout;

@@ -29,6 +29,9 @@ bool FillWrapped(const adrt_vk_desc& desc, Device& device, adrt_error* error) {
   device.lock_queue = desc.lock_queue;
   device.unlock_queue = desc.unlock_queue;
   device.enabled = FeaturesOfChain(desc.features);
+  device.robust = IsRobust(desc.features);
+  device.check_user = desc.user;
+  device.check_spirv = desc.check_spirv;
   device.api.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc.get_instance_proc_addr);
   VkDevice handle = static_cast<VkDevice>(desc.device);
   if (!device.api.FillInstance(device.instance, false, error) || !device.api.FillDevice(handle, error)) {

@@ -1,0 +1,487 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "fake_vulkan.h"
+#include "vulkan_fixture.h"
+
+// Code that nobody vouches for: what is loaded on a device with robust buffer access, what is refused by
+// which name, and that the loaded stays in its buffers. The module is written by hand, and each hostile one
+// is it with a few places changed.
+
+using namespace fixture;
+
+namespace {
+
+/// y[i] = 2 * keep[min(i, 3)], where keep[min(i, 3)] was x[i]. Words: x, n, y, n, a, heap, status,
+/// iterations, threads.
+constexpr const char* kModule = R"(
+OpCapability Shader
+OpCapability Int64
+%glsl = OpExtInstImport "GLSL.std.450"
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "adc_saxpy_t0" %gid %x %y %words %table
+OpExecutionMode %main LocalSize 64 1 1
+OpDecorate %gid BuiltIn GlobalInvocationId
+OpDecorate %floats ArrayStride 4
+OpDecorate %Floats Block
+OpMemberDecorate %Floats 0 Offset 0
+OpDecorate %longs ArrayStride 8
+OpDecorate %Longs Block
+OpMemberDecorate %Longs 0 Offset 0
+OpDecorate %x DescriptorSet 0
+OpDecorate %x Binding 0
+OpDecorate %y DescriptorSet 0
+OpDecorate %y Binding 1
+OpDecorate %words DescriptorSet 0
+OpDecorate %words Binding 2
+%void = OpTypeVoid
+%bool = OpTypeBool
+%uint = OpTypeInt 32 0
+%ulong = OpTypeInt 64 0
+%float = OpTypeFloat 32
+%uint3 = OpTypeVector %uint 3
+%procedure = OpTypeFunction %void
+%function = OpTypeFunction %float %float
+%zero = OpConstant %uint 0
+%one = OpConstant %uint 1
+%three = OpConstant %uint 3
+%four = OpConstant %uint 4
+%seven = OpConstant %uint 7
+%far = OpConstant %uint 1073741824
+%two = OpConstant %float 2
+%floats = OpTypeRuntimeArray %float
+%Floats = OpTypeStruct %floats
+%longs = OpTypeRuntimeArray %ulong
+%Longs = OpTypeStruct %longs
+%keep_type = OpTypeArray %float %four
+%in_gid = OpTypePointer Input %uint3
+%in_uint = OpTypePointer Input %uint
+%to_Floats = OpTypePointer StorageBuffer %Floats
+%to_float = OpTypePointer StorageBuffer %float
+%to_Longs = OpTypePointer StorageBuffer %Longs
+%to_ulong = OpTypePointer StorageBuffer %ulong
+%to_keep = OpTypePointer Function %keep_type
+%in_keep = OpTypePointer Function %float
+%to_table = OpTypePointer Private %keep_type
+%in_table = OpTypePointer Private %float
+%numbers = OpConstantComposite %keep_type %two %two %two %two
+%gid = OpVariable %in_gid Input
+%x = OpVariable %to_Floats StorageBuffer
+%y = OpVariable %to_Floats StorageBuffer
+%words = OpVariable %to_Longs StorageBuffer
+%table = OpVariable %to_table Private %numbers
+%twice = OpFunction %float None %function
+%what = OpFunctionParameter %float
+%twice_begin = OpLabel
+%at_table = OpAccessChain %in_table %table %three
+%factor = OpLoad %float %at_table
+%doubled = OpFMul %float %what %factor
+OpReturnValue %doubled
+OpFunctionEnd
+%main = OpFunction %void None %procedure
+%begin = OpLabel
+%keep = OpVariable %to_keep Function
+%at_gid = OpAccessChain %in_uint %gid %zero
+%i = OpLoad %uint %at_gid
+%at_total = OpAccessChain %to_ulong %words %zero %seven
+%total = OpLoad %ulong %at_total
+%wide = OpUConvert %ulong %i
+%inside = OpULessThan %bool %wide %total
+OpSelectionMerge %done None
+OpBranchConditional %inside %body %done
+%body = OpLabel
+%at_x = OpAccessChain %to_float %x %zero %i
+%read = OpLoad %float %at_x
+%slot = OpExtInst %uint %glsl UMin %i %three
+%at_keep = OpAccessChain %in_keep %keep %slot
+OpStore %at_keep %read
+%again = OpLoad %float %at_keep
+%result = OpFunctionCall %float %twice %again
+%at_y = OpAccessChain %to_float %y %zero %i
+OpStore %at_y %result
+OpBranch %done
+%done = OpLabel
+OpReturn
+OpFunctionEnd
+)";
+
+struct Edit {
+  const char* from;
+  const char* to;
+};
+
+/// The module with each edit made once; each must be possible.
+std::string Edited(const std::vector<Edit>& edits) {
+  std::string text = kModule;
+  for (const Edit& edit : edits) {
+    size_t at = text.find(edit.from);
+    INFO(edit.from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, std::string(edit.from).size(), edit.to);
+  }
+  return text;
+}
+
+std::vector<uint8_t> Assemble(const std::string& text) {
+  std::string folder = std::filesystem::temp_directory_path() / "adrt_confine_XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  std::ofstream(folder + "/code.txt") << text;
+  std::string command = std::string(ADRT_SPIRV_AS) + " --preserve-numeric-ids --target-env vulkan1.2 " +
+                        folder + "/code.txt -o " + folder + "/code.spv";
+  int code = std::system(command.c_str());
+  std::vector<uint8_t> bytes;
+  {
+    std::ifstream file(folder + "/code.spv", std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  std::filesystem::remove_all(folder);
+  INFO(text);
+  REQUIRE(code == 0);
+  return bytes;
+}
+
+/// The kernel saxpy alone, for a target without device addresses; its entry reaches the words by binding 2.
+adc::artifact::Metadata NearMetadata() {
+  using namespace adc::artifact;
+  Metadata metadata = MakeVulkanMetadata();
+  metadata.targets[0].name = "vulkan:1.2-near";
+  metadata.targets[0].features.clear();
+  metadata.targets[0].features.push_back("shaderInt64");
+  KernelMeta saxpy = metadata.kernels[2];
+  metadata.kernels.clear();
+  EntryMeta& entry = saxpy.tasks[0].entries[0];
+  entry.far_symbol = "";
+  BindingMeta words;
+  words.number = 2;
+  words.of = BindingOf::kWords;
+  words.type = ScalarType::kU64;
+  entry.bindings.push_back(words);
+  metadata.kernels.push_back(saxpy);
+  return metadata;
+}
+
+adrt_host Untrusting() {
+  adrt_host host = {};
+  host.struct_size = sizeof host;
+  return host;
+}
+
+/// A device of a driver that computes nothing, made with robust buffer access unless told otherwise.
+struct Judge {
+  FakeVulkan driver;
+  adrt_device* device = nullptr;
+  ErrorBox error;
+  VkPhysicalDeviceVulkan12Features more = {};
+  VkPhysicalDeviceFeatures2 features = {};
+  const char* extension = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+  adrt_vk_desc desc = {};
+
+  Judge() {
+    more.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    more.bufferDeviceAddress = VK_TRUE;
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &more;
+    features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
+    features.features.robustBufferAccess = VK_TRUE;
+    desc.struct_size = sizeof desc;
+    desc.instance = driver.instance;
+    desc.physical_device = driver.physical;
+    desc.device = driver.device;
+    desc.queue = driver.queue;
+    desc.features = &features;
+    desc.extensions = &extension;
+    desc.extension_count = 1;
+    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
+  }
+  ~Judge() { adrt_device_release(device); }
+
+  /// Whether the loader called this function of the driver.
+  bool Asked(const char* function) const {
+    return std::find(driver.functions.begin(), driver.functions.end(), function) != driver.functions.end();
+  }
+
+  /// What comes of loading the bundle.
+  adrt_status Load(const adc::artifact::Metadata& metadata, const std::vector<uint8_t>& code,
+                   const adrt_host& host = Untrusting()) {
+    if (!device) REQUIRE(adrt_device_wrap_vk(&host, &desc, &device, &error) == ADRT_OK);
+    std::vector<uint8_t> file = MakeVulkanBundle(metadata, code);
+    adrt_bundle* bundle = nullptr;
+    adrt_module* module = nullptr;
+    adrt_status status =
+        adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_BORROW, &bundle, &error);
+    if (status == ADRT_OK) status = adrt_module_load(device, bundle, &module, &error);
+    adrt_module_release(module);
+    adrt_bundle_release(bundle);
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("code that nobody vouches for is loaded where it is confined", "[vulkan][confine]") {
+  Judge judge;
+  std::vector<uint8_t> code = Assemble(kModule);
+  INFO(judge.error.text);
+  CHECK(judge.Load(NearMetadata(), code) == ADRT_OK);
+  CHECK(judge.Asked("vkCreateShaderModule"));
+  CHECK(judge.driver.live == 0);
+}
+
+TEST_CASE("without robust buffer access nothing is confined", "[vulkan][confine]") {
+  Judge judge;
+  judge.features.features.robustBufferAccess = VK_FALSE;
+  std::vector<uint8_t> code = Assemble(kModule);
+  CHECK(judge.Load(NearMetadata(), code) == ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("'robustBufferAccess'"));
+  CHECK(!judge.Asked("vkCreateShaderModule"));
+  CHECK(judge.Load(NearMetadata(), code, TrustingHost()) == ADRT_OK);
+}
+
+TEST_CASE("code with device addresses is never confined", "[vulkan][confine]") {
+  Judge judge;
+  CHECK(judge.Load(MakeVulkanMetadata(), ReadSpirv()) == ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("code without device addresses needs none of that, and 'vulkan:1.2' is none"));
+  CHECK(judge.Load(MakeVulkanMetadata(), ReadSpirv(), TrustingHost()) == ADRT_OK);
+
+  // The same code under metadata that does not say so is malformed; far entries are named.
+  adc::artifact::Metadata metadata = MakeVulkanMetadata();
+  metadata.targets[0].features.clear();
+  for (const char* feature : {"shaderFloat64", "shaderInt64"})
+    metadata.targets[0].features.push_back(feature);
+  CHECK(judge.Load(metadata, ReadSpirv()) == ADRT_ERROR_MALFORMED);
+  CHECK(judge.error.Says("PhysicalStorageBufferAddresses"));
+  metadata = NearMetadata();
+  metadata.kernels[0].tasks[0].entries[0].far_symbol = "adc_other";
+  std::vector<uint8_t> code =
+      Assemble(Edited({{"OpExecutionMode %main",
+                        "OpEntryPoint GLCompute %main \"adc_other\" %gid %x %y %words %table\n"
+                        "OpExecutionMode %main"}}));
+  CHECK(judge.Load(metadata, code) == ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("has far entries"));
+}
+
+TEST_CASE("the caller's own check of modules has the last word", "[vulkan][confine]") {
+  Judge judge;
+  struct Answer {
+    int valid;
+    size_t words;
+  } answer = {0, 0};
+  judge.desc.user = &answer;
+  judge.desc.check_spirv = [](void* user, const uint32_t* words, size_t count) {
+    Answer& asked = *static_cast<Answer*>(user);
+    asked.words = words[0] == 0x07230203 ? count : 0;
+    return asked.valid;
+  };
+  std::vector<uint8_t> code = Assemble(kModule);
+  CHECK(judge.Load(NearMetadata(), code) == ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("check_spirv refused it"));
+  CHECK(answer.words == code.size() / 4);
+  answer.valid = 1;
+  CHECK(judge.Load(NearMetadata(), code) == ADRT_OK);
+}
+
+TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][confine]") {
+  struct Row {
+    const char* says;
+    std::vector<Edit> edits;
+  };
+  const Row rows[] = {
+      {"uses device addresses", {{"OpMemoryModel Logical", "OpMemoryModel PhysicalStorageBuffer64"}}},
+      {"memory of class 5349",
+       {{"%in_table = OpTypePointer Private", "%in_table = OpTypePointer PhysicalStorageBuffer"}}},
+      {"memory of class 4", {{"%in_table = OpTypePointer Private", "%in_table = OpTypePointer Workgroup"}}},
+      {"memory of class 9",
+       {{"%in_table = OpTypePointer Private", "%in_table = OpTypePointer PushConstant"}}},
+      {"an extension", {{"%glsl =", "OpExtension \"SPV_KHR_physical_storage_buffer\"\n%glsl ="}}},
+      {"what is not GLSL", {{"\"GLSL.std.450\"", "\"OpenCL.std\""}, {"UMin", "u_min"}}},
+      // Arrays of a thread.
+      {"an index that nothing bounds", {{"%keep %slot", "%keep %i"}}},
+      {"an index that nothing bounds", {{"%keep %slot", "%keep %four"}}},
+      {"an index that nothing bounds", {{"UMin %i %three", "UMin %i %four"}}},
+      {"an index that nothing bounds", {{"UMin %i %three", "UMin %i %i"}}},
+      {"an index that nothing bounds", {{"UMin %i %three", "UMax %i %three"}}},
+      {"an index that nothing bounds", {{"%table %three", "%table %four"}}},
+      {"an index that nothing bounds", {{"%gid %zero", "%gid %three"}}},
+      {"too large arrays",
+       {{"OpTypeArray %float %four", "OpTypeArray %float %big"},
+        {"%two =", "%big = OpConstant %uint 20000\n%two ="},
+        {"%to_table Private %numbers", "%to_table Private"}}},
+      {"an odd length", {{"OpTypeArray %float %four", "OpTypeArray %float %far"}}},
+      // Pointers.
+      {"passes a pointer on", {{"OpUConvert %ulong %i", "OpBitcast %ulong %at_gid"}}},
+      {"passes a pointer on",
+       {{"OpFunctionCall %float %twice %again", "OpFunctionCall %float %twice %at_keep"}}},
+      {"passes a pointer on", {{"OpStore %at_y %result", "OpStore %at_y %at_x"}}},
+      {"passes a pointer on", {{"%x %zero %i\n", "%x %zero %at_gid\n"}}},
+      {"makes a pointer in an unknown way",
+       {{"%again = OpLoad %float %at_keep", "%again = OpLoad %in_keep %at_keep"}}},
+      {"makes a pointer in an unknown way", {{"OpUConvert %ulong", "OpUConvert %to_float"}}},
+      {"has instruction 120", {{"OpUConvert %ulong %i", "OpConvertUToPtr %to_float %total"}}},
+      {"has instruction 117", {{"OpUConvert %ulong %i", "OpConvertPtrToU %ulong %at_gid"}}},
+      {"has instruction 83", {{"OpUConvert %ulong %i", "OpCopyObject %ulong %total"}}},
+      {"begin at a variable",
+       {{"%at_x = OpAccessChain %to_float %x %zero %i",
+         "%at_x = OpAccessChain %to_float %at_total %zero %i"}}},
+      {"none of an element", {{"%total = OpLoad %ulong %at_total", "%total = OpLoad %ulong %words"}}},
+      {"pointers to pointers",
+       {{"%in_table = OpTypePointer Private %float", "%in_table = OpTypePointer Private %in_keep"}}},
+      {"a function of pointers",
+       {{"OpTypeFunction %float %float\n", "OpTypeFunction %float %later\n"},
+        {"%procedure =", "%later = OpTypePointer Function %float\n%procedure ="}}},
+      {"an odd access", {{"%words %zero %seven", "%words %one %seven"}}},
+      {"an odd access", {{"%words %zero %seven", "%words %zero"}}},
+      // Bindings.
+      {"writes binding 0, which is only read", {{"OpStore %at_y", "OpStore %at_x"}}},
+      {"writes binding 2, which is only read", {{"OpStore %at_y %result", "OpStore %at_total %total"}}},
+      {"binding 3, which the metadata does not state", {{"Binding 1", "Binding 3"}}},
+      {"outside of set 0", {{"%y DescriptorSet 0", "%y DescriptorSet 1"}}},
+      {"outside of set 0", {{"OpDecorate %y Binding 1\n", ""}}},
+      {"decorates an id twice",
+       {{"OpDecorate %y Binding 1", "OpDecorate %y Binding 1\nOpDecorate %y Binding 3"}}},
+      {"its interface does not list", {{"%gid %x %y %words", "%gid %x %y"}}},
+      {"its interface does not list", {{"%words %table", "%words"}}},
+      {"writes an input", {{"OpStore %at_y %result", "OpStore %at_gid %i"}}},
+      {"an unknown input", {{"BuiltIn GlobalInvocationId", "BuiltIn LocalInvocationId"}}},
+      {"has decoration 5", {{"OpDecorate %y Binding 1", "OpDecorate %y Binding 1\nOpDecorate %y ColMajor"}}},
+      // The launch.
+      {"a block of another size", {{"LocalSize 64", "LocalSize 65"}}},
+      {"a block of another size", {{"LocalSize 64 1 1", "LocalSize 64 2 1"}}},
+      {"a block of another size", {{"OpExecutionMode %main LocalSize 64 1 1\n", ""}}},
+      {"no function above",
+       {{"%doubled = OpFMul %float %what %factor", "%doubled = OpFunctionCall %float %twice %what"}}},
+      {"has instruction 224", {{"OpBranch %done\n", "OpControlBarrier %one %one %zero\nOpBranch %done\n"}}},
+      {"has instruction 252", {{"OpReturn\n", "OpKill\n"}}},
+      {"above its definition",
+       {{"%at_keep = OpAccessChain %in_keep %keep %slot", "%at_keep = OpAccessChain %in_keep %keep %later"}}},
+  };
+  Judge judge;
+  for (const Row& row : rows) {
+    std::string text = Edited(row.edits);
+    INFO(row.says << ": " << row.edits[0].to);
+    adrt_status status = judge.Load(NearMetadata(), Assemble(text));
+    INFO(judge.error.text);
+    CHECK(status == ADRT_ERROR_UNTRUSTED);
+    CHECK(judge.error.Says(row.says));
+  }
+  CHECK(!judge.Asked("vkCreateShaderModule"));  // nothing of them came to the driver
+}
+
+TEST_CASE("calls that grow without end are refused before they are inlined", "[vulkan][confine]") {
+  // Each function calls the one above it ten times: 10^20 calls, in a few hundred lines.
+  std::string functions;
+  for (int level = 0; level < 20; ++level) {
+    std::string name = "%f" + std::to_string(level);
+    std::string callee = level == 0 ? "%twice" : "%f" + std::to_string(level - 1);
+    functions += name + " = OpFunction %float None %function\n" + name + "p = OpFunctionParameter %float\n" +
+                 name + "l = OpLabel\n";
+    for (int call = 0; call < 10; ++call)
+      functions +=
+          name + "c" + std::to_string(call) + " = OpFunctionCall %float " + callee + " " + name + "p\n";
+    functions += "OpReturnValue " + name + "p\nOpFunctionEnd\n";
+  }
+  functions += "%main = OpFunction";
+  Judge judge;
+  CHECK(judge.Load(NearMetadata(), Assemble(Edited({{"%main = OpFunction", functions.c_str()}}))) ==
+        ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("calls functions too often"));
+}
+
+TEST_CASE("modules with any word changed are judged", "[vulkan][confine]") {
+  std::vector<uint8_t> code = Assemble(kModule);
+  Judge judge;
+  std::map<adrt_status, int> seen;
+  for (size_t at = 0; at + 4 <= code.size(); at += 4) {
+    uint32_t old = 0;
+    std::memcpy(&old, &code[at], 4);
+    for (uint32_t value : {old + 1, old - 1, old ^ 0x10000, 0u, UINT32_MAX, old << 1}) {
+      std::vector<uint8_t> changed = code;
+      std::memcpy(&changed[at], &value, 4);
+      adrt_status status = judge.Load(NearMetadata(), changed);
+      ++seen[status];
+      if (status == ADRT_OK || status == ADRT_ERROR_UNTRUSTED || status == ADRT_ERROR_MALFORMED) continue;
+      FAIL("word " << at / 4 << " as " << value << ": " << judge.error.text);
+    }
+  }
+  // Constants, types of numbers and arithmetic may be others; most of what decides is refused.
+  CHECK(seen[ADRT_ERROR_UNTRUSTED] > seen[ADRT_OK]);
+  CHECK(seen[ADRT_OK] > 0);
+}
+
+TEST_CASE("accesses out of range stay in their buffers", "[vulkan][confine]") {
+  adrt_host host = Untrusting();
+  ErrorBox error;
+  adrt_device* device = nullptr;
+  adrt_vk_open_desc open = {};
+  open.struct_size = sizeof open;
+  open.flags = ADRT_VK_ROBUST;
+  auto must = [&](adrt_status status) {
+    INFO(error.text);
+    REQUIRE(status == ADRT_OK);
+  };
+  must(adrt_device_open_vk(&host, &open, &device, &error));
+  constexpr int64_t kCount = 100;
+  // As it stands; writes far above, below in 32 bits and in 64; reads far above.
+  const std::vector<Edit> programs[] = {
+      {},
+      {{"%y %zero %i\n", "%y %zero %beyond\n"}, {"%at_y =", "%beyond = OpIAdd %uint %i %far\n%at_y ="}},
+      {{"%y %zero %i\n", "%y %zero %beyond\n"}, {"%at_y =", "%beyond = OpISub %uint %zero %i\n%at_y ="}},
+      {{"%y %zero %i\n", "%y %zero %beyond\n"},
+       {"%at_y =",
+        "%scaled = OpShiftLeftLogical %ulong %wide %seven\n%beyond = OpISub %ulong %total %scaled\n%at_y ="}},
+      {{"%x %zero %i\n", "%x %zero %beyond\n"}, {"%at_x =", "%beyond = OpIAdd %uint %i %far\n%at_x ="}},
+  };
+  for (size_t number = 0; number < std::size(programs); ++number) {
+    std::vector<uint8_t> file = MakeVulkanBundle(NearMetadata(), Assemble(Edited(programs[number])));
+    adrt_bundle* bundle = nullptr;
+    adrt_module* module = nullptr;
+    must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
+    must(adrt_module_load(device, bundle, &module, &error));
+    // Canaries on both sides of each buffer, of a page each.
+    std::vector<adrt_memory*> memory;
+    std::vector<float> canary(1024, 7.5f), values(kCount), got(kCount);
+    for (int64_t n = 0; n < kCount; ++n) values[static_cast<size_t>(n)] = static_cast<float>(n);
+    for (int n = 0; n < 5; ++n) {
+      adrt_memory* made = nullptr;
+      const std::vector<float>& content = n % 2 == 0 ? canary : values;
+      must(adrt_memory_create(device, content.size() * sizeof(float), &made, &error));
+      must(adrt_memory_write(made, 0, content.data(), content.size() * sizeof(float), &error));
+      memory.push_back(made);
+    }
+    float a = 1;
+    const adrt_kernel* kernel = nullptr;
+    must(adrt_bundle_find_kernel(bundle, "saxpy", 0, &kernel, &error));
+    std::vector<adrt_arg> args = {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(memory[1]), {kCount}),
+                                  BufferArg("y", ADRT_TYPE_F32, adrt_memory_data(memory[3]), {kCount}),
+                                  ScalarArg("a", ADRT_TYPE_F32, &a)};
+    adrt_plan_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.args = args.data();
+    desc.arg_count = static_cast<uint32_t>(args.size());
+    desc.module = module;
+    adrt_launch_plan* plan = nullptr;
+    must(adrt_plan(kernel, &desc, &plan, &error));
+    must(adrt_run(plan, nullptr, &error));
+    adrt_plan_release(plan);
+    INFO("program " << number);
+    for (size_t n : {0u, 2u, 4u}) {
+      std::vector<float> now(canary.size());
+      must(adrt_memory_read(memory[n], 0, now.data(), now.size() * sizeof(float), &error));
+      CHECK(now == canary);
+    }
+    must(adrt_memory_read(memory[1], 0, got.data(), got.size() * sizeof(float), &error));
+    CHECK(got == values);
+    if (number == 0) {
+      must(adrt_memory_read(memory[3], 0, got.data(), got.size() * sizeof(float), &error));
+      for (int64_t n = 0; n < kCount; ++n) CHECK(got[static_cast<size_t>(n)] == 2 * static_cast<float>(n));
+    }
+    for (adrt_memory* one : memory) adrt_memory_release(one);
+    adrt_module_release(module);
+    adrt_bundle_release(bundle);
+  }
+  adrt_device_release(device);
+}
