@@ -39,7 +39,10 @@ int StreamCreate(void** stream, unsigned flags) {
   return 0;
 }
 int StreamSynchronize(void* stream) {
+  // Where waiting fails the work is not going on: a device says so when it has ended.
+  if (fake->fail_at > 0 && fake->calls + 1 == fake->fail_at) fake->queued.clear();
   CALL("cuStreamSynchronize", "hipStreamSynchronize")
+  fake->Finish();
   return fake->streams.count(stream) ? 0 : fake->Broken("waiting for no stream", kInvalidHandle);
 }
 int MemoryAllocate(uint64_t* address, size_t bytes) {
@@ -63,6 +66,7 @@ int MemoryInfo(size_t* free_bytes, size_t* total) {
 int CopyToDevice(uint64_t to, const void* from, size_t bytes) {
   CALL("cuMemcpyHtoD", "hipMemcpyHtoD")
   if (!InMemory(to, bytes)) return fake->Broken("a copy to no memory", kIllegalAddress);
+  fake->Finish();  // all streams keep order with the default one
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   ++fake->copies;
   return 0;
@@ -70,6 +74,7 @@ int CopyToDevice(uint64_t to, const void* from, size_t bytes) {
 int CopyToHost(void* to, uint64_t from, size_t bytes) {
   CALL("cuMemcpyDtoH", "hipMemcpyDtoH")
   if (!InMemory(from, bytes)) return fake->Broken("a copy from no memory", kIllegalAddress);
+  fake->Finish();
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   ++fake->copies;
   return 0;
@@ -79,7 +84,9 @@ int FillWords(uint64_t address, unsigned value, size_t count, void* stream) {
   if (address % 4 != 0 || !InMemory(address, count * 4))
     return fake->Broken("filling no memory", kIllegalAddress);
   if (stream && !fake->streams.count(stream)) return fake->Broken("filling in no stream", kInvalidHandle);
-  for (size_t index = 0; index < count; ++index) reinterpret_cast<unsigned*>(address)[index] = value;
+  fake->Queue([=] {
+    for (size_t index = 0; index < count; ++index) reinterpret_cast<unsigned*>(address)[index] = value;
+  });
   return 0;
 }
 int ModuleGetFunction(void** function, void* module, const char* name) {
@@ -117,17 +124,22 @@ int LaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid
   }
   const uint64_t* words = static_cast<const uint64_t*>(extra[1]);
   fake->launches.push_back({name, grid_x, block_x, {words, words + expected}});
-  for (uint64_t thread = 0; thread < uint64_t{grid_x} * block_x; ++thread) kernel(words, thread);
+  // The driver has its own copy of the parameters.
+  fake->Queue([kernel, copy = fake->launches.back().words, threads = uint64_t{grid_x} * block_x] {
+    for (uint64_t thread = 0; thread < threads; ++thread) kernel(copy.data(), thread);
+  });
   return 0;
 }
 int StreamDestroy(void* stream) {
   CALL_TO_END("cuStreamDestroy", "hipStreamDestroy")
+  if (!fake->queued.empty()) return fake->Broken("destroying a stream that has work", kInvalidHandle);
   if (fake->streams.erase(stream) == 0) return fake->Broken("destroying no stream", kInvalidHandle);
   std::free(stream);
   return fails ? fake->fail_with : 0;
 }
 int MemoryFree(uint64_t address) {
   CALL_TO_END("cuMemFree", "hipFree")
+  if (!fake->queued.empty()) return fake->Broken("freeing memory under queued work", kInvalidValue);
   auto found = fake->memory.find(address);
   if (found == fake->memory.end()) return fake->Broken("freeing no memory", kInvalidValue);
   fake->used -= found->second;
@@ -137,6 +149,7 @@ int MemoryFree(uint64_t address) {
 }
 int ModuleUnload(void* module) {
   CALL_TO_END("cuModuleUnload", "hipModuleUnload")
+  if (!fake->queued.empty()) return fake->Broken("unloading code under queued work", kInvalidHandle);
   if (fake->modules.erase(module) == 0) return fake->Broken("unloading no module", kInvalidHandle);
   std::free(module);
   return fails ? fake->fail_with : 0;
@@ -156,9 +169,25 @@ FakeStreams::~FakeStreams() {
 }
 
 bool FakeStreams::Fails(const char* name) {
-  if (++calls != fail_at) return false;
+  // What names devices and makes one current does not reach it.
+  bool reaches = true;
+  for (const char* begin : {"cuCtx", "cuDevice", "cuDriver", "cuInit", "hipGetDevice", "hipSetDevice"})
+    reaches = reaches && std::strncmp(name, begin, std::strlen(begin)) != 0;
+  if (++calls != fail_at) return gone && reaches;
   failed = name;
+  gone = lost;
+  if (gone) queued.clear();
   return true;
+}
+
+void FakeStreams::Queue(std::function<void()> work) {
+  queued.push_back(std::move(work));
+  if (!late) Finish();
+}
+
+void FakeStreams::Finish() {
+  for (const std::function<void()>& work : queued) work();
+  queued.clear();
 }
 
 int FakeStreams::Broken(const std::string& what, int code) {

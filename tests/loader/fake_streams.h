@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -22,6 +23,8 @@ struct FakeStreams {
   // Which call fails, counted from 1 over all calls but those that name errors; 0: none.
   long fail_at = 0;
   int fail_with = 1;  ///< invalid value
+  bool lost = false;  ///< with it the device goes: from then on every call that would reach it fails too
+  bool late = false;  ///< what is queued is done when somebody waits for it, and not before
 
   // What happened.
   struct Launched {
@@ -52,8 +55,15 @@ struct FakeStreams {
 
   /// Counts a call; true where it is the one to fail.
   bool Fails(const char* name);
+  /// Queues work, which a device that is not late does at once.
+  void Queue(std::function<void()> work);
+  /// Somebody waits for all that is queued.
+  void Finish();
   /// Notes a broken rule and gives the code back.
   int Broken(const std::string& what, int code);
+
+  std::vector<std::function<void()>> queued;
+  bool gone = false;  ///< the device is lost
 
   const bool hip;
   std::map<void*, std::set<std::string>> module_functions;

@@ -1,4 +1,5 @@
 #include "fake_hip.h"
+#include "launch_faults.h"
 #include "stream_session.h"
 
 // The loader's HIP part over a runtime that runs on the host. What it shares with CUDA is tried there at
@@ -164,4 +165,11 @@ TEST_CASE("every call of the HIP runtime may fail", "[loader][hip]") {
         FailEveryCall<FakeHip>(failure, "hipMalloc", work, ends, moves);
     }
   }
+}
+
+TEST_CASE("HIP launches go on after each fault, late or lost", "[loader][hip][faults]") {
+  std::vector<uint8_t> file = MakeHipBundle();
+  LaunchThroughFaults<FakeHip>(
+      [&](StreamSession& session, FakeHip& fake) { return Load(session, fake, file); },
+      [](const std::string& call) { return call == "hipGetDevice" || call == "hipSetDevice"; });
 }

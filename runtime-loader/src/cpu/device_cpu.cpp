@@ -96,6 +96,7 @@ void Unload(adrt_module& module) {
 struct Deal {
   const LaunchTask* task;
   std::atomic<uint64_t> next{0};
+  std::atomic<uint32_t> done{0};  ///< jobs that have ended
 };
 
 // The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could
@@ -111,10 +112,11 @@ void RunJob(void* context, uint32_t index) {
   adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(task.entry);
   while (true) {
     uint64_t begin = deal.next.fetch_add(task.chunk, std::memory_order_relaxed);
-    if (begin >= task.total) return;
+    if (begin >= task.total) break;
     uint64_t left = task.total - begin;
     entry(&frame, begin, begin + (left < task.chunk ? left : task.chunk));
   }
+  deal.done.fetch_add(1, std::memory_order_release);
 }
 
 bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error* error) {
@@ -123,6 +125,12 @@ bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error* erro
   uint32_t jobs = static_cast<uint32_t>(task.threads);
   if (jobs > 1 && cpu.jobs.parallel_for) {
     cpu.jobs.parallel_for(cpu.jobs.user, jobs, RunJob, &deal);
+    // Whose job is dropped, or still under way, has not done what this launch goes on to use.
+    uint32_t done = deal.done.load(std::memory_order_acquire);
+    if (done != jobs) {
+      return Refuse(error, ADRT_ERROR_DRIVER, "the caller's parallel_for returned after ", done, " of ", jobs,
+                    " jobs");
+    }
   } else if (jobs > 1 && cpu.pool && !cpu.pool->IsHere()) {
     return Refuse(error, ADRT_ERROR_DRIVER,
                   "the device's threads stayed in the process that forked: open a device in this one");

@@ -86,17 +86,23 @@ bool Begin(adrt_device& device, void** queue, adrt_error*) {
   return true;
 }
 
-bool Finish(adrt_device& device, void* queue, adrt_error* error) {
-  const StreamDevice& own = Of(device);
-  Current current(own, error);
-  if (!current) return false;
-  int code = own.stream_api.StreamSynchronize(queue);
-  return code == 0 || own.Failed(code, StreamCall::StreamSynchronize, error);
-}
-
 void Drop(adrt_device& device, void* queue) {
   const StreamDevice& own = Of(device);
   if (Current current(own, nullptr); current) own.stream_api.StreamSynchronize(queue);
+}
+
+bool Finish(adrt_device& device, void* queue, adrt_error* error) {
+  const StreamDevice& own = Of(device);
+  {
+    Current current(own, error);
+    if (current) {
+      int code = own.stream_api.StreamSynchronize(queue);
+      return code == 0 || own.Failed(code, StreamCall::StreamSynchronize, error);
+    }
+  }
+  // What is queued uses memory that goes when this fails: it is waited for all the same.
+  Drop(device, queue);
+  return false;
 }
 
 bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error) {
