@@ -423,6 +423,7 @@ bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan
                    diag::Diagnostics& diagnostics, const LowerConfig& config) {
   if (diagnostics.HasErrors()) return false;
   Lowering(module, kernel, plan, config).Run();
+  if (config.sets_phase_itself) return true;
   bool done = std::none_of(module.functions.begin(), module.functions.end(),
                            [](const auto& function) { return HoldsStackOperations(*function); });
   if (done) module.phase = ir::Phase::Lowered;

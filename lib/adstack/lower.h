@@ -29,6 +29,9 @@ struct LowerConfig {
   /// Whether anything stands in front of stacks with slots. Without it a launch whose capacities are too
   /// small writes past its rows: for measuring what guards cost, and for nothing else.
   bool guards = true;
+  /// Whether the caller lowers more kernels and sets the module's phase after the last one. Otherwise each
+  /// call looks for stack operations in the whole module, which for all kernels takes the square of it.
+  bool sets_phase_itself = false;
 };
 
 /// In a size kernel (role Size) what does not fit is left out instead of reported: pushes are dropped, and

@@ -504,6 +504,7 @@ bool Compilation::Lower() {
   }
   adstack::LowerConfig config;
   config.guards = !options_.leave_out_guards;
+  config.sets_phase_itself = true;
   for (LoweredModule& lowered : lowered_) {
     bool good = passes_.Run("lower", *lowered.module, [&] {
       for (PlannedKernel& kernel : lowered.kernels) {

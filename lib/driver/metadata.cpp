@@ -339,10 +339,7 @@ uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task
 
 /// The parameters whose content a size kernel reads.
 artifact::Vector<uint32_t> CountReads(const ir::Module& module, const std::string& size_kernel) {
-  const ir::Function* function = nullptr;
-  for (const auto& one : module.functions) {
-    if (module.Text(one->name) == size_kernel) function = one.get();
-  }
+  const ir::Function* function = module.Find(size_kernel);
   ADC_CHECK(function != nullptr, "a size kernel that is not there");
   std::vector<ParamUse> uses = UsesOf(*function);
   artifact::Vector<uint32_t> reads;

@@ -35,10 +35,8 @@ Function* Module::Find(StringId name) const {
 }
 
 Function* Module::Find(std::string_view name) const {
-  for (const auto& function : functions) {
-    if (Text(function->name) == name) return function.get();
-  }
-  return nullptr;
+  StringId id = strings.Find(name);
+  return id.Valid() ? Find(id) : nullptr;
 }
 
 uint32_t Module::FindConstant(StringId name) const {
