@@ -21,6 +21,8 @@
 #include "autodiff/write_races.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "analysis/access.h"
 #include "diag/errors/autodiff.h"
@@ -88,6 +90,38 @@ class Dependence {
   std::vector<bool> depends_;
   IndexSet<Value> seen_;
 };
+
+/// Writes alike in what DistinctAcross looks at: the component of an element that they name, by the same index
+/// values, and the block that they are in. One stands for all, so that code that stores to one element again
+/// and again is compared in linear time.
+class Representatives {
+ public:
+  Representatives(const Function& function, std::span<const Inst> writes) : function_(function) {
+    for (Inst write : writes) {
+      if (first_.emplace(KeyOf(write), write).second) all_.push_back(write);
+    }
+  }
+  const std::vector<Inst>& all() const { return all_; }
+  /// The one that stands for `write`.
+  Inst Of(Inst write) const { return first_.at(KeyOf(write)); }
+
+ private:
+  using Key = std::tuple<ir::Block, uint32_t, uint32_t, uint32_t, std::vector<Value>>;
+
+  Key KeyOf(Inst write) const {
+    const ir::InstData& data = function_[write];
+    std::span<const Value> indices = function_.Indices(write);
+    return {data.parent, function_.Operand(write, 0).raw, data.attr, data.component,
+            std::vector<Value>(indices.begin(), indices.end())};
+  }
+
+  const Function& function_;
+  std::map<Key, Inst> first_;
+  std::vector<Inst> all_;
+};
+
+/// Most elements of one memory, named differently in one loop, that are compared with each other.
+constexpr size_t kMostCompared = 1000;
 
 class RaceCheck {
  public:
@@ -194,6 +228,7 @@ void RaceCheck::CheckLoop(Inst loop) {
       if (ir::IsAccess(kernel_[write].op) && !local && facts_.structure().Contains(loop, write))
         writes.push_back(write);
     }
+    Representatives representatives(kernel_, writes);
     for (Inst store : writes) {
       if (kernel_[store].op != Op::Store) continue;
       Value base = kernel_.Operand(store, 0);
@@ -207,7 +242,21 @@ void RaceCheck::CheckLoop(Inst loop) {
       bool active = activity_ != nullptr && activity_->ActiveMemory(base, kernel_[store].attr);
       bool warned_before = std::find(warned.begin(), warned.end(), memory_class) != warned.end();
       if (!active || info.writeonce || info.settled || warned_before) continue;
-      for (Inst other : writes) {
+      if (representatives.all().size() > kMostCompared) {
+        diagnostics_
+            .Warning(diag::E0404, kernel_[store].span,
+                     "the parallel loop writes more than " + std::to_string(kMostCompared) + " elements of " +
+                         NameOf(base) + ", too many to compare: two iterations may store to one of them, and "
+                         "the gradient is wrong where they do")
+            .AddHelp("store from a loop, or mark " + NameOf(base) +
+                     " 'settled' if no two iterations do: '--check-writes' checks the promise");
+        warned.push_back(memory_class);
+        continue;
+      }
+      // What stands for it has been looked at.
+      Inst first = representatives.Of(store);
+      if (first != store && kernel_[first].op == Op::Store) continue;
+      for (Inst other : representatives.all()) {
         if (facts_.DistinctAcross(loop, store, other)) continue;
         bool alike = std::equal(kernel_.Indices(store).begin(), kernel_.Indices(store).end(),
                                 kernel_.Indices(other).begin(), kernel_.Indices(other).end());

@@ -31,9 +31,13 @@ bool IsKept(const ir::Module& module, const ir::Function* callee) {
   return false;
 }
 
-/// Makes or takes apart a vector, or passes one to a function that stays.
-bool MayTouchVectors(Op op) {
-  return op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call;
+/// Makes or takes apart a vector, or passes one to a function that stays. In a derived kernel whose calls
+/// are not opened yet vectors also leave the branches and loops that the calls are in.
+bool MayTouchVectors(const ir::Function& kernel, Phase phase, Op op) {
+  if (op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call)
+    return true;
+  bool passes_on = op == Op::If || op == Op::For || op == Op::While || op == Op::Yield || IsStackOp(op);
+  return phase == Phase::Scalar && kernel.derived_from.Valid() && passes_on;
 }
 
 }  // namespace
@@ -54,7 +58,7 @@ void CheckPhase(Context& context, const ir::Function& kernel, std::span<const In
       continue;
     }
     if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
-    if (MayTouchVectors(data.op)) continue;
+    if (MayTouchVectors(kernel, phase, data.op)) continue;
     bool vector = false;
     for (uint32_t n = 0; n < data.result_count; ++n) {
       ir::Type type = kernel.TypeOf(kernel.Result(inst, n));
