@@ -91,9 +91,9 @@ class Dependence {
   IndexSet<Value> seen_;
 };
 
-/// Writes alike in what DistinctAcross looks at: the component of an element that they name, by the same index
-/// values, and the block that they are in. One stands for all, so that code that stores to one element again
-/// and again is compared in linear time.
+/// Writes alike in what DistinctAcross looks at: the component of an element that they name, by the same
+/// index values, and the block that they are in. One stands for all, so that code that stores to one element
+/// again and again is compared in linear time.
 class Representatives {
  public:
   Representatives(const Function& function, std::span<const Inst> writes) : function_(function) {
@@ -246,7 +246,8 @@ void RaceCheck::CheckLoop(Inst loop) {
         diagnostics_
             .Warning(diag::E0404, kernel_[store].span,
                      "the parallel loop writes more than " + std::to_string(kMostCompared) + " elements of " +
-                         NameOf(base) + ", too many to compare: two iterations may store to one of them, and "
+                         NameOf(base) +
+                         ", too many to compare: two iterations may store to one of them, and "
                          "the gradient is wrong where they do")
             .AddHelp("store from a loop, or mark " + NameOf(base) +
                      " 'settled' if no two iterations do: '--check-writes' checks the promise");

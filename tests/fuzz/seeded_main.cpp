@@ -2,29 +2,47 @@
 // number of mutations of seeds by a fixed generator, so that a failure comes back. With a file name, runs
 // that one input; with --seeds, writes the seeds to a folder, as a corpus for libFuzzer.
 //   fuzz_x [ITERATIONS | FILE | --seeds FOLDER]
+//   fuzz_x ITERATIONS FOLDER START    mutations of the folder's files as well; START is the generator's
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 
 #include "seeds.h"
 
+/// A target's own mutations, where it has some.
+extern "C" [[gnu::weak]] size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most,
+                                                        unsigned int seed);
+
 namespace {
 
 class Mutator {
  public:
-  explicit Mutator(const std::vector<std::string>& seeds) : seeds_(seeds) {}
+  Mutator(const std::vector<std::string>& seeds, uint64_t start) : seeds_(seeds), random_(start) {}
 
   std::string Next() {
     std::string text = seeds_[Below(seeds_.size())];
+    if (LLVMFuzzerCustomMutator != nullptr && Below(8) != 0) return ChangeAsTargetDoes(std::move(text));
     for (size_t count = 1 + Below(4); count > 0; --count) Change(text);
     return text;
   }
 
  private:
+  std::string ChangeAsTargetDoes(std::string text) {
+    for (size_t count = 1 + Below(4); count > 0; --count) {
+      size_t size = text.size(), most = 2 * size + 4096;
+      text.resize(most);
+      auto seed = static_cast<unsigned int>(random_());
+      text.resize(LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(text.data()), size, most, seed));
+    }
+    return text;
+  }
+
   size_t Below(size_t count) { return count == 0 ? 0 : random_() % count; }
 
   void Change(std::string& text) {
@@ -66,10 +84,13 @@ class Mutator {
   }
 
   const std::vector<std::string>& seeds_;
-  std::mt19937_64 random_{0x5EED};
+  std::mt19937_64 random_;
 };
 
+/// The input that runs, for a failure: with FUZZ_LEFT set, it is written there before it runs.
 void Run(const std::string& text) {
+  static const char* const kLeft = std::getenv("FUZZ_LEFT");
+  if (kLeft != nullptr) std::ofstream(kLeft, std::ios::binary) << text;
   // A copy of exactly this size, so that a sanitizer sees a read past its end.
   std::vector<uint8_t> exact(text.begin(), text.end());
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
@@ -99,8 +120,22 @@ int main(int argc, char** argv) {
     }
   }
   std::vector<std::string> seeds = FuzzSeeds();
+  uint64_t start = 0x5EED;
+  if (argc == 4) {
+    iterations = std::strtol(argv[1], nullptr, 10);
+    start = std::strtoull(argv[3], nullptr, 10);
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(argv[2])) {
+      if (entry.is_regular_file()) names.push_back(entry.path());
+    }
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      std::ifstream file(name, std::ios::binary);
+      seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+  }
   for (const std::string& seed : seeds) Run(seed);
-  Mutator mutator(seeds);
+  Mutator mutator(seeds, start);
   for (long iteration = 0; iteration < iterations; ++iteration) Run(mutator.Next());
   std::printf("%zu seeds and %ld mutations of them: no failure\n", seeds.size(), iterations);
   return 0;

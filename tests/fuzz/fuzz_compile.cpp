@@ -1,0 +1,329 @@
+// Any text through the whole compiler up to the lowered module: what back ends are given. Each step either
+// reports an error or leaves a module that the verifier takes; an internal error is a failure.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "adstack/bounds_record.h"
+#include "adstack/lower.h"
+#include "adstack/plan.h"
+#include "adstack/size_kernel.h"
+#include "adstack/trip_kernel.h"
+#include "autodiff/accumulate.h"
+#include "autodiff/exact_sums.h"
+#include "autodiff/forward.h"
+#include "autodiff/reverse.h"
+#include "autodiff/save_overwritten.h"
+#include "autodiff/write_races.h"
+#include "parse/parser.h"
+#include "seeds.h"
+#include "support/check.h"
+#include "text_mutator.h"
+#include "transform/inline.h"
+#include "transform/memory_to_registers.h"
+#include "transform/scalarise.h"
+#include "transform/shape.h"
+#include "transform/simplify.h"
+#include "transform/sink_sums.h"
+#include "verify/verify.h"
+
+namespace adc {
+
+// In the place of the library's, which ends the process without telling libFuzzer.
+void InternalError(const char* file, int line, const char* text) {
+  std::fprintf(stderr, "internal error: %s (%s:%d)\n", text, file, line);
+  std::abort();
+}
+
+}  // namespace adc
+
+using namespace adc;
+
+namespace {
+
+/// How many inputs came how far: with FUZZ_STAGES set, printed at the end.
+struct Stages {
+  uint64_t given = 0, verified = 0, shaped = 0, derived = 0, lowered = 0;
+  ~Stages() {
+    if (std::getenv("FUZZ_STAGES") == nullptr) return;
+    std::printf("given %lu, verified %lu, shaped %lu, derived %lu, lowered %lu\n", given, verified, shaped,
+                derived, lowered);
+  }
+} stages;
+
+/// What is derived. Sums are made exact where reverse mode is.
+enum class Mode : uint8_t { Reverse, Forward, ForwardOfReverse };
+
+// Small limits: what is tried is what passes do, and not for how long.
+constexpr uint32_t kMostShaped = 3000, kMostOperations = 20'000;
+
+class Compilation {
+ public:
+  void Run(std::string text, Mode mode) {
+    ++stages.given;
+    module_ = parse::ParseText("fuzz.ir", std::move(text), {}, sources_, diagnostics_);
+    if (module_ == nullptr || !verify::Verify(*module_, diagnostics_) || diagnostics_.HasErrors()) return;
+    ++stages.verified;
+    transform::ShapeConfig shape;
+    shape.instruction_limit = kMostShaped;
+    shape.observer.after = [&](std::string_view name, const ir::Module&) {
+      Check(std::string(name).c_str());
+      return true;
+    };
+    if (!transform::ShapeForDifferentiation(*module_, shape, diagnostics_) || diagnostics_.HasErrors())
+      return;
+    ++stages.shaped;
+    if (!Derive(mode) || diagnostics_.HasErrors()) return;
+    ++stages.derived;
+    Lower();
+  }
+
+ private:
+  void Check(const char* pass) {
+    diag::Diagnostics found(0);
+    if (verify::Verify(*module_, found)) return;
+    std::fprintf(stderr, "broken by %s\n%s%s", pass, diag::PrintDiagnostics(found, sources_, false).c_str(),
+                 ir::Print(*module_).c_str());
+    std::abort();
+  }
+
+  std::vector<ir::Function*> Kernels() const {
+    std::vector<ir::Function*> kernels;
+    for (const auto& function : module_->functions) {
+      if (function->IsKernel()) kernels.push_back(function.get());
+    }
+    return kernels;
+  }
+
+  bool IsDerived(const ir::Function& kernel) const {
+    if (kernel.role != ir::KernelRole::Primal || kernel.grad.Valid()) return false;
+    for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+      if (kernel.params[n].diff) return true;
+      ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+      if (!type.IsLayout()) continue;
+      const auto& fields = module_->layouts[type.count].fields;
+      if (std::any_of(fields.begin(), fields.end(), [](const ir::LayoutField& field) { return field.diff; }))
+        return true;
+    }
+    return false;
+  }
+
+  bool Derive(Mode mode) {
+    for (ir::Function* kernel : Kernels()) {
+      if (kernel->role == ir::KernelRole::Primal && (mode == Mode::Forward || !IsDerived(*kernel)))
+        autodiff::CheckWriteRaces(*module_, *kernel, nullptr, diagnostics_);
+    }
+    if (mode != Mode::Forward) {
+      if (!autodiff::SaveOverwritten(*module_, {.differentiated_again = mode == Mode::ForwardOfReverse},
+                                     diagnostics_))
+        return false;
+      Check("save-overwritten");
+    }
+    std::vector<ir::Function*> made;
+    for (ir::Function* kernel : Kernels()) {
+      if (!IsDerived(*kernel)) continue;
+      made.push_back(mode == Mode::Forward
+                         ? autodiff::DeriveForward(*module_, *kernel, {1}, diagnostics_)
+                         : autodiff::DeriveReverse(*module_, *kernel,
+                                                   {.reread_stored = mode == Mode::Reverse}, diagnostics_));
+      if (made.back() == nullptr) return false;
+    }
+    Check(mode == Mode::Forward ? "forward" : "reverse");
+    if (mode == Mode::ForwardOfReverse) {
+      if (!transform::Inline(*module_, {.instruction_limit = kMostOperations}, diagnostics_) ||
+          !transform::Scalarise(*module_, {}, diagnostics_))
+        return false;
+      Check("open-derivatives");
+      for (ir::Function* gradient : std::vector<ir::Function*>(made)) {
+        if (autodiff::DeriveForward(*module_, *gradient, {2}, diagnostics_) == nullptr) return false;
+      }
+      Check("forward of reverse");
+    }
+    module_->phase = ir::Phase::Differentiated;
+    transform::InlineConfig inlining;
+    inlining.keep_custom_derivatives = false;
+    inlining.instruction_limit = kMostOperations;
+    bool clean = transform::Inline(*module_, inlining, diagnostics_) &&
+                 transform::Scalarise(*module_, {}, diagnostics_) &&
+                 transform::MemoryToRegisters(*module_, {}, diagnostics_) &&
+                 transform::Simplify(*module_, {}, diagnostics_);
+    if (!clean) return false;
+    Check("derived");
+    for (ir::Function* kernel : Kernels()) {
+      autodiff::DecideAccumulation(*module_, *kernel);
+      transform::SinkSums(*kernel);
+    }
+    Check("accumulate");
+    if (mode == Mode::Forward) return true;
+    if (!autodiff::MakeSumsExact(*module_, {}, diagnostics_)) return false;
+    Check("exact-sums");
+    return true;
+  }
+
+  void Lower() {
+    for (ir::Function* kernel : Kernels()) adstack::AddTripKernels(*module_, *kernel);
+    Check("trips");
+    std::vector<std::pair<ir::Function*, adstack::AdstackPlan>> planned;
+    for (ir::Function* kernel : Kernels()) {
+      adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);
+      if (diagnostics_.HasErrors()) return;
+      for (adstack::SizeKernel& size : adstack::AddSizeKernels(*module_, *kernel, plan, {}, diagnostics_))
+        planned.emplace_back(size.function, std::move(size.plan));
+      if (kernel->role == ir::KernelRole::Gradient) {
+        adstack::BoundsKernel bounds = adstack::AddBoundsKernel(*module_, *kernel, plan, diagnostics_);
+        if (bounds.function != nullptr) planned.emplace_back(bounds.function, std::move(bounds.plan));
+      }
+      planned.emplace_back(kernel, std::move(plan));
+    }
+    Check("plan");
+    for (auto& [kernel, plan] : planned) {
+      if (!adstack::LowerAdstacks(*module_, *kernel, plan, diagnostics_, {.sets_phase_itself = true})) return;
+    }
+    module_->phase = ir::Phase::Lowered;
+    if (transform::Simplify(*module_, {}, diagnostics_)) Check("lower");
+    ++stages.lowered;
+  }
+
+  diag::SourceManager sources_;
+  diag::Diagnostics diagnostics_{20};
+  std::unique_ptr<ir::Module> module_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  constexpr size_t kMostText = 1 << 16;
+  if (size > kMostText) return 0;
+  std::string text(reinterpret_cast<const char*>(data), size);
+  for (Mode mode : {Mode::Reverse, Mode::Forward, Mode::ForwardOfReverse}) Compilation().Run(text, mode);
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most, unsigned int seed) {
+  static const std::vector<std::string> kSeeds = FuzzSeeds();
+  std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  std::string changed = fuzz::MutateText(size == 0 ? kSeeds[0] : text, kSeeds, seed);
+  if (changed.size() > most) changed.resize(most);
+  std::memcpy(bytes, changed.data(), changed.size());
+  return changed.size();
+}
+
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size, const uint8_t* second,
+                                            size_t second_size, uint8_t* out, size_t most,
+                                            unsigned int seed) {
+  std::vector<std::string> others = {std::string(reinterpret_cast<const char*>(second), second_size)};
+  std::string changed = fuzz::MutateText({reinterpret_cast<const char*>(first), first_size}, others, seed);
+  if (changed.size() > most) changed.resize(most);
+  std::memcpy(out, changed.data(), changed.size());
+  return changed.size();
+}
+
+std::vector<std::string> FuzzSeeds() {
+  return {
+      R"(kernel @relax(%x: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = for %t in 0..%n carry(%a = %v0) {
+      %b = add (sin %a), 0.1
+      yield %b
+    }
+    atomic add %loss[], %v
+  }
+}
+)",
+      R"(layout @g {
+  dense[4, 4] { dense[2, 2] { mass: f32 diff vel: vec<f32, 3> diff } flags: u8 }
+  count: i64
+}
+const @w = [0.25, 5e-1] : array<f32, 2>
+kernel @k(%g: @g, %s: buffer<f32, 2> diff, %n: i32) {
+  parallel %i, %j over %g::mass {
+    %v = load %g::vel[%i, %j]
+    %d = mul %v, (load @w[1])
+    %e = norm %d
+    %a = alloca array<f32, 9>
+    for %t in 0..%n {
+      store %a[%t], %e
+    }
+    %f = load %a[3]
+    %h = mul %f, (load %g::mass[%i, %j])
+    atomic add %s[0, 1], %h
+  }
+}
+)",
+      R"(func @cube(%a: f64) -> f64 vjp @cube_vjp {
+  %b = mul %a, %a
+  %c = mul %b, %a
+  return %c
+}
+func @cube_vjp(%a: f64, %g: f64) -> f64 {
+  %b = mul %a, %a
+  %c = mul %b, 3.0
+  %d = mul %c, %g
+  return %d
+}
+kernel @k(%x: buffer<f64, 1> diff, %y: buffer<f64, 1> diff, %p: f64 diff) {
+  parallel %i in 0..shape(%x, 0) {
+    %v = load %x[%i]
+    %r, %q = while max 9 carry(%z = %v, %m = 0) {
+      continue_if (lt %z, 10.0)
+    } do {
+      %z2 = call @cube(%z)
+      %z3 = add %z2, %p
+      %m2 = add %m, 1
+      yield %z3, %m2
+    }
+    %c = lt %r, 3.0
+    %s = if %c {
+      %s1 = exp %r
+      yield %s1
+    } else {
+      yield %v
+    }
+    store %y[%i], %s
+  }
+}
+)",
+      R"(kernel @k(%x: buffer<f32, 2> diff, %idx: buffer<i32, 1> readonly, %y: buffer<f32, 1> diff, %loss: buffer<f32, 0> diff) {
+  %n = shape %x, 0
+  %m = shape %x, 1
+  parallel %i in 0..%n {
+    %e = load %idx[%i]
+    %t = for %j in 0..%e step 2 carry(%a = 0.0) {
+      %v = load %x[%i, %j]
+      %s = tanh (mul %v, %a)
+      %c = gt %s, 4.0
+      if %c { break %s }
+      %u = for %k in 0..%j reversed carry(%b = %s) {
+        %w = div %b, (add %v, 2.0)
+        yield %w
+      }
+      yield %u
+    }
+    store %y[%i], %t
+  }
+  parallel %i in 0..%n {
+    %v = load %y[%i]
+    atomic max %loss[], (mul %v, %v)
+  }
+}
+)",
+      R"(kernel @k(%a: buffer<mat<f32, 3, 3>, 1> diff, %b: buffer<vec<f32, 3>, 1> diff, %c: buffer<vec<f32, 3>, 1> diff writeonce, %d: f32 diff) {
+  parallel %i in 0..shape(%a, 0) block 64 {
+    %p = load %a[%i]
+    %v = load %b[%i]
+    %q = inverse %p
+    %w = mat.mul %q, %v
+    %s = mul %w, %d
+    %t = for %j in 0..4 carry(%u = %s) unroll {
+      %u2 = cross %u, %v
+      yield %u2
+    }
+    store %c[%i], %t
+  }
+}
+)"};
+}
