@@ -29,6 +29,7 @@ struct FakeVulkan {
   // Which call fails, and how.
   long fail_at = 0;
   VkResult failure = VK_ERROR_INITIALIZATION_FAILED;
+  bool lost = false;  ///< with that call the device goes: all calls after it fail too
 
   // What happened.
   long calls = 0;                               ///< those that can fail

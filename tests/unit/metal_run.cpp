@@ -493,3 +493,119 @@ TEST_CASE("wrong ways to get a Metal device are named", "[metal]") {
   CHECK(adrt_device_open_metal(nullptr, nullptr, &device, &error) == ADRT_ERROR_UNSUPPORTED);
 #endif
 }
+
+namespace {
+
+/// A device that goes in the middle: from the n-th of the calls that reach it, all of them fail.
+struct Losing {
+  const adrt_metal_api* real = nullptr;
+  uint32_t calls = 0, lose_at = 0;
+
+  bool IsLost() { return ++calls >= lose_at && lose_at > 0; }
+};
+Losing* losing = nullptr;  // the table's functions know the host's Metal alone
+
+adrt_metal_api LosingTable(const MetalHost& metal) {
+  adrt_metal_api table = *metal.api();
+  table.new_buffer = [](void* user, void* device, uint64_t bytes) -> void* {
+    return losing->IsLost() ? nullptr : losing->real->new_buffer(user, device, bytes);
+  };
+  table.new_commands = [](void* user, void* queue) -> void* {
+    return losing->IsLost() ? nullptr : losing->real->new_commands(user, queue);
+  };
+  table.begin_compute = [](void* user, void* commands) -> void* {
+    return losing->IsLost() ? nullptr : losing->real->begin_compute(user, commands);
+  };
+  table.begin_copy = [](void* user, void* commands) -> void* {
+    return losing->IsLost() ? nullptr : losing->real->begin_copy(user, commands);
+  };
+  table.commit_and_wait = [](void* user, void* commands, int32_t* code, char* text, uint32_t text_size) {
+    if (!losing->IsLost()) return losing->real->commit_and_wait(user, commands, code, text, text_size);
+    *code = 11;
+    std::snprintf(text, text_size, "the device was removed");
+    return int32_t{ADRT_METAL_LOST};
+  };
+  return table;
+}
+
+/// The kernel @sums planned once, to be run again and again.
+struct SumsLaunch {
+  MetalHost& metal;
+  adrt_metal_api table = LosingTable(metal);
+  Losing state;
+  Handles handles;
+
+  explicit SumsLaunch(MetalHost& from) : metal(from) {
+    state.real = metal.api();
+    losing = &state;
+    adrt_metal_desc desc = Desc(metal);
+    desc.api = &table;
+    Must(handles.Open(MakeBundle(), desc));
+    void *x = nullptr, *y = nullptr;
+    Must(handles.Take(kCount * 4, &x));
+    Must(handles.Take(kCount * 4, &y));
+    std::vector<float> input = Input();
+    Must(adrt_memory_write(handles.memories[0], 0, input.data(), kCount * 4, &handles.error));
+    int32_t n = 4;
+    Must(handles.Plan("sums", {fixture::BufferArg("x", ADRT_TYPE_F32, x, {kCount}),
+                               fixture::BufferArg("y", ADRT_TYPE_F32, y, {kCount}),
+                               fixture::ScalarArg("n", ADRT_TYPE_I32, &n)}));
+  }
+  void Must(adrt_status status) {
+    INFO(handles.error.text);
+    REQUIRE(status == ADRT_OK);
+  }
+  /// Launches and reads; what comes out right is compared.
+  adrt_status Run() {
+    std::vector<float> y(kCount);
+    adrt_status status = adrt_run(handles.plan, nullptr, &handles.error);
+    if (status == ADRT_OK)
+      status = adrt_memory_read(handles.memories[1], 0, y.data(), kCount * 4, &handles.error);
+    if (status == ADRT_OK) CheckSums(y);
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Metal launches go on after each fault of a call", "[metal][faults]") {
+  uint32_t faults = 0;
+  for (bool failed = true; failed;) {
+    MetalHost metal;
+    {
+      SumsLaunch sums(metal);
+      metal.FailCall(++faults);
+      failed = sums.Run() != ADRT_OK;
+      INFO("call " << faults << ": " << sums.handles.error.text);
+      metal.FailCall(0);
+      REQUIRE(sums.Run() == ADRT_OK);
+    }
+    REQUIRE(metal.LiveObjects() == 0);
+  }
+  CHECK(faults > 5);
+}
+
+TEST_CASE("a Metal device that is lost in the middle leaves nothing behind, and the next one works",
+          "[metal][faults]") {
+  uint32_t at = 0;
+  bool seen = false;
+  for (bool lost = true; lost;) {
+    MetalHost metal;
+    {
+      SumsLaunch sums(metal);
+      sums.state.calls = 0;
+      sums.state.lose_at = ++at;
+      adrt_status status = sums.Run();
+      INFO("call " << at << ": " << sums.handles.error.text);
+      lost = sums.state.calls >= at;
+      REQUIRE((status != ADRT_OK) == lost);
+      seen = seen || status == ADRT_ERROR_DEVICE_LOST;
+      if (lost) REQUIRE(sums.Run() != ADRT_OK);
+    }
+    REQUIRE(metal.LiveObjects() == 0);
+    MetalHost next;
+    REQUIRE(SumsLaunch(next).Run() == ADRT_OK);
+  }
+  CHECK(seen);
+  CHECK(at > 4);
+}

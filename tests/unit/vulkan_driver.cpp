@@ -103,6 +103,46 @@ TEST_CASE("each call of the driver fails in turn", "[vulkan]") {
   }
 }
 
+TEST_CASE("launches go on after each fault of the driver, and a lost device leaves nothing",
+          "[vulkan][faults]") {
+  std::vector<uint8_t> file = MakeVulkanBundle();
+  for (bool discrete : {false, true}) {
+    for (bool lost : {false, true}) {
+      for (long at = 1;; ++at) {
+        FakeVulkan driver;
+        driver.discrete = discrete;
+        driver.lost = lost;
+        driver.failure = lost ? VK_ERROR_DEVICE_LOST : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        {
+          Everything all;
+          ErrorBox error;
+          REQUIRE(all.Run(TrustingHost(), file, &error) == ADRT_OK);
+          char bytes[16] = {};
+          auto again = [&] {
+            adrt_status status = adrt_memory_write(all.x, 0, bytes, sizeof bytes, &error);
+            if (status == ADRT_OK) status = adrt_run(all.plan, nullptr, &error);
+            return status == ADRT_OK ? adrt_memory_read(all.y, 0, bytes, sizeof bytes, &error) : status;
+          };
+          driver.calls = 0;
+          driver.fail_at = at;
+          adrt_status status = again();
+          INFO("call " << at << ", " << driver.failed_call << ": " << error.text);
+          REQUIRE((status == ADRT_OK) == driver.failed_call.empty());
+          if (status != ADRT_OK) {
+            REQUIRE(status == (lost ? ADRT_ERROR_DEVICE_LOST : ADRT_ERROR_OUT_OF_DEVICE_MEMORY));
+            REQUIRE(again() == (lost ? ADRT_ERROR_DEVICE_LOST : ADRT_OK));
+          }
+        }
+        REQUIRE(driver.live == 0);
+        if (driver.failed_call.empty()) {
+          CHECK(at > 3);
+          break;
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("each function that the driver lacks is named", "[vulkan]") {
   std::vector<uint8_t> file = MakeVulkanBundle();
   std::map<std::string, uint32_t> functions;

@@ -243,7 +243,13 @@ TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates",
       "vkCmdPipelineBarrier",         // for what comes after
   };
   CHECK(wrapped.driver.commands == kExpected);
-  CHECK(wrapped.driver.functions.size() == kExpected.size());
+  // Beside the commands it looks whether heap and status block lie where they are said to.
+  auto looks = [&] {
+    return std::count(wrapped.driver.functions.begin(), wrapped.driver.functions.end(),
+                      "vkGetBufferDeviceAddress");
+  };
+  CHECK(looks() == 2);
+  CHECK(wrapped.driver.functions.size() == kExpected.size() + 2);
 
   wrapped.driver.functions.clear();
   launch.status = nullptr;
@@ -253,7 +259,8 @@ TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates",
   launch.heap = nullptr;
   CHECK(adrt_record_vk(plan, commands, &launch, &wrapped.error) == ADRT_ERROR_HEAP_TOO_SMALL);
   CHECK(wrapped.error.needed_bytes == info.heap_bytes);
-  CHECK(wrapped.driver.functions.empty());  // what is refused leaves nothing in the command buffer
+  // What is refused leaves nothing in the command buffer.
+  CHECK(wrapped.driver.functions.size() == static_cast<size_t>(looks()));
   adrt_plan_release(plan);
   adrt_memory_release(x);
   adrt_memory_release(heap);
@@ -391,6 +398,8 @@ TEST_CASE("an argument that is no buffer is refused", "[vulkan]") {
       {"struct_size", [](adrt_vk_buffer& buffer) { buffer.struct_size = 0; }},
       {"without buffer", [](adrt_vk_buffer& buffer) { buffer.buffer = 0; }},
       {"without address", [](adrt_vk_buffer& buffer) { buffer.address = 0; }},
+      {"gives", [](adrt_vk_buffer& buffer) { buffer.address += 16; }},
+      {"at the offset 256", [](adrt_vk_buffer& buffer) { buffer.offset += 256; }},
       {"4096 bytes", [](adrt_vk_buffer& buffer) { buffer.size = 4095; }},
   };
   for (const Spoil& one : kSpoils) {

@@ -174,7 +174,7 @@ adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name,
 typedef struct adrt_device adrt_device;
 
 /* The caller's job system. parallel_for calls job(context, i) for each i in [0, count), in any order, on any
- * threads, at once or not, and returns when all are done. */
+ * threads, at once or not, and returns when all are done: a launch where it did not is ADRT_ERROR_DRIVER. */
 typedef struct adrt_cpu_jobs {
   uint32_t struct_size;
   uint32_t worker_count; /* how many jobs are worth having at once, at least 1 */
@@ -362,10 +362,10 @@ typedef struct adrt_plan_desc {
   uint64_t reserved[1];
 } adrt_plan_desc;
 
-/* Checks the arguments and computes what the launch takes. On the host alone: no driver call, no look into a
- * buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run, and with a
- * module also those of class S1 that take more than 2^18 steps to evaluate and have a size kernel. Without a
- * module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
+/* Checks the arguments and computes what the launch takes. On the host alone: no driver call that waits, no
+ * look into a buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run,
+ * and with a module also those of class S1 that take more than 2^18 steps to evaluate and have a size kernel.
+ * Without a module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                       adrt_error* error);
 /* Gives a plan other arguments: those listed, under the rules of adrt_plan; the others stay. Sizes stay too

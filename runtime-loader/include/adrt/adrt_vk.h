@@ -30,7 +30,8 @@ typedef struct adrt_vk_buffer {
   uint64_t buffer;  /* VkBuffer */
   uint64_t offset;  /* bytes */
   uint64_t size;    /* bytes from the offset on */
-  uint64_t address; /* vkGetBufferDeviceAddress of the buffer, plus the offset */
+  uint64_t address; /* vkGetBufferDeviceAddress of the buffer, plus the offset: the driver is asked again, and
+                       another one is ADRT_ERROR_ARGUMENT */
   uint64_t reserved[2];
 } adrt_vk_buffer;
 

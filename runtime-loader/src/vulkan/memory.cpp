@@ -239,7 +239,7 @@ bool Read(adrt_device& base, const Place& from, void* to, uint64_t bytes, adrt_e
   return Stage(device, from, nullptr, static_cast<unsigned char*>(to), bytes, error);
 }
 
-bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWriter& reason) {
+bool Bind(const adrt_device& base, const void* data, Place* place, artifact::TextWriter& reason) {
   adrt_vk_buffer buffer = {};
   if (!CopyDescriptor(static_cast<const adrt_vk_buffer*>(data), &buffer)) {
     reason << "is no adrt_vk_buffer, its " << kNotSet;
@@ -250,7 +250,16 @@ bool Bind(const adrt_device&, const void* data, Place* place, artifact::TextWrit
     return false;
   }
   *place = {buffer.buffer, buffer.offset, buffer.size, buffer.address};
-  return true;
+  // Near entries go by the offset, far ones by the address: both must be the same bytes.
+  VkBufferDeviceAddressInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+  info.buffer = BufferOf(*place);
+  uint64_t begin = Of(base).api.GetBufferDeviceAddress(Of(base).handle, &info);
+  if (begin + buffer.offset == buffer.address) return true;
+  reason << "is an adrt_vk_buffer whose address is " << buffer.address
+         << ", and vkGetBufferDeviceAddress gives " << begin << " for its buffer, at the offset "
+         << buffer.offset;
+  return false;
 }
 
 void* Data(const Memory& memory) {
