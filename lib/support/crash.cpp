@@ -29,13 +29,13 @@ void Say(const char* text) {
 const char* NameOf(int number) {
   switch (number) {
     case SIGSEGV:
-      return "a wrong access to memory, or a stack that is used up (SIGSEGV)";
+      return "an invalid access to memory, or a stack that is used up (SIGSEGV)";
     case SIGBUS:
-      return "a wrong access to memory (SIGBUS)";
+      return "an invalid access to memory (SIGBUS)";
     case SIGILL:
-      return "an instruction that is none (SIGILL)";
+      return "an illegal instruction (SIGILL)";
     case SIGFPE:
-      return "a wrong arithmetic operation (SIGFPE)";
+      return "an arithmetic fault (SIGFPE)";
     default:
       return "the process aborted itself (SIGABRT)";
   }

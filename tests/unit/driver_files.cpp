@@ -219,7 +219,7 @@ void CheckReproduction(void (*fail)(), const std::string& message, const std::st
 }  // namespace
 
 TEST_CASE("a stack that is used up ends with status 70 and a reproduction file") {
-  CheckReproduction([] { _exit(static_cast<int>(UseStackUp(0))); }, "a wrong access to memory");
+  CheckReproduction([] { _exit(static_cast<int>(UseStackUp(0))); }, "an invalid access to memory");
 }
 
 TEST_CASE("a broken invariant ends with status 70 and a reproduction file") {

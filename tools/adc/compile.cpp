@@ -170,7 +170,7 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             &options.targets);
   line.Flag("--keep-going",
             "where a target that was asked for cannot express a kernel: warn, and write the\n"
-            "others. One that was not asked for is always left out so, with a remark",
+            "others. A target that was not asked for is always left out then, with a remark",
             &options.keep_going);
   line.Value("--derive", "LIST",
              "grad (default), jvp, jvp(grad), none; several with commas. jvp:4 and jvp:4(grad) push four\n"
@@ -211,7 +211,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
             &options.float_mode);
       });
-  line.Flag("--check-bounds", "leave accesses out of range out, and report the first one",
+  line.Flag("--check-bounds", "skip accesses that are out of range, and report the first one",
             &options.check_bounds);
   line.Flag("--deterministic",
             "kernels and gradients give the same bits in every run, on any number of threads: sums of\n"
@@ -244,7 +244,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
              });
   line.Text("--libdevice", "FILE", "math functions for NVIDIA devices, in bitcode; default: LLVM's own",
             &options.libdevice);
-  line.Flag("--asserts", "compile `assert` statements in", &options.keep_asserts);
+  line.Flag("--asserts", "compile `assert` statements", &options.keep_asserts);
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
             &options.include_dirs);
@@ -375,7 +375,7 @@ int Compile(const std::vector<std::string>& words, Session&) {
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
-  line.Example("adc --checkpoint=auto relax.ir", "a gradient that any heap budget will do for");
+  line.Example("adc --checkpoint=auto relax.ir", "a gradient that fits into a small heap budget");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
   line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
                "runs it with the loader");

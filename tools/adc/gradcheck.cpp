@@ -407,7 +407,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
       "derivatives, on a CPU at further points too: with other numbers of workers; floats drawn again,\n"
       "zero, equal, of both signs, very large, very small; integers 0, 1, 2, 3 (they may count) and equal\n"
       "(they may be indices). Points at which an access is out of range, or iterations race, are left out.\n"
-      "Exit code 1 where one differs, or where nothing says that it does not.");
+      "Exit code 1 where one differs, or where no comparison can be made.");
   line.Section("What to check");
   line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
             &request.kernel);
@@ -434,7 +434,8 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
              "default contract",
              [&](std::string_view text) { return TakeModes(text, &modes); });
   line.Flag("--any-order",
-            "do not look whether the order of iterations decides about results, nor at further points",
+            "do not check whether results depend on the order of iterations, and compare nothing with the\n"
+            "interpreter",
             &request.any_order);
   line.Flag(
       "--json",

@@ -257,7 +257,7 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (!target.empty() && disassemble.empty()) {
-    PrintError("--target without --disasm", "say whose code to print with --disasm=KERNEL");
+    PrintError("--target without --disasm", "name the kernel whose code to print: --disasm=KERNEL");
     return driver::kExitUsage;
   }
   BundleFile file;

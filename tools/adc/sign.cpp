@@ -39,7 +39,7 @@ int WriteSecret(const std::string& path, const std::string& text) {
   }
   if (good) return driver::kExitOk;
   PrintError("cannot write '" + path + "': " + std::strerror(error),
-             error == EEXIST ? "a key that is there is never replaced: choose another name" : "");
+             error == EEXIST ? "an existing key is never replaced: choose another name" : "");
   return driver::kExitFailed;
 }
 
@@ -50,7 +50,7 @@ int MakeKey(const std::string& path) {
   std::string public_path = path + ".pub";
   if (access(public_path.c_str(), F_OK) == 0) {
     PrintError("cannot write '" + public_path + "': it is there",
-               "a key that is there is never replaced: choose another name");
+               "an existing key is never replaced: choose another name");
     return driver::kExitFailed;
   }
   if (int code = WriteSecret(path, keys::SecretText(seed)); code != driver::kExitOk) return code;
@@ -113,8 +113,8 @@ int Sign(const std::vector<std::string>& words, Session&) {
       "adc sign --new-key=FILE | adc sign --key=FILE [-o FILE] bundle.adcb...",
       "Makes keys, and signs bundles with them (Ed25519): a signature says that the holder of the key\n"
       "vouches for the content, so that adc run --key=FILE.pub and hosts of the loader that know the\n"
-      "public key run its code. It covers everything but the signatures: one changed bit, and nobody has\n"
-      "signed it. A bundle may have several, at most 16.");
+      "public key run its code. It covers everything but the signatures: after a change of one bit none is\n"
+      "good any more. A bundle may have several, at most 16.");
   line.Text("--new-key", "FILE", "make a key: the secret half into FILE, the public one into FILE.pub",
             &new_key);
   line.Text("--key", "FILE", "sign with this secret key; its earlier signature is replaced", &key);
