@@ -8,7 +8,9 @@
  * its struct) is refused where it is not zero. Handles are counted: whoever creates one releases it, and a
  * handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
  * failure; set its struct_size before. The library has no globals, reads no environment, prints nothing, and
- * starts no thread except in adrt_device_open_cpu.
+ * starts no thread except in adrt_device_open_cpu. A debug build of it (ADRT_CHECK_HANDLES) differs in that:
+ * it has a table of all handles, and a handle that was released, or never was one, ends the process with the
+ * name of the function that got it.
  *
  *   adrt_bundle_open -> adrt_module_load -> adrt_bundle_find_kernel -> adrt_plan -> adrt_run
  *

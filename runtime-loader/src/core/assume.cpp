@@ -8,6 +8,7 @@ using adrt::Fail;
 
 adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t group, uint64_t iterations,
                              adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || task >= plan->tasks.size() || group >= plan->tasks[task].groups.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_assume: null argument or no such group");
   }

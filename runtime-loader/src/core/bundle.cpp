@@ -53,7 +53,7 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
                                    &opened->metadata, &reason) &&
          adrt::CheckSignatures(*opened, &reason);
   if (done) {
-    opened->kernels.Bind(budget.allocator());
+    opened->kernels.Bind(adrt::KernelMemory(budget.allocator()));
     done = opened->kernels.TryResize(opened->metadata.kernels.size());
     if (!done) {
       adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
@@ -67,6 +67,7 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
   }
   for (uint32_t index = 0; index < opened->kernels.size(); ++index) {
     opened->kernels[index] = {opened, &opened->metadata.kernels[index], index};
+    adrt::BeginLife(&opened->kernels[index], adrt::Handle::Kernel);
   }
   opened->host.public_keys = {};  // the caller's, for this call
   *bundle = opened;
@@ -74,15 +75,20 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
 }
 
 void adrt_bundle_retain(adrt_bundle* bundle) {
+  adrt::Alive(__func__, bundle);
   if (bundle) bundle->count.Retain();
 }
 
 void adrt_bundle_release(adrt_bundle* bundle) {
-  if (bundle && bundle->count.Release()) adrt::Delete(bundle->host.allocator, bundle);
+  adrt::Alive(__func__, bundle);
+  if (!bundle || !bundle->count.Release()) return;
+  for (const adrt_kernel& kernel : bundle->kernels) adrt::EndLife(&kernel);
+  adrt::Delete(bundle->host.allocator, bundle);
 }
 
 adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name, uint64_t interface_hash,
                                     const adrt_kernel** kernel, adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !name || !kernel) return Fail(error, ADRT_ERROR_ARGUMENT, "find_kernel: null argument");
   std::string_view wanted = name;
   const adrt_kernel* match = adrt::FindKernel(*bundle, wanted);

@@ -484,6 +484,7 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
 }  // namespace adrt
 
 adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   using namespace adrt;
   if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_counting: null argument");
   adrt_error own = {};

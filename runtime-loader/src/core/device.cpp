@@ -48,14 +48,17 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
 }  // namespace adrt
 
 void adrt_device_retain(adrt_device* device) {
+  adrt::Alive(__func__, device);
   if (device) device->count.Retain();
 }
 
 void adrt_device_release(adrt_device* device) {
+  adrt::Alive(__func__, device);
   if (device && device->count.Release()) device->kind->destroy(*device);
 }
 
 adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* report, adrt_error* error) {
+  adrt::Alive(__func__, device);
   if (!device || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "device_info: null argument");
   adrt_device_report made = {};
   made.worker_count = device->worker_count;
@@ -72,6 +75,7 @@ adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* repo
 adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_device* device,
                                       adrt_target_report* reports, uint32_t capacity, uint32_t* count,
                                       adrt_error* error) {
+  adrt::Alive(__func__, bundle, device);
   if (!bundle || !device || !count) return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: null argument");
   const adc::artifact::Metadata& metadata = bundle->metadata;
   uint32_t size = static_cast<uint32_t>(metadata.targets.size());

@@ -14,6 +14,7 @@
 #include "artifact/bundle.h"
 #include "artifact/metadata.h"
 #include "artifact/signature.h"
+#include "core/alive.h"
 
 namespace adrt {
 
@@ -38,14 +39,14 @@ struct Host {
 /// An object of the host's memory; null when refused. `make` arguments go to the constructor.
 template <class T, class... Args>
 T* New(const artifact::Allocator& allocator, Args&&... args) {
-  void* memory = artifact::Allocate(&allocator, sizeof(T), alignof(T));
+  void* memory = TakeHandle(allocator, sizeof(T), alignof(T), HandleOf(static_cast<T*>(nullptr)));
   return memory ? new (memory) T(std::forward<Args>(args)...) : nullptr;
 }
 template <class T>
 void Delete(const artifact::Allocator& allocator, T* object) {
   artifact::Allocator copy = allocator;  // it may lie in the object
   object->~T();
-  artifact::Release(&copy, object, sizeof(T), alignof(T));
+  GiveHandle(copy, object, sizeof(T), alignof(T), HandleOf(object));
 }
 
 class Count {

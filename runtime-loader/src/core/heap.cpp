@@ -71,6 +71,7 @@ adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error
 }
 
 adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_error* error) {
+  adrt::Alive(__func__, device);
   if (!device || !heap) return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "heap_create_on: null argument");
   adrt_heap* created = adrt::New<adrt_heap>(device->host.allocator, device->host);
   if (!created) return adrt::OutOfMemory(error);
@@ -81,10 +82,12 @@ adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_erro
 }
 
 void adrt_heap_retain(adrt_heap* heap) {
+  adrt::Alive(__func__, heap);
   if (heap) heap->count.Retain();
 }
 
 void adrt_heap_release(adrt_heap* heap) {
+  adrt::Alive(__func__, heap);
   if (!heap || !heap->count.Release()) return;
   adrt::Empty(*heap);
   adrt_device* device = heap->device;
@@ -93,5 +96,6 @@ void adrt_heap_release(adrt_heap* heap) {
 }
 
 uint64_t adrt_heap_bytes(const adrt_heap* heap) {
+  adrt::Alive(__func__, heap);
   return heap ? heap->memory.place.bytes : 0;
 }

@@ -28,6 +28,7 @@ adrt_status NullArgument(adrt_error* error) {
 }  // namespace
 
 adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* report, adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !report) return NullArgument(error);
   adrt_bundle_report made = {};
   made.major = bundle->index.major;
@@ -50,6 +51,7 @@ adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* repo
 
 adrt_status adrt_bundle_section(const adrt_bundle* bundle, uint32_t index, adrt_section_report* report,
                                 adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !report) return NullArgument(error);
   const adrt::Vector<adc::artifact::Section>& sections = bundle->index.sections;
   if (index >= sections.size()) return NoSuch("section", index, sections.size(), error);
@@ -70,6 +72,7 @@ adrt_status adrt_bundle_section(const adrt_bundle* bundle, uint32_t index, adrt_
 
 adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, void* bytes, size_t capacity,
                                      size_t* size, adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !size) return NullArgument(error);
   const adrt::Vector<adc::artifact::Section>& sections = bundle->index.sections;
   if (index >= sections.size()) return NoSuch("section", index, sections.size(), error);
@@ -93,6 +96,7 @@ adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, 
 
 adrt_status adrt_bundle_target(const adrt_bundle* bundle, uint32_t index, adrt_target_info* info,
                                adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !info) return NullArgument(error);
   const adrt::Vector<adc::artifact::TargetMeta>& targets = bundle->metadata.targets;
   if (index >= targets.size()) return NoSuch("target", index, targets.size(), error);
@@ -106,18 +110,21 @@ adrt_status adrt_bundle_target(const adrt_bundle* bundle, uint32_t index, adrt_t
 }
 
 const char* adrt_bundle_target_feature(const adrt_bundle* bundle, uint32_t target, uint32_t index) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || target >= bundle->metadata.targets.size()) return nullptr;
   const adrt::Vector<adrt::String>& features = bundle->metadata.targets[target].features;
   return index < features.size() ? features[index].c_str() : nullptr;
 }
 
 const char* adrt_bundle_source(const adrt_bundle* bundle, uint32_t index) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || index >= bundle->metadata.sources.size()) return nullptr;
   return bundle->metadata.sources[index].c_str();
 }
 
 adrt_status adrt_bundle_kernel(const adrt_bundle* bundle, uint32_t index, const adrt_kernel** kernel,
                                adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !kernel) return NullArgument(error);
   if (index >= bundle->kernels.size()) return NoSuch("kernel", index, bundle->kernels.size(), error);
   *kernel = &bundle->kernels[index];
@@ -126,6 +133,7 @@ adrt_status adrt_bundle_kernel(const adrt_bundle* bundle, uint32_t index, const 
 
 adrt_status adrt_bundle_layout(const adrt_bundle* bundle, uint32_t index, adrt_layout_report* report,
                                adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !report) return NullArgument(error);
   const adrt::Vector<adc::artifact::LayoutMeta>& layouts = bundle->metadata.layouts;
   if (index >= layouts.size()) return NoSuch("layout", index, layouts.size(), error);
@@ -139,6 +147,7 @@ adrt_status adrt_bundle_layout(const adrt_bundle* bundle, uint32_t index, adrt_l
 
 adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32_t index,
                               adrt_field_report* report, adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   if (!bundle || !report) return NullArgument(error);
   const adrt::Vector<adc::artifact::LayoutMeta>& layouts = bundle->metadata.layouts;
   if (layout >= layouts.size()) return NoSuch("layout", layout, layouts.size(), error);
@@ -165,6 +174,7 @@ adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32
 }
 
 adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report, adrt_error* error) {
+  adrt::Alive(__func__, kernel);
   if (!kernel || !report) return NullArgument(error);
   constexpr const char* kRoles[] = {"primal", "grad", "jvp", "size", "bounds"};
   const adc::artifact::KernelMeta& meta = *kernel->meta;
@@ -187,6 +197,7 @@ adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* repo
 
 adrt_status adrt_kernel_param(const adrt_kernel* kernel, uint32_t index, adrt_param_report* report,
                               adrt_error* error) {
+  adrt::Alive(__func__, kernel);
   if (!kernel || !report) return NullArgument(error);
   const adrt::Vector<adc::artifact::ParamMeta>& params = kernel->meta->params;
   if (index >= params.size()) return NoSuch("parameter", index, params.size(), error);

@@ -17,6 +17,7 @@ bool Inside(const adrt_memory& memory, uint64_t offset, uint64_t bytes, adrt_err
 }  // namespace
 
 adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory** memory, adrt_error* error) {
+  adrt::Alive(__func__, device);
   if (!device || !memory) return Fail(error, ADRT_ERROR_ARGUMENT, "memory_create: null argument");
   if (bytes > uint64_t{PTRDIFF_MAX}) {
     return Fail(error, ADRT_ERROR_SIZE_OVERFLOW, "memory_create: ", bytes,
@@ -39,10 +40,12 @@ adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory*
 }
 
 void adrt_memory_retain(adrt_memory* memory) {
+  adrt::Alive(__func__, memory);
   if (memory) memory->count.Retain();
 }
 
 void adrt_memory_release(adrt_memory* memory) {
+  adrt::Alive(__func__, memory);
   if (!memory || !memory->count.Release()) return;
   adrt_device* device = memory->device;
   device->kind->release(*device, memory->memory);
@@ -51,15 +54,18 @@ void adrt_memory_release(adrt_memory* memory) {
 }
 
 void* adrt_memory_data(const adrt_memory* memory) {
+  adrt::Alive(__func__, memory);
   return memory ? memory->device->kind->data(memory->memory) : nullptr;
 }
 
 uint64_t adrt_memory_bytes(const adrt_memory* memory) {
+  adrt::Alive(__func__, memory);
   return memory ? memory->bytes : 0;
 }
 
 adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* from, uint64_t bytes,
                               adrt_error* error) {
+  adrt::Alive(__func__, memory);
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   if (!memory || (!from && bytes > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "memory_write: null argument");
@@ -72,6 +78,7 @@ adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* 
 
 adrt_status adrt_memory_read(const adrt_memory* memory, uint64_t offset, void* to, uint64_t bytes,
                              adrt_error* error) {
+  adrt::Alive(__func__, memory);
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   if (!memory || (!to && bytes > 0)) return Fail(error, ADRT_ERROR_ARGUMENT, "memory_read: null argument");

@@ -59,6 +59,7 @@ bool adrt::NextEntry(const adrt_module& module, EntryWalk* walk) {
 
 adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                     adrt_module** module, adrt_error* error) {
+  adrt::Alive(__func__, device, bundle);
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   const adc::artifact::Metadata& metadata = bundle->metadata;
   if (target >= metadata.targets.size()) {
@@ -107,6 +108,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
 
 adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
                              adrt_error* error) {
+  adrt::Alive(__func__, device, bundle);
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   uint32_t target = 0;
   // What nobody vouches for goes by its confined code where there is some, and is refused by name where not.
@@ -126,14 +128,17 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
 }
 
 uint32_t adrt_module_target(const adrt_module* module) {
+  adrt::Alive(__func__, module);
   return module ? module->target : adc::artifact::kNoTarget;
 }
 
 void adrt_module_retain(adrt_module* module) {
+  adrt::Alive(__func__, module);
   if (module) module->count.Retain();
 }
 
 void adrt_module_release(adrt_module* module) {
+  adrt::Alive(__func__, module);
   if (!module || !module->count.Release()) return;
   module->device->kind->unload(*module);
   adrt_device* device = module->device;

@@ -57,7 +57,7 @@ adrt_launch_plan* MakePlan(const adrt::Host& host, const adrt_kernel* kernel, ui
   size_t bytes = head + RoomOf(*kernel->meta, target, rules);
   constexpr size_t kAlignment = adrt::RoomMemory::kAlignment;
   static_assert(alignof(adrt_launch_plan) <= kAlignment);
-  void* memory = adc::artifact::Allocate(&host.allocator, bytes, kAlignment);
+  void* memory = adrt::TakeHandle(host.allocator, bytes, kAlignment, adrt::Handle::Plan);
   if (!memory) return nullptr;
   adrt_launch_plan* made = new (memory) adrt_launch_plan(host);
   made->memory.GiveRoom(static_cast<unsigned char*>(memory) + head, bytes - head);
@@ -73,7 +73,7 @@ void DeletePlan(adrt_launch_plan* plan) {
   adc::artifact::Allocator allocator = plan->host.allocator;  // it lies in the plan
   size_t bytes = plan->block_bytes;
   plan->~adrt_launch_plan();
-  adc::artifact::Release(&allocator, plan, bytes, adrt::RoomMemory::kAlignment);
+  adrt::GiveHandle(allocator, plan, bytes, adrt::RoomMemory::kAlignment, adrt::Handle::Plan);
 }
 
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
@@ -112,9 +112,11 @@ bool UseCap(adrt_launch_plan& plan, uint64_t cap, adrt_error* error) {
 
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                       adrt_error* error) {
+  adrt::Alive(__func__, kernel);
   if (!kernel || !desc || !plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: null argument");
   adrt_plan_desc wanted = {};
   if (!adrt::CopyDescriptor(desc, &wanted)) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: ", adrt::kNotSet);
+  adrt::Alive(__func__, wanted.module);
   if (!wanted.args && wanted.arg_count > 0) return Fail(error, ADRT_ERROR_ARGUMENT, "plan: args is null");
   if (wanted.module && wanted.module->bundle != kernel->bundle) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan: the module is of another bundle than kernel '",
@@ -158,6 +160,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
 }
 
 void adrt_plan_release(adrt_launch_plan* plan) {
+  adrt::Alive(__func__, plan);
   if (!plan) return;
   adrt_module* module = plan->module;
   adrt::ReleaseCounting(*plan);
@@ -172,6 +175,7 @@ void adrt_plan_release(adrt_launch_plan* plan) {
 }
 
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || max_bytes == 0)
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
   adrt_error own = {}, passed = {};
@@ -187,12 +191,14 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
 }
 
 adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_chain_status: null argument");
   plan->chains_status = on != 0;
   return ADRT_OK;
 }
 
 adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_info: null argument");
   adrt_plan_report made = {};
   made.resolved = 1;
@@ -218,6 +224,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
 
 adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
                             adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !elements) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_saved: null argument");
   const adc::artifact::Vector<adc::artifact::ParamMeta>& params = plan->meta().params;
   if (param >= params.size() || params[param].role != adc::artifact::ParamRole::kSaved) {
@@ -230,6 +237,7 @@ adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64
 
 adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
                            adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !report || task >= plan->tasks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_task: null argument or no such task");
   }
@@ -266,6 +274,7 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
 
 adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_t group,
                             adrt_group_report* report, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !report || task >= plan->tasks.size() || group >= plan->tasks[task].groups.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_group: null argument or no such group");
   }
@@ -286,6 +295,7 @@ adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_
 
 adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
                             adrt_stack_report* report, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !report || task >= plan->tasks.size() || stack >= plan->tasks[task].stacks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_stack: null argument or no such stack");
   }

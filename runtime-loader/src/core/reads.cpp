@@ -162,6 +162,7 @@ bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
 
 adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
                                adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !report) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_readback: null argument");
   adrt_readback_report made = {};
   bool found = false;
@@ -197,6 +198,7 @@ adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adr
 
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "plan_resolve: null argument");
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);

@@ -345,10 +345,12 @@ adrt_status adrt_rollout_create(const adrt_host* host, const adrt_rollout_desc* 
 }
 
 void adrt_rollout_release(adrt_rollout* rollout) {
+  adrt::Alive(__func__, rollout);
   if (rollout) adrt::Delete(rollout->host.allocator, rollout);
 }
 
 adrt_status adrt_rollout_info(const adrt_rollout* rollout, adrt_rollout_report* report, adrt_error* error) {
+  adrt::Alive(__func__, rollout);
   if (!rollout || !report) return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "rollout_info: null argument");
   const adrt::Shape& shape = rollout->shape;
   adrt_rollout_report made = {};
@@ -366,6 +368,7 @@ adrt_status adrt_rollout_info(const adrt_rollout* rollout, adrt_rollout_report* 
 }
 
 adrt_status adrt_rollout_next(adrt_rollout* rollout, adrt_rollout_action* action, adrt_error* error) {
+  adrt::Alive(__func__, rollout);
   if (!rollout || !action) return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "rollout_next: null argument");
   if (action->struct_size < sizeof(uint32_t))
     return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "rollout_next: struct_size is not set");
@@ -374,6 +377,7 @@ adrt_status adrt_rollout_next(adrt_rollout* rollout, adrt_rollout_action* action
 }
 
 adrt_status adrt_rollout_restart(adrt_rollout* rollout, adrt_error* error) {
+  adrt::Alive(__func__, rollout);
   if (!rollout) return adrt::Fail(error, ADRT_ERROR_ARGUMENT, "rollout_restart: null argument");
   rollout->Restart();
   return ADRT_OK;

@@ -254,12 +254,14 @@ class Launcher {
 }  // namespace
 
 adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan) return Fail(error, ADRT_ERROR_ARGUMENT, "run: null argument");
   if (!plan->module) return Fail(error, ADRT_ERROR_ARGUMENT, "run: the plan was made without a module");
   adrt_run_desc wanted = {};
   if (desc && !adrt::CopyDescriptor(desc, &wanted)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: ", adrt::kNotSet);
   }
+  adrt::Alive(__func__, wanted.heap);
   if (reinterpret_cast<uintptr_t>(wanted.status) % alignof(uint32_t) != 0) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: status is not aligned to 4 bytes");
   }

@@ -257,6 +257,7 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
 }  // namespace adrt
 
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   using adrt::Fail;
   if (!plan || !status) return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: null argument");
   adrt::Report report = adrt::ReadReport(status);

@@ -96,6 +96,7 @@ bool Update(adrt_launch_plan& plan, const adrt_arg* args, uint32_t arg_count, ad
 
 adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
                              adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || (!args && arg_count > 0))
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_update: null argument");
   adrt_error own = {};

@@ -319,10 +319,12 @@ adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* d
 
 adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
                              void* status, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   return adrt::stream::Record(&adrt::kCuda, adrt::kDriver, plan, stream, heap, heap_size, status, error);
 }
 
 adrt_status adrt_record_size_cuda(adrt_launch_plan* plan, void* stream, void* memory, uint64_t memory_size,
                                   adrt_error* error) {
+  adrt::Alive(__func__, plan);
   return adrt::stream::RecordSize(&adrt::kCuda, adrt::kDriver, plan, stream, memory, memory_size, error);
 }

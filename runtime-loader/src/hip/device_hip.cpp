@@ -228,10 +228,12 @@ adrt_status adrt_device_open_hip(const adrt_host* host, const adrt_hip_desc* des
 
 adrt_status adrt_record_hip(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
                             void* status, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   return adrt::stream::Record(&adrt::kHip, adrt::kDriver, plan, stream, heap, heap_size, status, error);
 }
 
 adrt_status adrt_record_size_hip(adrt_launch_plan* plan, void* stream, void* memory, uint64_t memory_size,
                                  adrt_error* error) {
+  adrt::Alive(__func__, plan);
   return adrt::stream::RecordSize(&adrt::kHip, adrt::kDriver, plan, stream, memory, memory_size, error);
 }

@@ -171,6 +171,7 @@ using adrt::Fail;
 
 adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, const adrt_metal_launch* launch,
                               adrt_error* error) {
+  adrt::Alive(__func__, plan);
   adrt_error own = {};
   own.struct_size = sizeof own;
   adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
@@ -202,6 +203,7 @@ adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, cons
 
 adrt_status adrt_record_size_metal(adrt_launch_plan* plan, void* command_buffer,
                                    const adrt_metal_buffer* memory, adrt_error* error) {
+  adrt::Alive(__func__, plan);
   if (!plan || !command_buffer || !memory) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_metal: null argument");
   }

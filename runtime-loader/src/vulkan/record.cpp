@@ -121,6 +121,7 @@ bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* 
 
 adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_launch* launch,
                            adrt_error* error) {
+  adrt::Alive(__func__, plan);
   using namespace adrt;
   if (!plan || !command_buffer || !launch)
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_vk: null argument");
@@ -156,6 +157,7 @@ adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const a
 
 adrt_status adrt_record_size_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_buffer* memory,
                                 adrt_error* error) {
+  adrt::Alive(__func__, plan);
   using namespace adrt;
   if (!plan || !command_buffer || !memory)
     return Fail(error, ADRT_ERROR_ARGUMENT, "record_size_vk: null argument");

@@ -76,6 +76,7 @@ bool Add(const char* text, const char** list, uint32_t capacity, uint32_t* count
 
 adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t target,
                                         adrt_vk_requirements* requirements, adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   constexpr const char* kFunction = "vk_required_extensions";
   if (!bundle || !requirements) return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": null argument");
   const adc::artifact::TargetMeta* meta = VulkanTarget(bundle, target, kFunction, error);
@@ -105,6 +106,7 @@ adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t targ
 
 adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
                                      adrt_error* error) {
+  adrt::Alive(__func__, bundle);
   constexpr const char* kFunction = "vk_require_features";
   if (!bundle || !features2) return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": null argument");
   const adc::artifact::TargetMeta* meta = VulkanTarget(bundle, target, kFunction, error);
