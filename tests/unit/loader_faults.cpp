@@ -16,13 +16,6 @@
 
 using namespace fixture;
 
-namespace {
-
-/// Makes the calling program's pthread_create fail: the n-th from now on; 0: none.
-std::atomic<long> refuse_thread{0};
-
-}  // namespace
-
 // The loader's threads are made by this one. Sanitizers have their own.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -30,6 +23,13 @@ std::atomic<long> refuse_thread{0};
 #endif
 #endif
 #if !defined(ADC_NO_THREAD_REFUSAL)
+namespace {
+
+/// Makes the calling program's pthread_create fail: the n-th from now on; 0: none.
+std::atomic<long> refuse_thread{0};
+
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
                                                                      const pthread_attr_t* attributes,
                                                                      void* (*start)(void*), void* argument) {
