@@ -11,6 +11,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(kind LIBRARY INCLUDE PACKAGE)
   set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
 endforeach()
+# Headers alone, the same for every processor: this machine's own will do.
+set(CLI11_DIR /usr/share/cmake/CLI11 CACHE PATH "")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld")
 # With what programs of it run here, where qemu-user-static is installed: cross-built ones find their libraries there.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)

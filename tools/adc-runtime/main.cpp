@@ -1,6 +1,6 @@
 // `adc-runtime <command> ...`: the commands of adc that run bundles, for machines without the compiler.
 
-#include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +26,17 @@ int Dispatch(const std::vector<std::string>& words, tool::Session& session) {
     if (!words.empty() && words[0] == command.name)
       return command.run({words.begin() + 1, words.end()}, session);
   }
-  std::FILE* out = !words.empty() && words[0] == "--help" ? stdout : stderr;
-  std::fputs("usage: adc-runtime COMMAND BUNDLE...   (adc-runtime COMMAND --help says more)\n", out);
-  for (const tool::Command& command : kRuntimeCommands) {
-    std::fprintf(out, "  %-10s %s\n", std::string(command.name).c_str(),
-                 std::string(command.summary).c_str());
-  }
-  return out == stdout ? driver::kExitOk : driver::kExitUsage;
+  std::vector<std::string> command;
+  tool::CommandLine line("adc-runtime COMMAND [options] bundle.adcb...",
+                         "Runs bundles on machines without the compiler.");
+  line.Example("adc-runtime run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
+  line.Section("Commands (adc-runtime COMMAND --help)");
+  for (const tool::Command& known : kRuntimeCommands)
+    line.Command(std::string(known.name), std::string(known.summary));
+  line.Positional("command", 1, SIZE_MAX, &command);
+  if (std::optional<int> code = line.Parse(words)) return *code;
+  tool::PrintError("no command '" + command[0] + "'", "adc-runtime --help lists the commands");
+  return driver::kExitUsage;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "driver/files.h"
 #include "driver/options.h"
 #include "session.h"
+#include "words.h"
 
 namespace adc::tool {
 

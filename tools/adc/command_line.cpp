@@ -1,6 +1,8 @@
 #include "command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -9,7 +11,7 @@
 #include "driver/files.h"
 #include "driver/options.h"
 #include "driver/report.h"
-#include "support/nearest.h"
+#include "words.h"
 
 namespace adc::tool {
 
@@ -36,34 +38,67 @@ int EndOutput(int code) {
   return driver::kExitFailed;
 }
 
-CommandLine::CommandLine(std::string usage, std::string summary)
-    : usage_(std::move(usage)), summary_(std::move(summary)) {}
+namespace {
 
-void CommandLine::Section(std::string title) {
-  sections_.push_back(std::move(title));
+constexpr char kOptions[] = "Options", kOther[] = "Other";
+
+/// The help of CLI11 with options spelt as users write them.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { column_width(28); }
+
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const override {
+    return "usage: " + app->get_name() + "\n\n" + make_description(app) + "\n" + make_groups(app, mode) +
+           make_subcommands(app, mode) + app->get_footer();
+  }
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    return Formatter::make_group(std::move(group), is_positional, std::move(options)).substr(1);
+  }
+  std::string make_option_name(const CLI::Option* option, bool) const override { return SpellingOf(*option); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string joined = option->get_option_text(), value = option->get_type_name();
+    if (!joined.empty() || value.empty()) return joined;
+    return (SpellingOf(*option).starts_with("--") ? "=" : " ") + value;
+  }
+};
+
+}  // namespace
+
+CommandLine::CommandLine(std::string usage, std::string summary)
+    : app_(std::make_unique<CLI::App>(std::move(summary), std::move(usage))), section_(kOptions) {
+  app_->formatter(std::make_shared<HelpText>());
+  app_->set_help_flag();
 }
 
-void CommandLine::Add(std::string name, std::string value_name, std::string help, Form form,
-                      std::function<std::string(std::string_view)> take) {
-  if (sections_.empty()) sections_.push_back("Options");
-  options_.push_back(
-      {std::move(name), std::move(value_name), std::move(help), form, std::move(take), sections_.size() - 1});
+CommandLine::~CommandLine() = default;
+
+void CommandLine::Section(std::string title) {
+  section_ = std::move(title);
+}
+
+void CommandLine::Action(std::string name, std::string help, std::function<void()> act) {
+  app_->add_flag_callback(RegisteredName(name), std::move(act), std::move(help))
+      ->trigger_on_parse()
+      ->group(section_);
 }
 
 void CommandLine::Flag(std::string name, std::string help, bool* target) {
   Action(std::move(name), std::move(help), [target] { *target = true; });
 }
 
-void CommandLine::Action(std::string name, std::string help, std::function<void()> act) {
-  Add(std::move(name), "", std::move(help), Form::Flag, [act = std::move(act)](std::string_view) {
-    act();
-    return std::string();
-  });
-}
-
 void CommandLine::Value(std::string name, std::string value_name, std::string help,
                         std::function<std::string(std::string_view)> take) {
-  Add(std::move(name), std::move(value_name), std::move(help), Form::Value, std::move(take));
+  // The value "{}" stands for an empty list to CLI11, which appends a mark to it: the first result counts.
+  CLI::callback_t took = [name, take = std::move(take)](const CLI::results_t& results) {
+    std::string wrong = take(results.front());
+    if (!wrong.empty()) throw CLI::ValidationError("'" + results.front() + "' after " + name + ": " + wrong);
+    return true;
+  };
+  app_->add_option(RegisteredName(name), std::move(took), std::move(help))
+      ->type_name(std::move(value_name))
+      ->trigger_on_parse()
+      ->group(section_);
 }
 
 void CommandLine::Text(std::string name, std::string value_name, std::string help, std::string* target) {
@@ -83,6 +118,7 @@ void CommandLine::List(std::string name, std::string value_name, std::string hel
 
 void CommandLine::Number(std::string name, std::string value_name, std::string help, uint64_t* target,
                          uint64_t highest, uint64_t lowest) {
+  // CLI11's own conversion takes "010" for 8.
   Value(std::move(name), std::move(value_name), std::move(help), [=](std::string_view value) {
     uint64_t number = 0;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -94,221 +130,66 @@ void CommandLine::Number(std::string name, std::string value_name, std::string h
   });
 }
 
-void CommandLine::Joined(std::string name, std::string value_name, std::string help,
+void CommandLine::Joined(std::string name, std::string value_text, std::string help,
                          std::function<std::string(std::string_view)> take) {
-  Add(std::move(name), std::move(value_name), std::move(help), Form::Joined, std::move(take));
+  assert(name.size() == 2);
+  Value(name, value_text, std::move(help), std::move(take));
+  app_->get_option(name)->option_text(std::move(value_text));
 }
 
 void CommandLine::Positional(std::string value_name, size_t least, size_t most,
                              std::vector<std::string>* target) {
+  bool any_number = most > std::max<size_t>(least, 1);
+  CLI::callback_t took = [target](const CLI::results_t& results) {
+    *target = results;
+    return true;
+  };
+  app_->add_option(value_name, took)
+      ->required(least > 0)
+      ->expected(static_cast<int>(any_number ? least : most), any_number ? -1 : static_cast<int>(most))
+      ->allow_extra_args(any_number)
+      ->group(section_);
   positional_name_ = std::move(value_name);
-  positional_least_ = least;
-  positional_most_ = most;
-  positional_ = target;
 }
 
 void CommandLine::Example(std::string command, std::string what) {
-  examples_.push_back({std::move(command), std::move(what)});
+  std::string head = app_->get_footer().empty() ? "\nExamples:\n" : app_->get_footer();
+  app_->footer(head + "  " + command + "\n      " + what + "\n");
 }
 
 void CommandLine::Epilogue(std::string text) {
-  epilogue_ = std::move(text);
+  app_->footer(app_->get_footer() + text);
 }
 
-std::string CommandLine::Help() const {
-  constexpr size_t kColumn = 28;
-  std::string text = "usage: " + usage_ + "\n\n" + summary_ + "\n";
-  for (size_t section = 0; section < sections_.size(); ++section) {
-    text += "\n" + sections_[section] + ":\n";
-    for (const Option& option : options_) {
-      if (option.section != section) continue;
-      std::string head = "  " + option.name;
-      if (option.form == Form::Joined) {
-        head += option.value_name;
-      } else if (option.form == Form::Value) {
-        head += (option.name.starts_with("--") ? "=" : " ") + option.value_name;
-      }
-      head.resize(std::max(head.size() + 2, kColumn), ' ');
-      text += head;
-      // Lines of the help stand below each other.
-      for (char letter : option.help) {
-        text += letter;
-        if (letter == '\n') text.append(kColumn, ' ');
-      }
-      text += '\n';
-    }
-  }
-  if (!examples_.empty()) text += "\nExamples:\n";
-  for (const ExampleText& example : examples_)
-    text += "  " + example.command + "\n      " + example.what + "\n";
-  return text + epilogue_;
+void CommandLine::Command(std::string name, std::string help) {
+  // Listed alone: what runs is one command with its own options.
+  app_->add_subcommand(std::move(name), std::move(help))->group(section_)->disabled();
 }
 
-const CommandLine::Option* CommandLine::Find(std::string_view name) const {
-  for (const Option& option : options_) {
-    if (option.name == name) return &option;
+std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
+  app_->set_help_flag("-h,--help", "print this")->group(section_ == kOptions ? kOptions : kOther);
+  if (!ExpandResponseFiles(&words) || !Respell(*app_, &words)) return driver::kExitUsage;
+  std::reverse(words.begin(), words.end());
+  const std::string usage = "usage: " + app_->get_name();
+  try {
+    app_->parse(words);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    std::string help = app_->help();
+    std::fwrite(help.data(), 1, help.size(), stdout);
+    return driver::kExitOk;
+  } catch (const CLI::RequiredError&) {
+    PrintError("no " + positional_name_ + " given", usage);
+  } catch (const CLI::ArgumentMismatch&) {
+    PrintError("too few arguments: " + positional_name_ + " wanted", usage);
+  } catch (const CLI::ExtrasError&) {
+    std::vector<std::string> extra = app_->remaining();
+    std::erase(extra, "--");
+    PrintError("one argument too many: '" + extra.front() + "'", usage);
+  } catch (const CLI::ParseError& error) {
+    PrintError(error.what());
   }
-  return nullptr;
-}
-
-void CommandLine::TellUnknown(std::string_view word) const {
-  std::string_view name = word.substr(0, word.find('='));
-  std::vector<std::string_view> names;
-  for (const Option& option : options_) names.push_back(option.name);
-  std::string_view near = NearestName(name, names);
-  PrintError("unknown option '" + std::string(name) + "'",
-             near.empty() ? "--help lists the options" : "did you mean '" + std::string(near) + "'?");
-}
-
-bool CommandLine::ParseOption(const std::vector<std::string>& words, size_t* at) {
-  std::string_view word = words[*at];
-  size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
-  std::string_view name = word.substr(0, equals);
-  const Option* option = Find(name);
-  std::string_view value;
-  bool has_value = equals != std::string_view::npos;
-  if (has_value) value = word.substr(equals + 1);
-  if (option == nullptr && !word.starts_with("--")) {
-    // -O2, -Idir: the longest option that is a head of the word and takes a value.
-    for (const Option& candidate : options_) {
-      bool takes =
-          candidate.form == Form::Joined || (candidate.form == Form::Value && candidate.name.size() == 2);
-      if (takes && word.starts_with(candidate.name) &&
-          (option == nullptr || candidate.name.size() > option->name.size())) {
-        option = &candidate;
-      }
-    }
-    if (option != nullptr) {
-      value = word.substr(option->name.size());
-      has_value = true;
-    }
-  }
-  if (option == nullptr) {
-    TellUnknown(word);
-    return false;
-  }
-  std::string shown(option->name);
-  if (option->form == Form::Flag && has_value) {
-    PrintError("option '" + shown + "' takes no value");
-    return false;
-  }
-  if (option->form == Form::Value && !has_value) {
-    if (*at + 1 >= words.size()) {
-      PrintError("option '" + shown + "' wants " + option->value_name);
-      return false;
-    }
-    value = words[++*at];
-  }
-  std::string wrong = option->take(value);
-  if (!wrong.empty()) {
-    PrintError("'" + std::string(value) + "' after " + shown + ": " + wrong);
-    return false;
-  }
-  return true;
-}
-
-std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words;
-  if (!ExpandResponseFiles(arguments, &words)) return driver::kExitUsage;
-  bool options_end = false;
-  std::vector<std::string> positional;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string& word = words[at];
-    if (options_end || word.size() < 2 || word[0] != '-') {
-      positional.push_back(word);
-    } else if (word == "--") {
-      options_end = true;
-    } else if (word == "--help" || word == "-h") {
-      std::string help = Help();
-      std::fwrite(help.data(), 1, help.size(), stdout);
-      return driver::kExitOk;
-    } else if (!ParseOption(words, &at)) {
-      return driver::kExitUsage;
-    }
-  }
-  if (positional.size() < positional_least_) {
-    PrintError(positional.empty() ? "no " + positional_name_ + " given"
-                                  : "too few arguments: " + positional_name_ + " wanted",
-               "usage: " + usage_);
-    return driver::kExitUsage;
-  }
-  if (positional.size() > positional_most_) {
-    PrintError("one argument too many: '" + positional[positional_most_] + "'", "usage: " + usage_);
-    return driver::kExitUsage;
-  }
-  if (positional_ != nullptr) *positional_ = std::move(positional);
-  return std::nullopt;
-}
-
-bool SplitWords(std::string_view text, std::vector<std::string>* words) {
-  std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (size_t at = 0; at < text.size(); ++at) {
-    char letter = text[at];
-    if (letter == '\\' && quote != '\'' && at + 1 < text.size()) {
-      word += text[++at];
-      in_word = true;
-    } else if (quote != 0) {
-      if (letter == quote) {
-        quote = 0;
-      } else {
-        word += letter;
-      }
-    } else if (letter == '\'' || letter == '"') {
-      quote = letter;
-      in_word = true;
-    } else if (letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r') {
-      if (in_word) words->push_back(std::move(word));
-      word.clear();
-      in_word = false;
-    } else {
-      word += letter;
-      in_word = true;
-    }
-  }
-  if (in_word) words->push_back(std::move(word));
-  return quote == 0;
-}
-
-namespace {
-
-bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vector<std::string>* expanded) {
-  constexpr uint32_t kDeepest = 16;
-  constexpr size_t kMostWords = size_t{1} << 20;
-  for (const std::string& argument : arguments) {
-    if (argument.size() < 2 || argument[0] != '@') {
-      expanded->push_back(argument);
-      continue;
-    }
-    std::string path = argument.substr(1);
-    if (depth == kDeepest) {
-      PrintError("response files name each other more than 16 deep, last '" + path + "'");
-      return false;
-    }
-    diag::Result<std::string> text = driver::ReadWhole(path);
-    if (!text) {
-      PrintError(text.Failure().text);
-      return false;
-    }
-    std::vector<std::string> words;
-    if (!SplitWords(*text, &words)) {
-      PrintError("a quote stays open in the response file '" + path + "'");
-      return false;
-    }
-    if (!Expand(words, depth + 1, expanded)) return false;
-    if (expanded->size() > kMostWords) {
-      PrintError("more than 1,048,576 arguments from response files");
-      return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-bool ExpandResponseFiles(const std::vector<std::string>& arguments, std::vector<std::string>* expanded) {
-  return Expand(arguments, 0, expanded);
+  return driver::kExitUsage;
 }
 
 }  // namespace adc::tool

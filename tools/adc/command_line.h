@@ -1,15 +1,18 @@
 #pragma once
-// The command line of every subcommand: a table of options, from which parsing, help and "did you mean"
-// follow.
-//
-// The spelling is that of compilers (`-O2`, `-Idir`, `-MD`, `--target=x`, `--target x`, `@file`), which
-// general-purpose parsers do not read.
+// The command line of every subcommand: a table of options, from which parsing, help, completion and "did you
+// mean" follow. CLI11 holds the table and parses; words.h brings the spelling of compilers (`-O2`, `-Idir`,
+// `-MD`, `--target=x`, `@file`) into its own.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace adc::tool {
 
@@ -23,6 +26,7 @@ class CommandLine {
  public:
   /// `usage` follows the word "usage:", `summary` is the sentence below it.
   CommandLine(std::string usage, std::string summary);
+  ~CommandLine();
 
   /// Options that follow are listed under `title` in the help.
   void Section(std::string title);
@@ -37,52 +41,22 @@ class CommandLine {
   void List(std::string name, std::string value_name, std::string help, std::vector<std::string>* target);
   void Number(std::string name, std::string value_name, std::string help, uint64_t* target, uint64_t highest,
               uint64_t lowest = 0);
-  /// An option whose value is joined to it and whose head is `name`: `-O2`, `-Wno-E0602`.
-  void Joined(std::string name, std::string value_name, std::string help,
+  /// An option of one letter whose value is joined to it: `-O2`, `-Wno-E0602`. The help shows `value_text`.
+  void Joined(std::string name, std::string value_text, std::string help,
               std::function<std::string(std::string_view)> take);
   void Positional(std::string value_name, size_t least, size_t most, std::vector<std::string>* target);
   void Example(std::string command, std::string what);
   /// Text at the end of the help.
   void Epilogue(std::string text);
+  /// Lists another command in the help, below the title of its section.
+  void Command(std::string name, std::string help);
 
   /// The exit code where the command ends here: help was printed, or what is wrong.
-  std::optional<int> Parse(const std::vector<std::string>& arguments);
-  std::string Help() const;
+  std::optional<int> Parse(std::vector<std::string> words);
 
  private:
-  enum class Form { Flag, Value, Joined };
-  struct Option {
-    std::string name, value_name, help;
-    Form form = Form::Flag;
-    std::function<std::string(std::string_view)> take;
-    size_t section = 0;
-  };
-  struct ExampleText {
-    std::string command, what;
-  };
-
-  void Add(std::string name, std::string value_name, std::string help, Form form,
-           std::function<std::string(std::string_view)> take);
-  const Option* Find(std::string_view name) const;
-  /// False where what is wrong was printed.
-  bool ParseOption(const std::vector<std::string>& words, size_t* at);
-  void TellUnknown(std::string_view word) const;
-
-  std::string usage_, summary_, epilogue_;
-  std::vector<std::string> sections_;
-  std::vector<Option> options_;
-  std::vector<ExampleText> examples_;
-  std::string positional_name_;
-  size_t positional_least_ = 0, positional_most_ = 0;
-  std::vector<std::string>* positional_ = nullptr;
+  std::unique_ptr<CLI::App> app_;
+  std::string section_, positional_name_;
 };
-
-/// The words of a text: separated by white space, with '...', "..." and backslash as a shell reads them.
-/// False where a quote stays open.
-bool SplitWords(std::string_view text, std::vector<std::string>* words);
-
-/// Replaces each `@file` by the words of that file; response files may name others. False after an error was
-/// printed.
-bool ExpandResponseFiles(const std::vector<std::string>& arguments, std::vector<std::string>* expanded);
 
 }  // namespace adc::tool

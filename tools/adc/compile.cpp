@@ -343,19 +343,6 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
 }
 
-std::string CommandList() {
-  std::string text = "\nOther commands (adc COMMAND --help):\n";
-  for (const Command& command : kCommands) {
-    std::string row = "  " + std::string(command.name);
-    row.resize(28, ' ');
-    text += row + std::string(command.summary) + "\n";
-  }
-  text +=
-      "\nExit codes: 0 good, 1 an error in what was given, or a check that found something, 2 usage,\n"
-      "3 bad bundle, 4 run time, 5 not supported by a target or by this machine, 7 bundles differ.\n";
-  return text;
-}
-
 }  // namespace
 
 int Compile(const std::vector<std::string>& words, Session&) {
@@ -371,7 +358,6 @@ int Compile(const std::vector<std::string>& words, Session&) {
   AddWatching(line, options);
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
-  line.Action("--help", "print this", [] {});
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
@@ -379,7 +365,12 @@ int Compile(const std::vector<std::string>& words, Session&) {
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
   line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
                "runs it with the loader");
-  line.Epilogue(CommandList());
+  line.Epilogue(
+      "\nExit codes: 0 good, 1 an error in what was given, or a check that found something, 2 usage,\n"
+      "3 bad bundle, 4 run time, 5 not supported by a target or by this machine, 7 bundles differ.\n");
+  line.Section("Other commands (adc COMMAND --help)");
+  for (const Command& command : kCommands)
+    line.Command(std::string(command.name), std::string(command.summary));
   line.Positional("input file", 0, SIZE_MAX, &options.inputs);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {

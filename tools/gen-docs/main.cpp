@@ -1,8 +1,7 @@
 // Writes what the documentation takes from the source: the table of operations in docs/ir.md, between its
 // markers, and docs/errors.md, whole.
-//   adc_gen_docs [--check] DOCS-FOLDER      with --check nothing is written; status 1 where something is not
-//   current
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -243,12 +242,16 @@ bool Update(const std::string& path, const std::string& have, const std::string&
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool check = argc == 3 && std::string_view(argv[1]) == "--check";
-  if (argc != 2 && !check) {
-    std::fprintf(stderr, "usage: adc_gen_docs [--check] DOCS-FOLDER\n");
-    return 2;
+  CLI::App app("Writes what the documentation takes from the source.", "adc_gen_docs");
+  bool check = false;
+  std::string folder;
+  app.add_flag("--check", check, "write nothing; exit code 1 where a page is not current");
+  app.add_option("DOCS-FOLDER", folder, "the folder that holds ir.md and errors.md")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  std::string folder = argv[argc - 1];
   std::string specification;
   if (!Read(folder + "/ir.md", &specification)) return 1;
   size_t begin = specification.find(kBegin);
