@@ -160,7 +160,6 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   Settings settings;
   OpenOptions open;
   DeviceChoice device;
-  uint64_t workers = 0;
   CommandLine line(
       "adc bench [options] bundle.adcb|kernel.ir",
       "Measures a launch: planning and recording on the host, the device, and the bytes that it moves.\n"
@@ -181,7 +180,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
               &settings.launches, 1000000);
   line.Number("--turns", "N", "of so many launches; the median counts; default 7", &settings.turns, 100000,
               1);
-  line.Number("--threads", "N", "CPU: workers; default: one per processor", &workers, 4096);
+  line.Number("--threads", "N", "CPU: workers; default: one per processor", &settings.launch.workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory",
               &settings.launch.heap_budget, UINT64_MAX);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
@@ -203,7 +202,6 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   double exact = 0, plain = 0;
   auto bench = [&](double* device_seconds) {
     Machine machine(session);
-    settings.launch.workers = static_cast<uint32_t>(workers);
     if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
     open.targets = machine.device().Targets();
     Bundle bundle;

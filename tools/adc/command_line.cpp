@@ -11,6 +11,7 @@
 #include "driver/files.h"
 #include "driver/options.h"
 #include "driver/report.h"
+#include "support/nearest.h"
 #include "words.h"
 
 namespace adc::tool {
@@ -116,8 +117,8 @@ void CommandLine::List(std::string name, std::string value_name, std::string hel
   });
 }
 
-void CommandLine::Number(std::string name, std::string value_name, std::string help, uint64_t* target,
-                         uint64_t highest, uint64_t lowest) {
+void CommandLine::AnyNumber(std::string name, std::string value_name, std::string help, uint64_t lowest,
+                            uint64_t highest, std::function<void(uint64_t)> take) {
   // CLI11's own conversion takes "010" for 8.
   Value(std::move(name), std::move(value_name), std::move(help), [=](std::string_view value) {
     uint64_t number = 0;
@@ -125,9 +126,27 @@ void CommandLine::Number(std::string name, std::string value_name, std::string h
     if (error != std::errc() || end != value.data() + value.size() || number > highest || number < lowest) {
       return "wants a number from " + std::to_string(lowest) + " to " + std::to_string(highest);
     }
-    *target = number;
+    take(number);
     return std::string();
   });
+}
+
+void CommandLine::OneOf(std::string name, std::string value_name, std::string help,
+                        std::vector<std::string> words, std::function<void(size_t)> take) {
+  choices_[name] = words;
+  Value(std::move(name), std::move(value_name), std::move(help),
+        [words = std::move(words), take = std::move(take)](std::string_view value) -> std::string {
+          auto found = std::find(words.begin(), words.end(), value);
+          if (found != words.end()) {
+            take(static_cast<size_t>(found - words.begin()));
+            return {};
+          }
+          std::string_view near =
+              NearestName(value, std::vector<std::string_view>(words.begin(), words.end()));
+          std::string known = CLI::detail::join(words, ", ");
+          return near.empty() ? "is none of " + known
+                              : "did you mean '" + std::string(near) + "'? (" + known + ")";
+        });
 }
 
 void CommandLine::Joined(std::string name, std::string value_text, std::string help,
@@ -166,8 +185,33 @@ void CommandLine::Command(std::string name, std::string help) {
   app_->add_subcommand(std::move(name), std::move(help))->group(section_)->disabled();
 }
 
+void CommandLine::PrintCompletions(std::string_view begin) const {
+  std::vector<std::string> all = {"--help"};
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->get_positional() || option == app_->get_help_ptr()) continue;
+    std::string name = SpellingOf(*option);
+    bool equals = name.starts_with("--") && option->get_expected_max() > 0;
+    all.push_back(name + (equals ? "=" : ""));
+    auto choices = choices_.find(name);
+    if (choices == choices_.end()) continue;
+    for (const std::string& word : choices->second) all.push_back(name + "=" + word);
+  }
+  for (const CLI::App* command : app_->get_subcommands({})) all.push_back(command->get_name());
+  for (const std::string& one : all) {
+    // The values of an option follow where it is written out.
+    bool value = one.find('=') + 1 < one.size() && one.find('=') != std::string::npos;
+    bool wanted = one.starts_with(begin) && (!value || begin.find('=') != std::string_view::npos);
+    if (wanted && one != begin) std::printf("%s\n", one.c_str());
+  }
+}
+
 std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   app_->set_help_flag("-h,--help", "print this")->group(section_ == kOptions ? kOptions : kOther);
+  constexpr std::string_view kComplete = "--complete=";
+  if (!words.empty() && words.back().starts_with(kComplete)) {
+    PrintCompletions(std::string_view(words.back()).substr(kComplete.size()));
+    return driver::kExitOk;
+  }
   if (!ExpandResponseFiles(&words) || !Respell(*app_, &words)) return driver::kExitUsage;
   std::reverse(words.begin(), words.end());
   const std::string usage = "usage: " + app_->get_name();

@@ -4,6 +4,7 @@
 // `-MD`, `--target=x`, `@file`) into its own.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +40,17 @@ class CommandLine {
              std::function<std::string(std::string_view)> take);
   void Text(std::string name, std::string value_name, std::string help, std::string* target);
   void List(std::string name, std::string value_name, std::string help, std::vector<std::string>* target);
-  void Number(std::string name, std::string value_name, std::string help, uint64_t* target, uint64_t highest,
-              uint64_t lowest = 0);
+  template <class Integer>
+  void Number(std::string name, std::string value_name, std::string help, Integer* target, uint64_t highest,
+              uint64_t lowest = 0) {
+    AnyNumber(std::move(name), std::move(value_name), std::move(help), lowest, highest,
+              [target](uint64_t number) { *target = static_cast<Integer>(number); });
+  }
+  void AnyNumber(std::string name, std::string value_name, std::string help, uint64_t lowest,
+                 uint64_t highest, std::function<void(uint64_t)> take);
+  /// One of `words`: `take` has its position.
+  void OneOf(std::string name, std::string value_name, std::string help, std::vector<std::string> words,
+             std::function<void(size_t)> take);
   /// An option of one letter whose value is joined to it: `-O2`, `-Wno-E0602`. The help shows `value_text`.
   void Joined(std::string name, std::string value_text, std::string help,
               std::function<std::string(std::string_view)> take);
@@ -51,11 +61,15 @@ class CommandLine {
   /// Lists another command in the help, below the title of its section.
   void Command(std::string name, std::string help);
 
-  /// The exit code where the command ends here: help was printed, or what is wrong.
+  /// The exit code where the command ends here: help was printed, or what is wrong. A last word
+  /// "--complete=BEGIN", which the script of `adc --completion` asks with, has options that begin so printed.
   std::optional<int> Parse(std::vector<std::string> words);
 
  private:
+  void PrintCompletions(std::string_view begin) const;
+
   std::unique_ptr<CLI::App> app_;
+  std::map<std::string, std::vector<std::string>> choices_;
   std::string section_, positional_name_;
 };
 

@@ -12,44 +12,19 @@
 #include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/targets.h"
-#include "support/nearest.h"
 
 namespace adc::tool {
 
 namespace {
 
-/// One of a list of words; what is wrong otherwise.
+/// An option whose words stand for values.
 template <class Choice>
-std::string Choose(std::string_view word, std::initializer_list<std::pair<std::string_view, Choice>> choices,
-                   Choice* target) {
-  std::string known;
-  std::vector<std::string_view> names;
-  for (const auto& [name, choice] : choices) {
-    if (name == word) {
-      *target = choice;
-      return {};
-    }
-    known += (known.empty() ? "" : ", ") + std::string(name);
-    names.push_back(name);
-  }
-  std::string_view near = NearestName(word, names);
-  return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'? (" + known + ")";
-}
-
-std::string TakeEmit(std::string_view word, driver::CompileOptions* options) {
-  using driver::Emit;
-  return Choose<Emit>(word,
-                      {{"bundle", Emit::Bundle},
-                       {"obj", Emit::Object},
-                       {"ptx", Emit::Ptx},
-                       {"hsaco", Emit::Hsaco},
-                       {"spirv", Emit::Spirv},
-                       {"msl", Emit::Msl},
-                       {"ir", Emit::Ir},
-                       {"llvm", Emit::Llvm},
-                       {"json", Emit::Json},
-                       {"header", Emit::Header}},
-                      &options->emit);
+void AddChoice(CommandLine& line, std::string name, std::string value_name, std::string help,
+               const std::vector<std::pair<std::string, Choice>>& choices, Choice* target) {
+  std::vector<std::string> words;
+  for (const auto& [word, choice] : choices) words.push_back(word);
+  line.OneOf(std::move(name), std::move(value_name), std::move(help), std::move(words),
+             [choices, target](size_t at) { *target = choices[at].second; });
 }
 
 bool IsErrorId(std::string_view word) {
@@ -117,21 +92,6 @@ std::string TakeActive(std::string_view list, std::vector<std::string>* names) {
   return "takes names of parameters, separated by commas";
 }
 
-std::string TakePass(std::string_view name, bool with_plans, std::string* pass) {
-  std::vector<std::string_view> names = driver::PassNames();
-  if (with_plans) names.push_back("adstack");
-  std::string known;
-  for (std::string_view candidate : names) {
-    if (candidate == name) {
-      *pass = name;
-      return {};
-    }
-    known += (known.empty() ? "" : " ") + std::string(candidate);
-  }
-  std::string_view near = NearestName(name, names);
-  return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
-}
-
 /// "cpu:x86-64-v3, cpu:x86-64, cuda:sm_80, ..."
 std::string DefaultTargetsText() {
   std::string text;
@@ -159,10 +119,21 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             "write to FILE; '-' is standard output. Default: named after the input, in the\n"
             "current folder; text for people (ir, llvm, json) goes to standard output",
             &options.output);
-  line.Value("--emit", "KIND",
-             "bundle (default); the code of one target: obj, ptx, hsaco, spirv, msl, llvm;\n"
-             "ir, json, header",
-             [&options](std::string_view word) { return TakeEmit(word, &options); });
+  using driver::Emit;
+  AddChoice<Emit>(line, "--emit", "KIND",
+                  "bundle (default); the code of one target: obj, ptx, hsaco, spirv, msl, llvm;\n"
+                  "ir, json, header",
+                  {{"bundle", Emit::Bundle},
+                   {"obj", Emit::Object},
+                   {"ptx", Emit::Ptx},
+                   {"hsaco", Emit::Hsaco},
+                   {"spirv", Emit::Spirv},
+                   {"msl", Emit::Msl},
+                   {"ir", Emit::Ir},
+                   {"llvm", Emit::Llvm},
+                   {"json", Emit::Json},
+                   {"header", Emit::Header}},
+                  &options.emit);
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
             "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default:\n" +
@@ -200,17 +171,13 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
                 options.optimisation = static_cast<uint32_t>(level[0] - '0');
                 return {};
               });
-  line.Value(
-      "--fp", "MODE",
+  using driver::FloatMode;
+  AddChoice<FloatMode>(
+      line, "--fp", "MODE",
       "strict: each operation rounds; contract (default): fused multiply-add;\n"
       "fast: sums reordered, functions approximate",
-      [&options](std::string_view word) {
-        using driver::FloatMode;
-        return Choose<FloatMode>(
-            word,
-            {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
-            &options.float_mode);
-      });
+      {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
+      &options.float_mode);
   line.Flag("--check-bounds", "skip accesses that are out of range, and report the first one",
             &options.check_bounds);
   line.Flag("--deterministic",
@@ -254,27 +221,17 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             &options.import_dirs);
 }
 
-/// A number from 1 to `most`.
-std::string TakeLimit(std::string_view word, uint64_t most, uint64_t* limit) {
-  uint64_t number = 0;
-  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-  bool good = failure == std::errc() && end == word.data() + word.size();
-  if (!good || number < 1 || number > most) return "takes a number from 1 to " + std::to_string(most);
-  *limit = number;
-  return {};
-}
-
 void AddLimits(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Limits (docs/limits.md)");
   driver::Limits& limits = options.limits;
-  line.Value("--limit-text", "MIB", "most text, imports included; default 256",
-             [&limits](std::string_view word) { return TakeLimit(word, 4095, &limits.text_mebibytes); });
-  line.Value("--limit-operations", "N",
-             "most operations of all kernels, derived ones included, after inlining; default 500000",
-             [&limits](std::string_view word) { return TakeLimit(word, 1'000'000'000, &limits.operations); });
-  line.Value("--limit-optimised", "N",
-             "most operations of a task that is optimised; default 10000. Beyond, code is made with -O0",
-             [&limits](std::string_view word) { return TakeLimit(word, 1'000'000'000, &limits.optimised); });
+  line.Number("--limit-text", "MIB", "most text, imports included; default 256", &limits.text_mebibytes, 4095,
+              1);
+  line.Number("--limit-operations", "N",
+              "most operations of all kernels, derived ones included, after inlining; default 500000",
+              &limits.operations, 1'000'000'000, 1);
+  line.Number("--limit-optimised", "N",
+              "most operations of a task that is optimised; default 10000. Beyond, code is made with -O0",
+              &limits.optimised, 1'000'000'000, 1);
 }
 
 void AddReporting(CommandLine& line, driver::CompileOptions& options) {
@@ -291,21 +248,10 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
                 }
                 return {};
               });
-  line.Value("--error-limit", "N", "stop after N errors; 0: no limit; default 20",
-             [&options](std::string_view word) -> std::string {
-               uint64_t number = 0;
-               for (char digit : word) {
-                 if (digit < '0' || digit > '9' || number > UINT32_MAX / 10) return "wants a number";
-                 number = number * 10 + static_cast<uint64_t>(digit - '0');
-               }
-               if (word.empty()) return "wants a number";
-               options.error_limit = static_cast<uint32_t>(number);
-               return {};
-             });
-  line.Value("--error-format", "FORM", "text (default) or json, one object per line",
-             [&options](std::string_view word) {
-               return Choose<bool>(word, {{"text", false}, {"json", true}}, &options.json_diagnostics);
-             });
+  line.Number("--error-limit", "N", "stop after N errors; 0: no limit; default 20", &options.error_limit,
+              UINT32_MAX);
+  AddChoice<bool>(line, "--error-format", "FORM", "text (default) or json, one object per line",
+                  {{"text", false}, {"json", true}}, &options.json_diagnostics);
   line.Value("--file-prefix-map", "OLD=NEW", "name files that begin with OLD as if they began with NEW",
              [&options](std::string_view word) -> std::string {
                size_t equals = word.find('=');
@@ -318,23 +264,23 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
 void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
   line.Section("For build systems");
   line.Flag("-MD", "write a depfile next to the output", &options.write_depfile);
-  line.Value("-MF", "FILE", "name of the depfile", [&options](std::string_view word) {
-    options.depfile = word;
-    return std::string();
-  });
+  line.Text("-MF", "FILE", "name of the depfile", &options.depfile);
   line.Text("-MT", "NAME", "the target that the depfile names; default: the output", &options.depfile_target);
 }
 
 void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Watching the compiler");
-  line.Value("--dump", "PASS",
+  std::vector<std::string> passes;
+  for (std::string_view pass : driver::PassNames()) passes.emplace_back(pass);
+  std::vector<std::string> dumps = passes;
+  dumps.emplace_back("adstack");
+  driver::WatchOptions& watch = options.watch;
+  line.OneOf("--dump", "PASS",
              "print the module after PASS; 'adstack': print the adstack plans, and what each\n"
              "gradient stores and what it recomputes instead, with places",
-             [&options](std::string_view word) {
-               return TakePass(word, true, &options.watch.dumps.emplace_back());
-             });
-  line.Value("--stop-after", "PASS", "run no pass after PASS; writes nothing but for --emit=ir",
-             [&options](std::string_view word) { return TakePass(word, false, &options.watch.stop_after); });
+             dumps, [dumps, &watch](size_t at) { watch.dumps.push_back(dumps[at]); });
+  line.OneOf("--stop-after", "PASS", "run no pass after PASS; writes nothing but for --emit=ir", passes,
+             [passes, &watch](size_t at) { watch.stop_after = passes[at]; });
   line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
   line.Text("--repro", "FILE",
             "where an internal error leaves input, command line and version; default:\n"
@@ -343,11 +289,29 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
 }
 
+/// A file's name is completed where there is no option or command. Bash takes "--emit=p" for three words, so
+/// that a reply holds what follows the last "=" alone.
+constexpr char kCompletionScript[] = R"(_adc() {
+  local line=${COMP_LINE:0:COMP_POINT} command=()
+  local word=${line##*[[:space:]]}
+  COMPREPLY=()
+  if [[ $COMP_CWORD -gt 1 ]]; then
+    [[ $word == -* ]] || return
+    [[ ${COMP_WORDS[1]} == -* ]] || command=("${COMP_WORDS[1]}")
+  fi
+  mapfile -t COMPREPLY < <("$1" "${command[@]}" "--complete=$word" 2>/dev/null)
+  [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  [[ $word == *=* && $COMP_WORDBREAKS == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
+  return 0
+}
+complete -o default -F _adc adc adc-runtime
+)";
+
 }  // namespace
 
 int Compile(const std::vector<std::string>& words, Session&) {
   driver::CompileOptions options;
-  bool version = false;
+  bool version = false, completion = false;
   CommandLine line("adc [options] kernel.ir...",
                    "Compiles differentiable parallel kernels, and their gradients, ahead of time.");
   AddWhatToMake(line, options);
@@ -358,6 +322,8 @@ int Compile(const std::vector<std::string>& words, Session&) {
   AddWatching(line, options);
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
+  line.Flag("--completion", "print what has bash complete options: eval \"$(adc --completion)\"",
+            &completion);
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
@@ -368,13 +334,17 @@ int Compile(const std::vector<std::string>& words, Session&) {
   line.Epilogue(
       "\nExit codes: 0 good, 1 an error in what was given, or a check that found something, 2 usage,\n"
       "3 bad bundle, 4 run time, 5 not supported by a target or by this machine, 7 bundles differ.\n");
+  line.Positional("input file", 0, SIZE_MAX, &options.inputs);
   line.Section("Other commands (adc COMMAND --help)");
   for (const Command& command : kCommands)
     line.Command(std::string(command.name), std::string(command.summary));
-  line.Positional("input file", 0, SIZE_MAX, &options.inputs);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
     std::printf("%s\n", driver::ProducerName().c_str());
+    return driver::kExitOk;
+  }
+  if (completion) {
+    std::fputs(kCompletionScript, stdout);
     return driver::kExitOk;
   }
   for (const std::string& word : words)

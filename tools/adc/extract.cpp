@@ -123,16 +123,10 @@ int Extract(const std::vector<std::string>& words, Session&) {
   Wanted wanted;
   CommandLine line("adc extract [options] bundle.adcb",
                    "Writes the payloads of a bundle to files, named after their targets.");
-  line.Value("--kind", "KIND", "meta, obj, image, ptx, hsaco, spirv, msl; default: all",
-             [&wanted](std::string_view word) -> std::string {
-               for (const Kind& kind : kKinds) {
-                 if (word == kind.word) {
-                   wanted.kind = kind.four;
-                   return {};
-                 }
-               }
-               return "is none of meta, obj, image, ptx, hsaco, spirv, msl";
-             });
+  std::vector<std::string> kinds;
+  for (const Kind& kind : kKinds) kinds.emplace_back(kind.word);
+  line.OneOf("--kind", "KIND", "meta, obj, image, ptx, hsaco, spirv, msl; default: all", kinds,
+             [&wanted](size_t at) { wanted.kind = kKinds[at].four; });
   line.Text("--target", "TARGET", "the code for TARGET alone", &wanted.target);
   line.Flag("--static",
             "the object of one CPU target and a C header with its entries, named after the bundle,\n"

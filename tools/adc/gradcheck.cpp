@@ -394,7 +394,6 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   CheckSettings& settings = request.settings;
   OpenOptions& open = request.open;
   std::vector<std::string> modes;
-  uint64_t workers = 0;
   CommandLine line(
       "adc gradcheck [options] bundle.adcb|kernel.ir",
       "Compares a kernel's gradient with forward mode (where the bundle holds k.jvp; for an .ir file\n"
@@ -452,7 +451,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Section("How");
   AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &request.device);
-  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
+  line.Number("--threads", "N", "workers; default: one per processor", &settings.launch.workers, 4096);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
               &settings.launch.adstack_cap, UINT64_MAX);
   line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
@@ -464,7 +463,6 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   request.file = files[0];
   request.device.confined = open.trust.confined;
   if (request.source.empty() && request.file.ends_with(".ir")) request.source = request.file;
-  settings.launch.workers = static_cast<uint32_t>(workers);
   if (modes.size() < 2) {
     if (!modes.empty()) open.float_mode = modes[0];
     return CheckOnce(request, session);

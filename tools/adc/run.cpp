@@ -67,7 +67,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   LaunchOptions launch;
   OpenOptions open;
   DeviceChoice device;
-  uint64_t workers = 0, repeat = 1;
+  uint64_t repeat = 1;
   bool time = false, interpret = false;
   CommandLine line(
       "adc run [options] bundle.adcb|kernel.ir",
@@ -89,7 +89,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Section("How");
   AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &device);
-  line.Number("--threads", "N", "workers; default: one per processor", &workers, 4096);
+  line.Number("--threads", "N", "workers; default: one per processor", &launch.workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory", &launch.heap_budget,
               UINT64_MAX);
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says", &launch.adstack_cap,
@@ -130,7 +130,6 @@ int Run(const std::vector<std::string>& words, Session& session) {
   }
   Machine machine(session);
   device.confined = open.trust.confined;
-  launch.workers = static_cast<uint32_t>(workers);
   if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
   open.targets = machine.device().Targets();
   Bundle bundle;
