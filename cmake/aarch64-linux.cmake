@@ -13,6 +13,7 @@ foreach(kind LIBRARY INCLUDE PACKAGE)
 endforeach()
 # Headers alone, the same for every processor: this machine's own will do.
 set(CLI11_DIR /usr/share/cmake/CLI11 CACHE PATH "")
+set(nlohmann_json_DIR /usr/share/cmake/nlohmann_json CACHE PATH "")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld")
 # With what programs of it run here, where qemu-user-static is installed: cross-built ones find their libraries there.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)

@@ -1,4 +1,4 @@
-// Diagnostics as text with carets, and as JSON.
+// Diagnostics as text with carets.
 //
 // The source line is the user's and may be anything: tabs become four spaces, control characters and
 // malformed UTF-8 a replacement mark, and of a very long line only the surroundings of the caret are shown,
@@ -137,46 +137,6 @@ class TextPrinter {
   std::string& out_;
 };
 
-void AppendJsonString(std::string& out, std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (size_t at = 0; at < text.size();) {
-    size_t length = SequenceAt(text, at);
-    char c = text[at];
-    if (length == 0) {
-      out += kReplacement;
-      length = 1;
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (IsControl(c)) {
-      out += "\\u00";
-      out += kHex[static_cast<unsigned char>(c) >> 4];
-      out += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      out += text.substr(at, length);
-    }
-    at += length;
-  }
-  out += '"';
-}
-
-/// `"file": ..., "line": ..., "column": ..., "end_line": ..., "end_column": ...`, or nothing for no place.
-void AppendJsonPlace(std::string& out, const SourceManager& sources, SourceSpan span) {
-  const SourceFile* file = sources.FileOf(span);
-  if (file == nullptr) return;
-  LineColumn begin = sources.Locate(span);
-  LineColumn end = sources.Locate({std::max(span.end, span.begin), std::max(span.end, span.begin)});
-  out += ", \"file\": ";
-  AppendJsonString(out, file->name);
-  out += ", \"line\": " + std::to_string(begin.line) + ", \"column\": " + std::to_string(begin.column);
-  out += ", \"end_line\": " + std::to_string(end.line) + ", \"end_column\": " + std::to_string(end.column);
-}
-
 }  // namespace
 
 std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color) {
@@ -186,35 +146,6 @@ std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager
   if (diagnostics.Full()) {
     out += "adc: stopped after " + std::to_string(diagnostics.ErrorLimit()) +
            (diagnostics.ErrorLimit() == 1 ? " error" : " errors") + "; --error-limit=N shows more\n";
-  }
-  return out;
-}
-
-std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources) {
-  std::string out;
-  for (const Diagnostic& diagnostic : diagnostics.All()) {
-    out += "{\"severity\": ";
-    out += diagnostic.severity == Severity::Error     ? "\"error\""
-           : diagnostic.severity == Severity::Warning ? "\"warning\""
-                                                      : "\"remark\"";
-    out += ", \"id\": ";
-    AppendJsonString(out, InfoOf(diagnostic.id).id);
-    out += ", \"message\": ";
-    AppendJsonString(out, diagnostic.text);
-    AppendJsonPlace(out, sources, diagnostic.span);
-    if (!diagnostic.notes.empty()) out += ", \"notes\": [";
-    for (size_t n = 0; n < diagnostic.notes.size(); ++n) {
-      out += n == 0 ? "{\"message\": " : ", {\"message\": ";
-      AppendJsonString(out, diagnostic.notes[n].text);
-      AppendJsonPlace(out, sources, diagnostic.notes[n].span);
-      out += '}';
-    }
-    if (!diagnostic.notes.empty()) out += ']';
-    if (!diagnostic.help.empty()) {
-      out += ", \"help\": ";
-      AppendJsonString(out, diagnostic.help);
-    }
-    out += "}\n";
   }
   return out;
 }

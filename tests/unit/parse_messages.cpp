@@ -1,5 +1,6 @@
 // How messages look: the line, the caret span, notes and help; as JSON; and what keeps them harmless.
 
+#include "diag/errors/parse.h"
 #include "parse_support.h"
 
 using namespace adc;
@@ -20,12 +21,11 @@ TEST_CASE("a message shows the line, a caret span, notes and help", "[diag]") {
 TEST_CASE("the same as JSON, one object per line", "[diag]") {
   Reading reading("kernel @k(%a: f32, %c: f64) {\n    %b = add %a, %c\n}\n");
   CHECK(reading.Json() ==
-        "{\"severity\": \"error\", \"id\": \"E0107\", \"message\": \"operand 2 of 'add' is f64, operand 1 is "
-        "f32\", "
-        "\"file\": \"test.ir\", \"line\": 2, \"column\": 18, \"end_line\": 2, \"end_column\": 20, "
-        "\"notes\": [{\"message\": \"'%c' is defined here\", \"file\": \"test.ir\", \"line\": 1, \"column\": "
-        "20, "
-        "\"end_line\": 1, \"end_column\": 22}], \"help\": \"write 'cast ... to f32'\"}\n");
+        R"({"severity":"error","id":"E0107","message":"operand 2 of 'add' is f64, operand 1 is f32",)"
+        R"("file":"test.ir","line":2,"column":18,"end_line":2,"end_column":20,)"
+        R"("notes":[{"message":"'%c' is defined here","file":"test.ir","line":1,"column":20,)"
+        R"("end_line":1,"end_column":22}],"help":"write 'cast ... to f32'"})"
+        "\n");
 }
 
 TEST_CASE("colour only where it is asked for", "[diag]") {
@@ -56,6 +56,17 @@ TEST_CASE("nothing of the text drives the terminal", "[diag]") {
     CHECK((byte == '\n' || (byte >= 0x20 && byte != 0x7F)));
   }
   CHECK(messages.find("\\x1B") != std::string::npos);
+}
+
+TEST_CASE("JSON is ASCII whatever a message and a file's name hold", "[diag]") {
+  diag::SourceManager sources;
+  diag::Diagnostics diagnostics;
+  uint32_t base = sources.AddFile("\xfc.ir", "text\n");
+  diagnostics.Error(diag::E0107, {base, base + 4}, "quote \" slash \\ \x1b \x7f \xc2\x9b \xc3\xbc bad \xff.");
+  std::string text = diag::PrintDiagnosticsJson(diagnostics, sources);
+  CHECK(text.find(R"("quote \" slash \\ \u001b \u007f \u009b \u00fc bad \ufffd.")") != std::string::npos);
+  CHECK(text.find(R"("file":"\ufffd.ir","line":1,"column":1,"end_line":1,"end_column":5)") !=
+        std::string::npos);
 }
 
 TEST_CASE("of a long line the surroundings of the caret are shown", "[diag]") {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "command_line.h"
@@ -12,6 +13,7 @@
 #include "driver/options.h"
 #include "gradient_checker.h"
 #include "interpret.h"
+#include "json_output.h"
 #include "point_checker.h"
 #include "trust.h"
 
@@ -154,71 +156,69 @@ void PrintPoints(const PointsOutcome& points) {
   }
 }
 
-/// A number of JSON; null for what JSON has no number for, and for comparisons that were not made (`known`).
-std::string JsonNumber(double number, bool known = true) {
-  if (!known || !std::isfinite(number)) return "null";
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", number);
-  return text;
+/// A number of JSON, which has none for infinities; null for comparisons that were not made (`known`).
+Json NumberOrNull(double number, bool known = true) {
+  return known && std::isfinite(number) ? Json(number) : Json();
 }
 
-/// Names and types hold no character that JSON would have written in another way.
-void PrintJson(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome,
-               const std::optional<OrderDependence>& order, const PointsOutcome& points,
-               const std::string& fp) {
-  std::string text = "{\"kernel\": \"" + std::string(kernel.report.name) + "\", \"parameters\": [";
-  const char* separator = "";
-  for (const auto& [param, row] : rows) {
-    bool compared = row.forward_error >= 0;
-    const char* verdict = row.agreement == Agreement::Agrees    ? "agrees"
-                          : row.agreement == Agreement::Differs ? "differs"
-                          : compared                            ? "agrees with forward mode"
-                                                                : "not known";
-    text += separator;
-    text += "\n  {\"name\": \"" + param->name + "\", \"type\": \"" + param->TypeText(bundle) +
-            "\", \"verdict\": \"" + verdict + "\", \"reverse\": " + JsonNumber(row.reverse) +
-            ", \"forward\": " + JsonNumber(row.forward, compared) +
-            ", \"central\": " + JsonNumber(row.central) +
-            ", \"forward_error\": " + JsonNumber(row.forward_error, compared) +
-            ", \"central_error\": " + JsonNumber(row.central_error, row.central_error >= 0) +
-            ", \"central_uncertainty\": " + JsonNumber(row.uncertainty) +
-            ", \"at_kink\": " + (row.at_kink ? "true" : "false") +
-            ", \"accumulates_only\": " + (row.accumulates_only ? "true" : "false") + ", \"element\": ";
-    if (row.element) {
-      text += "{\"index\": " + std::to_string(row.element->index) +
-              ", \"reverse\": " + JsonNumber(row.element->reverse) +
-              ", \"forward\": " + JsonNumber(row.element->forward) + "}}";
-    } else {
-      text += "null}";
-    }
-    separator = ",";
+Json ToJson(const Param& param, const CheckedGradient& row, const adrt_bundle* bundle) {
+  bool compared = row.forward_error >= 0;
+  const char* verdict = row.agreement == Agreement::Agrees    ? "agrees"
+                        : row.agreement == Agreement::Differs ? "differs"
+                        : compared                            ? "agrees with forward mode"
+                                                              : "not known";
+  Json object = {{"name", param.name},
+                 {"type", param.TypeText(bundle)},
+                 {"verdict", verdict},
+                 {"reverse", NumberOrNull(row.reverse)},
+                 {"forward", NumberOrNull(row.forward, compared)},
+                 {"central", NumberOrNull(row.central)},
+                 {"forward_error", NumberOrNull(row.forward_error, compared)},
+                 {"central_error", NumberOrNull(row.central_error, row.central_error >= 0)},
+                 {"central_uncertainty", NumberOrNull(row.uncertainty)},
+                 {"at_kink", row.at_kink},
+                 {"accumulates_only", row.accumulates_only},
+                 {"element", nullptr}};
+  if (row.element) {
+    object["element"] = {{"index", row.element->index},
+                         {"reverse", NumberOrNull(row.element->reverse)},
+                         {"forward", NumberOrNull(row.element->forward)}};
   }
-  text += "\n], \"order\": ";
-  if (order) {
-    text += "{\"name\": \"" + order->parameter + "\", \"index\": " + std::to_string(order->index) +
-            ", \"first_to_last\": " + JsonNumber(order->forward) +
-            ", \"last_to_first\": " + JsonNumber(order->reversed) + "}";
-  } else {
-    text += "null";
-  }
-  text += ", \"differ\": " + std::to_string(outcome.differ) +
-          ", \"not_known\": " + std::to_string(outcome.unknown) + ", \"fp\": \"" + fp +
-          "\", \"points\": {\"compared\": " + std::to_string(points.points) +
-          ", \"near_kink\": " + std::to_string(points.near_kink) +
-          ", \"left_out\": " + std::to_string(points.left_out) +
-          ", \"cut_short\": " + (points.cut_short ? "true" : "false") + ", \"differ\": [";
-  separator = "";
+  return object;
+}
+
+Json ToJson(const PointsOutcome& points) {
+  Json differ = Json::array();
   for (const PointDifference& difference : points.differences) {
-    text += separator;
-    text += "{\"point\": \"" + difference.point + "\", \"name\": \"" + difference.parameter +
-            "\", \"index\": " + std::to_string(difference.element) +
-            ", \"workers\": " + std::to_string(difference.workers) +
-            ", \"reverse\": " + JsonNumber(difference.reverse) +
-            ", \"interpreter\": " + JsonNumber(difference.dual) + "}";
-    separator = ", ";
+    differ.push_back({{"point", difference.point},
+                      {"name", difference.parameter},
+                      {"index", difference.element},
+                      {"workers", difference.workers},
+                      {"reverse", NumberOrNull(difference.reverse)},
+                      {"interpreter", NumberOrNull(difference.dual)}});
   }
-  text += "]}}\n";
-  std::fputs(text.c_str(), stdout);
+  return {{"compared", points.points},
+          {"near_kink", points.near_kink},
+          {"left_out", points.left_out},
+          {"cut_short", points.cut_short},
+          {"differ", std::move(differ)}};
+}
+
+void PrintResult(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome,
+                 const std::optional<OrderDependence>& order, const PointsOutcome& points,
+                 const std::string& fp) {
+  Json parameters = Json::array();
+  for (const auto& [param, row] : rows) parameters.push_back(ToJson(*param, row, bundle));
+  Json object = {{"kernel", kernel.report.name}, {"parameters", std::move(parameters)}, {"order", nullptr}};
+  if (order) {
+    object["order"] = {{"name", order->parameter},
+                       {"index", order->index},
+                       {"first_to_last", NumberOrNull(order->forward)},
+                       {"last_to_first", NumberOrNull(order->reversed)}};
+  }
+  object.update(
+      {{"differ", outcome.differ}, {"not_known", outcome.unknown}, {"fp", fp}, {"points", ToJson(points)}});
+  PrintJson(object);
 }
 
 /// Runs the kernel in the interpreter with the iterations of its parallel loops in two orders: a float that
@@ -255,7 +255,7 @@ int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
            bool json) {
   Outcome outcome(rows);
   if (json) {
-    PrintJson(bundle, kernel, rows, outcome, order, points, fp);
+    PrintResult(bundle, kernel, rows, outcome, order, points, fp);
   } else {
     PrintRows(bundle, kernel, rows, outcome);
     PrintPoints(points);

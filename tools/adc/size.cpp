@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/options.h"
 #include "driver/targets.h"
+#include "json_output.h"
 #include "launch_sizes.h"
 
 namespace adc::tool {
@@ -99,94 +101,59 @@ void PrintText(const LaunchSizes& sizes) {
   }
 }
 
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (char letter : text) {
-    if (letter == '"' || letter == '\\') quoted += '\\';
-    quoted += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-  }
-  return quoted + '"';
+Json ToJson(const ReferenceLayout& layout) {
+  return {{"bytes", layout.bytes},
+          {"float_stacks", layout.float_stacks},
+          {"integer_stacks", layout.integer_stacks},
+          {"open_stacks", layout.open_stacks},
+          {"threads", layout.threads}};
 }
 
-/// `"name":value`, separated by commas.
-class JsonObject {
- public:
-  void Add(std::string_view name, std::string_view value) {
-    text_ += (text_.empty() ? "{" : ",") + Quoted(name) + ":" + std::string(value);
-  }
-  void Add(std::string_view name, uint64_t number) { Add(name, std::to_string(number)); }
-  void AddText(std::string_view name, std::string_view text) { Add(name, Quoted(text)); }
-  void AddList(std::string_view name, const std::vector<std::string>& list) {
-    std::string all;
-    for (const std::string& one : list) all += (all.empty() ? "" : ",") + one;
-    Add(name, "[" + all + "]");
-  }
-  std::string Text() const { return text_.empty() ? "{}" : text_ + "}"; }
+Json ToJson(const adrt_group_report& group) {
+  Json object = {{"gate", group.gate}, {"rows", group.rows}, {"row_bytes", group.row_bytes}};
+  if (group.counted != 0) object["pass"] = group.iterations;
+  return object;
+}
 
- private:
-  std::string text_;
-};
+Json ToJson(const adrt_stack_report& stack) {
+  return {{"type", adrt_type_name(stack.type)},
+          {"bits", stack.bits},
+          {"in_row", stack.in_row},
+          {"known", stack.known},
+          {"capacity", stack.capacity},
+          {"formula", std::string(stack.formula)},
+          {"place", stack.place}};
+}
 
-std::string Json(const LaunchSizes& sizes) {
+Json TaskToJson(const LaunchSizes& sizes, uint32_t number) {
+  adrt_task_report report = sizes.Task(number);
+  Json groups = Json::array(), stacks = Json::array();
+  for (uint32_t index = 0; index < report.group_count; ++index)
+    groups.push_back(ToJson(sizes.Group(number, index)));
+  for (uint32_t index = 0; index < report.stack_count; ++index)
+    stacks.push_back(ToJson(sizes.Stack(number, index)));
+  Json task = {{"iterations", report.iterations},     {"resolved", report.resolved},
+               {"counted_axes", report.counted_axes}, {"rows", report.rows},
+               {"row_bytes", report.row_bytes},       {"heap_bytes", report.heap_bytes},
+               {"segment", report.segment},           {"place", report.place},
+               {"groups", std::move(groups)},         {"stacks", std::move(stacks)}};
+  if (std::optional<ReferenceLayout> reference = sizes.Reference(number))
+    task["reference"] = ToJson(*reference);
+  return task;
+}
+
+Json ToJson(const LaunchSizes& sizes) {
   const adrt_plan_report& total = sizes.total();
-  std::vector<std::string> tasks;
-  for (uint32_t number = 0; number < total.task_count; ++number) {
-    adrt_task_report report = sizes.Task(number);
-    std::vector<std::string> groups, stacks;
-    for (uint32_t index = 0; index < report.group_count; ++index) {
-      adrt_group_report group = sizes.Group(number, index);
-      JsonObject object;
-      object.AddText("gate", group.gate);
-      object.Add("rows", group.rows);
-      object.Add("row_bytes", group.row_bytes);
-      if (group.counted != 0) object.Add("pass", group.iterations);
-      groups.push_back(object.Text());
-    }
-    for (uint32_t index = 0; index < report.stack_count; ++index) {
-      adrt_stack_report stack = sizes.Stack(number, index);
-      JsonObject object;
-      object.AddText("type", adrt_type_name(stack.type));
-      object.Add("bits", stack.bits);
-      object.Add("in_row", stack.in_row);
-      object.Add("known", stack.known);
-      object.Add("capacity", stack.capacity);
-      object.AddText("formula", stack.formula);
-      object.AddText("place", stack.place);
-      stacks.push_back(object.Text());
-    }
-    JsonObject task;
-    task.Add("iterations", report.iterations);
-    task.Add("resolved", report.resolved);
-    task.Add("counted_axes", report.counted_axes);
-    task.Add("rows", report.rows);
-    task.Add("row_bytes", report.row_bytes);
-    task.Add("heap_bytes", report.heap_bytes);
-    task.Add("segment", report.segment);
-    task.AddText("place", report.place);
-    task.AddList("groups", groups);
-    task.AddList("stacks", stacks);
-    std::optional<ReferenceLayout> reference = sizes.Reference(number);
-    if (reference) {
-      JsonObject object;
-      object.Add("bytes", reference->bytes);
-      object.Add("float_stacks", reference->float_stacks);
-      object.Add("integer_stacks", reference->integer_stacks);
-      object.Add("open_stacks", reference->open_stacks);
-      object.Add("threads", reference->threads);
-      task.Add("reference", object.Text());
-    }
-    tasks.push_back(task.Text());
-  }
-  JsonObject object;
-  object.AddText("kernel", sizes.kernel().report.name);
-  object.AddText("target", sizes.target().name);
-  object.Add("heap_bytes", total.heap_bytes);
-  object.Add("scratch_bytes", total.scratch_bytes);
-  object.Add("argument_bytes", ArgumentBytes(sizes));
-  object.Add("resolved", total.resolved);
-  object.Add("threads", total.workers);
-  object.AddList("tasks", tasks);
-  return object.Text();
+  Json tasks = Json::array();
+  for (uint32_t number = 0; number < total.task_count; ++number) tasks.push_back(TaskToJson(sizes, number));
+  return {{"kernel", sizes.kernel().report.name},
+          {"target", sizes.target().name},
+          {"heap_bytes", total.heap_bytes},
+          {"scratch_bytes", total.scratch_bytes},
+          {"argument_bytes", ArgumentBytes(sizes)},
+          {"resolved", total.resolved},
+          {"threads", total.workers},
+          {"tasks", std::move(tasks)}};
 }
 
 }  // namespace
@@ -221,15 +188,15 @@ int Size(const std::vector<std::string>& words, Session&) {
   if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
   AllSizes sizes;
   if (int code = sizes.Plan(bundle, request); code != driver::kExitOk) return code;
-  std::string listed;
+  Json listed = Json::array();
   for (const LaunchSizes& launch : sizes.launches()) {
     if (json) {
-      listed += (listed.empty() ? "[" : ",\n") + Json(launch);
+      listed.push_back(ToJson(launch));
     } else {
       PrintText(launch);
     }
   }
-  if (json) std::printf("%s]\n", listed.empty() ? "[" : listed.c_str());
+  if (json) PrintJson(listed);
   return driver::kExitOk;
 }
 
