@@ -408,25 +408,13 @@ class Lowering {
   SideTable<Value, Value> replaced_;
 };
 
-bool HoldsStackOperations(const Function& function) {
-  bool found = false;
-  ForEachInst(function, [&](Inst inst) {
-    Op op = function[inst].op;
-    found = found || op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
-  });
-  return found;
-}
-
 }  // namespace
 
 bool LowerAdstacks(ir::Module& module, Function& kernel, const AdstackPlan& plan,
                    diag::Diagnostics& diagnostics, const LowerConfig& config) {
+  ADC_CHECK(module.phase == ir::Phase::Differentiated, "adstacks are lowered once all kernels are derived");
   if (diagnostics.HasErrors()) return false;
   Lowering(module, kernel, plan, config).Run();
-  if (config.sets_phase_itself) return true;
-  bool done = std::none_of(module.functions.begin(), module.functions.end(),
-                           [](const auto& function) { return HoldsStackOperations(*function); });
-  if (done) module.phase = ir::Phase::Lowered;
   return true;
 }
 

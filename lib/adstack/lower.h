@@ -16,9 +16,10 @@
 //   if %over { status.raise 0, 0, %n64 }
 //   for %t in 0..(select %over, 0, %n) { row.store %r, (base + 4 * %t), %a ... }
 //
-// Requires: `plan` was made from this function, which is unchanged since. Guarantees: no stack operation is
-// left; rows and their numbers are those of the plan. The module's phase becomes Lowered with its last stack
-// operation. Breaks: what was known of the function's values and positions.
+// Requires: Phase::Differentiated; `plan` was made from this function, which is unchanged since. Guarantees:
+// no stack operation is left; rows and their numbers are those of the plan. The module's phase is the
+// caller's to set, once all its kernels are lowered. Breaks: what was known of the function's values and
+// positions.
 
 #include "adstack/plan.h"
 #include "ir/builder.h"
@@ -29,9 +30,6 @@ struct LowerConfig {
   /// Whether anything stands in front of stacks with slots. Without it a launch whose capacities are too
   /// small writes past its rows: for measuring what guards cost, and for nothing else.
   bool guards = true;
-  /// Whether the caller lowers more kernels and sets the module's phase after the last one. Otherwise each
-  /// call looks for stack operations in the whole module, which for all kernels takes the square of it.
-  bool sets_phase_itself = false;
 };
 
 /// In a size kernel (role Size) what does not fit is left out instead of reported: pushes are dropped, and

@@ -12,7 +12,10 @@
 #include "autodiff/checkpoint.h"
 
 #include "analysis/loops.h"
-#include "transform/block_loops.h"
+#include "autodiff/reverse_analyses.h"
+#include "autodiff/write_races.h"
+#include "diag/errors/autodiff.h"
+#include "support/check.h"
 
 namespace adc::autodiff {
 
@@ -30,30 +33,78 @@ std::optional<uint64_t> MostTrips(const Function& kernel, Inst loop) {
   return most ? std::optional<uint64_t>(*most > 0 ? *most : 0) : std::nullopt;
 }
 
+/// How many iterations of `loop` would make a segment, whatever it keeps; 0: it stays as it is.
+uint32_t LengthAsked(const Function& kernel, Inst loop, const CheckpointConfig& config) {
+  using Which = CheckpointConfig::Which;
+  const ir::InstData& data = kernel[loop];
+  bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
+  if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
+  uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
+  if (marked && data.attr != ir::kNoAttr) length = data.attr;
+  std::optional<uint64_t> trips = MostTrips(kernel, loop);
+  uint32_t few = length == transform::kSegmentAtLaunch ? config.few_trips : length;
+  return trips && *trips <= few ? 0 : length;
+}
+
+bool AnyLoop(const Function& kernel, const std::function<uint32_t(Inst)>& length_of) {
+  for (uint32_t n = 0; n < kernel.InstCount(); ++n) {
+    if (kernel[Inst(n)].parent.Valid() && length_of(Inst(n)) != 0) return true;
+  }
+  return false;
+}
+
+/// That the proofs which the gradient rests on do not go through with indices counted by segments.
+void WarnPlain(const Function& primal, const diag::Diagnostics& refused, diag::Diagnostics& diagnostics) {
+  const diag::Diagnostic& first = refused.All().front();
+  diagnostics
+      .Warning(diag::W0402, first.span,
+               "the gradient keeps whole tapes instead of checkpoints: " + first.text)
+      .AddNote(primal.span, "the kernel is here")
+      .AddHelp("the indices of this access cannot be followed through a loop of segments");
+}
+
+/// A name for the copy that no function of the module has.
+StringId NameOfCopy(ir::Module& module, const Function& primal) {
+  std::string name = std::string(module.Text(primal.name)) + ".segmented";
+  while (module.Find(name) != nullptr) name += '_';
+  return module.Intern(name);
+}
+
 }  // namespace
 
-transform::BlockedLoops BlockForCheckpoints(ir::Module& module, const Function& kernel,
-                                            const RegionTree& tree, const NeededPlan& plan,
-                                            const CheckpointConfig& config, transform::FoldConfig fold) {
-  using Which = CheckpointConfig::Which;
+std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, Function& primal,
+                                                     const CheckpointConfig& config, bool reread_stored,
+                                                     transform::FoldConfig fold,
+                                                     diag::Diagnostics& diagnostics) {
+  ADC_CHECK(module.phase == ir::Phase::Scalar, "checkpoints are for shaped kernels");
+  auto asked = [&](Inst loop) { return LengthAsked(primal, loop, config); };
+  if (primal.grad.Valid() || !AnyLoop(primal, asked)) return std::nullopt;
+  // What is wrong with the primal is for reverse mode to report.
+  diag::Diagnostics refused;
+  ReverseAnalyses whole(module, primal, reread_stored);
+  if (!CheckWriteRaces(module, primal, &whole.activity, refused) || !whole.Check(module, refused))
+    return std::nullopt;
   auto length_of = [&](Inst loop) -> uint32_t {
-    const ir::InstData& data = kernel[loop];
-    bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
-    if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
-    uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
-    if (marked && data.attr != ir::kNoAttr) length = data.attr;
-    std::optional<uint64_t> trips = MostTrips(kernel, loop);
-    uint32_t few = length == transform::kSegmentAtLaunch ? config.few_trips : length;
-    if (trips && *trips <= few) return 0;
-    UndoPlan undo = PlanUndo(kernel, tree, plan, loop);
-    bool keeps = !plan.Tape(loop).empty() || !undo.stores.empty() || !undo.snapshots.empty();
+    uint32_t length = asked(loop);
+    if (length == 0) return 0;
+    UndoPlan undo = PlanUndo(primal, whole.tree, whole.plan, loop);
+    bool keeps = !whole.plan.Tape(loop).empty() || !undo.stores.empty() || !undo.snapshots.empty();
     return keeps ? length : 0;
   };
-  bool any = false;
-  for (uint32_t n = 0; n < kernel.InstCount() && !any; ++n) {
-    any = kernel[Inst(n)].parent.Valid() && length_of(Inst(n)) != 0;
+  if (!AnyLoop(primal, length_of)) return std::nullopt;
+  transform::BlockedLoops blocked = transform::BlockLoops(module, primal, length_of, fold);
+  diag::Diagnostics unproved;
+  if (!ReverseAnalyses(module, *blocked.function, reread_stored).Check(module, unproved)) {
+    WarnPlain(primal, unproved, diagnostics);
+    return std::nullopt;
   }
-  return any ? transform::BlockLoops(module, kernel, length_of, fold) : transform::BlockedLoops();
+  StringId name = NameOfCopy(module, primal);
+  module.AddFunction(ir::FunctionKind::Kernel, name);
+  blocked.function->name = name;
+  blocked.function->derived_from = primal.name;
+  SegmentedKernel result{&primal, blocked.function.get(), std::move(blocked.steps)};
+  module.Replace(std::move(blocked.function));
+  return result;
 }
 
 }  // namespace adc::autodiff

@@ -1,7 +1,9 @@
 #pragma once
-// Checkpointing: which loops of a kernel are blocked before it is differentiated.
+// Checkpointing: the kernel that a gradient with checkpoints is derived from.
 
-#include "autodiff/needed.h"
+#include <optional>
+
+#include "diag/diagnostics.h"
 #include "ir/module.h"
 #include "transform/block_loops.h"
 
@@ -20,11 +22,24 @@ struct CheckpointConfig {
   uint32_t few_trips = 64;
 };
 
-/// A copy of `kernel` whose long loops are blocked (transform/block_loops.h): those that are marked or asked
-/// for, and keep a tape by `plan`, for which segments are shorter than the loop. Without a function where
-/// there are none.
-transform::BlockedLoops BlockForCheckpoints(ir::Module& module, const ir::Function& kernel,
-                                            const RegionTree& tree, const NeededPlan& plan,
-                                            const CheckpointConfig& config, transform::FoldConfig fold);
+/// A primal whose long loops are loops over segments (transform/block_loops.h).
+struct SegmentedKernel {
+  ir::Function* primal = nullptr;
+  ir::Function* segmented = nullptr;  ///< `<k>.segmented`, of the same module
+  transform::StepLoops steps;         ///< of `segmented`; stale once a pass has rebuilt it
+};
+
+/// Adds `<k>.segmented` to the module: a copy of `primal` whose long loops are blocked. Those are the ones
+/// that are marked or asked for, and keep a tape, for which segments are shorter than the loop. Empty where
+/// there are none, where `primal` has a gradient of the user's or none that would be right, and, with a
+/// warning (W0402), where the proofs that the gradient rests on do not go through with indices counted by
+/// segments.
+///
+/// Requires: Phase::Scalar. Guarantees: reverse mode can derive from the copy; the primal is not touched.
+/// Breaks: nothing. `reread_stored`: as ReverseConfig has it.
+std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, ir::Function& primal,
+                                                     const CheckpointConfig& config, bool reread_stored,
+                                                     transform::FoldConfig fold,
+                                                     diag::Diagnostics& diagnostics);
 
 }  // namespace adc::autodiff

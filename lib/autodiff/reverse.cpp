@@ -25,7 +25,7 @@
 
 #include "autodiff/reverse.h"
 
-#include "autodiff/clobber.h"
+#include "autodiff/reverse_analyses.h"
 #include "autodiff/reverse_emitter.h"
 #include "autodiff/rules.h"
 #include "autodiff/write_races.h"
@@ -283,45 +283,23 @@ Function* CopyUserGradient(Module& module, const Function& primal, diag::Diagnos
   return &gradient;
 }
 
-/// What reverse mode knows about the kernel that it works from.
-struct Analyses {
-  Analyses(const Module& module, const Function& from, const ReverseConfig& config,
-           transform::StepLoops step_loops = {})
-      : kernel(from),
-        steps(std::move(step_loops)),
-        parameters(DiffParameters::FromAttributes(module, from)),
-        tree(from),
-        activity(module, from, parameters),
-        work(from, activity),
-        plan(from, tree, work, config.reread_stored) {}
-
-  bool Check(const Module& module, diag::Diagnostics& diagnostics) const {
-    return CheckReverse(module, kernel, activity, work, plan, diagnostics);
-  }
-
-  const Function& kernel;
-  transform::StepLoops steps;
-  DiffParameters parameters;
-  RegionTree tree;
-  Activity activity;
-  AdjointWork work;
-  NeededPlan plan;
-};
-
-/// That the proofs which the gradient rests on do not go through with indices counted by segments.
-void WarnPlain(const Function& primal, const diag::Diagnostics& refused, diag::Diagnostics& diagnostics) {
-  const diag::Diagnostic& first = refused.All().front();
-  diagnostics
-      .Warning(diag::W0402, first.span,
-               "the gradient keeps whole tapes instead of checkpoints: " + first.text)
-      .AddNote(primal.span, "the kernel is here")
-      .AddHelp("the indices of this access cannot be followed through a loop of segments");
+/// The copy of the primal that has loops over segments, out of the module and under the primal's name, which
+/// that of the gradient and messages are made of.
+std::unique_ptr<Function> TakeSegmented(Module& module, const Function& primal, const Function& segmented) {
+  auto taken = std::make_unique<Function>(segmented);
+  taken->name = primal.name;
+  taken->derived_from = primal.derived_from;
+  std::vector<unsigned char> keep;
+  for (const auto& function : module.functions) keep.push_back(function.get() != &segmented);
+  module.KeepFunctions(keep);
+  return taken;
 }
 
 }  // namespace
 
 Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& config,
-                        diag::Diagnostics& diagnostics, KeptRecord* kept) {
+                        diag::Diagnostics& diagnostics, KeptRecord* kept, SegmentedKernel* checkpoints) {
+  ADC_CHECK(module.phase == ir::Phase::Scalar, "reverse mode is for shaped kernels");
   std::string name(module.Text(primal.name));
   if (primal.role != ir::KernelRole::Primal) {
     diagnostics
@@ -339,22 +317,19 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   }
   if (primal.grad.Valid()) return CopyUserGradient(module, primal, diagnostics);
 
-  auto analyses = std::make_unique<Analyses>(module, primal, config);
+  auto analyses = std::make_unique<ReverseAnalyses>(module, primal, config.reread_stored);
   bool races = !CheckWriteRaces(module, primal, &analyses->activity, diagnostics);
   if (!analyses->Check(module, diagnostics) || races) return nullptr;
-  transform::BlockedLoops blocked =
-      BlockForCheckpoints(module, primal, analyses->tree, analyses->plan, config.checkpoint, config.fold);
-  if (blocked.function != nullptr) {
-    auto own = std::make_unique<Analyses>(module, *blocked.function, config, std::move(blocked.steps));
-    diag::Diagnostics refused;
-    if (own->Check(module, refused)) {
-      analyses = std::move(own);
-    } else {
-      WarnPlain(primal, refused, diagnostics);
-    }
+  std::unique_ptr<Function> segmented;
+  transform::StepLoops steps;
+  if (checkpoints != nullptr) {
+    ADC_CHECK(checkpoints->primal == &primal, "checkpoints of another kernel");
+    segmented = TakeSegmented(module, primal, *checkpoints->segmented);
+    steps = std::move(checkpoints->steps);
+    analyses = std::make_unique<ReverseAnalyses>(module, *segmented, config.reread_stored);
   }
   const Function& from = analyses->kernel;
-  const auto& [kernel_of, steps, parameters, tree, activity, work, plan] = *analyses;
+  const auto& [kernel_of, parameters, tree, activity, work, plan] = *analyses;
   bool any = false;
   for (Inst inst : from[from.Body()].insts) any = any || work.TouchesMemory(inst);
   if (!any)

@@ -23,14 +23,13 @@ struct ReverseConfig {
   /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of
   /// them.
   bool reread_stored = true;
-  /// Loops that keep checkpoints instead of a whole tape.
-  CheckpointConfig checkpoint = {};
-  transform::FoldConfig fold = {};
 };
 
 /// The new kernel, or null after an error was reported. `kept` gets what became of the primal values, where
-/// it is given and the gradient is not the user's own.
+/// it is given and the gradient is not the user's own. `checkpoints`: what SegmentForCheckpoints has made of
+/// `primal` last; the gradient is derived from that copy, which leaves the module.
 ir::Function* DeriveReverse(ir::Module& module, ir::Function& primal, const ReverseConfig& config,
-                            diag::Diagnostics& diagnostics, KeptRecord* kept = nullptr);
+                            diag::Diagnostics& diagnostics, KeptRecord* kept = nullptr,
+                            SegmentedKernel* checkpoints = nullptr);
 
 }  // namespace adc::autodiff

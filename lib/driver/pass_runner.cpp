@@ -21,13 +21,6 @@ uint64_t PeakKib() {
 
 }  // namespace
 
-std::vector<std::string_view> PassNames() {
-  return {"parse",     "verify",  "exits",         "inline",     "unroll",        "guard-tasks",
-          "scalarise", "mem2reg", "sink-singular", "simplify",   "isolate-tasks", "save-overwritten",
-          "reverse",   "forward", "derived",       "accumulate", "exact-sums",    "check-writes",
-          "trips",     "plan",    "lower",         "codegen",    "bundle"};
-}
-
 PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,
                        std::function<void(std::string_view)> print)
     : options_(options), diagnostics_(diagnostics), print_(std::move(print)) {}
@@ -44,32 +37,24 @@ bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step)
   return ok;
 }
 
-bool PassRunner::After(std::string_view name, const ir::Module& module) {
+void PassRunner::After(std::string_view name, const ir::Module& module) {
   if (Wants(name)) PrintDump(std::string("after ") + std::string(name), ir::Print(module));
-  if (options_.verify_each && !verify::Verify(module, diagnostics_)) {
-    // A module that a pass has broken is our mistake: print the evidence before ending.
-    PrintDump(std::string("broken by ") + std::string(name), ir::Print(module));
-    for (const diag::Diagnostic& found : diagnostics_.All()) print_(found.text + "\n");
-    ADC_UNREACHABLE("a pass left a module that does not verify");
-  }
+  if (!options_.verify_each || verify::Verify(module, diagnostics_)) return;
+  // A module that a pass has broken is our mistake: print the evidence before ending.
+  PrintDump(std::string("broken by ") + std::string(name), ir::Print(module));
+  for (const diag::Diagnostic& found : diagnostics_.All()) print_(found.text + "\n");
+  ADC_UNREACHABLE("a pass left a module that does not verify");
+}
+
+bool PassRunner::Run(const Pass& pass, PipelineState& state) {
+  if (!Timed(pass.name, [&] { return RunPass(pass, state); })) return false;
+  for (const ir::Module* module : state.Modules()) After(pass.name, *module);
   return !stopped_;
 }
 
-bool PassRunner::Run(std::string_view name, const ir::Module& module, const std::function<bool()>& pass) {
-  return Timed(name, pass) && After(name, module);
-}
-
-transform::PassObserver PassRunner::Observer() {
-  return {[this](std::string_view name, const ir::Module&) {
-            progress_.Show(name);
-            pass_began_ = std::chrono::steady_clock::now();
-          },
-          [this](std::string_view name, const ir::Module& module) {
-            std::chrono::duration<double> taken = std::chrono::steady_clock::now() - pass_began_;
-            times_.push_back({std::string(name), taken.count(), PeakKib()});
-            if (options_.stop_after == name) stopped_ = true;
-            return After(name, module);
-          }};
+bool PassRunner::Skip(const Pass& pass) {
+  stopped_ = stopped_ || options_.stop_after == pass.name;
+  return !stopped_;
 }
 
 bool PassRunner::Observe(std::string_view name, const std::function<bool()>& step) {

@@ -2,7 +2,6 @@
 // Runs passes and watches them: verifies after each, takes its time, prints the module where asked, stops
 // where asked.
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,9 +9,8 @@
 
 #include "diag/diagnostics.h"
 #include "driver/options.h"
+#include "driver/pipeline.h"
 #include "driver/progress.h"
-#include "ir/module.h"
-#include "transform/pass.h"
 
 namespace adc::driver {
 
@@ -23,22 +21,19 @@ struct PassTime {
   uint64_t peak_kib = 0;  ///< largest resident size of the process so far
 };
 
-/// Names of the steps, in the order in which they run: what --dump and --stop-after take.
-std::vector<std::string_view> PassNames();
-
 class PassRunner {
  public:
   /// `print` gets dumps and the table of times.
   PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,
              std::function<void(std::string_view)> print);
 
-  /// Runs `pass` over `module` unless an earlier step failed or was the last one asked for. `pass` returns
-  /// false after it has reported. False when the pipeline ends here.
-  bool Run(std::string_view name, const ir::Module& module, const std::function<bool()>& pass);
-  /// The same for a step that leaves the module as it is: timed, never verified or printed.
+  /// Runs `pass` unless an earlier step failed or was the last one asked for. False when the pipeline ends
+  /// here.
+  bool Run(const Pass& pass, PipelineState& state);
+  /// The same for a step that leaves modules as they are: timed, never verified or printed.
   bool Observe(std::string_view name, const std::function<bool()>& step);
-  /// Watches a sequence of passes that runs itself.
-  transform::PassObserver Observer();
+  /// Passes over `pass`, which nobody asked for. False where it was the last one to run.
+  bool Skip(const Pass& pass);
   /// Adds a row that something else has measured.
   void AddTime(std::string name, double seconds);
 
@@ -59,15 +54,14 @@ class PassRunner {
 
  private:
   bool Timed(std::string_view name, const std::function<bool()>& step);
-  /// What follows a pass that succeeded: dump, verify. False where the pipeline stops here.
-  bool After(std::string_view name, const ir::Module& module);
+  /// What follows a pass that succeeded: dump, verify.
+  void After(std::string_view name, const ir::Module& module);
 
   const WatchOptions& options_;
   diag::Diagnostics& diagnostics_;
   std::function<void(std::string_view)> print_;
   std::vector<PassTime> times_;
   Progress progress_;
-  std::chrono::steady_clock::time_point pass_began_;
   bool failed_ = false;
   bool stopped_ = false;
 };

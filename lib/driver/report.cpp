@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "diag/errors/adstack.h"
 #include "diag/errors/driver.h"
 
 namespace adc::driver {
@@ -57,6 +58,16 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
                              : diag::PrintDiagnostics(shown, sources, ColorOnStandardError()));
   }
   return shown.HasErrors();
+}
+
+void AddOnce(const diag::Diagnostic& found, diag::Diagnostics& diagnostics) {
+  for (const diag::Diagnostic& given : diagnostics.All()) {
+    bool one_place = found.id == diag::E0504;  // a derived kernel may keep more values there
+    if (given.id == found.id && given.span == found.span && (one_place || given.text == found.text)) return;
+  }
+  diag::Diagnostic& copy = diagnostics.Add(found.severity, found.id, found.span, found.text);
+  copy.notes = found.notes;
+  copy.help = found.help;
 }
 
 }  // namespace adc::driver

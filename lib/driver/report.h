@@ -22,4 +22,7 @@ bool BecomesError(diag::ErrorId id, const CompileOptions& options);
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options);
 
+/// Adds `found` to `diagnostics`, unless another target or kernel has given the same.
+void AddOnce(const diag::Diagnostic& found, diag::Diagnostics& diagnostics);
+
 }  // namespace adc::driver

@@ -40,7 +40,6 @@ class SimplifyRewriter final : public Rewriter {
         numbering_(*into_, config.before_reverse),
         memory_(facts_, numbering_) {
     builder_.SetEmitter(&numbering_);
-    bool is_shaping = module.phase == ir::Phase::Parsed;
     for (uint32_t n = 0; n < from.params.size(); ++n) {
       parameter_number_[from.Params()[n]] = n + 1;
       Type type = from.TypeOf(from.Params()[n]);
@@ -48,7 +47,7 @@ class SimplifyRewriter final : public Rewriter {
       if (type.IsLayout())
         for (const ir::LayoutField& field : module.layouts[type.count].fields)
           has_diff = has_diff || field.diff;
-      stops_derivatives_ = stops_derivatives_ || (is_shaping && has_diff);
+      stops_derivatives_ = stops_derivatives_ || (config.before_reverse && has_diff);
     }
   }
 

@@ -1,18 +1,23 @@
-// What a kernel may hold, phase by phase. Text may hold anything (what `adc --emit=ir` prints can be read
-// again); from Scalar on registers hold scalars, but for what stands around calls of functions with
-// derivatives of their own and for parameters that are vectors; from Lowered on there are no adstacks and no
-// calls.
+// What a function may hold, phase by phase. Text may hold anything (what `adc --emit=ir` prints can be read
+// again); from Scalar on kernels have the last form of form.h, but for what stands around calls of functions
+// with derivatives of their own and for parameters that are vectors; from Differentiated on there are no
+// calls, from Lowered on no adstacks.
 
+#include "analysis/tasks.h"
 #include "diag/errors/verify.h"
 #include "ir/check.h"
+#include "support/side_table.h"
+#include "verify/form.h"
 #include "verify/rules.h"
 
 namespace adc::verify {
 
+using ir::Function;
 using ir::Inst;
 using ir::InstData;
 using ir::Op;
 using ir::Phase;
+using ir::Value;
 
 namespace {
 
@@ -22,7 +27,7 @@ bool IsStackOp(Op op) {
 
 /// Calls of a function with derivatives of its own stay until those are opened, and in derived kernels so
 /// are calls of what it names.
-bool IsKept(const ir::Module& module, const ir::Function* callee) {
+bool IsKept(const ir::Module& module, const Function* callee) {
   if (callee == nullptr) return false;
   if (callee->vjp.Valid() || callee->jvp.Valid()) return true;
   for (const auto& function : module.functions) {
@@ -31,45 +36,112 @@ bool IsKept(const ir::Module& module, const ir::Function* callee) {
   return false;
 }
 
+bool IsVector(ir::Type type) {
+  return type.IsVec() || type.IsMat() || (type.IsArray() && IsVector(type.Element()));
+}
+
 /// Makes or takes apart a vector, or passes one to a function that stays. In a derived kernel whose calls
 /// are not opened yet vectors also leave the branches and loops that the calls are in.
-bool MayTouchVectors(const ir::Function& kernel, Phase phase, Op op) {
+bool MayTouchVectors(const Function& kernel, Phase phase, Op op) {
   if (op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call)
     return true;
   bool passes_on = op == Op::If || op == Op::For || op == Op::While || op == Op::Yield || IsStackOp(op);
   return phase == Phase::Scalar && kernel.derived_from.Valid() && passes_on;
 }
 
-}  // namespace
+bool TouchesVectors(const Function& kernel, Inst inst) {
+  for (uint32_t n = 0; n < kernel[inst].result_count; ++n) {
+    if (IsVector(kernel.TypeOf(kernel.Result(inst, n)))) return true;
+  }
+  for (Value v : kernel.Operands(inst)) {
+    if (IsVector(kernel.TypeOf(v))) return true;
+  }
+  return false;
+}
 
-void CheckPhase(Context& context, const ir::Function& kernel, std::span<const Inst> body) {
-  Phase phase = context.module.phase;
-  if (phase == Phase::Parsed) return;
+/// That no instruction of a task reads what another has made. `body` has outer instructions before inner
+/// ones.
+void CheckIsolation(Context& context, const Function& kernel, std::span<const Inst> body) {
+  constexpr uint32_t kNoTask = UINT32_MAX;
+  SideTable<Inst, uint32_t> task_of{0, kNoTask};
+  const std::vector<Inst>& top = kernel[kernel.Body()].insts;
+  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  for (uint32_t number = 0; number < tasks.size(); ++number) {
+    for (uint32_t n = tasks[number].first; n < tasks[number].last; ++n) task_of[top[n]] = number;
+  }
   for (Inst inst : body) {
-    const InstData& data = kernel[inst];
-    if (phase == Phase::Lowered && (IsStackOp(data.op) || data.op == Op::Call)) {
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
-      continue;
+    ir::Block around = kernel[inst].parent;
+    if (around != kernel.Body()) task_of[inst] = task_of.Get(kernel[around].owner);
+    uint32_t own = task_of.Get(inst);
+    for (Value v : kernel.Operands(inst)) {
+      Inst maker = kernel.DefiningInst(v);
+      uint32_t made = maker.Valid() ? task_of.Get(maker) : kNoTask;
+      if (own == kNoTask || made == kNoTask || made == own) continue;
+      context.Error(diag::E0207, kernel[inst].span,
+                    ir::OpName(kernel[inst].op) + " reads what an earlier task of " +
+                        context.Symbol(kernel.name) + " has made");
     }
-    if (data.op == Op::Call) {
-      if (phase == Phase::Scalar && !IsKept(context.module, context.module.Find(data.symbol)))
-        context.Error(diag::E0207, data.span,
-                      "a call of " + context.Symbol(data.symbol) + " is left after inlining");
-      continue;
-    }
+  }
+}
+
+void CheckFunctionForm(Context& context, const Function& function, std::span<const Inst> body, Form form) {
+  const ir::Module& module = context.module;
+  for (Inst inst : body) {
+    const InstData& data = function[inst];
+    if (form >= Form::NoExits && (data.op == Op::Break || data.op == Op::Continue))
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a loop");
+    if (!function.IsKernel()) continue;
+    if (form >= Form::Inlined && data.op == Op::Call && !IsKept(module, module.Find(data.symbol)))
+      context.Error(diag::E0207, data.span,
+                    "a call of " + context.Symbol(data.symbol) + " is left after inlining");
+    if (form >= Form::Unrolled && data.op == Op::For && (data.flags & ir::kFlagUnroll) != 0)
+      context.Error(diag::E0207, data.span, "a loop that is marked 'unroll' is left");
+    bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
+    if (form >= Form::Flat && parallel && data.parent != function.Body())
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a branch or a loop");
+    if (form < Form::Scalars || data.op == Op::Call) continue;
     if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
-    if (MayTouchVectors(kernel, phase, data.op)) continue;
-    bool vector = false;
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      ir::Type type = kernel.TypeOf(kernel.Result(inst, n));
-      vector = vector || type.IsVec() || type.IsMat();
-    }
-    for (ir::Value v : kernel.Operands(inst)) {
-      vector = vector || kernel.TypeOf(v).IsVec() || kernel.TypeOf(v).IsMat();
-    }
-    if (vector)
+    if (!MayTouchVectors(function, module.phase, data.op) && TouchesVectors(function, inst))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
   }
+  if (form >= Form::Isolated && function.IsKernel()) CheckIsolation(context, function, body);
+}
+
+void AppendBody(const Function& function, ir::Block block, std::vector<Inst>* order) {
+  for (Inst inst : function[block].insts) {
+    order->push_back(inst);
+    for (uint32_t n = 0; n < function.RegionCount(inst); ++n)
+      AppendBody(function, function[inst].regions[n], order);
+  }
+}
+
+}  // namespace
+
+void CheckPhase(Context& context, const Function& function, std::span<const Inst> body) {
+  Phase phase = context.module.phase;
+  if (phase == Phase::Parsed) return;
+  CheckFunctionForm(context, function, body, Form::Isolated);
+  if (!function.IsKernel()) return;
+  for (Inst inst : body) {
+    const InstData& data = function[inst];
+    bool kept = data.op == Op::Call && IsKept(context.module, context.module.Find(data.symbol));
+    if (phase >= Phase::Differentiated && kept)
+      context.Error(diag::E0207, data.span,
+                    "a call of " + context.Symbol(data.symbol) + " is left after differentiation");
+    if (phase == Phase::Lowered && IsStackOp(data.op))
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
+  }
+}
+
+bool CheckForm(const ir::Module& module, Form form, diag::Diagnostics& diagnostics) {
+  Context context{module, diagnostics};
+  uint32_t errors = diagnostics.ErrorTotal();
+  for (const auto& function : module.functions) {
+    std::vector<Inst> body;
+    AppendBody(*function, function->Body(), &body);
+    CheckFunctionForm(context, *function, body, form);
+  }
+  return diagnostics.ErrorTotal() == errors;
 }
 
 }  // namespace adc::verify

@@ -14,7 +14,7 @@ bool Verify(const ir::Module& module, diag::Diagnostics& diagnostics) {
     if (function.broken) continue;
     bool sound = CheckStructure(context, function, &bodies[n]);
     if (!sound) bodies[n].clear();
-    if (sound && function.IsKernel()) CheckPhase(context, function, bodies[n]);
+    if (sound) CheckPhase(context, function, bodies[n]);
   }
   CheckCalls(context, bodies);
   return diagnostics.ErrorTotal() == errors;

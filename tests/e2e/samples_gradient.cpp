@@ -7,8 +7,8 @@
 #include "../support/program.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
+#include "driver/pipeline.h"
 #include "transform/inline.h"
-#include "transform/shape.h"
 #include "transform/simplify.h"
 
 using namespace adc;
@@ -32,7 +32,7 @@ struct Derived {
     module = parse::ParseFile(path, {}, sources, diagnostics);
     REQUIRE(module != nullptr);
     REQUIRE_FALSE(diagnostics.HasErrors());
-    REQUIRE(transform::ShapeForDifferentiation(*module, {}, diagnostics));
+    REQUIRE(driver::Normalise(*module, diagnostics));
     ir::Function* primal = module->Find(kernel);
     bool derived = autodiff::DeriveReverse(*module, *primal, {}, diagnostics) != nullptr &&
                    autodiff::DeriveForward(*module, *primal, {}, diagnostics) != nullptr;

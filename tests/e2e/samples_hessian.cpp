@@ -13,9 +13,9 @@
 #include "articulated_state.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
+#include "driver/pipeline.h"
 #include "transform/inline.h"
 #include "transform/scalarise.h"
-#include "transform/shape.h"
 #include "transform/simplify.h"
 
 using namespace adc;
@@ -36,7 +36,7 @@ class SecondOrder {
       : start_(program.arguments()) {
     module_ = parse::ParseFile(path, {}, sources_, diagnostics_);
     REQUIRE(module_ != nullptr);
-    REQUIRE(transform::ShapeForDifferentiation(*module_, {}, diagnostics_));
+    REQUIRE(driver::Normalise(*module_, diagnostics_));
     ir::Function* primal = module_->Find(kernel);
     autodiff::ReverseConfig reverse;
     reverse.reread_stored = false;

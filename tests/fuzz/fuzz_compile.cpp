@@ -7,27 +7,11 @@
 #include <cstring>
 #include <memory>
 
-#include "adstack/bounds_record.h"
-#include "adstack/lower.h"
-#include "adstack/plan.h"
-#include "adstack/size_kernel.h"
-#include "adstack/trip_kernel.h"
-#include "autodiff/accumulate.h"
-#include "autodiff/exact_sums.h"
-#include "autodiff/forward.h"
-#include "autodiff/reverse.h"
-#include "autodiff/save_overwritten.h"
-#include "autodiff/write_races.h"
+#include "driver/pipeline.h"
 #include "parse/parser.h"
 #include "seeds.h"
 #include "support/check.h"
 #include "text_mutator.h"
-#include "transform/inline.h"
-#include "transform/memory_to_registers.h"
-#include "transform/scalarise.h"
-#include "transform/shape.h"
-#include "transform/simplify.h"
-#include "transform/sink_sums.h"
 #include "verify/verify.h"
 
 namespace adc {
@@ -67,124 +51,32 @@ class Compilation {
     module_ = parse::ParseText("fuzz.ir", std::move(text), {}, sources_, diagnostics_);
     if (module_ == nullptr || !verify::Verify(*module_, diagnostics_) || diagnostics_.HasErrors()) return;
     ++stages.verified;
-    transform::ShapeConfig shape;
-    shape.instruction_limit = kMostShaped;
-    shape.observer.after = [&](std::string_view name, const ir::Module&) {
-      Check(std::string(name).c_str());
-      return true;
-    };
-    if (!transform::ShapeForDifferentiation(*module_, shape, diagnostics_) || diagnostics_.HasErrors())
-      return;
-    ++stages.shaped;
-    if (!Derive(mode) || diagnostics_.HasErrors()) return;
-    ++stages.derived;
-    Lower();
+    driver::CompileOptions options;
+    options.derive.gradient = mode != Mode::Forward;
+    options.derive.tangent = mode == Mode::Forward;
+    if (mode == Mode::ForwardOfReverse) options.derive.gradient_directions = {2};
+    options.deterministic = mode != Mode::Forward;
+    options.bounds_record = true;
+    driver::PipelineState state{*module_, options, diagnostics_};
+    for (const driver::Pass& pass : driver::Pipeline()) {
+      bool wanted = pass.wanted == nullptr || pass.wanted(options);
+      if (pass.run == nullptr || pass.stage == driver::Stage::Read || !wanted) continue;
+      options.limits.operations = pass.stage == driver::Stage::Normalise ? kMostShaped : kMostOperations;
+      if (!driver::RunPass(pass, state)) return;
+      Check(pass.name);
+      stages.shaped += pass.name == "isolate-tasks";
+      stages.derived += pass.name == "derived";
+      stages.lowered += pass.name == "lower";
+    }
   }
 
  private:
-  void Check(const char* pass) {
+  void Check(std::string_view pass) {
     diag::Diagnostics found(0);
     if (verify::Verify(*module_, found)) return;
-    std::fprintf(stderr, "broken by %s\n%s%s", pass, diag::PrintDiagnostics(found, sources_, false).c_str(),
-                 ir::Print(*module_).c_str());
+    std::fprintf(stderr, "broken by %s\n%s%s", std::string(pass).c_str(),
+                 diag::PrintDiagnostics(found, sources_, false).c_str(), ir::Print(*module_).c_str());
     std::abort();
-  }
-
-  std::vector<ir::Function*> Kernels() const {
-    std::vector<ir::Function*> kernels;
-    for (const auto& function : module_->functions) {
-      if (function->IsKernel()) kernels.push_back(function.get());
-    }
-    return kernels;
-  }
-
-  bool IsDerived(const ir::Function& kernel) const {
-    if (kernel.role != ir::KernelRole::Primal || kernel.grad.Valid()) return false;
-    for (uint32_t n = 0; n < kernel.params.size(); ++n) {
-      if (kernel.params[n].diff) return true;
-      ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-      if (!type.IsLayout()) continue;
-      const auto& fields = module_->layouts[type.count].fields;
-      if (std::any_of(fields.begin(), fields.end(), [](const ir::LayoutField& field) { return field.diff; }))
-        return true;
-    }
-    return false;
-  }
-
-  bool Derive(Mode mode) {
-    for (ir::Function* kernel : Kernels()) {
-      if (kernel->role == ir::KernelRole::Primal && (mode == Mode::Forward || !IsDerived(*kernel)))
-        autodiff::CheckWriteRaces(*module_, *kernel, nullptr, diagnostics_);
-    }
-    if (mode != Mode::Forward) {
-      if (!autodiff::SaveOverwritten(*module_, {.differentiated_again = mode == Mode::ForwardOfReverse},
-                                     diagnostics_))
-        return false;
-      Check("save-overwritten");
-    }
-    std::vector<ir::Function*> made;
-    for (ir::Function* kernel : Kernels()) {
-      if (!IsDerived(*kernel)) continue;
-      made.push_back(mode == Mode::Forward
-                         ? autodiff::DeriveForward(*module_, *kernel, {1}, diagnostics_)
-                         : autodiff::DeriveReverse(*module_, *kernel,
-                                                   {.reread_stored = mode == Mode::Reverse}, diagnostics_));
-      if (made.back() == nullptr) return false;
-    }
-    Check(mode == Mode::Forward ? "forward" : "reverse");
-    if (mode == Mode::ForwardOfReverse) {
-      if (!transform::Inline(*module_, {.instruction_limit = kMostOperations}, diagnostics_) ||
-          !transform::Scalarise(*module_, {}, diagnostics_))
-        return false;
-      Check("open-derivatives");
-      for (ir::Function* gradient : std::vector<ir::Function*>(made)) {
-        if (autodiff::DeriveForward(*module_, *gradient, {2}, diagnostics_) == nullptr) return false;
-      }
-      Check("forward of reverse");
-    }
-    module_->phase = ir::Phase::Differentiated;
-    transform::InlineConfig inlining;
-    inlining.keep_custom_derivatives = false;
-    inlining.instruction_limit = kMostOperations;
-    bool clean = transform::Inline(*module_, inlining, diagnostics_) &&
-                 transform::Scalarise(*module_, {}, diagnostics_) &&
-                 transform::MemoryToRegisters(*module_, {}, diagnostics_) &&
-                 transform::Simplify(*module_, {}, diagnostics_);
-    if (!clean) return false;
-    Check("derived");
-    for (ir::Function* kernel : Kernels()) {
-      autodiff::DecideAccumulation(*module_, *kernel);
-      transform::SinkSums(*kernel);
-    }
-    Check("accumulate");
-    if (mode == Mode::Forward) return true;
-    if (!autodiff::MakeSumsExact(*module_, {}, diagnostics_)) return false;
-    Check("exact-sums");
-    return true;
-  }
-
-  void Lower() {
-    for (ir::Function* kernel : Kernels()) adstack::AddTripKernels(*module_, *kernel);
-    Check("trips");
-    std::vector<std::pair<ir::Function*, adstack::AdstackPlan>> planned;
-    for (ir::Function* kernel : Kernels()) {
-      adstack::AdstackPlan plan = adstack::PlanAdstacks(*module_, *kernel, {}, diagnostics_);
-      if (diagnostics_.HasErrors()) return;
-      for (adstack::SizeKernel& size : adstack::AddSizeKernels(*module_, *kernel, plan, {}, diagnostics_))
-        planned.emplace_back(size.function, std::move(size.plan));
-      if (kernel->role == ir::KernelRole::Gradient) {
-        adstack::BoundsKernel bounds = adstack::AddBoundsKernel(*module_, *kernel, plan, diagnostics_);
-        if (bounds.function != nullptr) planned.emplace_back(bounds.function, std::move(bounds.plan));
-      }
-      planned.emplace_back(kernel, std::move(plan));
-    }
-    Check("plan");
-    for (auto& [kernel, plan] : planned) {
-      if (!adstack::LowerAdstacks(*module_, *kernel, plan, diagnostics_, {.sets_phase_itself = true})) return;
-    }
-    module_->phase = ir::Phase::Lowered;
-    if (transform::Simplify(*module_, {}, diagnostics_)) Check("lower");
-    ++stages.lowered;
   }
 
   diag::SourceManager sources_;

@@ -5,7 +5,8 @@
 #include "adstack_support.h"
 #include "analysis/tasks.h"
 #include "autodiff/reverse.h"
-#include "transform/shape.h"
+#include "checkpointed.h"
+#include "driver/pipeline.h"
 #include "transform/simplify.h"
 
 using namespace adc;
@@ -14,14 +15,14 @@ using namespace adc::test;
 namespace {
 
 std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanConfig config,
-                                         const autodiff::ReverseConfig& reverse = {}) {
+                                         const autodiff::CheckpointConfig& checkpoints = {}) {
   auto planned = std::make_unique<Planned>();
   planned->module = parse::ParseText("test.ir", text, {}, planned->sources, planned->diagnostics);
   INFO(text << planned->Messages());
   REQUIRE(planned->module);
-  REQUIRE(transform::ShapeForDifferentiation(*planned->module, {}, planned->diagnostics));
+  REQUIRE(driver::Normalise(*planned->module, planned->diagnostics));
   ir::Function* primal = planned->module->functions.front().get();
-  planned->kernel = autodiff::DeriveReverse(*planned->module, *primal, reverse, planned->diagnostics);
+  planned->kernel = DeriveWithCheckpoints(*planned->module, *primal, checkpoints, planned->diagnostics);
   INFO(planned->Messages());
   REQUIRE(planned->kernel);
   planned->module->phase = ir::Phase::Differentiated;
@@ -34,11 +35,11 @@ std::unique_ptr<Planned> PlannedGradient(const std::string& text, adstack::PlanC
 }
 
 /// Half of the seeds keep checkpoints: some of a fixed length, some of the length that the launch says.
-autodiff::ReverseConfig CheckpointsOf(uint64_t seed) {
+autodiff::CheckpointConfig CheckpointsOf(uint64_t seed) {
   using Which = autodiff::CheckpointConfig::Which;
-  autodiff::ReverseConfig config;
-  if (seed % 4 == 1) config.checkpoint = {Which::All, static_cast<uint32_t>(1 + seed / 4 % 3), 0};
-  if (seed % 4 == 3) config.checkpoint = {Which::AtLaunch, 0, 0};
+  autodiff::CheckpointConfig config;
+  if (seed % 4 == 1) config = {Which::All, static_cast<uint32_t>(1 + seed / 4 % 3), 0};
+  if (seed % 4 == 3) config = {Which::AtLaunch, 0, 0};
   return config;
 }
 
@@ -79,9 +80,9 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     std::string text = RandomKernel(seed, kernel_config);
     adstack::PlanConfig config;
     config.private_bytes = seed % 3 == 0 ? 256 : 0;
-    autodiff::ReverseConfig reverse = CheckpointsOf(seed);
-    std::unique_ptr<Planned> abstract = PlannedGradient(text, config, reverse),
-                             lowered = PlannedGradient(text, config, reverse);
+    autodiff::CheckpointConfig checkpoints = CheckpointsOf(seed);
+    std::unique_ptr<Planned> abstract = PlannedGradient(text, config, checkpoints),
+                             lowered = PlannedGradient(text, config, checkpoints);
     if (abstract->plan.StackTotal() == 0) continue;
     ++with_stacks;
     for (const ir::ParamInfo& info : abstract->kernel->params)
@@ -172,9 +173,8 @@ TEST_CASE("tapes of loops with checkpoints have the slots that they fill, whatev
       "      %b9 = for %u in 0..(add %t, 1) reversed carry(%b = %a) { yield (sin (add %b, (mul %a, %b))) }\n"
       "      yield (add (mul 0.5, %b9), %a) }\n"
       "    store %y[%i], (mul %a9, %a9) } }\n";
-  autodiff::ReverseConfig reverse;
-  reverse.checkpoint = {autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
-  std::unique_ptr<Planned> planned = PlannedGradient(text, {}, reverse);
+  autodiff::CheckpointConfig checkpoints{autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
+  std::unique_ptr<Planned> planned = PlannedGradient(text, {}, checkpoints);
   INFO(planned->PlanText());
   const std::vector<adstack::PlannedStack>& stacks = planned->plan.tasks[0].stacks;
   REQUIRE(stacks.size() == 4);
@@ -257,13 +257,12 @@ const NestCase kNests[] = {
 }  // namespace
 
 TEST_CASE("tapes of nests with checkpoints have the slots that they fill", "[adstack]") {
-  autodiff::ReverseConfig reverse;
-  reverse.checkpoint = {autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
+  autodiff::CheckpointConfig checkpoints{autodiff::CheckpointConfig::Which::AtLaunch, 0, 0};
   uint32_t counted = 0, saved = 0;
   for (const NestCase& nest : kNests) {
     std::string text = Nest(nest.body);
-    std::unique_ptr<Planned> planned = PlannedGradient(text, {.private_bytes = 0}, reverse),
-                             lowered = PlannedGradient(text, {.private_bytes = 0}, reverse);
+    std::unique_ptr<Planned> planned = PlannedGradient(text, {.private_bytes = 0}, checkpoints),
+                             lowered = PlannedGradient(text, {.private_bytes = 0}, checkpoints);
     INFO(planned->PlanText() << planned->Text());
     std::vector<adstack::SizeKernel> sizes =
         adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);

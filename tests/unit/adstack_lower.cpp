@@ -12,7 +12,6 @@ std::unique_ptr<Planned> Lower(const std::string& text, adstack::PlanConfig conf
   auto planned = PlanText(text, config);
   REQUIRE_FALSE(planned->diagnostics.HasErrors());
   REQUIRE(adstack::LowerAdstacks(*planned->module, *planned->kernel, planned->plan, planned->diagnostics));
-  CHECK(planned->module->phase == ir::Phase::Lowered);
   return planned;
 }
 
@@ -40,16 +39,6 @@ interp::Arguments Numbers(const Planned& planned, std::vector<double> x, int64_t
 }
 
 }  // namespace
-
-TEST_CASE("A caller that lowers many kernels sets the module's phase itself") {
-  auto planned = PlanText(Recurrence("%n"));
-  ir::Phase before = planned->module->phase;
-  adstack::LowerConfig config;
-  config.sets_phase_itself = true;
-  REQUIRE(adstack::LowerAdstacks(*planned->module, *planned->kernel, planned->plan, planned->diagnostics,
-                                 config));
-  CHECK(planned->module->phase == before);
-}
 
 TEST_CASE("one comparison guards a loop, its twin reports nothing", "[adstack]") {
   auto planned = Lower(Recurrence("%n"));

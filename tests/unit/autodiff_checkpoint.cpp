@@ -12,10 +12,8 @@ namespace {
 
 using Which = autodiff::CheckpointConfig::Which;
 
-autodiff::ReverseConfig With(Which which, uint32_t length = 0) {
-  autodiff::ReverseConfig config;
-  config.checkpoint = {which, length, 0};
-  return config;
+autodiff::CheckpointConfig With(Which which, uint32_t length = 0) {
+  return {which, length, 0};
 }
 
 std::map<std::string, Input> Inputs(int n) {
@@ -34,9 +32,9 @@ void CheckLengths(const std::string& text, int n, CheckOptions options = {.f32 =
   options.f64_tolerance = 1e-12;
   for (int length : {1, 2, 3, 7, 1000}) {
     INFO("segments of " << length);
-    options.reverse = With(Which::All, static_cast<uint32_t>(length));
+    options.checkpoints = With(Which::All, static_cast<uint32_t>(length));
     CheckDerivatives(text, inputs, options);
-    options.reverse = With(Which::AtLaunch);
+    options.checkpoints = With(Which::AtLaunch);
     options.segment = length == 1000 ? 0 : length;
     CheckDerivatives(text, inputs, options);
   }
@@ -194,7 +192,7 @@ TEST_CASE("autodiff: checkpoints under forward over reverse") {
   REQUIRE(gradient.derived != nullptr);
   CHECK(gradient.derived->params.back().role == ir::ParamRole::Segment);
   CheckOptions options{.f32 = false, .second = true};
-  options.reverse = With(Which::All, 3);
+  options.checkpoints = With(Which::All, 3);
   CheckDerivatives(text, Inputs(8), options);
 }
 
@@ -217,11 +215,11 @@ TEST_CASE("autodiff: random kernels with checkpoints") {
     std::string text = test::RandomKernel(seed, config);
     CheckOptions options{.f64_tolerance = 1e-8, .f32 = false, .differences = false, .forward = false};
     if (seed % 2 == 0) {
-      options.reverse = With(Which::All, static_cast<uint32_t>(1 + seed / 2 % 3));
+      options.checkpoints = With(Which::All, static_cast<uint32_t>(1 + seed / 2 % 3));
     } else {
-      options.reverse = With(Which::AtLaunch);
+      options.checkpoints = With(Which::AtLaunch);
       options.segment = static_cast<int32_t>(seed / 2 % 4);
-      Compiled gradient = Gradient(text, "f64", "", options.reverse);
+      Compiled gradient = Gradient(text, "f64", "", options.checkpoints);
       interp::Arguments arguments = interp::MakeArguments(*gradient.module, *gradient.derived);
       blocked += SetSegment(*gradient.derived, 0, arguments) ? 1 : 0;
     }

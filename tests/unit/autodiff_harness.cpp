@@ -8,9 +8,10 @@
 #include "autodiff/accumulate.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
+#include "checkpointed.h"
+#include "driver/pipeline.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
-#include "transform/shape.h"
 #include "transform/simplify.h"
 #include "verify/verify.h"
 
@@ -39,7 +40,7 @@ Compiled Shaped(const std::string& text, const std::string& scalar, const std::s
   INFO(text << compiled.Errors());
   REQUIRE(!compiled.diagnostics->HasErrors());
   REQUIRE(verify::Verify(*compiled.module, *compiled.diagnostics));
-  bool shaped = transform::ShapeForDifferentiation(*compiled.module, {}, *compiled.diagnostics);
+  bool shaped = driver::Normalise(*compiled.module, *compiled.diagnostics);
   INFO(compiled.Errors());
   REQUIRE(shaped);
   compiled.primal = KernelOf(*compiled.module, kernel);
@@ -49,7 +50,6 @@ Compiled Shaped(const std::string& text, const std::string& scalar, const std::s
 void Finish(Compiled& compiled) {
   if (compiled.derived == nullptr) return;
   StringId name = compiled.derived->name;
-  compiled.module->phase = ir::Phase::Differentiated;
   INFO(ir::Print(*compiled.module, *compiled.derived));
   bool verified = verify::Verify(*compiled.module, *compiled.diagnostics);
   INFO(compiled.Errors());
@@ -57,6 +57,7 @@ void Finish(Compiled& compiled) {
   transform::InlineConfig inline_config;
   inline_config.keep_custom_derivatives = false;
   REQUIRE(transform::Inline(*compiled.module, inline_config, *compiled.diagnostics));
+  compiled.module->phase = ir::Phase::Differentiated;
   compiled.derived = compiled.module->Find(name);
   REQUIRE(compiled.derived != nullptr);
   transform::SimplifyFunction(*compiled.module, *compiled.derived, {});
@@ -169,7 +170,7 @@ void CheckScalar(const std::string& text, const std::map<std::string, Input>& in
   REQUIRE(!oracle.diagnostics->HasErrors());
   ir::Function* kernel = KernelOf(*oracle.module, "");
   REQUIRE(kernel != nullptr);
-  Compiled gradient = Gradient(text, scalar, "", options.reverse);
+  Compiled gradient = Gradient(text, scalar, "", options.checkpoints);
   INFO(gradient.Errors());
   REQUIRE(gradient.derived != nullptr);
   INFO(ir::Print(*gradient.module, *gradient.derived));
@@ -345,11 +346,11 @@ Compiled Parse(const std::string& text, const std::string& scalar) {
 }
 
 Compiled Gradient(const std::string& text, const std::string& scalar, const std::string& kernel,
-                  const autodiff::ReverseConfig& config) {
+                  const autodiff::CheckpointConfig& checkpoints) {
   Compiled compiled = Shaped(text, scalar, kernel);
   REQUIRE(compiled.primal != nullptr);
   compiled.derived =
-      autodiff::DeriveReverse(*compiled.module, *compiled.primal, config, *compiled.diagnostics);
+      test::DeriveWithCheckpoints(*compiled.module, *compiled.primal, checkpoints, *compiled.diagnostics);
   Finish(compiled);
   return compiled;
 }

@@ -53,7 +53,7 @@ Compiled Parse(const std::string& text, const std::string& scalar = "f32");
 /// Shaped for differentiation; `derived` is the gradient of the only (or the named) kernel, simplified, or
 /// null.
 Compiled Gradient(const std::string& text, const std::string& scalar = "f32", const std::string& kernel = "",
-                  const autodiff::ReverseConfig& config = {});
+                  const autodiff::CheckpointConfig& checkpoints = {});
 /// Gives a gradient the length of its segments, where it takes one. Whether it does.
 bool SetSegment(const ir::Function& gradient, int32_t length, interp::Arguments& arguments);
 /// The same with the forward derivative (of the gradient where `of_gradient`).
@@ -68,7 +68,7 @@ struct CheckOptions {
   double difference_tolerance = 2e-6;
   bool forward = true;  ///< also the derived forward kernel
   bool second = false;  ///< also forward over reverse
-  autodiff::ReverseConfig reverse = {};
+  autodiff::CheckpointConfig checkpoints = {};
   int32_t segment = 0;  ///< what the gradient is given where it takes the length of its segments
 };
 

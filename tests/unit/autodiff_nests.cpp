@@ -35,11 +35,11 @@ void Check(uint64_t seed) {
   CheckOptions options{.f64_tolerance = 1e-8, .f32 = false, .differences = false};
   options.forward = seed % 4 == 0;
   uint32_t length = static_cast<uint32_t>(seed / 11 % 4);
-  options.reverse.checkpoint.few_trips = 0;
+  options.checkpoints.few_trips = 0;
   if (seed % 3 == 1 && length > 0) {
-    options.reverse.checkpoint = {Which::All, length, 0};
+    options.checkpoints = {Which::All, length, 0};
   } else if (seed % 3 == 2) {
-    options.reverse.checkpoint = {Which::AtLaunch, 0, 0};
+    options.checkpoints = {Which::AtLaunch, 0, 0};
   }
   options.segment = static_cast<int32_t>(length);
   CheckDerivatives(test::NestKernel(seed, config), inputs, options);

@@ -9,10 +9,10 @@
 #include "autodiff/accumulate.h"
 #include "autodiff/reverse.h"
 #include "codegen_support.h"
+#include "driver/pipeline.h"
 #include "interp/interpreter.h"
 #include "ir/number.h"
 #include "parse/parser.h"
-#include "transform/shape.h"
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Source {
     REQUIRE(module != nullptr);
   }
   void Shape() {
-    transform::ShapeForDifferentiation(*module, {}, diagnostics);
+    driver::Normalise(*module, diagnostics);
     Check("shape");
   }
   diag::SourceManager sources;
@@ -103,6 +103,7 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
   INFO(result.error.text);
   REQUIRE(result.Ok());
   interp::Arguments got = test::RandomArguments(*source.module, *kernel, seed, kExtent);
+  source.module->phase = ir::Phase::Differentiated;
   adstack::AdstackPlan plan = adstack::PlanAdstacks(*source.module, *kernel, {}, source.diagnostics);
   adstack::LowerAdstacks(*source.module, *kernel, plan, source.diagnostics);
   source.Check("lower");

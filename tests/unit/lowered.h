@@ -15,11 +15,11 @@
 #include "autodiff/accumulate.h"
 #include "autodiff/reverse.h"
 #include "codegen/common/code.h"
+#include "driver/pipeline.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
-#include "transform/shape.h"
 #include "transform/simplify.h"
 #include "transform/sink_sums.h"
 #include "verify/verify.h"
@@ -91,7 +91,7 @@ inline bool LowerParsed(LoweredModule& lowered, const LowerConfig& config) {
   ir::Module& module = *lowered.module;
   diag::Diagnostics& diagnostics = lowered.diagnostics;
   if (!verify::Verify(module, diagnostics)) return false;
-  if (!transform::ShapeForDifferentiation(module, {}, diagnostics)) return false;
+  if (!driver::Normalise(module, diagnostics)) return false;
   for (ir::Function* kernel : KernelsOf(module)) {
     if (!config.derive || !HasDiff(module, *kernel)) continue;
     if (autodiff::DeriveReverse(module, *kernel, {}, diagnostics) == nullptr) return false;

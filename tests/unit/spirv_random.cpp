@@ -3,6 +3,7 @@
 
 #include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
+#include "driver/pipeline.h"
 #include "spirv_kernel.h"
 
 namespace {
@@ -25,7 +26,7 @@ void CheckSeed(VulkanRunner& runner, uint64_t seed, const RandomKernelConfig& co
   REQUIRE(oracle_module != nullptr);
   const ir::Function* oracle = oracle_module->Find("random");
   if (gradient) {
-    REQUIRE(transform::ShapeForDifferentiation(*oracle_module, {}, diagnostics));
+    REQUIRE(driver::Normalise(*oracle_module, diagnostics));
     oracle = autodiff::DeriveReverse(*oracle_module, *oracle_module->Find("random"), {}, diagnostics);
     REQUIRE(oracle != nullptr);
   }

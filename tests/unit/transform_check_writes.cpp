@@ -1,3 +1,4 @@
+#include "driver/pipeline.h"
 #include "transform/check_writes.h"
 #include "transform_support.h"
 
@@ -9,7 +10,7 @@ namespace {
 /// The kernel after shaping and the pass, valid and without its own errors.
 std::string Checked(const std::string& text) {
   auto parsed = Parse(text);
-  REQUIRE(transform::ShapeForDifferentiation(*parsed->module, {}, parsed->diagnostics));
+  REQUIRE(driver::Normalise(*parsed->module, parsed->diagnostics));
   REQUIRE(transform::CheckWrites(*parsed->module, parsed->diagnostics));
   CheckValid(*parsed);
   return Plain(ir::Print(*parsed->module));
@@ -73,7 +74,7 @@ TEST_CASE("What is derived is left alone") {
     kernel @k(%x: buffer<f32, 1> writeonce, %n: i32) {
       parallel %i in 0..%n { store %x[%i], 1.0 }
     })");
-  REQUIRE(transform::ShapeForDifferentiation(*parsed->module, {}, parsed->diagnostics));
+  REQUIRE(driver::Normalise(*parsed->module, parsed->diagnostics));
   parsed->Kernel("k").role = ir::KernelRole::Gradient;
   std::string before = ir::Print(*parsed->module);
   REQUIRE(transform::CheckWrites(*parsed->module, parsed->diagnostics));

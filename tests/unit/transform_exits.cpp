@@ -4,8 +4,8 @@
 #include <array>
 
 #include "../support/program.h"
+#include "driver/pipeline.h"
 #include "ir/philox.h"
-#include "transform/shape.h"
 #include "verify/verify.h"
 
 using namespace adc;        // NOLINT
@@ -40,7 +40,7 @@ void CheckShaped(const std::string& file, const std::string& name, uint32_t seed
     }
     if (shaped) {
       diag::Diagnostics diagnostics;
-      REQUIRE(transform::ShapeForDifferentiation(program->module(), {}, diagnostics));
+      REQUIRE(driver::Normalise(program->module(), diagnostics));
       REQUIRE(verify::Verify(program->module(), diagnostics));
     }
     interp::Arguments& given = program->arguments();
@@ -89,7 +89,7 @@ TEST_CASE("regions nest no deeper than they may where many branches leave one lo
     text += "    yield %a\n  }\n}\n";
     Program program(text);
     diag::Diagnostics diagnostics;
-    bool shaped = transform::ShapeForDifferentiation(program.module(), {}, diagnostics);
+    bool shaped = driver::Normalise(program.module(), diagnostics);
     CHECK(shaped == !diagnostics.HasErrors());
     return diag::PrintDiagnostics(diagnostics, program.sources(), false);
   };

@@ -2,6 +2,7 @@
 // hundred thousand instructions go through. No test looks at the clock; quadratic work would run into the
 // test runner's limit.
 
+#include "driver/pipeline.h"
 #include "transform_support.h"
 
 using namespace adc;        // NOLINT
@@ -11,7 +12,7 @@ namespace {
 
 size_t ShapedSize(const std::string& text) {
   auto parsed = Parse(text);
-  REQUIRE(transform::ShapeForDifferentiation(*parsed->module, {}, parsed->diagnostics));
+  REQUIRE(driver::Normalise(*parsed->module, parsed->diagnostics));
   return parsed->Kernel("k").InstCount();
 }
 

@@ -341,30 +341,3 @@ TEST_CASE("A local array cannot cross from task to task") {
                         RunIsolate),
                  "E0305"));
 }
-
-TEST_CASE("The whole sequence runs under its observer and can be stopped") {
-  const char* kText = R"(
-    kernel @k(%x: buffer<vec<f32, 3>, 1>) {
-      parallel %i in 0..shape(%x, 0) { store %x[%i], (normalize (load %x[%i])) }
-    })";
-  auto parsed = Parse(kText);
-  std::string names;
-  transform::ShapeConfig config;
-  config.observer.after = [&](std::string_view name, const ir::Module&) {
-    names += std::string(name) + " ";
-    return true;
-  };
-  REQUIRE(transform::ShapeForDifferentiation(*parsed->module, config, parsed->diagnostics));
-  CHECK(
-      names ==
-      "exits inline unroll guard-tasks scalarise mem2reg sink-singular simplify isolate-tasks sink-singular "
-      "simplify ");
-  CHECK(parsed->module->phase == ir::Phase::Scalar);
-  CheckValid(*parsed);
-
-  auto stopped = Parse(kText);
-  config.observer.after = [&](std::string_view name, const ir::Module&) { return name != "scalarise"; };
-  REQUIRE(transform::ShapeForDifferentiation(*stopped->module, config, stopped->diagnostics));
-  CHECK(stopped->module->phase == ir::Phase::Parsed);
-  CHECK_FALSE(Contains(ir::Print(*stopped->module), "normalize"));
-}

@@ -1,6 +1,7 @@
 // A pass may change how a kernel computes, never what: random kernels give the same bits before and after.
 
 #include "../support/random_kernel.h"
+#include "driver/pipeline.h"
 #include "interp/interpreter.h"
 #include "transform/isolate_tasks.h"
 #include "transform/memory_to_registers.h"
@@ -83,7 +84,7 @@ const Pass kSimplify = [](ir::Module& module, diag::Diagnostics& diagnostics) {
   return transform::Simplify(module, {}, diagnostics);
 };
 const Pass kShape = [](ir::Module& module, diag::Diagnostics& diagnostics) {
-  return transform::ShapeForDifferentiation(module, {}, diagnostics);
+  return driver::Normalise(module, diagnostics);
 };
 
 }  // namespace
@@ -131,8 +132,8 @@ TEST_CASE("Shaping twice from the same text gives the same text") {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     std::string text = RandomKernel(seed, {.tasks = 2, .vectors = true});
     auto first = Parse(text), second = Parse(text);
-    REQUIRE(transform::ShapeForDifferentiation(*first->module, {}, first->diagnostics));
-    REQUIRE(transform::ShapeForDifferentiation(*second->module, {}, second->diagnostics));
+    REQUIRE(driver::Normalise(*first->module, first->diagnostics));
+    REQUIRE(driver::Normalise(*second->module, second->diagnostics));
     REQUIRE(ir::Print(*first->module) == ir::Print(*second->module));
   }
 }

@@ -7,7 +7,6 @@
 
 #include "ir/module.h"
 #include "parse/parser.h"
-#include "transform/shape.h"
 #include "verify/verify.h"
 
 namespace adc::test {

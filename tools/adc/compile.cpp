@@ -10,7 +10,7 @@
 #include "commands.h"
 #include "diag/errors.h"
 #include "driver/outputs.h"
-#include "driver/pass_runner.h"
+#include "driver/pipeline.h"
 #include "driver/targets.h"
 
 namespace adc::tool {

@@ -1,5 +1,5 @@
-// Writes what the documentation takes from the source: the table of operations in docs/ir.md, between its
-// markers, and docs/errors.md, whole.
+// Writes what the documentation takes from the source: the table of operations in docs/ir.md and that of
+// passes in docs/architecture.md, between their markers, and docs/errors.md, whole.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,15 +8,21 @@
 #include <string>
 
 #include "diag/errors.h"
+#include "driver/pipeline.h"
 #include "ir/op.h"
 
 using namespace adc;
 
 namespace {
 
-constexpr std::string_view kBegin =
-    "<!-- operations: generated from lib/ir/ops.def by scripts/gen-docs -->\n";
-constexpr std::string_view kEnd = "<!-- operations: end -->\n";
+/// A part of a page that is generated: what stands in front of it, and after it.
+struct Markers {
+  std::string_view begin, end;
+};
+constexpr Markers kOperations = {"<!-- operations: generated from lib/ir/ops.def by scripts/gen-docs -->\n",
+                                 "<!-- operations: end -->\n"};
+constexpr Markers kPasses = {"<!-- passes: generated from lib/driver/pipeline.cpp by scripts/gen-docs -->\n",
+                             "<!-- passes: end -->\n"};
 
 /// Table cells cannot hold a bare '|'.
 std::string Cell(std::string_view text) {
@@ -200,6 +206,38 @@ std::string Operations() {
   return out;
 }
 
+const char* StageText(driver::Stage stage) {
+  switch (stage) {
+    case driver::Stage::Read:
+      return "read";
+    case driver::Stage::Normalise:
+      return "normalise";
+    case driver::Stage::Differentiate:
+      return "differentiate";
+    case driver::Stage::Plan:
+      return "plan";
+    case driver::Stage::Write:
+      return "write";
+  }
+  return "";
+}
+
+/// The passes in the order in which they run; phases are those of ir::Phase.
+std::string Passes() {
+  std::string out = "| stage | pass | runs in phase | what it does |\n|---|---|---|---|\n";
+  const char* stage = "";
+  for (const driver::Pass& pass : driver::Pipeline()) {
+    std::string phases(driver::PhaseName(pass.first));
+    if (pass.last != pass.first) phases += " to " + std::string(driver::PhaseName(pass.last));
+    if (pass.gives) phases += ", leads to " + std::string(driver::PhaseName(*pass.gives));
+    bool same = std::string_view(stage) == StageText(pass.stage);
+    stage = StageText(pass.stage);
+    out += "| " + std::string(same ? "" : stage) + " | `" + std::string(pass.name) + "` | " + phases + " | " +
+           Cell(pass.summary) + " |\n";
+  }
+  return out;
+}
+
 std::string Errors() {
   std::string out =
       "# Messages\n\n"
@@ -239,6 +277,19 @@ bool Update(const std::string& path, const std::string& have, const std::string&
   return false;
 }
 
+/// Brings the part of a page between markers up to date.
+bool UpdatePart(const std::string& path, const Markers& markers, const std::string& part, bool check) {
+  std::string page;
+  if (!Read(path, &page)) return false;
+  size_t begin = page.find(markers.begin), end = page.find(markers.end);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) {
+    std::fprintf(stderr, "adc_gen_docs: %s has lost the markers of its table\n", path.c_str());
+    return false;
+  }
+  begin += markers.begin.size();
+  return Update(path, page, page.substr(0, begin) + part + page.substr(end), check);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -246,24 +297,15 @@ int main(int argc, char** argv) {
   bool check = false;
   std::string folder;
   app.add_flag("--check", check, "write nothing; exit code 1 where a page is not current");
-  app.add_option("DOCS-FOLDER", folder, "the folder that holds ir.md and errors.md")->required();
+  app.add_option("DOCS-FOLDER", folder, "the folder that holds the pages")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  std::string specification;
-  if (!Read(folder + "/ir.md", &specification)) return 1;
-  size_t begin = specification.find(kBegin);
-  size_t end = specification.find(kEnd);
-  if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    std::fprintf(stderr, "adc_gen_docs: %s/ir.md has lost the markers of its table\n", folder.c_str());
-    return 1;
-  }
-  begin += kBegin.size();
-  std::string updated = specification.substr(0, begin) + Operations() + specification.substr(end);
+  bool good = UpdatePart(folder + "/ir.md", kOperations, Operations(), check) &&
+              UpdatePart(folder + "/architecture.md", kPasses, Passes(), check);
   std::string errors;
   if (std::ifstream(folder + "/errors.md") && !Read(folder + "/errors.md", &errors)) return 1;
-  bool good = Update(folder + "/ir.md", specification, updated, check);
   return Update(folder + "/errors.md", errors, Errors(), check) && good ? 0 : 1;
 }

@@ -1,0 +1,532 @@
+// The pipeline, a row each. What a pass does is said where it is declared; here stands what a compilation
+// asks of it. A row runs where the module is in one of its phases, in Phase::Parsed where it has the row's
+// form as well, and a phase is given once, by the row that says so.
+
+#include "driver/pipeline.h"
+
+#include <algorithm>
+
+#include "adstack/bounds_record.h"
+#include "adstack/lower.h"
+#include "adstack/reference.h"
+#include "adstack/size_kernel.h"
+#include "adstack/trip_kernel.h"
+#include "autodiff/accumulate.h"
+#include "autodiff/exact_sums.h"
+#include "autodiff/forward.h"
+#include "autodiff/reverse.h"
+#include "autodiff/save_overwritten.h"
+#include "autodiff/stopped.h"
+#include "autodiff/write_races.h"
+#include "diag/errors/adstack.h"
+#include "driver/check_limits.h"
+#include "driver/report.h"
+#include "support/check.h"
+#include "transform/check_writes.h"
+#include "transform/guard_tasks.h"
+#include "transform/inline.h"
+#include "transform/isolate_tasks.h"
+#include "transform/loop_exits.h"
+#include "transform/memory_to_registers.h"
+#include "transform/scalarise.h"
+#include "transform/simplify.h"
+#include "transform/sink_singular.h"
+#include "transform/sink_sums.h"
+#include "transform/unroll.h"
+#include "verify/verify.h"
+
+namespace adc::driver {
+
+namespace {
+
+using ir::Function;
+using ir::Phase;
+using verify::Form;
+
+transform::FoldConfig Folding(const PipelineState& state) {
+  bool fast = state.options.float_mode == FloatMode::Fast && !state.options.deterministic;
+  return {fast ? transform::FloatRules::Fast : transform::FloatRules::Ieee};
+}
+
+/// What one function may grow to where calls are inlined and loops unrolled: no more than all may have.
+uint32_t InstructionLimit(const PipelineState& state) {
+  return static_cast<uint32_t>(std::min<uint64_t>(state.options.limits.operations, UINT32_MAX / 2));
+}
+
+bool WithinLimits(PipelineState& state, const char* when) {
+  return CheckOperations(state.module, state.options.limits, when, state.diagnostics);
+}
+
+std::vector<Function*> Kernels(const ir::Module& module) {
+  std::vector<Function*> kernels;
+  for (const std::unique_ptr<Function>& function : module.functions) {
+    if (function->IsKernel()) kernels.push_back(function.get());
+  }
+  return kernels;
+}
+
+bool IsDifferentiable(const ir::Module& module, const Function& kernel) {
+  for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+    const ir::ParamInfo& info = kernel.params[n];
+    if (info.inactive) continue;
+    if (info.diff) return true;
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    if (!type.IsLayout()) continue;
+    const std::vector<ir::LayoutField>& fields = module.layouts[type.count].fields;
+    if (std::any_of(fields.begin(), fields.end(), [](const ir::LayoutField& field) { return field.diff; }))
+      return true;
+  }
+  return false;
+}
+
+/// Only kernels with differentiable parameters have derivatives; the others are simply compiled.
+const std::vector<Function*>& Primals(PipelineState& state) {
+  if (!state.primals) {
+    state.primals.emplace();
+    for (Function* kernel : Kernels(state.module)) {
+      if (IsDifferentiable(state.module, *kernel)) state.primals->push_back(kernel);
+    }
+  }
+  return *state.primals;
+}
+
+/// Gradients are differentiated in turn.
+bool DerivesAgain(const CompileOptions& options) {
+  return options.derive.gradient_tangent || !options.derive.gradient_directions.empty();
+}
+
+bool DerivesGradients(const CompileOptions& options) {
+  return options.derive.gradient;
+}
+
+bool DerivesForward(const CompileOptions& options) {
+  return options.derive.tangent || !options.derive.directions.empty() || DerivesAgain(options);
+}
+
+// ---- Normalise
+
+bool Verify(PipelineState& state) {
+  return verify::Verify(state.module, state.diagnostics);
+}
+
+bool Exits(PipelineState& state) {
+  return transform::LowerLoopExits(state.module, Folding(state), state.diagnostics);
+}
+
+bool Inline(PipelineState& state) {
+  transform::InlineConfig config{.instruction_limit = InstructionLimit(state), .fold = Folding(state)};
+  return transform::Inline(state.module, config, state.diagnostics);
+}
+
+bool Unroll(PipelineState& state) {
+  transform::UnrollConfig config{.instruction_limit = InstructionLimit(state), .fold = Folding(state)};
+  return transform::Unroll(state.module, config, state.diagnostics);
+}
+
+bool GuardTasks(PipelineState& state) {
+  transform::GuardTasks(state.module, Folding(state));
+  // Where vectors and matrices become scalars the operations multiply: they are counted before that is done.
+  return WithinLimits(state, "as scalars");
+}
+
+bool Scalarise(PipelineState& state) {
+  return transform::Scalarise(state.module, {Folding(state)}, state.diagnostics);
+}
+
+bool MemoryToRegisters(PipelineState& state) {
+  return transform::MemoryToRegisters(state.module, {Folding(state)}, state.diagnostics);
+}
+
+bool SinkSingular(PipelineState& state) {
+  transform::SinkSingular(state.module);
+  return true;
+}
+
+bool Simplify(PipelineState& state) {
+  bool before_reverse = state.module.phase < Phase::Differentiated;
+  return transform::Simplify(state.module, {.fold = Folding(state), .before_reverse = before_reverse},
+                             state.diagnostics);
+}
+
+bool IsolateTasks(PipelineState& state) {
+  return transform::IsolateTasks(state.module, {}, state.diagnostics);
+}
+
+// ---- Differentiate
+
+/// Whether a kernel saves values for a gradient that runs in a later state of its buffers.
+bool Saves(const Function& kernel) {
+  return std::any_of(kernel.params.begin(), kernel.params.end(),
+                     [](const ir::ParamInfo& info) { return info.role == ir::ParamRole::Saved; });
+}
+
+bool RereadsStored(const PipelineState& state, const Function& kernel) {
+  return !DerivesAgain(state.options) && !Saves(kernel);
+}
+
+/// Whether forward mode has no rule for a call: what the function names is for reverse mode only.
+bool CallsWithoutTangent(const ir::Module& module, const Function& kernel) {
+  for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
+    for (ir::Inst inst : kernel[ir::Block(block)].insts) {
+      if (kernel[inst].op != ir::Op::Call || kernel.RegionCount(inst) != 0) continue;
+      const Function* callee = module.Find(kernel[inst].symbol);
+      if (callee != nullptr && !callee->jvp.Valid()) return true;
+    }
+  }
+  return false;
+}
+
+bool CheckPrimals(PipelineState& state) {
+  const std::vector<Function*>& primals = Primals(state);
+  const Derivations& derive = state.options.derive;
+  // Reverse mode looks at what it derives; any other kernel may store where iterations meet as well.
+  for (Function* kernel : Kernels(state.module)) {
+    bool derived = derive.gradient && !kernel->grad.Valid() &&
+                   std::find(primals.begin(), primals.end(), kernel) != primals.end();
+    if (kernel->role == ir::KernelRole::Primal && !derived)
+      autodiff::CheckWriteRaces(state.module, *kernel, nullptr, state.diagnostics);
+  }
+  for (const Function* kernel : primals) {
+    bool derived = derive.tangent || (derive.gradient && !kernel->grad.Valid());
+    if (derived) autodiff::WarnOfStoppedDerivatives(state.module, *kernel, state.diagnostics);
+  }
+  return true;
+}
+
+bool SaveOverwritten(PipelineState& state) {
+  autodiff::SaveConfig config;
+  config.overwritten = state.options.save_overwritten;
+  config.differentiated_again = DerivesAgain(state.options);
+  config.fold = Folding(state);
+  return autodiff::SaveOverwritten(state.module, config, state.diagnostics);
+}
+
+autodiff::CheckpointConfig CheckpointsOf(const CompileOptions& options) {
+  using Which = autodiff::CheckpointConfig::Which;
+  if (options.checkpoint == 0) return {Which::Marked, 0};
+  if (options.checkpoint == kCheckpointAtLaunch) return {Which::AtLaunch, 0};
+  return {Which::All, options.checkpoint};
+}
+
+bool Checkpoint(PipelineState& state) {
+  for (Function* kernel : Primals(state)) {
+    std::optional<autodiff::SegmentedKernel> made =
+        autodiff::SegmentForCheckpoints(state.module, *kernel, CheckpointsOf(state.options),
+                                        RereadsStored(state, *kernel), Folding(state), state.diagnostics);
+    if (made) state.segmented.push_back(std::move(*made));
+  }
+  return true;
+}
+
+bool Reverse(PipelineState& state) {
+  bool good = true;
+  // Every kernel is tried, so that one run reports what stands in the way of each.
+  for (Function* kernel : Primals(state)) {
+    autodiff::ReverseConfig config;
+    config.reread_stored = RereadsStored(state, *kernel);
+    auto segmented =
+        std::find_if(state.segmented.begin(), state.segmented.end(),
+                     [&](const autodiff::SegmentedKernel& made) { return made.primal == kernel; });
+    Function* gradient =
+        autodiff::DeriveReverse(state.module, *kernel, config, state.diagnostics,
+                                &state.kept[std::string(state.module.Text(kernel->name)) + ".grad"],
+                                segmented == state.segmented.end() ? nullptr : &*segmented);
+    good = good && gradient != nullptr;
+    if (gradient != nullptr) state.gradients.push_back(gradient);
+  }
+  return good;
+}
+
+/// The derivatives that functions name are called by the gradients now, and are differentiated through.
+bool OpenDerivatives(PipelineState& state) {
+  return WithinLimits(state, "with the gradients") && Inline(state) &&
+         WithinLimits(state, "with the derivatives that the gradients call") && Scalarise(state);
+}
+
+bool Forward(PipelineState& state) {
+  const Derivations& derive = state.options.derive;
+  std::vector<Function*> primals;
+  for (Function* kernel : Primals(state)) {
+    bool left_out = derive.tangent_where_named && CallsWithoutTangent(state.module, *kernel);
+    if (!left_out) primals.push_back(kernel);
+  }
+  bool good = true;
+  auto derive_all = [&](const std::vector<Function*>& kernels, uint32_t directions) {
+    for (Function* kernel : kernels) {
+      good =
+          autodiff::DeriveForward(state.module, *kernel, {directions}, state.diagnostics) != nullptr && good;
+    }
+  };
+  if (derive.tangent) derive_all(primals, 1);
+  for (uint32_t directions : derive.directions) derive_all(primals, directions);
+  if (derive.gradient_tangent) derive_all(state.gradients, 1);
+  for (uint32_t directions : derive.gradient_directions) derive_all(state.gradients, directions);
+  return good;
+}
+
+/// Calls that stayed for their own derivatives are inlined now, and what differentiation wrote is cleaned.
+bool Derived(PipelineState& state) {
+  transform::InlineConfig inlining;
+  inlining.keep_custom_derivatives = false;
+  inlining.fold = Folding(state);
+  inlining.instruction_limit = InstructionLimit(state);
+  return WithinLimits(state, "with the derived kernels") &&
+         transform::Inline(state.module, inlining, state.diagnostics) && Scalarise(state) &&
+         MemoryToRegisters(state) && transform::Simplify(state.module, {Folding(state)}, state.diagnostics);
+}
+
+bool Accumulate(PipelineState& state) {
+  for (Function* kernel : Kernels(state.module)) {
+    autodiff::DecideAccumulation(state.module, *kernel);
+    transform::SinkSums(*kernel);
+  }
+  return true;
+}
+
+bool ExactSums(PipelineState& state) {
+  return autodiff::MakeSumsExact(state.module, Folding(state), state.diagnostics);
+}
+
+bool CheckWrites(PipelineState& state) {
+  return transform::CheckWrites(state.module, state.diagnostics);
+}
+
+// ---- Plan
+
+bool Trips(PipelineState& state) {
+  for (Function* kernel : Kernels(state.module)) adstack::AddTripKernels(state.module, *kernel);
+  return true;
+}
+
+/// What adjoints read of the values that are made inside of loops and branches.
+std::vector<adstack::NestReads> NestReadsOf(const autodiff::KeptRecord& record) {
+  std::vector<adstack::NestReads> nests;
+  for (const autodiff::KeptUnit& unit : record.units) {
+    adstack::NestReads nest{unit.parallel, {}, unit.reads_4, unit.reads_8, unit.reads_integer};
+    bool nested = unit.op == ir::Op::If;
+    for (const autodiff::KeptUnit* at = &unit;; at = &record.units[at->around]) {
+      if (at->op == ir::Op::For || at->op == ir::Op::While) nest.loops.insert(nest.loops.begin(), at->place);
+      nested = nested || at->op == ir::Op::If;
+      if (at->around == autodiff::KeptUnit::kNone) break;
+    }
+    bool reads = nest.floats_4 + nest.floats_8 + nest.integers > 0;
+    if (reads && nest.parallel.Valid() && (nested || !nest.loops.empty())) nests.push_back(std::move(nest));
+  }
+  return nests;
+}
+
+/// The kernel with which `gradient` finds out that bounds have changed since its primal ran.
+void PlanBounds(PipelineState& state, const Function& gradient, const adstack::AdstackPlan& plan,
+                std::vector<PlannedKernel>* plans) {
+  adstack::BoundsKernel bounds = adstack::AddBoundsKernel(state.module, gradient, plan, state.diagnostics);
+  for (diag::SourceSpan place : bounds.missed) {
+    state.diagnostics.Warning(
+        diag::W0501, place,
+        "a change of this loop's bounds between the kernel and its gradient is not detected");
+  }
+  if (bounds.function != nullptr)
+    plans->push_back({bounds.function, std::move(bounds.plan), std::move(bounds.loops)});
+}
+
+bool Plan(PipelineState& state) {
+  const CompileOptions& options = state.options;
+  adstack::SizeKernelConfig size_config;
+  // Without counting, rows behind gates are those of the worst case: no launch has to look at data.
+  size_config.count_rows =
+      !options.forbid_s2 && std::any_of(state.targets.begin(), state.targets.end(),
+                                        [](const target::Target& target) { return !target.IsCpu(); });
+  size_config.count_elements = !options.forbid_s2;
+  adstack::PlanConfig plan_config;
+  plan_config.forbid_s2 = options.forbid_s2;
+  plan_config.private_bytes = SmallestTapeBytes(state.targets);
+  std::vector<PlannedKernel> plans;
+  for (Function* kernel : Kernels(state.module)) {
+    diag::Diagnostics found(0);
+    adstack::AdstackPlan plan = adstack::PlanAdstacks(state.module, *kernel, plan_config, found);
+    // What is wrong with a loop is wrong with it in every kernel derived from it.
+    for (const diag::Diagnostic& one : found.All()) AddOnce(one, state.diagnostics);
+    if (found.HasErrors()) continue;
+    auto kept = state.kept.find(std::string(state.module.Text(kernel->name)));
+    if (kept != state.kept.end())
+      adstack::PlanReference(state.module, *kernel, NestReadsOf(kept->second), plan);
+    // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
+    for (adstack::SizeKernel& size :
+         adstack::AddSizeKernels(state.module, *kernel, plan, size_config, state.diagnostics)) {
+      plans.push_back({size.function, std::move(size.plan)});
+    }
+    if (options.bounds_record && kernel->role == ir::KernelRole::Gradient)
+      PlanBounds(state, *kernel, plan, &plans);
+    plans.push_back({kernel, std::move(plan)});
+  }
+  if (state.diagnostics.HasErrors()) return false;
+  // Checked accesses and assertions are numbered, once for all targets, in the code that they are in.
+  bool alike = options.check_bounds || options.check_writes || options.keep_asserts;
+  state.lowered = DivideTargets(state.module, std::move(plans), state.targets, alike);
+  return true;
+}
+
+bool Lower(PipelineState& state) {
+  adstack::LowerConfig config;
+  config.guards = !state.options.leave_out_guards;
+  for (LoweredModule& lowered : state.lowered) {
+    for (PlannedKernel& kernel : lowered.kernels) {
+      if (!adstack::LowerAdstacks(*lowered.module, *kernel.kernel, kernel.plan, state.diagnostics, config))
+        return false;
+    }
+    if (!transform::Simplify(*lowered.module, {Folding(state)}, state.diagnostics)) return false;
+  }
+  return true;
+}
+
+constexpr auto kParsed = Phase::Parsed, kScalar = Phase::Scalar, kDerived = Phase::Differentiated,
+               kLowered = Phase::Lowered;
+constexpr std::optional<Phase> kSame;
+
+// clang-format off
+constexpr Pass kPasses[] = {
+    {"parse", Stage::Read, nullptr, kParsed, kParsed, Form::Any, kSame,
+     "text becomes a module, imports included"},
+    {"verify", Stage::Read, Verify, kParsed, kLowered, Form::Any, kSame,
+     "the rules of docs/ir.md hold, or errors say where they do not"},
+
+    // Beyond this point every region comes to its end.
+    {"exits", Stage::Normalise, Exits, kParsed, kParsed, Form::Any, kSame,
+     "takes `break` and `continue` out of loops"},
+    // Beyond this point only calls of functions with derivatives of their own are left.
+    {"inline", Stage::Normalise, Inline, kParsed, kParsed, Form::NoExits, kSame,
+     "puts bodies in the place of calls, but of functions with derivatives of their own"},
+    {"unroll", Stage::Normalise, Unroll, kParsed, kParsed, Form::Inlined, kSame,
+     "replaces loops marked `unroll` by copies of their bodies"},
+    // Beyond this point parallel loops stand at the top level.
+    {"guard-tasks", Stage::Normalise, GuardTasks, kParsed, kParsed, Form::Unrolled, kSame,
+     "takes `parallel` out of branches"},
+    // Beyond this point registers hold scalars.
+    {"scalarise", Stage::Normalise, Scalarise, kParsed, kParsed, Form::Flat, kSame,
+     "takes vectors, matrices and random numbers apart into scalars"},
+    {"mem2reg", Stage::Normalise, MemoryToRegisters, kParsed, kScalar, Form::Scalars, kSame,
+     "makes values of local arrays whose cells are all named by constants"},
+    // Before anything leaves a loop, and once more where dead code does not read any longer.
+    {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
+     "computes in a branch what it alone reads, where a derivative may be infinite"},
+    {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
+     "folds, shares, hoists and forwards values, and drops dead code"},
+    // Beyond this point no value crosses from task to task.
+    {"isolate-tasks", Stage::Normalise, IsolateTasks, kParsed, kParsed, Form::Scalars, kScalar,
+     "gives values of one task to another by computing them again, or through memory"},
+    {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
+     "once more, where dead code does not read any longer"},
+    {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
+     "once more"},
+
+    {"check-primals", Stage::Differentiate, CheckPrimals, kScalar, kScalar, Form::Any, kSame,
+     "refuses stores that meet, and warns of derivatives that end in memory without one"},
+    {"save-overwritten", Stage::Differentiate, SaveOverwritten, kScalar, kScalar, Form::Any, kSame,
+     "stores what gradients read of memory that is overwritten, where a kernel asks for it",
+     DerivesGradients},
+    {"checkpoint", Stage::Differentiate, Checkpoint, kScalar, kScalar, Form::Any, kSame,
+     "adds `k.segmented`, with loops over segments, for gradients that keep checkpoints",
+     DerivesGradients, "reverse"},
+    {"reverse", Stage::Differentiate, Reverse, kScalar, kScalar, Form::Any, kSame,
+     "adds gradients, `k.grad`, in the place of `k.segmented`", DerivesGradients},
+    {"open-derivatives", Stage::Differentiate, OpenDerivatives, kScalar, kScalar, Form::Any, kSame,
+     "inlines the derivatives that functions name, so that gradients can be differentiated",
+     DerivesAgain},
+    {"forward", Stage::Differentiate, Forward, kScalar, kScalar, Form::Any, kSame,
+     "adds forward mode, `k.jvp`, and forward over reverse, `k.grad.jvp`", DerivesForward},
+    // Beyond this point no call is left.
+    {"derived", Stage::Differentiate, Derived, kScalar, kScalar, Form::Any, kDerived,
+     "inlines the calls that are left and simplifies what differentiation wrote"},
+    {"accumulate", Stage::Differentiate, Accumulate, kDerived, kDerived, Form::Any, kSame,
+     "decides which sums into adjoints need no atomic, and moves sums into branches"},
+    {"exact-sums", Stage::Differentiate, ExactSums, kDerived, kDerived, Form::Any, kSame,
+     "makes sums of floats exact where iterations meet",
+     [](const CompileOptions& options) { return options.deterministic; }},
+    // Derivatives exist by now, so that none is made from the checks.
+    {"check-writes", Stage::Differentiate, CheckWrites, kDerived, kDerived, Form::Any, kSame,
+     "makes primals check what they promise about writes",
+     [](const CompileOptions& options) { return options.check_writes; }},
+
+    {"trips", Stage::Plan, Trips, kDerived, kDerived, Form::Any, kSame,
+     "adds kernels that count iterations which no size expression bounds"},
+    // Beyond this point every adstack has a capacity and a row.
+    {"plan", Stage::Plan, Plan, kDerived, kDerived, Form::Any, kSame,
+     "gives adstacks capacities and places, and adds kernels that count what no expression sizes",
+     nullptr, "lower"},
+    // Beyond this point memory is plain.
+    {"lower", Stage::Plan, Lower, kDerived, kDerived, Form::Any, kLowered,
+     "makes loads and stores of adstacks, with a guard in front of every tape", nullptr, {}, "plan"},
+
+    {"codegen", Stage::Write, nullptr, kLowered, kLowered, Form::Any, kSame,
+     "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},
+    {"bundle", Stage::Write, nullptr, kLowered, kLowered, Form::Any, kSame,
+     "metadata and payloads in one canonical file"},
+};
+// clang-format on
+
+}  // namespace
+
+std::vector<ir::Module*> PipelineState::Modules() const {
+  if (module.phase != Phase::Lowered || lowered.empty()) return {&module};
+  std::vector<ir::Module*> modules;
+  for (const LoweredModule& one : lowered) modules.push_back(one.module);
+  return modules;
+}
+
+std::span<const Pass> Pipeline() {
+  return kPasses;
+}
+
+const Pass* FindPass(std::string_view name) {
+  for (const Pass& pass : kPasses) {
+    if (pass.name == name) return &pass;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> PassNames() {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : kPasses) {
+    if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.push_back(pass.name);
+  }
+  return names;
+}
+
+std::string_view PhaseName(Phase phase) {
+  switch (phase) {
+    case Phase::Parsed:
+      return "parsed";
+    case Phase::Scalar:
+      return "scalar";
+    case Phase::Differentiated:
+      return "differentiated";
+    case Phase::Lowered:
+      return "lowered";
+  }
+  ADC_UNREACHABLE("a phase without a name");
+}
+
+bool RunPass(const Pass& pass, PipelineState& state) {
+  ADC_CHECK(pass.RunsIn(state.module.phase), "a pass runs in a phase that it is not for");
+  if (!pass.run(state) || state.diagnostics.HasErrors()) return false;
+  if (pass.gives) {
+    for (const LoweredModule& lowered : state.lowered) lowered.module->phase = *pass.gives;
+    state.module.phase = *pass.gives;
+  }
+  return true;
+}
+
+bool RunStage(Stage stage, PipelineState& state) {
+  for (const Pass& pass : kPasses) {
+    bool runs =
+        pass.stage == stage && pass.run != nullptr && (pass.wanted == nullptr || pass.wanted(state.options));
+    if (runs && !RunPass(pass, state)) return false;
+  }
+  return true;
+}
+
+bool Normalise(ir::Module& module, diag::Diagnostics& diagnostics, const CompileOptions& options) {
+  PipelineState state{module, options, diagnostics};
+  return RunStage(Stage::Normalise, state);
+}
+
+}  // namespace adc::driver

@@ -1,0 +1,91 @@
+#pragma once
+// The passes between text and code generation, in one table: what they are called, in which order they run,
+// what they ask of a module. `adc`, --dump, --stop-after, --time-passes, `adc opt` and the table in
+// docs/architecture.md are made from it.
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "autodiff/checkpoint.h"
+#include "autodiff/kept.h"
+#include "driver/lowered.h"
+#include "driver/options.h"
+#include "ir/module.h"
+#include "target/target.h"
+#include "verify/form.h"
+
+namespace adc::driver {
+
+/// What passes work on, and what they hand to each other beside the module.
+struct PipelineState {
+  ir::Module& module;
+  const CompileOptions& options;
+  diag::Diagnostics& diagnostics;
+  std::span<const target::Target> targets = {};
+
+  /// The kernels that derivatives are taken of, found when the first pass asks for them.
+  std::optional<std::vector<ir::Function*>> primals = {};
+  std::vector<autodiff::SegmentedKernel> segmented = {};  ///< of checkpoint, for reverse
+  std::vector<ir::Function*> gradients = {};              ///< of reverse, for forward
+  std::map<std::string, autodiff::KeptRecord> kept = {};  ///< of reverse, by the name of the gradient
+  std::vector<LoweredModule> lowered = {};                ///< of plan; the first is `module` itself
+
+  /// The modules that there are by now: more than one after lowering alone.
+  std::vector<ir::Module*> Modules() const;
+};
+
+enum class Stage : uint8_t {
+  Read,           ///< text to module
+  Normalise,      ///< to scalars and structured control
+  Differentiate,  ///< to derived kernels beside their primals
+  Plan,           ///< to plain memory in the place of adstacks
+  Write,          ///< module to product
+};
+
+struct Pass {
+  std::string_view name;
+  Stage stage;
+  /// False after it has reported an error. Null: a step of the driver that is no pass over a module.
+  bool (*run)(PipelineState& state);
+  ir::Phase first, last;           ///< the phases that it runs in
+  verify::Form form;               ///< what it asks of a module in Phase::Parsed
+  std::optional<ir::Phase> gives;  ///< the phase of the module after it; empty: the same as before
+  std::string_view summary;
+  /// Whether a compilation runs it; null: all do.
+  bool (*wanted)(const CompileOptions& options) = nullptr;
+  /// What it makes beside the module lasts until the next pass, which has to be this one; empty: any.
+  std::string_view hands_to = {};
+  /// The pass that has to have run right before it; empty: none.
+  std::string_view needs = {};
+
+  bool RunsIn(ir::Phase phase) const { return first <= phase && phase <= last; }
+};
+
+/// All of them, in the order in which a compilation runs them. A name may stand there more than once.
+std::span<const Pass> Pipeline();
+
+/// The pass that is called `name`; null where there is none.
+const Pass* FindPass(std::string_view name);
+
+/// The names of the table, each once, in its order.
+std::vector<std::string_view> PassNames();
+
+/// "parsed", "scalar", "differentiated", "lowered"
+std::string_view PhaseName(ir::Phase phase);
+
+/// Runs `pass` where its phase has come, which the caller sees to, and advances the phase. False after
+/// errors.
+bool RunPass(const Pass& pass, PipelineState& state);
+
+/// Runs the passes of a stage that the options ask for, unwatched. False after errors.
+bool RunStage(Stage stage, PipelineState& state);
+
+/// Brings a verified module into Phase::Scalar with default options: what differentiation starts from. False
+/// after errors.
+bool Normalise(ir::Module& module, diag::Diagnostics& diagnostics, const CompileOptions& options = {});
+
+}  // namespace adc::driver
