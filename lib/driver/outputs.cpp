@@ -24,20 +24,6 @@ void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
   ReportDiagnostics(diagnostics, diag::SourceManager(), options);
 }
 
-/// That no output would replace a file that was read.
-diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
-  for (const std::string& output : outputs) {
-    for (const std::string& source : read) {
-      std::error_code missing;
-      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
-      return diag::Fail(diag::E0705, {},
-                        "the output '" + output + "' would replace the input '" + source + "'",
-                        "name another file");
-    }
-  }
-  return diag::Unit{};
-}
-
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                       const std::string& output) {
   Product product;
@@ -66,6 +52,19 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
 }
 
 }  // namespace
+
+diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
+  for (const std::string& output : outputs) {
+    for (const std::string& source : read) {
+      std::error_code missing;
+      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
+      return diag::Fail(diag::E0705, {},
+                        "the output '" + output + "' would replace the input '" + source + "'",
+                        "name another file");
+    }
+  }
+  return diag::Unit{};
+}
 
 std::string DefaultOutput(const std::string& input, Emit emit) {
   const char* extension;

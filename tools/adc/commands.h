@@ -19,6 +19,7 @@ int Verify(const std::vector<std::string>& words, Session& session);
 int Sign(const std::vector<std::string>& words, Session& session);
 int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
+int Opt(const std::vector<std::string>& words, Session& session);
 int Report(const std::vector<std::string>& words, Session& session);
 int Extract(const std::vector<std::string>& words, Session& session);
 int Devices(const std::vector<std::string>& words, Session& session);
@@ -40,6 +41,7 @@ inline constexpr Command kCommands[] = {
     {"sign", Sign, "make keys, and sign bundles"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},
+    {"opt", Opt, "run passes on text"},
     {"report", Report, "draw what a bundle's launches take, as a page"},
     {"extract", Extract, "write the payloads of a bundle to files"},
     {"devices", Devices, "show what this machine can run"},
