@@ -10,6 +10,18 @@ bool MayDropResults(Op op) {
   return op == Op::For || op == Op::While || op == Op::Call || IsAtomic(op);
 }
 
+bool IsNumber(std::string_view name) {
+  return name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The name of a value, where text can have it: a name that begins with a digit is a number in text, and what
+/// passes make of a number that a text had ("0.1", "0.adj") is no name there.
+std::string_view NameInText(const Module& module, const Function& function, Value v) {
+  std::string_view name = module.Text(function[v].name);
+  bool begins_with_digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
+  return begins_with_digit && !IsNumber(name) ? std::string_view() : name;
+}
+
 }  // namespace
 
 ShownNames::ShownNames(const Module& module, const Function& function)
@@ -18,13 +30,13 @@ ShownNames::ShownNames(const Module& module, const Function& function)
   std::vector<Value> order = InTextualOrder();
   // All names of the source are known before any is made up, so that none is taken twice.
   for (Value v : order) {
-    std::string_view name = module_.Text(function_[v].name);
+    std::string_view name = NameInText(module_, function_, v);
     if (!name.empty()) names_.try_emplace(name);
   }
   shown_.assign(function_.ValueCount(), {});
   uint64_t number = 0;
   for (Value v : order) {
-    std::string_view name = module_.Text(function_[v].name);
+    std::string_view name = NameInText(module_, function_, v);
     if (name.empty()) {
       if (!used_[v.raw] && DroppedAlone(v)) continue;
       shown_[v.raw] = Fresh("", number);
@@ -35,7 +47,7 @@ ShownNames::ShownNames(const Module& module, const Function& function)
       state.taken = true;
       shown_[v.raw] = name;
     } else {
-      shown_[v.raw] = Fresh(std::string(name) + ".", state.next_suffix);
+      shown_[v.raw] = IsNumber(name) ? Fresh("", number) : Fresh(std::string(name) + ".", state.next_suffix);
     }
   }
 }

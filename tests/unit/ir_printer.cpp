@@ -47,6 +47,15 @@ TEST_CASE("numbers of values without a name are free ones", "[ir]") {
   CHECK(b.Body() == "  %0 = sin 1.0\n  %1 = sin %0\n  %2 = add %1, %0\n");
 }
 
+TEST_CASE("what passes make of a number that a text had is a free number in text", "[ir]") {
+  Built b;
+  Value first = b.Named(b.builder.Make(Op::Sin, {b.builder.Float(kF32, 1)}), "0");
+  Value part = b.Named(b.builder.Make(Op::Sin, {first}), "0.1");
+  Value again = b.Named(b.builder.Make(Op::Cos, {part}), "0");
+  b.builder.Make(Op::Add, {again, first});
+  CHECK(b.Body() == "  %0 = sin 1.0\n  %1 = sin %0\n  %2 = cos %1\n  %3 = add %2, %0\n");
+}
+
 TEST_CASE("results that nobody reads", "[ir]") {
   Built b;
   Value one = b.builder.Float(kF32, 1);
