@@ -1,10 +1,9 @@
-// Lowered kernels: what the code looks like, overflow, counters.
+// Lowered kernels at run time: overflow, counters. What the code looks like is in tests/files/opt/lower.
 
 #include "adstack_support.h"
 
 using namespace adc;
 using namespace adc::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -39,27 +38,6 @@ interp::Arguments Numbers(const Planned& planned, std::vector<double> x, int64_t
 }
 
 }  // namespace
-
-TEST_CASE("one comparison guards a loop, its twin reports nothing", "[adstack]") {
-  auto planned = Lower(Recurrence("%n"));
-  std::string text = planned->Text();
-  INFO(text);
-  CHECK_THAT(text, Contains("row.claim 0") && Contains("row.capacity 0") && Contains("status.raise 0, 0,"));
-  CHECK(text.find("status.raise") == text.rfind("status.raise"));
-  CHECK_THAT(text, !Contains("stack."));
-}
-
-TEST_CASE("nothing is left of the guard where all is constant", "[adstack]") {
-  adstack::PlanConfig config;
-  config.private_bytes = 0;
-  auto in_row = Lower(Recurrence("100"), config);
-  INFO(in_row->Text());
-  CHECK_THAT(in_row->Text(), Contains("row.store") && !Contains("status.raise") && !Contains("row.capacity"));
-  auto in_registers = Lower(Recurrence("8"));
-  INFO(in_registers->Text());
-  CHECK_THAT(in_registers->Text(),
-             Contains("alloca array<f32, 8>") && !Contains("row.") && !Contains("status.raise"));
-}
 
 TEST_CASE("an overflow names task, stack and need; the next launch is clean", "[adstack]") {
   auto planned = Lower(Recurrence("%n"));
