@@ -451,7 +451,7 @@ constexpr Pass kPasses[] = {
     // Beyond this point every adstack has a capacity and a row.
     {"plan", Stage::Plan, Plan, kDerived, kDerived, Form::Any, kSame,
      "gives adstacks capacities and places, and adds kernels that count what no expression sizes",
-     nullptr, "lower"},
+     nullptr, "lower", "trips"},
     // Beyond this point memory is plain.
     {"lower", Stage::Plan, Lower, kDerived, kDerived, Form::Any, kLowered,
      "makes loads and stores of adstacks, with a guard in front of every tape", nullptr, {}, "plan"},

@@ -103,6 +103,8 @@ class SignatureChecker {
   /// (E0408).
   void CheckCompanions() {
     if (!function_.IsKernel() || function_.role != ir::KernelRole::Primal) return;
+    // A text of a later phase holds derived kernels, which it does not call so.
+    if (module_.phase >= ir::Phase::Differentiated) return;
     std::unordered_map<std::string_view, uint32_t> by_name;
     for (uint32_t n = 0; n < function_.params.size(); ++n) by_name.emplace(module_.Text(NameOf(n)), n);
     for (uint32_t n = 0; n < function_.params.size(); ++n) {
