@@ -79,7 +79,7 @@ void CommandLine::Section(std::string title) {
 }
 
 void CommandLine::Action(std::string name, std::string help, std::function<void()> act) {
-  app_->add_flag_callback(RegisteredName(name), std::move(act), std::move(help))
+  app_->add_flag_callback(RegisteredName(std::move(name)), std::move(act), std::move(help))
       ->trigger_on_parse()
       ->group(section_);
 }
@@ -91,12 +91,13 @@ void CommandLine::Flag(std::string name, std::string help, bool* target) {
 void CommandLine::Value(std::string name, std::string value_name, std::string help,
                         std::function<std::string(std::string_view)> take) {
   // The value "{}" stands for an empty list to CLI11, which appends a mark to it: the first result counts.
-  CLI::callback_t took = [name, take = std::move(take)](const CLI::results_t& results) {
+  std::string registered = RegisteredName(name);
+  CLI::callback_t took = [name = std::move(name), take = std::move(take)](const CLI::results_t& results) {
     std::string wrong = take(results.front());
     if (!wrong.empty()) throw CLI::ValidationError("'" + results.front() + "' after " + name + ": " + wrong);
     return true;
   };
-  app_->add_option(RegisteredName(name), std::move(took), std::move(help))
+  app_->add_option(std::move(registered), std::move(took), std::move(help))
       ->type_name(std::move(value_name))
       ->trigger_on_parse()
       ->group(section_);
@@ -120,7 +121,7 @@ void CommandLine::List(std::string name, std::string value_name, std::string hel
 void CommandLine::AnyNumber(std::string name, std::string value_name, std::string help, uint64_t lowest,
                             uint64_t highest, std::function<void(uint64_t)> take) {
   // CLI11's own conversion takes "010" for 8.
-  Value(std::move(name), std::move(value_name), std::move(help), [=](std::string_view value) {
+  auto read = [lowest, highest, take = std::move(take)](std::string_view value) {
     uint64_t number = 0;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number > highest || number < lowest) {
@@ -128,7 +129,8 @@ void CommandLine::AnyNumber(std::string name, std::string value_name, std::strin
     }
     take(number);
     return std::string();
-  });
+  };
+  Value(std::move(name), std::move(value_name), std::move(help), std::move(read));
 }
 
 void CommandLine::OneOf(std::string name, std::string value_name, std::string help,
@@ -153,7 +155,7 @@ void CommandLine::Joined(std::string name, std::string value_text, std::string h
                          std::function<std::string(std::string_view)> take) {
   assert(name.size() == 2);
   Value(name, value_text, std::move(help), std::move(take));
-  app_->get_option(name)->option_text(std::move(value_text));
+  app_->get_option(std::move(name))->option_text(std::move(value_text));
 }
 
 void CommandLine::Positional(std::string value_name, size_t least, size_t most,
@@ -173,11 +175,11 @@ void CommandLine::Positional(std::string value_name, size_t least, size_t most,
 
 void CommandLine::Example(std::string command, std::string what) {
   std::string head = app_->get_footer().empty() ? "\nExamples:\n" : app_->get_footer();
-  app_->footer(head + "  " + command + "\n      " + what + "\n");
+  app_->footer(head + "  " + std::move(command) + "\n      " + std::move(what) + "\n");
 }
 
 void CommandLine::Epilogue(std::string text) {
-  app_->footer(app_->get_footer() + text);
+  app_->footer(app_->get_footer() + std::move(text));
 }
 
 void CommandLine::Command(std::string name, std::string help) {

@@ -63,9 +63,9 @@ std::string Positional(const std::string& word) {
 
 }  // namespace
 
-std::string RegisteredName(std::string_view spelling) {
-  bool one_dash = spelling.size() > 2 && !spelling.starts_with("--");
-  return one_dash ? std::string(kOneDash) + std::string(spelling.substr(1)) : std::string(spelling);
+std::string RegisteredName(std::string spelling) {
+  if (spelling.size() > 2 && !spelling.starts_with("--")) spelling.replace(0, 1, kOneDash);
+  return spelling;
 }
 
 std::string SpellingOf(const CLI::Option& option) {

@@ -22,7 +22,7 @@ bool SplitWords(std::string_view text, std::vector<std::string>* words);
 bool ExpandResponseFiles(std::vector<std::string>* words);
 
 /// The name that CLI11 has for an option: "--@MD" for "-MD", as it reads one letter after one dash.
-std::string RegisteredName(std::string_view spelling);
+std::string RegisteredName(std::string spelling);
 /// How users write the option.
 std::string SpellingOf(const CLI::Option& option);
 
