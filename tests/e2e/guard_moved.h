@@ -53,7 +53,7 @@ inline void CheckMovedBounds(OnDevice& device, const std::string& path) {
     launch.Plan();
     launch.MustRun();
     int64_t sized = 13;
-    for (int64_t bound : {4, 13, 5, 11, 2}) {
+    for (int64_t bound : {4, 13, 0, 5, 11, 2}) {
       interp::Arguments now = with(bound), found = now;
       launch.Write(now);
       CHECK(launch.Run() == ADRT_ERROR_ADSTACK_OVERFLOW);

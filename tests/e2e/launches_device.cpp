@@ -1,6 +1,8 @@
 // Launch after launch.
 
 #include "../support/this_device.h"
+#include "guard_inputs.h"
+#include "guard_moved.h"
 #include "launches_cases.h"
 
 using namespace adc;
@@ -15,6 +17,14 @@ TEST_CASE("sizes are computed again where the caller says so", "[row:S2][row:S6]
   ThisDevice device(kBounds);
   CheckVersions(device);
 }
+
+#if defined(ADC_TEST_ON_HIP)  // guard_device.cpp runs it elsewhere
+TEST_CASE("iterations whose bounds have moved are not run") {
+  PassingFile file(moved_kernel);
+  ThisDevice device(file.path);
+  CheckMovedBounds(device, file.path);
+}
+#endif
 
 TEST_CASE("two kernels with equal stacks keep their sizes apart", "[row:S3]") {
   ThisDevice device(kBounds);

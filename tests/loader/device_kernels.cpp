@@ -139,6 +139,10 @@ void CompactMove(const uint64_t* words, uint64_t thread) {
 
 void CompactDouble(const uint64_t* words, uint64_t thread) {
   Launch launch(words, 5, 1, 1);
+  // What bounds it lies in memory: it looks first, as compiled code does.
+  uint64_t count = static_cast<uint64_t>(*launch.Cell<const int32_t>(2));
+  if (thread == 0 && launch.total() != count) launch.Report(ADRT_CPU_BOUNDS_MOVED, 0, 0, count, 0);
+  if (launch.total() != count) return;
   EachIteration(launch, thread, [&](uint64_t i) {
     int32_t& top = launch.Element<int32_t>(0, thread, launch.Capacity(0) - 1);
     top = launch.Cell<int32_t>(3)[i];

@@ -9,10 +9,9 @@
 
 namespace fixture {
 
-/// The fixture's bundle with a target of this name and architecture, in PTX of this version.
-inline std::vector<uint8_t> MakeCudaBundle(const char* version = "6.0", const char* arch = "sm_70",
-                                           const char* name = "cuda:sm_70") {
-  adc::artifact::Metadata metadata = MakeMetadata();
+/// A bundle with a target of this name and architecture, in PTX of this version.
+inline std::vector<uint8_t> MakeCudaBundleOf(adc::artifact::Metadata metadata, const char* version = "6.0",
+                                             const char* arch = "sm_70", const char* name = "cuda:sm_70") {
   adc::artifact::TargetMeta target;
   target.name = name;
   target.kind = "cuda";
@@ -21,6 +20,12 @@ inline std::vector<uint8_t> MakeCudaBundle(const char* version = "6.0", const ch
   AddDeviceTarget(&metadata, target);
   std::string text = MakePtx(metadata, static_cast<uint32_t>(metadata.targets.size()) - 1, version);
   return MakeDeviceBundle(metadata, adc::artifact::section::kPtx, {text.begin(), text.end()});
+}
+
+/// The fixture's.
+inline std::vector<uint8_t> MakeCudaBundle(const char* version = "6.0", const char* arch = "sm_70",
+                                           const char* name = "cuda:sm_70") {
+  return MakeCudaBundleOf(MakeMetadata(), version, arch, name);
 }
 
 inline adrt_status Load(StreamSession& session, FakeCuda& fake, const std::vector<uint8_t>& file,

@@ -30,6 +30,20 @@ struct Mean {
   }
 };
 
+/// @compact is its second task, which runs over %count, here given by the caller.
+adc::artifact::Metadata CompactedMetadata() {
+  adc::artifact::Metadata metadata = MakeMetadata();
+  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name != "compact") continue;
+    kernel.params[1].access = adc::artifact::Access::kRead;
+    adc::artifact::TaskMeta second = kernel.tasks[1];
+    kernel.tasks.clear();
+    kernel.tasks.push_back(second);
+  }
+  FinishMetadata(&metadata);
+  return metadata;
+}
+
 unsigned char* DataOf(adrt_memory* memory) {
   return static_cast<unsigned char*>(adrt_memory_data(memory));
 }
@@ -196,17 +210,7 @@ TEST_CASE("what an overflow would have taken is stated in bytes", "[loader][stat
 }
 
 TEST_CASE("a parallel's iterations that are not those of its launch are an error", "[loader][state]") {
-  // @compact's second task runs over %count, here given by the caller and vouched for.
-  adc::artifact::Metadata metadata = MakeMetadata();
-  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
-    if (kernel.name != "compact") continue;
-    kernel.params[1].access = adc::artifact::Access::kRead;
-    adc::artifact::TaskMeta second = kernel.tasks[1];
-    kernel.tasks.clear();
-    kernel.tasks.push_back(second);
-  }
-  FinishMetadata(&metadata);
-  Session session(2, MakeBundle(metadata, ReadImage()));
+  Session session(2, MakeBundle(CompactedMetadata(), ReadImage()));
   std::vector<int32_t> x = {1}, out(100, 1);
   int32_t count = 100;
   adrt_arg arg = BufferArg("count", ADRT_TYPE_I32, &count, {});
@@ -229,6 +233,43 @@ TEST_CASE("a parallel's iterations that are not those of its launch are an error
     for (size_t i = 0; i < before.size(); ++i) before[i] *= i < static_cast<size_t>(now) ? 2 : 1;
     CHECK(out == before);
   }
+}
+
+TEST_CASE("no iteration at all is launched all the same where its number may have grown", "[loader][state]") {
+  FakeCuda fake;
+  StreamSession device;
+  device.Must(Load(device, fake, MakeCudaBundleOf(CompactedMetadata())));
+  adrt_status status = ADRT_OK;
+  std::vector<int32_t> count = {0};
+  adrt_memory *x = device.Upload(std::vector<int32_t>{1}, &status),
+              *out = device.Upload(std::vector<int32_t>(9, 1), &status),
+              *bound = device.Upload(count, &status);
+  adrt_arg arg = BufferArg("count", ADRT_TYPE_I32, adrt_memory_data(bound), {});
+  arg.content_version = 1;
+  adrt_launch_plan* plan = nullptr;
+  device.Must(device.Plan("compact",
+                          {BufferArg("x", ADRT_TYPE_I32, adrt_memory_data(x), {1}), arg,
+                           BufferArg("out", ADRT_TYPE_I32, adrt_memory_data(out), {9})},
+                          &plan));
+  auto read = [&] {
+    std::vector<int32_t> values(9);
+    device.Must(device.Download(out, &values));
+    return values;
+  };
+  device.Must(adrt_run(plan, nullptr, &device.error));
+  CHECK(read() == std::vector<int32_t>(9, 1));
+  count[0] = 5;
+  device.Must(adrt_memory_write(bound, 0, count.data(), sizeof(int32_t), &device.error));
+  CHECK(adrt_run(plan, nullptr, &device.error) == ADRT_ERROR_ADSTACK_OVERFLOW);
+  INFO(device.error.text);
+  CHECK(
+      device.error.Says("kernel 'compact', task 0 (fixture.ir:12:3): the launch was made for 0 iterations"));
+  CHECK(device.error.Says("bounds come to 5 now"));
+  CHECK(read() == std::vector<int32_t>(9, 1));
+  // The next launch reads.
+  device.Must(adrt_run(plan, nullptr, &device.error));
+  CHECK(read() == std::vector<int32_t>{2, 2, 2, 2, 2, 1, 1, 1, 1});
+  CHECK(fake.broken.empty());
 }
 
 TEST_CASE("the first report of launches that follow each other stands", "[loader][state]") {

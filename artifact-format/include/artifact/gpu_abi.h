@@ -20,7 +20,8 @@
  *
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial task
- * is run by thread 0. A launch without iterations is not made.
+ * is run by thread 0. A launch without iterations and threads, one block, is made where bounds are read from
+ * memory: the code looks whether they have grown.
  *
  * Rows of a heap lie interleaved in blocks of W (AdstackPlanMeta::lanes). With stride the bytes of one row,
  * an element of s bytes at byte o of row r, o a multiple of s, lies at heap + group offset + (r / W) * stride

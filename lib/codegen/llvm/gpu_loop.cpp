@@ -64,7 +64,11 @@ class LoopEmitter {
     Value* first = hooks_.Thread();
     bool together = !sums.sums.empty();
     if (together) first = hooks_.FirstOfBlock();
-    builder_.CreateCondBr(builder_.CreateICmpULT(first, limit), some, done);
+    // Bounds that have grown from no iteration at all are seen by who comes in first.
+    bool guarded = BoundsReadMemory(kernel_, task.parallel);
+    Value* least = builder_.getInt64(1);
+    Value* looking = guarded ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, limit, least) : limit;
+    builder_.CreateCondBr(builder_.CreateICmpULT(first, looking), some, done);
     builder_.SetInsertPoint(some);
     // A checked access branches, and stays where it is.
     if (unchecked) body_.SetEarly(FindEarlyReads(kernel_));
@@ -72,7 +76,7 @@ class LoopEmitter {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
-    if (BoundsReadMemory(kernel_, task.parallel)) EmitGuard(axes, done);
+    if (guarded) EmitGuard(axes, builder_.CreateICmpULT(first, limit), done);
     body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
     llvm::BasicBlock* meet = NewBlock("meet");
@@ -91,8 +95,9 @@ class LoopEmitter {
   }
 
  private:
-  /// Goes to `done` where the bounds do not give the iterations that were launched: all threads alike.
-  void EmitGuard(const std::vector<Axis>& axes, llvm::BasicBlock* done) {
+  /// Goes to `done` where the bounds do not give the iterations that were launched, all threads alike, and
+  /// where the thread has none of them.
+  void EmitGuard(const std::vector<Axis>& axes, Value* has_some, llvm::BasicBlock* done) {
     Value* total = builder_.getInt64(1);
     for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
     llvm::BasicBlock* moved = NewBlock("bounds_moved");
@@ -103,6 +108,9 @@ class LoopEmitter {
     hooks_.Raise(StatusCode::BoundsMoved, 0, total);
     builder_.CreateBr(done);
     builder_.SetInsertPoint(run);
+    llvm::BasicBlock* has_work = NewBlock("has_work");
+    builder_.CreateCondBr(has_some, has_work, done);
+    builder_.SetInsertPoint(has_work);
   }
 
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {

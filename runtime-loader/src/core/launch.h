@@ -88,7 +88,7 @@ struct LaunchTask {
   const artifact::KernelMeta* kernel = nullptr;
   const artifact::EntryMeta* meta = nullptr;
   void* entry = nullptr;  ///< what `load` put into adrt_module::entries
-  uint64_t total = 0;     ///< iterations, not 0
+  uint64_t total = 0;     ///< iterations; 0 where the code is to look whether there are some by now
   uint64_t threads = 0;   ///< GPU: threads that take part, CPU: jobs at once; each has its own row
   uint64_t blocks = 0;    ///< GPU: blocks of `block_size` threads that hold them
   uint32_t block_size = 0;

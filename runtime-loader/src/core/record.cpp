@@ -52,6 +52,13 @@ bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status) {
   return false;
 }
 
+// Whether the code of a task that has no iteration is to look all the same: its bounds are read from memory
+// of a device, and may have grown since they were. What code has counted is what runs.
+bool LooksForMore(const adrt_launch_plan& plan, uint32_t task) {
+  return plan.rules.is_gpu && !plan.serves && !plan.tasks[task].late && ReadsExtents(plan, task) &&
+         plan.meta().tasks[task].trip_kernel.empty();
+}
+
 }  // namespace
 
 void PlaceScratch(adrt_launch_plan& plan, const Place& heap) {
@@ -84,7 +91,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
                 adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
   if (!BoundsHold(plan, task, places.status)) return true;
-  if (sizes.total == 0) return true;
+  if (sizes.total == 0 && !LooksForMore(plan, task)) return true;
   adrt_device& device = *plan.module->device;
   const adrt_module& module = *plan.module;
   const artifact::EntryMeta* meta = EntryOf(plan, task);
@@ -98,6 +105,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   uint64_t most = device.most_blocks * launch.block_size;
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;
   launch.blocks = (launch.threads + launch.block_size - 1) / launch.block_size;
+  if (launch.blocks == 0) launch.blocks = 1;
   launch.chunk = ChunkOf(plan, task);
   bool own_rows = sizes.OwnRows(plan.own_rows);
   const Place& heap = own_rows ? places.rows : places.base;
