@@ -203,6 +203,19 @@ void Check(const uint64_t* words, uint64_t thread) {
   Launch launch(words, 11, 0, 0);
   EachIteration(launch, thread, [&](uint64_t i) {
     bool flag = launch.cells[9] == 1;
+    uint32_t code = static_cast<uint32_t>(launch.cells[10]);
+    if (i == 0 && code >= kNonsense) {
+      // What a stranger may leave there: anything, small numbers above all.
+      uint32_t* status = reinterpret_cast<uint32_t*>(launch.tail[1]);
+      uint64_t state = code;
+      for (uint32_t word = 0; word < ADRT_CPU_STATUS_WORDS; ++word) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint32_t bits = static_cast<uint32_t>(state >> 32);
+        status[word] = bits % 3 == 0 ? bits : bits % 3 == 1 ? bits % 10 : ~(bits % 5);
+      }
+      return;
+    }
+    if (code >= kNonsense) return;
     if (flag && static_cast<int64_t>(i) == -static_cast<int64_t>(launch.cells[7]))
       launch.Report(static_cast<uint32_t>(launch.cells[10]), 0, 1, 0, i);
   });

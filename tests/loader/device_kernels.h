@@ -12,6 +12,8 @@ namespace fixture {
 
 inline constexpr uint32_t kDeviceLanes = 32;
 inline constexpr uint32_t kDeviceBlock = 64;
+/// Codes from here on make @check fill the status block with nonsense.
+inline constexpr uint32_t kNonsense = 1000;
 
 /// Runs one thread of a task. `words` are those of the launch.
 using DeviceKernel = void (*)(const uint64_t* words, uint64_t thread);
