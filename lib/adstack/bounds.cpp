@@ -434,6 +434,7 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
     case OpClass::Control:
       return OfControl(inst, result);
     case OpClass::Function:
+    case OpClass::Composed:
     case OpClass::Vector:
     case OpClass::Random:
     case OpClass::Atomic:

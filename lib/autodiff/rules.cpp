@@ -5,7 +5,8 @@
 // clamp to the limit; of several operands that could have given the value exactly one has the derivative, NaN
 // included; rem and mod have derivatives 1 and minus the quotient that the value was made with; pow evaluates
 // no logarithm unless its exponent is differentiated, d/dx is 0 for y = 0, and d/dy is 0 where the value is 0
-// and the base not negative; a domain error propagates (log(-1) has derivative -1).
+// and the base not negative; hypot has derivatives 0 at (0, 0); a domain error propagates (log(-1) has
+// derivative -1).
 //
 // A derivative is as accurate as the value is: what is squared on the way must not overflow or vanish where
 // the result does neither, and nothing is subtracted that agrees in its leading digits.
@@ -32,8 +33,10 @@
 
 namespace adc::autodiff {
 
+using ir::ArithmeticOp;
 using ir::Builder;
 using ir::Function;
+using ir::FunctionOp;
 using ir::Inst;
 using ir::Op;
 using ir::Type;
@@ -49,6 +52,8 @@ class PartialBuilder {
   Value Build(Op op, uint32_t n);
 
  private:
+  Value OfArithmetic(Op op, uint32_t n);
+  Value OfFunction(Op op, uint32_t n);
   Value A() const { return operands_[0]; }
   Value B() const { return operands_[1]; }
   Value C() const { return operands_[2]; }
@@ -85,7 +90,9 @@ class PartialBuilder {
   Value HyperbolicTangent();
   Value ErrorFunction();
   Value Limit(uint32_t n);
-  Value ArcRoot();
+  Value ArcRoot() { return Unary(Op::Sqrt, OneMinusSquare()); }
+  Value OneMinusSquare();
+  Value Radius(Value leg);
 
   Builder& builder_;
   std::span<const Value> operands_;
@@ -126,13 +133,20 @@ Value PartialBuilder::PowerByExponent() {
   return Mul(s_, Choose(vanishes, zero, slope));
 }
 
-/// sqrt(1 - a^2): factors near the ends, where the square would cancel; near 0, where 1 - a and 1 + a forget
-/// a, the square, of which second derivatives are made.
-Value PartialBuilder::ArcRoot() {
+/// 1 - a^2: factors near the ends, where the square would cancel; near 0, where 1 - a and 1 + a forget a, the
+/// square, of which second derivatives are made.
+Value PartialBuilder::OneMinusSquare() {
   Value one = Number(1);
   Value square = Mul(A(), A());
   Value near = EitherSide(Op::Lt, {square, Number(0.25)});
-  return Unary(Op::Sqrt, Choose(near, Sub(one, square), Mul(Sub(one, A()), Add(one, A()))));
+  return Choose(near, Sub(one, square), Mul(Sub(one, A()), Add(one, A())));
+}
+
+/// s times the share of a leg in the hypotenuse; 0 at (0, 0).
+Value PartialBuilder::Radius(Value leg) {
+  Value zero = builder_.Zero(type_);
+  Value vanishes = Compare(Op::Eq, result_, zero);
+  return Mul(s_, Choose(vanishes, zero, Div(leg, Choose(vanishes, Number(1), result_))));
 }
 
 /// s / (1 + a^2). Large operands are scaled by a power of two that takes their square into the range; the 1
@@ -185,155 +199,118 @@ Value PartialBuilder::Limit(uint32_t n) {
 }
 
 Value PartialBuilder::Build(Op op, uint32_t n) {
-  switch (op) {
-    case Op::Neg:
+  return ir::ClassOf(op) == ir::OpClass::Function ? OfFunction(op, n) : OfArithmetic(op, n);
+}
+
+Value PartialBuilder::OfArithmetic(Op op, uint32_t n) {
+  ADC_CHECK(ir::ClassOf(op) == ir::OpClass::Arithmetic, "partial of an operation that has none");
+  switch (ir::In<ArithmeticOp>(op)) {
+    case ArithmeticOp::Neg:
       return Neg(s_);
-    case Op::Abs:
+    case ArithmeticOp::Abs:
       // 0 at 0, whatever s is.
       return Choose(Compare(Op::Eq, A(), builder_.Zero(type_)), builder_.Zero(type_),
                     Mul(s_, Unary(Op::Sgn, A())));
-    case Op::Sqrt:
+    case ArithmeticOp::Sqrt:
       return Mul(s_, Mul(Number(0.5), Unary(Op::Rcp, result_)));
-    case Op::Rsqrt:
+    case ArithmeticOp::Rsqrt:
       return Mul(Mul(Mul(Mul(Number(-0.5), s_), result_), result_), result_);
-    case Op::Rcp:
+    case ArithmeticOp::Rcp:
       return Neg(Mul(Mul(s_, result_), result_));
-    case Op::Sin:
-      return Mul(s_, Unary(Op::Cos, A()));
-    case Op::Cos:
-      return Neg(Mul(s_, Unary(Op::Sin, A())));
-    case Op::Tan:
-      return Add(s_, Mul(Mul(s_, result_), result_));
-    case Op::Asin:
-      return Div(s_, ArcRoot());
-    case Op::Acos:
-      return Neg(Div(s_, ArcRoot()));
-    case Op::Atan:
-      return ArcTangent();
-    case Op::Sinh:
-      return Mul(s_, Unary(Op::Cosh, A()));
-    case Op::Cosh:
-      return Mul(s_, Unary(Op::Sinh, A()));
-    case Op::Tanh:
-      return HyperbolicTangent();
-    case Op::Exp:
-      return Mul(s_, result_);
-    case Op::Exp2:
-      return Mul(s_, Mul(Number(std::numbers::ln2), result_));
-    case Op::Log:
-      return Div(s_, A());
-    case Op::Log2:
-      return Div(Mul(s_, Number(1 / std::numbers::ln2)), A());
-    case Op::Erf:
-      return ErrorFunction();
-    case Op::Add:
+    case ArithmeticOp::Add:
       return s_;
-    case Op::Sub:
+    case ArithmeticOp::Sub:
       return n == 0 ? s_ : Neg(s_);
-    case Op::Mul:
+    case ArithmeticOp::Mul:
       return Mul(s_, n == 0 ? B() : A());
-    case Op::Div:
+    case ArithmeticOp::Div:
       // One division serves both partials.
       return n == 0 ? Div(s_, B()) : Neg(Mul(Div(s_, B()), result_));
-    case Op::Rem:
-    case Op::Mod:
+    case ArithmeticOp::Rem:
+    case ArithmeticOp::Mod:
       return n == 0 ? s_ : Neg(Mul(s_, Quotient()));
-    case Op::Pow:
-      return n == 0 ? PowerByBase() : PowerByExponent();
-    case Op::Atan2:
-      return ArcTangent2(n);
-    case Op::Min:
+    case ArithmeticOp::Min:
       return Gate(Compare(Op::Lt, A(), B()), n == 0);
-    case Op::Max:
+    case ArithmeticOp::Max:
       return Gate(Compare(Op::Gt, A(), B()), n == 0);
-    case Op::Select:
+    case ArithmeticOp::Select:
       return n == 0 ? builder_.Zero(type_) : Gate(A(), n == 1);
-    case Op::Fma:
+    case ArithmeticOp::Fma:
       return n == 2 ? s_ : Mul(s_, n == 0 ? B() : A());
-    case Op::Clamp:
+    case ArithmeticOp::Clamp:
       return Limit(n);
-#define ADC_NO_PARTIAL(name) case Op::name:
-      ADC_NO_PARTIAL(Sgn)
-      ADC_NO_PARTIAL(Not)
-      ADC_NO_PARTIAL(Floor)
-      ADC_NO_PARTIAL(Ceil)
-      ADC_NO_PARTIAL(Round)
-      ADC_NO_PARTIAL(Trunc)
-      ADC_NO_PARTIAL(Popcount)
-      ADC_NO_PARTIAL(Clz)
-      ADC_NO_PARTIAL(FloorDiv)
-      ADC_NO_PARTIAL(And)
-      ADC_NO_PARTIAL(Or)
-      ADC_NO_PARTIAL(Xor)
-      ADC_NO_PARTIAL(Shl)
-      ADC_NO_PARTIAL(Shr)
-      ADC_NO_PARTIAL(Eq)
-      ADC_NO_PARTIAL(Ne)
-      ADC_NO_PARTIAL(Lt)
-      ADC_NO_PARTIAL(Le)
-      ADC_NO_PARTIAL(Gt)
-      ADC_NO_PARTIAL(Ge)
-      ADC_NO_PARTIAL(Cast)
-      ADC_NO_PARTIAL(Bitcast)
-      ADC_NO_PARTIAL(StopGradient)
-      ADC_NO_PARTIAL(VecMake)
-      ADC_NO_PARTIAL(VecGet)
-      ADC_NO_PARTIAL(VecSet)
-      ADC_NO_PARTIAL(Dot)
-      ADC_NO_PARTIAL(Cross)
-      ADC_NO_PARTIAL(Norm)
-      ADC_NO_PARTIAL(Normalize)
-      ADC_NO_PARTIAL(MatMake)
-      ADC_NO_PARTIAL(MatGet)
-      ADC_NO_PARTIAL(MatMul)
-      ADC_NO_PARTIAL(Transpose)
-      ADC_NO_PARTIAL(Det)
-      ADC_NO_PARTIAL(Inverse)
-      ADC_NO_PARTIAL(Outer)
-      ADC_NO_PARTIAL(Identity)
-      ADC_NO_PARTIAL(Random)
-      ADC_NO_PARTIAL(Shape)
-      ADC_NO_PARTIAL(Load)
-      ADC_NO_PARTIAL(Store)
-      ADC_NO_PARTIAL(AtomicAdd)
-      ADC_NO_PARTIAL(AtomicSub)
-      ADC_NO_PARTIAL(AtomicMul)
-      ADC_NO_PARTIAL(AtomicMin)
-      ADC_NO_PARTIAL(AtomicMax)
-      ADC_NO_PARTIAL(AtomicAnd)
-      ADC_NO_PARTIAL(AtomicOr)
-      ADC_NO_PARTIAL(AtomicXor)
-      ADC_NO_PARTIAL(AtomicExchange)
-      ADC_NO_PARTIAL(AtomicCompareExchange)
-      ADC_NO_PARTIAL(AddTo)
-      ADC_NO_PARTIAL(Alloca)
-      ADC_NO_PARTIAL(For)
-      ADC_NO_PARTIAL(While)
-      ADC_NO_PARTIAL(If)
-      ADC_NO_PARTIAL(Parallel)
-      ADC_NO_PARTIAL(ParallelOver)
-      ADC_NO_PARTIAL(Call)
-      ADC_NO_PARTIAL(Yield)
-      ADC_NO_PARTIAL(ContinueIf)
-      ADC_NO_PARTIAL(Break)
-      ADC_NO_PARTIAL(Continue)
-      ADC_NO_PARTIAL(Return)
-      ADC_NO_PARTIAL(Assert)
-      ADC_NO_PARTIAL(Print)
-      ADC_NO_PARTIAL(StackNew)
-      ADC_NO_PARTIAL(StackPush)
-      ADC_NO_PARTIAL(StackPop)
-      ADC_NO_PARTIAL(StackTop)
-      ADC_NO_PARTIAL(RowClaim)
-      ADC_NO_PARTIAL(RowBase)
-      ADC_NO_PARTIAL(RowCapacity)
-      ADC_NO_PARTIAL(RowLoad)
-      ADC_NO_PARTIAL(RowStore)
-      ADC_NO_PARTIAL(StatusRaise)
-#undef ADC_NO_PARTIAL
+    case ArithmeticOp::Sgn:
+    case ArithmeticOp::Floor:
+    case ArithmeticOp::Ceil:
+    case ArithmeticOp::Round:
+    case ArithmeticOp::Trunc:
+    case ArithmeticOp::FloorDiv:
       break;
   }
   ADC_UNREACHABLE("partial of an operation that has none");
+}
+
+Value PartialBuilder::OfFunction(Op op, uint32_t n) {
+  switch (ir::In<FunctionOp>(op)) {
+    case FunctionOp::Sin:
+      return Mul(s_, Unary(Op::Cos, A()));
+    case FunctionOp::Cos:
+      return Neg(Mul(s_, Unary(Op::Sin, A())));
+    case FunctionOp::Tan:
+      return Add(s_, Mul(Mul(s_, result_), result_));
+    case FunctionOp::Asin:
+      return Div(s_, ArcRoot());
+    case FunctionOp::Acos:
+      return Neg(Div(s_, ArcRoot()));
+    case FunctionOp::Atan:
+      return ArcTangent();
+    case FunctionOp::Sinh:
+      return Mul(s_, Unary(Op::Cosh, A()));
+    case FunctionOp::Cosh:
+      return Mul(s_, Unary(Op::Sinh, A()));
+    case FunctionOp::Tanh:
+      return HyperbolicTangent();
+    case FunctionOp::Exp:
+      return Mul(s_, result_);
+    case FunctionOp::Exp2:
+      return Mul(s_, Mul(Number(std::numbers::ln2), result_));
+    case FunctionOp::Log:
+      return Div(s_, A());
+    case FunctionOp::Log2:
+      return Div(Mul(s_, Number(1 / std::numbers::ln2)), A());
+    case FunctionOp::Erf:
+      return ErrorFunction();
+    case FunctionOp::Expm1:
+      // Not (r + 1), which forgets what is small against 1.
+      return Mul(s_, Unary(Op::Exp, A()));
+    case FunctionOp::Log1p:
+      return Div(s_, Add(Number(1), A()));
+    case FunctionOp::Cbrt:
+      return Mul(s_, Unary(Op::Rcp, Mul(Number(3), Mul(result_, result_))));
+    case FunctionOp::Erfc:
+      return Neg(ErrorFunction());
+    case FunctionOp::Asinh:
+      return Div(s_, builder_.Make(Op::Hypot, {Number(1), A()}));
+    case FunctionOp::Acosh:
+      return Div(Div(s_, Unary(Op::Sqrt, Sub(A(), Number(1)))), Unary(Op::Sqrt, Add(A(), Number(1))));
+    case FunctionOp::Atanh:
+      return Div(s_, OneMinusSquare());
+    case FunctionOp::Exp10:
+      return Mul(s_, Mul(Number(std::numbers::ln10), result_));
+    case FunctionOp::Log10:
+      return Div(Mul(s_, Number(1 / std::numbers::ln10)), A());
+    case FunctionOp::Sinpi:
+      return Mul(s_, Mul(Number(std::numbers::pi), Unary(Op::Cospi, A())));
+    case FunctionOp::Cospi:
+      return Neg(Mul(s_, Mul(Number(std::numbers::pi), Unary(Op::Sinpi, A()))));
+    case FunctionOp::Hypot:
+      return Radius(n == 0 ? A() : B());
+    case FunctionOp::Pow:
+      return n == 0 ? PowerByBase() : PowerByExponent();
+    case FunctionOp::Atan2:
+      return ArcTangent2(n);
+  }
+  ADC_UNREACHABLE("function");
 }
 
 /// True where the partial is more than s, one of the operands times s, or a choice.

@@ -23,6 +23,7 @@
 #include "driver/report.h"
 #include "support/check.h"
 #include "transform/check_writes.h"
+#include "transform/composed.h"
 #include "transform/guard_tasks.h"
 #include "transform/inline.h"
 #include "transform/isolate_tasks.h"
@@ -293,6 +294,11 @@ bool CheckWrites(PipelineState& state) {
 
 // ---- Plan
 
+bool Functions(PipelineState& state) {
+  transform::ExpandFunctions(state.module, Folding(state));
+  return CheckOperations(state.module, state.options.limits, "with functions written out", state.diagnostics);
+}
+
 bool Trips(PipelineState& state) {
   for (Function* kernel : Kernels(state.module)) adstack::AddTripKernels(state.module, *kernel);
   return true;
@@ -446,6 +452,9 @@ constexpr Pass kPasses[] = {
      "makes primals check what they promise about writes",
      [](const CompileOptions& options) { return options.check_writes; }},
 
+    // Beyond this point back ends know all functions that are left.
+    {"functions", Stage::Plan, Functions, kDerived, kDerived, Form::Any, kSame,
+     "writes functions such as expm1 in other operations"},
     {"trips", Stage::Plan, Trips, kDerived, kDerived, Form::Any, kSame,
      "adds kernels that count iterations which no size expression bounds"},
     // Beyond this point every adstack has a capacity and a row.

@@ -1,6 +1,6 @@
 // Each step is an instance of a template over operation and type; the operation is a constant there, so that
 // the tests inside ir/scalar_math.h and interp/tangent_rules.h fold away. Tables of instances are made per
-// type, from a list of the operations that the type has.
+// type, from the operations that the type has by their rule in ir/ops.def.
 
 #include "interp/arithmetic.h"
 
@@ -49,6 +49,12 @@ const Code* Binary(Machine& m, const Code* c) {
 template <Op op, class T, bool>
 const Code* Compare(Machine& m, const Code* c) {
   m.cells[c->dst] = ir::Compared(op, ir::FromBits<T>(m.cells[c->a]), ir::FromBits<T>(m.cells[c->b])) ? 1 : 0;
+  return c + 1;
+}
+
+template <Op op, class T, bool>
+const Code* Classify(Machine& m, const Code* c) {
+  m.cells[c->dst] = ir::Classified(op, ir::FromBits<T>(m.cells[c->a])) ? 1 : 0;
   return c + 1;
 }
 
@@ -137,20 +143,51 @@ const Code* ValueToTangent(Machine& m, const Code* c) {
   return c + 1;
 }
 
-constexpr std::array kFloatUnary = {
-    Op::Neg,  Op::Abs, Op::Sgn,  Op::Floor, Op::Ceil, Op::Round, Op::Trunc,       Op::Sqrt, Op::Rsqrt,
-    Op::Rcp,  Op::Sin, Op::Cos,  Op::Tan,   Op::Asin, Op::Acos,  Op::Atan,        Op::Sinh, Op::Cosh,
-    Op::Tanh, Op::Exp, Op::Exp2, Op::Log,   Op::Log2, Op::Erf,   Op::StopGradient};
-constexpr std::array kIntegerUnary = {Op::Neg,      Op::Abs, Op::Sgn,         Op::Not,
-                                      Op::Popcount, Op::Clz, Op::StopGradient};
-constexpr std::array kBoolUnary = {Op::Not, Op::StopGradient};
-constexpr std::array kFloatBinary = {Op::Add,      Op::Sub, Op::Mul,   Op::Div, Op::Rem, Op::Mod,
-                                     Op::FloorDiv, Op::Pow, Op::Atan2, Op::Min, Op::Max};
-constexpr std::array kIntegerBinary = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Mod, Op::FloorDiv,
-                                       Op::Min, Op::Max, Op::And, Op::Or,  Op::Xor, Op::Shl, Op::Shr};
-constexpr std::array kBoolBinary = {Op::And, Op::Or, Op::Xor};
-constexpr std::array kOrdered = {Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge};
-constexpr std::array kEquality = {Op::Eq, Op::Ne};
+// The lists of operations that a type has follow from the table.
+
+struct Row {
+  Op op;
+  ir::OpForm form;
+  ir::TypeRule rule;
+};
+constexpr Row kRows[] = {
+#define ADC_OP(name, spelling, op_class, form, rule, ...) {Op::name, ir::OpForm::form, ir::TypeRule::rule},
+#include "ir/ops.def"
+#undef ADC_OP
+};
+
+/// The operations of a form whose rule is one of `rules`.
+template <ir::OpForm form, ir::TypeRule... rules>
+constexpr auto Listed() {
+  constexpr auto kFits = [](const Row& row) { return row.form == form && ((row.rule == rules) || ...); };
+  constexpr size_t kCount = [&] {
+    size_t count = 0;
+    for (const Row& row : kRows) count += kFits(row) ? 1 : 0;
+    return count;
+  }();
+  std::array<Op, kCount> ops{};
+  size_t next = 0;
+  for (const Row& row : kRows) {
+    if (kFits(row)) ops[next++] = row.op;
+  }
+  return ops;
+}
+
+using ir::OpForm;
+using ir::TypeRule;
+constexpr auto kFloatUnary =
+    Listed<OpForm::Unary, TypeRule::SameNumber, TypeRule::SameFloat, TypeRule::SameAny>();
+constexpr auto kIntegerUnary = Listed<OpForm::Unary, TypeRule::SameNumber, TypeRule::SameInteger,
+                                      TypeRule::SameBits, TypeRule::SameAny>();
+constexpr auto kBoolUnary = Listed<OpForm::Unary, TypeRule::SameBits, TypeRule::SameAny>();
+constexpr auto kClassify = Listed<OpForm::Unary, TypeRule::Classify>();
+constexpr auto kFloatBinary =
+    Listed<OpForm::Binary, TypeRule::SameNumber, TypeRule::SameNumberScale, TypeRule::SameFloat>();
+constexpr auto kIntegerBinary = Listed<OpForm::Binary, TypeRule::SameNumber, TypeRule::SameNumberScale,
+                                       TypeRule::SameInteger, TypeRule::SameBits>();
+constexpr auto kBoolBinary = Listed<OpForm::Binary, TypeRule::SameBits>();
+constexpr auto kOrdered = Listed<OpForm::Binary, TypeRule::Compare, TypeRule::CompareOrder>();
+constexpr auto kEquality = Listed<OpForm::Binary, TypeRule::Compare>();
 
 /// The instance of `Make` for `op`, if `ops` lists it.
 template <const auto& ops, template <Op> class Make>
@@ -177,6 +214,11 @@ struct Instances {
     static constexpr Step kStep = &Compare<op, T, dual>;
   };
 
+  template <Op op>
+  struct OfClassify {
+    static constexpr Step kStep = &Classify<op, T, dual>;
+  };
+
   static Step Pick(Op op) {
     if (op == Op::Select) return &Select<dual>;
     if constexpr (std::is_same_v<T, bool>) {
@@ -189,6 +231,7 @@ struct Instances {
       if constexpr (ir::kIsFloatType<T>) {
         if (op == Op::Fma) return &Fma<T, dual>;
         if (Step step = Find<kFloatUnary, OfUnary>(op)) return step;
+        if (Step step = Find<kClassify, OfClassify>(op)) return step;
         return Find<kFloatBinary, OfBinary>(op);
       } else {
         if (Step step = Find<kIntegerUnary, OfUnary>(op)) return step;

@@ -123,6 +123,7 @@ void FunctionLowering::LowerInst(Inst inst) {
     case OpClass::Compare:
     case OpClass::Bits:
     case OpClass::Convert:
+    case OpClass::Composed:
     case OpClass::Vector:
     case OpClass::Random:
       LowerValue(inst);

@@ -6,12 +6,14 @@
 // limit; a tangent of zero contributes zero, whatever the slope (0 times infinity does not arise); rem and
 // mod have the slopes 1 and minus the integer nearest to (a - r)/b; pow evaluates no logarithm for an
 // exponent without tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent where
-// the value is 0 and the base not negative; domain errors propagate.
+// the value is 0 and the base not negative; hypot has the slopes 0 at (0, 0), fdim where a is not above b,
+// and copysign none in its second operand; domain errors propagate.
 
 #include <cmath>
 #include <numbers>
 
 #include "ir/op.h"
+#include "ir/scalar_math.h"
 
 namespace adc::interp {
 
@@ -49,6 +51,17 @@ inline double UnaryTangent(ir::Op op, double a, double r, double t) {
       double upper = std::ldexp(std::nearbyint(std::ldexp(a, 20)), -20);
       return 2 * std::numbers::inv_sqrtpi * std::exp(-upper * upper) * std::exp(-(a - upper) * (a + upper));
     }
+    if (op == Op::Expm1) return std::exp(a);
+    if (op == Op::Log1p) return 1 / (1 + a);
+    if (op == Op::Cbrt) return 1 / (3 * r * r);
+    if (op == Op::Erfc) return -UnaryTangent(Op::Erf, a, 0, 1);
+    if (op == Op::Asinh) return 1 / std::hypot(1, a);
+    if (op == Op::Acosh) return 1 / std::sqrt(a - 1) / std::sqrt(a + 1);
+    if (op == Op::Atanh) return 1 / ((1 - a) * (1 + a));
+    if (op == Op::Exp10) return r * std::numbers::ln10;
+    if (op == Op::Log10) return 1 / (a * std::numbers::ln10);
+    if (op == Op::Sinpi) return std::numbers::pi * ir::TurnedSine(a, true);
+    if (op == Op::Cospi) return -std::numbers::pi * ir::TurnedSine(a, false);
     // sgn, floor, ceil, round, trunc, stop_gradient
     return 0;
   });
@@ -78,6 +91,10 @@ inline double BinaryTangent(ir::Op op, double a, double b, double r, double s, d
     return Along(s, [&] { return b == 0 ? 0.0 : b * std::pow(a, b - 1); }) +
            Along(t, [&] { return r == 0 && a >= 0 ? 0.0 : r * std::log(a); });
   }
+  if (op == Op::Hypot)
+    return Along(s, [&] { return r == 0 ? 0.0 : a / r; }) + Along(t, [&] { return r == 0 ? 0.0 : b / r; });
+  if (op == Op::Copysign) return std::signbit(a) == std::signbit(b) ? s : -s;
+  if (op == Op::Fdim) return a <= b ? 0.0 : s - t;
   return 0;  // floordiv
 }
 

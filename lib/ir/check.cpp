@@ -97,6 +97,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
       }
       return same_after(!a.IsBool(), "a number");
     case TypeRule::SameFloat:
+    case TypeRule::Classify:
       return same_after(a.IsFloat(), "a float");
     case TypeRule::SameInteger:
       return same_after(a.IsInteger(), "an integer");

@@ -8,7 +8,7 @@ namespace {
 /// True when `rule` takes numbers of the kind that `scalar` is.
 bool Takes(TypeRule rule, Scalar scalar) {
   bool number = scalar != Scalar::I1;
-  if (rule == TypeRule::SameFloat) return IsFloat(scalar);
+  if (rule == TypeRule::SameFloat || rule == TypeRule::Classify) return IsFloat(scalar);
   if (rule == TypeRule::SameInteger) return IsInteger(scalar);
   if (rule == TypeRule::SameBits) return !IsFloat(scalar);
   if (rule == TypeRule::SameNumber || rule == TypeRule::SameNumberScale || rule == TypeRule::CompareOrder)
@@ -51,6 +51,9 @@ std::optional<uint64_t> EvaluateScalar(Op op, std::span<const Type> operand_type
   return VisitScalar(scalar, [&](auto type) -> std::optional<uint64_t> {
     using T = decltype(type);
     T a = FromBits<T>(operands[0]);
+    if constexpr (kIsFloatType<T>) {
+      if (info.rule == TypeRule::Classify) return ToBits(Classified(op, a));
+    }
     if (count == 1) return ToBits(ScalarUnary(op, a));
     T b = FromBits<T>(operands[1]);
     if (IsCompare(op)) return ToBits(Compared(op, a, b));

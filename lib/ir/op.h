@@ -30,6 +30,7 @@ enum class OpClass : uint8_t {
   Compare,     ///< of numbers, element by element, to i1
   Bits,        ///< of integers and i1, element by element
   Convert,     ///< of one value to another type, element by element, or passes it
+  Composed,    ///< element by element; scalarisation writes it in other operations (transform/composed.ir)
   Vector,      ///< makes, reads or combines vectors and matrices
   Random,
   Shape,
@@ -48,6 +49,9 @@ enum OpTrait : uint8_t {
   Plain = 0,
   Commutes = 1,  ///< both operands may change places
   Exact = 2,     ///< every machine computes floats to the same bits
+  Singular = 4,  ///< a partial derivative is not finite for some finite operands
+  OwnText =
+      8,  ///< a function that is written in other operations after differentiation (transform/composed.ir)
 };
 
 enum class OpForm : uint8_t {
@@ -82,6 +86,7 @@ enum class TypeRule : uint8_t {
   SameAny,
   Compare,       ///< numbers or i1 to i1 (vectors element-wise)
   CompareOrder,  ///< numbers to i1
+  Classify,      ///< a float to i1 (vectors element-wise)
   SelectRule,    ///< i1 (or a vector of i1), then two of one type
   CastRule,
   BitcastRule,
@@ -178,6 +183,10 @@ enum class ArithmeticOp : uint8_t {
 #define ADC_CLASS_Arithmetic(name) name = static_cast<uint8_t>(Op::name),
 #include "ir/ops_by_class.def"
 };
+enum class FunctionOp : uint8_t {
+#define ADC_CLASS_Function(name) name = static_cast<uint8_t>(Op::name),
+#include "ir/ops_by_class.def"
+};
 enum class CompareOp : uint8_t {
 #define ADC_CLASS_Compare(name) name = static_cast<uint8_t>(Op::name),
 #include "ir/ops_by_class.def"
@@ -204,7 +213,7 @@ constexpr Enum In(Op op) {
 constexpr bool IsElementwise(Op op) {
   OpClass op_class = ClassOf(op);
   return op_class == OpClass::Arithmetic || op_class == OpClass::Function || op_class == OpClass::Compare ||
-         op_class == OpClass::Bits || op_class == OpClass::Convert;
+         op_class == OpClass::Bits || op_class == OpClass::Convert || op_class == OpClass::Composed;
 }
 constexpr bool IsAtomic(Op op) {
   return ClassOf(op) == OpClass::Atomic;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "ir/number.h"
@@ -95,6 +96,28 @@ inline bool Compared(Op op, T a, T b) {
   }
 }
 
+/// Whether a float is NaN, infinite, finite.
+template <class T>
+inline bool Classified(Op op, T a) {
+  if constexpr (kIsHalf<T>) {
+    return Classified(op, Widen(a));
+  } else {
+    if (op == Op::IsNan) return std::isnan(a);
+    if (op == Op::IsInf) return std::isinf(a);
+    return std::isfinite(a);
+  }
+}
+
+template <class U>
+inline U Reversed(U word) {
+  U reversed = 0;
+  for (size_t n = 0; n < sizeof(U) * 8; ++n) {
+    reversed = static_cast<U>((reversed << 1) | (word & 1));
+    word = static_cast<U>(word >> 1);
+  }
+  return reversed;
+}
+
 template <class T>
 inline T IntegerUnary(Op op, T a) {
   using U = std::make_unsigned_t<T>;
@@ -104,6 +127,8 @@ inline T IntegerUnary(Op op, T a) {
   if (op == Op::Sgn) return static_cast<T>((a > 0) - (a < 0));
   if (op == Op::Not) return static_cast<T>(~static_cast<uint64_t>(word));
   if (op == Op::Popcount) return static_cast<T>(std::popcount(word));
+  if (op == Op::Ctz) return static_cast<T>(std::countr_zero(word));
+  if (op == Op::BitReverse) return static_cast<T>(Reversed(word));
   return static_cast<T>(std::countl_zero(word));
 }
 
@@ -113,7 +138,7 @@ inline T IntegerQuotient(Op op, T a, T b) {
   if (b == 0) return 0;
   if constexpr (std::is_signed_v<T>) {
     if (b == static_cast<T>(-1)) {
-      bool quotient = op == Op::Div || op == Op::FloorDiv;
+      bool quotient = op == Op::Div || op == Op::FloorDiv || op == Op::CeilDiv;
       return quotient ? IntegerUnary<T>(Op::Neg, a) : static_cast<T>(0);
     }
   }
@@ -123,7 +148,25 @@ inline T IntegerQuotient(Op op, T a, T b) {
   if (op == Op::Div) return quotient;
   if (op == Op::Rem) return remainder;
   if (op == Op::FloorDiv) return static_cast<T>(quotient - (below ? 1 : 0));
+  if (op == Op::CeilDiv) return static_cast<T>(quotient + (remainder != 0 && !below ? 1 : 0));
   return static_cast<T>(below ? remainder + b : remainder);
+}
+
+/// The upper half of the product, from the halves of the operands: 64 bits have no wider type in C++.
+template <class T>
+inline T UpperProduct(T a, T b) {
+  if constexpr (sizeof(T) < 8) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (sizeof(T) * 8));
+  } else {
+    auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+    uint64_t x0 = x & UINT32_MAX, x1 = x >> 32, y0 = y & UINT32_MAX, y1 = y >> 32;
+    uint64_t middle = x1 * y0 + ((x0 * y0) >> 32);
+    uint64_t upper = x1 * y1 + (middle >> 32) + ((x0 * y1 + (middle & UINT32_MAX)) >> 32);
+    if (a < 0) upper -= y;
+    if (b < 0) upper -= x;
+    return static_cast<T>(upper);
+  }
 }
 
 template <class T>
@@ -135,6 +178,7 @@ inline T IntegerBinary(Op op, T a, T b) {
   if (op == Op::Add) return static_cast<T>(x + y);
   if (op == Op::Sub) return static_cast<T>(x - y);
   if (op == Op::Mul) return static_cast<T>(x * y);
+  if (op == Op::MulHi) return UpperProduct(a, b);
   if (op == Op::Min) return a < b ? a : b;
   if (op == Op::Max) return a > b ? a : b;
   if (op == Op::And) return static_cast<T>(x & y);
@@ -149,6 +193,23 @@ inline bool BoolBinary(Op op, bool a, bool b) {
   if (op == Op::And) return a && b;
   if (op == Op::Or) return a || b;
   return a != b;
+}
+
+/// sin(pi a), or its cosine: fmod is exact, and so are the angles that are taken to the first eighth.
+template <class F>
+inline F TurnedSine(F a, bool is_cosine) {
+  if (!std::isfinite(a)) return std::numeric_limits<F>::quiet_NaN();
+  constexpr F kPi = std::numbers::pi_v<F>;
+  F b = std::fmod(std::fabs(a), F(2));  // in [0, 2)
+  bool minus = !is_cosine && std::signbit(a);
+  if (b >= 1) minus = !minus, b -= 1;
+  // Now in [0, 1): sine as it is, the cosine with the other sign beyond 1/2.
+  if (b > F(0.5)) minus = minus != is_cosine, b = 1 - b;
+  if (is_cosine ? b == F(0.5) : b == 0) return is_cosine ? F(0) : std::copysign(F(0), a);
+  bool as_sine = (b <= F(0.25)) != is_cosine;
+  F c = b <= F(0.25) ? b : F(0.5) - b;
+  F value = as_sine ? std::sin(kPi * c) : std::cos(kPi * c);
+  return minus ? -value : value;
 }
 
 /// `F` is float or double.
@@ -184,6 +245,17 @@ inline F FloatUnary(Op op, F a) {
   if (op == Op::Exp2) return std::exp2(a);
   if (op == Op::Log) return std::log(a);
   if (op == Op::Log2) return std::log2(a);
+  if (op == Op::Expm1) return std::expm1(a);
+  if (op == Op::Log1p) return std::log1p(a);
+  if (op == Op::Cbrt) return std::cbrt(a);
+  if (op == Op::Erfc) return std::erfc(a);
+  if (op == Op::Asinh) return std::asinh(a);
+  if (op == Op::Acosh) return std::acosh(a);
+  if (op == Op::Atanh) return std::atanh(a);
+  if (op == Op::Exp10) return std::pow(F(10), a);
+  if (op == Op::Log10) return std::log10(a);
+  if (op == Op::Sinpi) return TurnedSine(a, false);
+  if (op == Op::Cospi) return TurnedSine(a, true);
   return std::erf(a);
 }
 
@@ -203,6 +275,9 @@ inline F FloatBinary(Op op, F a, F b) {
     return a - whole;
   }
   if (op == Op::Pow) return std::pow(a, b);
+  if (op == Op::Hypot) return std::hypot(a, b);
+  if (op == Op::Copysign) return std::copysign(a, b);
+  if (op == Op::Fdim) return a <= b ? F(0) : a - b;
   return std::atan2(a, b);
 }
 

@@ -96,6 +96,9 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
     case TypeRule::CompareOrder:
       if (!IsNumber(a) || !(a == b)) return std::nullopt;
       return a.WithScalar(Scalar::I1);
+    case TypeRule::Classify:
+      if (!a.IsFloat() || !a.IsRegister()) return std::nullopt;
+      return a.WithScalar(Scalar::I1);
     case TypeRule::SelectRule:
       if (!a.IsBool() || !b.IsRegister() || !(b == c)) return std::nullopt;
       if (!a.IsScalar() && !(a == b.WithScalar(Scalar::I1))) return std::nullopt;

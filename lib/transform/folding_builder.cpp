@@ -28,6 +28,7 @@ bool IsExactEverywhere(Op op, Type result) {
     case OpClass::Compare:
     case OpClass::Bits:
     case OpClass::Convert:
+    case OpClass::Composed:
       return true;
     case OpClass::Arithmetic:
       return !result.IsFloat() || ir::Has(op, ir::Exact);

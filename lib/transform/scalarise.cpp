@@ -8,6 +8,7 @@
 #include "transform/scalarise.h"
 
 #include "support/check.h"
+#include "transform/composed.h"
 #include "transform/matrix_expansion.h"
 #include "transform/random_expansion.h"
 #include "transform/rewriter.h"
@@ -62,6 +63,10 @@ class ScalariseRewriter final : public Rewriter {
     }
     bool compound = data.result_count == 1 && IsCompound(from_.TypeOf(from_.Result(inst)));
     for (Value v : from_.Operands(inst)) compound = compound || IsCompound(from_.TypeOf(v));
+    if (!compound && ir::ClassOf(data.op) == ir::OpClass::Composed) {
+      std::vector<Value> operands = MapAll(from_.Operands(inst));
+      return Define(inst, ExpandComposed(builder_, data.op, operands));
+    }
     if (!compound) return Copy(inst);
     if (data.op == Op::Print) return VisitPrint(inst);
     SetParts(from_.Result(inst), Expand(inst));
@@ -389,7 +394,9 @@ class ScalariseRewriter final : public Rewriter {
       // A scalar among vectors (a factor, a condition) counts for every component.
       std::vector<Value> operands;
       for (const std::vector<Value>& part : parts) operands.push_back(part.size() == 1 ? part[0] : part[k]);
-      if (data.op == Op::Cast) {
+      if (ir::ClassOf(data.op) == ir::OpClass::Composed) {
+        all.push_back(ExpandComposed(builder_, data.op, operands));
+      } else if (data.op == Op::Cast) {
         all.push_back(builder_.Cast(operands[0], result.ScalarType()));
       } else if (data.op == Op::Bitcast) {
         all.push_back(builder_.Bitcast(operands[0], result.ScalarType()));
@@ -404,7 +411,7 @@ class ScalariseRewriter final : public Rewriter {
   SideTable<Value, uint32_t> first_part_;  ///< position in parts_ plus one
 };
 
-/// True when anything in the function is a vector or matrix, or a random number.
+/// True when anything in the function is a vector or matrix, a random number, or composed.
 bool HasCompound(const ir::Module& module, const Function& function) {
   for (uint32_t n = 0; n < function.ValueCount(); ++n) {
     Type type = function.TypeOf(Value(n));
@@ -413,6 +420,7 @@ bool HasCompound(const ir::Module& module, const Function& function) {
   for (uint32_t n = 0; n < function.InstCount(); ++n) {
     Inst inst(n);
     if (function[inst].op == Op::Random) return true;
+    if (ir::ClassOf(function[inst].op) == ir::OpClass::Composed) return true;
     if (!ir::IsAccess(function[inst].op)) continue;
     if (IsCompound(module.ElementType(function, function.Operand(inst, 0), function[inst].attr))) return true;
   }

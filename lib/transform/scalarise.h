@@ -17,6 +17,7 @@ struct ScalariseConfig {
 /// - A local array of vectors becomes an array of scalars, C components per element, at index `i*C + k`.
 /// - Carried values, results of `if`, `for` and `while` become one per component.
 /// - An index that is not constant becomes a chain of selects; out of range it gives the last component.
+/// - Operations of the class Composed are written in others (composed.h).
 /// - `norm` is `sqrt(dot)`, `normalize` divides by it; their derivatives at zero are those of the formula.
 /// - `det` and `inverse` expand by cofactors of 2 by 2 minors, up to 4 by 4.
 ///

@@ -13,10 +13,6 @@ using ir::Inst;
 using ir::Op;
 using ir::Value;
 
-/// Operations with a partial derivative that is not finite for some finite operands.
-constexpr Op kSingular[] = {Op::Div, Op::Rem,  Op::Mod, Op::Rcp,  Op::Sqrt, Op::Rsqrt,
-                            Op::Log, Op::Log2, Op::Pow, Op::Asin, Op::Acos, Op::Atan2};
-
 class SingularSinker {
  public:
   explicit SingularSinker(Function& function) : function_(function), uses_(function) {}
@@ -54,7 +50,7 @@ class SingularSinker {
     if (ir::InfoOf(data.op).effect != ir::Effect::Pure || data.result_count != 1) return false;
     if (!function_.TypeOf(function_.Result(inst)).IsFloat()) return false;
     bool by_literal = data.op == Op::Div && function_.IsConstant(function_.Operand(inst, 1));
-    if (!by_literal && std::ranges::find(kSingular, data.op) != std::end(kSingular)) return true;
+    if (!by_literal && ir::Has(data.op, ir::Singular)) return true;
     return std::ranges::any_of(function_.Operands(inst), [&](Value operand) {
       Inst source = function_.DefiningInst(operand);
       return source.Valid() && singular_.Has(source) && function_[source].parent == data.parent;

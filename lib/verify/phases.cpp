@@ -100,6 +100,10 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (form >= Form::Flat && parallel && data.parent != function.Body())
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a branch or a loop");
     if (form < Form::Scalars || data.op == Op::Call) continue;
+    if (ir::ClassOf(data.op) == ir::OpClass::Composed)
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after scalarisation");
+    if (module.phase == Phase::Lowered && ir::Has(data.op, ir::OwnText))
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
     if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
     if (!MayTouchVectors(function, module.phase, data.op) && TouchesVectors(function, inst))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");

@@ -22,10 +22,14 @@ TARGETS = ["cpu:x86-64|cpu:x86-64-v3|cpu:x86-64-v4", "cpu:aarch64", "cuda:sm_80"
 # Relative; a sum or a product may be contracted, and functions differ in their last digits.
 TOLERANCE = {"f16": 4e-3, "f32": 2e-5, "f64": 1e-11}
 UNARY = """neg abs sgn floor ceil round trunc sqrt rsqrt rcp sin cos tan asin acos atan sinh cosh tanh exp exp2 log log2
-erf""".split()
-BINARY = "add sub mul div rem mod floordiv pow atan2 min max".split()
+erf expm1 log1p cbrt erfc asinh acosh atanh exp10 log10 sinpi cospi""".split()
+BINARY = "add sub mul div rem mod floordiv pow atan2 min max hypot copysign fdim".split()
 TERNARY = {"fma": "fma %a, %d, 0.5", "clamp": "clamp %a, 0.25, %d", "select": "select (lt %a, %d), %a, 0.5"}
 ATOMIC = "add sub min max".split()
+CLASSIFY = "isnan isinf isfinite".split()
+INTEGER = {"ctz": "ctz %p", "bitreverse": "bitreverse %p", "mulhi": "mulhi %p, %q", "ceildiv": "ceildiv %p, %q",
+           "clz": "clz %p", "popcount": "popcount %p"}
+INTEGERS = "i8 u8 i16 u16 i32 u32 i64 u64".split()
 COMPARE = "eq ne lt le gt ge".split()
 CASTS = "f16 f32 f64 i1 i8 u8 i16 u16 i32 u32 i64 u64".split()
 
@@ -54,6 +58,14 @@ def programs(scalar):
         yield op, whole(f"    %b = {text}\n    %r = mul %b, %a\n")
     for op in COMPARE:
         yield op, whole(f"    %c = {op} %a, %d\n    %r = if %c {{ yield (mul %a, %d) }} else {{ yield (add %a, %d) }}\n")
+    for op in CLASSIFY:
+        yield op, whole(f"    %b = div %a, %d\n    %c = {op} %b\n"
+                        "    %r = if %c { yield (mul %a, %d) } else { yield (add %a, %d) }\n")
+    if scalar == "f32":  # of the integers alone, once
+        for op, text in INTEGER.items():
+            for to in INTEGERS:
+                yield f"{op}-{to}", whole(f"    %p = cast (mul %a, 100.0) to {to}\n    %q = cast (mul %d, 7.0) to {to}\n"
+                                          f"    %o = {text}\n    %c = cast %o to T\n    %r = mul %c, %d\n")
     for to in CASTS:
         if to != scalar:
             yield "cast-" + to, whole(f"    %b = cast %a to {to}\n    %c = cast %b to T\n    %r = mul %c, %d\n")

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "ir/eval.h"
 #include "ir/number.h"
+#include "transform/composed.h"
 
 namespace adc::test {
 
@@ -119,7 +120,10 @@ inline void BuildKernel(ir::Module& module, const ScalarCase& c) {
   ir::Value index = kernel[body].params[0];
   std::vector<ir::Value> operands;
   for (ir::Value input : inputs) operands.push_back(b.Load(input, {&index, 1}));
-  ir::Value value = kernel.Result(b.Create(c.op, operands, {&c.result, 1}));
+  bool composed = ir::ClassOf(c.op) == ir::OpClass::Composed || ir::Has(c.op, ir::OwnText);
+  transform::FoldingBuilder folding(module, kernel, body);
+  ir::Value value = composed ? transform::ExpandComposed(folding, c.op, operands)
+                             : kernel.Result(b.Create(c.op, operands, {&c.result, 1}));
   b.Access(ir::Op::Store, out, {&index, 1}, {&value, 1});
   b.Yield({});
 }

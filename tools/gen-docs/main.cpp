@@ -93,6 +93,8 @@ const char* RuleText(ir::TypeRule rule) {
       return "two of one type, gives i1";
     case ir::TypeRule::CompareOrder:
       return "numbers of one type, gives i1";
+    case ir::TypeRule::Classify:
+      return "a float, gives i1";
     case ir::TypeRule::SelectRule:
       return "i1, two of one type";
     case ir::TypeRule::CastRule:

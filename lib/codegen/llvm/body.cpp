@@ -147,6 +147,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
       return EmitCheck(inst);
     case OpClass::Row:
       return EmitRow(inst);
+    case OpClass::Composed:
     case OpClass::Random:
     case OpClass::Terminator:
     case OpClass::Stack:

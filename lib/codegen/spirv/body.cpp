@@ -183,6 +183,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case OpClass::Row:
       EmitKernelInst(inst);
       return;
+    case OpClass::Composed:
     case OpClass::Random:
     case OpClass::Terminator:
     case OpClass::Stack:
