@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/memory.h"
+#include "ir/either_side.h"
 
 // A walk backwards from every place that decides. A tape that is not told apart from others is taken for all
 // of them: what is marked beyond need is only computed as it is written.
@@ -37,10 +38,10 @@ uint32_t StackOf(const ir::Function& function, Inst access) {
 bool IsDecisive(const ir::Function& function, Inst inst) {
   const ir::InstData& data = function[inst];
   if (data.operand_count == 0 || !function.TypeOf(function.Operand(inst, 0)).IsFloat()) return false;
-  if (ir::IsCompare(data.op)) return data.attr != kEitherSide;
+  if (ir::IsCompare(data.op)) return data.attr != ir::kEitherSide;
   // A derivative that is zero everywhere, of what is not constant: the value jumps.
   if (ir::InfoOf(data.op).derivative == ir::Derivative::Zero) return data.op != Op::StopGradient;
-  if (data.op == Op::Abs) return data.attr != kEitherSide;
+  if (data.op == Op::Abs) return data.attr != ir::kEitherSide;
   if (data.op == Op::Cast || data.op == Op::Bitcast) return !function.TypeOf(function.Result(inst)).IsFloat();
   return data.op == Op::Rem || data.op == Op::Mod || data.op == Op::Min || data.op == Op::Max ||
          data.op == Op::Clamp;

@@ -15,9 +15,9 @@
 //
 // Two kinds of place decide. *Control and addresses*: conditions, bounds, slots and rows of adstacks, indices
 // of every access. *Jumps and kinks*: an operation on floats whose result or derivative is not continuous in
-// its operands (IsDecisive), and the operands of an atomic that compares. The second kind makes every integer
-// and flag that is computed from floats exact where it is made; the walk backwards from the first finds
-// floats that reach one through memory.
+// its operands (IsDecisive; not those with the word `either`, ir/either_side.h), and the operands of an
+// atomic that compares. The second kind makes every integer and flag that is computed from floats exact where
+// it is made; the walk backwards from the first finds floats that reach one through memory.
 
 #include <unordered_map>
 #include <vector>
@@ -26,11 +26,6 @@
 #include "ir/function.h"
 
 namespace adc::analysis {
-
-/// `attr` of a comparison or an absolute value of floats that chooses between two forms of one number, as
-/// differentiation writes them (autodiff/rules.cpp): it decides nothing. The text does not show it, so that a
-/// module that was printed and read again computes a little more as it is written.
-inline constexpr uint32_t kEitherSide = 0;
 
 /// True for an operation on floats whose result jumps, or whose derivative does: comparisons, roundings to
 /// integral values, remainders, casts and bit casts to integers; min, max, clamp, abs.

@@ -1,7 +1,7 @@
 #pragma once
-// The partial derivatives of scalar operations: one table for both directions.
+// The partial derivatives of scalar operations: one text (partials.ir) for both directions.
 //
-// For an operation r = op(a, b, ...) the table gives, for each operand, `s` times the partial derivative by
+// For an operation r = op(a, b, ...) the text gives, for each operand, `s` times the partial derivative by
 // that operand, as IR. Reverse mode passes the adjoint of r and adds what comes back to the operand's
 // adjoint; forward mode passes the operand's tangent and sums what comes back over the operands. Because the
 // scaled form is built, and not the bare partial, a linear operation costs nothing and a branch-like one

@@ -1,5 +1,6 @@
 #include "ir/operation_printer.h"
 
+#include "ir/either_side.h"
 #include "ir/known.h"
 #include "ir/literal_places.h"
 #include "ir/string_literal.h"
@@ -23,7 +24,9 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::Binary:
     case OpForm::Ternary:
     case OpForm::Variadic:
-      return Plain(data.op, operands, result);
+      Plain(data.op, operands, result);
+      if (MayBeEither(data.op) && data.attr == kEitherSide) out_ += " either";
+      return;
     case OpForm::RandomForm:
       for (size_t n = 0; n < operands.size(); ++n) {
         out_ += n == 0 ? " " : ", ";

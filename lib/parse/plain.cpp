@@ -1,4 +1,5 @@
 #include "diag/errors/parse.h"
+#include "ir/either_side.h"
 #include "parse/body.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
@@ -148,7 +149,9 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
     made->poison = true;
     return true;
   }
+  bool either = ir::MayBeEither(op) && operand_types[0].IsFloat() && stream_.AcceptWord("either");
   *made = Create(op, operands, {&*result, 1}, word);
+  if (either && !made->poison) function_[made->inst].attr = ir::kEitherSide;
   if (stated_scalars) Check(made, operands);
   if (!stated.IsNone() && !stated_scalars && *result != stated) {
     stream_.Error(diag::E0107, stated_span,

@@ -1,0 +1,157 @@
+// The text is parsed once for each type of float, when the first partial of that type is asked for. A
+// parameter's name says what it stands for: %s the seed, %a, %b, %c the operands, %r the result.
+
+#include "autodiff/partials.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "diag/diagnostics.h"
+#include "parse/parser.h"
+#include "support/check.h"
+#include "verify/verify.h"
+
+namespace adc::autodiff {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Scalar;
+using ir::Value;
+
+namespace {
+
+constexpr uint32_t kMostOperands = 3;
+
+/// What the words of the text that depend on the type stand for.
+struct Words {
+  const char *real, *big, *tiny, *gone;
+};
+
+constexpr Words kHalf = {"f16", "0x1p14", "0x1p-9", "0x1p6"};
+constexpr Words kSingle = {"f32", "0x1p64", "0x1p-65", "0x1p8"};
+constexpr Words kDouble = {"f64", "0x1p512", "0x1p-513", "0x1p10"};
+
+void ReplaceAll(std::string& text, std::string_view what, std::string_view by) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+std::string TextFor(const Words& words) {
+  std::string text = kPartialsText;
+  ReplaceAll(text, "real", words.real);
+  ReplaceAll(text, ", BIG", std::string(", ") + words.big);
+  ReplaceAll(text, ", TINY", std::string(", ") + words.tiny);
+  ReplaceAll(text, ", GONE", std::string(", ") + words.gone);
+  return text;
+}
+
+/// 0, 1, 2 for an operand; 's' or 'r' for the seed or the result.
+char RoleOf(const Function& function, const ir::Module& module, Value parameter) {
+  std::string_view name = module.Text(function[parameter].name);
+  ADC_CHECK(name.size() == 1 && std::string_view("abcrs").find(name[0]) != std::string_view::npos,
+            "a partial takes something that is neither an operand nor the result");
+  return name[0] <= 'c' ? static_cast<char>(name[0] - 'a') : name[0];
+}
+
+}  // namespace
+
+/// The functions for one type of float.
+class PartialTable {
+ public:
+  explicit PartialTable(const Words& words) {
+    diag::SourceManager sources;
+    diag::Diagnostics diagnostics;
+    module_ = parse::ParseText("partials.ir", TextFor(words), {}, sources, diagnostics);
+    bool good = module_ != nullptr && !diagnostics.HasErrors() && verify::Verify(*module_, diagnostics);
+    ADC_CHECK(good, "the functions of partials.ir are well formed");
+    for (const auto& function : module_->functions)
+      by_name_.emplace(module_->Text(function->name), Partial(*module_, *function));
+    for (uint32_t op = 0; op < ir::kOpCount; ++op)
+      for (uint32_t n = 0; n < kMostOperands; ++n) by_op_[op][n] = Named(static_cast<Op>(op), n, {});
+  }
+
+  const Partial* Named(Op op, uint32_t n, std::string_view variant) const {
+    std::string name(ir::InfoOf(op).spelling);
+    name += {'.', static_cast<char>('a' + n)};
+    auto found = by_name_.find(name.append(variant));
+    return found == by_name_.end() ? nullptr : &found->second;
+  }
+  const Partial* Of(Op op, uint32_t n) const {
+    return n < kMostOperands ? by_op_[static_cast<uint8_t>(op)][n] : nullptr;
+  }
+
+ private:
+  std::unique_ptr<ir::Module> module_;
+  std::map<std::string, Partial, std::less<>> by_name_;
+  const Partial* by_op_[ir::kOpCount][kMostOperands];
+};
+
+namespace {
+
+const PartialTable& TableFor(Scalar scalar) {
+  static const PartialTable single(kSingle);
+  if (scalar == Scalar::F32) return single;
+  if (scalar == Scalar::F16) {
+    static const PartialTable half(kHalf);
+    return half;
+  }
+  ADC_CHECK(scalar == Scalar::F64, "a partial derivative of floats alone");
+  static const PartialTable wide(kDouble);
+  return wide;
+}
+
+}  // namespace
+
+const Partial* Partial::Find(Op op, uint32_t n, Scalar scalar, std::string_view variant) {
+  const PartialTable& table = TableFor(scalar);
+  return variant.empty() ? table.Of(op, n) : table.Named(op, n, variant);
+}
+
+Partial::Partial(const ir::Module& module, const Function& function) : function_(&function) {
+  for (Value parameter : function.Params()) {
+    char role = RoleOf(function, module, parameter);
+    roles_.push_back(role);
+    if (role < 3) operands_ |= static_cast<uint8_t>(1u << role);
+    if (role == 'r') reads_result_ = true;
+  }
+  uint32_t rounded = 0;
+  for (uint32_t n = 0; n < function.InstCount(); ++n) {
+    const ir::InstData& data = function[Inst(n)];
+    if (data.op == Op::Return) continue;
+    ADC_CHECK(!data.regions[0].Valid() && data.result_count == 1, "a partial is a straight line of values");
+    bool is_choice = data.op == Op::Neg || data.op == Op::Sgn || data.op == Op::Select ||
+                     data.op == Op::And || data.op == Op::Abs || ir::IsCompare(data.op);
+    if (!is_choice) rounded += data.op == Op::Mul ? 1 : 2;
+  }
+  is_computed_ = rounded > 1;
+}
+
+Value Partial::Write(ir::Builder& builder, std::span<const Value> operands, Value result, Value s) const {
+  const Function& function = *function_;
+  std::vector<Value> written(function.ValueCount());
+  for (size_t n = 0; n < roles_.size(); ++n) {
+    Value given = roles_[n] == 's' ? s : roles_[n] == 'r' ? result : operands[static_cast<size_t>(roles_[n])];
+    ADC_CHECK(given.Valid(), "what a partial reads is there");
+    written[function.Params()[n].raw] = given;
+  }
+  auto map = [&](Value v) {
+    if (!function.IsConstant(v)) return written[v.raw];
+    const ir::ConstantData& constant = function.ConstantOf(v);
+    return builder.Bits(constant.type, constant.bits);
+  };
+  for (Inst inst : function[function.Body()].insts) {
+    const ir::InstData& data = function[inst];
+    std::vector<Value> values;
+    for (Value v : function.Operands(inst)) values.push_back(map(v));
+    if (data.op == Op::Return) return values[0];
+    ir::Type type = function.TypeOf(function.Result(inst));
+    Inst made = builder.Create(data.op, values, {&type, 1});
+    builder.function()[made].attr = data.attr;
+    written[function.Result(inst).raw] = builder.function().Result(made);
+  }
+  ADC_UNREACHABLE("a partial returns a value");
+}
+
+}  // namespace adc::autodiff
