@@ -46,9 +46,7 @@ DiffParameters DiffParameters::FromAttributes(const ir::Module& module, const Fu
 bool PassesDerivative(Op op) {
   switch (ir::InfoOf(op).derivative) {
     case ir::Derivative::Linear:
-    case ir::Derivative::NeedsOperands:
-    case ir::Derivative::NeedsResult:
-    case ir::Derivative::NeedsBoth:
+    case ir::Derivative::Partials:
       return !ir::IsTerminator(op);
     case ir::Derivative::None:
     case ir::Derivative::Zero:

@@ -3,6 +3,7 @@
 
 #include "autodiff/partials.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -70,6 +71,7 @@ class PartialTable {
       by_name_.emplace(module_->Text(function->name), Partial(*module_, *function));
     for (uint32_t op = 0; op < ir::kOpCount; ++op)
       for (uint32_t n = 0; n < kMostOperands; ++n) by_op_[op][n] = Named(static_cast<Op>(op), n, {});
+    CheckComplete();
   }
 
   const Partial* Named(Op op, uint32_t n, std::string_view variant) const {
@@ -83,6 +85,20 @@ class PartialTable {
   }
 
  private:
+  /// What the table of operations gives a derivative has one here, and nothing else.
+  void CheckComplete() const {
+    for (uint32_t number = 0; number < ir::kOpCount; ++number) {
+      auto op = static_cast<Op>(number);
+      ir::Derivative derivative = ir::InfoOf(op).derivative;
+      bool has_class = ir::ClassOf(op) == ir::OpClass::Arithmetic || ir::ClassOf(op) == ir::OpClass::Function;
+      bool wants =
+          has_class && (derivative == ir::Derivative::Linear || derivative == ir::Derivative::Partials);
+      bool has =
+          std::ranges::any_of(by_op_[number], [](const Partial* partial) { return partial != nullptr; });
+      ADC_CHECK(wants == has, "partials.ir holds the operations that have partial derivatives");
+    }
+  }
+
   std::unique_ptr<ir::Module> module_;
   std::map<std::string, Partial, std::less<>> by_name_;
   const Partial* by_op_[ir::kOpCount][kMostOperands];

@@ -139,14 +139,12 @@ enum class Effect : uint8_t {
 };
 
 enum class Derivative : uint8_t {
-  None,           ///< not a float operation
-  Zero,           ///< derivative zero everywhere (steps, stop_gradient)
-  Linear,         ///< partials are constants
-  NeedsOperands,  ///< partials read operands
-  NeedsResult,    ///< partials read the result alone
-  NeedsBoth,      ///< partials read operands and, where that is cheaper, the result
-  Memory,         ///< adjoint of memory
-  Control,        ///< adjoint of structure
+  None,      ///< not a float operation
+  Zero,      ///< derivative zero everywhere (steps, stop_gradient)
+  Linear,    ///< partials are constants
+  Partials,  ///< partials read values: autodiff/partials.ir, or the operations that it is written in
+  Memory,    ///< adjoint of memory
+  Control,   ///< adjoint of structure
   NotDifferentiable,
 };
 

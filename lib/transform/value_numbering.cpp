@@ -149,9 +149,7 @@ bool ValueNumbering::KeepsZeros(Op op, std::span<const Value> operands) const {
     case ir::Derivative::Zero:
     case ir::Derivative::Linear:
       return true;
-    case ir::Derivative::NeedsOperands:
-    case ir::Derivative::NeedsResult:
-    case ir::Derivative::NeedsBoth:
+    case ir::Derivative::Partials:
       break;
     case ir::Derivative::Memory:
     case ir::Derivative::Control:

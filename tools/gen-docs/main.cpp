@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "autodiff/partials.h"
 #include "diag/errors.h"
 #include "driver/pipeline.h"
 #include "ir/op.h"
@@ -174,20 +175,31 @@ const char* RuleText(ir::TypeRule rule) {
   return "";
 }
 
-const char* DerivativeText(ir::Derivative derivative) {
-  switch (derivative) {
+/// What the partials of `op` read: `a`, `b`, `c`, and `r`, the result.
+std::string ReadsText(ir::Op op) {
+  std::string reads;
+  for (const char* name : {"a", "b", "c", "r"}) {
+    bool is_read = false;
+    for (uint32_t n = 0; n < 3; ++n) {
+      const autodiff::Partial* partial = autodiff::Partial::Find(op, n, ir::Scalar::F32);
+      if (partial == nullptr) continue;
+      is_read |= *name == 'r' ? partial->reads_result() : (partial->operands() >> (*name - 'a') & 1) != 0;
+    }
+    if (is_read) reads += (reads.empty() ? "reads `" : ", `") + std::string(name) + "`";
+  }
+  return reads.empty() ? "of what it is written in" : reads;
+}
+
+std::string DerivativeText(ir::Op op) {
+  switch (ir::InfoOf(op).derivative) {
     case ir::Derivative::None:
       return "";
     case ir::Derivative::Zero:
       return "zero";
     case ir::Derivative::Linear:
       return "linear";
-    case ir::Derivative::NeedsOperands:
-      return "reads operands";
-    case ir::Derivative::NeedsResult:
-      return "reads the result";
-    case ir::Derivative::NeedsBoth:
-      return "reads operands or result";
+    case ir::Derivative::Partials:
+      return ReadsText(op);
     case ir::Derivative::Memory:
       return "of memory";
     case ir::Derivative::Control:
@@ -203,7 +215,7 @@ std::string Operations() {
   for (uint32_t position = 0; position < ir::kOpCount; ++position) {
     const ir::OpInfo& info = ir::InfoOf(static_cast<ir::Op>(position));
     out += "| `" + std::string(info.spelling) + "` | " + FormText(info.form) + " | " + RuleText(info.rule) +
-           " | " + Cell(info.doc) + " | " + DerivativeText(info.derivative) + " |\n";
+           " | " + Cell(info.doc) + " | " + DerivativeText(static_cast<ir::Op>(position)) + " |\n";
   }
   return out;
 }
