@@ -1,41 +1,58 @@
-#include "codegen/common/late_prologue.h"
+#include "raise/late_prologue.h"
 
-namespace adc::codegen {
+#include <map>
+
+#include "analysis/tasks.h"
+
+namespace adc::raise {
 namespace {
 
 using ir::Block;
 using ir::Inst;
 using ir::Op;
 
-class Finder {
+class Mover {
  public:
-  Finder(const ir::Function& kernel, uint32_t first, Inst loop) : kernel_(kernel), loop_(loop) {
-    const std::vector<Inst>& body = kernel[kernel[loop].parent].insts;
-    for (uint32_t position = first; body[position] != loop; ++position) {
+  Mover(ir::Function& kernel, const analysis::Task& task) : kernel_(kernel), loop_(task.parallel) {
+    const std::vector<Inst>& body = kernel[kernel.Body()].insts;
+    for (uint32_t position = task.first; body[position] != loop_; ++position) {
       prologue_.push_back(body[position]);
       inside_.Insert(body[position]);
     }
   }
 
-  SideTable<Inst, Block> Find(const ChunkSums& sums) {
+  void Run() {
     Use(loop_, kernel_.Body());
-    for (const ChunkSum& sum : sums.sums) Use(sum.first, kernel_.Body());
     Walk(kernel_[loop_].regions[0]);
+    std::map<Block, std::vector<Inst>> late;  // last one first
     for (size_t n = prologue_.size(); n-- > 0;) {
       Inst inst = prologue_[n];
-      Block place = ir::ClassOf(kernel_[inst].op) == ir::OpClass::Function ? kernel_.Body()
-                                                                           : Outermost(used_in_.Get(inst));
+      bool stays = ir::ClassOf(kernel_[inst].op) == ir::OpClass::Function || ir::HasRegions(kernel_[inst].op);
+      Block place = stays ? kernel_.Body() : Outermost(used_in_.Get(inst));
       bool waits = place.Valid() && place != kernel_.Body() && place != kernel_[loop_].regions[0];
-      if (waits) late_.Set(inst) = place;
+      if (waits) {
+        late[place].push_back(inst);
+        moved_.Insert(inst);
+      }
       Use(inst, waits ? place : kernel_.Body());
+      for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+        for (Inst inner : kernel_[kernel_[inst].regions[region]].insts) Use(inner, kernel_.Body());
+      }
     }
-    return std::move(late_);
+    std::erase_if(kernel_[kernel_.Body()].insts, [&](Inst inst) { return moved_.Has(inst); });
+    for (const auto& [block, insts] : late) {
+      kernel_[block].insts.insert(kernel_[block].insts.begin(), insts.rbegin(), insts.rend());
+      for (Inst inst : insts) kernel_[inst].parent = block;
+    }
   }
 
  private:
   void Walk(Block block) {
     for (Inst inst : kernel_[block].insts) {
       Use(inst, block);
+      // The cell of a sum is updated after the loop.
+      if (ir::IsAccess(kernel_[inst].op) && (kernel_[inst].flags & ir::kFlagPrivate) != 0)
+        Use(inst, kernel_.Body());
       for (Block region : kernel_[inst].regions) {
         if (region.Valid()) Walk(region);
       }
@@ -83,19 +100,23 @@ class Finder {
     return result;
   }
 
-  const ir::Function& kernel_;
+  ir::Function& kernel_;
   Inst loop_;
   std::vector<Inst> prologue_;
-  IndexSet<Inst> inside_;
+  IndexSet<Inst> inside_, moved_;
   SideTable<Inst, Block> used_in_;
-  SideTable<Inst, Block> late_;
 };
 
 }  // namespace
 
-SideTable<Inst, Block> FindLatePrologue(const ir::Function& kernel, uint32_t first, Inst loop,
-                                        const ChunkSums& sums) {
-  return Finder(kernel, first, loop).Find(sums);
+void DelayPrologue(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
+  if (!config.device) return;
+  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  // Last one first: positions before a task stay as they are.
+  for (size_t n = tasks.size(); n-- > 0;) {
+    if (tasks[n].kind != analysis::TaskKind::Parallel) continue;
+    Mover(kernel, tasks[n]).Run();
+  }
 }
 
-}  // namespace adc::codegen
+}  // namespace adc::raise

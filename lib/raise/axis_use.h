@@ -9,7 +9,7 @@
 
 #include "ir/function.h"
 
-namespace adc::codegen {
+namespace adc::raise {
 
 class AxisUse {
  public:
@@ -29,4 +29,4 @@ class AxisUse {
   SideTable<ir::Value, uint32_t> axes_;
 };
 
-}  // namespace adc::codegen
+}  // namespace adc::raise

@@ -1,11 +1,17 @@
-#include "codegen/common/chunk_sums.h"
+#include "raise/private_sums.h"
 
 #include <map>
+#include <set>
 
-#include "codegen/common/axis_use.h"
+#include "analysis/tasks.h"
+#include "ir/reduction.h"
+#include "raise/axis_use.h"
 
-namespace adc::codegen {
+namespace adc::raise {
 namespace {
+
+using ir::Reduction;
+using ir::ReductionOf;
 
 /// Memory that may overlap: a buffer, a field of a layout, or all parameters that say `alias` together.
 struct Place {
@@ -35,37 +41,26 @@ struct Accumulation {
   bool conditional = false;
 };
 
-class Finder {
+class Marker {
  public:
-  Finder(const ir::Function& kernel, uint32_t first, ir::Inst loop)
-      : kernel_(kernel), first_(first), loop_(loop), axes_(kernel, loop) {
-    MarkUses(kernel[loop].regions[0]);
+  Marker(ir::Function& kernel, const analysis::Task& task)
+      : kernel_(kernel), task_(task), loop_(task.parallel), axes_(kernel, loop_) {
+    MarkUses(kernel[loop_].regions[0]);
   }
 
-  ChunkSums Find() {
+  void Run() {
     Walk(kernel_[loop_].regions[0], false);
-    const std::vector<ir::Inst>& task = kernel_[kernel_[loop_].parent].insts;
-    for (size_t position = first_; task[position] != loop_; ++position) {
-      if (ir::IsAccess(kernel_[task[position]].op)) Note(task[position], std::nullopt);
-    }
-    ChunkSums sums;
-    std::map<std::vector<uint32_t>, uint32_t> known;
+    const std::vector<ir::Inst>& insts = kernel_[kernel_.Body()].insts;
+    for (uint32_t position = task_.first; insts[position] != loop_; ++position) NoteAll(insts[position]);
     for (const Accumulation& a : accumulations_) {
-      const PlaceUse* use = UseOf(a);
-      if (use->mixed) continue;
-      if (!IsUniform(a.inst)) {
-        if (IsGathered(a.inst)) Gather(a, sums);
-        continue;
+      if (UseOf(a)->mixed) continue;
+      if (IsUniform(a.inst)) {
+        kernel_[a.inst].flags |= ir::kFlagPrivate;
+        if (!a.conditional) kernel_[a.inst].flags |= ir::kFlagAlways;
+      } else if (IsGathered(a.inst) && HasTable(a.inst)) {
+        kernel_[a.inst].flags |= ir::kFlagGathered;
       }
-      const ir::InstData& data = kernel_[a.inst];
-      std::vector<uint32_t> key{data.attr, data.component};
-      for (ir::Value v : kernel_.Operands(a.inst).first(1u + data.index_count)) key.push_back(v.raw);
-      auto [place, fresh] = known.try_emplace(key, static_cast<uint32_t>(sums.sums.size()));
-      if (fresh) sums.sums.push_back({a.inst, *use->reduction, a.conditional});
-      if (!a.conditional) sums.sums[place->second].conditional = false;
-      sums.sum_of.Set(a.inst) = place->second;
     }
-    return sums;
   }
 
  private:
@@ -94,6 +89,14 @@ class Finder {
       for (ir::Block region : data.regions) {
         if (region.Valid()) Walk(region, true);
       }
+    }
+  }
+
+  /// Records the accesses of the prologue: they read.
+  void NoteAll(ir::Inst inst) {
+    if (ir::IsAccess(kernel_[inst].op)) Note(inst, std::nullopt);
+    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+      for (ir::Inst inner : kernel_[kernel_[inst].regions[region]].insts) NoteAll(inner);
     }
   }
 
@@ -146,18 +149,11 @@ class Finder {
     return used != axes_.All();
   }
 
-  void Gather(const Accumulation& a, ChunkSums& sums) {
-    auto [place, fresh] = tables_.try_emplace(a.place, static_cast<uint32_t>(sums.gathered.size()));
-    if (fresh && sums.gathered.size() == kMaxTables) {
-      tables_.erase(place);
-      return;
-    }
-    // Parameters that say `alias` share one place, and may differ in type.
-    if (fresh) sums.gathered.push_back(a.inst);
-    ir::Inst first = sums.gathered[place->second];
-    if (kernel_.TypeOf(kernel_.AccessValues(first)[0]) != kernel_.TypeOf(kernel_.AccessValues(a.inst)[0]))
-      return;
-    sums.gathered_of.Set(a.inst) = place->second;
+  /// A table per buffer or field, as far as there are some.
+  bool HasTable(ir::Inst inst) {
+    std::pair<uint32_t, uint32_t> of{kernel_[kernel_.Operand(inst, 0)].number, kernel_[inst].attr};
+    if (tables_.size() < kMaxTables) tables_.insert(of);
+    return tables_.contains(of);
   }
 
   bool IsUniform(ir::Inst inst) const {
@@ -167,11 +163,11 @@ class Finder {
     return true;
   }
 
-  const ir::Function& kernel_;
-  uint32_t first_;
+  ir::Function& kernel_;
+  const analysis::Task& task_;
   ir::Inst loop_;
   AxisUse axes_;
-  std::map<Place, uint32_t> tables_;
+  std::set<std::pair<uint32_t, uint32_t>> tables_;
   IndexSet<ir::Value> used_;
   IndexSet<ir::Block> inside_;
   std::map<Place, PlaceUses> uses_;
@@ -180,18 +176,10 @@ class Finder {
 
 }  // namespace
 
-std::optional<Reduction> ReductionOf(ir::Op op) {
-  if (op == ir::Op::AtomicAdd || op == ir::Op::AtomicSub || op == ir::Op::AddTo) return Reduction::Add;
-  if (op == ir::Op::AtomicMin) return Reduction::Min;
-  if (op == ir::Op::AtomicMax) return Reduction::Max;
-  if (op == ir::Op::AtomicAnd) return Reduction::And;
-  if (op == ir::Op::AtomicOr) return Reduction::Or;
-  if (op == ir::Op::AtomicXor) return Reduction::Xor;
-  return std::nullopt;
+void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig&) {
+  for (const analysis::Task& task : analysis::TasksOf(kernel)) {
+    if (task.kind == analysis::TaskKind::Parallel) Marker(kernel, task).Run();
+  }
 }
 
-ChunkSums FindChunkSums(const ir::Function& kernel, uint32_t first, ir::Inst loop) {
-  return Finder(kernel, first, loop).Find();
-}
-
-}  // namespace adc::codegen
+}  // namespace adc::raise

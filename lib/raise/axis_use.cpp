@@ -1,6 +1,6 @@
-#include "codegen/common/axis_use.h"
+#include "raise/axis_use.h"
 
-namespace adc::codegen {
+namespace adc::raise {
 
 using ir::Op;
 
@@ -51,4 +51,4 @@ void AxisUse::WalkControl(ir::Inst inst) {
   }
 }
 
-}  // namespace adc::codegen
+}  // namespace adc::raise
