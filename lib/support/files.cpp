@@ -4,7 +4,7 @@
 // a neighbour under a lock; a lock that its process no longer holds marks what a kill has left, and the next
 // run removes it.
 
-#include "driver/files.h"
+#include "support/files.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,16 +16,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "diag/errors/driver.h"
-#include "support/read_text.h"
-
-namespace adc::driver {
+namespace adc {
 
 namespace {
 
-using diag::Fail;
-
-diag::Diagnostic CannotWrite(const std::string& path, int error) {
+FileFailure CannotWrite(const std::string& path, int error) {
   std::string help;
   if (error == ENOSPC || error == EDQUOT) {
     help = "free space on that disk, or write elsewhere";
@@ -34,11 +29,11 @@ diag::Diagnostic CannotWrite(const std::string& path, int error) {
   } else if (error == EACCES || error == EROFS || error == EPERM) {
     help = "write elsewhere, or change who may write there";
   }
-  return Fail(diag::E0702, {}, "cannot write '" + path + "': " + std::strerror(error), std::move(help));
+  return {"cannot write '" + path + "': " + std::strerror(error), std::move(help)};
 }
 
-diag::Diagnostic CannotRead(const std::string& path, int error) {
-  return Fail(diag::E0701, {}, "cannot read '" + path + "': " + std::strerror(error));
+FileFailure CannotRead(const std::string& path, int error) {
+  return {"cannot read '" + path + "': " + std::strerror(error), {}};
 }
 
 /// 0, or the errno of the write that failed.
@@ -151,32 +146,47 @@ int WriteNamed(const std::string& place, mode_t mode, std::span<const uint8_t> b
   return error;
 }
 
-}  // namespace
-
-diag::Result<std::string> ReadWhole(const std::string& path, uint64_t most) {
-  ReadText read = ReadTextFile(path, most, /*regular_only=*/false, /*text=*/false);
+/// What was read of `path`, or why there is nothing.
+FileResult<std::string> Whole(const std::string& path, uint64_t most, ReadText read) {
   if (read.end == ReadEnd::Whole) return std::move(read.text);
   if (read.end == ReadEnd::Failed) return CannotRead(path, read.error);
-  return Fail(diag::E0701, {},
-              "cannot read '" + path + "': it has more than " + std::to_string(most >> 20) + " MiB",
-              "no file of this kind is that large");
+  constexpr uint64_t kMebibyte = uint64_t{1} << 20;
+  std::string limit =
+      most < kMebibyte ? std::to_string(most) + " bytes" : std::to_string(most / kMebibyte) + " MiB";
+  return FileFailure{"cannot read '" + path + "': it has more than " + limit,
+                     "no file of this kind is that large"};
 }
 
-diag::Status CheckReadable(const std::string& path) {
+}  // namespace
+
+FileResult<std::string> ReadWhole(const std::string& path, uint64_t most, const WantedBytes& wanted) {
+  return Whole(path, most, ReadTextFile(path, most, /*regular_only=*/false, /*text=*/false, wanted));
+}
+
+FileResult<std::string> ReadBegin(const std::string& path) {
+  return ReadWhole(path, UINT64_MAX, [](std::string_view) { return uint64_t{0}; });
+}
+
+FileResult<std::string> ReadWholeText(const std::string& path, uint64_t most) {
+  return Whole(path, most, ReadTextFile(path, most, /*regular_only=*/false));
+}
+
+FileStatus CheckRegularFile(const std::string& path) {
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return CannotRead(path, errno);
   struct stat facts = {};
   int error = fstat(file, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
   close(file);
   if (error != 0) return CannotRead(path, error);
-  return diag::Unit{};
+  if (!S_ISREG(facts.st_mode)) return FileFailure{"cannot read '" + path + "': it is no regular file", ""};
+  return FileDone{};
 }
 
-diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
+FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   if (path == "-") {
     int error = WriteAll(STDOUT_FILENO, bytes);
     if (error != 0) return CannotWrite("standard output", error);
-    return diag::Unit{};
+    return FileDone{};
   }
   struct stat facts = {};
   bool exists = stat(path.c_str(), &facts) == 0;
@@ -187,7 +197,7 @@ diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes)
     int error = WriteAll(file, bytes);
     if (close(file) != 0 && error == 0) error = errno;
     if (error != 0) return CannotWrite(path, error);
-    return diag::Unit{};
+    return FileDone{};
   }
   if (exists && access(path.c_str(), W_OK) != 0) return CannotWrite(path, errno);
 
@@ -201,11 +211,11 @@ diag::Status WriteWhole(const std::string& path, std::span<const uint8_t> bytes)
   int error = WriteNameless(place, mode, bytes);
   if (error == kNoNameless) error = WriteNamed(place, mode, bytes);
   if (error != 0) return CannotWrite(path, error);
-  return diag::Unit{};
+  return FileDone{};
 }
 
-diag::Status WriteWhole(const std::string& path, std::string_view text) {
+FileStatus WriteWhole(const std::string& path, std::string_view text) {
   return WriteWhole(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
 }
 
-}  // namespace adc::driver
+}  // namespace adc

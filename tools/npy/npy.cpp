@@ -3,7 +3,7 @@
 // elements. The header is read by a small scanner for exactly such dicts; nothing in it is trusted: every
 // count is checked against the bytes that are there before memory is asked for.
 
-#include "support/npy.h"
+#include "npy/npy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #include "support/check.h"
 
-namespace adc::support {
+namespace adc::tool {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
@@ -155,9 +155,17 @@ std::string Transposed(const std::string& bytes, const std::vector<int64_t>& ext
   return result;
 }
 
-}  // namespace
+/// What stands before the elements.
+struct Begin {
+  Header header;
+  const TypeRow* type = nullptr;
+  size_t data_at = 0;  ///< where the elements begin
+  uint64_t count = 0, size = 0;
+};
 
-std::string ParseNpy(std::string_view file, NpyArray* array) {
+/// Reads what stands before the elements; says what is wrong with it. `data_at` is filled as soon as it is
+/// known.
+std::string ParseBegin(std::string_view file, Begin* begin) {
   if (file.substr(0, kMagic.size()) != kMagic) return "not a .npy file";
   auto byte = [&](size_t at) { return static_cast<uint32_t>(static_cast<unsigned char>(file[at])); };
   if (file.size() < 10) return "the file ends inside its header";
@@ -168,23 +176,46 @@ std::string ParseNpy(std::string_view file, NpyArray* array) {
   if (file.size() < start) return "the file ends inside its header";
   size_t length = byte(8) | (byte(9) << 8);
   if (version > 1) length |= (byte(10) << 16) | (byte(11) << 24);
+  begin->data_at = start + length;
   if (length > file.size() - start) return "the file ends inside its header";
 
-  Header header;
+  Header& header = begin->header;
   if (std::string wrong = HeaderScanner(file.substr(start, length)).Scan(&header); !wrong.empty())
     return wrong;
   if (header.descr.size() < 3 || std::string_view("<>|=").find(header.descr[0]) == std::string_view::npos)
     return "elements of type '" + header.descr.substr(0, 16) + "' cannot be read";
-  const TypeRow* row = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                    [&](const TypeRow& r) { return header.descr.substr(1) == r.code; });
-  if (row == std::end(kTypes)) return "elements of type '" + header.descr.substr(0, 16) + "' cannot be read";
+  begin->type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                             [&](const TypeRow& r) { return header.descr.substr(1) == r.code; });
+  if (begin->type == std::end(kTypes))
+    return "elements of type '" + header.descr.substr(0, 16) + "' cannot be read";
+  uint64_t bytes = begin->type->bytes;
+  if (!CountOf(header.extents, &begin->count) || __builtin_mul_overflow(begin->count, bytes, &begin->size))
+    return "the header says more elements than any file holds";
+  return {};
+}
 
-  uint64_t count = 0, size = 0;
-  std::string_view data = file.substr(start + length);
-  if (!CountOf(header.extents, &count) || __builtin_mul_overflow(count, uint64_t{row->bytes}, &size) ||
-      size != data.size()) {
-    return "the header says " + std::to_string(count) + " elements of " + std::to_string(row->bytes) +
-           " bytes, the file holds " + std::to_string(data.size()) + " bytes of them";
+}  // namespace
+
+uint64_t NpyWanted(std::string_view begin) {
+  Begin read;
+  // A header that is not all there wants as much as it says that it has.
+  if (!ParseBegin(begin, &read).empty()) return std::max<uint64_t>(begin.size(), read.data_at);
+  uint64_t end = 0;
+  bool fits = !__builtin_add_overflow(read.size, uint64_t{read.data_at} + 1, &end);
+  return fits ? end : UINT64_MAX;
+}
+
+std::string ParseNpy(std::string_view file, NpyArray* array) {
+  Begin begin;
+  if (std::string wrong = ParseBegin(file, &begin); !wrong.empty()) return wrong;
+  const Header& header = begin.header;
+  const TypeRow* row = begin.type;
+  uint64_t size = begin.size;
+  std::string_view data = file.substr(begin.data_at);
+  if (size != data.size()) {
+    return "the header says " + std::to_string(begin.count) + " elements of " + std::to_string(row->bytes) +
+           " bytes, the file holds " +
+           (size < data.size() ? "more" : std::to_string(data.size()) + " bytes of them");
   }
   array->type = row->name;
   array->extents = header.extents;
@@ -193,7 +224,7 @@ std::string ParseNpy(std::string_view file, NpyArray* array) {
     for (size_t at = 0; at < size; at += row->bytes)
       std::reverse(&array->bytes[at], &array->bytes[at] + row->bytes);
   }
-  if (header.fortran_order && header.extents.size() > 1 && count > 0)
+  if (header.fortran_order && header.extents.size() > 1 && begin.count > 0)
     array->bytes = Transposed(array->bytes, header.extents, row->bytes);
   if (array->type == "i1") {
     for (char& flag : array->bytes) flag = flag != 0 ? 1 : 0;
@@ -227,4 +258,4 @@ std::string NpyText(const NpyArray& array) {
   return file + header + array.bytes;
 }
 
-}  // namespace adc::support
+}  // namespace adc::tool

@@ -1,13 +1,13 @@
-#include "driver/progress.h"
+#include "support/progress.h"
 
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "driver/report.h"
+#include "support/terminal.h"
 
-namespace adc::driver {
+namespace adc {
 
 Progress::Progress() : began_(std::chrono::steady_clock::now()) {
   const char* terminal = std::getenv("TERM");
@@ -27,4 +27,4 @@ void Progress::Clear() {
   shown_ = false;
 }
 
-}  // namespace adc::driver
+}  // namespace adc

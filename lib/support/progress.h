@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string_view>
 
-namespace adc::driver {
+namespace adc {
 
 class Progress {
  public:
@@ -24,4 +24,4 @@ class Progress {
   std::chrono::steady_clock::time_point began_;
 };
 
-}  // namespace adc::driver
+}  // namespace adc

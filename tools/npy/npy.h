@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace adc::support {
+namespace adc::tool {
 
 /// A dense array in C order, little-endian.
 struct NpyArray {
@@ -15,6 +15,10 @@ struct NpyArray {
   std::vector<int64_t> extents;  ///< none: a single element
   std::string bytes;             ///< i1: one byte each, 0 or 1
 };
+
+/// Bytes of a .npy file that begins with `begin`, and one more where something follows its end; as many as
+/// `begin` where that is no .npy file, or one that cannot be read.
+uint64_t NpyWanted(std::string_view begin);
 
 /// Reads the bytes of a .npy file. Big-endian numbers and Fortran order are converted. Returns what is wrong
 /// with the file, empty where nothing is.
@@ -24,4 +28,4 @@ std::string ParseNpy(std::string_view file, NpyArray* array);
 /// size that type and extents say.
 std::string NpyText(const NpyArray& array);
 
-}  // namespace adc::support
+}  // namespace adc::tool
