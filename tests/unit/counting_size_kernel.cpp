@@ -75,10 +75,10 @@ std::vector<int64_t> Need(const Planned& planned, interp::Arguments arguments) {
 
 }  // namespace
 
-TEST_CASE("only the loop's condition is left in a size kernel", "[adstack]") {
+TEST_CASE("only the loop's condition is left in a size kernel", "[counting]") {
   auto planned = PlanText(kHalving);
-  std::vector<adstack::SizeKernel> sizes =
-      adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
+  std::vector<counting::SizeKernel> sizes =
+      counting::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
   REQUIRE(sizes.size() == 1);
   CHECK(planned->plan.tasks[0].size_kernel == "k.size0");
   CHECK(sizes[0].function->role == ir::KernelRole::Size);
@@ -98,11 +98,11 @@ TEST_CASE("only the loop's condition is left in a size kernel", "[adstack]") {
   CHECK(rounds == 1);
 }
 
-TEST_CASE("counts that depend on what was pushed settle level by level", "[adstack]") {
+TEST_CASE("counts that depend on what was pushed settle level by level", "[counting]") {
   auto planned = PlanText(kNested);
   REQUIRE(planned->plan.tasks[0].stacks.size() == 2);
-  std::vector<adstack::SizeKernel> sizes =
-      adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
+  std::vector<counting::SizeKernel> sizes =
+      counting::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
   REQUIRE(sizes.size() == 1);
   REQUIRE(sizes[0].plan.tasks[0].stacks.size() == 1);  // the outer one is popped for the inner condition
   CHECK(sizes[0].plan.tasks[0].stacks[0].id == 0);
@@ -117,12 +117,13 @@ TEST_CASE("counts that depend on what was pushed settle level by level", "[adsta
   CHECK(counted == std::vector<int64_t>{6, 4});
 }
 
-TEST_CASE("no size kernel where all is known, or where an atomic decides", "[adstack]") {
+TEST_CASE("no size kernel where all is known, or where an atomic decides", "[counting]") {
   auto known = PlanText(
       "kernel @k(%x: buffer<f32, 1>, %n: i32) {\n  parallel %i in 0..shape(%x, 0) {\n    %s = stack.new f32\n"
       "    for %t in 0..%n { stack.push %s, 1.0 at %t }\n"
       "    for %u in 0..%n reversed { %p = stack.pop %s at %u\n atomic add %x[%i], %p }\n  }\n}\n");
-  CHECK(adstack::AddSizeKernels(*known->module, *known->kernel, known->plan, {}, known->diagnostics).empty());
+  CHECK(
+      counting::AddSizeKernels(*known->module, *known->kernel, known->plan, {}, known->diagnostics).empty());
   CHECK(known->plan.tasks[0].size_kernel.empty());
   auto atomic = PlanText(
       "kernel @k(%x: buffer<f32, 1>, %c: buffer<i32, 0>) {\n  parallel %i in 0..shape(%x, 0) {\n"
@@ -130,6 +131,6 @@ TEST_CASE("no size kernel where all is known, or where an atomic decides", "[ads
       "    for %t in 0..%n { stack.push %s, 1.0 at %t }\n"
       "    for %u in 0..%n reversed { %p = stack.pop %s at %u\n atomic add %x[%i], %p }\n  }\n}\n");
   CHECK(atomic->plan.tasks[0].stacks[0].capacity == artifact::kNoNode);
-  CHECK(adstack::AddSizeKernels(*atomic->module, *atomic->kernel, atomic->plan, {}, atomic->diagnostics)
+  CHECK(counting::AddSizeKernels(*atomic->module, *atomic->kernel, atomic->plan, {}, atomic->diagnostics)
             .empty());
 }

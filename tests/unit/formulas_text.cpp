@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "adstack/formulas.h"
+#include "formulas/formulas.h"
 
-using namespace adc::adstack;
+using namespace adc::formulas;
 using adc::artifact::kNoNode;
 using adc::artifact::NodeId;
 using adc::artifact::SizeExprPool;

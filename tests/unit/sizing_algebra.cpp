@@ -4,10 +4,10 @@
 #include <random>
 #include <string>
 
-#include "adstack/compact_pool.h"
-#include "adstack/size_algebra.h"
+#include "sizing/compact_pool.h"
+#include "sizing/size_algebra.h"
 
-using namespace adc::adstack;
+using namespace adc::sizing;
 namespace artifact = adc::artifact;
 
 namespace {
@@ -78,7 +78,7 @@ NodeId RandomExpr(SizeAlgebra& algebra, std::mt19937& random, int depth) {
 
 }  // namespace
 
-TEST_CASE("sums meet in one normal form", "[adstack]") {
+TEST_CASE("sums meet in one normal form", "[sizing]") {
   SizeExprPool pool;
   SizeAlgebra algebra(pool);
   NodeId n = pool.Arg(0), i = pool.Index(0);
@@ -92,7 +92,7 @@ TEST_CASE("sums meet in one normal form", "[adstack]") {
   CHECK(algebra.Add(kNoNode, n) == kNoNode);
 }
 
-TEST_CASE("a maximum needs no loop where the expression only grows or only falls", "[adstack]") {
+TEST_CASE("a maximum needs no loop where the expression only grows or only falls", "[sizing]") {
   SizeExprPool pool;
   SizeAlgebra algebra(pool);
   NodeId n = pool.Arg(0), i = pool.Index(0), trips = algebra.Clamp0(n);
@@ -110,7 +110,7 @@ TEST_CASE("a maximum needs no loop where the expression only grows or only falls
   CHECK(algebra.MaxOver(0, kNoNode, i, false) == kNoNode);
 }
 
-TEST_CASE("partial sums have a closed form where the body is linear", "[adstack]") {
+TEST_CASE("partial sums have a closed form where the body is linear", "[sizing]") {
   SizeExprPool pool;
   SizeAlgebra algebra(pool);
   NodeId i = pool.Index(0);
@@ -126,7 +126,7 @@ TEST_CASE("partial sums have a closed form where the body is linear", "[adstack]
   CHECK(Value(pool, largest, {}).value == 0 + 1 + 4 + 9);
 }
 
-TEST_CASE("maxima, minima and constant ranges of random expressions", "[adstack]") {
+TEST_CASE("maxima, minima and constant ranges of random expressions", "[sizing]") {
   std::mt19937 random(7);
   uint32_t compared = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -162,7 +162,7 @@ TEST_CASE("maxima, minima and constant ranges of random expressions", "[adstack]
   CHECK(compared > 8000);
 }
 
-TEST_CASE("a compact pool keeps what its roots mean", "[adstack]") {
+TEST_CASE("a compact pool keeps what its roots mean", "[sizing]") {
   SizeExprPool pool, small;
   SizeAlgebra algebra(pool);
   NodeId waste = algebra.Mul(pool.Arg(0), pool.Arg(1));

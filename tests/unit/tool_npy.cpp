@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include "support/npy.h"
+#include "npy/npy.h"
 
-using adc::support::NpyArray;
-using adc::support::NpyText;
-using adc::support::ParseNpy;
+using adc::tool::NpyArray;
+using adc::tool::NpyText;
+using adc::tool::ParseNpy;
 
 namespace {
 
@@ -51,6 +51,21 @@ TEST_CASE("Fortran order and big-endian numbers are converted", "[interp]") {
   std::string expected;
   for (char n : {1, 3, 5, 2, 4, 6}) expected += n + std::string(1, '\0');
   CHECK(array.bytes == expected);
+}
+
+TEST_CASE("an array file says how long it is", "[interp]") {
+  using adc::tool::NpyWanted;
+  std::string file = File("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", std::string(8, 'x'));
+  CHECK(NpyWanted(file) == file.size() + 1);
+  CHECK(NpyWanted(file.substr(0, file.size() - 8)) == file.size() + 1);
+  CHECK(NpyWanted(file + "more") == file.size() + 1);
+  // The header first, where that is not all there; no more of anything else.
+  CHECK(NpyWanted(file.substr(0, 20)) == file.size() - 8);
+  CHECK(NpyWanted(std::string(100, '\0')) == 100);
+  CHECK(NpyWanted(File("{'descr': '<f4'}\n", "x")) == 10 + 17 + 1);
+  CHECK(NpyWanted(File("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,), }\n", "")) >
+        uint64_t{1} << 62);
+  CHECK(Error(file + "x") == "the header says 2 elements of 4 bytes, the file holds more");
 }
 
 TEST_CASE("malformed array files are refused with a reason", "[interp]") {
