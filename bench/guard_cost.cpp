@@ -19,8 +19,8 @@ int CompileWithout(const std::string& input, const std::string& target, const st
   options.targets = {target};
   options.leave_out_guards = true;
   driver::Product product;
-  driver::ExitCode code = driver::CompileInputs({input}, options, &product);
-  if (code != driver::kExitOk) return code;
+  ExitCode code = driver::CompileInputs({input}, options, &product);
+  if (code != kExitOk) return code;
   std::ofstream file(output, std::ios::binary);
   file.write(reinterpret_cast<const char*>(product.bytes.data()),
              static_cast<std::streamsize>(product.bytes.size()));

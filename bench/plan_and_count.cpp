@@ -40,7 +40,7 @@ struct Bundle {
     options.inputs = inputs;
     options.targets = targets;
     driver::Product product;
-    if (driver::CompileInputs(inputs, options, &product) != driver::kExitOk) std::exit(1);
+    if (driver::CompileInputs(inputs, options, &product) != kExitOk) std::exit(1);
     adrt_host host = {};
     host.struct_size = sizeof host;
     host.flags = ADRT_HOST_TRUST;
@@ -119,8 +119,8 @@ bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
   bool good = PrintPlan(name, time, plans, per_plan);
 
   // What a program does from launch to launch: the same plan with other arguments, here all of them.
-  adrt_launch_plan* kept = nullptr;
-  bundle.Must(adrt_plan(kernel, &desc, &kept, bundle.Error()));
+  adrt_launch_plan* reused = nullptr;
+  bundle.Must(adrt_plan(kernel, &desc, &reused, bundle.Error()));
   int turn = 0;
   auto update_once = [&] {
     // Other shapes each time, so that sizes are computed again.
@@ -128,7 +128,7 @@ bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
       if (arg.kind != ADRT_PARAM_SCALAR) arg.extents[0] = extent + (arg.rank > 0 ? turn % 2 : 0);
     }
     ++turn;
-    bundle.Must(adrt_plan_update(kept, args.data(), static_cast<uint32_t>(args.size()), bundle.Error()));
+    bundle.Must(adrt_plan_update(reused, args.data(), static_cast<uint32_t>(args.size()), bundle.Error()));
   };
   update_once();
   before = allocations;
@@ -137,7 +137,7 @@ bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
   time = bench::BestOf(10, [&] {
     for (int n = 0; n < plans; ++n) update_once();
   });
-  adrt_plan_release(kept);
+  adrt_plan_release(reused);
   return PrintPlan("  adrt_plan_update", time, plans, per_plan) && good;
 }
 

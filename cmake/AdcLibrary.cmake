@@ -13,3 +13,13 @@ function(adc_library name)
     target_include_directories(${name} INTERFACE "${CMAKE_SOURCE_DIR}/lib" "${CMAKE_SOURCE_DIR}/include")
   endif()
 endfunction()
+
+# adc_embed_text(target namespace symbol name): NAME.ir of the current folder as the string NAMESPACE::SYMBOL, part of
+# TARGET; configured again whenever the text changes.
+function(adc_embed_text target namespace symbol name)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${name}.ir")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  file(READ "${source}" text)
+  configure_file("${CMAKE_SOURCE_DIR}/cmake/embedded_text.cpp.in" ${name}_text.cpp @ONLY)
+  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${name}_text.cpp")
+endfunction()

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "support/npy.h"
+#include "npy/npy.h"
 
 namespace adc::samples {
 namespace {
@@ -50,12 +50,12 @@ bool WriteState(const std::string& folder, const std::vector<StateArray>& state,
       arguments += "--arg=" + array.name + "=" + NumberText(array) + "\n";
       continue;
     }
-    support::NpyArray file;
+    tool::NpyArray file;
     file.type = !array.is_float ? "i32" : f64 ? "f64" : "f32";
     file.extents = array.extents;
     file.bytes = ArrayBytes(array, f64);
     std::string path = folder + "/" + array.name + ".npy";
-    if (!WriteFile(path, support::NpyText(file))) return false;
+    if (!WriteFile(path, tool::NpyText(file))) return false;
     arguments += "--arg=" + array.name + "=@" + path + "\n";
   }
   return WriteFile(folder + "/arguments", arguments);

@@ -10,7 +10,7 @@ import lit.formats
 
 config.name = "adc"
 config.test_format = lit.formats.ShTest(execute_external=True)
-config.suffixes = [".ir", ".test"]
+config.suffixes = [".ir", ".test", ".comp", ".hlsl", ".cpp"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = lit_config.params.get("out", os.path.join(config.test_source_root, "..", "build", "lit"))
@@ -19,13 +19,13 @@ adc = os.path.abspath(lit_config.params["adc"])
 llvm = lit_config.params.get("llvm", "/usr/lib/llvm-19/bin")
 tools = os.path.join(config.test_exec_root, "bin")
 os.makedirs(tools, exist_ok=True)
-commands = "opt|run|gradcheck|bench|inspect|verify|sign|diff|size|extract|report|devices|batch"
+commands = "opt|fmt|run|gradcheck|bench|inspect|verify|sign|diff|size|extract|report|devices|batch"
 script = f"""#!/bin/sh
 case "$1" in
   {commands}) exec {adc} "$@" ;;
 esac
 case "$*" in
-  *.ir*) exec {adc} --verify-each "$@" ;;
+  *.ir*|*.comp*|*.hlsl*|*.cpp*) exec {adc} --verify-each "$@" ;;
 esac
 exec {adc} "$@"
 """

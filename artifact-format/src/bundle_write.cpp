@@ -24,8 +24,8 @@ bool Compress(std::span<const uint8_t> bytes, Vector<uint8_t>* stored, Error* er
   ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0);
   size_t size = ZSTD_compress2(context, stored->data(), bound, bytes.data(), bytes.size());
   ZSTD_freeCCtx(context);
-  bool pays = !ZSTD_isError(size) && size < bytes.size() && bytes.size() / size < Limits{}.ratio;
-  return stored->TryResize(pays ? size : 0);
+  bool shrinks = !ZSTD_isError(size) && size < bytes.size() && bytes.size() / size < Limits{}.ratio;
+  return stored->TryResize(shrinks ? size : 0);
 }
 
 bool IsPowerOfTwo(uint64_t value) {

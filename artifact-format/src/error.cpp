@@ -10,8 +10,8 @@ std::string_view Error::message() const {
 
 TextWriter& TextWriter::operator<<(std::string_view text) {
   if (capacity_ == 0) return *this;
-  size_t room = capacity_ - 1 - size_;
-  size_t count = text.size() < room ? text.size() : room;
+  size_t left = capacity_ - 1 - size_;
+  size_t count = text.size() < left ? text.size() : left;
   // A cut inside a UTF-8 sequence would leave half a character: step back to its first byte.
   if (count < text.size()) {
     while (count > 0 && (static_cast<unsigned char>(text[count]) & 0xC0) == 0x80) --count;

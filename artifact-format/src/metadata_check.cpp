@@ -99,7 +99,33 @@ class Checker {
     for (unsigned char letter : name) {
       if (letter < 0x20 || letter == 0x7F) return BadName(what, "not free of control characters");
     }
+    if (HasHiddenControls(name)) return BadName(what, "not free of control characters");
     return Text(what, name);
+  }
+  // What tools write into headers and scripts: a C identifier.
+  bool Symbol(std::string_view what, std::string_view name, bool may_be_empty) {
+    if (!Name(what, name, may_be_empty)) return false;
+    for (size_t at = 0; at < name.size(); ++at) {
+      char letter = name[at];
+      bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
+      bool is_digit = at > 0 && letter >= '0' && letter <= '9';
+      if (!is_letter && !is_digit) return BadName(what, "no identifier of C");
+    }
+    return true;
+  }
+  // Beside ASCII's: C1 (U+0080 to U+009F, which terminals obey), the ends of lines and paragraphs, and what
+  // turns the direction of text (U+2028 to U+202E, U+2066 to U+2069).
+  static bool HasHiddenControls(std::string_view name) {
+    for (size_t at = 0; at + 1 < name.size(); ++at) {
+      auto byte = [&](size_t n) {
+        return n < name.size() ? static_cast<unsigned char>(name[n]) : static_cast<unsigned char>(0);
+      };
+      if (byte(at) == 0xC2 && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x9F) return true;
+      if (byte(at) != 0xE2) continue;
+      if (byte(at + 1) == 0x80 && byte(at + 2) >= 0xA8 && byte(at + 2) <= 0xAE) return true;
+      if (byte(at + 1) == 0x81 && byte(at + 2) >= 0xA6 && byte(at + 2) <= 0xA9) return true;
+    }
+    return false;
   }
   bool BadName(std::string_view what, std::string_view why) {
     return Fail(error_, Code::kMalformed, Rule::kH7, "a name (", what, ") is ", why);
@@ -289,6 +315,9 @@ class Checker {
       return Broken("by-value parameter '", name, "' cannot be written");
     }
     if (param.shape_i32 && !is_buffer) return Broken("parameter '", name, "' has no shape");
+    if (param.shape_i32_axes >> (is_buffer ? param.rank : 0) != 0 ||
+        param.shape_i32 != (param.shape_i32_axes != 0))
+      return Broken("parameter '", name, "' has extents read as i32 that it has not");
     if (param.diff && !is_layout && !IsFloat(param.type))
       return Broken("parameter '", name, "' is diff and no float");
     bool companion = param.role == ParamRole::kAdjoint || param.role == ParamRole::kTangent;
@@ -348,9 +377,6 @@ class Checker {
     if (!CountReads(kernel, task) || !TripKernel(kernel, task)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
-    }
-    for (const ReferenceMeta& stacks : task.reference) {
-      if (stacks.capacity != kNoNode && !Root(kernel, stacks.capacity)) return false;
     }
     if (TaskSizeClass(kernel, task) != task.size_class) return Broken("a task's size class is wrong");
     Vector<uint32_t> reads(allocator_);
@@ -558,7 +584,8 @@ class Checker {
         return Broken("the entries of a task do not name targets in ascending order");
       }
       last = &entry;
-      if (!Name("symbol", entry.symbol, false) || !Name("far symbol", entry.far_symbol, true)) return false;
+      if (!Symbol("symbol", entry.symbol, false) || !Symbol("far symbol", entry.far_symbol, true))
+        return false;
       if (entry.block_size > kMaxBlock)
         return Broken("an entry has blocks of ", entry.block_size, " threads");
       if (!Bindings(kernel, entry)) return false;

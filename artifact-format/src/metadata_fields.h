@@ -53,6 +53,7 @@ bool ParamFields(V& v, M& param) {
          v.Index("layout", param.layout) && v.Text("name", param.name) && v.Index("primal", param.primal) &&
          v.Number("rank", param.rank) && v.Enum("role", param.role, kParamRoles) &&
          v.Number("rows", param.rows) && v.Flag("shape_i32", param.shape_i32) &&
+         (!v.Since(5) || v.Number("shape_i32_axes", param.shape_i32_axes)) &&
          v.Enum("type", param.type, kScalarTypes) && v.Flag("write_once", param.write_once);
 }
 
@@ -95,22 +96,14 @@ bool EntryFields(V& v, M& entry) {
 }
 
 template <class V, class M>
-bool ReferenceFields(V& v, M& stacks) {
-  return v.Index("capacity", stacks.capacity) && v.Number("floats_4", stacks.floats_4) &&
-         v.Number("floats_8", stacks.floats_8) && v.Number("integers", stacks.integers);
-}
-
-template <class V, class M>
 bool TaskFields(V& v, M& task) {
   return (!v.Since(2) || v.Indices("count_reads", task.count_reads)) &&
          v.List("entries", task.entries, [](V& w, auto& entry) { return EntryFields(w, entry); }) &&
          v.Indices("extents", task.extents) && v.Enum("kind", task.kind, kTaskKinds) &&
          v.Text("place", task.place) &&
          v.List("plans", task.plans, [](V& w, auto& plan) { return PlanFields(w, plan); }) &&
-         (!v.Since(3) || v.List("reference", task.reference,
-                                [](V& w, auto& stacks) { return ReferenceFields(w, stacks); })) &&
-         v.Enum("size_class", task.size_class, kSizeClasses) && v.Text("size_kernel", task.size_kernel) &&
-         v.Indices("size_reads", task.size_reads) &&
+         v.Gone("reference", 3, 6) && v.Enum("size_class", task.size_class, kSizeClasses) &&
+         v.Text("size_kernel", task.size_kernel) && v.Indices("size_reads", task.size_reads) &&
          (!v.Since(3) ||
           (v.Text("trip_kernel", task.trip_kernel) && v.Indices("trip_reads", task.trip_reads)));
 }

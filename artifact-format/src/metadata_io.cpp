@@ -13,6 +13,7 @@ class MetaWriter {
   explicit MetaWriter(String* text) : json_(text) {}
 
   bool Since(uint32_t) const { return true; }
+  bool Gone(std::string_view, uint32_t, uint32_t) { return true; }
 
   template <class M, class Fields>
   bool Object(M& value, Fields fields) {
@@ -155,6 +156,10 @@ class MetaReader {
       : json_(json, error), minor_(minor), skip_unknown_(minor > kFormatMinor), allocator_(allocator) {}
 
   bool Since(uint32_t minor) const { return minor_ >= minor; }
+  /// A key of the minor versions from `since` on and before `until`, of which nothing is read any more.
+  bool Gone(std::string_view key, uint32_t since, uint32_t until) {
+    return minor_ < since || minor_ >= until || (Key(key) && json_.Skip());
+  }
 
   template <class M, class Fields>
   bool Object(M& value, Fields fields) {
@@ -175,14 +180,25 @@ class MetaReader {
       for (uint32_t param = 0; param < kernel.params.size(); ++param) {
         if (kernel.params[param].kind != ParamKind::kScalar && !all.TryPush(param)) return json_.NoMemory();
       }
+      // Copied here, checked later, given back: what all of that takes is spent before any of it is done.
+      // Where there are no steps or bytes left, the budget explains.
+      uint64_t counted = 0;
+      for (const TaskMeta& task : kernel.tasks) counted += task.size_kernel.empty() ? 0 : 1;
+      if (budget && !budget->Spend(8 * counted * all.size())) return json_.NoMemory();
       for (TaskMeta& task : kernel.tasks) {
         task.count_reads.Bind(allocator_);
         if (task.size_kernel.empty() || all.empty()) continue;
-        // Copied here, checked later, given back. Where there are no steps or bytes left, the budget
-        // explains.
-        if (budget && !budget->Spend(8 * all.size())) return json_.NoMemory();
         if (!task.count_reads.TryResize(all.size())) return json_.NoMemory();
         std::memcpy(task.count_reads.data(), all.data(), all.size() * sizeof(uint32_t));
+      }
+    }
+    return true;
+  }
+  // Nor which extents are read as i32: it may be all.
+  bool GuessI32Axes(Metadata& metadata) const {
+    for (KernelMeta& kernel : metadata.kernels) {
+      for (ParamMeta& param : kernel.params) {
+        if (param.shape_i32 && param.rank < 32) param.shape_i32_axes = (uint32_t{1} << param.rank) - 1;
       }
     }
     return true;
@@ -289,7 +305,16 @@ class MetaReader {
     for (*which = 0; *which < count; ++*which) {
       if (word_ == names[*which]) return true;
     }
-    return json_.Fault("'", word_.view(), "' is not a value of '", key, "'");
+    return json_.Fault(Quote(), Shown(), Quote(), " is not a value of '", key, "'");
+  }
+  // The word that is none of a list, for a message: what terminals might obey is not repeated.
+  std::string_view Shown() { return IsPrintable() ? word_.view() : "a word that is not printable"; }
+  std::string_view Quote() { return IsPrintable() ? "'" : ""; }
+  bool IsPrintable() {
+    for (char letter : word_.view()) {
+      if (letter < 0x20 || letter > 0x7E) return false;
+    }
+    return true;
   }
   bool NextIndex(uint32_t* value) { return json_.Element() && ReadIndexValue("exprs", value); }
 
@@ -297,7 +322,8 @@ class MetaReader {
     word_.Bind(allocator_);
     if (!json_.BeginArray() || !json_.Element() || !json_.Str(&word_)) return false;
     SizeNode node;
-    if (!SizeOpFromName(word_, &node.op)) return json_.Fault("'", word_.view(), "' is not a size operation");
+    if (!SizeOpFromName(word_, &node.op))
+      return json_.Fault(Quote(), Shown(), Quote(), " is not a size operation");
     NodeId read_indices[8];
     uint32_t read_count = 0;
     switch (node.op) {
@@ -388,6 +414,7 @@ bool Read(std::string_view json, uint32_t minor, const Limits& limits, const All
   auto fields = [](MetaReader& v, Metadata& value) { return MetadataFields(v, value); };
   return reader.Object(*metadata, fields) && reader.Finished() &&
          (reader.Since(2) || reader.GuessCountReads(*metadata, budget)) &&
+         (reader.Since(5) || reader.GuessI32Axes(*metadata)) &&
          CheckMetadata(*metadata, limits, budget, error);
 }
 

@@ -28,13 +28,13 @@ uint64_t StepsToSort(uint64_t names) {
 
 bool WantedNames::TrySeal() {
   SortNames(&names_);
-  size_t kept = 0;
+  size_t unique = 0;
   for (size_t index = 0; index < names_.size(); ++index) {
     if (names_[index].size() > longest_) longest_ = names_[index].size();
-    if (kept == 0 || names_[kept - 1] != names_[index]) names_[kept++] = names_[index];
+    if (unique == 0 || names_[unique - 1] != names_[index]) names_[unique++] = names_[index];
   }
-  while (names_.size() > kept) names_.pop_back();
-  return found_.TryResize(kept);
+  while (names_.size() > unique) names_.pop_back();
+  return found_.TryResize(unique);
 }
 
 void WantedNames::Found(std::string_view name) {

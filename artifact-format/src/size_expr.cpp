@@ -207,9 +207,9 @@ bool SizeExprPool::Append(const SizeNode& node, std::span<const NodeId> read_ind
       break;
   }
 
-  bool room = nodes_.TryReserve(nodes_.size() + 1) && facts_.TryReserve(facts_.size() + 1);
-  for (NodeId index : read_indices) room = room && read_operands_.TryPush(index);
-  if (!room || !nodes_.TryPush(added) || !facts_.TryPush(facts)) {
+  bool reserved = nodes_.TryReserve(nodes_.size() + 1) && facts_.TryReserve(facts_.size() + 1);
+  for (NodeId index : read_indices) reserved = reserved && read_operands_.TryPush(index);
+  if (!reserved || !nodes_.TryPush(added) || !facts_.TryPush(facts)) {
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for size expressions");
   }
   return true;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "adstack/walk.h"
 #include "analysis/loops.h"
+#include "analysis/walk.h"
 
 namespace adc::adstack {
 namespace {
 
+using analysis::ForEachInst;
 using ir::Function;
 using ir::Inst;
 using ir::Op;

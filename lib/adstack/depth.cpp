@@ -16,9 +16,15 @@
 namespace adc::adstack {
 namespace {
 
+using artifact::kNoNode;
+using artifact::SizeExprPool;
 using ir::Block;
 using ir::Inst;
 using ir::Op;
+using sizing::Bounds;
+using sizing::Range;
+using sizing::SizeAlgebra;
+using sizing::Trips;
 
 struct Fill {
   NodeId peak;

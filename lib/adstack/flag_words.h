@@ -15,13 +15,14 @@ inline constexpr ir::Type kFlagWord = ir::Type::Of(ir::Scalar::U32);
 /// Words that hold `flags` of them.
 uint32_t FlagWords(uint32_t flags);
 
-/// Where a flag lies: the number of its word, an i64, and its bit there, a u32.
+/// Where a flag lies: the number of its word, of the slot's type, or an i64 literal, and its bit there, a
+/// u32.
 struct FlagPlace {
   ir::Value word;
   ir::Value bit;
 };
 
-/// The place of the flag at `slot`, an i64 that is not negative.
+/// The place of the flag at `slot`, an i32 or i64 that is not negative.
 FlagPlace FlagAt(ir::Builder& builder, ir::Value slot);
 /// The flag at `bit` of `word`, an i1.
 ir::Value GetFlag(ir::Builder& builder, ir::Value word, ir::Value bit);

@@ -8,6 +8,7 @@ namespace adc::adstack {
 namespace {
 
 using artifact::SizeClass;
+using artifact::SizeOp;
 
 /// "'%a', '%b'"
 std::string QuotedList(const std::vector<std::string>& names) {

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "adstack/flag_words.h"
-#include "adstack/trip_count.h"
-#include "adstack/walk.h"
+#include "analysis/walk.h"
+#include "sizing/trip_count.h"
 #include "support/check.h"
 
 // The function is edited in place, block by block from the outside in: a block's instruction list is taken,
@@ -23,15 +23,16 @@ using ir::kI64;
 using ir::Op;
 using ir::Type;
 using ir::Value;
+using sizing::TripCount;
+using sizing::WideIndex;
 
-/// A stack on its way to memory. Where it has several gates, row, base and capacity are those of the gate
+/// A stack on its way to memory. Where it has several gates, row and capacity are those of the gate
 /// that was entered last: the others' blocks are over, or still to come.
 struct Lowered {
   const PlannedStack* plan = nullptr;
   uint32_t task = 0;
   uint32_t number = 0;  ///< in the task's plan
   Value row;            ///< private: the array
-  Value base;           ///< in a row: byte offset
   Value capacity;
   Value counter;  ///< counted: array of one i64
 };
@@ -58,7 +59,7 @@ class Lowering {
  private:
   void Enter(uint32_t task, uint32_t number, const PlannedStack& plan) {
     auto position = static_cast<uint32_t>(stacks_.size());
-    stacks_.push_back({&plan, task, number, {}, {}, {}, {}});
+    stacks_.push_back({&plan, task, number, {}, {}, {}});
     of_stack_[plan.stack] = position;
     // Where the gate is the kernel's body the claim stands right before the first thing that has to do with
     // the task's stacks; elsewhere where the gate's block begins.
@@ -129,7 +130,7 @@ class Lowering {
       const PlannedStack& plan = *stack.plan;
       if (plan.storage == Storage::kPrivate) {
         uint32_t length = plan.IsBits() ? FlagWords(plan.private_length) : plan.private_length;
-        stack.row = builder_.Alloca(Type::Array(KeptAs(plan), length));
+        stack.row = builder_.Alloca(Type::Array(MemoryType(plan), length));
         stack.capacity = builder_.I64(plan.private_length);
         continue;
       }
@@ -137,7 +138,6 @@ class Lowering {
       Value& row = rows[plan.group];
       if (!row.Valid()) row = Row(Op::RowClaim, plan.group);
       stack.row = row;
-      stack.base = Row(Op::RowBase, stack.number);
       int64_t constant = 0;
       bool is_constant = plan_.exprs.IsConst(plan.capacity, &constant);
       stack.capacity = is_constant ? builder_.I64(constant) : Row(Op::RowCapacity, stack.number);
@@ -167,53 +167,49 @@ class Lowering {
 
   Value Wide(Value value) { return WideIndex(builder_, value); }
 
-  /// Of what lies in memory, element by element: flags are bits of words.
-  static Type KeptAs(const PlannedStack& plan) { return plan.IsBits() ? kFlagWord : Type::Of(plan.scalar); }
+  /// The type of an element in memory: flags are bits of words.
+  static Type MemoryType(const PlannedStack& plan) {
+    return plan.IsBits() ? kFlagWord : Type::Of(plan.scalar);
+  }
 
   void StoreAt(const Lowered& stack, Value slot, Value value) {
-    if (!stack.plan->IsBits()) return StoreKept(stack, slot, value);
+    if (!stack.plan->IsBits()) return StoreElement(stack, Position(stack, slot), value);
     FlagPlace place = FlagAt(builder_, slot);
-    Value word = LoadKept(stack, place.word);
-    StoreKept(stack, place.word, SetFlag(builder_, word, place.bit, value));
+    Value position = Position(stack, place.word);
+    Value word = LoadElement(stack, position);
+    StoreElement(stack, position, SetFlag(builder_, word, place.bit, value));
   }
 
   Value LoadAt(const Lowered& stack, Value slot) {
-    if (!stack.plan->IsBits()) return LoadKept(stack, slot);
+    if (!stack.plan->IsBits()) return LoadElement(stack, Position(stack, slot));
     FlagPlace place = FlagAt(builder_, slot);
-    return GetFlag(builder_, LoadKept(stack, place.word), place.bit);
+    return GetFlag(builder_, LoadElement(stack, Position(stack, place.word)), place.bit);
   }
 
-  void StoreKept(const Lowered& stack, Value number, Value value) {
+  void StoreElement(const Lowered& stack, Value position, Value value) {
     if (stack.plan->storage == Storage::kPrivate) {
-      Value index = InArray(stack, number);
-      builder_.Access(Op::Store, stack.row, {&index, 1}, {&value, 1});
+      builder_.Access(Op::Store, stack.row, {&position, 1}, {&value, 1});
       return;
     }
-    Value operands[] = {stack.row, ByteOf(stack, number), value};
-    builder_.Create(Op::RowStore, operands, {});
+    Value operands[] = {stack.row, position, value};
+    kernel_[builder_.Create(Op::RowStore, operands, {})].attr = stack.number;
   }
 
-  Value LoadKept(const Lowered& stack, Value number) {
-    if (stack.plan->storage == Storage::kPrivate) {
-      Value index = InArray(stack, number);
-      return builder_.Load(stack.row, {&index, 1});
-    }
-    Value operands[] = {stack.row, ByteOf(stack, number)};
-    Type type = KeptAs(*stack.plan);
-    return kernel_.Result(builder_.Create(Op::RowLoad, operands, {&type, 1}));
+  Value LoadElement(const Lowered& stack, Value position) {
+    if (stack.plan->storage == Storage::kPrivate) return builder_.Load(stack.row, {&position, 1});
+    Value operands[] = {stack.row, position};
+    Type type = MemoryType(*stack.plan);
+    Inst load = builder_.Create(Op::RowLoad, operands, {&type, 1});
+    kernel_[load].attr = stack.number;
+    return kernel_.Result(load);
   }
 
-  /// A single word of flags is one that a back end keeps in a register, whatever the slot.
-  Value InArray(const Lowered& stack, Value number) {
+  /// Element `number` as accesses name it. In a row it stays as wide as it is, for devices that compute in 32
+  /// bits. A single private word of flags is one that a back end keeps in a register, whatever the slot.
+  Value Position(const Lowered& stack, Value number) {
+    if (stack.plan->storage != Storage::kPrivate) return kernel_.IsConstant(number) ? Wide(number) : number;
     bool is_single = stack.plan->IsBits() && FlagWords(stack.plan->private_length) == 1;
-    return is_single ? builder_.I64(0) : number;
-  }
-
-  Value ByteOf(const Lowered& stack, Value number) {
-    Value offset = number;
-    uint32_t size = ir::ByteSize(KeptAs(*stack.plan).scalar);
-    if (size > 1) offset = builder_.Make(Op::Mul, {number, builder_.I64(size)});
-    return builder_.Make(Op::Add, {stack.base, offset});
+    return is_single ? builder_.I64(0) : Wide(number);
   }
 
   Value ZeroOf(const PlannedStack& plan) { return builder_.Zero(Type::Of(plan.scalar)); }
@@ -229,8 +225,11 @@ class Lowering {
     }
     const Lowered& stack = stacks_[position];
     if (stack.plan->addressing == artifact::Addressing::kCounted) return LowerCounted(inst, stack);
-    Value slot = Wide(kernel_.Operand(inst, kernel_[inst].operand_count - 1));
-    Value fits = guarded_.Has(inst) ? Value() : Fits(stack, slot);
+    Value slot = kernel_.Operand(inst, kernel_[inst].operand_count - 1);
+    bool in_array = stack.plan->storage == Storage::kPrivate && !stack.plan->IsBits();
+    if (in_array) slot = Wide(slot);
+    Value wide = guarded_.Has(inst) ? Value() : Wide(slot);
+    Value fits = wide.Valid() ? Fits(stack, wide) : Value();
     if (!fits.Valid()) {
       if (is_push) {
         StoreAt(stack, slot, kernel_.Operand(inst, 1));
@@ -247,7 +246,7 @@ class Lowering {
       StoreAt(stack, slot, kernel_.Operand(inst, 1));
       builder_.Yield({});
       builder_.SetBlock(kernel_[branch].regions[1]);
-      Raise(stack, builder_.Make(Op::Add, {slot, builder_.I64(1)}));
+      Raise(stack, builder_.Make(Op::Add, {wide, builder_.I64(1)}));
       builder_.Yield({});
     } else {
       Value loaded = LoadAt(stack, slot), zero = ZeroOf(*stack.plan);

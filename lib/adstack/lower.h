@@ -1,8 +1,8 @@
 #pragma once
 // LowerAdstacks: turns adstacks into plain memory, after a plan.
 //
-// Stacks in rows become row.claim where their gate begins, and row.load and row.store at `base + slot *
-// size`; private ones become local arrays. Flags are bits of 32-bit words in either (adstack/flag_words.h). A
+// Stacks in rows become row.claim where their gate begins, and row.load and row.store of a stack and a slot;
+// private ones become local arrays. Flags are bits of 32-bit words in either (adstack/flag_words.h). A
 // stack without slots gets a counter.
 //
 // The guard. Nothing is written outside of a row, whatever the launch gives. Where the slot is a `for`'s
@@ -14,7 +14,7 @@
 //   %r = row.claim 0   %c = row.capacity 0
 //   %over = gt (cast %n to i64), %c
 //   if %over { status.raise 0, 0, %n64 }
-//   for %t in 0..(select %over, 0, %n) { row.store %r, (base + 4 * %t), %a ... }
+//   for %t in 0..(select %over, 0, %n) { row.store %r, 0, %t, %a ... }
 //
 // Requires: Phase::Differentiated; `plan` was made from this function, which is unchanged since. Guarantees:
 // no stack operation is left; rows and their numbers are those of the plan. The module's phase is the

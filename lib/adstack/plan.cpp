@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "adstack/address_counted.h"
-#include "adstack/bounds.h"
-#include "adstack/compact_pool.h"
 #include "adstack/depth.h"
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
 #include "adstack/stacks.h"
-#include "adstack/trip_kernel.h"
 #include "diag/errors/autodiff.h"
+#include "sizing/bounds.h"
+#include "sizing/compact_pool.h"
+#include "sizing/trips_param.h"
 #include "support/check.h"
 
 // From facts to a plan. Capacities are built in a working pool, which collects every intermediate expression
@@ -21,12 +21,18 @@ namespace adc::adstack {
 namespace {
 
 using artifact::SizeClass;
+using artifact::SizeExprPool;
+using artifact::SizeOp;
 using artifact::Storage;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
 using ir::Value;
+using sizing::Bounds;
+using sizing::Range;
+using sizing::SizeAlgebra;
+using sizing::Trips;
 
 /// Groups with more stacks than this share no bytes: comparing each with each would not be linear any more.
 constexpr size_t kMaxSharing = 512;
@@ -112,9 +118,9 @@ class Planner {
       ADC_CHECK(trips.exact, "a parallel loop without bounds or a trip kernel");
       plan.extents.push_back(trips.upper);
       // A size kernel is given what was counted for the kernel that it sizes.
-      Value counted = TripsParam(kernel_, task.parallel, axis);
+      Value counted = sizing::TripsParam(kernel_, task.parallel, axis);
       if (kernel_.role != ir::KernelRole::Size && counted.Valid() && plan.trip_kernel.empty())
-        plan.trip_kernel = TripKernelName(module_, kernel_, counted);
+        plan.trip_kernel = sizing::TripKernelName(module_, kernel_, counted);
     }
     return plan;
   }
@@ -134,8 +140,9 @@ class Planner {
       NodeId slots = algebra_.Add(bounds.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
       NodeId most = bounds.LargestIn(kernel_[access].parent, slots);
       if (most == kNoNode || work_.ClassOf(most) == SizeClass::kS2) {
-        diagnostics_.Error(diag::E0451, kernel_[access].span,
-                           "nothing says before the launch how many values are saved here for the gradient");
+        diagnostics_.Error(
+            diag::E0451, kernel_[access].span,
+            "the number of values that are saved here for the gradient is not known before the launch");
         most = algebra_.Const(0);
       }
       elements = algebra_.Max(elements == kNoNode ? algebra_.Const(0) : elements, most);
@@ -317,7 +324,7 @@ class Planner {
       for (NodeId& extent : task.extents) roots.push_back(&extent);
       for (PlannedStack& stack : task.stacks) roots.push_back(&stack.capacity);
     }
-    CompactPool(work_, plan_.exprs, roots);
+    sizing::CompactPool(work_, plan_.exprs, roots);
   }
 
   const ir::Module& module_;

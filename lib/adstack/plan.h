@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "adstack/size_algebra.h"
 #include "artifact/metadata.h"
 #include "diag/diagnostics.h"
 #include "ir/module.h"
+#include "sizing/size_algebra.h"
 
 namespace adc::adstack {
+
+using artifact::kNoNode;
+using artifact::NodeId;
 
 struct PlanConfig {
   uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU
@@ -56,12 +59,6 @@ struct PlannedStack {
   bool IsBits() const { return scalar == ir::Scalar::I1; }
 };
 
-/// Stacks of one length in a layout with one stack per value (reference.h).
-struct ReferenceStacks {
-  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
-  uint32_t floats_4 = 0, floats_8 = 0, integers = 0;
-};
-
 struct TaskPlan {
   artifact::TaskKind kind = artifact::TaskKind::kSerial;
   diag::SourceSpan place;
@@ -69,9 +66,8 @@ struct TaskPlan {
   std::vector<NodeId> extents;  ///< iterations per axis of a parallel task; negative counts as 0
   std::vector<PlannedGroup> groups;
   /// Those in rows first, in textual order, then the private ones (before MovePrivate): the number of a stack
-  /// in row.base, row.capacity and status.raise is its position here.
+  /// in row.load, row.store, row.capacity and status.raise is its position here.
   std::vector<PlannedStack> stacks;
-  std::vector<ReferenceStacks> reference;  ///< PlanReference's; for comparison alone
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
   std::string trip_kernel;  ///< name of the kernel that counts iterations of axes; empty: none
 };

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "adstack/formulas.h"
 #include "adstack/plan.h"
+#include "formulas/formulas.h"
 
 namespace adc::adstack {
 namespace {
@@ -170,7 +170,7 @@ class PlanPrinter {
   const diag::SourceManager& sources_;
   std::string_view lanes_;
   std::vector<std::string_view> names_;
-  std::optional<Formulas> formulas_;  ///< of the task that is being printed
+  std::optional<formulas::Formulas> formulas_;  ///< of the task that is being printed
   std::string text_;
 };
 

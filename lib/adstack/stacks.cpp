@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "adstack/walk.h"
+#include "analysis/walk.h"
 #include "diag/errors/adstack.h"
 
 namespace adc::adstack {
 namespace {
 
+using analysis::ForEachInst;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
@@ -158,7 +159,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
     }
     if (!one_task) {
       diagnostics.Error(diag::E0502, facts.place, "an adstack is used in more than one task")
-          .AddHelp("an adstack lives within one iteration; keep what crosses tasks in a buffer");
+          .AddHelp("an adstack lives within one iteration; store values that cross tasks in a buffer");
       continue;
     }
     facts.gate = GateOf(kernel, common);

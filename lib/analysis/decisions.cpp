@@ -5,8 +5,8 @@
 #include "analysis/memory.h"
 #include "ir/either_side.h"
 
-// A walk backwards from every place that decides. A tape that is not told apart from others is taken for all
-// of them: what is marked beyond need is only computed as it is written.
+// A walk backwards from every place that decides. Tapes of one number, as tasks have them, are taken for one:
+// what is marked beyond need is only computed as it is written.
 
 namespace adc::analysis {
 
@@ -14,26 +14,6 @@ using ir::Inst;
 using ir::Op;
 using ir::Value;
 using ir::ValueKind;
-
-namespace {
-
-/// The adstack whose row a row access touches: its byte is the base of the stack, or a sum with it. kNoAttr
-/// where that cannot be seen.
-uint32_t StackOf(const ir::Function& function, Inst access) {
-  auto base_of = [&](Value v) {
-    Inst base = function.DefiningInst(v);
-    return base.Valid() && function[base].op == Op::RowBase ? function[base].attr : ir::kNoAttr;
-  };
-  Value byte = function.Operand(access, 1);
-  uint32_t stack = base_of(byte);
-  Inst sum = function.DefiningInst(byte);
-  if (!sum.Valid() || function[sum].op != Op::Add) return stack;
-  for (uint32_t side = 0; side < 2 && stack == ir::kNoAttr; ++side)
-    stack = base_of(function.Operand(sum, side));
-  return stack;
-}
-
-}  // namespace
 
 bool IsDecisive(const ir::Function& function, Inst inst) {
   const ir::InstData& data = function[inst];
@@ -53,7 +33,7 @@ Decisions::Decisions(const ir::Function& function) : function_(function) {
     if (function.params[n].alias) aliased_.push_back(function.Params()[n]);
   for (Inst inst : structure.Order()) {
     const ir::InstData& data = function[inst];
-    if (data.op == Op::RowStore) row_stores_[StackOf(function, inst)].push_back(inst);
+    if (data.op == Op::RowStore) row_stores_[data.attr].push_back(inst);
     if (data.op == Op::StackPush || WritesMemory(data.op))
       written_into_[function.Operand(inst, 0)].push_back(inst);
   }
@@ -126,7 +106,7 @@ void Decisions::VisitResult(Value value) {
     return;
   }
   if (data.op == Op::For || data.op == Op::While) return VisitCarried(inst, number);
-  if (data.op == Op::RowLoad) VisitRows(StackOf(function_, inst));
+  if (data.op == Op::RowLoad) VisitRows(data.attr);
   bool is_pop = data.op == Op::StackPop || data.op == Op::StackTop;
   if (is_pop || (ReadsMemory(data.op) && data.operand_count > 0)) VisitContent(function_.Operand(inst, 0));
   for (Value operand : function_.Operands(inst)) Visit(operand);
@@ -142,18 +122,10 @@ void Decisions::VisitContent(Value container) {
 }
 
 void Decisions::VisitRows(uint32_t stack) {
-  auto visit = [&](uint32_t number) {
-    auto stores = row_stores_.find(number);
-    if (stores == row_stores_.end()) return;
-    for (Inst store : stores->second) Visit(function_.Operand(store, 2));
-    row_stores_.erase(stores);
-  };
-  if (stack != ir::kNoAttr) {
-    visit(stack);
-    visit(ir::kNoAttr);
-    return;
-  }
-  while (!row_stores_.empty()) visit(row_stores_.begin()->first);
+  auto stores = row_stores_.find(stack);
+  if (stores == row_stores_.end()) return;
+  for (Inst store : stores->second) Visit(function_.Operand(store, 2));
+  row_stores_.erase(stores);
 }
 
 }  // namespace adc::analysis

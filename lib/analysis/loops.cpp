@@ -67,6 +67,15 @@ bool RunsAtLeastOnce(const Function& function, Inst loop) {
   return true;
 }
 
+Inst StepsOf(const Function& function, Inst loop) {
+  const ir::InstData& data = function[loop];
+  if ((data.op != Op::For && data.op != Op::While) || (data.flags & ir::kFlagCheckpoint) == 0) return {};
+  for (Inst inst : function[data.regions[data.op == Op::While ? 1 : 0]].insts) {
+    if ((function[inst].flags & ir::kFlagSteps) != 0) return inst;
+  }
+  return {};
+}
+
 bool ProvablyEnds(const Function& function, Inst inst) {
   if (function[inst].op == Op::While && (function[inst].flags & ir::kFlagHasMax) == 0) return false;
   for (uint32_t r = 0; r < function.RegionCount(inst); ++r) {

@@ -19,5 +19,8 @@ ir::Value IterationNumber(ir::Builder& builder, ir::Value index, ir::Value low, 
 bool RunsAtLeastOnce(const ir::Function& function, ir::Inst loop);
 /// True when the instruction provably ends: everything but a `while` without `max`, and what holds one.
 bool ProvablyEnds(const ir::Function& function, ir::Inst inst);
+/// The loop marked `steps` in the body of `loop`, which runs over segments then; invalid for every other
+/// loop.
+ir::Inst StepsOf(const ir::Function& function, ir::Inst loop);
 
 }  // namespace adc::analysis

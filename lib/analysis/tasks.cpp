@@ -9,15 +9,26 @@ using ir::Function;
 using ir::Inst;
 using ir::Op;
 
+/// The access of a branch that makes one where its indices are in range; invalid for everything else.
+Inst GuardedAccess(const Function& function, Inst inst) {
+  if (function[inst].op != Op::If || (function[inst].flags & ir::kFlagGuard) == 0) return {};
+  return function[function[inst].regions[0]].insts.front();
+}
+
 /// True for what a prologue may hold, apart from the memory that its parallel writes.
 bool MayStandInPrologue(const Function& function, Inst inst) {
+  if (Inst access = GuardedAccess(function, inst); access.Valid())
+    return MayStandInPrologue(function, access);
   if (!IsPureOrRead(function[inst].op)) return false;
   return function[inst].op != Op::Load || !IsLocalAccess(function, inst);
 }
 
 /// True for what makes a serial task: an instruction that a prologue may not hold and that does something.
 /// An array on its own does nothing until it is written.
-bool IsSerialWork(Op op) {
+bool IsSerialWork(const Function& function, Inst inst) {
+  if (Inst access = GuardedAccess(function, inst); access.Valid()) return IsSerialWork(function, access);
+  Op op = function[inst].op;
+  if (op == Op::Load && IsLocalAccess(function, inst)) return true;
   return op != Op::Alloca && op != Op::StackNew && !ir::IsTerminator(op) && !IsPureOrRead(op);
 }
 
@@ -33,13 +44,14 @@ std::vector<Task> TasksOf(const Function& kernel) {
   for (uint32_t n = 0; n < insts.size(); ++n) {
     Op op = kernel[insts[n]].op;
     if (!IsParallel(op)) {
-      if (IsSerialWork(op) || (op == Op::Load && IsLocalAccess(kernel, insts[n]))) serial_end = n + 1;
+      if (IsSerialWork(kernel, insts[n])) serial_end = n + 1;
       continue;
     }
     uint32_t prologue = n;
     while (prologue > first && prologue > serial_end) {
       Inst before = insts[prologue - 1];
       if (!MayStandInPrologue(kernel, before)) break;
+      if (Inst access = GuardedAccess(kernel, before); access.Valid()) before = access;
       if (kernel[before].op == Op::Load && memory.IsWrittenIn(memory.ClassOf(before), insts[n])) break;
       --prologue;
     }

@@ -3,9 +3,9 @@
 //
 // A *parallel* task is a top-level `parallel` with its *prologue*: the run of pure instructions and loads
 // right before it (bounds, uniform values). Every worker computes the prologue for itself, so a load of
-// memory that the parallel writes is no part of it, and neither is control flow. A *serial* task is
-// everything between two parallel tasks, up to and including the last instruction that a prologue may not
-// hold. Pure instructions after the last task belong to none: they have no effect.
+// memory that the parallel writes is no part of it, and neither is control flow but the guard of such a load.
+// A *serial* task is everything between two parallel tasks, up to and including the last instruction that a
+// prologue may not hold. Pure instructions after the last task belong to none: they have no effect.
 
 #include <vector>
 

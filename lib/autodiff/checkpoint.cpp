@@ -1,13 +1,14 @@
 // Blocking is checkpointing.
 //
 // The tape of a loop is filled by one level of nesting and used again by the next run of the loop, and inner
-// loops run forward again at each level (needed.cpp), so memory is the sum over the levels of what each keeps
-// per iteration times its trip count. A loop of n iterations as n / S segments of S steps therefore keeps
-// n / S states, the checkpoints, and S tape entries of one segment: of order sqrt(n) for S = sqrt(n), for one
-// more forward run. Reverse mode does not know of checkpoints, but for the last segment, which runs forward
-// once (reverse_forward_loop.cpp): where the loop's results are not read, the run that computes checkpoints
-// leaves it out; where they are, that run fills the tape of the segment, and it is used as it is. So a loop
-// of one segment costs what the plain loop does, and one piece of code serves every length.
+// loops run forward again at each level (to_be_recorded.cpp), so memory is the sum over the levels of what
+// each keeps per iteration times its trip count. A loop of n iterations as n / S segments of S steps
+// therefore keeps n / S states, the checkpoints, and S tape entries of one segment: of order sqrt(n) for S =
+// sqrt(n), for one more forward run. Reverse mode does not know of checkpoints, but for the last segment,
+// which runs forward once (primal_sweep_loop.cpp): where the loop's results are not read, the run that
+// computes checkpoints leaves it out; where they are, that run fills the tape of the segment, and it is used
+// as it is. So a loop of one segment costs what the plain loop does, and one piece of code serves every
+// length.
 
 #include "autodiff/checkpoint.h"
 
@@ -37,6 +38,8 @@ std::optional<uint64_t> MostTrips(const Function& kernel, Inst loop) {
 uint32_t LengthAsked(const Function& kernel, Inst loop, const CheckpointConfig& config) {
   using Which = CheckpointConfig::Which;
   const ir::InstData& data = kernel[loop];
+  // A loop over segments is one already, and so are its steps.
+  if (analysis::StepsOf(kernel, loop).Valid() || (data.flags & ir::kFlagSteps) != 0) return 0;
   bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
   if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
   uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
@@ -92,18 +95,18 @@ std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, Functio
     return keeps ? length : 0;
   };
   if (!AnyLoop(primal, length_of)) return std::nullopt;
-  transform::BlockedLoops blocked = transform::BlockLoops(module, primal, length_of, fold);
+  std::unique_ptr<Function> blocked = transform::BlockLoops(module, primal, length_of, fold);
   diag::Diagnostics unproved;
-  if (!ReverseAnalyses(module, *blocked.function, reread_stored).Check(module, unproved)) {
+  if (!ReverseAnalyses(module, *blocked, reread_stored).Check(module, unproved)) {
     WarnPlain(primal, unproved, diagnostics);
     return std::nullopt;
   }
   StringId name = NameOfCopy(module, primal);
   module.AddFunction(ir::FunctionKind::Kernel, name);
-  blocked.function->name = name;
-  blocked.function->derived_from = primal.name;
-  SegmentedKernel result{&primal, blocked.function.get(), std::move(blocked.steps)};
-  module.Replace(std::move(blocked.function));
+  blocked->name = name;
+  blocked->derived_from = primal.name;
+  SegmentedKernel result{&primal, blocked.get()};
+  module.Replace(std::move(blocked));
   return result;
 }
 

@@ -26,7 +26,6 @@ struct CheckpointConfig {
 struct SegmentedKernel {
   ir::Function* primal = nullptr;
   ir::Function* segmented = nullptr;  ///< `<k>.segmented`, of the same module
-  transform::StepLoops steps;         ///< of `segmented`; stale once a pass has rebuilt it
 };
 
 /// Adds `<k>.segmented` to the module: a copy of `primal` whose long loops are blocked. Those are the ones

@@ -7,8 +7,8 @@
 //   %a = load %x[%i]   store %x[%i], (mul %a, %b)        refused where %b is active: its adjoint needs %a
 //
 // The adjoint of an atomic minimum or maximum goes to the iteration that wrote the final value
-// (reverse_memory.cpp), so that nothing may read the cell between two of them: the adjoint of such a read
-// belongs to the winner until then, whose value is gone when the second one wins.
+// (adjoint_sweep_memory.cpp), so that nothing may read the cell between two of them: the adjoint of such a
+// read belongs to the winner until then, whose value is gone when the second one wins.
 //
 // An active load is wrong as well when another iteration of its parallel loop may write the cell: which of
 // the two came first is not known, and so is not which adjoint belongs to the load.
@@ -23,6 +23,7 @@
 namespace adc::autodiff {
 
 using diag::ErrorId;
+using ir::Block;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
@@ -33,7 +34,7 @@ namespace {
 class ReverseCheck {
  public:
   ReverseCheck(const ir::Module& module, const Function& kernel, const Activity& activity,
-               const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics)
+               const AdjointWork& work, const RecordingPlan& plan, diag::Diagnostics& diagnostics)
       : module_(module),
         kernel_(kernel),
         activity_(activity),
@@ -84,6 +85,7 @@ class ReverseCheck {
   void CheckReadsBetween(Inst atomic);
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
+  bool CheckDistinct(Inst call, const std::string& symbol);
   void CheckInPlace(Inst call);
   void CheckCondition(Inst loop);
   bool ConditionWrites(ir::Block block) const;
@@ -92,7 +94,7 @@ class ReverseCheck {
   const Function& kernel_;
   const Activity& activity_;
   const AdjointWork& work_;
-  const NeededPlan& plan_;
+  const RecordingPlan& plan_;
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
   std::vector<analysis::Task> tasks_;
@@ -168,11 +170,50 @@ void ReverseCheck::CheckLoad(Inst load) {
   }
 }
 
+/// A function and its vjp are written for parameters that are different memory. Where the call writes none of
+/// it, what they have in common does not matter. False after an error.
+bool ReverseCheck::CheckDistinct(Inst call, const std::string& symbol) {
+  std::vector<Value> buffers;
+  for (Value operand : kernel_.Operands(call)) {
+    if (kernel_.TypeOf(operand).IsBuffer()) buffers.push_back(operand);
+  }
+  auto is_alias = [&](Value buffer) {
+    const ir::ValueData& data = kernel_[buffer];
+    return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == kernel_.Body() &&
+           kernel_.params[data.number].alias;
+  };
+  auto is_written = [&](Value buffer) {
+    for (uint32_t p = facts_.structure().Position(call) + 1; p < facts_.structure().End(call); ++p) {
+      Inst inst = facts_.structure().Order()[p];
+      ir::Effect effect = ir::InfoOf(kernel_[inst].op).effect;
+      bool writes = effect == ir::Effect::Write || effect == ir::Effect::Atomic;
+      if (writes && ir::IsAccess(kernel_[inst].op) && kernel_.Operand(inst, 0) == buffer) return true;
+    }
+    return false;
+  };
+  for (size_t n = 0; n < buffers.size(); ++n) {
+    for (size_t m = 0; m < n; ++m) {
+      bool common = buffers[n] == buffers[m] || (is_alias(buffers[n]) && is_alias(buffers[m]));
+      if (!common || !(is_written(buffers[n]) || is_written(buffers[m]))) continue;
+      Error(diag::E0442, call,
+            symbol + " works in place, and two of its parameters are " +
+                (buffers[n] == buffers[m]
+                     ? NameOf(buffers[n])
+                     : NameOf(buffers[m]) + " and " + NameOf(buffers[n]) + ", which may be the same memory"))
+          .AddHelp("its vjp is written for memory of its own in each parameter: call a function that takes " +
+                   NameOf(buffers[n]) + " once");
+      return false;
+    }
+  }
+  return true;
+}
+
 /// A vjp that is given buffers may read whatever its function touched, as the function left it: nothing may
 /// write there afterwards, nor the function itself again.
 void ReverseCheck::CheckInPlace(Inst call) {
   const analysis::Structure& structure = facts_.structure();
   std::string symbol = "'@" + std::string(module_.Text(kernel_[call].symbol)) + "'";
+  if (!CheckDistinct(call, symbol)) return;
   for (Inst around : structure.Enclosing(call)) {
     if (!IsSerialLoop(kernel_[around].op)) continue;
     Error(diag::E0442, call, symbol + " works in place, and its vjp cannot be called in a serial loop")
@@ -229,7 +270,7 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
         .AddNote(kernel_[write].span, "this writes the same element in another iteration")
         .AddHelp(
             "make the loop a serial 'for': 'writeonce' and 'settled' promise that an iteration reads what "
-            "it wrote itself, or what tasks in front of it wrote");
+            "it wrote itself, or what earlier tasks wrote");
     return;
   }
 }
@@ -255,7 +296,7 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
     Error(diag::E0403, atomic,
           "'" + std::string(ir::InfoOf(data.op).spelling) + "' of a 'diff' buffer has no derivative")
         .AddHelp(data.op == Op::AtomicMul
-                     ? "each factor's derivative is the product of the others, which nothing records: "
+                     ? "each factor's derivative is the product of the others, which is not recorded: "
                        "multiply in a "
                        "serial loop that owns the element, or add logarithms of positive factors"
                      : "leave 'diff' off " + NameOf(base));
@@ -265,9 +306,9 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
     if (kernel_[write].op == data.op || !facts_.MayOverwriteLater(atomic, write)) continue;
     Error(diag::E0403, atomic,
           "the winner of '" + std::string(ir::InfoOf(data.op).spelling) +
-              "' cannot be told where something else may write " + NameOf(base) + " afterwards")
+              "' is not known where something else may write " + NameOf(base) + " afterwards")
         .AddNote(kernel_[write].span, "here")
-        .AddHelp("do the other write in front of it, or in another kernel");
+        .AddHelp("do the other write before it, or in another kernel");
     return;
   }
   CheckReadsBetween(atomic);
@@ -294,7 +335,7 @@ void ReverseCheck::CheckReadsBetween(Inst atomic) {
       if (DifferInConstant(read, later) || !facts_.MayOverwriteLater(read, later)) continue;
       std::string spelling(ir::InfoOf(kernel_[atomic].op).spelling);
       Error(diag::E0403, atomic,
-            "the winner of this '" + spelling + "' cannot be told: " + NameOf(kernel_.Operand(atomic, 0)) +
+            "the winner of this '" + spelling + "' is not known: " + NameOf(kernel_.Operand(atomic, 0)) +
                 " is read and then changed again")
           .AddNote(kernel_[read].span, "this may read the element in between")
           .AddNote(kernel_[later].span, "this may change it after that")
@@ -306,7 +347,7 @@ void ReverseCheck::CheckReadsBetween(Inst atomic) {
 
 bool ReverseCheck::ConditionWrites(ir::Block block) const {
   for (Inst inst : kernel_[block].insts) {
-    if (plan_.WritesNeededArray(inst)) return true;
+    if (plan_.WritesReplayedArray(inst)) return true;
     if (analysis::WritesMemory(kernel_[inst].op) && work_.Has(inst)) return true;
     for (ir::Block region : kernel_[inst].regions)
       if (region.Valid() && ConditionWrites(region)) return true;
@@ -323,7 +364,7 @@ void ReverseCheck::CheckCondition(Inst loop) {
 }  // namespace
 
 bool CheckReverse(const ir::Module& module, const Function& kernel, const Activity& activity,
-                  const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics) {
+                  const AdjointWork& work, const RecordingPlan& plan, diag::Diagnostics& diagnostics) {
   return ReverseCheck(module, kernel, activity, work, plan, diagnostics).Run();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Refuses a gradient whose adjoint sweep would read what the kernel has overwritten.
 
-#include "autodiff/needed.h"
+#include "autodiff/to_be_recorded.h"
 #include "diag/diagnostics.h"
 
 namespace adc::autodiff {
@@ -12,6 +12,6 @@ namespace adc::autodiff {
 /// places named. The promise
 /// `writeonce` and `settled` are trusted where they are not provably broken.
 bool CheckReverse(const ir::Module& module, const ir::Function& kernel, const Activity& activity,
-                  const AdjointWork& work, const NeededPlan& plan, diag::Diagnostics& diagnostics);
+                  const AdjointWork& work, const RecordingPlan& plan, diag::Diagnostics& diagnostics);
 
 }  // namespace adc::autodiff

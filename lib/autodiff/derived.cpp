@@ -60,6 +60,7 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
         while (taken()) companion_name += '_';
         ParamInfo info;
         info.alias = source.alias;
+        info.interleaved = source.interleaved;
         info.role = scratch ? ParamRole::Scratch : role;
         info.companion_of = scratch ? ir::kNoAttr : position[n];
         info.span = source.span;

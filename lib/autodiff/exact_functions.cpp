@@ -4,21 +4,14 @@
 
 #include <string>
 
-#include "diag/diagnostics.h"
-#include "parse/parser.h"
 #include "support/check.h"
-#include "transform/inline.h"
-#include "transform/simplify.h"
-#include "verify/verify.h"
+#include "transform/embedded_text.h"
 
 namespace adc::autodiff {
 
-namespace {
+using transform::ReplaceAll;
 
-void ReplaceAll(std::string& text, std::string_view what, std::string_view by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
+namespace {
 
 std::string TextFor(uint32_t axes) {
   std::string text = kExactSumsText;
@@ -40,14 +33,8 @@ std::string TextFor(uint32_t axes) {
 }
 
 std::unique_ptr<ir::Module> Read(uint32_t axes) {
-  diag::SourceManager sources;
-  diag::Diagnostics diagnostics;
   std::unique_ptr<ir::Module> module =
-      parse::ParseText("exact_sums.ir", TextFor(axes), {}, sources, diagnostics);
-  bool good = module != nullptr && !diagnostics.HasErrors() && verify::Verify(*module, diagnostics) &&
-              transform::Inline(*module, {.keep_functions = true}, diagnostics) &&
-              transform::Simplify(*module, {}, diagnostics);
-  ADC_CHECK(good, "the functions of exact_sums.ir are well formed");
+      transform::ReadEmbeddedText("exact_sums.ir", TextFor(axes), transform::EmbeddedForm::Simplified);
   for (const auto& function : module->functions) {
     for (uint32_t n = 0; n < function->InstCount(); ++n) (*function)[ir::Inst(n)].span = {};
   }

@@ -33,7 +33,6 @@
 
 namespace adc::autodiff {
 
-using analysis::Relation;
 using ir::Function;
 using ir::Inst;
 using ir::InstData;
@@ -102,9 +101,20 @@ class SumsRewriter final : public transform::Rewriter {
     if (data.op == Op::AddTo || old_used || !IsFloatSum(module_, from_, inst)) return Copy(inst);
     builder_.SetSpan(data.span);
     Value v = Map(from_.AccessValues(inst)[0]);
-    if (data.op == Op::AtomicSub) v = builder_.Make(Op::Neg, {v});
+    if (data.op == Op::AtomicSub) v = Negated(v);
     builder_.Access(Op::AddTo, Map(from_.Operand(inst, 0)), MapAll(from_.Indices(inst)), {&v, 1}, data.attr,
                     data.component);
+  }
+
+  /// By the sign's bit: a device may take a subnormal number for zero where it computes with it.
+  Value Negated(Value v) {
+    Type type = into_->TypeOf(v);
+    if (type.scalar == ir::Scalar::F16) return builder_.Make(Op::Neg, {v});
+    bool wide = type.scalar == ir::Scalar::F64;
+    Type word = Type::Of(wide ? ir::Scalar::U64 : ir::Scalar::U32);
+    Value sign = builder_.Int(word, wide ? INT64_MIN : INT64_C(0x80000000));
+    Value turned = builder_.Make(Op::Xor, {builder_.Bitcast(v, word), sign});
+    return builder_.Bitcast(turned, type);
   }
 
   analysis::Uses uses_;
@@ -174,9 +184,9 @@ class Order {
           .Warning(diag::W0460, kernel_[inst].span,
                    replaces ? "which iteration replaces the element last depends on their order"
                             : "the value before depends on the order of iterations")
-          .AddHelp(replaces ? "where all of them write one value nothing depends on it"
-                            : "rows that are handed out like this come in another order in each run; sums "
-                              "over them are the same all the same");
+          .AddHelp(replaces ? "if all of them write one value, the order does not matter"
+                            : "rows that are assigned like this have another order in each run; sums over "
+                              "them do not change");
       return;
     }
     bool extremum = op == Op::AtomicMin || op == Op::AtomicMax;
@@ -190,7 +200,7 @@ class Order {
         diagnostics_
             .Warning(diag::W0461, kernel_[inst].span,
                      "of iterations that tie here, the first to arrive gets the derivative")
-            .AddHelp("where no two iterations give the same extreme value nothing depends on it");
+            .AddHelp("if no two iterations give the same extreme value, the order does not matter");
       return;
     }
     good_ = false;
@@ -215,7 +225,7 @@ class Order {
     if (!Fresh(inst)) return;
     diagnostics_
         .Error(diag::E0461, kernel_[inst].span,
-               "this touches what iterations of the same loop sum into, and finds a part of the sum that "
+               "this accesses memory into which iterations of the same loop sum, and sees a partial sum that "
                "depends on their order")
         .AddNote(kernel_[sum].span, "the sum")
         .AddHelp("sum in a loop of its own, or into another buffer");

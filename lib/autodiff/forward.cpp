@@ -95,11 +95,10 @@ void ForwardEmitter::EmitWinners(const analysis::Task& task) {
                  memory.IsWrittenIn(memory_class, task.parallel);
     bool result = ir::IsAtomic(data.op) && data.result_count > 0 && uses.IsUsed(primal_.Result(inst));
     if (!again && !result) continue;
-    Refuse(
-        diag::E0403, inst,
-        "the tangent of an 'atomic min' or 'atomic max' in this loop needs the loop to run twice, and this "
-        "would not be the same the second time",
-        "take the minimum or maximum in a loop of its own");
+    Refuse(diag::E0403, inst,
+           "the tangent of an 'atomic min' or 'atomic max' in this loop needs the loop to run twice, and "
+           "this would differ the second time",
+           "take the minimum or maximum in a loop of its own");
     return;
   }
   winners_ = true;
@@ -249,7 +248,8 @@ void ForwardEmitter::EmitLoop(Inst inst) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.flags);
   } else {
-    loop = builder_.While((data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial);
+    loop = builder_.While((data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial,
+                          static_cast<uint8_t>(data.flags & ir::kFlagOrNone));
   }
   Block outer = builder_.block();
   Block head = built_[loop].regions[0];
@@ -402,7 +402,7 @@ Function* DeriveForward(Module& module, Function& primal, const ForwardConfig& c
   std::string name(module.Text(primal.name));
   std::string suffix = config.directions == 1 ? "jvp" : "jvp" + std::to_string(config.directions);
   if (module.Find(name + "." + suffix) != nullptr) {
-    diagnostics.Error(diag::E0408, primal.span, "'@" + name + "." + suffix + "' is there already")
+    diagnostics.Error(diag::E0408, primal.span, "'@" + name + "." + suffix + "' exists already")
         .AddHelp("rename it, or derive nothing with '--derive=none': the derived kernel gets this name");
     return nullptr;
   }

@@ -224,7 +224,7 @@ void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_) {
     Refuse(diag::E0403, inst, "'atomic mul' of a 'diff' buffer has no derivative",
-           "each factor's derivative is the product of the others, which nothing records: multiply in a "
+           "each factor's derivative is the product of the others, which is not recorded: multiply in a "
            "serial loop "
            "that owns the element, or add logarithms of positive factors");
     return;

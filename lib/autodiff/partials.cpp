@@ -8,10 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "diag/diagnostics.h"
-#include "parse/parser.h"
 #include "support/check.h"
-#include "verify/verify.h"
+#include "transform/embedded_text.h"
 
 namespace adc::autodiff {
 
@@ -20,6 +18,7 @@ using ir::Inst;
 using ir::Op;
 using ir::Scalar;
 using ir::Value;
+using transform::ReplaceAll;
 
 namespace {
 
@@ -33,11 +32,6 @@ struct Words {
 constexpr Words kHalf = {"f16", "0x1p14", "0x1p-9", "0x1p6"};
 constexpr Words kSingle = {"f32", "0x1p64", "0x1p-65", "0x1p8"};
 constexpr Words kDouble = {"f64", "0x1p512", "0x1p-513", "0x1p10"};
-
-void ReplaceAll(std::string& text, std::string_view what, std::string_view by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
 
 std::string TextFor(const Words& words) {
   std::string text = kPartialsText;
@@ -62,11 +56,7 @@ char RoleOf(const Function& function, const ir::Module& module, Value parameter)
 class PartialTable {
  public:
   explicit PartialTable(const Words& words) {
-    diag::SourceManager sources;
-    diag::Diagnostics diagnostics;
-    module_ = parse::ParseText("partials.ir", TextFor(words), {}, sources, diagnostics);
-    bool good = module_ != nullptr && !diagnostics.HasErrors() && verify::Verify(*module_, diagnostics);
-    ADC_CHECK(good, "the functions of partials.ir are well formed");
+    module_ = transform::ReadEmbeddedText("partials.ir", TextFor(words), transform::EmbeddedForm::AsWritten);
     for (const auto& function : module_->functions)
       by_name_.emplace(module_->Text(function->name), Partial(*module_, *function));
     for (uint32_t op = 0; op < ir::kOpCount; ++op)

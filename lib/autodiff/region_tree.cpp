@@ -1,5 +1,7 @@
 #include "autodiff/region_tree.h"
 
+#include <algorithm>
+
 namespace adc::autodiff {
 
 using ir::Block;
@@ -9,31 +11,27 @@ using ir::Op;
 using ir::Value;
 
 RegionTree::RegionTree(const Function& function)
-    : function_(function),
-      first_(function.BlockCount()),
-      last_(function.BlockCount()),
-      depth_(function.BlockCount()),
-      unit_(function.BlockCount()) {
-  Visit(function.Body(), 0, function.Body());
-}
-
-void RegionTree::Visit(Block block, uint32_t depth, Block unit) {
-  first_[block.raw] = next_++;
-  depth_[block.raw] = depth;
-  unit_[block.raw] = unit;
-  for (Inst inst : function_[block].insts) {
-    uint32_t regions = function_.RegionCount(inst);
-    for (uint32_t r = 0; r < regions; ++r) {
-      Block region = function_[inst].regions[r];
-      bool joined = r == 1 && function_[inst].op == Op::While;
-      Visit(region, depth + 1, joined ? function_[inst].regions[0] : region);
-    }
+    : function_(function), structure_(function), unit_(function.BlockCount()) {
+  unit_[function.Body().raw] = function.Body();
+  std::vector<Inst> control;
+  for (Inst inst : structure_.Order()) {
+    uint32_t regions = function.RegionCount(inst);
     if (regions == 0) continue;
-    post_order_.push_back(function_[inst].regions[0]);
-    if (regions == 2 && function_[inst].op != Op::While) post_order_.push_back(function_[inst].regions[1]);
+    control.push_back(inst);
+    for (uint32_t r = 0; r < regions; ++r) {
+      bool joined = r == 1 && function[inst].op == Op::While;
+      unit_[function[inst].regions[r].raw] = function[inst].regions[joined ? 0 : r];
+    }
   }
-  last_[block.raw] = next_ - 1;
-  if (block == function_.Body()) post_order_.push_back(block);
+  // What is nested ends earlier: a terminator comes after it.
+  std::sort(control.begin(), control.end(),
+            [&](Inst left, Inst right) { return structure_.End(left) < structure_.End(right); });
+  for (Inst inst : control) {
+    post_order_.push_back(function[inst].regions[0]);
+    if (function.RegionCount(inst) == 2 && function[inst].op != Op::While)
+      post_order_.push_back(function[inst].regions[1]);
+  }
+  post_order_.push_back(function.Body());
 }
 
 bool RegionTree::Inside(Block block, Inst inst) const {
@@ -41,7 +39,9 @@ bool RegionTree::Inside(Block block, Inst inst) const {
   uint32_t regions = function_.RegionCount(inst);
   for (uint32_t r = 0; r < regions; ++r) {
     Block region = function_[inst].regions[r];
-    if (first_[region.raw] <= first_[block.raw] && first_[block.raw] <= last_[region.raw]) return true;
+    if (structure_.Begin(region) <= structure_.Begin(block) &&
+        structure_.End(block) <= structure_.End(region))
+      return true;
   }
   return false;
 }

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "ir/function.h"
+#include "analysis/structure.h"
 
 namespace adc::autodiff {
 
@@ -30,18 +30,14 @@ class RegionTree {
   /// The instructions of a unit in order, without terminators.
   std::vector<ir::Inst> InstsOf(ir::Block unit) const;
   /// Region depth of a block; 0 for the body.
-  uint32_t Depth(ir::Block block) const { return depth_[block.raw]; }
+  uint32_t Depth(ir::Block block) const { return structure_.Depth(block); }
+  const analysis::Structure& structure() const { return structure_; }
 
  private:
-  void Visit(ir::Block block, uint32_t depth, ir::Block unit);
-
   const ir::Function& function_;
-  std::vector<uint32_t> first_;  ///< position of a block in depth-first order
-  std::vector<uint32_t> last_;   ///< the last position inside it
-  std::vector<uint32_t> depth_;
+  analysis::Structure structure_;
   std::vector<ir::Block> unit_;
   std::vector<ir::Block> post_order_;
-  uint32_t next_ = 0;
 };
 
 /// The block that holds the `yield` of a loop (region 1 of a `while`).

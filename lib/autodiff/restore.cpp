@@ -30,9 +30,9 @@ std::optional<uint32_t> SourceOf(const Function& function, const RegionTree& tre
   Op op = function[update].op;
   if (op != Op::Add && op != Op::Sub && op != Op::Xor) return std::nullopt;
   Value a = function.Operand(update, 0), b = function.Operand(update, 1);
-  if (std::optional<uint32_t> source = carried(a); source && AtHandAtEntry(function, tree, loop, b))
+  if (std::optional<uint32_t> source = carried(a); source && AvailableAtEntry(function, tree, loop, b))
     return source;
-  if (std::optional<uint32_t> source = carried(b); source && AtHandAtEntry(function, tree, loop, a))
+  if (std::optional<uint32_t> source = carried(b); source && AvailableAtEntry(function, tree, loop, a))
     return source;
   return std::nullopt;
 }
@@ -63,7 +63,7 @@ std::vector<Restore> PlanRestores(const Function& function, const RegionTree& tr
   return result;
 }
 
-bool AtHandAtEntry(const Function& function, const RegionTree& tree, Inst loop, Value v) {
+bool AvailableAtEntry(const Function& function, const RegionTree& tree, Inst loop, Value v) {
   ir::ValueKind kind = function[v].kind;
   if (kind == ir::ValueKind::Constant || kind == ir::ValueKind::Global || !tree.Inside(v, loop)) return true;
   return function[loop].op == Op::For && v == function[function[loop].regions[0]].params[0];

@@ -27,6 +27,6 @@ std::vector<Restore> PlanRestores(const ir::Function& function, const RegionTree
 
 /// True when `v`, of a loop's body, can be had at the start of an iteration from its index and from outer
 /// values alone: a constant, the index, an outer value.
-bool AtHandAtEntry(const ir::Function& function, const RegionTree& tree, ir::Inst loop, ir::Value v);
+bool AvailableAtEntry(const ir::Function& function, const RegionTree& tree, ir::Inst loop, ir::Value v);
 
 }  // namespace adc::autodiff

@@ -9,7 +9,7 @@
 // `add_to`; the gradient is right, or an error says why it cannot be. Breaks: nothing.
 
 #include "autodiff/checkpoint.h"
-#include "autodiff/kept.h"
+#include "autodiff/provisions.h"
 #include "diag/diagnostics.h"
 #include "ir/module.h"
 
@@ -23,13 +23,16 @@ struct ReverseConfig {
   /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of
   /// them.
   bool reread_stored = true;
+  /// The gradient is differentiated in turn. An adjoint that is zero may have a derivative that is not:
+  /// partials are multiplied by it, infinite ones as well (guarded_partials.h).
+  bool differentiated_again = false;
 };
 
-/// The new kernel, or null after an error was reported. `kept` gets what became of the primal values, where
-/// it is given and the gradient is not the user's own. `checkpoints`: what SegmentForCheckpoints has made of
-/// `primal` last; the gradient is derived from that copy, which leaves the module.
+/// The new kernel, or null after an error was reported. `provisions` gets what became of the primal values,
+/// where it is given and the gradient is not the user's own. `checkpoints`: what SegmentForCheckpoints has
+/// made of `primal` last; the gradient is derived from that copy, which leaves the module.
 ir::Function* DeriveReverse(ir::Module& module, ir::Function& primal, const ReverseConfig& config,
-                            diag::Diagnostics& diagnostics, KeptRecord* kept = nullptr,
+                            diag::Diagnostics& diagnostics, ProvisionRecord* provisions = nullptr,
                             SegmentedKernel* checkpoints = nullptr);
 
 }  // namespace adc::autodiff

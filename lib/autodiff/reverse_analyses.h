@@ -4,8 +4,8 @@
 #include "autodiff/activity.h"
 #include "autodiff/adjoint_work.h"
 #include "autodiff/clobber.h"
-#include "autodiff/needed.h"
 #include "autodiff/region_tree.h"
+#include "autodiff/to_be_recorded.h"
 
 namespace adc::autodiff {
 
@@ -29,7 +29,7 @@ struct ReverseAnalyses {
   RegionTree tree;
   Activity activity;
   AdjointWork work;
-  NeededPlan plan;
+  RecordingPlan plan;
 };
 
 }  // namespace adc::autodiff

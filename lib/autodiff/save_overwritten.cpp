@@ -1,8 +1,8 @@
 // A gradient runs after its kernel, and finds memory as the kernel left it; where a step of a simulation is
 // launched a thousand times on the same buffers, it finds what the last launch left. Whatever it reads again
 // must be saved by then. This pass finds what that is by asking reverse mode what it would read again
-// (NeededPlan), lets the kernel store exactly these values, and asks again, since a value that is saved needs
-// nothing in turn, and the plan changes.
+// (RecordingPlan), lets the kernel store exactly these values, and asks again, since a value that is saved
+// needs nothing in turn, and the plan changes.
 //
 // A slot is a number with one digit per loop around the value, in a radix that the arguments of the launch
 // give. The iteration of the `parallel` is the lowest digit, so that the threads of a wave write neighbouring
@@ -23,7 +23,7 @@
 #include <map>
 
 #include "analysis/memory.h"
-#include "autodiff/needed.h"
+#include "autodiff/to_be_recorded.h"
 #include "diag/errors/autodiff.h"
 #include "ir/type.h"
 #include "transform/isolate_tasks.h"
@@ -45,7 +45,7 @@ std::vector<Inst> ValuesToSave(const ir::Module& module, const Function& functio
   RegionTree tree(function);
   Activity activity(module, function, DiffParameters::FromAttributes(module, function));
   AdjointWork work(function, activity);
-  NeededPlan plan(function, tree, work, false);
+  RecordingPlan plan(function, tree, work, false);
   StoredValues saved(function, false);
   analysis::Structure structure(function);
   analysis::MemoryClasses memory(structure);
@@ -152,12 +152,13 @@ class SaveRewriter final : public transform::Rewriter {
         .Error(diag::E0450, from_[site.inst].span,
                (value.name.Valid() ? "'%" + std::string(module_.Text(value.name)) + "'"
                                    : std::string("a value")) +
-                   " is to be saved for the gradient, and nothing says before the launch how often")
+                   " is to be saved for the gradient, but the number of times is not known before the launch")
         .AddNote(from_[loop].span,
-                 "the number of iterations of this loop is not arithmetic on arguments and shapes")
+                 "the number of iterations of this loop is not arithmetic on arguments and shapes alone")
         .AddHelp(
-            "give the loop bounds that are arguments, or copy what it reads to a buffer that the kernel does "
-            "not write");
+            "use arguments as bounds; if they depend on a loop around it, run over all iterations and skip "
+            "some by an 'if'; or copy what it reads to a buffer that the kernel does not "
+            "write");
   }
 
   Value Wide(Value v) { return into_->TypeOf(v) == ir::kI64 ? v : builder_.Cast(v, ir::kI64); }
@@ -182,10 +183,7 @@ class SaveRewriter final : public transform::Rewriter {
       Digit digit{indices[axis], lo,
                   builder_.Make(Op::Max, {builder_.Make(Op::Sub, {hi, lo}), builder_.I64(0)})};
       if (data.op == Op::For) digit.step = *from_.IntegerConstant(from_.Operand(loop, 2));
-      if (digit.step != 1) {
-        Value more = builder_.Make(Op::Add, {digit.trips, builder_.I64(digit.step - 1)});
-        digit.trips = builder_.Make(Op::Div, {more, builder_.I64(digit.step)});
-      }
+      if (digit.step != 1) digit.trips = builder_.Make(Op::CeilDiv, {digit.trips, builder_.I64(digit.step)});
       digits.push_back(digit);
     }
     return digits;

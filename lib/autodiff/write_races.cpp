@@ -151,6 +151,15 @@ class RaceCheck {
   /// `atomic add` of a constant to a cell that nothing else in the loop writes, `slot = atomic add n[], 1`.
   /// Invalid where there is none.
   Value SlotOf(Inst loop, Inst write);
+  /// A `for` of constant bounds that has an iteration.
+  bool RunsAtLeastOnce(Inst control) const {
+    if (kernel_[control].op != Op::For) return false;
+    std::optional<int64_t> low = kernel_.IntegerConstant(kernel_.Operand(control, 0));
+    std::optional<int64_t> high = kernel_.IntegerConstant(kernel_.Operand(control, 1));
+    return low && high && *low < *high;
+  }
+  /// Reports a store to `writeonce` memory that a serial loop around it provably repeats.
+  void CheckRepeated(Inst store);
   /// Reports a store that misses an axis.
   void CheckMissed(Inst loop, Inst store, uint32_t axis);
 
@@ -219,6 +228,48 @@ void RaceCheck::CheckMissed(Inst loop, Inst store, uint32_t axis) {
   }
 }
 
+/// Neither its indices nor what it runs under know the counter and the carried values of the loop: the
+/// promise is broken where the loop runs twice, an error where its bounds are constants, and a warning
+/// elsewhere.
+void RaceCheck::CheckRepeated(Inst store) {
+  std::vector<Inst> inside;  // between the store and the loop that is looked at
+  std::vector<Inst> enclosing = facts_.structure().Enclosing(store);
+  for (size_t at = enclosing.size(); at-- > 0;) {
+    Inst around = enclosing[at];
+    if (kernel_[around].op == Op::For) {
+      std::optional<int64_t> low = kernel_.IntegerConstant(kernel_.Operand(around, 0));
+      std::optional<int64_t> high = kernel_.IntegerConstant(kernel_.Operand(around, 1));
+      bool known = low && high;
+      bool repeats = !known || *high - *low > 1;
+      Dependence dependence(kernel_, facts_, around);
+      for (Value index : kernel_.Indices(store)) dependence.Add(index);
+      for (Inst control : inside) {
+        known = known && RunsAtLeastOnce(control);
+        for (Value operand : kernel_.Operands(control)) dependence.Add(operand);
+      }
+      for (size_t n = 0; n < kernel_[kernel_[around].regions[0]].params.size(); ++n)
+        repeats = repeats && !dependence.On(n);
+      if (repeats) {
+        Value base = kernel_.Operand(store, 0);
+        std::string text = "this stores to the same element of " + NameOf(base) +
+                           (known ? " in every iteration of a loop, and "
+                                  : " in every iteration of a loop: where that runs twice, ") +
+                           NameOf(base) + " is not written once as 'writeonce' promises";
+        diag::Diagnostic& told = known ? diagnostics_.Error(diag::E0404, kernel_[store].span, text)
+                                       : diagnostics_.Warning(diag::E0404, kernel_[store].span, text);
+        told.AddNote(kernel_[around].span, "the loop is here")
+            .AddHelp("store after the loop, or mark " + NameOf(base) +
+                     " 'settled' if it is read only after the last store");
+        ok_ = ok_ && !known;
+        return;
+      }
+    }
+    if (kernel_[around].op == Op::Parallel || kernel_[around].op == Op::ParallelOver) return;
+    if (kernel_[around].op == Op::While) return;  // how often it runs lies in the data
+    inside.push_back(around);
+  }
+}
+
 void RaceCheck::CheckLoop(Inst loop) {
   std::vector<uint32_t> warned;  // memory classes
   for (uint32_t memory_class : facts_.memory().WrittenIn(loop)) {
@@ -234,6 +285,7 @@ void RaceCheck::CheckLoop(Inst loop) {
       Value base = kernel_.Operand(store, 0);
       const ir::ParamInfo& info = kernel_.params[kernel_[base].number];
       if (info.role != ir::ParamRole::Plain) continue;
+      if (info.writeonce) CheckRepeated(store);
       uint32_t missed = MissedAxis(loop, store);
       if (missed != ir::kNoAttr) {
         CheckMissed(loop, store, missed);

@@ -3,8 +3,8 @@
 // diag/errors/, and beside it a header with the area's ids as constants: `diag::E0101`.
 //   ADC_ERROR(E0101, "title", "explanation with the remedy")
 // Ranges: E01xx text and syntax, E02xx rules of the verifier, E03xx simplification, E04xx differentiation,
-// E05xx adstacks, E06xx code generation and targets, E07xx files, bundles and the command line. W-ids are
-// warnings of the same areas.
+// E05xx adstacks, E06xx code generation and targets, E07xx files, bundles and the command line, E085x
+// shaders. W-ids are warnings of the same areas.
 
 #include <cstdint>
 #include <string_view>

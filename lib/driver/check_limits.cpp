@@ -4,7 +4,10 @@
 #include <string>
 
 #include "analysis/tasks.h"
+#include "artifact/metadata.h"
+#include "codegen/common/mangle.h"
 #include "diag/errors/driver.h"
+#include "support/check.h"
 
 namespace adc::driver {
 
@@ -51,6 +54,7 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
     most = own;
     largest = function.get();
   }
+  ADC_CHECK(largest != nullptr, "a sum of operations that no function has");
   diagnostics
       .Error(diag::E0760, largest->span,
              std::to_string(count) + " operations " + when + ", " + std::to_string(most) + " of them in '@" +
@@ -60,6 +64,44 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
           "use loops where calls, unrolling or large matrices repeat code, compile kernels one at a time, or "
           "allow more with --limit-operations=N");
   return false;
+}
+
+bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics) {
+  constexpr uint32_t kMost = artifact::Limits().name_bytes;
+  const std::string most = ": at most " + std::to_string(kMost) + " are possible";
+  std::vector<diag::SourceSpan> told;
+  auto report = [&](diag::SourceSpan span, std::string text, const char* help) {
+    // A derived kernel stands where its primal does.
+    if (std::find(told.begin(), told.end(), span) != told.end()) return;
+    told.push_back(span);
+    diagnostics.Error(diag::E0706, span, std::move(text) + most).AddHelp(help);
+  };
+  auto check = [&](diag::SourceSpan span, const char* what, StringId name) {
+    size_t size = module.Text(name).size();
+    if (size > kMost)
+      report(span, std::string("the name of a ") + what + " has " + std::to_string(size) + " bytes",
+             "shorten it; companions in derived kernels have its name with '.adj', '.tan' and the like");
+  };
+  for (const auto& function : module.functions) {
+    if (!function->IsKernel()) continue;
+    std::string name(module.Text(function->name));
+    size_t tasks = std::max<size_t>(analysis::TasksOf(*function).size(), 1);
+    size_t size = codegen::LongestSymbol(name, static_cast<uint32_t>(tasks - 1));
+    if (size > kMost)
+      report(function->span,
+             "the name of kernel '@" + name + "' has " + std::to_string(name.size()) +
+                 " bytes, and the symbols of its code have " + std::to_string(size),
+             "shorten it: symbols are 'adc_NAME_t0_far', with '.' and whatever is no letter, digit or '_' as "
+             "three bytes, and derived kernels have names with '.grad', '.jvp' and the like");
+    for (uint32_t n = 0; n < function->Params().size(); ++n)
+      check(function->params[n].span.Valid() ? function->params[n].span : function->span, "parameter",
+            (*function)[function->Params()[n]].name);
+  }
+  for (const ir::Layout& layout : module.layouts) {
+    check(layout.span, "layout", layout.name);
+    for (const ir::LayoutField& field : layout.fields) check(field.span, "field", field.name);
+  }
+  return told.empty();
 }
 
 uint64_t LargestTask(const ir::Function& kernel) {

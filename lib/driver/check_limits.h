@@ -16,6 +16,10 @@ uint64_t CountOperations(const ir::Module& module);
 bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,
                      diag::Diagnostics& diagnostics);
 
+/// False, with E0706 at each, where names of `module` are longer than a bundle takes, in which a kernel's is
+/// part of the symbols of its tasks.
+bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics);
+
 /// A loop's share of the time that LLVM takes, in operations (docs/limits.md).
 inline constexpr uint64_t kOperationsOfLoop = 20;
 

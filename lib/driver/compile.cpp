@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <map>
 
+#include "codegen/common/shader_layout.h"
 #include "diag/errors/autodiff.h"
+#include "diag/errors/cpp.h"
 #include "diag/errors/driver.h"
+#include "diag/errors/shader.h"
 #include "driver/check_limits.h"
-#include "driver/files.h"
+#include "driver/file_errors.h"
 #include "driver/generate.h"
 #include "driver/header.h"
 #include "driver/lowered.h"
@@ -18,14 +21,20 @@
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/plan_dump.h"
+#include "driver/read_cpp.h"
+#include "driver/read_shader.h"
 #include "driver/refusals.h"
 #include "driver/report.h"
 #include "driver/reproduction.h"
+#include "driver/shader_header.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
 #include "support/check.h"
+#include "support/files.h"
+#include "support/input_kind.h"
 #include "support/nearest.h"
+#include "support/terminal.h"
 #include "verify/verify.h"
 
 namespace adc::driver {
@@ -40,23 +49,37 @@ class Compilation {
         options_(options),
         product_(product),
         diagnostics_(options.error_limit),
-        passes_(options.watch, diagnostics_, PrintToStandardError),
-        reproduction_(options, ProducerName(), sources_) {}
+        passes_(options.watch, diagnostics_, PrintToStandardError) {
+    reproduction_.emplace(options, ProducerName(), sources_);
+  }
+  /// In memory. `options` has what `request` says of watching.
+  Compilation(const MemoryRequest& request, const std::vector<std::string>& names,
+              const CompileOptions& options, Product* product)
+      : inputs_(names),
+        options_(options),
+        product_(product),
+        memory_(&request),
+        diagnostics_(options.error_limit),
+        passes_(options.watch, diagnostics_, [](std::string_view) {}) {}
 
   ExitCode Run() {
-    bool finished = TakeTargets() && Read() && TakeActive() && RunPasses();
+    bool finished = TakeTargets() && Read() && TakeActive();
+    bool checked_alone = memory_ != nullptr && memory_->check_alone;
+    finished = finished && (checked_alone || RunPasses());
     if (options_.emit == Emit::Ir) {
       // The module is what was asked for, however far --stop-after let it come.
       bool stopped = passes_.Stopped() && !passes_.Failed();
-      if (finished || stopped) TakeText(ir::Print(*module_));
+      // Of several modules, the one for the first target.
+      if (finished || stopped) TakeText(ir::Print(state_ ? state_->First() : *module_));
     } else if (finished) {
       // What fails has told the diagnostics, or the product's own failure.
       (void)(Generate() && MakeProduct());
     }
     passes_.End();
     NameFiles(given_names_);
-    bool errors = ReportDiagnostics(diagnostics_, sources_, options_);
+    bool errors = Report();
     passes_.PrintTimes();
+    product_->cancelled = passes_.Cancelled();
     if (options_.emit == Emit::Ir) {
       product_->module = std::move(module_);
       product_->sources = std::move(sources_);
@@ -69,6 +92,11 @@ class Compilation {
  private:
   bool TakeTargets();
   bool Read();
+  bool ReadFiles(const parse::ParseConfig& config);
+  bool ReadMemory(parse::ParseConfig& config);
+  static bool IsCpp(const std::string& input) { return InputKindOf(input) == InputKind::Cpp; }
+  bool IsAnyCpp() const { return std::any_of(inputs_.begin(), inputs_.end(), IsCpp); }
+  bool Report();
   bool TakeActive();
   bool RunPasses();
   void ShowPlans();
@@ -80,6 +108,10 @@ class Compilation {
   void NameFiles(const std::vector<std::string>& names);
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct();
+  KernelText ShaderKernelText() const;
+  uint32_t AdjointSet() const {
+    return options_.adjoint_set ? *options_.adjoint_set : codegen::DefaultAdjointSet(*module_);
+  }
   bool TakeBytes(diag::Result<std::vector<uint8_t>> bytes);
   bool TakePayload(codegen::PayloadKind kind);
   void TakeText(std::string_view text) { product_->bytes.assign(text.begin(), text.end()); }
@@ -95,10 +127,11 @@ class Compilation {
   const std::vector<std::string>& inputs_;
   const CompileOptions& options_;
   Product* product_;
+  const MemoryRequest* memory_ = nullptr;  ///< null: inputs are files
   diag::SourceManager sources_;
   diag::Diagnostics diagnostics_;
   PassRunner passes_;
-  Reproduction reproduction_;
+  std::optional<Reproduction> reproduction_;  ///< not in memory: it is the whole process's
   std::vector<target::Target> targets_;
   std::unique_ptr<ir::Module> module_;
   std::optional<PipelineState> state_;  ///< of module_, once it is read
@@ -125,37 +158,74 @@ bool Compilation::TakeTargets() {
     return false;
   }
   if (options_.libdevice.empty()) return true;
-  diag::Status readable = CheckReadable(options_.libdevice);
-  return readable || Fail(readable.Failure());
+  FileStatus readable = CheckRegularFile(options_.libdevice);
+  return readable || Fail(CannotRead(readable.Failure()));
 }
 
 bool Compilation::Read() {
   parse::ParseConfig config;
   config.include_dirs = options_.include_dirs;
   config.import_dirs = options_.import_dirs;
+  config.defines = options_.defines;
   config.text_limit = options_.limits.text_mebibytes << 20;
-  bool read = passes_.Observe("parse", [&] {
-    if (inputs_.size() == 1 && inputs_[0] == "-") {
-      diag::Result<std::string> text = ReadWhole("-", config.text_limit);
-      if (!text) return Fail(text.Failure());
-      module_ = parse::ParseText("<stdin>", std::move(*text), config, sources_, diagnostics_,
-                                 &product_->dependencies);
-    } else {
-      module_ = parse::ParseFiles(inputs_, config, sources_, diagnostics_, &product_->dependencies);
-    }
-    return module_ != nullptr;
-  });
+  bool read =
+      passes_.Observe("parse", [&] { return memory_ != nullptr ? ReadMemory(config) : ReadFiles(config); });
   for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files()) {
     file->name = MapPrefix(options_, file->name);
     given_names_.push_back(file->name);
   }
   // After errors in the text the rules are still checked, so that one run reports all that is wrong.
-  if (module_ != nullptr && diagnostics_.HasErrors() && !diagnostics_.Full())
+  // Of C++ its front end has reported all that Clang and it found.
+  if (module_ != nullptr && !IsAnyCpp() && diagnostics_.HasErrors() && !diagnostics_.Full())
     verify::Verify(*module_, diagnostics_);
+  if (!passes_.Failed() && passes_.Takes("parse")) passes_.PrintDump("after parse", ir::Print(*module_));
   if (!read) return false;
-  if (passes_.Wants("parse")) passes_.PrintDump("after parse", ir::Print(*module_));
   state_.emplace(PipelineState{*module_, options_, diagnostics_, targets_});
   return passes_.Run(*FindPass("verify"), *state_);
+}
+
+bool Compilation::ReadFiles(const parse::ParseConfig& config) {
+  auto is_shader = [](const std::string& input) { return IsShader(InputKindOf(input)); };
+  bool shader = std::any_of(inputs_.begin(), inputs_.end(), is_shader);
+  if (shader && inputs_.size() != 1) {
+    diagnostics_.Error(diag::E0862, {}, "a shader and other inputs are compiled together")
+        .AddHelp("run adc for each of them");
+  } else if (IsAnyCpp() && !std::all_of(inputs_.begin(), inputs_.end(), IsCpp)) {
+    diagnostics_.Error(diag::E0804, {}, "C++ and other inputs are compiled together")
+        .AddHelp("run adc for each language");
+  } else if (IsAnyCpp()) {
+    module_ = ReadCpp(inputs_, options_, sources_, diagnostics_, &product_->dependencies, &passes_);
+  } else if (shader) {
+    module_ = ReadShader(inputs_[0], options_, sources_, diagnostics_, &product_->dependencies);
+  } else if (inputs_.size() == 1 && inputs_[0] == "-") {
+    FileResult<std::string> text = ReadWholeText("-", config.text_limit);
+    if (!text) return Fail(CannotRead(text.Failure()));
+    module_ = parse::ParseText("<stdin>", std::move(*text), config, sources_, diagnostics_,
+                               &product_->dependencies);
+  } else {
+    module_ = parse::ParseFiles(inputs_, config, sources_, diagnostics_, &product_->dependencies);
+  }
+  return module_ != nullptr;
+}
+
+bool Compilation::ReadMemory(parse::ParseConfig& config) {
+  config.import_text =
+      memory_->import ? memory_->import : [](const std::string&, std::string*) { return false; };
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const MemoryRequest::Text& text : memory_->texts) texts.emplace_back(text.name, text.text);
+  module_ = parse::ParseTexts(texts, config, sources_, diagnostics_);
+  if (memory_->read) memory_->read(module_.get(), sources_);
+  return module_ != nullptr;
+}
+
+/// True where there are errors.
+bool Compilation::Report() {
+  if (memory_ == nullptr) return ReportDiagnostics(diagnostics_, sources_, options_);
+  diag::Diagnostics shown = ShownDiagnostics(diagnostics_, options_);
+  for (const diag::Diagnostic& one : shown.All()) {
+    if (memory_->report) memory_->report(one, sources_);
+  }
+  return shown.HasErrors();
 }
 
 /// `--active`: the other `diff` parameters count as constants. Every name has to mean something in some
@@ -199,7 +269,7 @@ bool Compilation::TakeActive() {
 bool Compilation::RunPasses() {
   for (const Pass& pass : Pipeline()) {
     if (pass.stage == Stage::Read || pass.run == nullptr) continue;
-    if (pass.stage == Stage::Plan && options_.emit == Emit::Ir && options_.watch.stop_after.empty()) break;
+    if (pass.stage >= Stage::Plan && options_.emit == Emit::Ir && options_.watch.stop_after.empty()) break;
     bool wanted = pass.wanted == nullptr || pass.wanted(options_);
     bool goes_on = wanted ? passes_.Run(pass, *state_) : passes_.Skip(pass);
     if (pass.name == "plan" && !passes_.Failed()) ShowPlans();
@@ -209,9 +279,9 @@ bool Compilation::RunPasses() {
 }
 
 void Compilation::ShowPlans() {
-  if (options_.want_plans) product_->plans = DumpPlans(state_->lowered, state_->kept, sources_);
-  if (!passes_.Wants("adstack")) return;
-  for (const PlanDump& dump : DumpPlans(state_->lowered, state_->kept, sources_))
+  if (options_.want_plans) product_->plans = DumpPlans(state_->lowered, state_->provisions, sources_);
+  if (!passes_.Takes("adstack")) return;
+  for (const PlanDump& dump : DumpPlans(state_->lowered, state_->provisions, sources_))
     passes_.PrintDump(dump.title, dump.text);
 }
 
@@ -232,14 +302,14 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.target = target;
   config.optimise = optimisation_;
   config.float_mode = FloatModeOf(Floats());
-  config.check_bounds = options_.check_bounds;
-  config.assertions = options_.keep_asserts;
   config.debug_lines = options_.debug_info;
   config.sources = &sources_;
   config.producer = ProducerName();
   config.libdevice = options_.libdevice;
   config.want_object = options_.emit != Emit::Llvm && options_.emit != Emit::Json;
   config.want_image = options_.emit == Emit::Bundle;
+  config.keep_bindings = options_.emit == Emit::Spirv && !module_->shader_bindings.empty();
+  config.adjoint_set = AdjointSet();
   config.want_llvm_text = options_.emit == Emit::Llvm;
   return config;
 }
@@ -249,6 +319,7 @@ void Compilation::NameFiles(const std::vector<std::string>& names) {
 }
 
 bool Compilation::Generate() {
+  if (!CheckNames(*state_->lowered.front().module, diagnostics_)) return passes_.Fail();
   std::vector<std::string> names;
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
@@ -298,13 +369,19 @@ bool Compilation::GenerateCode() {
   for (const LoweredModule& lowered : state_->lowered) {
     kernels.push_back(KernelsToEmit(lowered, options_.block_size));
   }
+  std::vector<std::vector<codegen::KernelToEmit>> raised_kernels;
+  for (const RaisedModule& raised : state_->raised) {
+    raised_kernels.push_back(
+        TwinsOf(*state_->lowered[raised.lowered].module, *raised.module, kernels[raised.lowered]));
+  }
   std::vector<EmitJob> jobs;
   for (const target::Target& target : targets_) {
-    const LoweredModule& lowered = ModuleOf(state_->lowered, target);
-    jobs.push_back(
-        {lowered.module, kernels[static_cast<size_t>(&lowered - state_->lowered.data())], ConfigFor(target)});
+    const RaisedModule& raised = ModuleOf(state_->raised, target);
+    jobs.push_back({raised.module.get(), raised_kernels[static_cast<size_t>(&raised - state_->raised.data())],
+                    ConfigFor(target)});
   }
-  std::vector<diag::Result<codegen::TargetCode>> results = EmitAll(jobs);
+  std::vector<diag::Result<codegen::TargetCode>> results =
+      EmitAll(jobs, memory_ != nullptr ? memory_->threads : 0);
   for (size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) continue;
     for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning, diagnostics_);
@@ -345,6 +422,17 @@ bool Compilation::TakePayload(codegen::PayloadKind kind) {
   return true;
 }
 
+/// What a header says of kernels that were read from shaders; nothing where there are none.
+KernelText Compilation::ShaderKernelText() const {
+  if (module_->shader_bindings.empty()) return {};
+  return [this](const artifact::KernelMeta& kernel, const std::string& word) {
+    const ir::Function* function = state_->lowered.front().module->Find(kernel.name.view());
+    ADC_CHECK(function != nullptr, "metadata of a kernel that is not there");
+    return ShaderHeaderText(*state_->lowered.front().module, *function, metadata_, kernel, AdjointSet(),
+                            word);
+  };
+}
+
 bool Compilation::MakeProduct() {
   if (state_->lowered.front().kernels.empty()) {
     return Fail(diag::Fail(diag::E0707, {}, "no kernel in " + inputs_[0],
@@ -374,7 +462,7 @@ bool Compilation::MakeProduct() {
       TakeText(made_[0].code.llvm_text);
       return true;
     case Emit::Header:
-      TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string()));
+      TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string(), ShaderKernelText()));
       return true;
     case Emit::Ir:
       break;
@@ -386,6 +474,16 @@ bool Compilation::MakeProduct() {
 
 std::string ProducerName() {
   return "adc 0.1.0";
+}
+
+ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product) {
+  CompileOptions watched = options;
+  watched.watch = {};
+  watched.watch.progress = false;
+  watched.watch.cancelled = request.cancelled;
+  std::vector<std::string> names;
+  for (const MemoryRequest::Text& text : request.texts) names.push_back(text.name);
+  return Compilation(request, names, watched, product).Run();
 }
 
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,

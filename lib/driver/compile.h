@@ -2,11 +2,12 @@
 // From text to what was asked for: the pipeline.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "diag/source.h"
+#include "diag/diagnostics.h"
 #include "driver/options.h"
 #include "driver/plan_dump.h"
 #include "ir/module.h"
@@ -20,12 +21,31 @@ struct Product {
   std::vector<PlanDump> plans;         ///< what --dump=adstack shows, where CompileOptions::want_plans asks
   std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
   diag::SourceManager sources;         ///< what places in `module` refer to
+  bool cancelled = false;              ///< WatchOptions::cancelled ended the compilation
 };
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to
 /// standard error. The product is good where the exit code is kExitOk.
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                        Product* product);
+
+/// A compilation for a program that calls the compiler: no file is read or written, nothing is printed.
+struct MemoryRequest {
+  struct Text {
+    std::string name, text;
+  };
+  std::vector<Text> texts;
+  /// The text of an import; none: texts import nothing.
+  std::function<bool(const std::string& path, std::string* text)> import = {};
+  /// Called once the texts are read; null: nothing could be read. May give places to what the module holds.
+  std::function<void(ir::Module*, diag::SourceManager&)> read = {};
+  /// What -w, -Wno-ID and -Werror leave of the diagnostics, in order.
+  std::function<void(const diag::Diagnostic&, const diag::SourceManager&)> report = {};
+  std::function<bool()> cancelled = {};  ///< asked between steps, on the thread that compiles
+  uint32_t threads = 1;                  ///< for code of several targets
+  bool check_alone = false;              ///< the texts are read and verified, and nothing is made
+};
+ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product);
 
 /// "adc 0.1.0"
 std::string ProducerName();

@@ -59,7 +59,8 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
 
 }  // namespace
 
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs) {
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs,
+                                                       uint32_t threads_wanted) {
   std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(jobs.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
@@ -67,7 +68,8 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> 
       slots[at] = EmitOne(*jobs[at].module, jobs[at].kernels, jobs[at].config);
     }
   };
-  size_t helpers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), jobs.size());
+  uint32_t at_once = threads_wanted != 0 ? threads_wanted : std::max(1u, std::thread::hardware_concurrency());
+  size_t helpers = std::min<size_t>(at_once, jobs.size());
   std::vector<std::thread> threads;
   auto help = [&] {
     AlternateStack stack;  // for a back end that uses its stack up

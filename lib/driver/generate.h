@@ -19,7 +19,7 @@ struct EmitJob {
 
 /// The code of each job, at once where the machine has processors for it. The result does not depend on how
 /// many ran at once.
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs);
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs, uint32_t threads = 0);
 
 /// Whether a back end failed because its target cannot express a kernel, so that others still may; and not
 /// because of a file, or of the machine.

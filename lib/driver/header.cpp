@@ -8,7 +8,7 @@ namespace adc::driver {
 
 namespace {
 
-/// Letters, digits and underscores, with every other byte as an underscore.
+/// HeaderIdentifier, for what is below.
 std::string Identifier(std::string_view name) {
   std::string word;
   for (char letter : name) {
@@ -52,7 +52,7 @@ std::string ParamText(const artifact::Metadata& metadata, const artifact::ParamM
 }
 
 void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta& kernel, Scope& kernels,
-                 std::string* text) {
+                 const KernelText& more, std::string* text) {
   std::string word = "adc_" + kernels.Unique(kernel.name.view());
   std::string name(kernel.name.view());
   char hash[24];
@@ -61,6 +61,7 @@ void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta&
   *text += "#define " + word + "_name \"" + name + "\"\n";
   *text += "#define " + word + "_interface_hash " + hash + "\n";
   Scope params;
+  params.Unique("count");  // of the parameters, below
   std::string rows;
   uint32_t count = 0;
   for (const artifact::ParamMeta& param : kernel.params) {
@@ -68,6 +69,7 @@ void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta&
     rows += "  " + word + "_param_" + params.Unique(param.name.view()) + " = " + std::to_string(count++) +
             ", /* " + ParamText(metadata, param) + (param.diff ? " diff" : "") + " */\n";
   }
+  if (more) *text += more(kernel, word);
   *text += "enum {\n" + rows + "  " + word + "_param_count = " + std::to_string(count) + "\n};\n";
 }
 
@@ -100,7 +102,11 @@ void WriteLayout(const artifact::LayoutMeta& layout, Scope& layouts, std::string
 
 }  // namespace
 
-std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard) {
+std::string HeaderIdentifier(std::string_view name) {
+  return Identifier(name);
+}
+
+std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard, const KernelText& more) {
   std::string word = "ADC_" + Identifier(guard) + "_H";
   std::string text = "/* Made by " + std::string(metadata.producer.view()) + ". */\n#ifndef " + word +
                      "\n#define " + word + "\n\n#include <stdint.h>\n";
@@ -109,7 +115,7 @@ std::string HeaderText(const artifact::Metadata& metadata, std::string_view guar
   std::string entries;
   std::set<std::string> declared;
   for (const artifact::KernelMeta& kernel : metadata.kernels) {
-    WriteKernel(metadata, kernel, kernels, &text);
+    WriteKernel(metadata, kernel, kernels, more, &text);
     for (const artifact::TaskMeta& task : kernel.tasks) {
       for (const artifact::EntryMeta& entry : task.entries) {
         if (metadata.targets[entry.target].kind != "cpu") continue;

@@ -2,6 +2,7 @@
 
 #include "artifact/bundle.h"
 #include "diag/errors/driver.h"
+#include "driver/fact_note.h"
 #include "support/check.h"
 
 namespace adc::driver {
@@ -49,6 +50,7 @@ diag::Result<std::vector<uint8_t>> BundleBytes(const artifact::Metadata& metadat
   diag::Result<std::string> json = MetadataText(metadata);
   if (!json) return json.Failure();
   std::vector<artifact::SectionInput> sections;
+  std::vector<std::vector<uint8_t>> noted;  // inner vectors stay where they are when it grows
   auto add = [&](uint32_t kind, uint32_t target, std::span<const uint8_t> bytes) {
     if (bytes.empty()) return;
     sections.push_back(
@@ -57,8 +59,11 @@ diag::Result<std::vector<uint8_t>> BundleBytes(const artifact::Metadata& metadat
   add(artifact::section::kMeta, artifact::kNoTarget,
       {reinterpret_cast<const uint8_t*>(json->data()), json->size()});
   for (uint32_t target = 0; target < targets.size(); ++target) {
-    for (const codegen::Payload& payload : targets[target].code.payloads)
-      add(SectionOf(payload.kind), target, payload.bytes);
+    for (const codegen::Payload& payload : targets[target].code.payloads) {
+      if (payload.bytes.empty()) continue;
+      noted.push_back(WithFactNote(metadata, target, payload));
+      add(SectionOf(payload.kind), target, noted.back());
+    }
   }
   artifact::Vector<uint8_t> file;
   artifact::Error error;

@@ -9,9 +9,9 @@
 #include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
 #include "autodiff/exact_sums.h"
-#include "codegen/common/checks.h"
 #include "codegen/common/mangle.h"
 #include "driver/compile.h"
+#include "raise/checks.h"
 #include "support/check.h"
 
 namespace adc::driver {
@@ -95,7 +95,7 @@ void SetElement(ir::Type type, artifact::ScalarType* scalar, uint32_t* rows, uin
 struct ParamUse {
   bool reads = false;
   bool writes = false;
-  bool shape_as_i32 = false;
+  uint32_t shape_as_i32 = 0;  ///< axes, a bit each
 };
 
 std::vector<ParamUse> UsesOf(const ir::Function& kernel) {
@@ -113,7 +113,9 @@ std::vector<ParamUse> UsesOf(const ir::Function& kernel) {
       if (param == ir::kNoAttr) continue;
       ir::Op op = kernel[inst].op;
       if (op == ir::Op::Shape) {
-        if (kernel.TypeOf(kernel.Result(inst)).Is(ir::Scalar::I32)) uses[param].shape_as_i32 = true;
+        bool narrow = kernel.TypeOf(kernel.Result(inst)).Is(ir::Scalar::I32);
+        if (narrow && kernel.TypeOf(params[param]).IsBuffer())
+          uses[param].shape_as_i32 |= uint32_t{1} << kernel[inst].attr;
         continue;
       }
       switch (ir::InfoOf(op).effect) {
@@ -163,7 +165,7 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
   param.name = module.Text(kernel[value].name);
   param.access = AccessOf(use);
   param.diff = info.diff && !info.inactive;
-  param.alias = info.alias;
+  param.alias = info.alias || info.interleaved;
   param.write_once = info.writeonce;
   param.role = RoleOf(info.role);
   param.primal = PlainPrimal(kernel, position);
@@ -171,7 +173,8 @@ artifact::ParamMeta ParamMetaOf(const ir::Module& module, const ir::Function& ke
     param.kind =
         info.role == ir::ParamRole::Scratch ? artifact::ParamKind::kScratch : artifact::ParamKind::kBuffer;
     param.rank = type.count;
-    param.shape_i32 = use.shape_as_i32;
+    param.shape_i32 = use.shape_as_i32 != 0;
+    param.shape_i32_axes = use.shape_as_i32;
     SetElement(type.Element(), &param.type, &param.rows, &param.columns);
   } else if (type.IsLayout()) {
     param.kind = artifact::ParamKind::kLayout;
@@ -278,7 +281,7 @@ std::string_view AccessedName(const ir::Module& module, const ir::Function& kern
 
 void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag::SourceManager& sources,
                const MetadataConfig& config, artifact::KernelMeta* meta) {
-  codegen::KernelChecks checks = codegen::NumberChecks(kernel);
+  raise::KernelChecks checks = raise::NumberChecks(kernel);
   if (!config.asserts) checks.asserts.clear();
   if (!config.accesses) checks.accesses.clear();
   for (ir::Inst inst : checks.asserts) {
@@ -359,8 +362,6 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.kind = plan.kind;
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
-  for (const adstack::ReferenceStacks& stacks : plan.reference)
-    task.reference.push_back({stacks.capacity, stacks.floats_4, stacks.floats_8, stacks.integers});
   task.size_kernel = std::string_view(plan.size_kernel);
   if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, plan.size_kernel);
   task.trip_kernel = std::string_view(plan.trip_kernel);
@@ -424,7 +425,7 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
     meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources));
   }
   AddChecks(module, kernel, sources, config, &meta);
-  for (const adstack::RecordedLoop& loop : planned.loops) {
+  for (const counting::RecordedLoop& loop : planned.loops) {
     artifact::CheckMeta& row = meta.asserts.emplace_back();
     row.place = std::string_view(sources.Describe(loop.place));
     row.text = ir::InfoOf(loop.op).spelling;

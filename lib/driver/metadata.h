@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "adstack/bounds_record.h"
 #include "adstack/plan.h"
 #include "artifact/metadata.h"
 #include "codegen/common/code.h"
+#include "counting/bounds_record.h"
 #include "diag/source.h"
 #include "ir/module.h"
 #include "target/target.h"
@@ -19,7 +19,7 @@ namespace adc::driver {
 struct PlannedKernel {
   ir::Function* kernel = nullptr;
   adstack::AdstackPlan plan;
-  std::vector<adstack::RecordedLoop> loops = {};  ///< of a bounds kernel
+  std::vector<counting::RecordedLoop> loops = {};  ///< of a bounds kernel
 };
 
 /// A target and its code.

@@ -2,11 +2,14 @@
 // What one compilation is asked for: the command line of `adc kernel.ir`, as values.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/limits.h"
+#include "support/exit_code.h"
 
 namespace adc::driver {
 
@@ -44,6 +47,8 @@ struct WatchOptions {
   bool time_passes = false;        ///< a table of wall time and peak memory
   std::vector<std::string> dumps;  ///< names of passes after which to print the module; "adstack": the plans
   std::string stop_after;          ///< name of the last pass to run; empty: all
+  bool progress = true;            ///< a line on a terminal where a step takes long
+  std::function<bool()> cancelled = {};  ///< asked before each step; true ends the compilation
 };
 
 struct CompileOptions {
@@ -74,9 +79,19 @@ struct CompileOptions {
   bool bounds_record = false;  ///< kernels with a gradient get one that records what their loops go by
   bool keep_asserts = false;   ///< `assert` is compiled in
   bool debug_info = false;
-  bool want_plans = false;        ///< Product::plans is filled
-  bool leave_out_guards = false;  ///< for measuring what they cost: no command line says so
+  bool want_plans = false;                   ///< Product::plans is filled
+  bool leave_out_guards = false;             ///< for measuring what they cost: no command line says so
+  std::vector<std::string> clang_arguments;  ///< of C++: what stands behind `--`
+  std::string compile_database;              ///< of C++: the folder of a compile_commands.json
   std::vector<std::string> include_dirs;
+  /// `NAME=VALUE`: of text, constants and names of types that it is read with instead of its own; of shaders,
+  /// macros, whose value may be left out.
+  std::vector<std::string> defines;
+  // Of shaders.
+  std::vector<std::string> diff;                          ///< members of blocks that have an adjoint
+  std::vector<std::pair<std::string, std::string>> spec;  ///< values of specialisation constants
+  std::optional<uint32_t> adjoint_set;   ///< of --emit=spirv; empty: the first behind the shader's
+  std::string entry;                     ///< the entry point; empty: `main` of a source, all of a module
   std::vector<std::string> import_dirs;  ///< folders that imports may come from as well
   Limits limits;
   std::string repro;         ///< where an internal error writes what repeats it; empty: the temporary folder
@@ -92,17 +107,6 @@ struct CompileOptions {
   uint32_t error_limit = 20;          ///< 0: none
   bool json_diagnostics = false;
   WatchOptions watch;
-};
-
-/// Exit codes of every `adc` command.
-enum ExitCode : int {
-  kExitOk = 0,
-  kExitFailed = 1,  ///< a compile error, or a check that found something
-  kExitUsage = 2,
-  kExitBadBundle = 3,
-  kExitRunTime = 4,
-  kExitUnsupported = 5,
-  kExitDiffers = 7,
 };
 
 }  // namespace adc::driver

@@ -6,8 +6,10 @@
 #include "diag/errors/driver.h"
 #include "driver/compile.h"
 #include "driver/depfile.h"
-#include "driver/files.h"
+#include "driver/file_errors.h"
 #include "driver/report.h"
+#include "support/files.h"
+#include "support/output_places.h"
 
 namespace adc::driver {
 
@@ -24,6 +26,23 @@ void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
   ReportDiagnostics(diagnostics, diag::SourceManager(), options);
 }
 
+/// The file that `output` is, as far as a build system is concerned: what goes to standard output is made for
+/// the bundle of `input`.
+std::string NameForBuilds(const std::string& output, const std::string& input) {
+  return output == "-" ? DefaultOutput(input, Emit::Bundle) : output;
+}
+
+/// That the outputs of several inputs, of which each has its own, are different places.
+FileStatus KeepInputsApart(const CompileOptions& options) {
+  std::vector<std::string> outputs;
+  for (const std::string& input : options.inputs) {
+    std::string output = DefaultOutput(input, options.emit);
+    if (output != "-") outputs.push_back(output);
+    if (options.write_depfile) outputs.push_back(DepfileName(options, NameForBuilds(output, input)));
+  }
+  return KeepApart(outputs);
+}
+
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                       const std::string& output) {
   Product product;
@@ -31,40 +50,28 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
   if (code != kExitOk) return code;
   if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
   bool depfile = options.write_depfile || !options.depfile.empty();
-  // What goes to standard output is made for the bundle, as far as a build system is concerned.
-  std::string made = output == "-" ? DefaultOutput(inputs[0], Emit::Bundle) : output;
+  std::string made = NameForBuilds(output, inputs[0]);
   std::vector<std::string> outputs = {output};
   if (depfile) outputs.push_back(DepfileName(options, made));
-  if (diag::Status safe = KeepSources(outputs, product.dependencies); !safe) {
-    ReportOne(safe.Failure(), options);
+  FileStatus safe = KeepApart(outputs);
+  if (safe) safe = KeepSources(outputs, product.dependencies);
+  if (!safe) {
+    ReportOne(WouldReplace(safe.Failure()), options);
     return kExitUsage;
   }
   // The product last: where it is there, so is all that belongs to it.
-  diag::Status written = diag::Unit{};
+  FileStatus written = FileDone{};
   if (depfile) {
     std::string target = options.depfile_target.empty() ? made : options.depfile_target;
     written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
   }
   if (written) written = WriteWhole(output, product.bytes);
   if (written) return kExitOk;
-  ReportOne(written.Failure(), options);
+  ReportOne(CannotWrite(written.Failure()), options);
   return kExitFailed;
 }
 
 }  // namespace
-
-diag::Status KeepSources(const std::vector<std::string>& outputs, const std::vector<std::string>& read) {
-  for (const std::string& output : outputs) {
-    for (const std::string& source : read) {
-      std::error_code missing;
-      if (output == "-" || !std::filesystem::equivalent(output, source, missing)) continue;
-      return diag::Fail(diag::E0705, {},
-                        "the output '" + output + "' would replace the input '" + source + "'",
-                        "name another file");
-    }
-  }
-  return diag::Unit{};
-}
 
 std::string DefaultOutput(const std::string& input, Emit emit) {
   const char* extension;
@@ -123,6 +130,10 @@ ExitCode CompileToFiles(const CompileOptions& options) {
                    "'" + first->second + "' and '" + input + "' would both be written to '" + output + "'",
                    "compile one at a time with -o, or both into one file with -o"),
         options);
+    return kExitUsage;
+  }
+  if (FileStatus apart = KeepInputsApart(options); !apart) {
+    ReportOne(WouldReplace(apart.Failure()), options);
     return kExitUsage;
   }
   ExitCode worst = kExitOk;

@@ -27,7 +27,11 @@ PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnosti
 
 bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step) {
   if (failed_ || stopped_) return false;
-  progress_.Show(name);
+  if (options_.cancelled && options_.cancelled()) {
+    cancelled_ = failed_ = true;
+    return false;
+  }
+  if (options_.progress) progress_.Show(name);
   auto begin = std::chrono::steady_clock::now();
   bool ok = step() && !diagnostics_.HasErrors();
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -37,8 +41,10 @@ bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step)
   return ok;
 }
 
-void PassRunner::After(std::string_view name, const ir::Module& module) {
-  if (Wants(name)) PrintDump(std::string("after ") + std::string(name), ir::Print(module));
+void PassRunner::After(std::string_view name, const PipelineState::Version& version) {
+  const ir::Module& module = *version.module;
+  std::string of = version.targets.empty() ? "" : " for " + version.targets;
+  if (Takes(name)) PrintDump("after " + std::string(name) + of, ir::Print(module));
   if (!options_.verify_each || verify::Verify(module, diagnostics_)) return;
   // A module that a pass has broken is our mistake: print the evidence before ending.
   PrintDump(std::string("broken by ") + std::string(name), ir::Print(module));
@@ -48,7 +54,7 @@ void PassRunner::After(std::string_view name, const ir::Module& module) {
 
 bool PassRunner::Run(const Pass& pass, PipelineState& state) {
   if (!Timed(pass.name, [&] { return RunPass(pass, state); })) return false;
-  for (const ir::Module* module : state.Modules()) After(pass.name, *module);
+  for (const PipelineState::Version& version : state.Modules()) After(pass.name, version);
   return !stopped_;
 }
 
@@ -65,8 +71,18 @@ void PassRunner::AddTime(std::string name, double seconds) {
   times_.push_back({std::move(name), seconds, PeakKib()});
 }
 
-bool PassRunner::Wants(std::string_view dump) const {
-  return std::find(options_.dumps.begin(), options_.dumps.end(), dump) != options_.dumps.end();
+bool PassRunner::Takes(std::string_view dump) {
+  if (std::find(options_.dumps.begin(), options_.dumps.end(), dump) == options_.dumps.end()) return false;
+  printed_.emplace(dump);
+  return true;
+}
+
+void PassRunner::End() {
+  progress_.Clear();
+  if (failed_ || diagnostics_.HasErrors()) return;
+  for (const std::string& dump : options_.dumps) {
+    if (printed_.emplace(dump).second) PrintDump(dump + " did not run", "");
+  }
 }
 
 void PassRunner::PrintDump(std::string_view title, std::string_view text) const {

@@ -3,6 +3,7 @@
 // where asked.
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "diag/diagnostics.h"
 #include "driver/options.h"
 #include "driver/pipeline.h"
-#include "driver/progress.h"
+#include "support/progress.h"
 
 namespace adc::driver {
 
@@ -43,26 +44,31 @@ class PassRunner {
     return false;
   }
   bool Failed() const { return failed_; }
+  bool Cancelled() const { return cancelled_; }
   /// The step of --stop-after has run.
   bool Stopped() const { return stopped_; }
-  bool Wants(std::string_view dump) const;
+  /// Whether `dump` was asked for; it is then printed.
+  bool Takes(std::string_view dump);
   void PrintDump(std::string_view title, std::string_view text) const;
   /// The table of --time-passes; nothing where it was not asked for.
   void PrintTimes() const;
-  /// Nothing more will run: what is shown of progress goes.
-  void End() { progress_.Clear(); }
+  /// Nothing more will run: what is shown of progress goes, and of a dump that was asked for and has not come
+  /// that is said, unless a failure says why.
+  void End();
 
  private:
   bool Timed(std::string_view name, const std::function<bool()>& step);
   /// What follows a pass that succeeded: dump, verify.
-  void After(std::string_view name, const ir::Module& module);
+  void After(std::string_view name, const PipelineState::Version& version);
 
   const WatchOptions& options_;
   diag::Diagnostics& diagnostics_;
   std::function<void(std::string_view)> print_;
   std::vector<PassTime> times_;
+  std::set<std::string, std::less<>> printed_;  ///< dumps that were taken
   Progress progress_;
   bool failed_ = false;
+  bool cancelled_ = false;
   bool stopped_ = false;
 };
 

@@ -6,11 +6,7 @@
 
 #include <algorithm>
 
-#include "adstack/bounds_record.h"
 #include "adstack/lower.h"
-#include "adstack/reference.h"
-#include "adstack/size_kernel.h"
-#include "adstack/trip_kernel.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/exact_sums.h"
 #include "autodiff/forward.h"
@@ -18,9 +14,19 @@
 #include "autodiff/save_overwritten.h"
 #include "autodiff/stopped.h"
 #include "autodiff/write_races.h"
+#include "counting/bounds_record.h"
+#include "counting/size_kernel.h"
+#include "counting/trip_kernel.h"
 #include "diag/errors/adstack.h"
 #include "driver/check_limits.h"
 #include "driver/report.h"
+#include "raise/checks.h"
+#include "raise/early_loads.h"
+#include "raise/flat_access.h"
+#include "raise/lanes.h"
+#include "raise/late_prologue.h"
+#include "raise/private_sums.h"
+#include "raise/worker_loop.h"
 #include "support/check.h"
 #include "transform/check_writes.h"
 #include "transform/composed.h"
@@ -107,7 +113,10 @@ bool DerivesForward(const CompileOptions& options) {
 // ---- Normalise
 
 bool Verify(PipelineState& state) {
-  return verify::Verify(state.module, state.diagnostics);
+  for (const PipelineState::Version& version : state.Modules()) {
+    if (!verify::Verify(*version.module, state.diagnostics)) return false;
+  }
+  return true;
 }
 
 bool Exits(PipelineState& state) {
@@ -214,7 +223,7 @@ bool Checkpoint(PipelineState& state) {
     std::optional<autodiff::SegmentedKernel> made =
         autodiff::SegmentForCheckpoints(state.module, *kernel, CheckpointsOf(state.options),
                                         RereadsStored(state, *kernel), Folding(state), state.diagnostics);
-    if (made) state.segmented.push_back(std::move(*made));
+    if (made) state.segmented.push_back(*made);
   }
   return true;
 }
@@ -225,12 +234,13 @@ bool Reverse(PipelineState& state) {
   for (Function* kernel : Primals(state)) {
     autodiff::ReverseConfig config;
     config.reread_stored = RereadsStored(state, *kernel);
+    config.differentiated_again = DerivesAgain(state.options);
     auto segmented =
         std::find_if(state.segmented.begin(), state.segmented.end(),
                      [&](const autodiff::SegmentedKernel& made) { return made.primal == kernel; });
     Function* gradient =
         autodiff::DeriveReverse(state.module, *kernel, config, state.diagnostics,
-                                &state.kept[std::string(state.module.Text(kernel->name)) + ".grad"],
+                                &state.provisions[std::string(state.module.Text(kernel->name)) + ".grad"],
                                 segmented == state.segmented.end() ? nullptr : &*segmented);
     good = good && gradient != nullptr;
     if (gradient != nullptr) state.gradients.push_back(gradient);
@@ -300,31 +310,14 @@ bool Functions(PipelineState& state) {
 }
 
 bool Trips(PipelineState& state) {
-  for (Function* kernel : Kernels(state.module)) adstack::AddTripKernels(state.module, *kernel);
+  for (Function* kernel : Kernels(state.module)) counting::AddTripKernels(state.module, *kernel);
   return true;
-}
-
-/// What adjoints read of the values that are made inside of loops and branches.
-std::vector<adstack::NestReads> NestReadsOf(const autodiff::KeptRecord& record) {
-  std::vector<adstack::NestReads> nests;
-  for (const autodiff::KeptUnit& unit : record.units) {
-    adstack::NestReads nest{unit.parallel, {}, unit.reads_4, unit.reads_8, unit.reads_integer};
-    bool nested = unit.op == ir::Op::If;
-    for (const autodiff::KeptUnit* at = &unit;; at = &record.units[at->around]) {
-      if (at->op == ir::Op::For || at->op == ir::Op::While) nest.loops.insert(nest.loops.begin(), at->place);
-      nested = nested || at->op == ir::Op::If;
-      if (at->around == autodiff::KeptUnit::kNone) break;
-    }
-    bool reads = nest.floats_4 + nest.floats_8 + nest.integers > 0;
-    if (reads && nest.parallel.Valid() && (nested || !nest.loops.empty())) nests.push_back(std::move(nest));
-  }
-  return nests;
 }
 
 /// The kernel with which `gradient` finds out that bounds have changed since its primal ran.
 void PlanBounds(PipelineState& state, const Function& gradient, const adstack::AdstackPlan& plan,
                 std::vector<PlannedKernel>* plans) {
-  adstack::BoundsKernel bounds = adstack::AddBoundsKernel(state.module, gradient, plan, state.diagnostics);
+  counting::BoundsKernel bounds = counting::AddBoundsKernel(state.module, gradient, plan, state.diagnostics);
   for (diag::SourceSpan place : bounds.missed) {
     state.diagnostics.Warning(
         diag::W0501, place,
@@ -336,7 +329,7 @@ void PlanBounds(PipelineState& state, const Function& gradient, const adstack::A
 
 bool Plan(PipelineState& state) {
   const CompileOptions& options = state.options;
-  adstack::SizeKernelConfig size_config;
+  counting::SizeKernelConfig size_config;
   // Without counting, rows behind gates are those of the worst case: no launch has to look at data.
   size_config.count_rows =
       !options.forbid_s2 && std::any_of(state.targets.begin(), state.targets.end(),
@@ -352,12 +345,9 @@ bool Plan(PipelineState& state) {
     // What is wrong with a loop is wrong with it in every kernel derived from it.
     for (const diag::Diagnostic& one : found.All()) AddOnce(one, state.diagnostics);
     if (found.HasErrors()) continue;
-    auto kept = state.kept.find(std::string(state.module.Text(kernel->name)));
-    if (kept != state.kept.end())
-      adstack::PlanReference(state.module, *kernel, NestReadsOf(kept->second), plan);
     // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
-    for (adstack::SizeKernel& size :
-         adstack::AddSizeKernels(state.module, *kernel, plan, size_config, state.diagnostics)) {
+    for (counting::SizeKernel& size :
+         counting::AddSizeKernels(state.module, *kernel, plan, size_config, state.diagnostics)) {
       plans.push_back({size.function, std::move(size.plan)});
     }
     if (options.bounds_record && kernel->role == ir::KernelRole::Gradient)
@@ -384,15 +374,36 @@ bool Lower(PipelineState& state) {
   return true;
 }
 
+// ---- Raise
+
+bool Raise(PipelineState& state) {
+  // A text that passes run on by themselves has no plan: its targets share one module.
+  std::vector<LoweredModule> whole(1);
+  whole[0].module = &state.module;
+  if (state.lowered.empty()) whole[0].targets.assign(state.targets.begin(), state.targets.end());
+  state.raised = CopyForTargets(state.lowered.empty() ? whole : state.lowered, state.options);
+  return true;
+}
+
+/// One of lib/raise over every kernel of every raised module.
+template <auto kPass>
+bool OverRaised(PipelineState& state) {
+  if (state.raised.empty()) Raise(state);
+  for (RaisedModule& raised : state.raised) {
+    for (Function* kernel : Kernels(*raised.module)) kPass(*raised.module, *kernel, raised.config);
+  }
+  return true;
+}
+
 constexpr auto kParsed = Phase::Parsed, kScalar = Phase::Scalar, kDerived = Phase::Differentiated,
-               kLowered = Phase::Lowered;
+               kLowered = Phase::Lowered, kRaised = Phase::Raised;
 constexpr std::optional<Phase> kSame;
 
 // clang-format off
 constexpr Pass kPasses[] = {
     {"parse", Stage::Read, nullptr, kParsed, kParsed, Form::Any, kSame,
      "text becomes a module, imports included"},
-    {"verify", Stage::Read, Verify, kParsed, kLowered, Form::Any, kSame,
+    {"verify", Stage::Read, Verify, kParsed, kRaised, Form::Any, kSame,
      "the rules of docs/ir.md hold, or errors say where they do not"},
 
     // Beyond this point every region comes to its end.
@@ -400,7 +411,7 @@ constexpr Pass kPasses[] = {
      "takes `break` and `continue` out of loops"},
     // Beyond this point only calls of functions with derivatives of their own are left.
     {"inline", Stage::Normalise, Inline, kParsed, kParsed, Form::NoExits, kSame,
-     "puts bodies in the place of calls, but of functions with derivatives of their own"},
+     "replaces calls by bodies, except of functions with derivatives of their own"},
     {"unroll", Stage::Normalise, Unroll, kParsed, kParsed, Form::Inlined, kSame,
      "replaces loops marked `unroll` by copies of their bodies"},
     // Beyond this point parallel loops stand at the top level.
@@ -410,27 +421,27 @@ constexpr Pass kPasses[] = {
     {"scalarise", Stage::Normalise, Scalarise, kParsed, kParsed, Form::Flat, kSame,
      "takes vectors, matrices and random numbers apart into scalars"},
     {"mem2reg", Stage::Normalise, MemoryToRegisters, kParsed, kScalar, Form::Scalars, kSame,
-     "makes values of local arrays whose cells are all named by constants"},
-    // Before anything leaves a loop, and once more where dead code does not read any longer.
+     "replaces local arrays by values where all indices are constants"},
+    // Before values are hoisted out of loops, and once more after dead code is dropped.
     {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
-     "computes in a branch what it alone reads, where a derivative may be infinite"},
+     "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
     // Beyond this point no value crosses from task to task.
     {"isolate-tasks", Stage::Normalise, IsolateTasks, kParsed, kParsed, Form::Scalars, kScalar,
-     "gives values of one task to another by computing them again, or through memory"},
+     "passes values from task to task: computes them again, or stores them in scratch memory"},
     {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
-     "once more, where dead code does not read any longer"},
+     "once more, after dead code is dropped"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "once more"},
 
     {"check-primals", Stage::Differentiate, CheckPrimals, kScalar, kScalar, Form::Any, kSame,
-     "refuses stores that meet, and warns of derivatives that end in memory without one"},
+     "refuses stores of two iterations to one element, and warns of derivatives that stop in memory"},
     {"save-overwritten", Stage::Differentiate, SaveOverwritten, kScalar, kScalar, Form::Any, kSame,
-     "stores what gradients read of memory that is overwritten, where a kernel asks for it",
+     "stores values that are overwritten and that gradients read, where an option or attribute says so",
      DerivesGradients},
     {"checkpoint", Stage::Differentiate, Checkpoint, kScalar, kScalar, Form::Any, kSame,
-     "adds `k.segmented`, with loops over segments, for gradients that keep checkpoints",
+     "adds `k.segmented`, with loops over segments, for gradients with checkpoints",
      DerivesGradients, "reverse"},
     {"reverse", Stage::Differentiate, Reverse, kScalar, kScalar, Form::Any, kSame,
      "adds gradients, `k.grad`, in the place of `k.segmented`", DerivesGradients},
@@ -441,15 +452,15 @@ constexpr Pass kPasses[] = {
      "adds forward mode, `k.jvp`, and forward over reverse, `k.grad.jvp`", DerivesForward},
     // Beyond this point no call is left.
     {"derived", Stage::Differentiate, Derived, kScalar, kScalar, Form::Any, kDerived,
-     "inlines the calls that are left and simplifies what differentiation wrote"},
+     "inlines the remaining calls and simplifies derived kernels"},
     {"accumulate", Stage::Differentiate, Accumulate, kDerived, kDerived, Form::Any, kSame,
      "decides which sums into adjoints need no atomic, and moves sums into branches"},
     {"exact-sums", Stage::Differentiate, ExactSums, kDerived, kDerived, Form::Any, kSame,
-     "makes sums of floats exact where iterations meet",
+     "makes sums of floats exact where several iterations sum into one cell",
      [](const CompileOptions& options) { return options.deterministic; }},
     // Derivatives exist by now, so that none is made from the checks.
     {"check-writes", Stage::Differentiate, CheckWrites, kDerived, kDerived, Form::Any, kSame,
-     "makes primals check what they promise about writes",
+     "adds checks to primals: of their promises about writes",
      [](const CompileOptions& options) { return options.check_writes; }},
 
     // Beyond this point back ends know all functions that are left.
@@ -459,26 +470,58 @@ constexpr Pass kPasses[] = {
      "adds kernels that count iterations which no size expression bounds"},
     // Beyond this point every adstack has a capacity and a row.
     {"plan", Stage::Plan, Plan, kDerived, kDerived, Form::Any, kSame,
-     "gives adstacks capacities and places, and adds kernels that count what no expression sizes",
+     "gives adstacks capacities and places, and adds size and bounds kernels",
      nullptr, "lower", "trips"},
     // Beyond this point memory is plain.
     {"lower", Stage::Plan, Lower, kDerived, kDerived, Form::Any, kLowered,
-     "makes loads and stores of adstacks, with a guard in front of every tape", nullptr, {}, "plan"},
+     "replaces adstacks by loads and stores, with a guard before every tape", nullptr, {}, "plan"},
 
-    {"codegen", Stage::Write, nullptr, kLowered, kLowered, Form::Any, kSame,
+    // Beyond this point there is a module for each kind of target.
+    {"raise", Stage::Raise, Raise, kLowered, kLowered, Form::Any, kRaised,
+     "copies the module for each group of targets that the passes after this one treat alike"},
+    // Beyond this point every report has its number: code may move.
+    {"checks", Stage::Raise, OverRaised<raise::RaiseChecks>, kRaised, kRaised, Form::Any, kSame,
+     "makes branches and reports of assertions, and of accesses with --check-bounds"},
+    {"worker-loop", Stage::Raise, OverRaised<raise::MarkWorkerLoops>, kRaised, kRaised, Form::Any, kSame,
+     "marks parallel loops whose bounds may have moved, and those with little work for most iterations"},
+    {"flat-access", Stage::Raise, OverRaised<raise::MarkFlatAccesses>, kRaised, kRaised, Form::Any, kSame,
+     "devices: marks accesses that follow the iteration, so that no division tells its counters apart"},
+    {"private-sums", Stage::Raise, OverRaised<raise::MarkPrivateSums>, kRaised, kRaised, Form::Any, kSame,
+     "marks sums into cells where iterations meet, for each thread to make in a copy of its own"},
+    {"lanes", Stage::Raise, OverRaised<raise::MarkLanes>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks `while` loops of size kernels that run in lanes, an iteration in each"},
+    {"early-loads", Stage::Raise, OverRaised<raise::LoadEarly>, kRaised, kRaised, Form::Any, kSame,
+     "devices: moves loads in front of loops that fill tapes"},
+    {"late-prologue", Stage::Raise, OverRaised<raise::DelayPrologue>, kRaised, kRaised, Form::Any, kSame,
+     "devices: moves what a task computes before its loop into the branch that alone reads it"},
+
+    {"codegen", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},
-    {"bundle", Stage::Write, nullptr, kLowered, kLowered, Form::Any, kSame,
+    {"bundle", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "metadata and payloads in one canonical file"},
 };
 // clang-format on
 
 }  // namespace
 
-std::vector<ir::Module*> PipelineState::Modules() const {
-  if (module.phase != Phase::Lowered || lowered.empty()) return {&module};
-  std::vector<ir::Module*> modules;
-  for (const LoweredModule& one : lowered) modules.push_back(one.module);
-  return modules;
+std::vector<PipelineState::Version> PipelineState::Modules() const {
+  std::vector<Version> versions;
+  auto names = [](const std::vector<target::Target>& of) {
+    std::string list;
+    for (const target::Target& target : of) list += (list.empty() ? "" : ", ") + target.name;
+    return list;
+  };
+  for (const RaisedModule& one : raised) versions.push_back({one.module.get(), names(one.targets)});
+  if (versions.empty() && module.phase == Phase::Lowered) {
+    for (const LoweredModule& one : lowered) versions.push_back({one.module, names(one.targets)});
+  }
+  if (versions.empty()) versions.push_back({&module, {}});
+  if (versions.size() == 1) versions[0].targets.clear();
+  return versions;
+}
+
+const ir::Module& PipelineState::First() const {
+  return raised.empty() ? module : *ModuleOf(raised, targets.front()).module;
 }
 
 std::span<const Pass> Pipeline() {
@@ -500,6 +543,12 @@ std::vector<std::string_view> PassNames() {
   return names;
 }
 
+std::vector<std::string_view> DumpNames() {
+  std::vector<std::string_view> names = PassNames();
+  std::erase_if(names, [](std::string_view name) { return FindPass(name)->stage == Stage::Write; });
+  return names;
+}
+
 std::string_view PhaseName(Phase phase) {
   switch (phase) {
     case Phase::Parsed:
@@ -510,6 +559,8 @@ std::string_view PhaseName(Phase phase) {
       return "differentiated";
     case Phase::Lowered:
       return "lowered";
+    case Phase::Raised:
+      return "raised";
   }
   ADC_UNREACHABLE("a phase without a name");
 }
@@ -519,6 +570,7 @@ bool RunPass(const Pass& pass, PipelineState& state) {
   if (!pass.run(state) || state.diagnostics.HasErrors()) return false;
   if (pass.gives) {
     for (const LoweredModule& lowered : state.lowered) lowered.module->phase = *pass.gives;
+    for (const RaisedModule& raised : state.raised) raised.module->phase = *pass.gives;
     state.module.phase = *pass.gives;
   }
   return true;

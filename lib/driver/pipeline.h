@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "autodiff/checkpoint.h"
-#include "autodiff/kept.h"
+#include "autodiff/provisions.h"
 #include "driver/lowered.h"
 #include "driver/options.h"
+#include "driver/raised.h"
 #include "ir/module.h"
 #include "target/target.h"
 #include "verify/form.h"
@@ -31,11 +32,19 @@ struct PipelineState {
   std::optional<std::vector<ir::Function*>> primals = {};
   std::vector<autodiff::SegmentedKernel> segmented = {};  ///< of checkpoint, for reverse
   std::vector<ir::Function*> gradients = {};              ///< of reverse, for forward
-  std::map<std::string, autodiff::KeptRecord> kept = {};  ///< of reverse, by the name of the gradient
-  std::vector<LoweredModule> lowered = {};                ///< of plan; the first is `module` itself
+  std::map<std::string, autodiff::ProvisionRecord> provisions =
+      {};                                   ///< of reverse, by the name of the gradient
+  std::vector<LoweredModule> lowered = {};  ///< of plan; the first is `module` itself
+  std::vector<RaisedModule> raised = {};    ///< of raise
 
+  struct Version {
+    ir::Module* module = nullptr;
+    std::string targets;  ///< their names, where not all targets have this module
+  };
   /// The modules that there are by now: more than one after lowering alone.
-  std::vector<ir::Module*> Modules() const;
+  std::vector<Version> Modules() const;
+  /// That of the first target.
+  const ir::Module& First() const;
 };
 
 enum class Stage : uint8_t {
@@ -43,6 +52,7 @@ enum class Stage : uint8_t {
   Normalise,      ///< to scalars and structured control
   Differentiate,  ///< to derived kernels beside their primals
   Plan,           ///< to plain memory in the place of adstacks
+  Raise,          ///< to the words of one kind of target, in a module for each
   Write,          ///< module to product
 };
 
@@ -73,8 +83,10 @@ const Pass* FindPass(std::string_view name);
 
 /// The names of the table, each once, in its order.
 std::vector<std::string_view> PassNames();
+/// Those after which there is a module to print.
+std::vector<std::string_view> DumpNames();
 
-/// "parsed", "scalar", "differentiated", "lowered"
+/// "parsed", "scalar", "differentiated", "lowered", "raised"
 std::string_view PhaseName(ir::Phase phase);
 
 /// Runs `pass` where its phase has come, which the caller sees to, and advances the phase. False after

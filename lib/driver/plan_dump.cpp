@@ -21,7 +21,7 @@ std::string LanesText(const std::vector<target::Target>& targets) {
 }  // namespace
 
 std::vector<PlanDump> DumpPlans(std::span<const LoweredModule> modules,
-                                const std::map<std::string, autodiff::KeptRecord>& kept,
+                                const std::map<std::string, autodiff::ProvisionRecord>& provisions,
                                 const diag::SourceManager& sources) {
   std::vector<PlanDump> dumps;
   for (size_t n = 0; n < modules.front().kernels.size(); ++n) {
@@ -43,9 +43,9 @@ std::vector<PlanDump> DumpPlans(std::span<const LoweredModule> modules,
       }
       dumps.push_back(
           {title, adstack::PrintPlan(*lowered.module, *kernel, plan, sources, LanesText(targets))});
-      auto record = kept.find(std::string(lowered.module->Text(kernel->name)));
-      if (is_first && record != kept.end() && !record->second.units.empty())
-        dumps.push_back({"adstack", autodiff::PrintKept(record->first, record->second, sources)});
+      auto record = provisions.find(std::string(lowered.module->Text(kernel->name)));
+      if (is_first && record != provisions.end() && !record->second.units.empty())
+        dumps.push_back({"adstack", autodiff::PrintProvisions(record->first, record->second, sources)});
     }
   }
   return dumps;

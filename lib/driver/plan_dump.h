@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "autodiff/kept.h"
+#include "autodiff/provisions.h"
 #include "diag/source.h"
 #include "driver/lowered.h"
 
@@ -18,9 +18,9 @@ struct PlanDump {
 };
 
 /// Each kernel's plan, and where small tapes live differently on some targets, the plan for these; then what
-/// a gradient keeps of its primal. `kept` is by the name of the gradient.
+/// a gradient keeps of its primal. `provisions` is by the name of the gradient.
 std::vector<PlanDump> DumpPlans(std::span<const LoweredModule> modules,
-                                const std::map<std::string, autodiff::KeptRecord>& kept,
+                                const std::map<std::string, autodiff::ProvisionRecord>& provisions,
                                 const diag::SourceManager& sources);
 
 }  // namespace adc::driver

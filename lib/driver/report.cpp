@@ -1,27 +1,12 @@
 #include "driver/report.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "diag/errors/adstack.h"
 #include "diag/errors/driver.h"
+#include "support/terminal.h"
 
 namespace adc::driver {
-
-bool ColorOnStandardError() {
-  const char* no_color = std::getenv("NO_COLOR");
-  if (no_color != nullptr && no_color[0] != 0) return false;
-  const char* terminal = std::getenv("TERM");
-  if (terminal != nullptr && std::string_view(terminal) == "dumb") return false;
-  return isatty(STDERR_FILENO) == 1;
-}
-
-void PrintToStandardError(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
 
 namespace {
 
@@ -36,8 +21,7 @@ bool BecomesError(diag::ErrorId id, const CompileOptions& options) {
   return options.warnings_are_errors && !IsSilenced(id, options);
 }
 
-bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
-                       const CompileOptions& options) {
+diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const CompileOptions& options) {
   diag::Diagnostics shown(options.error_limit);
   for (const diag::Diagnostic& found : diagnostics.All()) {
     diag::Severity severity = found.severity;
@@ -52,6 +36,12 @@ bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceM
   }
   // Errors beyond the limit were counted but not stored: count them here as well.
   while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::E0700, {}, "");
+  return shown;
+}
+
+bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
+                       const CompileOptions& options) {
+  diag::Diagnostics shown = ShownDiagnostics(diagnostics, options);
   if (!shown.All().empty()) {
     PrintToStandardError(options.json_diagnostics
                              ? diag::PrintDiagnosticsJson(shown, sources)

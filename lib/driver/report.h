@@ -1,21 +1,16 @@
 #pragma once
 // How a compilation speaks to the person or the program that called it.
 
-#include <string_view>
-
 #include "diag/diagnostics.h"
 #include "driver/options.h"
 
 namespace adc::driver {
 
-/// Whether standard error is a terminal that wants colour (NO_COLOR, TERM=dumb).
-bool ColorOnStandardError();
-
-/// Writes to standard error, whole.
-void PrintToStandardError(std::string_view text);
-
 /// Whether a warning with this id counts as an error: -Werror, where -w and -Wno-ID do not silence it.
 bool BecomesError(diag::ErrorId id, const CompileOptions& options);
+
+/// What -w, -Wno-ID, -Werror and the limit of errors leave of the diagnostics.
+diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const CompileOptions& options);
 
 /// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics. True where one of them is an
 /// error.

@@ -8,15 +8,14 @@ namespace adc::driver {
 
 namespace {
 
-void WriteSources(int file, const void* context) {
-  auto write = [file](std::string_view text) { WriteToReproduction(file, text.data(), text.size()); };
+bool WriteSources(int file, const void* context) {
+  auto write = [file](std::string_view text) { return WriteToReproduction(file, text.data(), text.size()); };
   for (const auto& source : static_cast<const diag::SourceManager*>(context)->Files()) {
-    write("//--- ");
-    write(source->name);
-    write("\n");
-    write(source->text);
-    if (!source->text.ends_with('\n')) write("\n");
+    bool written = write("//--- ") && write(source->name) && write("\n") && write(source->text) &&
+                   (source->text.ends_with('\n') || write("\n"));
+    if (!written) return false;
   }
+  return true;
 }
 
 std::string PlaceOf(const CompileOptions& options) {

@@ -1,14 +1,20 @@
 #include "driver/run_passes.h"
 
+#include <algorithm>
+
 #include "diag/errors/driver.h"
 #include "driver/compile.h"
-#include "driver/files.h"
+#include "driver/file_errors.h"
 #include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/report.h"
 #include "driver/reproduction.h"
+#include "driver/targets.h"
 #include "parse/parser.h"
+#include "support/files.h"
+#include "support/output_places.h"
+#include "support/terminal.h"
 #include "verify/form.h"
 #include "verify/verify.h"
 
@@ -45,7 +51,7 @@ diag::Diagnostic WrongPhase(const Pass& pass, ir::Phase phase) {
   for (const Pass& other : Pipeline()) {
     if (other.gives == pass.first) help = "run " + Quoted(other.name) + " before it, or ";
   }
-  help += "say --phase=" + std::string(PhaseName(pass.first)) + " where the text is in that phase";
+  help += "give --phase=" + std::string(PhaseName(pass.first)) + " where the text is in that phase";
   return diag::Fail(diag::E0709, {}, text, help);
 }
 
@@ -95,28 +101,40 @@ class Run {
   ExitCode Steps() {
     diag::Result<std::vector<const Pass*>> order = Order(asked_.passes, asked_.phase);
     if (!order) return Fail(order.Failure(), kExitUsage);
+    std::vector<target::Target> targets;
+    bool raises = std::any_of(order->begin(), order->end(),
+                              [](const Pass* pass) { return pass->stage == Stage::Raise; });
+    std::vector<std::string> names = options_.targets;
+    if (names.empty() && raises) names = {"cpu"};
+    for (const std::string& name : names) {
+      diag::Result<target::Target> found = ResolveTarget(name);
+      if (!found) return Fail(found.Failure(), kExitUsage);
+      targets.push_back(*found);
+    }
     if (!passes_.Observe("parse", [&] { return Read(); })) return kExitFailed;
+    if (passes_.Takes("parse")) passes_.PrintDump("after parse", ir::Print(*module_));
     module_->phase = asked_.phase;
-    PipelineState state{*module_, options_, diagnostics_};
+    PipelineState state{*module_, options_, diagnostics_, targets};
     if (!passes_.Run(*FindPass("verify"), state)) return kExitFailed;
     for (const Pass* pass : *order) {
       bool ready = module_->phase != ir::Phase::Parsed || IsReadyFor(*pass);
       if (!ready || !passes_.Run(*pass, state)) return kExitFailed;
     }
     if (!passes_.Run(*FindPass("verify"), state)) return kExitFailed;
-    return Write();
+    return Write(state.First());
   }
 
   bool Read() {
     parse::ParseConfig config;
     config.include_dirs = options_.include_dirs;
+    config.defines = options_.defines;
     config.text_limit = options_.limits.text_mebibytes << 20;
     if (asked_.input != "-") {
       module_ = parse::ParseFiles({asked_.input}, config, sources_, diagnostics_, &read_);
       return module_ != nullptr;
     }
-    diag::Result<std::string> text = ReadWhole("-", config.text_limit);
-    if (!text) return Fail(text.Failure(), kExitFailed) == kExitOk;
+    FileResult<std::string> text = ReadWholeText("-", config.text_limit);
+    if (!text) return Fail(CannotRead(text.Failure()), kExitFailed) == kExitOk;
     module_ = parse::ParseText("<stdin>", std::move(*text), config, sources_, diagnostics_, &read_);
     return module_ != nullptr;
   }
@@ -128,11 +146,12 @@ class Run {
     return false;
   }
 
-  ExitCode Write() {
+  ExitCode Write(const ir::Module& module) {
     std::string output = options_.output.empty() ? "-" : options_.output;
-    if (diag::Status safe = KeepSources({output}, read_); !safe) return Fail(safe.Failure(), kExitUsage);
-    diag::Status written = WriteWhole(output, ir::Print(*module_));
-    return written ? kExitOk : Fail(written.Failure(), kExitFailed);
+    if (FileStatus safe = KeepSources({output}, read_); !safe)
+      return Fail(WouldReplace(safe.Failure()), kExitUsage);
+    FileStatus written = WriteWhole(output, ir::Print(module));
+    return written ? kExitOk : Fail(CannotWrite(written.Failure()), kExitFailed);
   }
 
   ExitCode Fail(const diag::Diagnostic& failure, ExitCode code) {

@@ -13,6 +13,7 @@ std::string MapPrefix(const CompileOptions& options, std::string name) {
 
 std::string ProductName(const std::string& name, const std::vector<std::string>& inputs,
                         const CompileOptions& options) {
+  if (name.starts_with("-D ")) return name;  // the text of a definition on the command line
   for (const auto& [before, after] : options.prefix_map) {
     if (!after.empty() && name.starts_with(after)) return name;
   }

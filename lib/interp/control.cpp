@@ -218,7 +218,7 @@ const Code* Print(Machine& m, const Code* c) {
 
 const Code* StatusRaise(Machine& m, const Code* c) {
   const ReportInfo& report = m.program->reports[c->info];
-  m.Raise(1, report.task, report.number, m.cells[c->a], c);
+  m.Raise(report.code, report.task, report.number, m.cells[c->a], c);
   return c + 1;
 }
 

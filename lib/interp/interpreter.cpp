@@ -86,7 +86,7 @@ std::string Binding::CheckOne(size_t n) const {
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return "is too large";
   }
   if (tensor.data.size() != bytes)
-    return "holds " + std::to_string(tensor.data.size()) + " bytes where its extents ask for " +
+    return "holds " + std::to_string(tensor.data.size()) + " bytes, but its extents require " +
            std::to_string(bytes);
   return {};
 }

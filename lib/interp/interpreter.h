@@ -60,7 +60,7 @@ struct RunError {
 };
 
 /// The status word of a launch: the first report wins (0 none, 1 adstack overflow, 2 assertion, 3 out of
-/// range).
+/// range; 4 a promise about writes, in a raised kernel).
 struct RunStatus {
   uint32_t code = 0;
   uint32_t task = 0;

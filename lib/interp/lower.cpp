@@ -318,9 +318,13 @@ void FunctionLowering::LowerReport(Inst inst) {
       report.pieces.back() += ": a write meets another one, or a read that it must not meet";
     Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
-    report.task = data.attr;
+    // The codes of the status word (RunStatus).
+    bool access = (data.flags & ir::kFlagAccess) != 0, promise = (data.flags & ir::kFlagPromise) != 0;
+    bool assertion = (data.flags & ir::kFlagAssertion) != 0;
+    report.code = access ? 3 : promise ? 4 : assertion ? 2 : 1;
+    if (report.code == 1) report.task = data.attr;
     report.number = data.component;
-    Emit(StatusRaiseStep(), 0, CellOf(operands[0]), 0, 0, info);
+    Emit(StatusRaiseStep(), 0, operands.empty() ? ConstantCell(0) : CellOf(operands[0]), 0, 0, info);
   } else {
     for (size_t at = text.find("{}"); at != std::string_view::npos; at = text.find("{}")) {
       report.pieces.emplace_back(text.substr(0, at));

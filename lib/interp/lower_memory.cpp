@@ -92,6 +92,7 @@ void FunctionLowering::LowerRow(Inst inst) {
     if (!claim.Valid() || function_[claim].op != Op::RowClaim)
       return Unsupported("an access to a row that no row.claim gave");
     row.number = function_[claim].attr;
+    row.stack = data.attr;
     bool store = data.op == Op::RowStore;
     Type type = function_.TypeOf(store ? function_.Operand(inst, 2) : function_.Result(inst));
     row.bytes = ir::ByteSize(type.scalar);

@@ -72,13 +72,14 @@ struct CallInfo {
 struct ReportInfo {
   std::vector<std::string> pieces;  ///< print: text around the operands; assert: the text
   std::vector<std::pair<uint32_t, ir::Type>> operands;
-  uint32_t number = 0;  ///< assert: which of the function; status.raise: stack
+  uint32_t number = 0;  ///< assert: which of the function; status.raise: stack, or number of the check
+  uint32_t code = 0;    ///< status.raise: what the status word gets
   uint32_t task = 0;
 };
 
 struct RowInfo {
-  uint32_t task = 0, number = 0;  ///< group of an access or claim; stack of base and capacity
-  uint32_t bytes = 0;             ///< of the scalar
+  uint32_t task = 0, number = 0;  ///< group of an access or claim; stack of a capacity
+  uint32_t stack = 0, bytes = 0;  ///< of an access: its stack, and the size of the scalar
 };
 
 struct FunctionCode {

@@ -342,28 +342,28 @@ const Code* RowClaim(Machine& m, const Code* c) {
   return c + 1;
 }
 
-template <bool capacity>
-const Code* RowFact(Machine& m, const Code* c) {
+const Code* RowCapacity(Machine& m, const Code* c) {
   const RowInfo& info = m.program->rows[c->info];
   const RowTask* task = TaskOf(m, info);
-  if (task == nullptr || info.number >= task->stack_offset.size() ||
-      info.number >= task->stack_capacity.size())
-    return NoRows(m, c);
-  m.cells[c->dst] =
-      static_cast<uint64_t>((capacity ? task->stack_capacity : task->stack_offset)[info.number]);
+  if (task == nullptr || info.number >= task->stack_capacity.size()) return NoRows(m, c);
+  m.cells[c->dst] = static_cast<uint64_t>(task->stack_capacity[info.number]);
   return c + 1;
 }
 
 template <bool store>
 const Code* RowAccess(Machine& m, const Code* c) {
   const RowInfo& info = m.program->rows[c->info];
-  uint64_t at = m.cells[c->a];
+  const RowTask* task = TaskOf(m, info);
+  if (task == nullptr || info.stack >= task->stack_offset.size()) return NoRows(m, c);
+  uint64_t slot = m.cells[c->a], start = static_cast<uint64_t>(task->stack_offset[info.stack]);
   size_t size = info.number < m.rows.size() ? m.rows[info.number].values.size() : 0;
-  if (at > size || size - at < info.bytes) {
+  if (start > size || slot >= (size - start) / info.bytes) {
     return m.Fail(ErrorKind::Row, c,
-                  "byte " + std::to_string(static_cast<int64_t>(at)) + " of a row of " +
-                      std::to_string(size) + " bytes");
+                  "slot " + std::to_string(static_cast<int64_t>(slot)) + " of stack " +
+                      std::to_string(info.stack) + ", which begins at byte " + std::to_string(start) +
+                      " of a row of " + std::to_string(size) + " bytes");
   }
+  uint64_t at = start + slot * info.bytes;
   Row& row = m.rows[info.number];
   if (store)
     row.values[at] = m.cells[c->b];
@@ -422,8 +422,7 @@ Step StackTopStep(bool slot) {
   return slot ? &StackRead<true, false> : &StackRead<false, false>;
 }
 Step RowFactStep(Op op) {
-  if (op == Op::RowClaim) return &RowClaim;
-  return op == Op::RowCapacity ? &RowFact<true> : &RowFact<false>;
+  return op == Op::RowClaim ? &RowClaim : &RowCapacity;
 }
 Step RowAccessStep(Op op) {
   return op == Op::RowStore ? &RowAccess<true> : &RowAccess<false>;

@@ -26,9 +26,9 @@ Step StackPushStep(bool slot);
 Step StackPopStep(bool slot);
 Step StackTopStep(bool slot);
 
-/// row.claim, row.base, row.capacity; Code::info is a RowInfo.
+/// row.claim, row.capacity; Code::info is a RowInfo.
 Step RowFactStep(ir::Op op);
-/// row.load into dst, row.store of b, at the byte offset in cell a; Code::info is a RowInfo.
+/// row.load into dst, row.store of b, in the slot in cell a; Code::info is a RowInfo.
 Step RowAccessStep(ir::Op op);
 
 }  // namespace adc::interp

@@ -100,13 +100,14 @@ Inst Builder::If(Value condition, std::span<const Type> results) {
   return inst;
 }
 
-Inst Builder::While(Value max, std::span<const Value> initial) {
+Inst Builder::While(Value max, std::span<const Value> initial, uint8_t flags) {
   std::vector<Value> operands;
   if (max.Valid()) operands.push_back(max);
   operands.insert(operands.end(), initial.begin(), initial.end());
   std::vector<Type> types;
   for (Value v : initial) types.push_back(function_.TypeOf(v));
   Inst inst = Create(Op::While, operands, types);
+  function_[inst].flags = flags;
   if (max.Valid()) function_[inst].flags |= kFlagHasMax;
   Block test = function_.NewBlock(inst);
   for (Type t : types) function_.AddParam(test, t);

@@ -51,8 +51,9 @@ class Builder {
   /// enter it.
   Inst For(Value lo, Value hi, Value step, std::span<const Value> initial, uint8_t flags = 0);
   Inst If(Value condition, std::span<const Type> results);
-  /// `max` may be invalid. Region 0 has the carried parameters, region 1 none.
-  Inst While(Value max, std::span<const Value> initial);
+  /// `max` may be invalid; that it is there need not stand in `flags`. Region 0 has the carried parameters,
+  /// region 1 none.
+  Inst While(Value max, std::span<const Value> initial, uint8_t flags = 0);
   /// One lo, hi pair per axis; axis values are of the bounds' types.
   Inst Parallel(std::span<const Value> bounds, uint32_t block_size);
   Inst ParallelOver(Value layout, uint32_t field);

@@ -239,6 +239,10 @@ class InstChecker {
       case OpForm::RowAccess:
         return Row();
       case OpForm::StatusForm:
+        if (!CheckWord(data_.flags).empty()) {
+          if (auto misfit = OperandCount(0)) return misfit;
+          return Results({});
+        }
         if (auto misfit = OperandCount(1)) return misfit;
         if (types_[0] != kI64) return Wants(0, "i64");
         return Results({});
@@ -519,6 +523,8 @@ class InstChecker {
     if (first == 1 && !types_[0].IsIndex())
       return TypeMisfit(
           0, "the bound after 'max' is " + TypeName(module_, types_[0]) + ", it must be i32 or i64");
+    if (first == 0 && (data_.flags & kFlagOrNone) != 0)
+      return Whole(diag::E0114, "'or none' stands after a bound");
     if (auto misfit = Carried(first)) return misfit;
     if (auto misfit = RegionParams(Region(0), std::span<const Type>(types_).subspan(first))) return misfit;
     return RegionParams(Region(1), {});
@@ -610,9 +616,9 @@ class InstChecker {
 
   std::optional<Misfit> Row() const {
     if (auto misfit = OperandCount(data_.op == Op::RowLoad ? 2 : 3)) return misfit;
-    for (size_t n : {size_t{0}, size_t{1}}) {
-      if (types_[n] != kI64) return Wants(n, "i64");
-    }
+    if (types_[0] != kI64) return Wants(0, "i64");
+    if (!types_[1].IsIndex()) return Wants(1, "i32 or i64");
+    if (data_.attr == kNoAttr) return Whole(diag::E0114, OpName(data_.op) + " names no stack");
     if (data_.op == Op::RowStore) {
       if (!types_[2].IsScalar()) return Wants(2, "a scalar");
       return Results({});

@@ -58,6 +58,7 @@ void Cloner::CloneBody(Block block, bool with_terminator, bool keep_names) {
   for (size_t n = 0; n < count; ++n) {
     Inst inst = from_[block].insts[n];
     if (IsTerminator(from_[inst].op) && !with_terminator) continue;
+    if (is_left_out_ && is_left_out_(inst)) continue;
     CloneInst(inst, keep_names);
   }
 }

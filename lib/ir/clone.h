@@ -1,6 +1,8 @@
 #pragma once
 // Copies instructions, regions and all, between functions or within one, through a map of values.
 
+#include <functional>
+
 #include "ir/builder.h"
 
 namespace adc::ir {
@@ -20,6 +22,9 @@ class Cloner {
   /// Copies `inst` with its regions to the end of the builder's block; results enter the map. Names stay
   /// when `keep_names`.
   Inst CloneInst(Inst inst, bool keep_names = true);
+  /// From here on, instructions of regions for which this holds are not copied: their operands need no
+  /// counterpart, and nothing that is copied may read their results.
+  void LeaveOut(std::function<bool(Inst)> is_left_out) { is_left_out_ = std::move(is_left_out); }
   /// Copies every instruction of `block`, with or without its terminator.
   void CloneBody(Block block, bool with_terminator, bool keep_names = true);
 
@@ -27,6 +32,7 @@ class Cloner {
   const Function& from_;
   Builder& to_;
   ValueMap& map_;
+  std::function<bool(Inst)> is_left_out_;
 };
 
 /// Gives `target` what `source` says beside its operation, operands, results and regions.

@@ -3,7 +3,28 @@
 #include "support/check.h"
 #include "support/hash.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADC_MOVE_ON_GROWTH 1
+#endif
+#endif
+
 namespace adc::ir {
+
+namespace {
+
+/// Makes place for more in a table of a function. Whoever holds a reference into a table across that is
+/// wrong, and right by chance wherever the table has capacity left: so under the address sanitizer small
+/// tables move each time.
+template <typename T>
+void Grow([[maybe_unused]] std::vector<T>& table) {
+#if defined(ADC_MOVE_ON_GROWTH)
+  constexpr size_t kSmall = 512;
+  if (table.size() < kSmall) table.shrink_to_fit();
+#endif
+}
+
+}  // namespace
 
 size_t Function::ConstantKeyHash::operator()(const ConstantKey& key) const noexcept {
   uint64_t shape = static_cast<uint64_t>(key.type.scalar) | (static_cast<uint64_t>(key.type.kind) << 8);
@@ -60,6 +81,8 @@ Value Function::Constant(Type type, uint64_t bits, StringId spelling) {
   auto [place, fresh] = constant_ids_.try_emplace(ConstantKey{type, bits});
   if (fresh) {
     place->second = Value(values_.size());
+    Grow(values_);
+    Grow(constants_);
     values_.push_back({type, ValueKind::Constant, 0, static_cast<uint32_t>(constants_.size()), {}});
     constants_.push_back({type, bits, spelling});
   }
@@ -70,18 +93,21 @@ Value Function::Global(uint32_t position, Type type) {
   auto [place, fresh] = global_ids_.try_emplace(position);
   if (fresh) {
     place->second = Value(values_.size());
+    Grow(values_);
     values_.push_back({type, ValueKind::Global, 0, position, {}});
   }
   return place->second;
 }
 
 Block Function::NewBlock(Inst owner) {
+  Grow(blocks_);
   blocks_.push_back({{}, {}, owner});
   return Block(blocks_.size() - 1);
 }
 
 Value Function::AddParam(Block block, Type type, StringId value_name) {
   Value v(values_.size());
+  Grow(values_);
   BlockData& b = blocks_[block.raw];
   values_.push_back(
       {type, ValueKind::BlockParam, static_cast<uint32_t>(b.params.size()), block.raw, value_name});
@@ -104,6 +130,8 @@ Inst Function::NewInst(Op op, std::span<const Value> operands, std::span<const T
   Inst inst(insts_.size());
   d.first_result = Value(values_.size());
   d.result_count = static_cast<uint32_t>(results.size());
+  Grow(values_);
+  Grow(insts_);
   for (uint32_t n = 0; n < results.size(); ++n)
     values_.push_back({results[n], ValueKind::Result, n, inst.raw, {}});
   operand_pool_.insert(operand_pool_.end(), operands.begin(), operands.end());

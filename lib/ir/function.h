@@ -15,6 +15,8 @@
 //   call      operands = arguments; symbol = callee
 //   accesses  operands base, index..., value...; index_count says how many indices
 //   stack.push  operands stack, value [, slot]; stack.pop / top: stack [, slot]
+//   row.load  operands row, slot; row.store: row, slot, value; attr = number of the stack
+//   status.raise  of an overflow: operand the elements that would do; of a check: none, flags say which kind
 //
 // Instructions are not deleted from the tables, only from their block; a rebuilt function is compact again.
 
@@ -72,7 +74,37 @@ enum InstFlag : uint8_t {
   kFlagCheckpoint =
       32,  ///< for, while: checkpoint attribute; once blocked (block_loops.h), the loop over segments
   kFlagPromise = 64,  ///< assert: that writes meet nobody (check_writes.h); the text names the parameter
+  kFlagSteps = 128,   ///< for, while: over the steps of one segment of the loop right around it
+  // Of another operation than the flag of that number above.
+  kFlagOrNone =
+      16,  ///< while: the bound may be the largest number of its type, which says that there is none
+  // Of a raised module alone.
+  kFlagGuard =
+      16,  ///< if: makes one access, where its indices are in range; may stand in a prologue as it may
+  kFlagAccess = 16,  ///< status.raise: an index of the access with that number is out of range
+  kFlagAssertion =
+      32,  ///< status.raise: the assertion with that number does not hold; kFlagPromise: a promise
+  kFlagPrivate =
+      32,  ///< accumulation: into a sum of the thread's own, which goes to the cell after its iterations
+  kFlagGathered = 64,  ///< accumulation: into a table of cells and sums of the thread's own
+  kFlagAlways = 128,   ///< accumulation that is private: in every iteration
+  kFlagFlat = 8,  ///< access: its last indices are the counters of the parallel loop, which count the cells
+                  ///< one by one. parallel: nothing but flat accesses reads its counters
+  kFlagRecheck = 1,        ///< parallel: its bounds read memory, and are compared with the launch again
+  kFlagSparse = 2,         ///< parallel: most iterations have little to do
+  kFlagFours = 4,          ///< parallel: short enough to run four iterations at once
+  kFlagThenCounters = 32,  ///< if in a parallel loop: the first branch alone reads the loop's counters
+  kFlagElseCounters = 64,  ///< the same of the second
+  kFlagLanes = 64,         ///< while: in as many lanes as the parallel loop around it says
+  kFlagLanesEnd = 16,      ///< parallel: what follows the last loop in lanes is in lanes too
 };
+
+/// How the text names the kind of check that a `status.raise` reports; empty: an overflow.
+inline std::string_view CheckWord(uint8_t flags) {
+  if ((flags & kFlagAccess) != 0) return "access";
+  if ((flags & kFlagAssertion) != 0) return "assertion";
+  return (flags & kFlagPromise) != 0 ? "promise" : "";
+}
 
 struct InstData {
   Op op = Op::Yield;
@@ -85,10 +117,12 @@ struct InstData {
   Block regions[2];
   Block parent;
   uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; for: segment
-                            ///< length of `checkpoint`; row.*: number; status.raise: task
-  uint32_t component = kNoAttr;  ///< access: component of a vector or matrix element; shape: field of
-                                 ///< a layout; status.raise: stack
-  StringId symbol;               ///< call: callee; assert, print: text
+                            ///< length of `checkpoint`; row.*: number of the group (claim) or of the stack;
+                            ///< status.raise: task
+  uint32_t component =
+      kNoAttr;      ///< parallel: iterations that run side by side in lanes; access: component of a vector or
+                    ///< matrix element; shape: field of a layout; status.raise: stack, or number of the check
+  StringId symbol;  ///< call: callee; assert, print: text
   diag::SourceSpan span;
 };
 
@@ -123,11 +157,14 @@ struct ParamInfo {
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;
   uint32_t companion_field = kNoAttr;  ///< scratch with the shape of a layout's field: the field
+  /// The caller gives it memory that other parameters have too, but no element of it is an element of theirs.
+  bool interleaved = false;
+  uint32_t shader_binding = kNoAttr;  ///< position in Module::shader_bindings
   diag::SourceSpan span = {};
 };
 
 enum class FunctionKind : uint8_t { Function, Kernel };
-/// Size and Bounds: what the compiler writes to count (adstack/size_kernel.h, adstack/bounds_record.h). The
+/// Size and Bounds: what the compiler writes to count (counting/size_kernel.h, counting/bounds_record.h). The
 /// last parameter of these takes the counts.
 enum class KernelRole : uint8_t { Primal, Gradient, Tangent, Size, Bounds };
 inline bool IsCounting(KernelRole role) {

@@ -4,6 +4,7 @@
 
 #include "ir/known.h"
 #include "ir/operation_printer.h"
+#include "ir/raise_words.h"
 
 namespace adc::ir {
 namespace {
@@ -25,6 +26,7 @@ class FunctionPrinter {
   void PrintSignature();
   void Derivative(const char* word, StringId name);
   void PrintBlock(Block block, const InstData* owner);
+  bool BothBranchesLeave(Inst inst) const;
   void PrintTerminator(Inst inst, Block block, const InstData* owner);
   Type CarriedType(Block block, uint32_t position) const;
   void PrintBranchValue(const InstData& owner, Block block, uint32_t position, Value v);
@@ -38,6 +40,7 @@ class FunctionPrinter {
   void PrintParallelOver(const InstData& data, std::span<const Value> operands);
   void Carry(Block block, uint32_t first_param, std::span<const Value> initial);
   void Checkpoint(const InstData& data);
+  void RaiseWords(const InstData& data);
   Value Param(Block block, uint32_t position) const;
   bool IsEmpty(Block block) const;
   void Indent() { out_.append(2 * size_t{depth_}, ' '); }
@@ -120,6 +123,7 @@ void FunctionPrinter::Derivative(const char* word, StringId name) {
 }
 
 void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
+  Inst last;
   for (Inst inst : function_[block].insts) {
     if (!Known(function_, inst)) continue;
     const InstData& data = function_[inst];
@@ -127,6 +131,8 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     bool ends = IsTerminator(data.op);
     bool leaves = data.op == Op::Break || data.op == Op::Continue;
     if (ends && data.operand_count == 0 && !leaves) continue;
+    if (leaves && BothBranchesLeave(last)) continue;  // nothing gets there, and reading puts it back
+    last = inst;
     Indent();
     if (ends) {
       PrintTerminator(inst, block, owner);
@@ -136,6 +142,19 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     out_ += '\n';
   }
   if (auto found = at_end_.find(block); found != at_end_.end()) PrintComments(found->second);
+}
+
+/// Whether `inst` is an `if` without a way past it.
+bool FunctionPrinter::BothBranchesLeave(Inst inst) const {
+  if (!Known(function_, inst) || function_[inst].op != Op::If) return false;
+  for (Block branch : function_[inst].regions) {
+    if (!Known(function_, branch) || function_[branch].insts.empty()) return false;
+    Inst end = function_[branch].insts.back();
+    if (!Known(function_, end)) return false;
+    Op op = function_[end].op;
+    if (op != Op::Break && op != Op::Continue) return false;
+  }
+  return true;
 }
 
 void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* owner) {
@@ -267,9 +286,18 @@ void FunctionPrinter::PrintFor(const InstData& data, std::span<const Value> oper
 }
 
 void FunctionPrinter::Checkpoint(const InstData& data) {
+  if ((data.flags & kFlagSteps) != 0) out_ += " steps";
   if ((data.flags & kFlagCheckpoint) == 0) return;
   out_ += " checkpoint";
   if (data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
+}
+
+void FunctionPrinter::RaiseWords(const InstData& data) {
+  for (const RaiseWord& word : RaiseWordsOf(data.op)) {
+    if ((data.flags & word.flag) != 0) out_ += " " + std::string(word.word);
+  }
+  bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
+  if (parallel && data.component != kNoAttr) out_ += " lanes " + std::to_string(data.component);
 }
 
 void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> operands) {
@@ -278,9 +306,11 @@ void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> op
   if (has_max) {
     out_ += " max ";
     print_.Alone(operands[0]);
+    if ((data.flags & kFlagOrNone) != 0) out_ += " or none";
   }
   Carry(data.regions[0], 0, operands.subspan(has_max ? 1 : 0));
   Checkpoint(data);
+  RaiseWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   out_ += " do ";
@@ -290,6 +320,7 @@ void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> op
 void FunctionPrinter::PrintIf(const InstData& data, std::span<const Value> operands) {
   out_ += "if ";
   for (Value v : operands) print_.Asked(v, kI1);
+  RaiseWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   if (data.result_count == 0 && IsEmpty(data.regions[1])) return;
@@ -310,6 +341,7 @@ void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value>
     print_.Range(bounds[0], bounds[1], print_.GroupNeedsType(bounds));
   }
   if (data.attr != 0 && data.attr != kNoAttr) out_ += " block " + std::to_string(data.attr);
+  RaiseWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }
@@ -323,6 +355,7 @@ void FunctionPrinter::PrintParallelOver(const InstData& data, std::span<const Va
   }
   out_ += " over ";
   if (!operands.empty()) print_.Field(operands[0], data.attr);
+  RaiseWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }

@@ -23,6 +23,7 @@ std::unique_ptr<Module> Module::Copy() const {
   for (const auto& function : functions) copy->functions.push_back(std::make_unique<Function>(*function));
   copy->items = items;
   copy->trailing_comments = trailing_comments;
+  copy->shader_bindings = shader_bindings;
   copy->function_ids_ = function_ids_;
   copy->constant_ids_ = constant_ids_;
   copy->layout_ids_ = layout_ids_;
@@ -77,21 +78,21 @@ void Module::Replace(std::unique_ptr<Function> function) {
 
 void Module::KeepFunctions(std::span<const unsigned char> keep) {
   std::vector<uint32_t> new_position(functions.size(), kNoAttr);
-  std::vector<std::unique_ptr<Function>> kept;
+  std::vector<std::unique_ptr<Function>> remaining;
   function_ids_.clear();
   for (uint32_t n = 0; n < functions.size(); ++n) {
     if (!keep[n]) continue;
-    new_position[n] = static_cast<uint32_t>(kept.size());
+    new_position[n] = static_cast<uint32_t>(remaining.size());
     function_ids_.emplace(functions[n]->name, new_position[n]);
-    kept.push_back(std::move(functions[n]));
+    remaining.push_back(std::move(functions[n]));
   }
-  functions = std::move(kept);
-  std::vector<Item> kept_items;
+  functions = std::move(remaining);
+  std::vector<Item> remaining_items;
   for (Item item : items) {
     if (item.kind == ItemKind::Function) item.position = new_position[item.position];
-    if (item.position != kNoAttr) kept_items.push_back(item);
+    if (item.position != kNoAttr) remaining_items.push_back(item);
   }
-  items = std::move(kept_items);
+  items = std::move(remaining_items);
 }
 
 Type Module::ElementType(const Function& function, Value base, uint32_t field) const {

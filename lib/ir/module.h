@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ir/function.h"
+#include "ir/shader_binding.h"
 
 namespace adc::ir {
 
@@ -13,6 +14,7 @@ enum class Phase : uint8_t {
   Scalar,  ///< only scalars in registers, no calls but those with a derivative of their own: shaped for AD
   Differentiated,  ///< derived kernels stand beside their primals; they may hold adstacks
   Lowered,         ///< adstacks are plain memory; tasks are self-contained; add_to is decided
+  Raised,          ///< rewritten towards one kind of target: what is left is to be printed
 };
 
 /// One axis of a field: an index splits over the nested `dense` levels that make it up, outermost first.
@@ -89,6 +91,7 @@ class Module {
   };
   std::vector<Item> items;
   std::vector<StringId> trailing_comments;
+  std::vector<ShaderBinding> shader_bindings;  ///< of kernels that were read from shaders
 
   /// The whole module once more; handles and positions mean the same in both.
   std::unique_ptr<Module> Copy() const;

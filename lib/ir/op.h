@@ -73,8 +73,9 @@ enum class OpForm : uint8_t {
   StackNewForm,  ///< `stack.new f32`
   StackForm,     ///< `stack.push %s, %v [at %slot]`, `stack.pop %s [at %slot]`
   RowForm,       ///< `row.claim 0`: the number of a group or stack
-  RowAccess,     ///< `row.load %row, %byte : f32`, `row.store %row, %byte, %v`
-  StatusForm,    ///< `status.raise 0, 1, %needed`: task, stack, needed elements
+  RowAccess,     ///< `row.load %row, 2, %slot : f32`, `row.store %row, 2, %slot, %v`: the number of a stack
+  StatusForm,    ///< `status.raise 0, 1, %needed`: task, stack, needed elements; `status.raise access 3`: a
+                 ///< check
 };
 
 enum class TypeRule : uint8_t {

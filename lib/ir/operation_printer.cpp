@@ -3,6 +3,7 @@
 #include "ir/either_side.h"
 #include "ir/known.h"
 #include "ir/literal_places.h"
+#include "ir/raise_words.h"
 #include "ir/string_literal.h"
 #include "support/check.h"
 
@@ -67,6 +68,10 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::RowAccess:
       return Row(data, operands, result);
     case OpForm::StatusForm:
+      if (std::string_view check = CheckWord(data.flags); !check.empty()) {
+        out_ += " " + std::string(check) + " " + std::to_string(data.component);
+        return;
+      }
       out_ += " " + std::to_string(data.attr) + ", " + std::to_string(data.component);
       for (Value v : operands) {
         out_ += ", ";
@@ -147,6 +152,9 @@ void OperationPrinter::Access(const InstData& data, std::span<const Value> opera
     print_.Asked(v, element);
   }
   if ((data.flags & kFlagPlain) != 0) out_ += " plain";
+  for (const RaiseWord& word : RaiseWordsOf(data.op)) {
+    if ((data.flags & word.flag) != 0) out_ += " " + std::string(word.word);
+  }
 }
 
 void OperationPrinter::Call(const InstData& data, std::span<const Value> operands) {
@@ -190,6 +198,7 @@ void OperationPrinter::Stack(const InstData& data, std::span<const Value> operan
 void OperationPrinter::Row(const InstData& data, std::span<const Value> operands, Type result) {
   for (uint32_t n = 0; n < operands.size(); ++n) {
     out_ += n == 0 ? " " : ", ";
+    if (n == 1) out_ += std::to_string(data.attr) + ", ";
     if (n < 2) {
       print_.Asked(operands[n], kI64);
     } else {

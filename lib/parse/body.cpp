@@ -32,7 +32,7 @@ void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   names_.Push();
   std::span<const Value> params = function_.Params();
   for (size_t n = 0; n < params.size(); ++n) {
-    if (!names_.IsDefined(function_[params[n]].name)) {
+    if (!names_.IsVisible(function_[params[n]].name)) {
       names_.Define(function_[params[n]].name, params[n],
                     n < param_spans.size() ? param_spans[n] : function_.span);
     }
@@ -84,20 +84,31 @@ void BodyParser::SkipDeepBlock() {
 }
 
 void BodyParser::ParseBlock(Region& region, diag::SourceSpan open) {
+  region.depth = names_.Depth();
+  const Region* around = std::exchange(region_, &region);
+  ParseStatements(region, open);
+  region_ = around;
+}
+
+void BodyParser::ParseStatements(Region& region, diag::SourceSpan open) {
+  std::vector<StringId> held;  // comments above a statement that makes no instruction
   while (!stream_.Is(TokenKind::RightBrace) && !stream_.Is(TokenKind::End)) {
     if (stream_.Full()) return;
     uint32_t begin = stream_.Now().begin;
-    std::vector<StringId> comments = stream_.TakeComments();
+    std::vector<StringId> comments = std::exchange(held, {});
+    for (StringId comment : stream_.TakeComments()) comments.push_back(comment);
     size_t first = function_[region.block].insts.size();
     size_t end_comments = region.yield_comments.size();
     ParseStatement(region);
     if (!comments.empty() && region.kind == Region::Kind::Branch && region.ended && end_comments == 0 &&
         function_[region.block].insts.size() == first)
       region.yield_comments = comments;
-    AttachComments(region, comments, first);
+    else if (!comments.empty() && !AttachComments(region, comments, first))
+      held = std::move(comments);
     if (stream_.Now().begin == begin && !stream_.Is(TokenKind::End)) stream_.Advance();
   }
-  for (StringId comment : stream_.TakeComments()) function_.comments.push_back({{}, region.block, comment});
+  for (StringId comment : stream_.TakeComments()) held.push_back(comment);
+  for (StringId comment : held) function_.comments.push_back({{}, region.block, comment});
   diag::SourceSpan close = stream_.SpanNow();
   if (!stream_.Accept(TokenKind::RightBrace)) {
     if (!unclosed_reported_ && !stream_.Full()) {
@@ -110,10 +121,11 @@ void BodyParser::ParseBlock(Region& region, diag::SourceSpan open) {
   if (!region.ended) SupplyEnd(region, close);
 }
 
-void BodyParser::AttachComments(Region& region, const std::vector<StringId>& comments, size_t first) {
+bool BodyParser::AttachComments(Region& region, const std::vector<StringId>& comments, size_t first) {
   const std::vector<Inst>& insts = function_[region.block].insts;
-  if (comments.empty() || first >= insts.size()) return;
+  if (first >= insts.size()) return false;
   for (StringId comment : comments) function_.comments.push_back({insts[first], {}, comment});
+  return true;
 }
 
 void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
@@ -158,6 +170,11 @@ void BodyParser::ParseStatement(Region& region) {
       good = stream_.Expect(TokenKind::ValueName, "a value name");
       if (good) names.push_back(name);
     } while (good && stream_.Accept(TokenKind::Comma));
+    bool element = stream_.Is(TokenKind::LeftBracket) || stream_.Is(TokenKind::DoubleColon);
+    if (good && element && names.size() == 1) {
+      if (!ParseAssignment(region, names[0]) && !stream_.Full()) Recover();
+      return;
+    }
     good = good && stream_.Expect(TokenKind::Equals, "'='");
   }
   if (good && ParseStatementAfterNames(region, names, begin)) return;
@@ -165,20 +182,26 @@ void BodyParser::ParseStatement(Region& region) {
   if (!stream_.Full()) Recover();
 }
 
+void BodyParser::CheckNotEnded(Region& region, diag::SourceSpan span) {
+  if (!region.ended) return;
+  stream_.Error(diag::E0124, span, "this statement stands after the end of its region")
+      .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
+  region.ended = false;  // once is enough
+  region.kind = Region::Kind::Orphan;
+}
+
 bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<NameToken>& names,
                                           uint32_t begin) {
   diag::SourceSpan word = stream_.SpanNow();
-  if (region.ended) {
-    stream_.Error(diag::E0124, word, "this statement stands after the end of its region")
-        .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
-    region.ended = false;  // once is enough
-    region.kind = Region::Kind::Orphan;
-  }
+  CheckNotEnded(region, word);
   if (stream_.IsWord("else")) {
     stream_.Error(diag::E0101, word, "there is no 'if' before this 'else'")
         .AddHelp("'else' stands right after the '}' of an 'if'");
     return false;
   }
+  bool symbol = stream_.Is(TokenKind::Symbol) && names.empty();
+  if (names.empty() ? symbol : !stream_.Is(TokenKind::Word) || BeginsExpression())
+    return ParseExpressionStatement(names, begin);
   Op op{};
   if (!ParseOpWord(&op)) return false;
   if (ir::IsTerminator(op)) return ParseTerminator(region, op, names);
@@ -192,8 +215,42 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
     }
     return ParseParallel(region, word);
   }
-  Made made;
-  if (!ParseInstruction(op, word, &made)) return false;
+  size_t values_before = function_.ValueCount();
+  Piece piece;
+  if (!ParseInstructionPiece(op, word, &piece)) return false;
+  if (!piece.is_whole && !piece.is_call) {
+    if (!ParsePostfixAfter(&piece) || !ParseBinaryAfter(&piece, 0) || !ParseTernary(&piece)) return false;
+  } else if (HasOperator()) {
+    if (piece.is_whole) return RefuseOperator(ir::InfoOf(op).spelling);
+    Operand operand;
+    if (!TakeOperand(piece, &operand)) return false;
+    piece = Piece{.operand = operand};
+    if (!ParsePostfixAfter(&piece) || !ParseBinaryAfter(&piece, 0) || !ParseTernary(&piece)) return false;
+  }
+  return FinishExpressionStatement(names, begin, op, piece, values_before);
+}
+
+/// A statement, behind its '=', whose first token is no operation, or begins a call of a function.
+bool BodyParser::ParseExpressionStatement(const std::vector<NameToken>& names, uint32_t begin) {
+  size_t values_before = function_.ValueCount();
+  Piece piece;
+  if (!ParseExpression(&piece, /*head=*/false)) return false;
+  return FinishExpressionStatement(names, begin, Op::Call, piece, values_before);
+}
+
+bool BodyParser::FinishExpressionStatement(const std::vector<NameToken>& names, uint32_t begin, Op op,
+                                           Piece& piece, size_t values_before) {
+  if (!piece.is_whole && !piece.is_call) {
+    if (names.empty()) {
+      if (piece.operand.IsPoison()) return true;
+      stream_.Error(diag::E0117, stream_.SpanFrom(begin), "the value of this expression has no name")
+          .AddHelp("write '%name = ...', or store it: '%x[%i] = ...'");
+      return true;
+    }
+    BindExpression(names, piece.operand, values_before);
+    return true;
+  }
+  const Made& made = piece.made;
   if (!made.poison && names.empty() && function_[made.inst].result_count != 0 && op != Op::Call &&
       !ir::IsAtomic(op)) {
     stream_.Error(diag::E0117, stream_.SpanFrom(begin), "the result of " + ir::OpName(op) + " has no name")
@@ -201,6 +258,57 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   }
   BindResults(names, made);
   return true;
+}
+
+void BodyParser::BindExpression(const std::vector<NameToken>& names, Operand& operand, size_t values_before) {
+  if (names.size() != 1) {
+    stream_.Error(diag::E0117, {names.front().span.begin, names.back().span.end},
+                  "an expression has 1 result, not " + std::to_string(names.size()));
+    for (const NameToken& name : names) Define(name, kPoison);
+    return;
+  }
+  if (operand.IsLiteral() && TypeOf(operand).IsNone() && KindOf(operand) != ir::LiteralKind::Bool) {
+    if (!names_.IsVisible(names[0].name)) ReportUntyped(operand);
+    operand.value = kPoison;
+  }
+  Resolve(operand, ir::kNoType);
+  Value value = operand.value;
+  if (value == kPoison) {
+    Define(names[0], kPoison);
+    return;
+  }
+  if (!function_.TypeOf(value).IsRegister()) {
+    stream_
+        .Error(diag::E0107, operand.span,
+               "an expression is a scalar, a vector or a matrix, not " +
+                   TypeName(shared_.module, function_.TypeOf(value)))
+        .AddHelp("write '%x[%i]' for an element of '%x'");
+    Define(names[0], kPoison);
+    return;
+  }
+  // Another name for what has one already stays the parser's own.
+  bool fresh = value.raw >= values_before && function_[value].kind == ir::ValueKind::Result;
+  CheckComponentName(names[0]);
+  Define(names[0], value, /*alias=*/!fresh);
+}
+
+/// `%p.x = %a * 2.0` would be a name of its own and leave the vector `%p` as it is.
+void BodyParser::CheckComponentName(const NameToken& name) {
+  std::string_view text = shared_.module.Text(name.name);
+  size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos) return;
+  const Names::Entry& entry = names_.Look(shared_.module.Intern(text.substr(0, dot)));
+  bool vector =
+      entry.state == Names::State::Visible && entry.value != kPoison && function_.TypeOf(entry.value).IsVec();
+  std::string_view component = shared_.module.Text(name.name).substr(dot + 1);
+  if (!vector || component.size() != 1 || std::string_view("xyzw").find(component) == std::string_view::npos)
+    return;
+  std::string base(shared_.module.Text(name.name).substr(0, dot));
+  stream_
+      .Error(diag::E0137, name.span,
+             "a component of '%" + base + "' cannot be assigned: values do not change")
+      .AddHelp("write '%new = vec.set %" + base + ", " +
+               std::to_string(std::string_view("xyzw").find(component)) + ", ...' and use '%new'");
 }
 
 bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names) {
@@ -320,24 +428,54 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
   return good;
 }
 
-void BodyParser::Define(const NameToken& name, Value value) {
-  if (names_.IsDefined(name.name)) {
-    stream_
-        .Error(diag::E0110, name.span,
-               "'%" + std::string(shared_.module.Text(name.name)) + "' is defined twice")
-        .AddNote(names_.Look(name.name).place, "it is defined here")
-        .AddHelp("a name is defined once per function; choose another");
-    // From here on it means the new value, so that its uses are not mistakes as well.
-    names_.Define(name.name, value, names_.Look(name.name).place);
+void BodyParser::Define(const NameToken& name, Value value, bool alias) {
+  const Names::Entry before = names_.Look(name.name);
+  if (before.state == Names::State::Visible) {
+    if (!before.twice && silent_ == 0) {
+      stream_
+          .Error(diag::E0110, name.span,
+                 "'%" + std::string(shared_.module.Text(name.name)) + "' is defined twice")
+          .AddNote(before.place, "it is defined here")
+          .AddHelp(HelpForSecondDefinition(name));
+    }
+    // From here on, to the end of its region, it means the new value, so that its uses are no mistakes as
+    // well.
+    names_.Define(name.name, value, before.place);
+    names_.MarkTwice(name.name);
     return;
   }
   names_.Define(name.name, value, name.span);
-  if (value != kPoison) function_[value].name = name.name;
+  if (value != kPoison && !alias) function_[value].name = name.name;
+}
+
+/// What is meant is most often an assignment: a value that changes from one iteration to the next, or in one
+/// branch.
+std::string BodyParser::HelpForSecondDefinition(const NameToken& name) const {
+  const Names::Entry& first = names_.Look(name.name);
+  std::string text = "%" + std::string(shared_.module.Text(name.name).substr(0, 64));
+  const Region* loop = region_ == nullptr ? nullptr : region_->loop;
+  if (loop != nullptr && loop->kind == Region::Kind::Loop && first.depth == loop->depth)
+    return "values do not change: choose another name, and 'yield' it where the next iteration is to have it";
+  if (loop != nullptr && first.depth < loop->depth) {
+    if (loop->kind == Region::Kind::Parallel)
+      return "values do not change, and iterations run at once: choose another name, or sum into a buffer "
+             "with "
+             "'atomic add'";
+    return "values do not change; a loop carries what its iterations hand on: '%last = for ... carry(%now "
+           "= " +
+           text + ") { ... yield %next }'";
+  }
+  if (region_ != nullptr && region_->kind == Region::Kind::Branch && first.depth < region_->depth)
+    return "values do not change; a branch gives its value to the 'if': '%new = if %c { ... yield %other } "
+           "else { "
+           "yield " +
+           text + " }'";
+  return "values do not change: choose another name";
 }
 
 void BodyParser::BindPoison(const std::vector<NameToken>& names) {
   for (const NameToken& name : names) {
-    if (!names_.IsDefined(name.name)) names_.Define(name.name, kPoison, name.span);
+    if (!names_.IsVisible(name.name)) names_.Define(name.name, kPoison, name.span);
   }
 }
 
@@ -359,18 +497,21 @@ void BodyParser::BindResults(const std::vector<NameToken>& names, const Made& ma
     Define(names[n], n < results ? function_.Result(made.inst, n) : kPoison);
 }
 
-Value BodyParser::Look(const Token& token, diag::SourceSpan span) {
-  StringId name = shared_.module.Intern(token.text);
-  const Names::Entry& entry = names_.Look(name);
+Value BodyParser::Look(StringId name, diag::SourceSpan span) {
+  const Names::Entry entry = names_.Look(name);
   switch (entry.state) {
     case Names::State::Visible:
     case Names::State::Reported:
       return entry.value;
     case Names::State::OutOfScope:
       if (silent_ == 0) {
-        stream_.Error(diag::E0111, span, Describe(token) + " is not visible here")
+        stream_
+            .Error(
+                diag::E0111, span,
+                Quoted("%" + std::string(shared_.module.Text(name).substr(0, 64))) + " is not visible here")
             .AddNote(entry.place, "it is defined here, inside a region that has ended")
             .AddHelp("yield it from its region and use the result");
+        names_.Report(name);
       }
       return kPoison;
     case Names::State::Unknown:
@@ -386,7 +527,8 @@ void BodyParser::ReportUnknown(StringId name, diag::SourceSpan span) {
   diag::SourceSpan place;
   if (suggestions_++ < kMostSuggestions && names_.Visible().size() <= kMostCandidates) {
     std::vector<std::string_view> candidates;
-    for (StringId visible : names_.Visible()) candidates.push_back(shared_.module.Text(visible));
+    for (const Names::Definition& visible : names_.Visible())
+      candidates.push_back(shared_.module.Text(visible.name));
     std::string_view nearest = NearestName(text, candidates);
     if (!nearest.empty()) {
       help = "did you mean '%" + std::string(nearest) + "'?";
@@ -409,8 +551,9 @@ void BodyParser::Recover() {
     stream_.lexer().SetQuiet(true);
     while (!stream_.Is(TokenKind::End) && !stream_.Is(TokenKind::RightBrace) &&
            !stream_.Is(TokenKind::LeftBrace)) {
-      if (stream_.Now().first_on_line && (stream_.Is(TokenKind::ValueName) || stream_.Is(TokenKind::Word)))
-        break;
+      bool begins = stream_.Is(TokenKind::ValueName) || stream_.Is(TokenKind::Word) ||
+                    (stream_.Is(TokenKind::Symbol) && stream_.PeekKind() == TokenKind::LeftParen);
+      if (stream_.Now().first_on_line && begins) break;
       stream_.Advance();
     }
     stream_.lexer().SetQuiet(was_quiet);

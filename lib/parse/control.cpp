@@ -56,6 +56,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     uint8_t flag = text == "reversed"     ? ir::kFlagReversed
                    : text == "unroll"     ? ir::kFlagUnroll
                    : text == "checkpoint" ? ir::kFlagCheckpoint
+                   : text == "steps"      ? ir::kFlagSteps
                                           : uint8_t{0};
     bool again = (flags & flag) != 0 || (text == "step" && has_step) || (text == "carry" && !carried.empty());
     if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
@@ -135,22 +136,31 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   std::vector<NameToken> carried;
   std::vector<Operand> initial;
   std::vector<Operand> operands;
-  bool has_max = false, has_checkpoint = false;
+  uint8_t flags = 0;
   uint32_t segment = ir::kNoAttr;
   while (stream_.Is(TokenKind::Word)) {
-    if (stream_.IsWord("max") && !has_max) {
+    if (stream_.IsWord("max") && (flags & ir::kFlagHasMax) == 0) {
       stream_.Advance();
-      has_max = true;
+      flags |= ir::kFlagHasMax;
       operands.emplace_back();
       if (!ParseOperand(&operands[0])) return false;
       Resolve(operands[0], ir::kNoType);
+      if (stream_.AcceptWord("or")) {
+        if (!stream_.ExpectWord("none")) return false;
+        flags |= ir::kFlagOrNone;
+      }
     } else if (stream_.IsWord("carry") && carried.empty()) {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
-    } else if (stream_.IsWord("checkpoint") && !has_checkpoint) {
+    } else if (stream_.IsWord("checkpoint") && (flags & ir::kFlagCheckpoint) == 0) {
       stream_.Advance();
-      has_checkpoint = true;
+      flags |= ir::kFlagCheckpoint;
       if (!ParseSegmentLength(&segment)) return false;
+    } else if (stream_.IsWord("steps") && (flags & ir::kFlagSteps) == 0) {
+      stream_.Advance();
+      flags |= ir::kFlagSteps;
+    } else if (uint8_t words = ParseRaiseWords(Op::While); words != 0) {
+      flags |= words;
     } else {
       stream_.Unexpected("'max', 'carry', 'checkpoint' or '{'");
       return false;
@@ -177,8 +187,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   test.block = function_.NewBlock(owner);
   body.block = function_.NewBlock(owner);
   if (!made.poison) {
-    function_[made.inst].flags = has_max ? ir::kFlagHasMax : uint8_t{0};
-    if (has_checkpoint) function_[made.inst].flags |= ir::kFlagCheckpoint;
+    function_[made.inst].flags = flags;
     function_[made.inst].attr = segment;
     function_[made.inst].regions[0] = test.block;
     function_[made.inst].regions[1] = body.block;
@@ -202,16 +211,27 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
 }
 
 bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, diag::SourceSpan word) {
+  std::vector<Value> values;
+  if (!ParseBranches(around, names.size(), word, {}, &values)) return false;
+  if (stream_.Full()) return true;
+  for (size_t n = 0; n < names.size(); ++n) Define(names[n], values[n]);
+  return true;
+}
+
+bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan word,
+                               std::span<const Type> hints, std::vector<Value>* values) {
+  values->assign(results, kPoison);
   std::vector<Operand> condition(1);
   if (!ParseOperand(&condition[0])) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
+  uint8_t flags = ParseRaiseWords(Op::If);
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'");
     return false;
   }
   Resolve(condition[0], ir::kI1);
   // The types of the results follow from the branches; until then f32 stands for them.
-  std::vector<Type> types(names.size(), ir::kF32);
+  std::vector<Type> types(results, ir::kF32);
   Made made = Create(Op::If, condition, types, word);
   Region branches[2];
   for (Region& branch : branches) {
@@ -225,6 +245,7 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
   if (!made.poison) {
     function_[made.inst].regions[0] = branches[0].block;
     function_[made.inst].regions[1] = branches[1].block;
+    function_[made.inst].flags = flags;
     Check(&made, condition);
   }
   names_.Push();
@@ -233,33 +254,69 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
   if (stream_.Full()) return true;
   bool has_else = stream_.AcceptWord("else");
   if (has_else && stream_.IsWord("if")) {
-    stream_.Error(diag::E0101, stream_.SpanNow(), "'else' is followed by '{'")
-        .AddHelp("write 'else { if ... { ... } }'");
-    return false;
-  }
-  if (has_else) {
+    std::vector<Type> asked(hints.begin(), hints.end());
+    if (asked.empty() && branches[0].yields.size() == results) {
+      for (const Operand& yielded : branches[0].yields) asked.push_back(TypeOf(yielded));
+    }
+    if (!ParseElseIf(branches[1], results, asked)) return false;
+  } else if (has_else) {
     names_.Push();
     bool braces = ParseBraces(branches[1]);
     names_.Pop();
     if (!braces) return false;
   }
   if (stream_.Full()) return true;
+  if (!CheckBranches(branches, results, has_else, header)) made.poison = true;
+  std::vector<unsigned char> good(results, 0);
+  if (!made.poison) good = FinishBranches(branches[0], branches[1], made.inst, results, hints);
+  if (branches[0].left && branches[1].left) EndUnreached(around);
+  for (uint32_t n = 0; n < results; ++n) {
+    if (good[n] != 0) (*values)[n] = function_.Result(made.inst, n);
+  }
+  return true;
+}
+
+/// `else if ...`: the other branch holds one `if`, and yields its results.
+bool BodyParser::ParseElseIf(Region& branch, size_t results, std::span<const Type> hints) {
+  diag::SourceSpan word = stream_.SpanNow();
+  if (!EnterNesting(word)) return false;
+  stream_.Advance();
+  Block outer = std::exchange(block_, branch.block);
+  const Region* around = std::exchange(region_, &branch);
+  names_.Push();
+  branch.depth = names_.Depth();
+  std::vector<Value> values;
+  bool good = ParseBranches(branch, results, word, hints, &values);
+  names_.Pop();
+  region_ = around;
+  block_ = outer;
+  LeaveNesting();
+  if (!good || branch.left) return good;
+  branch.ended = true;
+  branch.yield_span = word;
+  for (Value value : values) branch.yields.push_back({.value = value, .span = word});
+  return true;
+}
+
+/// Whether the branches give what the results ask for; says what is wrong.
+bool BodyParser::CheckBranches(Region* branches, size_t results, bool has_else, diag::SourceSpan header) {
+  bool good = true;
   for (size_t n = 0; n < 2; ++n) {
     bool orphan = branches[n].kind == Region::Kind::Orphan;
-    if (orphan) made.poison = true;
+    if (orphan) good = false;
     if (branches[n].left) {
       // What a branch gives that does not come to its end nobody asks.
-      bool other_too = n == 1 && branches[0].left && !names.empty();
+      bool other_too = n == 1 && branches[0].left && results != 0;
       if (other_too) {
         stream_.Error(diag::E0134, header, "neither branch of this 'if' yields its results")
             .AddHelp("leave the names away: both branches leave the iteration");
-        made.poison = true;
+        good = false;
       }
       continue;
     }
-    if (orphan || (n == 1 && !has_else && names.empty())) continue;
-    if (branches[n].yields.size() == names.size()) continue;
-    made.poison = true;
+    if (orphan || (n == 1 && !has_else && results == 0)) continue;
+    if (branches[n].yields.size() == results) continue;
+    good = false;
     std::string count = std::to_string(branches[n].yields.size());
     if (n == 1 && !has_else) {
       stream_.Error(diag::E0115, header, "an 'if' with results needs an 'else'")
@@ -272,9 +329,9 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
                   ? header
                   : function_[function_[branches[n].block].insts.back()].span,
               n == 0 ? "the first branch ends without a 'yield'" : "the 'else' branch ends without a 'yield'")
-          .AddNote(header, "this 'if' has " + std::to_string(names.size()) + " results")
+          .AddNote(header, "this 'if' has " + std::to_string(results) + " results")
           .AddHelp("write 'yield' and the values before the '}'");
-    } else if (names.empty()) {
+    } else if (results == 0) {
       stream_.Error(diag::E0117, branches[n].yield_span, "the values of this 'if' have no names")
           .AddNote(header, "of this 'if'")
           .AddHelp("write '%r = if ...'");
@@ -283,26 +340,29 @@ bool BodyParser::ParseIf(Region& around, const std::vector<NameToken>& names, di
       stream_
           .Error(diag::E0116, branches[n].yield_span,
                  "this branch yields " + count + (count == "1" ? " value" : " values") + ", the 'if' has " +
-                     std::to_string(names.size()))
+                     std::to_string(results))
           .AddNote(header, "of this 'if'");
     }
   }
-  std::vector<unsigned char> good(names.size(), 0);
-  if (!made.poison) good = FinishBranches(branches[0], branches[1], made.inst, names.size());
-  if (branches[0].left && branches[1].left) EndUnreached(around);
-  for (uint32_t n = 0; n < names.size(); ++n)
-    Define(names[n], good[n] != 0 ? function_.Result(made.inst, n) : kPoison);
-  return true;
+  return good;
+}
+
+/// What the branch yields there has this type; instructions that it takes belong to the branch.
+void BodyParser::ResolveYield(Region& region, size_t position, Type type) {
+  Block outer = std::exchange(block_, region.block);
+  Resolve(region.yields[position], type);
+  block_ = outer;
 }
 
 std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Region& else_region, Inst inst,
-                                                      size_t results) {
+                                                      size_t results, std::span<const Type> hints) {
   std::vector<unsigned char> good(results, 0);
+  auto hint = [&](size_t n) { return n < hints.size() ? hints[n] : ir::kNoType; };
   if (then_region.left || else_region.left) {
     Region& staying = then_region.left ? else_region : then_region;
     for (size_t n = 0; n < staying.yields.size(); ++n) {
       Operand& only = staying.yields[n];
-      Resolve(only, ir::kNoType);
+      ResolveYield(staying, n, hint(n));
       Type type = TypeOf(only);
       if (only.IsPoison()) continue;
       if (type.IsRegister()) {
@@ -320,7 +380,11 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
   }
   for (size_t n = 0; n < results; ++n) {
     Operand* pair[] = {&then_region.yields[n], &else_region.yields[n]};
-    ResolveGroup(pair);
+    Type type = GroupType(pair);
+    if (type.IsNone()) type = hint(n);
+    if (type.IsNone()) type = DefaultType(pair);
+    ResolveYield(then_region, n, type);
+    ResolveYield(else_region, n, type);
     Type left = TypeOf(*pair[0]);
     Type right = TypeOf(*pair[1]);
     if (pair[0]->IsPoison() || pair[1]->IsPoison()) continue;
@@ -381,6 +445,11 @@ bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
   return false;
 }
 
+/// How many iterations of a parallel loop run side by side, where it says so.
+bool BodyParser::ParseLanes(uint32_t* lanes) {
+  return !stream_.AcceptWord("lanes") || ParseAttribute("the number of lanes", 1024, lanes);
+}
+
 bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word) {
   std::vector<Operand> operands;
   do {
@@ -397,6 +466,9 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
     if (!ParseAttribute("the block size", 65536, &block_size)) return false;
     if (block_size == 0) stream_.Error(diag::E0108, place, "a block has at least 1 iteration");
   }
+  uint8_t flags = ParseRaiseWords(Op::Parallel);
+  uint32_t lanes = ir::kNoAttr;
+  if (!ParseLanes(&lanes)) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("',', 'block' or '{'");
@@ -418,6 +490,8 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;
     function_[made.inst].attr = block_size;
+    function_[made.inst].flags = flags;
+    function_[made.inst].component = lanes;
     for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, TypeOf(operands[2 * n]));
     Check(&made, operands);
   }
@@ -435,7 +509,10 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
     stream_.Unexpected("a field of a layout", "write 'parallel %i over %g::mass { ... }'");
     return false;
   }
-  if (!ParseOperand(&base[0]) || !ParseField(base[0], &field)) return false;
+  if (!ParseName(&base[0]) || !ParseField(base[0], &field)) return false;
+  uint8_t flags = ParseRaiseWords(Op::ParallelOver);
+  uint32_t lanes = ir::kNoAttr;
+  if (!ParseLanes(&lanes)) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'");
@@ -468,6 +545,8 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;
     function_[made.inst].attr = field;
+    function_[made.inst].flags = flags;
+    function_[made.inst].component = lanes;
     for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, ir::kI32);
     Check(&made, base);
   }

@@ -1,8 +1,7 @@
 #include "parse/items.h"
 
 #include "diag/errors/parse.h"
-#include "ir/layout.h"
-#include "parse/literal.h"
+#include "parse/generics.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
@@ -13,6 +12,21 @@ using ItemKind = ir::Module::ItemKind;
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// What is wrong with a word as the name of a type: a dot, or a meaning that it has already.
+std::string WhyNoTypeName(std::string_view word) {
+  if (word.find('.') != std::string_view::npos) return " has a dot, the name of a type has none";
+  if (ScalarFromWord(word) || word == "vec" || word == "mat" || word == "array" || word == "buffer")
+    return " is a type already";
+  if (ir::OpFromSpelling(word)) return " is an operation already";
+  for (std::string_view taken :
+       {"true",   "false", "inf",    "nan",  "else",  "do",    "atomic",  "kernel", "func",
+        "layout", "const", "import", "type", "dense", "carry", "step",    "max",    "or",
+        "none",   "to",    "at",     "over", "in",    "diff",  "readonly"}) {
+    if (word == taken) return " has another meaning";
+  }
+  return {};
+}
 
 class ItemParser {
  public:
@@ -26,15 +40,18 @@ class ItemParser {
 
   void Parse() {
     while (!stream_.Full()) {
-      comments_ = stream_.TakeComments();
+      comments_ = std::exchange(held_, {});
+      for (StringId comment : stream_.TakeComments()) comments_.push_back(comment);
       if (stream_.Is(TokenKind::End)) break;
       bool good = true;
       if (stream_.AcceptWord("import")) {
         good = ParseImport();
       } else if (stream_.AcceptWord("const")) {
-        good = ParseConstant();
+        good = FindDefinition(Definitions::Kind::Constant);
       } else if (stream_.AcceptWord("layout")) {
-        good = ParseLayout();
+        good = FindDefinition(Definitions::Kind::Layout);
+      } else if (stream_.AcceptWord("type")) {
+        good = FindType();
       } else if (stream_.IsWord("func") || stream_.IsWord("kernel")) {
         good = FindFunction();
       } else {
@@ -58,7 +75,7 @@ class ItemParser {
     }
     std::string help;
     if (stream_.Is(TokenKind::Word)) {
-      constexpr std::string_view kWords[] = {"kernel", "func", "layout", "const", "import"};
+      constexpr std::string_view kWords[] = {"kernel", "func", "layout", "const", "import", "type"};
       std::string_view word = stream_.Now().text;
       std::string_view nearest =
           word == "function" || word == "fn" || word == "def" ? "func" : NearestName(word, kWords);
@@ -73,6 +90,7 @@ class ItemParser {
     if (!stream_.Is(TokenKind::Word)) return false;
     std::string_view word = stream_.Now().text;
     if (word == "import") return stream_.PeekKind() == TokenKind::String;
+    if (word == "type") return stream_.Now().first_on_line && stream_.PeekKind() == TokenKind::Word;
     if (word != "kernel" && word != "func" && word != "layout" && word != "const") return false;
     return stream_.PeekKind() == TokenKind::Symbol;
   }
@@ -117,164 +135,68 @@ class ItemParser {
     return true;
   }
 
-  bool ParseConstant() {
-    ir::ModuleConstant constant;
-    constant.leading_comments = std::move(comments_);
-    constant.span = stream_.SpanNow();
-    constant.name = stream_.Is(TokenKind::Symbol) ? module().Intern(stream_.Now().text) : StringId();
-    if (!stream_.Expect(TokenKind::Symbol, "the name of the constant ('@eps')")) return false;
-    if (!stream_.Expect(TokenKind::Equals, "'='")) return false;
-    std::vector<std::pair<std::string_view, diag::SourceSpan>> texts;
-    diag::SourceSpan open = stream_.SpanNow();
-    bool array = stream_.Accept(TokenKind::LeftBracket);
-    do {
-      bool word =
-          stream_.IsWord("true") || stream_.IsWord("false") || stream_.IsWord("inf") || stream_.IsWord("nan");
-      if (!word && !stream_.Is(TokenKind::Number)) {
-        stream_.Unexpected("a number");
-        return false;
-      }
-      texts.emplace_back(stream_.Now().text, stream_.SpanNow());
-      stream_.Advance();
-    } while (array && stream_.Accept(TokenKind::Comma));
-    if (array && !stream_.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
-    diag::SourceSpan type_span = stream_.SpanNow();
-    if (!stream_.Is(TokenKind::Colon)) {
-      stream_.Unexpected("':' and the type of the constant", "write 'const @eps = 1e-6 : f32'");
+  /// `const @eps = ...`, `layout @grid { ... }`: read when everything is found.
+  bool FindDefinition(Definitions::Kind kind) {
+    Definitions::Definition definition;
+    definition.kind = kind;
+    definition.file = &file_;
+    definition.comments = std::move(comments_);
+    definition.span = stream_.SpanNow();
+    definition.name = stream_.Is(TokenKind::Symbol) ? module().Intern(stream_.Now().text) : StringId();
+    bool layout = kind == Definitions::Kind::Layout;
+    if (!stream_.Expect(TokenKind::Symbol,
+                        layout ? "the name of the layout ('@grid')" : "the name of the constant ('@eps')"))
       return false;
+    definition.begin = stream_.Now().begin;
+    stream_.lexer().SetQuiet(true);  // it is read again, aloud
+    while (!stream_.Is(TokenKind::End) && !AtItem()) {
+      if (stream_.Is(TokenKind::LeftBrace)) {
+        bool closed = false;
+        stream_.Resume(stream_.lexer().SkipBlock(stream_.Now().end, &closed));
+      } else if (stream_.Is(TokenKind::RightBrace)) {
+        break;
+      } else {
+        stream_.Advance();
+      }
     }
-    stream_.Advance();
-    if (!ParseType(stream_, &constant.type)) return false;
-    bool fits = array ? constant.type.IsArray() && constant.type.rows == 0 : constant.type.IsScalar();
-    if (!fits) {
-      stream_.Error(diag::E0126, type_span,
-                    std::string(array ? "a list makes an array of scalars" : "one number makes a scalar") +
-                        ", not " + TypeName(module(), constant.type));
-    } else if (array && constant.type.count != texts.size()) {
-      stream_.Error(diag::E0126, open,
-                    "the list has " + std::to_string(texts.size()) + " elements, its type says " +
-                        std::to_string(constant.type.count));
-      fits = false;
+    stream_.lexer().SetQuiet(false);
+    definition.end = stream_.Now().begin;
+    if (Claim(definition.name, definition.span)) {
+      definition.item = module().items.size();
+      AddItem(layout ? ItemKind::Layout : ItemKind::Constant, ir::kNoAttr);
     }
-    for (const auto& [text, span] : texts) {
-      if (!fits) break;
-      LiteralBits literal = ReadLiteral(text, constant.type.scalar);
-      if (!literal.good) stream_.Error(diag::E0108, span, literal.reason).AddHelp(literal.help);
-      constant.elements.push_back(literal.bits);
-      constant.spellings.push_back(module().Intern(text));
-    }
-    if (!fits) {
-      // The name stays known, so that its uses are not mistakes as well.
-      constant.type = array ? Type::Array(ir::kF32, 1) : ir::kF32;
-      constant.elements.assign(1, 0);
-      constant.spellings.clear();
-    }
-    if (!Claim(constant.name, constant.span)) return true;
-    AddItem(ItemKind::Constant, module().constants.size());
-    module().AddConstant(std::move(constant));
+    shared_.definitions->Add(std::move(definition));
     return true;
   }
 
-  bool ParseLayout() {
-    ir::Layout layout;
-    layout.leading_comments = std::move(comments_);
-    layout.span = stream_.SpanNow();
-    layout.name = stream_.Is(TokenKind::Symbol) ? module().Intern(stream_.Now().text) : StringId();
-    if (!stream_.Expect(TokenKind::Symbol, "the name of the layout ('@grid')")) return false;
-    field_names_.clear();
-    bool good = ParseMembers(layout, layout.roots, 0);
-    if (good) {
-      ir::LayoutProblem problem = ComputeLayout(layout);
-      if (!problem.text.empty()) {
-        stream_.Error(diag::E0122, problem.span.Valid() ? problem.span : layout.span, problem.text);
-      } else if (layout.fields.empty()) {
-        stream_.Error(diag::E0122, layout.span, "the layout has no fields");
-      }
-    }
-    if (Claim(layout.name, layout.span)) {
-      AddItem(ItemKind::Layout, module().layouts.size());
-      module().AddLayout(std::move(layout));
-    }
-    return good;
-  }
-
-  bool ParseMembers(ir::Layout& layout, std::vector<ir::LayoutNode>& members, uint32_t depth) {
-    diag::SourceSpan open = stream_.SpanNow();
-    if (depth >= ir::kMaxNesting) {
-      stream_.Error(diag::E0119, open, "nested deeper than " + std::to_string(ir::kMaxNesting));
+  /// `type real = f32`: the name of a type, of which nothing is left in the module.
+  bool FindType() {
+    Definitions::Definition definition;
+    definition.kind = Definitions::Kind::Type;
+    definition.file = &file_;
+    definition.span = stream_.SpanNow();
+    std::string_view word = stream_.Now().text;
+    definition.name = module().Intern(word);
+    if (!stream_.Expect(TokenKind::Word, "the name of the type")) return false;
+    held_ = std::move(comments_);  // they belong to what follows
+    definition.begin = stream_.Now().begin;
+    std::string what = WhyNoTypeName(word);
+    if (!what.empty()) {
+      stream_.Error(diag::E0103, definition.span, Quoted(word) + what)
+          .AddHelp("choose another name, as 'real'");
       return false;
     }
-    if (!stream_.Expect(TokenKind::LeftBrace, "'{'")) return false;
-    while (stream_.Is(TokenKind::Word)) {
-      for (StringId comment : stream_.TakeComments()) layout.leading_comments.push_back(comment);
-      bool dense = stream_.IsWord("dense") && stream_.PeekKind() != TokenKind::Colon;
-      if (!(dense ? ParseDense(layout, members, depth) : ParseField(layout, members))) return false;
-    }
-    for (StringId comment : stream_.TakeComments()) layout.leading_comments.push_back(comment);
-    return stream_.ExpectClosing(TokenKind::RightBrace, "a field, 'dense' or '}'", open);
-  }
-
-  bool ParseDense(ir::Layout& layout, std::vector<ir::LayoutNode>& members, uint32_t depth) {
-    stream_.Advance();
-    ir::LayoutNode node;
-    diag::SourceSpan open = stream_.SpanNow();
-    if (!stream_.Expect(TokenKind::LeftBracket, "'[' and the extents")) return false;
-    do {
-      uint64_t extent = 0;
-      if (!stream_.Is(TokenKind::Number)) {
-        stream_.Unexpected("an extent");
-        return false;
-      }
-      if (!ReadCount(stream_.Now().text, INT32_MAX, &extent) || extent == 0) {
-        stream_.Error(diag::E0122, stream_.SpanNow(),
-                      "an extent is from 1 to 2147483647, not " + Quoted(stream_.Now().text));
-        extent = 1;
-      }
-      stream_.Advance();
-      node.extents.push_back(extent);
-    } while (stream_.Accept(TokenKind::Comma));
-    if (!stream_.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
-    if (node.extents.size() > ir::kMaxRank) {
-      stream_.Error(diag::E0122, open, "'dense' has at most 8 axes");
-      return false;
-    }
-    if (!ParseMembers(layout, node.members, depth + 1)) return false;
-    members.push_back(std::move(node));
-    return true;
-  }
-
-  bool ParseField(ir::Layout& layout, std::vector<ir::LayoutNode>& members) {
-    ir::LayoutField field;
-    field.span = stream_.SpanNow();
-    field.name = module().Intern(stream_.Now().text);
-    stream_.Advance();
-    if (!stream_.Expect(TokenKind::Colon, "':' and the type of the field")) return false;
-    diag::SourceSpan type_span = stream_.SpanNow();
-    if (!ParseType(stream_, &field.type)) return false;
-    if (!field.type.IsRegister()) {
-      stream_.Error(diag::E0122, type_span,
-                    "a field is a scalar, vector or matrix, not " + TypeName(module(), field.type));
-      field.type = ir::kF32;
-    }
-    if (stream_.IsWord("diff") && stream_.PeekKind() != TokenKind::Colon) {
-      if (!field.type.IsFloat())
-        stream_.Error(diag::E0121, stream_.SpanNow(),
-                      "'diff' stands on floats, this field is " + TypeName(field.type));
-      field.diff = true;
-      stream_.Advance();
-    }
-    auto [place, fresh] = field_names_.try_emplace(field.name, field.span);
+    auto [place, fresh] = gathered_.types.try_emplace(definition.name, definition.span);
     if (!fresh) {
-      stream_
-          .Error(diag::E0110, field.span, "field " + Quoted(module().Text(field.name)) + " is defined twice")
+      stream_.Error(diag::E0110, definition.span, "type " + Quoted(word) + " is defined twice")
           .AddNote(place->second, "it is defined here");
-      return true;
+      return false;
     }
-    ir::LayoutNode node;
-    node.is_field = true;
-    node.field = static_cast<uint32_t>(layout.fields.size());
-    layout.fields.push_back(std::move(field));
-    members.push_back(std::move(node));
+    stream_.lexer().SetQuiet(true);
+    while (!stream_.Is(TokenKind::End) && !stream_.Is(TokenKind::RightBrace) && !AtItem()) stream_.Advance();
+    stream_.lexer().SetQuiet(false);
+    definition.end = stream_.Now().begin;
+    shared_.definitions->Add(std::move(definition));
     return true;
   }
 
@@ -315,7 +237,7 @@ class ItemParser {
   Gathered& gathered_;
   TokenStream stream_;
   std::vector<StringId> comments_;
-  std::unordered_map<StringId, diag::SourceSpan> field_names_;
+  std::vector<StringId> held_;  ///< comments above what leaves nothing in the module
 };
 
 class SignatureParser {
@@ -328,9 +250,20 @@ class SignatureParser {
 
   void Parse() {
     diag::SourceSpan span = stream_.SpanNow();
-    StringId name = stream_.Is(TokenKind::Symbol) ? shared_.module.Intern(stream_.Now().text) : StringId();
-    bool good = pending_.bad_signature ? name.Valid() : stream_.Expect(TokenKind::Symbol, "a name ('@f')");
-    if (pending_.bad_signature && good) stream_.Advance();
+    StringId name = pending_.instance;
+    bool good = true;
+    if (name.Valid()) {
+      span = pending_.name_span;
+      stream_.Bind(pending_.bound_word, pending_.bound_type);
+    } else {
+      if (stream_.Is(TokenKind::Symbol)) name = shared_.module.Intern(stream_.Now().text);
+      good = pending_.bad_signature ? name.Valid() : stream_.Expect(TokenKind::Symbol, "a name ('@f')");
+      if (pending_.bad_signature && good) stream_.Advance();
+      if (good && !pending_.bad_signature && stream_.Is(TokenKind::Less)) {
+        ParseGeneric(name, span);
+        return;
+      }
+    }
     MakeFunction(name, span);
     ir::Function& function = *pending_.function;
     function.leading_comments = std::move(pending_.comments);
@@ -349,8 +282,36 @@ class SignatureParser {
  private:
   ir::Module& module() { return shared_.module; }
 
+  /// `@f<T>`: the function is made for each float type that it is called with.
+  void ParseGeneric(StringId name, diag::SourceSpan span) {
+    diag::SourceSpan open = stream_.SpanNow();
+    stream_.Advance();
+    std::string_view word = stream_.Now().text;
+    diag::SourceSpan word_span = stream_.SpanNow();
+    bool good = stream_.Expect(TokenKind::Word, "the name of a float type, as in '@f<T>'") &&
+                stream_.ExpectClosing(TokenKind::Greater, "'>'", open);
+    std::string what = good ? WhyNoTypeName(word) : std::string();
+    if (good && shared_.definitions->NamesType(word)) what = " names a type of the file";
+    if (!what.empty())
+      stream_.Error(diag::E0103, word_span, Quoted(word) + what).AddHelp("choose another name, as 'T'");
+    if (pending_.kind == ir::FunctionKind::Kernel) {
+      stream_.Error(diag::E0140, open, "a kernel cannot be generic: nobody calls it")
+          .AddHelp("write 'type real = f32' and choose the type with -D real=f64");
+      good = false;
+    }
+    good = good && what.empty();
+    pending_.signature = stream_.Now().begin;
+    pending_.name_span = span;
+    bool fresh = !name.Valid() || gathered_.symbols.try_emplace(name, span).second;
+    if (!fresh)
+      stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
+          .AddNote(gathered_.symbols.find(name)->second, "it is defined here");
+    if (good && fresh) shared_.generics->Add(name, word, pending_);
+    if (!shared_.generics->IsGeneric(name)) gathered_.unsure.emplace(name, true);
+  }
+
   void MakeFunction(StringId name, diag::SourceSpan span) {
-    bool free = name.Valid();
+    bool free = name.Valid() && !pending_.is_probe;
     if (free) {
       auto [place, fresh] = gathered_.symbols.try_emplace(name, span);
       free = fresh;
@@ -366,7 +327,7 @@ class SignatureParser {
     }
     auto position = static_cast<uint32_t>(module().functions.size());
     pending_.function = &module().AddFunction(pending_.kind, name);
-    module().items[pending_.item].position = position;
+    if (!pending_.instance.Valid()) module().items[pending_.item].position = position;
   }
 
   bool ParseParams() {

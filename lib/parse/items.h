@@ -1,11 +1,12 @@
 #pragma once
-// The items of one file. A function may be used above its definition, and so may a layout or constant, so
-// that a file is read in three rounds: its items are found (imports, constants and layouts are parsed at
-// once, bodies passed over), then all signatures are parsed, then all bodies.
+// The items of one file. Each may be used above its definition, so that files are read in four rounds: items
+// are found (imports are parsed at once), then constants, layouts and types are read (definitions.h), then
+// all signatures, then all bodies.
 
+#include <deque>
 #include <unordered_map>
 
-#include "parse/token_stream.h"
+#include "parse/definitions.h"
 
 namespace adc::parse {
 
@@ -21,6 +22,13 @@ struct PendingFunction {
   ir::Function* function = nullptr;
   std::vector<diag::SourceSpan> param_spans = {};
   bool bad_signature = false;
+  diag::SourceSpan name_span = {};
+  // Of an instance of a generic function (generics.h): `signature` is behind the parameter of the type.
+  StringId instance = {};            ///< its name
+  std::string_view bound_word = {};  ///< the parameter
+  ir::Type bound_type = {};          ///< what it stands for
+  diag::SourceSpan use = {};         ///< the call that asked for it
+  bool is_probe = false;             ///< it is made for its mistakes and types, in no module
 };
 
 struct ImportRequest {
@@ -34,9 +42,10 @@ using SymbolPlaces = std::unordered_map<StringId, diag::SourceSpan>;
 
 /// What reading the files gathers.
 struct Gathered {
-  std::vector<PendingFunction> functions;
+  std::deque<PendingFunction> functions;
   std::vector<ImportRequest> imports;
   SymbolPlaces symbols;
+  SymbolPlaces types;  ///< where each name of a type is defined
   /// Functions that a symbol which is taken already would name: parsed for their mistakes, in no module.
   std::vector<std::unique_ptr<ir::Function>> strays;
   /// Names of functions whose signature has errors: calls of them are not judged.

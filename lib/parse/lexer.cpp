@@ -1,6 +1,7 @@
-// Two places need care. A name may hold dots (`%x.adj`), and `%lo..%hi` is a range: a dot belongs to a name
+// Three places need care. A name may hold dots (`%x.adj`), and `%lo..%hi` is a range: a dot belongs to a name
 // or number only where a name character other than a second dot follows. And a comment counts as a line of
-// its own only when nothing but blanks stands before it.
+// its own only when nothing but blanks stands before it. And `%` begins a name, but is an operator where a
+// blank and an operand follow, or a bracket.
 
 #include "parse/lexer.h"
 
@@ -26,11 +27,12 @@ uint32_t SequenceLength(unsigned char lead) {
 
 /// Words that begin an item of a file and never a statement.
 bool BeginsItem(std::string_view line) {
-  for (std::string_view word : {"kernel", "func", "layout", "const", "import"}) {
+  for (std::string_view word : {"kernel", "func", "layout", "const", "import", "type"}) {
     if (!line.starts_with(word)) continue;
     line.remove_prefix(word.size());
     size_t blanks = line.find_first_not_of(" \t");
     if (blanks == 0 || blanks == std::string_view::npos) return false;
+    if (word == "type") return IsLetter(line[blanks]);
     return line[blanks] == (word == "import" ? '"' : '@');
   }
   return false;
@@ -75,6 +77,7 @@ Token Lexer::Next() {
   token.end = at_;
   if (at_ >= end_) return token;
   char c = text_[at_];
+  char next = At(at_ + size_t{1});
   auto punctuation = [&](TokenKind kind, uint32_t length) {
     at_ += length;
     token.kind = kind;
@@ -86,6 +89,8 @@ Token Lexer::Next() {
   if (IsDigit(c)) return ReadNumber(token);
   switch (c) {
     case '%':
+      // "%i % 2" and "%i %(...)": a blank that an operand follows, or a bracket.
+      if (IsOperatorPercent()) return punctuation(TokenKind::Percent, 1);
       ++at_;
       return ReadName(token, TokenKind::ValueName);
     case '@':
@@ -106,25 +111,51 @@ Token Lexer::Next() {
     case ']':
       return punctuation(TokenKind::RightBracket, 1);
     case '<':
+      if (next == '<') return punctuation(TokenKind::ShiftLeft, 2);
+      if (next == '=') return punctuation(TokenKind::LessEqual, 2);
       return punctuation(TokenKind::Less, 1);
     case '>':
+      if (next == '>') return punctuation(TokenKind::ShiftRight, 2);
+      if (next == '=') return punctuation(TokenKind::GreaterEqual, 2);
       return punctuation(TokenKind::Greater, 1);
     case ',':
       return punctuation(TokenKind::Comma, 1);
     case '=':
+      if (next == '=') return punctuation(TokenKind::EqualEqual, 2);
       return punctuation(TokenKind::Equals, 1);
+    case '!':
+      if (next == '=') return punctuation(TokenKind::NotEqual, 2);
+      return punctuation(TokenKind::Bang, 1);
+    case '&':
+      if (next == '&') return punctuation(TokenKind::AndAnd, 2);
+      return punctuation(TokenKind::Ampersand, 1);
+    case '|':
+      if (next == '|') return punctuation(TokenKind::OrOr, 2);
+      return punctuation(TokenKind::Bar, 1);
+    case '+':
+      return punctuation(TokenKind::Plus, 1);
+    case '*':
+      return punctuation(TokenKind::Star, 1);
+    case '/':  // two of them are a comment, which is passed over
+      return punctuation(TokenKind::Slash, 1);
+    case '~':
+      return punctuation(TokenKind::Tilde, 1);
+    case '^':
+      return punctuation(TokenKind::Caret, 1);
+    case '?':
+      return punctuation(TokenKind::Question, 1);
     case ':':
-      if (At(at_ + size_t{1}) == ':') return punctuation(TokenKind::DoubleColon, 2);
+      if (next == ':') return punctuation(TokenKind::DoubleColon, 2);
       return punctuation(TokenKind::Colon, 1);
     case '.':
-      if (At(at_ + size_t{1}) == '.') return punctuation(TokenKind::DotDot, 2);
+      if (next == '.') return punctuation(TokenKind::DotDot, 2);
       return punctuation(TokenKind::Dot, 1);
     case '-':
-      if (At(at_ + size_t{1}) == '>') return punctuation(TokenKind::Arrow, 2);
-      if (IsDigit(At(at_ + size_t{1}))) return ReadNumber(token);
+      if (next == '>') return punctuation(TokenKind::Arrow, 2);
+      if (IsDigit(next)) return ReadNumber(token);
       if (text_.substr(at_, end_ - at_).starts_with("-inf") && !IsNameCharacter(At(at_ + size_t{4})))
         return punctuation(TokenKind::Number, 4);
-      break;
+      return punctuation(TokenKind::Minus, 1);
     default:
       break;
   }
@@ -136,12 +167,18 @@ Token Lexer::Next() {
   std::string shown = Quoted(text_.substr(at_, length));
   at_ += length;
   std::string help;
-  if (c == '-') help = "write 'neg %a' for the opposite of a value";
-  if (c == '+' || c == '*' || c == '/')
-    help = "operations are words: 'add %a, %b', 'mul %a, %b', 'div %a, %b'";
   if (c == ';') help = "statements need nothing between them";
   if (c == '#') help = "a comment begins with '//'";
   return Complain(token, diag::E0102, "this character has no meaning here: " + shown, std::move(help));
+}
+
+bool Lexer::IsOperatorPercent() const {
+  size_t at = at_ + size_t{1};
+  if (At(at) == '(') return true;
+  while (At(at) == ' ' || At(at) == '\t') ++at;
+  char c = At(at);
+  return at != at_ + size_t{1} &&
+         (c == '%' || c == '(' || c == '@' || c == '-' || c == '!' || c == '~' || IsNameCharacter(c));
 }
 
 Token Lexer::ReadName(Token token, TokenKind kind) {

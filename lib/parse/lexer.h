@@ -33,6 +33,25 @@ enum class TokenKind : uint8_t {
   Arrow,  ///< `->`
   Dot,
   DotDot,
+  Plus,
+  Minus,
+  Star,
+  Slash,
+  Percent,  ///< '%' before a blank or a bracket: the operator, not the beginning of a name
+  Bang,
+  Tilde,
+  Ampersand,
+  Bar,
+  Caret,
+  Question,
+  AndAnd,
+  OrOr,
+  EqualEqual,
+  NotEqual,
+  LessEqual,
+  GreaterEqual,
+  ShiftLeft,
+  ShiftRight,
 };
 
 struct Token {
@@ -60,6 +79,7 @@ class Lexer {
   bool Quiet() const { return quiet_; }
 
   uint32_t Offset() const { return at_; }
+  uint32_t End() const { return end_; }
   /// Goes on reading elsewhere in the same text.
   void Seek(uint32_t offset) { at_ = offset; }
   diag::SourceSpan SpanOf(uint32_t begin, uint32_t end) const { return {base_ + begin, base_ + end}; }
@@ -71,6 +91,7 @@ class Lexer {
 
  private:
   void SkipBlank(bool* first_on_line);
+  bool IsOperatorPercent() const;
   Token ReadNumber(Token token);
   Token ReadString(Token token);
   Token ReadName(Token token, TokenKind kind);

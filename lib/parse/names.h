@@ -1,6 +1,6 @@
 #pragma once
-// The value names of one function. A name is defined once per function and seen from its definition to the
-// end of its region.
+// The value names of one function. A name is seen from its definition to the end of its region, and may be
+// used again where it is not seen.
 
 #include <vector>
 
@@ -20,47 +20,65 @@ class Names {
     ir::Value value;
     diag::SourceSpan place;
     State state = State::Unknown;
+    /// It was complained that this name is defined again.
+    bool twice = false;
+    uint32_t depth = 0;  ///< regions around the definition
+  };
+  /// A definition, and what the name stood for before it.
+  struct Definition {
+    StringId name;
+    Entry before;
   };
 
   const Entry& Look(StringId name) const {
     static constexpr Entry kUnknown;
     return name.raw < entries_.size() ? entries_[name.raw] : kUnknown;
   }
-  bool IsDefined(StringId name) const {
-    State state = Look(name).state;
-    return state == State::Visible || state == State::OutOfScope;
-  }
+  bool IsVisible(StringId name) const { return Look(name).state == State::Visible; }
   void Define(StringId name, ir::Value value, diag::SourceSpan place) {
     Reserve(name);
-    entries_[name.raw] = {value, place, State::Visible};
-    order_.push_back(name);
+    Entry& entry = entries_[name.raw];
+    order_.push_back({name, entry});
+    bool twice = entry.state == State::Visible && entry.twice;
+    entry = {value, place, State::Visible, twice, Depth()};
   }
-  /// An unknown name is complained about once.
+  void MarkTwice(StringId name) { entries_[name.raw].twice = true; }
+  /// An unknown name is complained about once, and so is one that is not visible.
   void Report(StringId name) {
     Reserve(name);
     entries_[name.raw] = {kPoison, {}, State::Reported};
-    reported_.push_back(name);
+    touched_.push_back(name);
   }
 
   void Push() { scopes_.push_back(order_.size()); }
+  /// What a definition of the region hid by mistake is seen again.
   void Pop() {
-    for (size_t n = scopes_.back(); n < order_.size(); ++n) {
-      entries_[order_[n].raw].state = State::OutOfScope;
-      closed_.push_back(order_[n]);
+    while (order_.size() > scopes_.back()) {
+      const Definition& last = order_.back();
+      Entry& entry = entries_[last.name.raw];
+      bool hid = last.before.state == State::Visible || last.before.state == State::Reported;
+      bool twice = entry.twice;
+      if (hid) {
+        entry = last.before;
+        entry.twice = entry.twice || twice;
+      } else if (entry.state == State::Visible) {
+        entry.state = State::OutOfScope;
+      }
+      touched_.push_back(last.name);
+      order_.pop_back();
     }
-    order_.resize(scopes_.back());
     scopes_.pop_back();
   }
+  /// How many regions are open.
+  uint32_t Depth() const { return static_cast<uint32_t>(scopes_.size()); }
   /// Names in sight, in the order of their definition.
-  const std::vector<StringId>& Visible() const { return order_; }
+  const std::vector<Definition>& Visible() const { return order_; }
   /// Forgets everything: the next function begins.
   void Clear() {
-    for (const std::vector<StringId>* list : {&order_, &closed_, &reported_}) {
-      for (StringId name : *list) entries_[name.raw] = {};
-    }
+    for (const Definition& one : order_) entries_[one.name.raw] = {};
+    for (StringId name : touched_) entries_[name.raw] = {};
     order_.clear();
-    closed_.clear();
-    reported_.clear();
+    touched_.clear();
     scopes_.clear();
   }
 
@@ -72,9 +90,8 @@ class Names {
   }
 
   std::vector<Entry> entries_;
-  std::vector<StringId> order_;
-  std::vector<StringId> closed_;
-  std::vector<StringId> reported_;
+  std::vector<Definition> order_;
+  std::vector<StringId> touched_;  ///< of names that order_ does not hold, those to be forgotten
   std::vector<size_t> scopes_;
 };
 

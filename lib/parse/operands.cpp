@@ -1,84 +1,66 @@
 #include "diag/errors/parse.h"
 #include "ir/number.h"
 #include "parse/body.h"
+#include "parse/definitions.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
-
-namespace {
-
-bool IsLiteralWord(std::string_view word) {
-  return word == "true" || word == "false" || word == "inf" || word == "nan";
-}
-
-}  // namespace
 
 bool BodyParser::ParseOperandList(std::vector<Operand>* operands) {
   do {
     operands->emplace_back();
     if (!ParseOperand(&operands->back())) return false;
   } while (stream_.Accept(TokenKind::Comma));
-  // On the same line no operand may follow without a comma: it would be taken for the next statement.
-  if (stream_.Now().first_on_line) return true;
+  return !IsStrayOperand();
+}
+
+/// On the same line no operand may follow without a comma: it would be taken for the next statement.
+bool BodyParser::IsStrayOperand() {
+  if (stream_.Now().first_on_line) return false;
   bool operand = stream_.Is(TokenKind::Number) || stream_.Is(TokenKind::LeftParen);
   if (stream_.Is(TokenKind::ValueName)) {
     TokenKind next = stream_.PeekKind();
-    operand = next != TokenKind::Equals && next != TokenKind::Comma;
+    operand = next != TokenKind::Equals && next != TokenKind::Comma && next != TokenKind::LeftBracket &&
+              next != TokenKind::DoubleColon;
   }
   if (operand) stream_.Unexpected("','");
-  return !operand;
+  return operand;
 }
 
-bool BodyParser::ParseOperand(Operand* operand, bool may_state_type) {
-  const Token& token = stream_.Now();
+bool BodyParser::ParseOperand(Operand* operand) {
+  Piece piece;
+  return ParseExpression(&piece, /*head=*/false) && TakeOperand(piece, operand);
+}
+
+bool BodyParser::ParseName(Operand* operand) {
   operand->span = stream_.SpanNow();
-  if (token.kind == TokenKind::ValueName) {
-    // A name that begins a line and is followed by '=' is the next statement: an operand is missing before
-    // it.
-    if (token.first_on_line && stream_.PeekKind() == TokenKind::Equals) {
-      stream_.Error(diag::E0101, stream_.SpanPrevious(),
-                    "expected an operand after this, found the next statement");
-      return false;
-    }
-    operand->value = Look(token, operand->span);
-    stream_.Advance();
-    return true;
+  if (stream_.Is(TokenKind::Symbol)) return ParseConstantName(operand);
+  if (!stream_.Is(TokenKind::ValueName)) {
+    stream_.Unexpected("the name of a value");
+    return false;
   }
-  if (token.kind == TokenKind::Number || (token.kind == TokenKind::Word && IsLiteralWord(token.text)))
-    return ParseLiteral(operand, may_state_type);
-  if (token.kind == TokenKind::Symbol) return ParseConstantName(operand);
-  if (token.kind == TokenKind::LeftParen) return ParseNested(operand);
-  if (token.kind == TokenKind::Word && token.text == "shape" && stream_.PeekKind() == TokenKind::LeftParen) {
-    uint32_t begin = token.begin;
-    stream_.Advance();
-    Made made;
-    if (!ParseShape(operand->span, &made)) return false;
-    operand->value = made.poison ? kPoison : function_.Result(made.inst);
-    operand->span = stream_.SpanFrom(begin);
-    return true;
-  }
-  std::string help;
-  if (token.kind == TokenKind::Word && ir::OpFromSpelling(token.text))
-    help = "an instruction that is an operand stands in parentheses: 'add (sin %a), 1.0'";
-  else if (token.kind == TokenKind::Word)
-    help = "a value begins with '%', a constant with '@'";
-  stream_.Unexpected("an operand", std::move(help));
-  return false;
+  operand->value = Look(stream_.module().Intern(stream_.Now().text), operand->span);
+  stream_.Advance();
+  return true;
 }
 
-bool BodyParser::ParseLiteral(Operand* operand, bool may_state_type) {
+bool BodyParser::ParseLiteral(Operand* operand) {
   uint32_t begin = stream_.Now().begin;
   operand->literal = stream_.Now().text;
   stream_.Advance();
-  if (!may_state_type || !stream_.Is(TokenKind::Colon)) return true;
+  if (!states_types_ || !stream_.Is(TokenKind::Colon)) return true;
   // `mat.make 1.0, 2.0 : mat<...>` states the type of the whole, `1.0:f64` that of the literal.
   if (stream_.PeekKind() != TokenKind::Word) return true;
   uint32_t colon = stream_.Now().begin;
   stream_.Advance();
-  std::optional<ir::Scalar> scalar = ScalarFromWord(stream_.Now().text);
+  std::optional<ir::Scalar> scalar = ScalarOf(stream_, stream_.Now().text);
   if (!scalar) {
     if (stream_.IsWord("vec") || stream_.IsWord("mat") || stream_.IsWord("array")) {
+      stream_.Resume(colon);
+      return true;
+    }
+    if (ternaries_ > 0) {
       stream_.Resume(colon);
       return true;
     }
@@ -86,6 +68,13 @@ bool BodyParser::ParseLiteral(Operand* operand, bool may_state_type) {
     return ParseType(stream_, &ignored);
   }
   stream_.Advance();
+  // `%c ? 1.0 : f32(%x)`: the ':' is that of the choice.
+  // `random(%seed, 7 : f32)`: it is that of the whole.
+  bool of_group = group_states_ && stream_.Is(TokenKind::RightParen);
+  if (of_group || (ternaries_ > 0 && stream_.Is(TokenKind::LeftParen))) {
+    stream_.Resume(colon);
+    return true;
+  }
   operand->stated = Type::Of(*scalar);
   operand->span = stream_.SpanFrom(begin);
   return true;
@@ -94,7 +83,13 @@ bool BodyParser::ParseLiteral(Operand* operand, bool may_state_type) {
 bool BodyParser::ParseConstantName(Operand* operand) {
   StringId name = stream_.module().Intern(stream_.Now().text);
   uint32_t position = shared_.module.FindConstant(name);
-  if (position == ir::kNoAttr) {
+  if (position == ir::kNoAttr && shared_.definitions != nullptr) {
+    shared_.definitions->Resolve(name, operand->span);
+    position = shared_.module.FindConstant(name);
+  }
+  if (position == ir::kNoAttr && shared_.MayBeDefined(name)) {
+    operand->value = kPoison;
+  } else if (position == ir::kNoAttr) {
     std::vector<std::string_view> candidates;
     for (const ir::ModuleConstant& constant : shared_.module.constants)
       candidates.push_back(shared_.module.Text(constant.name));
@@ -111,36 +106,6 @@ bool BodyParser::ParseConstantName(Operand* operand) {
   return true;
 }
 
-bool BodyParser::ParseNested(Operand* operand) {
-  diag::SourceSpan open = stream_.SpanNow();
-  uint32_t begin = stream_.Now().begin;
-  if (!EnterNesting(open)) return false;
-  stream_.Advance();
-  diag::SourceSpan word = stream_.SpanNow();
-  Op op{};
-  Made made;
-  bool good = ParseOpWord(&op);
-  if (good && (ir::HasRegions(op) || ir::IsTerminator(op))) {
-    stream_.Error(diag::E0125, word, ir::OpName(op) + " cannot be an operand");
-    good = false;
-  }
-  good = good && ParseInstruction(op, word, &made);
-  good = good && stream_.ExpectClosing(TokenKind::RightParen, "')'", open);
-  LeaveNesting();
-  if (!good) return false;
-  operand->span = stream_.SpanFrom(begin);
-  operand->value = kPoison;
-  if (made.poison) return true;
-  if (function_[made.inst].result_count == 1) {
-    operand->value = function_.Result(made.inst);
-  } else {
-    stream_.Error(diag::E0117, operand->span,
-                  ir::OpName(op) + " has " + std::to_string(function_[made.inst].result_count) +
-                      " results, an operand is one value");
-  }
-  return true;
-}
-
 Type BodyParser::TypeOf(const Operand& operand) const {
   if (operand.IsLiteral()) return operand.stated;
   return operand.IsPoison() ? ir::kNoType : function_.TypeOf(operand.value);
@@ -153,8 +118,31 @@ bool BodyParser::AnyPoison(std::span<const Operand> operands) {
   return false;
 }
 
+ir::LiteralKind BodyParser::KindOf(const Operand& operand) const {
+  if (!operand.IsTree()) return ir::KindOfSpelling(operand.literal);
+  ir::LiteralKind kind = ir::LiteralKind::Integer;
+  for (uint32_t n = operand.tree_begin; n <= operand.tree; ++n) {
+    if (!trees_[n].is_leaf || trees_[n].value.Valid()) continue;
+    ir::LiteralKind own = ir::KindOfSpelling(trees_[n].literal);
+    if (own != ir::LiteralKind::Integer) kind = own;
+  }
+  return kind;
+}
+
+void BodyParser::ReportUntyped(const Operand& operand) {
+  std::string text(operand.IsTree() ? "these numbers" : "this number");
+  stream_
+      .Error(diag::E0136, operand.span,
+             "nothing says which type " + text + (operand.IsTree() ? " have" : " has"))
+      .AddHelp("state it at one of them: '1.0:f32', '2:i32'");
+}
+
 void BodyParser::Resolve(Operand& operand, Type wanted) {
   if (!operand.IsLiteral()) return;
+  if (operand.IsTree()) {
+    ResolveTree(operand, wanted);
+    return;
+  }
   Type type = operand.stated;
   if (type.IsNone() && wanted.IsRegister()) type = wanted.ScalarType();
   if (type.IsNone()) type = ir::DefaultLiteralType(ir::KindOfSpelling(operand.literal));
@@ -171,21 +159,87 @@ void BodyParser::Resolve(Operand& operand, Type wanted) {
   operand.value = function_.Constant(type, literal.bits, spelling);
 }
 
-void BodyParser::ResolveGroup(std::span<Operand* const> group) {
-  Type type;
+/// Emits an expression of literals, of which all have the type that is wanted.
+void BodyParser::ResolveTree(Operand& operand, Type wanted) {
+  Type type = wanted.IsRegister() ? wanted.ScalarType() : ir::kNoType;
+  if (type.IsNone() && KindOf(operand) == ir::LiteralKind::Bool) type = ir::kI1;
+  operand.value = kPoison;
+  if (type.IsNone()) {
+    ReportUntyped(operand);
+    return;
+  }
+  uint32_t first = operand.tree_begin;
+  std::vector<unsigned char> needed(operand.tree - first + 1, 0);
+  std::vector<Operand> made(needed.size());
+  needed.back() = 1;
+  for (uint32_t n = operand.tree + 1; n-- > first;) {
+    if (needed[n - first] == 0) continue;
+    for (uint32_t child : trees_[n].operands) {
+      if (child != kNoTree) needed[child - first] = 1;
+    }
+  }
+  for (uint32_t n = first; n <= operand.tree; ++n) {
+    if (needed[n - first] == 0) continue;
+    const TreeNode& node = trees_[n];
+    Operand& result = made[n - first];
+    result.span = node.span;
+    result.value = node.value;
+    result.literal = node.literal;
+    if (node.is_leaf) {
+      Resolve(result, type);
+      continue;
+    }
+    std::vector<Operand> operands;
+    for (uint32_t child : node.operands) {
+      if (child != kNoTree) operands.push_back(made[child - first]);
+    }
+    Made one;
+    MakePlain(node.op, operands, node.span, ir::kNoType, &one);
+    result.value = one.poison ? kPoison : function_.Result(one.inst);
+  }
+  operand.value = made.back().value;
+}
+
+/// The type that an operand of the group has; none where all wait for one.
+Type BodyParser::GroupType(std::span<Operand* const> group) const {
+  for (const Operand* operand : group) {
+    if (Type type = TypeOf(*operand); !type.IsNone()) return type;
+  }
+  return {};
+}
+
+/// The type of literals that nothing asks for; none where the group has an expression of them, or is poison.
+Type BodyParser::DefaultType(std::span<Operand* const> group) const {
   ir::LiteralKind kind = ir::LiteralKind::Integer;
+  bool is_tree = false;
+  for (const Operand* operand : group) {
+    if (operand->IsPoison()) return {};
+    if (!operand->IsLiteral()) continue;
+    is_tree = is_tree || operand->IsTree();
+    ir::LiteralKind own = KindOf(*operand);
+    if (own != ir::LiteralKind::Integer) kind = own;
+  }
+  return is_tree && kind != ir::LiteralKind::Bool ? ir::kNoType : ir::DefaultLiteralType(kind);
+}
+
+void BodyParser::ResolveGroup(std::span<Operand* const> group) {
+  Type type = GroupType(group);
+  bool poison = false;
   bool has_literal = false;
   for (const Operand* operand : group) {
-    if (type.IsNone()) type = TypeOf(*operand);
-    if (!operand->IsLiteral()) continue;
-    has_literal = true;
-    ir::LiteralKind own = ir::KindOfSpelling(operand->literal);
-    if (own != ir::LiteralKind::Integer) kind = own;
+    poison = poison || operand->IsPoison();
+    has_literal = has_literal || operand->IsLiteral();
   }
   if (!has_literal) return;
   // Beside memory by mistake, a literal is typed by itself and the mistake is reported at the memory.
-  if (!type.IsRegister()) type = ir::DefaultLiteralType(kind);
-  for (Operand* operand : group) Resolve(*operand, type);
+  if (!type.IsRegister()) type = DefaultType(group);
+  for (Operand* operand : group) {
+    if (poison && operand->IsTree() && type.IsNone()) {
+      operand->value = kPoison;
+    } else {
+      Resolve(*operand, type);
+    }
+  }
 }
 
 void BodyParser::ResolvePlain(Op op, std::vector<Operand>& operands) {

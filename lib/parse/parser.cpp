@@ -1,6 +1,7 @@
 #include "parse/parser.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <unordered_set>
@@ -8,7 +9,7 @@
 #include "diag/errors/driver.h"
 #include "diag/errors/parse.h"
 #include "parse/body.h"
-#include "parse/items.h"
+#include "parse/generics.h"
 #include "support/read_text.h"
 
 namespace adc::parse {
@@ -55,7 +56,11 @@ class Compilation {
         diagnostics_(diagnostics),
         dependencies_(dependencies),
         module_(std::make_unique<ir::Module>()),
-        shared_{*module_, diagnostics} {
+        shared_{*module_, diagnostics},
+        definitions_(shared_, sources),
+        generics_(shared_, gathered_) {
+    shared_.definitions = &definitions_;
+    shared_.generics = &generics_;
     for (const std::string& folder : config.include_dirs) AddRoot(folder);
     for (const std::string& folder : config.import_dirs) AddRoot(folder);
   }
@@ -118,25 +123,78 @@ class Compilation {
     // Imports are found while imports are read.
     for (size_t n = 0; n < gathered_.imports.size() && !diagnostics_.Full(); ++n) {
       ImportRequest request = gathered_.imports[n];
-      ReadImport(request);
+      if (!ReadImport(request)) shared_.incomplete = true;
     }
+    std::vector<Define> defines;
+    for (const std::string& text : config_.defines) {
+      size_t equals = text.find('=');
+      if (equals != std::string::npos) {
+        defines.push_back({text.substr(0, equals), text.substr(equals + 1)});
+      } else {
+        diagnostics_.Error(diag::E0139, {}, Quoted("-D " + text) + " has no value")
+            .AddHelp("write NAME=VALUE, as n=25 or real=f64");
+      }
+    }
+    definitions_.ResolveAll(defines, config_.unused_defines);
     for (PendingFunction& pending : gathered_.functions) {
       if (diagnostics_.Full()) break;
       ParseSignature(shared_, pending, gathered_);
     }
+    generics_.InstanceDerivatives();
+    // Bodies ask for instances of generic functions, which are added at the end.
     Names names;
-    for (PendingFunction& pending : gathered_.functions) {
-      if (diagnostics_.Full()) break;
-      if (pending.function == nullptr || pending.body == pending.end) continue;
-      BodyParser(shared_, *pending.file, pending.body, pending.end, *pending.function, names,
-                 pending.bad_signature, gathered_.unsure)
-          .Parse(pending.param_spans);
+    for (size_t n = 0; n < gathered_.functions.size() && !diagnostics_.Full(); ++n) {
+      PendingFunction& pending = gathered_.functions[n];
+      if (pending.function != nullptr && pending.body != pending.end) ParseBody(pending, names);
     }
+    generics_.CheckUnused();
+    generics_.PlaceInstances();
+    if (shared_.incomplete) PassOverUnknownDerivatives();
     return std::move(module_);
   }
 
  private:
-  void ReadImport(const ImportRequest& request) {
+  void ParseBody(PendingFunction& pending, Names& names) {
+    bool instance = pending.instance.Valid();
+    // What is wrong with one instance is wrong with all of them.
+    if (instance && !faulty_.insert(pending.body + pending.file->base).second) {
+      pending.function->broken = true;
+      return;
+    }
+    uint32_t errors = diagnostics_.ErrorTotal();
+    BodyParser body(shared_, *pending.file, pending.body, pending.end, *pending.function, names,
+                    pending.bad_signature, gathered_.unsure);
+    if (instance) {
+      body.stream().Bind(pending.bound_word, pending.bound_type);
+      body.stream().AddNoteToErrors(pending.use, "where " + std::string(pending.bound_word) + " is " +
+                                                     ir::TypeName(pending.bound_type) + ", as this asks for");
+    }
+    body.Parse(pending.param_spans);
+    if (instance && diagnostics_.ErrorTotal() == errors) faulty_.erase(pending.body + pending.file->base);
+  }
+
+  /// Functions may name derivatives that an import would have had: what is said of them would be no mistake.
+  void PassOverUnknownDerivatives() {
+    for (const std::unique_ptr<ir::Function>& function : module_->functions) {
+      for (StringId* name : {&function->vjp, &function->jvp, &function->grad}) {
+        if (name->Valid() && module_->Find(*name) == nullptr) *name = StringId();
+      }
+    }
+  }
+
+  bool AskImport(const ImportRequest& request) {
+    if (!read_.insert(request.path).second) return true;
+    std::string text;
+    if (config_.import_text(request.path, &text))
+      return AddText(request.path, std::move(text), /*imported=*/true, request.span);
+    diagnostics_.Error(diag::E0120, request.span, "there is no text for " + Quoted(request.path))
+        .AddHelp("the program that compiles gives the texts of imports");
+    return false;
+  }
+
+  /// False after an error.
+  bool ReadImport(const ImportRequest& request) {
+    if (config_.import_text) return AskImport(request);
     std::vector<fs::path> places;
     fs::path path(request.path);
     if (path.is_absolute()) {
@@ -145,28 +203,39 @@ class Compilation {
       places.push_back(fs::path(folders_[request.from]) / path);
       for (const std::string& folder : config_.include_dirs) places.push_back(fs::path(folder) / path);
     }
-    std::string looked;
+    std::string looked, reason;
     for (const fs::path& place : places) {
       std::string name = place.lexically_normal().string();
       std::string key = FileKey(name);
-      if (read_.contains(key)) return;
+      if (read_.contains(key)) return true;
       std::error_code missing;
-      if (fs::exists(name, missing) && !MayImport(key)) return TellOutside(request, key);
+      if (fs::exists(name, missing) && !MayImport(key)) {
+        TellOutside(request, key);
+        return false;
+      }
       ReadText read = ReadTextFile(name, Left(), /*regular_only=*/true);
       if (read.end == ReadEnd::TooLarge) {
         TellTooLarge(name, read.size, request.span);
-        return;
+        return false;
       }
       if (read.end == ReadEnd::Whole) {
         MarkRead(name);
-        AddText(std::move(name), std::move(read.text), /*imported=*/true, request.span);
-        return;
+        return AddText(std::move(name), std::move(read.text), /*imported=*/true, request.span);
       }
-      looked += (looked.empty() ? "" : ", ") + QuotedPath(name);
+      bool missing_here = read.error == ENOENT || read.error == ENOTDIR;
+      if (!missing_here && reason.empty())
+        reason = read.error == EINVAL ? "it is no regular file" : std::strerror(read.error);
+      constexpr size_t kShown = 256;
+      looked += (looked.empty() ? "" : ", ") +
+                QuotedPath(name.size() > kShown ? name.substr(0, kShown) + "..." : name);
     }
-    diagnostics_.Error(diag::E0120, request.span, "cannot read " + Quoted(request.path))
+    // What is there and cannot be read is told; more folders to look in are no remedy for that.
+    diagnostics_
+        .Error(diag::E0120, request.span,
+               "cannot read " + Quoted(request.path) + (reason.empty() ? "" : ": " + reason))
         .AddNote({}, "looked for " + looked)
-        .AddHelp("name the folder of the file with -I");
+        .AddHelp(reason.empty() ? "name the folder of the file with -I" : "an import is a file with text");
+    return false;
   }
 
   void AddRoot(const fs::path& folder) {
@@ -215,7 +284,10 @@ class Compilation {
   std::vector<std::string>* dependencies_;
   std::unique_ptr<ir::Module> module_;
   Shared shared_;
+  Definitions definitions_;
   Gathered gathered_;
+  Generics generics_;
+  std::unordered_set<uint32_t> faulty_;  ///< places of generic bodies with errors
   std::unordered_map<const diag::SourceFile*, std::string> folders_;  // looked up, never walked
   std::unordered_set<std::string> read_;
   std::vector<fs::path> roots_;  ///< canonical folders that imports may come from
@@ -231,6 +303,16 @@ std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const 
   compilation.MarkRead(name, /*dependency=*/false);
   compilation.AddInput(name);
   if (!compilation.AddText(std::move(name), std::move(text), /*imported=*/false, {})) return nullptr;
+  return compilation.Finish();
+}
+
+std::unique_ptr<ir::Module> ParseTexts(const std::vector<std::pair<std::string, std::string>>& texts,
+                                       const ParseConfig& config, diag::SourceManager& sources,
+                                       diag::Diagnostics& diagnostics) {
+  Compilation compilation(config, sources, diagnostics, nullptr);
+  bool any = false;
+  for (const auto& [name, text] : texts) any = compilation.AddText(name, text, /*imported=*/false, {}) || any;
+  if (!any) return nullptr;
   return compilation.Finish();
 }
 

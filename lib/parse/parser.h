@@ -2,8 +2,10 @@
 // Text to Module: the one way in.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diag/diagnostics.h"
@@ -20,6 +22,11 @@ struct ParseConfig {
   std::vector<std::string> include_dirs = {};
   /// Folders that imports may come from beside those and the folders of the inputs, links looked through.
   std::vector<std::string> import_dirs = {};
+  /// `NAME=VALUE`: what a `const` or `type` of the text is instead of what it says.
+  std::vector<std::string> defines = {};
+  bool unused_defines = false;  ///< those may be among them that the text has no name for
+  /// Where set, imports are asked of it and no file is read: the text at `path`, as the import names it.
+  std::function<bool(const std::string& path, std::string* text)> import_text = {};
   /// Most bytes of text in one compilation, imports included.
   uint64_t text_limit = kTextLimit;
 };
@@ -36,6 +43,11 @@ std::unique_ptr<ir::Module> ParseText(std::string name, std::string text, const 
 std::unique_ptr<ir::Module> ParseFile(const std::string& path, const ParseConfig& config,
                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                       std::vector<std::string>* dependencies = nullptr);
+
+/// Several texts as one module, each with the name that messages show.
+std::unique_ptr<ir::Module> ParseTexts(const std::vector<std::pair<std::string, std::string>>& texts,
+                                       const ParseConfig& config, diag::SourceManager& sources,
+                                       diag::Diagnostics& diagnostics);
 
 /// Several files as one module, in this order, none of them as an import of another.
 std::unique_ptr<ir::Module> ParseFiles(const std::vector<std::string>& paths, const ParseConfig& config,

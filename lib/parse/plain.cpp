@@ -1,6 +1,9 @@
 #include "diag/errors/parse.h"
 #include "ir/either_side.h"
+#include "ir/raise_words.h"
 #include "parse/body.h"
+#include "parse/definitions.h"
+#include "parse/generics.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
@@ -80,13 +83,18 @@ bool BodyParser::ParseInstruction(Op op, diag::SourceSpan word, Made* made) {
 
 BodyParser::Made BodyParser::Create(Op op, std::span<const Operand> operands, std::span<const Type> results,
                                     diag::SourceSpan word) {
+  return CreateAt(op, operands, results, SpanSince(word));
+}
+
+BodyParser::Made BodyParser::CreateAt(Op op, std::span<const Operand> operands, std::span<const Type> results,
+                                      diag::SourceSpan span) {
   Made made;
   made.poison = AnyPoison(operands);
   if (made.poison) return made;
   std::vector<Value> values;
   values.reserve(operands.size());
   for (const Operand& operand : operands) values.push_back(operand.value);
-  made.inst = function_.NewInst(op, values, results, {word.begin, stream_.SpanPrevious().end});
+  made.inst = function_.NewInst(op, values, results, span);
   function_.Append(block_, made.inst);
   return made;
 }
@@ -98,7 +106,9 @@ void BodyParser::Report(const ir::Misfit& misfit, std::span<const Operand> opera
   if (!at_operand || operands[misfit.operand].IsLiteral() || operands[misfit.operand].IsPoison()) return;
   StringId name = function_[operands[misfit.operand].value].name;
   if (!name.Valid()) return;
-  diag::SourceSpan place = names_.Look(name).place;
+  const Names::Entry& entry = names_.Look(name);
+  if (entry.value != operands[misfit.operand].value) return;  // a name that is used again
+  diag::SourceSpan place = entry.place;
   if (place.Valid() && place.begin != span.begin)
     error.AddNote(place, "'%" + std::string(shared_.module.Text(name)) + "' is defined here");
 }
@@ -114,7 +124,11 @@ void BodyParser::Check(Made* made, std::span<const Operand> operands) {
 bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
   std::vector<Operand> operands;
   operands.reserve(4);
-  if (!ParseOperandList(&operands)) return false;
+  return ParseSimpleList(op, &operands) && FinishPlain(op, word, operands, made);
+}
+
+/// What may follow the operands of `op`, and the instruction.
+bool BodyParser::FinishPlain(Op op, diag::SourceSpan word, std::vector<Operand>& operands, Made* made) {
   Type stated;
   diag::SourceSpan stated_span = stream_.SpanNow();
   if (op == Op::MatMake && stream_.Accept(TokenKind::Colon)) {
@@ -129,8 +143,27 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
     for (Operand& operand : operands) Resolve(operand, stated);
   }
   ResolvePlain(op, operands);
-  made->poison = AnyPoison(operands);
+  MakePlain(op, operands, SpanSince(word), stated, made);
+  bool may_be_either = ir::MayBeEither(op) && (made->poison || TypeOf(operands[0]).IsFloat());
+  bool either = may_be_either && stream_.AcceptWord("either");
   if (made->poison) return true;
+  if (either) {
+    function_[made->inst].attr = ir::kEitherSide;
+    function_[made->inst].span = SpanSince(word);
+  }
+  Type result = function_.TypeOf(function_.Result(made->inst));
+  if (!stated.IsNone() && result != stated) {
+    stream_.Error(diag::E0107, stated_span,
+                  "the rows make " + TypeName(result) + ", not " + TypeName(stated));
+    made->poison = true;
+  }
+  return true;
+}
+
+void BodyParser::MakePlain(Op op, std::span<const Operand> operands, diag::SourceSpan span, Type stated,
+                           Made* made) {
+  made->poison = AnyPoison(operands);
+  if (made->poison) return;
   Type types[8];
   std::vector<Type> many;
   std::span<const Type> operand_types(types, operands.size());
@@ -144,47 +177,55 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
   bool stated_scalars = !stated.IsNone() && operand_types[0].IsScalar();
   std::optional<Type> result = stated_scalars ? stated : ir::ResultType(op, operand_types);
   if (!result) {
-    Report(ir::ExplainOperands(shared_.module, op, operand_types), operands,
-           {word.begin, stream_.SpanPrevious().end});
+    Report(ir::ExplainOperands(shared_.module, op, operand_types), operands, span);
     made->poison = true;
-    return true;
+    return;
   }
-  bool either = ir::MayBeEither(op) && operand_types[0].IsFloat() && stream_.AcceptWord("either");
-  *made = Create(op, operands, {&*result, 1}, word);
-  if (either && !made->poison) function_[made->inst].attr = ir::kEitherSide;
+  *made = CreateAt(op, operands, {&*result, 1}, span);
   if (stated_scalars) Check(made, operands);
-  if (!stated.IsNone() && !stated_scalars && *result != stated) {
-    stream_.Error(diag::E0107, stated_span,
-                  "the rows make " + TypeName(*result) + ", not " + TypeName(stated));
-    made->poison = true;
-  }
-  return true;
 }
 
 bool BodyParser::ParseRandom(diag::SourceSpan word, Made* made) {
   std::vector<Operand> operands;
+  return ParseSimpleList(Op::Random, &operands) && FinishRandom(word, operands, made);
+}
+
+/// From the ':' before the type on.
+bool BodyParser::FinishRandom(diag::SourceSpan word, std::vector<Operand>& operands, Made* made) {
   Type type;
-  if (!ParseOperandList(&operands)) return false;
   if (stream_.Accept(TokenKind::Colon)) {
     if (!ParseType(stream_, &type)) return false;
-  } else if (operands.back().IsLiteral() && !operands.back().stated.IsNone()) {
-    // `random 7, 1 : f32`: what looks like the literal's type is that of the value.
-    type = operands.back().stated;
-    operands.back().stated = ir::kNoType;
-  } else {
+  } else if (!TakeStatedType(operands.back(), &type)) {
     stream_.Unexpected("':' and the type of the value", "write 'random %seed, %counter : f32'");
     return false;
   }
+  MakeRandom(type, word, operands, made);
+  return true;
+}
+
+/// `random 7, 1 : f32`: what looks like the literal's type is that of the value.
+bool BodyParser::TakeStatedType(Operand& operand, Type* type) {
+  if (!operand.IsLiteral() || operand.stated.IsNone()) return false;
+  *type = operand.stated;
+  operand.stated = ir::kNoType;
+  return true;
+}
+
+void BodyParser::MakeRandom(Type type, diag::SourceSpan word, std::vector<Operand>& operands, Made* made) {
   for (Operand& operand : operands) Resolve(operand, ir::kNoType);
   *made = Create(Op::Random, operands, {&type, 1}, word);
   Check(made, operands);
-  return true;
 }
 
 bool BodyParser::ParseConvert(Op op, diag::SourceSpan word, Made* made) {
   Operand operand;
+  return ParseSimple(&operand) && FinishConvert(op, word, operand, made);
+}
+
+/// From the word 'to' on.
+bool BodyParser::FinishConvert(Op op, diag::SourceSpan word, Operand& operand, Made* made) {
   Type type;
-  if (!ParseOperand(&operand) || !stream_.ExpectWord("to") || !ParseType(stream_, &type)) return false;
+  if (!stream_.ExpectWord("to") || !ParseType(stream_, &type)) return false;
   Resolve(operand, ir::kNoType);
   *made = Create(op, {&operand, 1}, {&type, 1}, word);
   Check(made, {&operand, 1});
@@ -212,19 +253,27 @@ bool BodyParser::ParseIdentity(diag::SourceSpan word, Made* made) {
 }
 
 bool BodyParser::ParseAttribute(const char* what, uint64_t limit, uint32_t* value) {
-  if (!stream_.Is(TokenKind::Number)) {
+  diag::SourceSpan place = stream_.SpanNow();
+  Count count;
+  bool symbol = stream_.Is(TokenKind::Symbol);
+  if (!symbol && !stream_.Is(TokenKind::Number)) {
     stream_.Unexpected(what);
     return false;
   }
-  uint64_t count = 0;
-  if (!ReadCount(stream_.Now().text, limit, &count)) {
-    stream_.Error(diag::E0108, stream_.SpanNow(),
-                  std::string(what) + " is an integer from 0 to " + std::to_string(limit) + ", not " +
-                      Quoted(stream_.Now().text));
+  if (symbol) {
+    if (!ParseCount(stream_, what, &count) || !count.good) return false;
+  } else {
+    count.text = Quoted(stream_.Now().text);
+    if (!ReadCount(stream_.Now().text, limit, &count.value)) count.value = kNoCount;
+  }
+  if (count.value > limit) {
+    stream_.Error(
+        diag::E0108, place,
+        std::string(what) + " is an integer from 0 to " + std::to_string(limit) + ", not " + count.text);
     return false;
   }
-  *value = static_cast<uint32_t>(count);
-  stream_.Advance();
+  *value = static_cast<uint32_t>(count.value);
+  if (!symbol) stream_.Advance();
   return true;
 }
 
@@ -234,7 +283,7 @@ bool BodyParser::ParseShape(diag::SourceSpan word, Made* made) {
   Operand base;
   uint32_t axis = 0, field = ir::kNoAttr;
   Type type = ir::kI32;
-  if (!ParseOperand(&base)) return false;
+  if (!ParseName(&base)) return false;
   if (stream_.Is(TokenKind::DoubleColon) && !ParseField(base, &field)) return false;
   if (!stream_.Expect(TokenKind::Comma, "','") || !ParseAttribute("an axis", UINT32_MAX - 1, &axis))
     return false;
@@ -272,6 +321,7 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   const ir::Layout& layout = shared_.module.layouts[type.count];
   *field = layout.FieldIndex(shared_.module.Intern(text));
   if (*field != ir::kNoAttr) return true;
+  if (shared_.broken.contains(layout.name)) return false;
   std::vector<std::string_view> candidates;
   for (const ir::LayoutField& each : layout.fields) candidates.push_back(shared_.module.Text(each.name));
   std::string_view nearest = suggestions_++ < 50 ? NearestName(text, candidates) : std::string_view();
@@ -287,28 +337,57 @@ bool BodyParser::ParseAccessBase(Op op, Operand* base, uint32_t* field) {
                        "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
     return false;
   }
-  return ParseOperand(base) && ParseField(*base, field);
+  return ParseName(base) && ParseField(*base, field);
 }
 
-bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
-  std::vector<Operand> operands(1);
-  uint32_t field = ir::kNoAttr;
-  if (!ParseAccessBase(op, &operands[0], &field)) return false;
+bool BodyParser::ParseIndices(std::vector<Operand>* operands) {
   diag::SourceSpan open = stream_.SpanNow();
   if (!stream_.Is(TokenKind::LeftBracket)) {
     stream_.Unexpected("'['", "memory is accessed with indices: '%x[%i]', or '%x[]' for a buffer of rank 0");
     return false;
   }
   stream_.Advance();
-  if (!stream_.Is(TokenKind::RightBracket) && !ParseOperandList(&operands)) return false;
-  if (!stream_.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
+  if (!stream_.Is(TokenKind::RightBracket) && !ParseOperandList(operands)) return false;
+  return stream_.ExpectClosing(TokenKind::RightBracket, "']'", open);
+}
+
+/// `.2` or `.z` behind the indices of an access.
+bool BodyParser::ParseComponent(uint32_t* component) {
+  if (!stream_.Accept(TokenKind::Dot)) return true;
+  if (!stream_.Is(TokenKind::Word)) return ParseAttribute("a component", UINT32_MAX - 1, component);
+  return ParseComponentName(component);
+}
+
+bool BodyParser::ParseComponentName(uint32_t* component) {
+  constexpr std::string_view kNames = "xyzw";
+  size_t position = stream_.Now().text.size() == 1 ? kNames.find(stream_.Now().text) : std::string_view::npos;
+  if (position == std::string_view::npos) {
+    stream_.Unexpected("a component", "components are x, y, z, w, or numbers: '.2'");
+    return false;
+  }
+  *component = static_cast<uint32_t>(position);
+  stream_.Advance();
+  return true;
+}
+
+bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
+  std::vector<Operand> operands(1);
+  uint32_t field = ir::kNoAttr;
+  uint32_t component = ir::kNoAttr;
+  if (!ParseAccessBase(op, &operands[0], &field) || !ParseIndices(&operands)) return false;
   size_t indices = operands.size() - 1;
   for (Operand& operand : operands) Resolve(operand, ir::kNoType);
-  uint32_t component = ir::kNoAttr;
-  if (stream_.Accept(TokenKind::Dot) && !ParseAttribute("a component", UINT32_MAX - 1, &component))
-    return false;
+  if (!ParseComponent(&component)) return false;
   if (stream_.Accept(TokenKind::Comma) && !ParseOperandList(&operands)) return false;
   uint8_t flags = op == Op::AddTo && stream_.AcceptWord("plain") ? ir::kFlagPlain : 0;
+  flags |= ParseRaiseWords(op);
+  FinishAccess(op, operands, indices, field, component, flags, word, made);
+  return true;
+}
+
+/// `operands`: the memory, `indices` indices, and the values.
+void BodyParser::FinishAccess(Op op, std::vector<Operand>& operands, size_t indices, uint32_t field,
+                              uint32_t component, uint8_t flags, diag::SourceSpan word, Made* made) {
   Type element;
   Type base = TypeOf(operands[0]);
   bool memory = base.IsBuffer() || base.IsArray() || (base.IsLayout() && field != ir::kNoAttr);
@@ -316,22 +395,33 @@ bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
     element = shared_.module.ElementType(function_, operands[0].value, field);
     if (component != ir::kNoAttr) element = element.ScalarType();
   }
+  if (operands[0].IsPoison()) {
+    made->poison = true;
+    return;
+  }
   for (size_t n = 1 + indices; n < operands.size(); ++n) Resolve(operands[n], element);
   bool has_result = op == Op::Load || ir::IsAtomic(op);
   if (indices > UINT8_MAX) {
-    stream_.Error(diag::E0123, open, std::to_string(indices) + " indices are more than any memory has axes");
+    stream_.Error(diag::E0123, word, std::to_string(indices) + " indices are more than any memory has axes");
     made->poison = true;
-    return true;
+    return;
   }
   *made = Create(op, operands, {&element, has_result ? 1u : 0u}, word);
-  if (made->poison) return true;
+  if (made->poison) return;
   ir::InstData& data = function_[made->inst];
   data.index_count = static_cast<uint8_t>(indices);
   data.attr = field;
   data.component = component;
   data.flags = flags;
   Check(made, operands);
-  return true;
+}
+
+uint8_t BodyParser::ParseRaiseWords(Op op) {
+  uint8_t flags = 0;
+  for (const ir::RaiseWord& word : ir::RaiseWordsOf(op)) {
+    if (stream_.AcceptWord(word.word)) flags |= word.flag;
+  }
+  return flags;
 }
 
 bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
@@ -355,19 +445,30 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
   diag::SourceSpan callee_span = stream_.SpanNow();
   StringId name = stream_.Is(TokenKind::Symbol) ? stream_.module().Intern(stream_.Now().text) : StringId();
   if (!stream_.Expect(TokenKind::Symbol, "the function to call ('@f')")) return false;
+  Type stated;
+  if (stream_.Is(TokenKind::Less) && !ParseTypeArgument(name, &stated)) return false;
   diag::SourceSpan open = stream_.SpanNow();
   if (!stream_.Expect(TokenKind::LeftParen, "'('")) return false;
   std::vector<Operand> operands;
   if (!stream_.Is(TokenKind::RightParen) && !ParseOperandList(&operands)) return false;
   if (!stream_.ExpectClosing(TokenKind::RightParen, "')'", open)) return false;
   const ir::Function* callee = shared_.module.Find(name);
+  if (callee == nullptr && shared_.generics != nullptr) {
+    callee = shared_.generics->InstanceNamed(name, callee_span);
+  }
+  if (shared_.generics != nullptr && shared_.generics->IsGeneric(name)) {
+    callee = AnyPoison(operands) ? nullptr : ChooseInstance(name, stated, operands, callee_span);
+    made->poison = callee == nullptr;
+    if (made->poison) return true;
+    name = callee->name;
+  }
   for (size_t n = 0; n < operands.size(); ++n) {
     bool known = callee != nullptr && n < callee->Params().size();
     Resolve(operands[n], known ? callee->TypeOf(callee->Params()[n]) : ir::kNoType);
   }
   if (callee == nullptr) {
     made->poison = true;
-    if (unsure_.contains(name)) return true;
+    if (unsure_.contains(name) || shared_.incomplete) return true;
     std::vector<std::string_view> candidates;
     for (const auto& function : shared_.module.functions) {
       if (!function->IsKernel()) candidates.push_back(shared_.module.Text(function->name));
@@ -388,11 +489,64 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
   *made = Create(Op::Call, operands, callee->result_types, word);
   if (made->poison) return true;
   function_[made->inst].symbol = name;
+  if (is_probe_) return true;
   std::optional<ir::Misfit> misfit = ir::CheckInst(shared_.module, function_, made->inst);
   if (!misfit) return true;
   Report(*misfit, operands, callee_span);
   made->poison = true;
   return true;
+}
+
+/// `<f64>` behind the name of a generic function.
+bool BodyParser::ParseTypeArgument(StringId name, Type* type) {
+  diag::SourceSpan open = stream_.SpanNow();
+  stream_.Advance();
+  diag::SourceSpan place = stream_.SpanNow();
+  if (!ParseType(stream_, type) || !stream_.ExpectClosing(TokenKind::Greater, "'>'", open)) return false;
+  bool generic = shared_.generics != nullptr && shared_.generics->IsGeneric(name);
+  if (!generic && !unsure_.contains(name) && !shared_.incomplete) {
+    stream_.Error(diag::E0140, open, "'@" + std::string(shared_.module.Text(name)) + "' is not generic")
+        .AddHelp("call it without '<...>'");
+    return false;
+  }
+  if (type->IsScalar() && type->IsFloat()) return true;
+  stream_.Error(diag::E0140, place, "a generic function is made for a float type, not " + TypeName(*type))
+      .AddHelp("these are f16, f32 and f64");
+  return false;
+}
+
+/// The instance of a generic function that fits the arguments. Null after an error.
+const ir::Function* BodyParser::ChooseInstance(StringId name, Type stated, std::span<const Operand> operands,
+                                               diag::SourceSpan span) {
+  const Generics& generics = *shared_.generics;
+  std::string text = "'@" + std::string(shared_.module.Text(name)) + "'";
+  size_t wanted = generics.ParamCount(name);
+  if (operands.size() != wanted) {
+    stream_.Error(diag::E0114, span,
+                  text + " takes " + std::to_string(wanted) +
+                      (wanted == 1 ? " argument, not " : " arguments, not ") +
+                      std::to_string(operands.size()));
+    return nullptr;
+  }
+  if (!stated.IsNone()) return shared_.generics->Instance(name, stated.scalar, span);
+  std::vector<Type> types;
+  std::string shown;
+  for (const Operand& operand : operands) {
+    types.push_back(TypeOf(operand));
+    shown += (shown.empty() ? "" : ", ") +
+             (types.back().IsNone() ? std::string("a number") : TypeName(shared_.module, types.back()));
+  }
+  std::vector<ir::Scalar> fitting = generics.Fitting(name, types);
+  if (fitting.size() == 1) return shared_.generics->Instance(name, fitting[0], span);
+  std::string word(generics.Word(name));
+  if (fitting.empty()) {
+    stream_.Error(diag::E0140, span, "no float type for " + word + " makes " + text + " take (" + shown + ")")
+        .AddHelp("nothing is converted by itself: make the arguments agree, as with 'f32(%a)'");
+  } else {
+    stream_.Error(diag::E0140, span, "nothing says for which float type " + text + " is called")
+        .AddHelp("state it: '@" + std::string(shared_.module.Text(name)) + "<f32>(...)'");
+  }
+  return nullptr;
 }
 
 bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
@@ -462,20 +616,37 @@ bool BodyParser::ParseRow(Op op, diag::SourceSpan word, Made* made) {
     return true;
   }
   std::vector<Operand> operands(op == Op::RowLoad ? 2 : 3);
+  uint32_t stack = 0;
   for (size_t n = 0; n < operands.size(); ++n) {
     if (n != 0 && !stream_.Expect(TokenKind::Comma, "','")) return false;
-    if (!ParseOperand(&operands[n], /*may_state_type=*/op == Op::RowStore)) return false;
+    if (n == 1 && (!ParseAttribute("the number of a stack", UINT32_MAX - 1, &stack) ||
+                   !stream_.Expect(TokenKind::Comma, "','")))
+      return false;
+    states_types_ = op == Op::RowStore;
+    bool good = ParseSimple(&operands[n]);
+    states_types_ = true;
+    if (!good) return false;
     Resolve(operands[n], n < 2 ? ir::kI64 : ir::kNoType);
   }
   Type type;
   if (op == Op::RowLoad && (!stream_.Expect(TokenKind::Colon, "':'") || !ParseType(stream_, &type)))
     return false;
   *made = Create(op, operands, {&type, op == Op::RowLoad ? 1u : 0u}, word);
+  if (!made->poison) function_[made->inst].attr = stack;
   Check(made, operands);
   return true;
 }
 
 bool BodyParser::ParseStatus(diag::SourceSpan word, Made* made) {
+  for (uint8_t check : {ir::kFlagAccess, ir::kFlagAssertion, ir::kFlagPromise}) {
+    if (!stream_.AcceptWord(ir::CheckWord(check))) continue;
+    uint32_t number = 0;
+    if (!ParseAttribute("the number of the check", UINT32_MAX - 1, &number)) return false;
+    *made = Create(Op::StatusRaise, {}, {}, word);
+    function_[made->inst].flags = check;
+    function_[made->inst].component = number;
+    return true;
+  }
   uint32_t task = 0;
   uint32_t stack = 0;
   Operand needed;

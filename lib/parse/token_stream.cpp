@@ -1,6 +1,7 @@
 #include "parse/token_stream.h"
 
 #include "diag/errors/parse.h"
+#include "parse/definitions.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 
@@ -36,6 +37,25 @@ std::string Describe(const Token& token) {
     case TokenKind::Arrow:
     case TokenKind::Dot:
     case TokenKind::DotDot:
+    case TokenKind::Plus:
+    case TokenKind::Minus:
+    case TokenKind::Star:
+    case TokenKind::Slash:
+    case TokenKind::Percent:
+    case TokenKind::Bang:
+    case TokenKind::Tilde:
+    case TokenKind::Ampersand:
+    case TokenKind::Bar:
+    case TokenKind::Caret:
+    case TokenKind::Question:
+    case TokenKind::AndAnd:
+    case TokenKind::OrOr:
+    case TokenKind::EqualEqual:
+    case TokenKind::NotEqual:
+    case TokenKind::LessEqual:
+    case TokenKind::GreaterEqual:
+    case TokenKind::ShiftLeft:
+    case TokenKind::ShiftRight:
       return Quoted(token.text);
   }
   return "nothing";
@@ -73,6 +93,13 @@ TokenKind TokenStream::PeekKind() {
   return kind;
 }
 
+void TokenStream::SplitSign() {
+  uint32_t begin = token_.begin;
+  bool first_on_line = token_.first_on_line;
+  lexer_.Seek(begin + 1);
+  token_ = Token{TokenKind::Minus, first_on_line, begin, begin + 1, "-"};
+}
+
 std::vector<StringId> TokenStream::TakeComments() {
   std::vector<StringId> comments;
   if (!lexer_.HasComments()) return comments;
@@ -88,9 +115,26 @@ std::optional<ir::Scalar> ScalarFromWord(std::string_view word) {
   return std::nullopt;
 }
 
+bool BeginsType(TokenStream& stream, std::string_view word) {
+  if (ScalarFromWord(word) || word == "vec" || word == "mat" || word == "array" || word == "buffer")
+    return true;
+  if (!stream.BoundType(word).IsNone()) return true;
+  const Definitions* definitions = stream.shared().definitions;
+  return definitions != nullptr && definitions->NamesType(word);
+}
+
+std::optional<ir::Scalar> ScalarOf(TokenStream& stream, std::string_view word) {
+  if (std::optional<ir::Scalar> scalar = ScalarFromWord(word)) return scalar;
+  if (Type bound = stream.BoundType(word); bound.IsScalar()) return bound.scalar;
+  if (!BeginsType(stream, word) || stream.shared().definitions == nullptr) return std::nullopt;
+  std::optional<Type> named = stream.shared().definitions->FindType(word, stream.SpanNow());
+  if (!named || !named->IsScalar()) return std::nullopt;
+  return named->scalar;
+}
+
 namespace {
 
-constexpr uint64_t kLongestArray = uint64_t{1} << 24;
+constexpr uint64_t kMostScalarsOfArray = uint64_t{1} << 24;
 
 bool BadType(TokenStream& stream, diag::SourceSpan span, std::string text, std::string help = {}) {
   stream.Error(diag::E0113, span, std::move(text)).AddHelp(std::move(help));
@@ -99,17 +143,15 @@ bool BadType(TokenStream& stream, diag::SourceSpan span, std::string text, std::
 
 /// A size inside '<...>', from `smallest` to `largest`.
 bool ParseSize(TokenStream& stream, const char* what, uint64_t smallest, uint64_t largest, uint64_t* size) {
-  if (!stream.Is(TokenKind::Number)) {
-    stream.Unexpected(what);
-    return false;
-  }
-  bool good = ReadCount(stream.Now().text, largest, size) && *size >= smallest;
-  if (!good)
-    BadType(stream, stream.SpanNow(),
+  diag::SourceSpan place = stream.SpanNow();
+  Count count;
+  if (!ParseCount(stream, what, &count)) return false;
+  bool good = count.good && count.value >= smallest && count.value <= largest;
+  if (count.good && !good)
+    BadType(stream, {place.begin, stream.SpanPrevious().end},
             std::string(what) + " is from " + std::to_string(smallest) + " to " + std::to_string(largest) +
-                ", not " + Quoted(stream.Now().text));
-  if (!good) *size = smallest;
-  stream.Advance();
+                ", not " + count.text);
+  *size = good ? count.value : smallest;
   return good;
 }
 
@@ -118,15 +160,18 @@ bool UnknownType(TokenStream& stream) {
     stream.Unexpected("a type");
     return false;
   }
-  constexpr std::string_view kWords[] = {"i1",  "i8",  "i16", "i32", "i64", "u8",  "u16",   "u32",
+  std::vector<std::string_view> words = {"i1",  "i8",  "i16", "i32", "i64", "u8",  "u16",   "u32",
                                          "u64", "f16", "f32", "f64", "vec", "mat", "array", "buffer"};
+  if (const Definitions* definitions = stream.shared().definitions; definitions != nullptr) {
+    for (std::string_view name : definitions->TypeNames()) words.push_back(name);
+  }
   std::string_view word = stream.Now().text;
   std::string_view nearest = word == "float"    ? "f32"
                              : word == "double" ? "f64"
                              : word == "int"    ? "i32"
                              : word == "bool"   ? "i1"
                              : word == "half"   ? "f16"
-                                                : NearestName(word, kWords);
+                                                : NearestName(word, words);
   BadType(stream, stream.SpanNow(), "no type is named " + Quoted(word),
           nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
   stream.Advance();
@@ -147,10 +192,13 @@ bool ParseElement(TokenStream& stream, bool scalar_only, Type* type) {
 
 bool ParseType(TokenStream& stream, Type* type) {
   if (stream.Is(TokenKind::Symbol)) {
-    uint32_t layout = stream.module().FindLayout(stream.module().Intern(stream.Now().text));
+    StringId name = stream.module().Intern(stream.Now().text);
+    if (stream.shared().definitions != nullptr) stream.shared().definitions->Resolve(name, stream.SpanNow());
+    uint32_t layout = stream.module().FindLayout(name);
     if (layout == ir::kNoAttr) {
-      stream.Error(diag::E0112, stream.SpanNow(), "no layout is named " + Describe(stream.Now()))
-          .AddHelp("define it: 'layout @grid { dense[64] { mass: f32 } }'");
+      if (!stream.MayBeDefined(name))
+        stream.Error(diag::E0112, stream.SpanNow(), "no layout is named " + Describe(stream.Now()))
+            .AddHelp("define it: 'layout @grid { dense[64] { mass: f32 } }'");
       stream.Advance();
       return false;
     }
@@ -165,6 +213,18 @@ bool ParseType(TokenStream& stream, Type* type) {
     return true;
   }
   std::string_view word = stream.Now().text;
+  if (Type bound = stream.BoundType(word); !bound.IsNone()) {
+    *type = bound;
+    stream.Advance();
+    return true;
+  }
+  if (stream.shared().definitions != nullptr) {
+    if (std::optional<Type> named = stream.shared().definitions->FindType(word, stream.SpanNow())) {
+      *type = *named;
+      stream.Advance();
+      return !named->IsNone();
+    }
+  }
   if (word != "vec" && word != "mat" && word != "array" && word != "buffer") return UnknownType(stream);
   stream.Advance();
   diag::SourceSpan open = stream.SpanNow();
@@ -193,7 +253,8 @@ bool ParseType(TokenStream& stream, Type* type) {
     good = good && ParseSize(stream, "the number of columns", 2, ir::kMaxVector, &second);
     *type = Type::Mat(element.scalar, static_cast<uint32_t>(first), static_cast<uint32_t>(second));
   } else if (word == "array") {
-    good = ParseSize(stream, "the length of an array", 1, kLongestArray, &first);
+    uint64_t longest = kMostScalarsOfArray / element.Components();
+    good = ParseSize(stream, "the length of an array", 1, longest, &first);
     *type = Type::Array(element, static_cast<uint32_t>(first));
   } else {
     good = ParseSize(stream, "the rank of a buffer", 0, ir::kMaxRank, &first);

@@ -3,22 +3,35 @@
 
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 
 #include "ir/module.h"
 #include "parse/lexer.h"
 
 namespace adc::parse {
 
+class Definitions;
+class Generics;
+
 /// What all parsers of one compilation share.
 struct Shared {
   ir::Module& module;
   diag::Diagnostics& diagnostics;
+  /// Constants and layouts whose definitions have errors: what their uses lack is no further mistake.
+  std::unordered_set<StringId> broken = {};
+  /// An import could not be read: any name may be one of it.
+  bool incomplete = false;
+  Definitions* definitions = nullptr;
+  Generics* generics = nullptr;
+
+  /// Whether nothing is to be said of `name`, which nothing known has.
+  bool MayBeDefined(StringId name) const { return incomplete || broken.contains(name); }
 };
 
 class TokenStream {
  public:
   TokenStream(Shared& shared, const diag::SourceFile& file, uint32_t begin, uint32_t end)
-      : shared_(shared), lexer_(file, begin, end, shared.diagnostics) {
+      : shared_(shared), file_(file), lexer_(file, begin, end, shared.diagnostics) {
     Advance();
   }
 
@@ -52,6 +65,8 @@ class TokenStream {
   }
   /// Takes the closing partner of a bracket that stands at `open`.
   bool ExpectClosing(TokenKind kind, std::string_view what, diag::SourceSpan open);
+  /// The current token is a number with a sign, where an operator may stand: it becomes the sign alone.
+  void SplitSign();
   /// The kind of the token after the current one.
   TokenKind PeekKind();
 
@@ -62,13 +77,37 @@ class TokenStream {
   }
 
   diag::Diagnostic& Error(diag::ErrorId id, diag::SourceSpan span, std::string text) {
-    return shared_.diagnostics.Error(id, span, std::move(text));
+    diag::Diagnostic& error = shared_.diagnostics.Error(id, span, std::move(text));
+    if (note_place_.Valid()) error.AddNote(note_place_, note_);
+    return error;
+  }
+  /// A note for every error from here on.
+  void AddNoteToErrors(diag::SourceSpan place, std::string text) {
+    note_place_ = place;
+    note_ = std::move(text);
   }
   /// "expected ..., found ..." at the current token; silent where the lexer has complained about it.
   void Unexpected(std::string_view what, std::string help = {});
   bool Full() const { return shared_.diagnostics.Full(); }
 
+  const diag::SourceFile& file() const { return file_; }
+  /// `other` goes on where this stands.
+  void Continue(TokenStream& other) const {
+    other.lexer_.Seek(token_.begin);
+    other.Advance();
+    other.previous_end_ = previous_end_;
+  }
+  /// The parameter of a generic function: a word that names a type here.
+  void Bind(std::string_view word, ir::Type type) {
+    bound_word_ = word;
+    bound_type_ = type;
+  }
+  ir::Type BoundType(std::string_view word) const {
+    return !bound_word_.empty() && word == bound_word_ ? bound_type_ : ir::kNoType;
+  }
+
   ir::Module& module() { return shared_.module; }
+  bool MayBeDefined(StringId name) const { return shared_.MayBeDefined(name); }
   Lexer& lexer() { return lexer_; }
   Shared& shared() { return shared_; }
   /// Goes on after `offset`.
@@ -80,8 +119,13 @@ class TokenStream {
 
  private:
   Shared& shared_;
+  const diag::SourceFile& file_;
   Lexer lexer_;
   Token token_;
+  std::string_view bound_word_;
+  ir::Type bound_type_;
+  diag::SourceSpan note_place_;
+  std::string note_;
   uint32_t previous_end_ = 0;
 };
 
@@ -90,6 +134,10 @@ std::string Describe(const Token& token);
 
 /// Parses a type. Says what is wrong with it and gives false otherwise.
 bool ParseType(TokenStream& stream, ir::Type* type);
+/// Whether `word` begins a type.
+bool BeginsType(TokenStream& stream, std::string_view word);
+/// The scalar type that `word` names, as a name of a type too.
+std::optional<ir::Scalar> ScalarOf(TokenStream& stream, std::string_view word);
 /// The scalar type spelled `word`.
 std::optional<ir::Scalar> ScalarFromWord(std::string_view word);
 

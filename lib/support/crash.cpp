@@ -9,7 +9,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+
+#include "support/exit_code.h"
 
 namespace adc {
 
@@ -41,7 +44,24 @@ const char* NameOf(int number) {
   }
 }
 
+/// Kernels that run, and the thread whose signal is handled; 0: none.
+std::atomic<uint32_t> running = 0;
+std::atomic<pid_t> handling = 0;
+
 [[noreturn]] void Handle(int number) {
+  pid_t none = 0, self = gettid();
+  if (!handling.compare_exchange_strong(none, self)) {
+    if (none == self) _exit(kInternalErrorStatus);
+    // Workers that share a mistake fail at once: the first one says so, and ends the process.
+    for (;;) pause();
+  }
+  if (running != 0) {
+    Say("adc: error: ");
+    Say(NameOf(number));
+    Say(" while a kernel ran\nhelp: an index out of range does that: --check-bounds finds it, where the .ir "
+        "file is run or compiled\n");
+    _exit(kExitRunTime);
+  }
   Say("adc: internal error: ");
   Say(NameOf(number));
   Say("\nadc: this is a defect of adc, not of your program; please report it with the input\n");
@@ -63,14 +83,15 @@ constexpr bool kSanitized = false;
 
 }  // namespace
 
-void WriteToReproduction(int file, const char* text, size_t size) {
+bool WriteToReproduction(int file, const char* text, size_t size) {
   while (size > 0) {
     ssize_t written = write(file, text, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     text += written;
     size -= static_cast<size_t>(written);
   }
+  return true;
 }
 
 void InstallCrashHandler() {
@@ -78,9 +99,17 @@ void InstallCrashHandler() {
   static AlternateStack stack;
   struct sigaction action = {};
   action.sa_handler = Handle;
-  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+KernelScope::KernelScope() {
+  ++running;
+}
+
+KernelScope::~KernelScope() {
+  --running;
 }
 
 AlternateStack::AlternateStack() : memory_(std::make_unique<char[]>(kStackBytes)) {
@@ -110,20 +139,23 @@ void WriteReproduction() {
   pid_t none = 0, self = gettid();
   if (!failing.compare_exchange_strong(none, self)) {
     // A failure within this one: the process ends. Another thread's: that one is to finish its file before.
-    while (none != self) pause();
-    return;
+    if (none == self) return;
+    for (;;) pause();
   }
   const ReproductionScope* scope = innermost;
   if (scope == nullptr) return;
   int file = open(scope->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  Say(file < 0 ? "adc: cannot write the reproduction file " : "adc: the reproduction file is ");
+  bool written = file >= 0 && WriteToReproduction(file, scope->head_.data(), scope->head_.size()) &&
+                 scope->writer_(file, scope->context_);
+  if (file >= 0) {
+    // A file system may tell only now that its disk is full.
+    written = close(file) == 0 && written;
+    if (!written) unlink(scope->path_.c_str());
+  }
+  Say(written ? "adc: the reproduction file is " : "adc: cannot write the reproduction file ");
   Say(scope->path_.c_str());
-  Say(file < 0 ? "; --repro=FILE names another place\n"
-               : ": it holds the input, the command line and the version\n");
-  if (file < 0) return;
-  WriteToReproduction(file, scope->head_.data(), scope->head_.size());
-  scope->writer_(file, scope->context_);
-  close(file);
+  Say(written ? ": it holds the input, the command line and the version\n"
+              : "; --repro=FILE names another place\n");
 }
 
 }  // namespace adc

@@ -8,16 +8,27 @@
 namespace adc {
 
 /// Writes to the open `file`. Runs in a signal's handler: it may call write(2) and read memory, and nothing
-/// that allocates or locks.
-using ReproductionWriter = void (*)(int file, const void* context);
+/// that allocates or locks. False where something could not be written.
+using ReproductionWriter = bool (*)(int file, const void* context);
 
-/// write(2) until all is written or it fails.
-void WriteToReproduction(int file, const char* text, size_t size);
+/// write(2) until all is written, or false where it fails.
+bool WriteToReproduction(int file, const char* text, size_t size);
 
 /// Makes SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT end the process with a message, the reproduction file
-/// and status 70, also where the stack is used up: this thread gets an alternate stack. Under a sanitizer it
-/// does nothing.
+/// and status 70, also where the stack is used up: this thread gets an alternate stack. While a kernel runs
+/// (KernelScope) the message is about the kernel, and the status kExitRunTime. Under a sanitizer it does
+/// nothing.
 void InstallCrashHandler();
+
+/// While one lives, kernels of the user run in this process, on whatever threads: what they do with an index
+/// out of range is no defect of adc.
+class KernelScope {
+ public:
+  KernelScope();
+  ~KernelScope();
+  KernelScope(const KernelScope&) = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+};
 
 /// An alternate stack for the handlers of the calling thread, for as long as this lives.
 class AlternateStack {

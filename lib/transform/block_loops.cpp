@@ -1,7 +1,7 @@
 // Blocking that wraps nowhere.
 //
 // Both new loops count iterations from 0, so that trip counts, and with them the capacities of tapes, are
-// expressions that sizing can see through: the loop over segments runs ceil(n / S) times, that over steps
+// expressions that sizing can see through: the loop over segments runs `ceildiv n, S` times, that over steps
 // max(min(S, n - %k * S), 1) times, which is largest for the first segment, and 1 at least, said where it is
 // known already, so that sizing knows it too. The iteration count n is computed in i32
 // where the loop starts at a constant that is not negative, and in i64 elsewhere, since `hi - lo` of an i32
@@ -10,10 +10,11 @@
 // How often a `while` runs is known when it has: a segment is the loop itself with at most S iterations, and
 // counts them, and a segment of fewer is the last. The test runs as often as before, since a
 // `while` at its bound ends without one. A loop of one segment, as a launch may choose, has no bound but the
-// largest number, which says to sizing that its iterations must be counted (bounds.cpp).
+// largest number: `max %n or none` says to sizing that its iterations must be counted.
 
 #include "transform/block_loops.h"
 
+#include "analysis/loops.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -35,13 +36,6 @@ class BlockRewriter final : public Rewriter {
       bool is_loop = from[Inst(n)].op == Op::For || from[Inst(n)].op == Op::While;
       if (is_loop && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
     }
-  }
-
-  BlockedLoops RunBlocked() {
-    BlockedLoops result;
-    result.function = Run();
-    result.steps = std::move(steps_);
-    return result;
   }
 
  private:
@@ -67,8 +61,10 @@ class BlockRewriter final : public Rewriter {
       return op == Op::For ? BlockFor(inst, length) : BlockWhile(inst, length);
     std::vector<Value> operands = MapAll(from_.Operands(inst));
     Inst copy = CopyShell(inst, operands);
-    (*into_)[copy].flags &= static_cast<uint8_t>(~ir::kFlagCheckpoint);
-    (*into_)[copy].attr = ir::kNoAttr;
+    if (!analysis::StepsOf(from_, inst).Valid()) {
+      (*into_)[copy].flags &= static_cast<uint8_t>(~ir::kFlagCheckpoint);
+      (*into_)[copy].attr = ir::kNoAttr;
+    }
     CopyRegions(inst, copy);
   }
 
@@ -81,19 +77,7 @@ class BlockRewriter final : public Rewriter {
     Value wide_lo = Wide(lo, type);
     Value count = builder_.Make(Op::Max, {Wide(hi, type), wide_lo});
     if (low != 0) count = builder_.Make(Op::Sub, {count, wide_lo});
-    return stride == 1 ? count : Parts(count, builder_.Int(type, stride));
-  }
-
-  /// ceil(count / size) for count >= 0 and size >= 1, without a sum that may wrap or a condition.
-  Value Parts(Value count, Value size) {
-    Value one = builder_.Int(into_->TypeOf(count), 1);
-    return builder_.Make(Op::Add, {Whole(count, size), builder_.Make(Op::Min, {count, one})});
-  }
-  /// One less than that, 0 for no count.
-  Value Whole(Value count, Value size) {
-    Value one = builder_.Int(into_->TypeOf(count), 1);
-    Value before_last = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {count, one}), one});
-    return builder_.Make(Op::Div, {before_last, size});
+    return stride == 1 ? count : builder_.Make(Op::CeilDiv, {count, builder_.Int(type, stride)});
   }
 
   void BlockFor(Inst inst, uint32_t length) {
@@ -108,17 +92,15 @@ class BlockRewriter final : public Rewriter {
     Type type = narrow ? ir::kI32 : ir::kI64;
     Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
     Value count = Iterations(lo, hi, step, type);
-    Value segment, segments;
-    if (length == kSegmentAtLaunch) {
+    Value segment;
+    if (length != kSegmentAtLaunch) {
+      segment = builder_.Int(type, length);
+    } else {
       Value is_chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
       Value chosen = builder_.Make(Op::Max, {Wide(at_launch_, type), one});
       segment = builder_.Make(Op::Select, {is_chosen, chosen, builder_.Make(Op::Max, {count, one})});
-      Value before_last = builder_.Make(Op::Select, {is_chosen, Whole(count, chosen), zero});
-      segments = builder_.Make(Op::Add, {before_last, builder_.Make(Op::Min, {count, one})});
-    } else {
-      segment = builder_.Int(type, length);
-      segments = Parts(count, segment);
     }
+    Value segments = builder_.Make(Op::CeilDiv, {count, segment});
 
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
     auto flags = static_cast<uint8_t>(direction | ir::kFlagCheckpoint);
@@ -131,8 +113,7 @@ class BlockRewriter final : public Rewriter {
     Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
     steps = builder_.Make(Op::Max, {steps, one});
     std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
-    Inst inner = builder_.For(zero, steps, one, carried, direction);
-    steps_[outer] = inner;
+    Inst inner = builder_.For(zero, steps, one, carried, static_cast<uint8_t>(direction | ir::kFlagSteps));
     Block body = (*into_)[inner].regions[0];
     builder_.SetBlock(body);
     SetMapped(from_[source].params[0], Index((*into_)[body].params[0], begin, lo, step, index_type));
@@ -178,8 +159,9 @@ class BlockRewriter final : public Rewriter {
     size_t own = initial.size();
     initial.push_back(segment);
     if (has_max) initial.push_back(zero);
-    Inst outer = builder_.While(has_max ? Parts(count, segment) : Value(), initial);
-    (*into_)[outer].flags |= ir::kFlagCheckpoint;
+    auto or_none = static_cast<uint8_t>(data.flags & ir::kFlagOrNone);
+    Inst outer = builder_.While(has_max ? builder_.Make(Op::CeilDiv, {count, segment}) : Value(), initial,
+                                static_cast<uint8_t>(or_none | ir::kFlagCheckpoint));
     if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
     Block around = builder_.block();
     Block outer_test = (*into_)[outer].regions[0], outer_body = (*into_)[outer].regions[1];
@@ -193,8 +175,9 @@ class BlockRewriter final : public Rewriter {
     if (has_max) most = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, carried[own + 1]})});
     std::vector<Value> start(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(own));
     start.push_back(zero);
-    Inst inner = builder_.While(most, start);
-    steps_[outer] = inner;
+    bool whole_is_endless = length == kSegmentAtLaunch && (!has_max || or_none != 0);
+    Inst inner = builder_.While(
+        most, start, static_cast<uint8_t>(ir::kFlagSteps | (whole_is_endless ? ir::kFlagOrNone : 0)));
     Block test = (*into_)[inner].regions[0], body = (*into_)[inner].regions[1];
     const std::vector<Value>& params = from_[data.regions[0]].params;
     for (size_t n = 0; n < own; ++n) {
@@ -238,14 +221,13 @@ class BlockRewriter final : public Rewriter {
 
   const std::function<uint32_t(Inst)>& length_of_;
   Value at_launch_;
-  StepLoops steps_;
 };
 
 }  // namespace
 
-BlockedLoops BlockLoops(ir::Module& module, const Function& function,
-                        const std::function<uint32_t(Inst)>& length_of, FoldConfig fold) {
-  return BlockRewriter(module, function, length_of, fold).RunBlocked();
+std::unique_ptr<Function> BlockLoops(ir::Module& module, const Function& function,
+                                     const std::function<uint32_t(Inst)>& length_of, FoldConfig fold) {
+  return BlockRewriter(module, function, length_of, fold).Run();
 }
 
 }  // namespace adc::transform

@@ -5,20 +5,21 @@
 //
 //   %r = for %t in lo..hi carry(%a = %x) { B; yield %b }
 //     =>  %r = for %k in 0..segments carry(%a0 = %x) checkpoint {
-//           %s = for %j in 0..length carry(%a = %a0) { %t = lo + (%k * S + %j) * step; B; yield %b }
+//           %s = for %j in 0..length carry(%a = %a0) steps { %t = lo + (%k * S + %j) * step; B; yield %b }
 //           yield %s
 //         }
 //   %r = while carry(%a = %x) { H; continue_if %c } do { B; yield %b }
 //     =>  %r = while carry(%a0 = %x, %last = S) checkpoint { continue_if %last >= S } do {
-//           %s, %n = while max S carry(%a = %a0, %m = 0) { H; continue_if %c } do { B; yield %b, %m + 1 }
-//           yield %s, %n
+//           %s, %n = while max S carry(%a = %a0, %m = 0) steps { H; continue_if %c } do { B; yield %b, %m + 1
+//           } yield %s, %n
 //         }
 //
 // so that reverse mode, which keeps a tape per level of nesting, keeps segments + S states instead of one per
 // iteration. Requires: Phase::Scalar. Guarantees: the same iterations in the same order with the same values,
 // whatever the bounds; `checkpoint` stands on loops over segments and nowhere else, with the length where it
-// is not chosen at launch; the function that is copied is not touched. Where a length is chosen at launch the
-// copy has one more parameter, of ParamRole::Segment. Breaks: nothing.
+// is not chosen at launch, and `steps` on the loop over the steps of each (analysis::StepsOf); the function
+// that is copied is not touched. Where a length is chosen at launch the copy has one more parameter, of
+// ParamRole::Segment. Breaks: nothing.
 
 #include <functional>
 #include <memory>
@@ -31,18 +32,10 @@ namespace adc::transform {
 /// The length of a segment that a launch chooses.
 inline constexpr uint32_t kSegmentAtLaunch = UINT32_MAX;
 
-/// Loops over segments -> the loop over the steps of one, in their body. Nothing else tells one: the
-/// attribute `checkpoint` stands on loops of the source too, and a body may hold other loops.
-using StepLoops = SideTable<ir::Inst, ir::Inst>;
-
-struct BlockedLoops {
-  std::unique_ptr<ir::Function> function;
-  StepLoops steps;  ///< of `function`
-};
-
 /// `length_of` says for each `for` and `while` how many iterations make a segment: 0 leaves the loop as it
 /// is.
-BlockedLoops BlockLoops(ir::Module& module, const ir::Function& function,
-                        const std::function<uint32_t(ir::Inst)>& length_of, FoldConfig fold = {});
+std::unique_ptr<ir::Function> BlockLoops(ir::Module& module, const ir::Function& function,
+                                         const std::function<uint32_t(ir::Inst)>& length_of,
+                                         FoldConfig fold = {});
 
 }  // namespace adc::transform

@@ -9,13 +9,10 @@
 #include <sstream>
 #include <string>
 
-#include "parse/parser.h"
 #include "support/check.h"
 #include "transform/composed_text.h"
-#include "transform/inline.h"
+#include "transform/embedded_text.h"
 #include "transform/rewriter.h"
-#include "transform/simplify.h"
-#include "verify/verify.h"
 
 namespace adc::transform {
 namespace {
@@ -40,11 +37,6 @@ bool Fits(const std::string& word, Scalar scalar) {
   return word == ir::Spelling(scalar);
 }
 
-void ReplaceAll(std::string& text, std::string_view what, const std::string& by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
 std::string TextFor(Scalar scalar) {
   std::istringstream all(kComposedText);
   std::string text;
@@ -65,24 +57,14 @@ std::string TextFor(Scalar scalar) {
   return text;
 }
 
-std::unique_ptr<ir::Module> Read(Scalar scalar) {
-  diag::SourceManager sources;
-  diag::Diagnostics diagnostics;
-  std::unique_ptr<ir::Module> module =
-      parse::ParseText("composed.ir", TextFor(scalar), {}, sources, diagnostics);
-  bool good = module != nullptr && !diagnostics.HasErrors() && verify::Verify(*module, diagnostics) &&
-              Inline(*module, {.keep_functions = true}, diagnostics) && Simplify(*module, {}, diagnostics);
-  std::string why = diagnostics.All().empty() ? "no function" : diagnostics.All()[0].text;
-  if (!good) ADC_UNREACHABLE(("composed.ir is not well formed: " + why).c_str());
-  return module;
-}
-
 const Function& TextOf(Op op, Scalar scalar) {
   constexpr size_t kScalars = static_cast<size_t>(Scalar::F64) + 1;
   static std::array<std::once_flag, kScalars> once;
   static std::array<std::unique_ptr<ir::Module>, kScalars> modules;
   auto number = static_cast<size_t>(scalar);
-  std::call_once(once[number], [&] { modules[number] = Read(scalar); });
+  std::call_once(once[number], [&] {
+    modules[number] = ReadEmbeddedText("composed.ir", TextFor(scalar), EmbeddedForm::Simplified);
+  });
   const Function* function = modules[number]->Find(ir::InfoOf(op).spelling);
   ADC_CHECK(function != nullptr, "an operation that composed.ir does not hold");
   return *function;

@@ -266,7 +266,7 @@ Value FoldingBuilder::FoldInteger(Op op, std::span<const Value> operands) {
     }
     return {};
   }
-  if (op == Op::Div || op == Op::FloorDiv) {
+  if (op == Op::Div || op == Op::FloorDiv || op == Op::CeilDiv) {
     if (IsInt(b, 1)) return a;
     if (IsInt(a, 0) || IsInt(b, 0)) return Int(type, 0);
     return {};

@@ -54,15 +54,15 @@ class InlineRewriter final : public Rewriter {
   void Visit(Inst inst) override {
     if (from_[inst].op != Op::Call) return Copy(inst);
     const Function& callee = *module_.Find(from_[inst].symbol);
-    bool kept = config_.keep_custom_derivatives && HasOwnDerivative(callee);
-    if (kept && (IsOpened(from_, inst) || !TakesMemory(callee))) return Copy(inst);
+    bool stays = config_.keep_custom_derivatives && HasOwnDerivative(callee);
+    if (stays && (IsOpened(from_, inst) || !TakesMemory(callee))) return Copy(inst);
     if (IsOpened(from_, inst)) {
       for (Inst inner : from_[from_[inst].regions[0]].insts) {
         if (from_[inner].op != Op::Yield) Visit(inner);
       }
       return;
     }
-    if (kept) return Open(inst, callee);
+    if (stays) return Open(inst, callee);
     Paste(inst, callee);
   }
 
@@ -117,7 +117,7 @@ class InlinePass {
   }
 
  private:
-  bool IsKept(const Function& callee) const {
+  bool StaysCalled(const Function& callee) const {
     return config_.keep_custom_derivatives && HasOwnDerivative(callee);
   }
 
@@ -126,7 +126,7 @@ class InlinePass {
       Inst inst(n);
       if (function[inst].op != Op::Call) continue;
       const Function& callee = *module_.Find(function[inst].symbol);
-      if (!IsKept(callee) || (TakesMemory(callee) && !IsOpened(function, inst))) return true;
+      if (!StaysCalled(callee) || (TakesMemory(callee) && !IsOpened(function, inst))) return true;
     }
     return false;
   }
@@ -205,7 +205,7 @@ class InlinePass {
         measure.instructions += 1;
         if (function[inst].op != Op::Call) continue;
         uint32_t callee = PositionOf(function[inst].symbol);
-        if (IsKept(*module_.functions[callee]) && !TakesMemory(*module_.functions[callee])) continue;
+        if (StaysCalled(*module_.functions[callee]) && !TakesMemory(*module_.functions[callee])) continue;
         const Measure& inner = measures_[callee];
         measure.instructions = std::min(measure.instructions + inner.instructions, kHuge);
         if (inner.instructions >= largest) {
@@ -222,12 +222,16 @@ class InlinePass {
     for (uint32_t n : order_) {
       const Function& function = *module_.functions[n];
       const Measure& measure = measures_[n];
-      if (!function.IsKernel() && !IsKept(function)) continue;
+      if (!function.IsKernel() && !StaysCalled(function)) continue;
       if (measure.instructions > config_.instruction_limit) {
+        bool calls = measure.largest_call.Valid();
+        std::string name = "'" + std::string(module_.Text(function.name)) + "'";
         Report(diag::E0301, n, &Measure::largest_call,
-               "inlining makes '" + std::string(module_.Text(function.name)) + "' larger than " +
+               (calls ? "inlining makes " + name + " larger than " : name + " has more than ") +
                    std::to_string(config_.instruction_limit) + " instructions",
-               "call the functions along this chain from a loop instead of several times each");
+               calls ? "call the functions along this chain from a loop instead of several times each, or "
+                       "allow more with --limit-operations=N"
+                     : "allow more with --limit-operations=N");
         fits = false;
       } else if (measure.nesting > config_.nesting_limit) {
         Report(diag::E0302, n, &Measure::deepest_call,

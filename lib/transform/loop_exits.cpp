@@ -56,7 +56,7 @@ class ExitRewriter final : public Rewriter {
         bool first = marks_[around.raw] == 0;
         marks_[around.raw] |= op == Op::Break ? kHasBreak : kHasContinue;
         if (from[around].op != Op::If) {
-          crowded_ = branches_[around.raw] > kMostBranches && !crowded_.Valid() ? around : crowded_;
+          over_limit_ = branches_[around.raw] > kMostBranches && !over_limit_.Valid() ? around : over_limit_;
           break;
         }
         if (first) ++branches_[LoopAround(around).raw];
@@ -66,7 +66,7 @@ class ExitRewriter final : public Rewriter {
 
   bool any() const { return any_; }
   /// A loop that more branches leave than regions may nest; invalid where there is none.
-  Inst crowded() const { return crowded_; }
+  Inst over_limit() const { return over_limit_; }
 
  private:
   static constexpr unsigned char kHasBreak = 1, kHasContinue = 2;
@@ -183,16 +183,13 @@ class ExitRewriter final : public Rewriter {
   Value Trips(Value lo, Value hi, int64_t step) {
     bool wide = into_->TypeOf(lo) == ir::kI64;
     Value low = wide ? lo : builder_.Cast(lo, ir::kI64), high = wide ? hi : builder_.Cast(hi, ir::kI64);
-    Value zero = builder_.I64(0), one = builder_.I64(1);
     Value count = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {high, low}), low});
     if (wide && into_->IntegerConstant(lo).value_or(-1) < 0) {
-      Value wraps = builder_.Make(Op::Lt, {count, zero});
+      Value wraps = builder_.Make(Op::Lt, {count, builder_.I64(0)});
       count = builder_.Make(Op::Select, {wraps, builder_.I64(INT64_MAX), count});
     }
     if (step == 1) return count;
-    Value before_last = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {count, one}), one});
-    Value whole = builder_.Make(Op::Div, {before_last, builder_.I64(step)});
-    return builder_.Make(Op::Add, {whole, builder_.Make(Op::Min, {count, one})});
+    return builder_.Make(Op::CeilDiv, {count, builder_.I64(step)});
   }
 
   /// A `for` that will be unrolled: its body stands behind a flag.
@@ -232,8 +229,7 @@ class ExitRewriter final : public Rewriter {
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
     size_t own = initial.size();
     initial.push_back(builder_.Int(ir::kI1, 1));
-    Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial);
-    (*into_)[loop].flags |= static_cast<uint8_t>(data.flags & ir::kFlagCheckpoint);
+    Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
     (*into_)[loop].attr = data.attr;
     Block around = builder_.block();
     Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
@@ -423,7 +419,7 @@ class ExitRewriter final : public Rewriter {
   analysis::Structure structure_;
   std::vector<unsigned char> marks_;  ///< per `if` and loop: what leaves the loop from inside of it
   std::vector<uint32_t> branches_;    ///< per loop: the branches that leave it or its iteration
-  Inst crowded_;
+  Inst over_limit_;
   bool any_ = false;
 };
 
@@ -434,9 +430,9 @@ bool LowerLoopExits(ir::Module& module, FoldConfig fold, diag::Diagnostics& diag
   for (std::unique_ptr<Function>& function : module.functions) {
     ExitRewriter rewriter(module, *function, fold);
     if (!rewriter.any()) continue;
-    if (rewriter.crowded().Valid()) {
+    if (rewriter.over_limit().Valid()) {
       diagnostics
-          .Error(diag::E0135, (*function)[rewriter.crowded()].span,
+          .Error(diag::E0135, (*function)[rewriter.over_limit()].span,
                  "more than 100 branches of this loop end with 'break' or 'continue'")
           .AddHelp("put the conditions together with 'or', or move parts of the body to loops of their own");
       good = false;

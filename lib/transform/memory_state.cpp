@@ -42,16 +42,17 @@ void MemoryState::Write(Inst from) {
   uint32_t memory_class = facts_.memory().ClassOf(from);
   ClassState& state = classes_[memory_class];
   state.version = next_version_++;
-  std::vector<Known> kept;
+  std::vector<Known> unchanged;
   for (const Known& known : state.known) {
     if (!numbering_.IsVisible(known.block, known.epoch)) continue;
     if (facts_.SameIteration(known.from, from) != Relation::Distinct) continue;
-    kept.push_back(known);
+    unchanged.push_back(known);
   }
-  state.known = std::move(kept);
+  state.known = std::move(unchanged);
 }
 
 void MemoryState::Clobber(uint32_t memory_class) {
+  if (memory_class == kNoClass) return;
   classes_[memory_class].version = next_version_++;
   classes_[memory_class].known.clear();
 }

@@ -18,7 +18,8 @@ class MemoryState {
   void Know(ir::Inst from, ir::Inst to, ir::Value value);
   /// A source access writes its cell; what may be the same cell is forgotten.
   void Write(ir::Inst from);
-  /// Everything of the class may have changed.
+  /// Everything of the class may have changed; of kNoClass, memory that the function does not access, nothing
+  /// is known.
   void Clobber(uint32_t memory_class);
   /// Forgets what is known of every class written inside a source instruction.
   void ClobberWrittenIn(ir::Inst control);

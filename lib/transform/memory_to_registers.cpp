@@ -204,7 +204,8 @@ class PromoteRewriter final : public Rewriter {
                             Map(from_.Operand(inst, 2)), initial, data.flags);
         (*into_)[copy].attr = data.attr;
       } else {
-        copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial);
+        copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+        (*into_)[copy].attr = data.attr;
       }
     }
     for (uint32_t r = 0; r < from_.RegionCount(inst); ++r) {

@@ -208,7 +208,8 @@ class ScalariseRewriter final : public Rewriter {
     } else if (data.op == Op::While) {
       bool has_max = (data.flags & ir::kFlagHasMax) != 0;
       std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
-      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial);
+      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+      (*into_)[copy].attr = data.attr;
     } else {
       std::vector<Type> types;
       for (uint32_t n = 0; n < data.result_count; ++n) {

@@ -300,17 +300,17 @@ class SimplifyRewriter final : public Rewriter {
 
   /// Gives the region of a loop its carried parameters: those that stay are new, the others are mapped
   /// already.
-  void AddCarried(Block source, Block region, uint32_t leading, std::span<const uint32_t> kept) {
-    for (uint32_t n : kept) {
+  void AddCarried(Block source, Block region, uint32_t leading, std::span<const uint32_t> remaining) {
+    for (uint32_t n : remaining) {
       Value param = from_[source].params[leading + n];
       SetMapped(param, into_->AddParam(region, from_.TypeOf(param), from_[param].name));
     }
   }
 
-  void DefineResults(Inst inst, Inst copy, std::span<const uint32_t> kept) {
-    for (uint32_t n = 0; n < kept.size(); ++n) {
-      SetMapped(from_.Result(inst, kept[n]), into_->Result(copy, n));
-      PassName(from_.Result(inst, kept[n]), into_->Result(copy, n));
+  void DefineResults(Inst inst, Inst copy, std::span<const uint32_t> remaining) {
+    for (uint32_t n = 0; n < remaining.size(); ++n) {
+      SetMapped(from_.Result(inst, remaining[n]), into_->Result(copy, n));
+      PassName(from_.Result(inst, remaining[n]), into_->Result(copy, n));
     }
   }
 
@@ -352,7 +352,7 @@ class SimplifyRewriter final : public Rewriter {
     }
     std::vector<Value> operands{lo, hi, step};
     std::vector<Type> types;
-    std::vector<uint32_t> kept, linear;
+    std::vector<uint32_t> remaining, linear;
     for (uint32_t n = 0; n < carried; ++n) {
       if (!live_.IsLive(param_of(n))) {
         ++changes_;
@@ -367,7 +367,7 @@ class SimplifyRewriter final : public Rewriter {
         ++changes_;
         linear.push_back(n);
       } else {
-        kept.push_back(n);
+        remaining.push_back(n);
         operands.push_back(initial);
         types.push_back(from_.TypeOf(param_of(n)));
       }
@@ -379,7 +379,7 @@ class SimplifyRewriter final : public Rewriter {
     Value source_index = from_[source].params[0];
     Value index = into_->AddParam(region, from_.TypeOf(source_index), from_[source_index].name);
     SetMapped(source_index, index);
-    AddCarried(source, region, 1, kept);
+    AddCarried(source, region, 1, remaining);
     EnterRegion(region, inst, true);
     for (uint32_t n : linear) {
       // The number of iterations before this one, times the step of the value.
@@ -395,13 +395,13 @@ class SimplifyRewriter final : public Rewriter {
     }
     VisitContents(source);
     std::vector<Value> yields;
-    for (uint32_t n : kept) yields.push_back(Map(from_.Operand(yield, n)));
+    for (uint32_t n : remaining) yields.push_back(Map(from_.Operand(yield, n)));
     builder_.SetSpan(from_[yield].span);
     builder_.Yield(yields);
     LeaveRegion();
     memory_.ClobberWrittenIn(inst);
     into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, kept);
+    DefineResults(inst, copy, remaining);
     builder_.SetSpan(data.span);
     for (uint32_t n : linear) {
       if (!live_.IsLive(from_.Result(inst, n))) continue;
@@ -445,11 +445,7 @@ class SimplifyRewriter final : public Rewriter {
   Value TripCount(Value lo, Value hi, Value step) {
     Type type = into_->TypeOf(lo);
     Value distance = builder_.Make(Op::Sub, {hi, lo});
-    Value some = distance;
-    if (int64_t stride = *into_->IntegerConstant(step); stride != 1) {
-      Value before_last = builder_.Make(Op::Add, {distance, builder_.Int(type, -1)});
-      some = builder_.Make(Op::Add, {builder_.Make(Op::Div, {before_last, step}), builder_.Int(type, 1)});
-    }
+    Value some = builder_.Make(Op::CeilDiv, {distance, step});
     return builder_.Make(Op::Select, {builder_.Make(Op::Lt, {lo, hi}), some, builder_.Zero(type)});
   }
 
@@ -487,7 +483,7 @@ class SimplifyRewriter final : public Rewriter {
     std::vector<Value> operands;
     if (fixed != 0) operands.push_back(Map(from_.Operand(inst, 0)));
     std::vector<Type> types;
-    std::vector<uint32_t> kept;
+    std::vector<uint32_t> remaining;
     for (uint32_t n = 0; n < data.result_count; ++n) {
       if (!live_.IsLive(param_of(n))) {
         ++changes_;
@@ -500,7 +496,7 @@ class SimplifyRewriter final : public Rewriter {
         SetMapped(from_.Result(inst, n), initial);
         continue;
       }
-      kept.push_back(n);
+      remaining.push_back(n);
       operands.push_back(initial);
       types.push_back(from_.TypeOf(param_of(n)));
     }
@@ -508,7 +504,7 @@ class SimplifyRewriter final : public Rewriter {
     memory_.ClobberWrittenIn(inst);
     Block new_test = into_->NewBlock(copy);
     (*into_)[copy].regions[0] = new_test;
-    AddCarried(test, new_test, 0, kept);
+    AddCarried(test, new_test, 0, remaining);
     EnterRegion(new_test, inst, true);
     VisitContents(test);
     Value new_condition = Map(condition);
@@ -522,7 +518,7 @@ class SimplifyRewriter final : public Rewriter {
     Assume(new_condition, true, 0);
     VisitContents(body);
     std::vector<Value> yields;
-    for (uint32_t n : kept) yields.push_back(Map(from_.Operand(yield, n)));
+    for (uint32_t n : remaining) yields.push_back(Map(from_.Operand(yield, n)));
     builder_.SetSpan(from_[yield].span);
     builder_.Yield(yields);
     Withdraw(undo);
@@ -530,7 +526,7 @@ class SimplifyRewriter final : public Rewriter {
     LeaveRegion();
     memory_.ClobberWrittenIn(inst);
     into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, kept);
+    DefineResults(inst, copy, remaining);
   }
 
   void VisitIf(Inst inst) {
@@ -549,14 +545,14 @@ class SimplifyRewriter final : public Rewriter {
       }
       return;
     }
-    std::vector<uint32_t> kept;
+    std::vector<uint32_t> remaining;
     std::vector<Type> types;
     for (uint32_t n = 0; n < data.result_count; ++n) {
       if (!live_.IsLive(from_.Result(inst, n))) {
         ++changes_;
         continue;
       }
-      kept.push_back(n);
+      remaining.push_back(n);
       types.push_back(from_.TypeOf(from_.Result(inst, n)));
     }
     Inst copy = NewControl(inst, {&condition, 1}, types);
@@ -569,7 +565,7 @@ class SimplifyRewriter final : public Rewriter {
       Assume(condition, r == 0, 0);
       VisitContents(data.regions[r]);
       Inst yield = from_.Terminator(data.regions[r]);
-      for (uint32_t n : kept) yields[r].push_back(Map(from_.Operand(yield, n)));
+      for (uint32_t n : remaining) yields[r].push_back(Map(from_.Operand(yield, n)));
       builder_.SetSpan(from_[yield].span);
       builder_.Yield(yields[r]);
       Withdraw(undo);
@@ -577,10 +573,10 @@ class SimplifyRewriter final : public Rewriter {
     }
     memory_.ClobberWrittenIn(inst);
     into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, kept);
+    DefineResults(inst, copy, remaining);
     builder_.SetSpan(data.span);
-    for (uint32_t n = 0; n < kept.size(); ++n) {
-      Value result = from_.Result(inst, kept[n]);
+    for (uint32_t n = 0; n < remaining.size(); ++n) {
+      Value result = from_.Result(inst, remaining[n]);
       Value yes = yields[0][n], no = yields[1][n];
       Value known;
       if (yes == no) {

@@ -52,15 +52,15 @@ class Sinker {
     Block arms[] = {function_[branch].regions[0], function_[branch].regions[1]};
     Value yields[] = {function_.Operands(function_.Terminator(arms[0]))[number],
                       function_.Operands(function_.Terminator(arms[1]))[number]};
-    uint32_t kept = IsZero(yields[1]) ? 0 : 1;
-    if (!IsZero(yields[1 - kept]) || IsZero(yields[kept]) || IsLight(arms[kept])) return false;
+    uint32_t nonzero = IsZero(yields[1]) ? 0 : 1;
+    if (!IsZero(yields[1 - nonzero]) || IsZero(yields[nonzero]) || IsLight(arms[nonzero])) return false;
     if (!CanPass(block, branch, position)) return false;
     std::vector<Inst>& from = function_[block].insts;
     from.erase(from.begin() + static_cast<std::ptrdiff_t>(position));
-    std::vector<Inst>& to = function_[arms[kept]].insts;
+    std::vector<Inst>& to = function_[arms[nonzero]].insts;
     to.insert(to.end() - 1, sum);
-    function_[sum].parent = arms[kept];
-    function_.SetOperand(sum, 1u + function_[sum].index_count, yields[kept]);
+    function_[sum].parent = arms[nonzero];
+    function_.SetOperand(sum, 1u + function_[sum].index_count, yields[nonzero]);
     moved_ = true;
     return true;
   }

@@ -39,7 +39,7 @@ class UnrollRewriter final : public Rewriter {
           error.AddNote(from_[bound].span,
                         n == 0 ? "the lower bound comes from here" : "the upper bound comes from here");
       }
-      error.AddHelp("leave 'unroll' away; a loop with any bounds can be differentiated");
+      error.AddHelp("remove 'unroll'; a loop with any bounds can be differentiated");
       return Copy(inst);
     }
     uint64_t distance = *hi > *lo ? static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) : 0;
@@ -75,7 +75,8 @@ class UnrollRewriter final : public Rewriter {
         .Error(diag::E0304, from_[inst].span,
                "unrolling makes '" + std::string(module_.Text(from_.name)) + "' larger than " +
                    std::to_string(limit_) + " instructions or iterations")
-        .AddHelp("leave 'unroll' away on this loop or on one around it");
+        .AddHelp(
+            "remove 'unroll' from this loop or from one around it, or allow more with --limit-operations=N");
     for (uint32_t n = 0; n < from_[inst].result_count; ++n)
       SetMapped(from_.Result(inst, n), Map(from_.Operand(inst, 3 + n)));
   }

@@ -99,11 +99,11 @@ void ValueNumbering::Add(Entry entry) {
 
 void ValueNumbering::Grow() {
   // What is closed leaves the table here too.
-  std::vector<Entry> kept;
+  std::vector<Entry> visible;
   for (const Entry& entry : entries_) {
-    if (IsVisible(entry.block, entry.epoch)) kept.push_back(entry);
+    if (IsVisible(entry.block, entry.epoch)) visible.push_back(entry);
   }
-  entries_ = std::move(kept);
+  entries_ = std::move(visible);
   size_t size = 64;
   while (size < 2 * entries_.size() + 2) size *= 2;
   buckets_.assign(size, kEnd);

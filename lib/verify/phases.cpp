@@ -3,9 +3,11 @@
 // with derivatives of their own and for parameters that are vectors; from Differentiated on there are no
 // calls, from Lowered on no adstacks.
 
+#include "analysis/loops.h"
 #include "analysis/tasks.h"
 #include "diag/errors/verify.h"
 #include "ir/check.h"
+#include "ir/raise_words.h"
 #include "support/side_table.h"
 #include "verify/form.h"
 #include "verify/rules.h"
@@ -27,7 +29,7 @@ bool IsStackOp(Op op) {
 
 /// Calls of a function with derivatives of its own stay until those are opened, and in derived kernels so
 /// are calls of what it names.
-bool IsKept(const ir::Module& module, const Function* callee) {
+bool StaysCalled(const ir::Module& module, const Function* callee) {
   if (callee == nullptr) return false;
   if (callee->vjp.Valid() || callee->jvp.Valid()) return true;
   for (const auto& function : module.functions) {
@@ -91,7 +93,7 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (form >= Form::NoExits && (data.op == Op::Break || data.op == Op::Continue))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a loop");
     if (!function.IsKernel()) continue;
-    if (form >= Form::Inlined && data.op == Op::Call && !IsKept(module, module.Find(data.symbol)))
+    if (form >= Form::Inlined && data.op == Op::Call && !StaysCalled(module, module.Find(data.symbol)))
       context.Error(diag::E0207, data.span,
                     "a call of " + context.Symbol(data.symbol) + " is left after inlining");
     if (form >= Form::Unrolled && data.op == Op::For && (data.flags & ir::kFlagUnroll) != 0)
@@ -102,13 +104,60 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (form < Form::Scalars || data.op == Op::Call) continue;
     if (ir::ClassOf(data.op) == ir::OpClass::Composed)
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after scalarisation");
-    if (module.phase == Phase::Lowered && ir::Has(data.op, ir::OwnText))
+    if (module.phase >= Phase::Lowered && ir::Has(data.op, ir::OwnText))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
     if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
     if (!MayTouchVectors(function, module.phase, data.op) && TouchesVectors(function, inst))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
   }
   if (form >= Form::Isolated && function.IsKernel()) CheckIsolation(context, function, body);
+}
+
+/// A loop over the steps of a segment stands in the body of the loop over segments, alone. Source text has
+/// none: that its loop has the form which reverse mode relies on is for the pass to make sure of.
+void CheckSteps(Context& context, const Function& function, std::span<const Inst> body) {
+  for (Inst inst : body) {
+    const InstData& data = function[inst];
+    if ((data.op != Op::For && data.op != Op::While) || (data.flags & ir::kFlagSteps) == 0) continue;
+    if (context.module.phase == Phase::Parsed) {
+      context.Error(diag::E0207, data.span,
+                    "a loop is marked 'steps', which the pass 'checkpoint' alone writes");
+      continue;
+    }
+    Inst around = function[data.parent].owner;
+    if (!around.Valid() || analysis::StepsOf(function, around) != inst)
+      context.Error(
+          diag::E0207, data.span,
+          "a loop that is marked 'steps' is not the only one right in a loop that is marked 'checkpoint'");
+  }
+}
+
+/// Rows and reports of overflows name what a plan has numbered, and a plan is made here, not read.
+void CheckNoRows(Context& context, const Function& function, std::span<const Inst> body) {
+  for (Inst inst : body) {
+    const InstData& data = function[inst];
+    if (ir::ClassOf(data.op) == ir::OpClass::Row || data.op == Op::StatusRaise)
+      context.Error(
+          diag::E0207, data.span,
+          ir::OpName(data.op) + " names what the plan of the adstacks has, and there is no plan yet");
+  }
+}
+
+/// What a printer of code goes by is for the passes of raising to write.
+void CheckNoRaiseWords(Context& context, const Function& function, std::span<const Inst> body) {
+  for (Inst inst : body) {
+    for (const ir::RaiseWord& word : ir::RaiseWordsOf(function[inst].op)) {
+      if ((function[inst].flags & word.flag) != 0)
+        context.Error(diag::E0207, function[inst].span,
+                      ir::OpName(function[inst].op) + " is marked '" + std::string(word.word) +
+                          "', which only raising writes");
+    }
+    bool lanes = ir::ClassOf(function[inst].op) == ir::OpClass::Control && function[inst].op != Op::Call &&
+                 function[inst].component != ir::kNoAttr;
+    if (lanes)
+      context.Error(diag::E0207, function[inst].span,
+                    ir::OpName(function[inst].op) + " is marked 'lanes', which only raising writes");
+  }
 }
 
 void AppendBody(const Function& function, ir::Block block, std::vector<Inst>* order) {
@@ -123,16 +172,19 @@ void AppendBody(const Function& function, ir::Block block, std::vector<Inst>* or
 
 void CheckPhase(Context& context, const Function& function, std::span<const Inst> body) {
   Phase phase = context.module.phase;
+  CheckSteps(context, function, body);
+  if (phase < Phase::Lowered) CheckNoRows(context, function, body);
+  if (phase < Phase::Raised) CheckNoRaiseWords(context, function, body);
   if (phase == Phase::Parsed) return;
   CheckFunctionForm(context, function, body, Form::Isolated);
   if (!function.IsKernel()) return;
   for (Inst inst : body) {
     const InstData& data = function[inst];
-    bool kept = data.op == Op::Call && IsKept(context.module, context.module.Find(data.symbol));
-    if (phase >= Phase::Differentiated && kept)
+    bool stays = data.op == Op::Call && StaysCalled(context.module, context.module.Find(data.symbol));
+    if (phase >= Phase::Differentiated && stays)
       context.Error(diag::E0207, data.span,
                     "a call of " + context.Symbol(data.symbol) + " is left after differentiation");
-    if (phase == Phase::Lowered && IsStackOp(data.op))
+    if (phase >= Phase::Lowered && IsStackOp(data.op))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
   }
 }

@@ -26,6 +26,8 @@ class Recorded {
     if (name == "ragged") {
       program_->Buffer("n", {kSize}, trips);
       program_->Number("scale", 0.9);
+    } else if (name == "dealt") {
+      program_->Buffer("n", {1}, {40});
     } else {
       program_->Number("n", 4);
     }
@@ -88,6 +90,32 @@ inline void CheckNothingRuns(OnDevice& device) {
     CHECK(recorded.FirstAdjoint() == 8 + turn);
     recorded.backward->Write(5, recorded.arguments[5]);  // the gradient clears the adjoint of what is stored
   }
+}
+
+/// The record fits, and the gradient's own iterations have changed since it was sized: what is reported is
+/// that, and not a loop of the record.
+inline void CheckMovedWithRecord(OnDevice& device) {
+  Recorded recorded(device, "dealt");
+  recorded.backward->SetVersion(2, 1);
+  recorded.forward->Plan();
+  recorded.backward->Plan();
+  recorded.forward->MustRun();
+  recorded.backward->MustRun();
+  recorded.backward->Write(recorded.arguments);
+  recorded.arguments[2].tensor.Set(0, 25);
+  recorded.forward->Write(2, recorded.arguments[2]);
+  recorded.backward->Write(2, recorded.arguments[2]);
+  recorded.forward->MustRun();
+  CHECK(recorded.backward->Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
+  INFO(device.text());
+  for (const char* part : {"kernel 'dealt.grad'", "made for 40 iterations", "come to 25 now"})
+    CHECK(device.text().find(part) != std::string::npos);
+  recorded.backward->MustRun();
+  // And the other way round: the record does not fit.
+  recorded.SetTrips(0, 30);
+  CHECK(recorded.backward->Run() == ADRT_ERROR_BOUNDS_CHANGED);
+  INFO(device.text());
+  CHECK(device.text().find("made 25 trips in 'dealt' and would make 30 now") != std::string::npos);
 }
 
 /// Sizes and places that a record must have.

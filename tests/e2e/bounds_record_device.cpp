@@ -12,6 +12,11 @@ TEST_CASE("nothing runs where a bound has changed") {
   CheckNothingRuns(device);
 }
 
+TEST_CASE("a record that fits and iterations that have moved") {
+  ThisDevice device(kRecords, true);
+  CheckMovedWithRecord(device);
+}
+
 TEST_CASE("what a bounds record must be") {
   ThisDevice device(kRecords, true);
   CheckRecordArguments(device);

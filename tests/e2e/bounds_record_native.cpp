@@ -13,6 +13,11 @@ TEST_CASE("nothing runs where a bound has changed", "[row:C1]") {
   CheckNothingRuns(device);
 }
 
+TEST_CASE("a record that fits and iterations that have moved", "[row:C1]") {
+  OnCpu device(kRecords, 2, nullptr, true);
+  CheckMovedWithRecord(device);
+}
+
 TEST_CASE("what a bounds record must be") {
   OnCpu device(kRecords, 2, nullptr, true);
   CheckRecordArguments(device);

@@ -57,6 +57,35 @@ inline void CheckWithin(WithinBudget& device, const BudgetCase& one, const Withi
   if (heap_bytes) *heap_bytes = cut.heap_bytes;
 }
 
+/// Budgets from `least` bytes on to what the launch takes without one: each runs it, or is refused with bytes
+/// that do. Numbers are the same to the bit, but for `sums`, which depend on the order of their terms.
+inline void SweepBudgets(WithinBudget& device, const std::string& kernel, const WithinBudget::Given& given,
+                         uint64_t least, uint64_t step, const std::string& sums) {
+  INFO(kernel);
+  WithinBudget::Outcome whole = device.Run(kernel, given, 0);
+  INFO(whole.text);
+  REQUIRE(whole.status == ADRT_OK);
+  uint32_t refused = 0;
+  for (uint64_t budget = least; budget <= whole.heap_bytes; budget += step) {
+    INFO("a budget of " << budget << " bytes");
+    uint64_t enough = budget;
+    WithinBudget::Outcome cut = device.Run(kernel, given, budget);
+    if (cut.status == ADRT_ERROR_HEAP_TOO_SMALL) {
+      ++refused;
+      enough = cut.needed_bytes;
+      CHECK(enough > budget);
+      cut = device.Run(kernel, given, enough);
+    }
+    INFO(cut.text);
+    REQUIRE(cut.status == ADRT_OK);
+    CHECK(cut.heap_bytes <= enough);
+    for (const auto& [name, bytes] : whole.buffers) {
+      if (name != sums) CHECK(cut.buffers.at(name) == bytes);
+    }
+  }
+  CHECK(refused > 0);
+}
+
 /// One loop compiled for whole tapes, for segments of a fixed length and of a launch's choice.
 inline void CompareWays(WithinBudget& device) {
   const BudgetCase& whole = kBudgetCases[0];
@@ -101,7 +130,7 @@ inline void CompareBudgets(WithinBudget& device, uint32_t workers) {
 
     if (one.sized) CHECK(least < whole.heap_bytes);
     uint64_t most = std::max(whole.heap_bytes, 2 * least);
-    uint32_t kept = 0;
+    uint32_t with_segments = 0;
     for (int turn = 0; turn < 8; ++turn) {
       uint64_t budget = turn == 0 ? whole.heap_bytes : least + random() % (most - least + 1);
       if (budget < least) continue;
@@ -112,9 +141,9 @@ inline void CompareBudgets(WithinBudget& device, uint32_t workers) {
       INFO(said.text);
       CHECK(said.status == ADRT_OK);
       CHECK(said.heap_bytes == heap_bytes);
-      for (uint64_t segment : said.segments) kept += segment > 0 ? 1 : 0;
+      for (uint64_t segment : said.segments) with_segments += segment > 0 ? 1 : 0;
     }
-    if (workers > 0 && one.sized) CHECK((kept > 0) == one.keeps);
+    if (workers > 0 && one.sized) CHECK((with_segments > 0) == one.keeps);
     if (workers > 0 && one.sized) {
       WithinBudget::Outcome said = device.Size(gradient, given, least - 1, workers);
       CHECK(said.status == ADRT_ERROR_HEAP_TOO_SMALL);

@@ -50,6 +50,23 @@ TEST_CASE("gradients within a budget on the CPU", "[budget]") {
   CompareBudgets(device, kWorkers);
 }
 
+// Evaluating a stack of the last task takes too long only for one of the segment lengths, which is tried when
+// another stack has been counted already.
+TEST_CASE("stacks that are counted from some segment length on", "[budget]") {
+  constexpr int64_t kSize = 60;
+  WithinBudget device(std::string(ADC_TESTS) + "/budget/open.ir", "cpu:x86-64", Cpu(3));
+  WithinBudget::Given given;
+  given.size = kSize;
+  given.numbers["n"] = {11};
+  given.numbers["q"] = {9};
+  for (int64_t k = 0; k < kSize; ++k) {
+    given.numbers["x"].push_back(0.1 + 0.01 * static_cast<double>((k * 37) % kSize));
+    given.numbers["c"].push_back(static_cast<double>(k));
+    given.numbers["loss.adj"].push_back(1);
+  }
+  SweepBudgets(device, "mixed.grad", given, 64, 64, "loss");
+}
+
 // 64 workers may each come to the longest loop of %length, so that whole tapes take 64 times a gigabyte. One
 // iteration is that long, so that the test is not.
 TEST_CASE("a tape of 64 GB within 256 MB", "[budget]") {

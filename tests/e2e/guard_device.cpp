@@ -2,6 +2,7 @@
 
 #include "../support/this_device.h"
 #include "guard_cases.h"
+#include "guard_long_loops.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -29,6 +30,20 @@ TEST_CASE("iterations whose bounds have moved are not run", "[guard]") {
   ThisDevice device(file.path);
   CheckMovedBounds(device, file.path);
 }
+
+#if defined(ADC_TEST_ON_VULKAN)
+TEST_CASE("loops of any length end where they should, or the launch says that they did not", "[guard]") {
+  PassingFile file(long_loops);
+  for (const char* target : {"vulkan:1.2", "vulkan:1.2-near"}) {
+    INFO(target);
+    OnVulkan device(file.path, false, target);
+    adrt_device_report report = {};
+    report.struct_size = sizeof report;
+    device.Must(adrt_device_info(device.device(), &report, device.Error()));
+    CheckLongLoops(device, file.path, std::string(report.name).find("llvmpipe") != std::string::npos);
+  }
+}
+#endif
 
 TEST_CASE("what was sized runs, and what changed since is right or reported", "[guard]") {
   constexpr uint32_t kNests = 10;

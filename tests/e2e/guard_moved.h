@@ -16,6 +16,14 @@ kernel @moved(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %n: buffer<i32, 
     store %y[%i], %w
   }
 }
+kernel @counted(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %n: buffer<f32, 1>) {
+  %c = cast (load %n[0]) to i32
+  parallel %i in 0..%c {
+    %v = load %x[%i]
+    %w = mul %v, %v
+    store %y[%i], %w
+  }
+}
 kernel @moved2(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %n: buffer<i32, 1>) {
   %c = load %n[0]
   %k = add %c, 1
@@ -38,7 +46,8 @@ inline void CheckMovedBounds(OnDevice& device, const std::string& path) {
     const char* place;
   };
   const Case cases[] = {{"moved", [](int64_t bound) { return bound; }, ":4:3"},
-                        {"moved2", [](int64_t bound) { return bound * (bound + 1); }, ":13:3"}};
+                        {"counted", [](int64_t bound) { return bound; }, ":12:3"},
+                        {"moved2", [](int64_t bound) { return bound * (bound + 1); }, ":21:3"}};
   for (const Case& one : cases) {
     INFO(one.kernel);
     auto with = [&](int64_t bound) {

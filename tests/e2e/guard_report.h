@@ -126,7 +126,7 @@ inline void CheckReport(OnDevice& device) {
   launch.Plan();
   device.Must(adrt_plan_with_cap(launch.plan(), 16 * 1024, device.Error()));
   CHECK(run(std::vector<double>(kThreads, 40000)) == ADRT_ERROR_ADSTACK_OVERFLOW);
-  CHECK(Says(device, "raise the cap of adrt_plan_with_cap"));
+  CHECK(Says(device, "Raise the cap of adrt_plan_with_cap"));
   // Without a version every launch follows.
   launch.SetVersion(Waves::kBounds, 0);
   launch.Plan();

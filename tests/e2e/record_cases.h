@@ -221,7 +221,7 @@ inline void CheckRecordedTrips(OnDevice& device, Recorder& recorder, OnDevice& c
   CHECK(recorder.RecordLaunch(some.plan(), nullptr, block.region(), device.Error()) ==
         ADRT_ERROR_NEEDS_DEVICE_DATA);
   INFO(device.text());
-  CHECK(Says(device, "how often it runs is to be counted"));
+  CHECK(Says(device, "its number of iterations must be counted"));
   CHECK(Says(device, "waves.ir:57:3"));
   run_both("some.grad", some, many, 50, 2);
   some.Write(few);
@@ -249,7 +249,7 @@ inline void CheckRecordedTrips(OnDevice& device, Recorder& recorder, OnDevice& c
   CHECK(recorder.RecordLaunch(late.plan(), nullptr, block.region(), device.Error()) ==
         ADRT_ERROR_NEEDS_DEVICE_DATA);
   INFO(device.text());
-  CHECK(Says(device, "how often it runs depends on what the kernel computes: use adrt_run"));
+  CHECK(Says(device, "its number of iterations depends on what the kernel computes: use adrt_run"));
   recorder.Submit();
   interp::Arguments by_run = program->arguments(), expected = by_run;
   device.Run("late", by_run);
@@ -257,6 +257,68 @@ inline void CheckRecordedTrips(OnDevice& device, Recorder& recorder, OnDevice& c
   CHECK(Difference(expected, by_run) == 0);
   CHECK(by_run[2].tensor.Get(6) == 3);
   CHECK(by_run[2].tensor.Get(7) == 0);
+}
+
+/// A bound that code has counted and that changes on the queue after the plan was resolved: no iteration past
+/// it, and the launch says where.
+inline void CheckRecordedMoves(OnDevice& device, Recorder& recorder) {
+  constexpr int64_t kCount = 40;
+  std::vector<uint32_t> status;
+  auto with = [&](int64_t bound) {
+    auto program = Program::OfFile(waves_file, "told");
+    program->Buffer("x", {kCount}, Many(kCount, 3));
+    program->Buffer("low", {1}, {static_cast<double>(bound)});
+    program->Buffer("y", {kCount}, Many(kCount, -1));
+    return program->arguments();
+  };
+  auto check_run_to = [&](OnDevice::Launch& launch, int64_t bound) {
+    interp::Arguments found = with(bound);
+    launch.Read(found);
+    for (int64_t i = 0; i < kCount; ++i)
+      REQUIRE((found[2].tensor.Get(i) == -1 || (i < bound && found[2].tensor.Get(i) == 9)));
+    return found[2].tensor.Get(0) == 9;
+  };
+  for (auto [counted, met] : {std::pair{13, 30}, {30, 13}, {0, 7}, {7, 0}}) {
+    INFO(counted << " iterations counted, " << met << " met on " << device.kind());
+    OnDevice::Launch launch(device, "told", with(counted));
+    launch.Plan();
+    CHECK(CountAndResolve(device, recorder, launch, with(counted)) == 1);
+    RecordAndRun(device, recorder, launch, status);
+    device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+    CHECK(check_run_to(launch, counted) == (counted > 0));
+    launch.Write(with(met));
+    RecordAndRun(device, recorder, launch, status);
+    CHECK(adrt_status_read(launch.plan(), status.data(), device.Error()) == ADRT_ERROR_ADSTACK_OVERFLOW);
+    INFO(device.text());
+    for (const std::string& part :
+         {std::string("kernel 'told', task 0"), std::string("waves.ir:82:3"),
+          "made for " + std::to_string(counted) + " iterations", "come to " + std::to_string(met) + " now",
+          std::string("the content of 'low'")})
+      CHECK(Says(device, part));
+    CHECK(!check_run_to(launch, met));
+    launch.Write(with(met));
+    CHECK(CountAndResolve(device, recorder, launch, with(met)) == 1);
+    RecordAndRun(device, recorder, launch, status);
+    device.Must(adrt_status_read(launch.plan(), status.data(), device.Error()));
+    CHECK(check_run_to(launch, met) == (met > 0));
+  }
+}
+
+/// A status block where no descriptor can begin, of code that has nothing else: refused before anything is
+/// recorded.
+inline void CheckOddStatus(OnDevice& device, Recorder& recorder) {
+  constexpr int64_t kCount = 16;
+  interp::Arguments given = GradientOf("waves", kCount, 0.5, Many(kCount, 32));
+  OnDevice::Launch launch(device, "waves.grad", given);
+  launch.Plan();
+  Resolve(device, launch, given);
+  DeviceBytes heap(device, std::max<uint64_t>(launch.Report().heap_bytes, 256)),
+      block(device, ADRT_STATUS_BYTES, 24);
+  CHECK(recorder.RecordLaunch(launch.plan(), &heap.region(), block.region(), device.Error()) ==
+        ADRT_ERROR_DEVICE_FEATURE);
+  INFO(device.text());
+  CHECK(Says(device, "no descriptor reaches 'status block': it begins at byte 24"));
+  recorder.Submit();
 }
 
 /// A bound that is read back, an overflow in a recorded launch, and what recording refuses.

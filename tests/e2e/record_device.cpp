@@ -38,6 +38,26 @@ TEST_CASE("recorded counts say how often a loop runs", "[record]") {
   CheckRecordedTrips(device, device, cpu);
 }
 
+TEST_CASE("bounds that code has counted and that move on the queue", "[record]") {
+  OwnDevice device(waves_file);
+  CheckRecordedMoves(device, device);
+}
+
+#if defined(ADC_TEST_ON_VULKAN)
+TEST_CASE("code without device addresses runs where its descriptors are not pushed", "[record]") {
+  OwnVulkan device(waves_file, false, "vulkan:1.2-near", false);
+  OnCpu cpu(waves_file, 2);
+  CheckRecordedCounts(device, device, cpu);
+  CheckRecordedRows(device, device, cpu);
+  CheckRecordedOverflow(device, device, cpu);
+}
+
+TEST_CASE("a status block that no descriptor reaches is refused by name", "[record]") {
+  OwnVulkan device(waves_file, false, "vulkan:1.2-near");
+  CheckOddStatus(device, device);
+}
+#endif
+
 #if !defined(ADC_TEST_ON_PREPARED)  // its kernels are made when it runs
 TEST_CASE("whatever came before, a plan is as a fresh one", "[sequence]") {
   CheckSequences(

@@ -74,6 +74,7 @@ kernel @checkpointed(%x: buffer<f64, 1> diff, %loss: buffer<f64, 0> diff, %p: bu
 }
 """, {"x": "random[300]", "loss": "0", "p": "ones[3]", "n": "400", "loss.adj": "1"},
                      ("loss", "x.adj", "p.adj"), True),
+    # Vulkan lets a device round square roots as it likes.
     "fields": ("""
 layout @grid { dense[6, 6] { mass: f32 diff  velocity: vec<f32, 3> diff } total: f32 diff }
 kernel @fields(%g: @grid, %x: buffer<vec<f32, 3>, 1> diff, %to: buffer<i32, 1>) {
@@ -87,7 +88,7 @@ kernel @fields(%g: @grid, %x: buffer<vec<f32, 3>, 1> diff, %to: buffer<i32, 1>) 
     atomic add %g::total[], %m
   }
 }
-""", {"x": "random[700]", "to": "TO[700]", "g": "zeros", "g.adj": "FIELDS"}, ("g", "x.adj"), True),
+""", {"x": "random[700]", "to": "TO[700]", "g": "zeros", "g.adj": "FIELDS"}, ("g", "x.adj"), False),
     "extremes": ("""
 kernel @extremes(%x: buffer<f32, 1>, %to: buffer<i32, 1>, %low: buffer<f32, 1>, %high: buffer<f32, 1>) {
   parallel %i in 0..shape(%x, 0) {
@@ -277,11 +278,10 @@ def check_program(runner, devices, name, samples):
     wrong = 0
     kernels = [name] if name == "extremes" else [name, name + ".grad"]
     for kernel in kernels:
-        first = None
+        of_cpu = None
         own = [out for out in outs if out.endswith(".adj") == kernel.endswith(".grad")]
         for device in devices:
-            if device != "cpu" and not same_summands:
-                first = None
+            first = None
             runs = [(threads, budget) for threads in (1, 2, 3, 7) for budget in BUDGETS] if device == "cpu" else \
                 [(0, None)] * 3
             for threads, budget in runs:
@@ -300,7 +300,11 @@ def check_program(runner, devices, name, samples):
                 first = first or left
                 if left != first:
                     wrong += 1
-                    print(f"{kernel} on {device}, {threads} threads, budget {budget}: other bytes")
+                    print(f"{kernel} on {device}, {threads} threads, budget {budget}: other bytes than in its first run")
+            of_cpu = of_cpu or first
+            if same_summands and first != of_cpu:
+                wrong += 1
+                print(f"{kernel} on {device}: other bytes than on the CPU")
     return wrong
 
 

@@ -31,8 +31,8 @@ Usage: run_gradients.py [--device DEVICE [--validate] [--confined] [--large]]
                         ADC FOLDER [PROGRAM...]
 
 --device runs them on cpu (the default), cuda, vulkan, hip or metal. A program that a device cannot do for a reason that
-it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent. --confined: nobody vouches for the code, which has no
-device addresses.
+it gives (exit code 5) is reported as skipped. --validate: Vulkan's validation layer watches, and must be silent.
+--confined: the code is unverified, and has no device addresses.
 --compile-to only compiles, for the targets given, into a folder of bundles, and --bundles runs these: so that a
 machine without the compiler can run them (adc-runtime in place of ADC). Of targets that are given as A|B each program
 takes one in turn, or all with ADC_FULL=1 in the environment, and one of the options of --compiled-with alike.

@@ -118,13 +118,39 @@ func @f_vjp(%a: f64, %n: i32, %g: f64, %h: i32) -> f64 {
     add_to %x.adj[%i], %p plain
     add_to %x.adj[0], (fma %p, %q, 0x1p-3)
     %row = row.claim 0
-    %b = row.load %row, 8 : f32
-    row.store %row, (row.base 1), 2:f64
+    %b = row.load %row, 1, 8 : f32
+    row.store %row, 1, %i, 2:f64
     status.raise 0, 1, (row.capacity 1)
     %m = mat.make %b, %b, %b, %b, %b, %b : mat<f32, 2, 3>
     %id = identity mat<f32, 3, 3>
   }
 }
 // the end
+)",
+      R"(type real = f32
+const @n = 4 * 2 - 1 : i32
+const @h = 1.0 / real(@n) > 0.1 ? 0.5 : -0.25 : real
+layout @l { dense[@n + 1] { a: vec<real, @n - 4> diff } }
+func @len<T>(%v: vec<T, 3>) -> T {
+  return sqrt(dot(%v, %v) + 1e-6) * T(2) - -1.0
+}
+kernel @k(%x: buffer<vec<real, 3>, 1> diff, %l: @l, %n: i32, %c: i1, %m: mat<f32, 2, 2>) {
+  parallel %i in 0..shape(%x, 0) - 1 {
+    %p = %x[%i + 1]
+    %a = %p.x + %p[1] * %x[%i].z - @len(%p) / (2.0 + @h)
+    %b = %i < %n && %x[%i].x > 0.0 || !%c ? @len<f32>(%p) : -%a
+    %x[%i % 3].y = %a * 1.0 / 3.0
+    %l::a[%i & 3] = vec<real, 3>(%a, 0, 1) * max(%b, 0.5)
+    %s = for %k in 0..%n*2 carry(%s = %a) { %t = %s * 2.0  yield %t }
+    %r = if %a < 0.0 { yield 1.0 } else if %a > 1.0 { yield %s } else { yield 0.5 * 0.5 }
+    %u = i64(%i) << 2 ^ ~i64(%n) | 1
+    %w = cast(%n to f32) + select(%c, %r, 1.0) + %m[0, 1] + (mul %a, (add %b, 1.0)) * random(%n, 7 : f32)
+  }
+}
+)",
+      R"(func @f(%a: f32, %c: i1) -> f32 {
+  %b = ((%a)) + (-(%a * (2.0 - 1.0))) * + %c ? 1.0 : 2.0:f32
+  return %a.x [1] (%b) % 3 == !~-%a &&
+}
 )"};
 }

@@ -98,10 +98,10 @@ std::vector<uint8_t> RepackChanged(const std::vector<uint8_t>& file, uint32_t se
   if (contents.empty()) return {};
   // Most of what decides is in the metadata, which comes first.
   Content& chosen = contents[seed % 4 != 0 ? 0 : seed / 4 % contents.size()];
-  size_t size = chosen.bytes.size(), room = size + 256 < most ? size + 256 : most;
-  if (room < size) return {};
-  chosen.bytes.resize(room);
-  chosen.bytes.resize(change(chosen.bytes.data(), size, room));
+  size_t size = chosen.bytes.size(), capacity = size + 256 < most ? size + 256 : most;
+  if (capacity < size) return {};
+  chosen.bytes.resize(capacity);
+  chosen.bytes.resize(change(chosen.bytes.data(), size, capacity));
   if (chosen.bytes.empty()) return {};
   return Pack(contents);
 }

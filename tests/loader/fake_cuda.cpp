@@ -91,9 +91,9 @@ int ModuleLoad(void** module, const void* image, unsigned count, int* options, v
   CALL("cuModuleLoadDataEx")
   if (!fake->compile_log.empty()) {
     for (unsigned index = 0; index + 1 < count; ++index) {
-      size_t room = reinterpret_cast<size_t>(values[index + 1]);
+      size_t capacity = reinterpret_cast<size_t>(values[index + 1]);
       if (options[index] == 5 && options[index + 1] == 6)
-        std::strncpy(static_cast<char*>(values[index]), fake->compile_log.c_str(), room);
+        std::strncpy(static_cast<char*>(values[index]), fake->compile_log.c_str(), capacity);
     }
     return fake->compile_error;
   }

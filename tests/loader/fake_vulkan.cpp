@@ -106,6 +106,7 @@ void VKAPI_CALL vkGetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDevic
   head.limits.maxStorageBufferRange = static_cast<uint32_t>(current->storage_range);
   head.limits.minStorageBufferOffsetAlignment = 16;
   head.limits.maxPerStageDescriptorStorageBuffers = 16;
+  head.limits.maxDescriptorSetStorageBuffers = head.limits.maxPerStageResources = 16;
   head.limits.maxComputeWorkGroupCount[0] = current->group_count;
   head.limits.maxComputeWorkGroupSize[0] = 1024;
   head.limits.maxComputeWorkGroupInvocations = 1024;
@@ -328,6 +329,33 @@ void VKAPI_CALL vkDestroyDescriptorSetLayout(VkDevice, VkDescriptorSetLayout lay
   Note("vkDestroyDescriptorSetLayout");
   Destroy(layout, "set layout");
 }
+VkResult VKAPI_CALL vkCreateDescriptorPool(VkDevice, const VkDescriptorPoolCreateInfo*,
+                                           const VkAllocationCallbacks*, VkDescriptorPool* pool) {
+  FAIL_HERE(vkCreateDescriptorPool);
+  *pool = Make<VkDescriptorPool>("descriptor pool");
+  return VK_SUCCESS;
+}
+void VKAPI_CALL vkDestroyDescriptorPool(VkDevice, VkDescriptorPool pool, const VkAllocationCallbacks*) {
+  Note("vkDestroyDescriptorPool");
+  Destroy(pool, "descriptor pool");
+}
+// A set is its pool: each pool has one, which goes with it.
+VkResult VKAPI_CALL vkAllocateDescriptorSets(VkDevice, const VkDescriptorSetAllocateInfo* info,
+                                             VkDescriptorSet* sets) {
+  FAIL_HERE(vkAllocateDescriptorSets);
+  Look(info->descriptorPool, "descriptor pool");
+  Look(*info->pSetLayouts, "set layout");
+  std::memcpy(sets, &info->descriptorPool, sizeof *sets);
+  return VK_SUCCESS;
+}
+void VKAPI_CALL vkUpdateDescriptorSets(VkDevice, uint32_t count, const VkWriteDescriptorSet* writes, uint32_t,
+                                       const VkCopyDescriptorSet*) {
+  Note("vkUpdateDescriptorSets");
+  for (uint32_t number = 0; number < count; ++number) {
+    Look(writes[number].dstSet, "descriptor pool");
+    Look(writes[number].pBufferInfo->buffer, "buffer");
+  }
+}
 VkResult VKAPI_CALL vkCreatePipelineLayout(VkDevice, const VkPipelineLayoutCreateInfo*,
                                            const VkAllocationCallbacks*, VkPipelineLayout* layout) {
   FAIL_HERE(vkCreatePipelineLayout);
@@ -357,6 +385,13 @@ void VKAPI_CALL vkDestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocat
 void VKAPI_CALL vkCmdBindPipeline(VkCommandBuffer, VkPipelineBindPoint, VkPipeline pipeline) {
   Look(pipeline, "pipeline");
   Command("vkCmdBindPipeline");
+}
+void VKAPI_CALL vkCmdBindDescriptorSets(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout layout,
+                                        uint32_t, uint32_t count, const VkDescriptorSet* sets, uint32_t,
+                                        const uint32_t*) {
+  Look(layout, "layout");
+  Look(*sets, "descriptor pool");
+  Command("vkCmdBindDescriptorSets " + std::to_string(count));
 }
 void VKAPI_CALL vkCmdPushConstants(VkCommandBuffer, VkPipelineLayout layout, VkShaderStageFlags, uint32_t,
                                    uint32_t bytes, const void*) {

@@ -68,6 +68,7 @@ KernelMeta Saxpy() {
   kernel.params.push_back(Buffer("y", ScalarType::kF32, 1, Access::kReadWrite));
   kernel.params.push_back(Scalar("a", ScalarType::kF32));
   kernel.params[1].shape_i32 = true;
+  kernel.params[1].shape_i32_axes = 1;
   kernel.tasks.push_back(Task("saxpy", 0, {kernel.exprs.Shape(1, 0)}));
   return kernel;
 }

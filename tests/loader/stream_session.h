@@ -152,8 +152,8 @@ void FailEveryCall(const DriverFailure& failure, const char* allocates, Work wor
     ++failures;
     REQUIRE(status == failure.status);
     REQUIRE(native == failure.code);
-    bool room = failure.code == 2 && fake.failed == allocates;
-    REQUIRE((room || text.find(fake.failed + " failed") != std::string::npos));
+    bool out_of_memory = failure.code == 2 && fake.failed == allocates;
+    REQUIRE((out_of_memory || text.find(fake.failed + " failed") != std::string::npos));
   }
   CHECK(failures > 60);
 }

@@ -9,6 +9,10 @@ Floats are rounded to their type after each operation. Integers wrap. Iterations
 other, and every access to a buffer is looked at: one out of range is OutOfRange, one that another iteration of the same
 task can race with is Race. A kernel for which either is raised is not a program that means anything.
 
+With `blurred`, the same kernel is written with a random error in what the specification leaves open: a unit in the last place
+of sums, products and what is stored, four of functions, and any of equal values as the winner of an extremum. Such runs are what
+right executions may differ by, and no more (execute.excuse).
+
 Decisions. Comparisons, floors, casts to integers and the like stand on an edge where a rounding more or less decides.
 `margin` is how near the kernel came to one, relative: where it is small, two right executions may differ. Values that
 are "exact", sums, products, quotients and square roots of what nobody writes, have no such edge: the specification
@@ -115,6 +119,52 @@ def f_log2(x):
     return math.log2(x) if x > 0 else (-math.inf if x == 0 else math.nan)
 
 
+def f_log10(x):
+    return math.log10(x) if x > 0 else (-math.inf if x == 0 else math.nan)
+
+
+def f_log1p(x):
+    return math.log1p(x) if x > -1 else (-math.inf if x == -1 else math.nan)
+
+
+def f_acosh(x):
+    return math.acosh(x) if x >= 1 else math.nan
+
+
+def f_atanh(x):
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x) if abs(x) < 1 else math.nan
+
+
+def f_sinpi(x):
+    """sin(pi x), the half turns taken off without a rounding."""
+    if not math.isfinite(x):
+        return math.nan
+    half = round(2 * math.fmod(x, 2.0))  # a double's fraction of 2 is exact, and so is what is left of it
+    angle = math.pi * (math.fmod(x, 2.0) - half / 2)
+    value = (math.sin(angle), math.cos(angle), -math.sin(angle), -math.cos(angle))[half % 4]
+    return value if value else math.copysign(0.0, x)
+
+
+def f_cospi(x):
+    if not math.isfinite(x):
+        return math.nan
+    rest = math.fmod(abs(x), 2.0)
+    half = round(2 * rest)
+    angle = math.pi * (rest - half / 2)
+    value = (math.cos(angle), -math.sin(angle), -math.cos(angle), math.sin(angle))[half % 4]
+    return value if value else 0.0
+
+
+def d_hypot(a, b):
+    """a / hypot(a, b); 0 at (0, 0)."""
+    length = math.hypot(a, b)
+    return f_div(a, length) if length else 0.0
+
+
+def f_fdim(a, b):
+    return 0.0 if a <= b else a - b
+
+
 def f_floor(x):
     return float(math.floor(x)) if math.isfinite(x) else x
 
@@ -202,6 +252,18 @@ def i_mod(a, b):
 
 def i_floordiv(a, b):
     return 0 if b == 0 else a // b
+
+
+def i_ceildiv(a, b):
+    return 0 if b == 0 else -(-a // b)
+
+
+def i_ctz(a, bits):
+    return (a & -a).bit_length() - 1 if a & (1 << bits) - 1 else bits
+
+
+def i_bitreverse(a, bits):
+    return int(format(a & (1 << bits) - 1, f"0{bits}b")[::-1], 2)
 
 
 def to_integer(x, type):
@@ -339,6 +401,10 @@ def extremum(is_min, old, old_node, value, node, trace):
             trace.near(old, value)
         else:
             trace.ties.append((old_node, node))
+            other = trace.rng is not None and trace.rng.random() < 0.5
+            trace.decided.append(other)
+            if other:
+                return value, node
     if is_min:
         return (value, node) if value < old else (old, old_node)
     return (value, node) if value > old else (old, old_node)
@@ -347,10 +413,16 @@ def extremum(is_min, old, old_node, value, node, trace):
 class Trace:
     """Entries (a, partial by a, b, partial by b) of earlier entries; entry 0 is what does not count."""
 
-    def __init__(self):
+    def __init__(self, rng=None, units=1.0):
         self.entries = [(0, 0.0, 0, 0.0)]
+        self.rng, self.units = rng, units  # of a blurred run
+        self.decided = []  # outcomes of decisions that are not exact
         self.margin, self.ties = math.inf, []
+        self.sign_of_zero = False  # somebody asked for it, which --fp=fast leaves open
         self.calls, self.gates = {}, set()  # of functions over buffers with a vjp of their own
+
+    def blur(self, x, error):
+        return x * (1.0 + self.rng.uniform(-1.0, 1.0) * error * self.units)
 
     def leaf(self):
         self.entries.append((0, 0.0, 0, 0.0))
@@ -410,6 +482,7 @@ class Trace:
 
     def near(self, a, b):
         """Somebody compares `a` with `b`, and they are not exact. Zeros of both are, by what they are made of."""
+        self.decided.append((a > b) - (a < b))
         if a == 0 and b == 0:
             return
         distance = abs(a - b) / max(abs(a), abs(b), 1e-2) if a != b else 0.0
@@ -418,11 +491,24 @@ class Trace:
 
     def near_integer(self, a):
         if math.isfinite(a):
+            self.decided.append(math.floor(a))
             self.near(a, round(a))
+
+    def sign(self, a, exact):
+        """Somebody asks for the sign of `a`."""
+        if a == 0:
+            self.sign_of_zero = True
+        if not exact:
+            self.near(a, 0.0)
 
     def near_half(self, a):
         if math.isfinite(a):
+            self.decided.append(math.floor(a + 0.5))
             self.near(a, math.floor(a) + 0.5)
+
+    def path(self):
+        """Equal of two runs that decided everything alike."""
+        return self.decided, [entry[::2] for entry in self.entries]
 
     def adjoints(self, seeds):
         """Adjoints of all entries, and sums of magnitudes over all paths, from (entry, weight) pairs."""
@@ -473,7 +559,7 @@ RUN_TIME.update(wrap=wrap, Still=Still, to_integer=to_integer, math=math, inf=ma
                 extremum=extremum, random_numbers=random_numbers, determinant=determinant, inverse=inverse, cofactors=cofactors, quotient=quotient, struct=struct,
                 x_exp=guarded(math.exp), x_exp2=guarded(lambda x: math.pow(2.0, x)), x_asin=guarded(math.asin),
                 x_acos=guarded(math.acos), x_sinh=guarded(lambda x: math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)), x_cosh=guarded(math.cosh), x_sin=guarded(math.sin),
-                x_cos=guarded(math.cos), x_tan=guarded(math.tan), x_hypot=math.hypot)
+                x_cos=guarded(math.cos), x_tan=guarded(math.tan), x_hypot=math.hypot, x_exp10=guarded(lambda x: math.pow(10.0, x)), x_expm1=guarded(math.expm1))
 
 # Value and partial derivative of x. Partials are made of operands alone, in double precision: a result that was rounded to
 # f16 would make them coarser than those that they judge.
@@ -489,7 +575,16 @@ UNARY = {
     "exp2": ("x_exp2({x})", "x_exp2({x}) * 0.6931471805599453"), "log": ("f_log({x})", "f_div(1.0, {x})"),
     "log2": ("f_log2({x})", "f_div(1.4426950408889634, {x})"),
     "erf": ("math.erf({x})", "1.1283791670955126 * x_exp(-{x} * {x})"),
+    "erfc": ("math.erfc({x})", "-1.1283791670955126 * x_exp(-{x} * {x})"),
+    "expm1": ("x_expm1({x})", "x_exp({x})"), "log1p": ("f_log1p({x})", "f_div(1.0, 1.0 + {x})"),
+    "exp10": ("x_exp10({x})", "x_exp10({x}) * 2.302585092994046"), "log10": ("f_log10({x})", "f_div(0.4342944819032518, {x})"),
+    "cbrt": ("math.cbrt({x})", "f_div(1.0, 3.0 * math.cbrt({x}) ** 2)"),
+    "asinh": ("math.asinh({x})", "1.0 / math.hypot(1.0, {x})"),
+    "acosh": ("f_acosh({x})", "f_div(1.0, f_sqrt({x} - 1.0) * f_sqrt({x} + 1.0))"),
+    "atanh": ("f_atanh({x})", "f_div(1.0, (1.0 - {x}) * (1.0 + {x}))"),
+    "sinpi": ("f_sinpi({x})", "math.pi * f_cospi({x})"), "cospi": ("f_cospi({x})", "-math.pi * f_sinpi({x})"),
 }
+PREDICATES = {"isnan": "{x} != {x}", "isinf": "abs({x}) == inf", "isfinite": "abs({x}) < inf"}
 STEPS = {"sgn": "f_sgn({x})", "floor": "f_floor({x})", "ceil": "f_ceil({x})", "round": "f_round({x})", "trunc": "f_trunc({x})"}
 BINARY = {
     "add": ("{a} + {b}", "1.0", "1.0"), "sub": ("{a} - {b}", "1.0", "-1.0"), "mul": ("{a} * {b}", "{b}", "{a}"),
@@ -498,14 +593,19 @@ BINARY = {
     "mod": ("f_mod({a}, {b})", "1.0", "-quotient({a}, {b}, math.floor)"),
     "pow": ("f_pow({a}, {b})", "d_pow({a}, {b})[0]", "d_pow({a}, {b})[1]"),
     "atan2": ("math.atan2({a}, {b})", "d_atan2({b}, {a})", "-d_atan2({a}, {b})"),
+    "hypot": ("x_hypot({a}, {b})", "d_hypot({a}, {b})", "d_hypot({b}, {a})"),
+    "copysign": ("math.copysign({a}, {b})", "math.copysign(1.0, {a}) * math.copysign(1.0, {b})", "0.0"),
+    "fdim": ("f_fdim({a}, {b})", "0.0 if {a} <= {b} else 1.0", "0.0 if {a} <= {b} else -1.0"),
 }
 EXACT = {"neg", "abs", "sqrt", "rcp", "add", "sub", "mul", "div", "min", "max", "clamp", "select", "floor", "ceil", "round",
-         "trunc", "sgn", "fma", "stop_gradient"}
-ROUGH = {"rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log", "log2", "erf", "pow",
+         "trunc", "sgn", "fma", "stop_gradient", "copysign", "fdim"}
+ARITHMETIC = {"sqrt", "rcp", "add", "sub", "mul", "div", "fma"}  # one rounding each, where nobody contracts them
+ROUGH = {"expm1", "log1p", "exp10", "log10", "cbrt", "erfc", "asinh", "acosh", "atanh", "sinpi", "cospi", "hypot",
+         "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log", "log2", "erf", "pow",
          "atan2", "rem", "mod", "floordiv", "dot", "cross", "norm", "normalize", "mat.mul", "det", "inverse", "call"}
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 INTEGER = {"add": "{a} + {b}", "sub": "{a} - {b}", "mul": "{a} * {b}", "div": "i_div({a}, {b})", "rem": "i_rem({a}, {b})",
-           "mod": "i_mod({a}, {b})", "floordiv": "i_floordiv({a}, {b})", "min": "({a} if {a} < {b} else {b})",
+           "mod": "i_mod({a}, {b})", "floordiv": "i_floordiv({a}, {b})", "ceildiv": "i_ceildiv({a}, {b})", "mulhi": "{a} * {b} >> {bits}", "min": "({a} if {a} < {b} else {b})",
            "max": "({a} if {a} > {b} else {b})", "and": "{a} & {b}", "or": "{a} | {b}", "xor": "{a} ^ {b}",
            "shl": "{a} << ({b} % {bits})", "shr": "{a} >> ({b} % {bits})"}
 
@@ -519,6 +619,14 @@ class Value:
         self.nodes = nodes or ["0"] * len(parts)
 
 
+class Stack:
+    """An adstack: the Python name of its slots, or of the list of what was pushed."""
+    __slots__ = ("type", "name")
+
+    def __init__(self, type, name):
+        self.type, self.name = type, name
+
+
 class Memory:
     """A buffer, an array or a constant: the Python name of its object."""
     __slots__ = ("type", "name", "array")
@@ -528,8 +636,9 @@ class Memory:
 
 
 class Writer:
-    def __init__(self, module, kernel, derivatives, steps):
-        self.module, self.kernel, self.derivatives, self.steps = module, kernel, derivatives, steps
+    def __init__(self, module, kernel, derivatives, steps, blurred=False, derived=False):
+        self.derived = derived  # by the compiler: which iteration comes first is its business
+        self.module, self.kernel, self.derivatives, self.steps, self.blurred = module, kernel, derivatives, steps, blurred
         self.lines, self.indent, self.count, self.depth = [], 1, 0, 0
         self.scopes, self.loops, self.rules = [{}], [], 0
         self.written = set()
@@ -613,6 +722,11 @@ class Writer:
             a, b = texts
             if op in ("rem", "mod"):
                 self.say(f"near_integer(f_div({a}, {b}))")
+            if op == "copysign":
+                self.say(f"T.sign({a}, {exact})")
+                self.say(f"T.sign({b}, {exact})")
+            if op == "fdim" and not exact:
+                self.say_near(a, b)
             self.say(f"{name} = {self.rounded(scalar, value.format(a=a, b=b))}")
             return name, self.node((nodes[0], by_a.format(a=a, b=b)), (nodes[1], by_b.format(a=a, b=b)))
         if op == "floordiv":
@@ -650,6 +764,8 @@ class Writer:
             text = f"~{texts[0]}"
         elif op == "popcount":
             text = f"bin({texts[0]} & {(1 << bits) - 1}).count('1')"
+        elif op in ("ctz", "bitreverse"):
+            text = f"i_{op}({texts[0]}, {bits})"
         elif op == "clz":
             text = f"{bits} - ({texts[0]} & {(1 << bits) - 1}).bit_length()"
         elif op == "clamp":
@@ -661,6 +777,17 @@ class Writer:
             raise Untyped(f"{op} on {scalar}")
         self.say(f"{name} = {self.wrapped(scalar, text)}")
         return name
+
+    def blur(self, scalar, pairs, units=1):
+        """The components with an error of so many units in the last place, where such errors are wanted."""
+        if not self.blurred or not is_float(scalar):
+            return pairs
+        made = []
+        for part, node in pairs:
+            name = self.fresh()
+            self.say(f"{name} = {self.rounded(scalar, f'T.blur({part}, {units * 2.0 ** (1 - FLOATS[scalar])!r})')}")
+            made.append((name, node))
+        return made
 
     def scalars(self, value):
         return list(zip(value.parts, value.nodes))
@@ -762,12 +889,16 @@ class Writer:
 
     def instruction(self, node):
         method = getattr(self, "do_" + node.op.replace(".", "_").split()[0], None)
+        if node.op.startswith("stack."):
+            method = self.do_stack
         return method(node) if method else self.elementwise(node)
 
     def elementwise(self, node):
         op, args = node.op, self.operands(node.args, (0,) if node.op == "select" else ())
         if op in COMPARE:
             return [self.compare(op, *args)]
+        if op in PREDICATES:
+            return [self.predicate(op, args[0])]
         if op == "select":
             return [self.select(*args)]
         types = [arg.type for arg in args if not isinstance(arg.type, str)] or [args[0].type]
@@ -775,7 +906,10 @@ class Writer:
         if any(shape_of(arg.type)[0] != scalar for arg in args):
             raise Untyped(f"{op} of {[arg.type for arg in args]}")
         lists = [self.scalars(arg) * (1 if len(arg.parts) > 1 or isinstance(types[0], str) else count_of(types[0])) for arg in args]
-        return [self.pack(types[0], [self.scalar_op(scalar, op, parts, exact) for parts in zip(*lists)], exact)]
+        pairs = [self.scalar_op(scalar, op, parts, exact) for parts in zip(*lists)]
+        if not exact and (op in ROUGH or op in ARITHMETIC):
+            pairs = self.blur(scalar, pairs, 4 if op in ROUGH else 1)
+        return [self.pack(types[0], pairs, exact)]
 
     def compare(self, op, a, b):
         parts = []
@@ -787,6 +921,12 @@ class Writer:
             self.say(f"{name} = 1 if {x} {COMPARE[op]} {y} else 0")
             parts.append(name)
         return Value(with_scalar(a.type if len(a.parts) > 1 else b.type, "i1"), parts)
+
+    def predicate(self, op, value):
+        names = [self.fresh() for _ in value.parts]
+        for name, part in zip(names, value.parts):
+            self.say(f"{name} = 1 if {PREDICATES[op].format(x=part)} else 0")
+        return Value(with_scalar(value.type, "i1"), names, None, value.exact)
 
     def select(self, c, a, b):
         wide = a.type if not isinstance(a.type, str) else b.type
@@ -911,7 +1051,7 @@ class Writer:
     def do_dot(self, node):
         a, b = self.operands(node.args)
         scalar = shape_of(a.type)[0]
-        return [self.pack(scalar, [self.sum_of_products(scalar, self.scalars(a), self.scalars(b))], False)]
+        return [self.pack(scalar, self.blur(scalar, [self.sum_of_products(scalar, self.scalars(a), self.scalars(b))]), False)]
 
     def do_cross(self, node):
         a, b = self.operands(node.args)
@@ -920,7 +1060,7 @@ class Writer:
             i, j = (k + 1) % 3, (k + 2) % 3
             pairs.append(self.scalar_op(scalar, "sub", [self.scalar_op(scalar, "mul", [x[i], y[j]], True),
                                                         self.scalar_op(scalar, "mul", [x[j], y[i]], True)], True))
-        return [self.pack(a.type, pairs, False)]
+        return [self.pack(a.type, self.blur(scalar, pairs), False)]
 
     def length(self, value):
         scalar, parts = shape_of(value.type)[0], self.scalars(value)
@@ -928,12 +1068,14 @@ class Writer:
 
     def do_norm(self, node):
         value = self.operand(node.args[0])
-        return [self.pack(shape_of(value.type)[0], [self.length(value)], False)]
+        scalar = shape_of(value.type)[0]
+        return [self.pack(scalar, self.blur(scalar, [self.length(value)]), False)]
 
     def do_normalize(self, node):
         value = self.operand(node.args[0])
         length, scalar = self.length(value), shape_of(value.type)[0]
-        return [self.pack(value.type, [self.scalar_op(scalar, "div", [part, length], True) for part in self.scalars(value)], False)]
+        pairs = [self.scalar_op(scalar, "div", [part, length], True) for part in self.scalars(value)]
+        return [self.pack(value.type, self.blur(scalar, pairs), False)]
 
     def do_mat_mul(self, node):
         a, b = self.operands(node.args)
@@ -942,6 +1084,7 @@ class Writer:
         columns = b.type[3] if b.type[0] == "mat" else 1
         x, y = self.scalars(a), self.scalars(b)
         pairs = [self.sum_of_products(scalar, x[i * inner:(i + 1) * inner], y[j::columns]) for i in range(rows) for j in range(columns)]
+        pairs = self.blur(scalar, pairs)
         if a.type[0] == "mat" and b.type[0] == "mat":
             return [self.pack(("mat", scalar, rows, columns), pairs, False)]
         return [self.pack(("vec", scalar, len(pairs)), pairs, False)]
@@ -957,6 +1100,7 @@ class Writer:
         side, scalar, name, parts = value.type[2], value.type[1], self.fresh(), self.fresh("c")
         self.say(f"{name}, {parts} = determinant([{', '.join(value.parts)}], {side})")
         self.say(f"{name} = {self.rounded(scalar, name)}")
+        name = self.blur(scalar, [(name, "0")], 4)[0][0]
         return [Value(scalar, [name], [self.node(*((entry, f"{parts}[{k}]") for k, entry in enumerate(value.nodes)))], False)]
 
     def do_inverse(self, node):
@@ -969,7 +1113,7 @@ class Writer:
                 self.say(f"{name} = {self.rounded(scalar, f'{whole}[{i * side + j}]')}")
                 pairs.append((name, self.node(*((value.nodes[k * side + l], f"-{whole}[{i * side + k}] * {whole}[{l * side + j}]")
                                                 for k in range(side) for l in range(side)))))
-        return [self.pack(value.type, pairs, False)]
+        return [self.pack(value.type, self.blur(scalar, pairs, 4), False)]
 
     def do_outer(self, node):
         a, b = self.operands(node.args)
@@ -1012,7 +1156,10 @@ class Writer:
         value = self.operand(node.args[0], type)
         if value.type != type:
             raise Untyped(f"store of {value.type} to {type}")
-        for k, (part, entry) in enumerate(self.scalars(value)):
+        pairs = self.scalars(value)
+        if value.exact:  # as a decision; what is stored may be contracted
+            pairs = self.blur(shape_of(type)[0], pairs)
+        for k, (part, entry) in enumerate(pairs):
             at = f"{offset} + {k}" if k else offset
             if memory.array:
                 self.say(f"{memory.name}[0][{at}] = {part}")
@@ -1034,7 +1181,7 @@ class Writer:
         for k, (part, entry) in enumerate(self.scalars(values[0])):
             at, old, old_node = self.fresh("o"), self.fresh(), self.fresh("n")
             self.say(f"{at} = {offset} + {k}")
-            if node.results or kind in ("exchange", "compare_exchange"):
+            if not self.derived and (node.results or kind in ("exchange", "compare_exchange")):
                 self.say(f"{memory.name}.write({at}, turn)")
             else:
                 same = "add" if kind == "sub" else kind
@@ -1043,7 +1190,7 @@ class Writer:
             self.say(f"{old_node} = {memory.name}.nodes[{at}]")
             entry = f"({entry} if {memory.name}.diff else 0)"
             if kind in ("add", "sub", "mul") and is_float(scalar):
-                new = self.scalar_op(scalar, kind, [(old, old_node), (part, entry)], True)
+                new = self.blur(scalar, [self.scalar_op(scalar, kind, [(old, old_node), (part, entry)], True)])[0]
             elif kind in ("min", "max") and is_float(scalar):
                 new = (self.fresh(), self.fresh("n"))
                 self.say(f"{new[0]}, {new[1]} = extremum({kind == 'min'}, {old}, {old_node}, {part}, {entry}, T)")
@@ -1066,6 +1213,37 @@ class Writer:
         zero = "0.0" if is_float(shape_of(type[1])[0]) else "0"
         self.say(f"{name} = ([{zero}] * {size}, [0] * {size})")
         return [Memory(type, name, True)]
+
+    # What differentiation adds: adstacks without bounds, sums into adjoints.
+
+    def do_add_to(self, node):
+        memory, type, offset = self.place(node.attrs["place"])
+        (part, _), = self.scalars(self.operand(node.args[0], type))
+        if memory.array:
+            self.say(f"{memory.name}[0][{offset}] = {self.rounded(type, f'{memory.name}[0][{offset}] + {part}')}")
+            return []
+        # A plain sum reads and writes: nobody else may touch the element.
+        self.say(f"{memory.name}.write({offset}, turn)" if node.attrs["plain"] else f"{memory.name}.sum({offset}, turn, 'add')")
+        self.say(f"{memory.name}.values[{offset}] = {self.rounded(type, f'{memory.name}.values[{offset}] + {part}')}")
+        return []
+
+    def do_stack(self, node):
+        if node.op == "stack.new":
+            name = self.fresh("S")
+            self.say(f"{name} = {{}}")
+            return [Stack(node.attrs["type"], name)]
+        stack, slot = self.operand(node.args[0]), None
+        if "slot" in node.attrs:
+            slot = self.operand(node.attrs["slot"]).parts[0]
+        if node.op == "stack.push":
+            self.say(f"{stack.name}[{slot or f'len({stack.name})'}] = {self.operand(node.args[1], stack.type).parts[0]}")
+            return []
+        name = self.fresh()
+        take = "pop" if node.op == "stack.pop" and slot is None else "get"
+        slot = slot or f"len({stack.name}) - 1"
+        self.say(f"if {slot} not in {stack.name}: raise OutOfRange('a slot of a stack that nothing was pushed into')")
+        self.say(f"{name} = {stack.name}.{take}({slot})")
+        return [Value(stack.type, [name])]
 
     # structure
 
@@ -1322,8 +1500,8 @@ class Writer:
                              for other in floats]
                     tangents = self.inline(rule, still + seeds)
                     at += 1
-                    kept = [r for r, result in enumerate(results) if is_float(shape_of(result.type)[0])]
-                    for r, tangent in zip(kept, tangents):
+                    float_results = [r for r, result in enumerate(results) if is_float(shape_of(result.type)[0])]
+                    for r, tangent in zip(float_results, tangents):
                         for c, part in enumerate(tangent.parts):
                             partials[r][c].append(part)
         return [Value(result.type, result.parts,
@@ -1421,8 +1599,8 @@ def fields_of(members, extents=()):
     return fields
 
 
-def compiled(module, kernel, derivatives=True, steps=200000):
-    text = Writer(module, kernel, derivatives, steps).write()
+def compiled(module, kernel, derivatives=True, steps=200000, blurred=False, derived=False):
+    text = Writer(module, kernel, derivatives, steps, blurred, derived).write()
     names = dict(RUN_TIME)
     exec(compile(text, "<kernel>", "exec"), names)
     return names["run"], text
@@ -1444,9 +1622,12 @@ class Result:
         return True
 
 
-def launch(module, kernel, inputs, derivatives=True, run=None):
-    """Runs the kernel on `inputs`: name -> (extents, numbers); scalars, vectors and matrices have extents ()."""
-    trace, memory = Trace(), {}
+def launch(module, kernel, inputs, derivatives=True, run=None, rng=None, units=1.0):
+    """Runs the kernel on `inputs`: name -> (extents, numbers); scalars, vectors and matrices have extents ().
+
+    `rng`, `units`: where `run` was compiled as blurred, its random numbers and a factor of its errors.
+    """
+    trace, memory = Trace(rng, units), {}
     if run is None:
         run, _ = compiled(module, kernel, derivatives)
     for param in kernel.params:

@@ -25,7 +25,7 @@ TOLERANCE = {"f64": 1e-9, "f32": 4e-4, "f16": 3e-2}
 EDGE = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2}  # nearer than this to a decision, roundings may decide it
 KERNEL = re.compile(r"^kernel @([\w.]+)\(.*?^}\n", re.M | re.S)
 SHOWN = 8  # `adc run` prints so many numbers of a parameter
-CRASH = re.compile(r"internal error|fault of adc|the process ended|no end after|terminate called|Assertion|LLVM ERROR")
+CRASH = re.compile(r"internal error|while a kernel ran|fault of adc|the process ended|no end after|terminate called|Assertion|LLVM ERROR")
 
 
 class Unfit(Exception):
@@ -77,12 +77,13 @@ class Expected:
             if not all(map(finite, lists.values())):
                 raise Unfit("a derivative is not finite")
         for name, buffer in self.result.memory.items():
-            if buffer.scalar in FLOATS and not (finite(buffer.values) and max(map(abs, buffer.values), default=0) < 1e4):
+            if buffer.scalar in FLOATS and repr(buffer.values) != repr(list(inputs[name][1])) and not (finite(buffer.values) and max(map(abs, buffer.values), default=0) < 1e4):
                 raise Unfit("a value is not finite, or large")
         if max((abs(number) for numbers in self.adjoint_sizes.values() for number in numbers), default=0) > 1e6:
             raise Unfit("a derivative is large")
         self.lowest = lowest(text)
-        self.near = self.result.trace.margin < EDGE[self.lowest] or evaluate.has_ties(self.result, self.directions)
+        self.has_ties = evaluate.has_ties(self.result, self.directions)
+        self.near = self.result.trace.margin < EDGE[self.lowest] or self.has_ties
 
     def make_others_constant(self, active):
         """`--active`: of the parameters that are `diff`, what is not named is differentiated nowhere."""
@@ -106,7 +107,7 @@ class Expected:
                     moves = self.directions.get(name)
                     inputs[name] = (extents, [x + sign * turn * step * d for x, d in zip(numbers, moves)] if moves else numbers)
                 result = evaluate.launch(self.module, self.kernel, inputs, run=self.run)
-                if [entry[::2] for entry in result.trace.entries] != [entry[::2] for entry in self.result.trace.entries]:
+                if result.trace.path()[1] != self.result.trace.path()[1]:
                     raise Unfit("a second derivative across a decision")
                 adjoints, _ = evaluate.gradients(result, self.weights)
                 for name, numbers in adjoints.items():
@@ -120,49 +121,63 @@ class Expected:
         return rng.choice((-1, 1)) * rng.randint(1, 16) / 8
 
     def central(self, step=1e-6):
-        """How far the oracle's tangents are from central differences of its values, relative."""
+        """How far the oracle's tangents are from central differences of its values, relative; None across a decision."""
         states = []
         for sign in (1, -1):
             inputs = {}
             for name, (extents, numbers) in self.inputs.items():
                 direction = self.directions.get(name)
                 inputs[name] = (extents, [x + sign * step * d for x, d in zip(numbers, direction)] if direction else numbers)
-            states.append(evaluate.launch(self.module, self.kernel, inputs, run=self.run).memory)
+            result = evaluate.launch(self.module, self.kernel, inputs, run=self.run)
+            if result.trace.path() != self.result.trace.path():
+                return None
+            states.append(result.memory)
         worst = 0.0
         for name, tangents in self.tangents.items():
             for plus, minus, tangent, size in zip(states[0][name].values, states[1][name].values, tangents, self.tangent_sizes[name]):
                 worst = max(worst, abs((plus - minus) / (2 * step) - tangent) / max(1.0, size))
         return worst
 
-    def spread(self, turns=3):
-        """How much adjoints and tangents move where inputs move by a rounding or two, by (kind, name) lists."""
-        unit, widths = 2.0 ** -evaluate.FLOATS[self.lowest], {}
+    def lists_of(self, result):
+        """Everything that is compared, of a run of the kernel: (kind, name) -> numbers and magnitudes."""
+        lists = {}
+        for name, buffer in result.memory.items():
+            lists["value", name] = lists["forward value", name] = buffer.values, [max(1.0, abs(value)) for value in buffer.values]
+        adjoints, sizes = evaluate.gradients(result, self.weights)
+        lists.update({("adjoint", name): (adjoints[name], sizes[name]) for name in adjoints})
+        for at, directions in enumerate([self.directions] + self.more):
+            tangents, sizes = evaluate.directional(result, directions)
+            lists.update({(tangent_of(at), name): (tangents[name], sizes[name]) for name in tangents})
+        return lists
+
+    def blurred(self, units, turns=32):
+        """Runs of the kernel with random errors where the specification leaves errors open: lists, and whether they decide otherwise."""
+        run, _ = evaluate.compiled(self.module, self.kernel, blurred=True)
+        path = self.result.trace.path()
         for turn in range(turns):
-            rng, inputs = random.Random(turn), {}
-            for name, (extents, numbers) in self.inputs.items():
-                moved = name in self.directions
-                inputs[name] = (extents, [x * (1 + unit * rng.uniform(-2, 2)) for x in numbers] if moved else numbers)
-            result = evaluate.launch(self.module, self.kernel, inputs, run=self.run)
-            adjoints, _ = evaluate.gradients(result, self.weights)
-            tangents, _ = evaluate.directional(result, self.directions)
-            values = {name: buffer.values for name, buffer in result.memory.items() if buffer.scalar in FLOATS}
-            mine = {name: buffer.values for name, buffer in self.result.memory.items()}
-            for kind, moved, still in (("adjoint", adjoints, self.adjoints), ("tangent", tangents, self.tangents), ("value", values, mine)):
-                for name, numbers in moved.items():
-                    width = widths.setdefault((kind, name), [0.0] * len(numbers))
-                    for at, (a, b) in enumerate(zip(numbers, still[name])):
-                        width[at] = max(width[at], abs(a - b))
-        return widths
+            try:
+                result = evaluate.launch(self.module, self.kernel, self.inputs, run=run, rng=random.Random(turn), units=units)
+            except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong):
+                continue
+            yield self.lists_of(result), result.trace.path() != path
+
+
+def tangent_of(at):
+    """What a mistake in a tangent is called: of k.jvp, or of one direction of several."""
+    return "tangent" if at == 0 else f"tangent{at - 1}"
 
 
 def without_diff(members):
     return [("dense", member[1], without_diff(member[2])) if member[0] == "dense" else member[:3] + (False,) for member in members]
 
 
-def options_of(how):
-    """What `adc` gets for a case besides its target."""
+def options_of(how, executor):
+    """What `adc` gets for a case besides its target: what forward mode gets too, and what the gradient alone does."""
     words = ["--active=" + ",".join(how["active"])] if "active" in how else []
-    return words + (["--save-overwritten"] if how.get("save") else [])
+    # The accumulators of exact sums have extents that the loader knows, which the interpreter is not told.
+    if how.get("deterministic") and executor.fp != "fast" and executor.device not in ("interpret", "read"):
+        words.append("--deterministic")
+    return words, ["--save-overwritten"] if how.get("save") else []
 
 
 class Executor:
@@ -197,6 +212,21 @@ class Executor:
         """Parameters of the compiled kernel that hold what it saves for its gradient."""
         outcome = self.call(["inspect", self.path("k.adcb")])
         return sorted(set(re.findall(r"%(saved\.[\w.]+): buffer<", outcome.stdout)))
+
+    def launch_alike(self, kernel, params, values, wanted):
+        """What other numbers of threads leave has the same bits: the first difference, or None."""
+        first, before = None, self.threads
+        for self.threads in (1, 4):
+            results = self.launch(kernel, params, values, wanted)
+            for name, numbers in results.items():
+                if first is not None and repr(first.get(name)) != repr(numbers):
+                    first = f"{kernel} {name} is {first.get(name)} with one thread, {numbers} with {self.threads}"
+                    break
+            if isinstance(first, str):
+                break
+            first = results
+        self.threads = before
+        return first if isinstance(first, str) else None
 
     def launch(self, kernel, params, values, wanted, saving=(), saved=()):
         """Runs a kernel: params name -> (type, extents), values name -> numbers or bytes. Name -> numbers or bytes.
@@ -271,6 +301,69 @@ class Interpreter(Executor):
 
     def source_of(self, kernel):
         return [self.path(kernel + ".only.ir"), "--interpret"]
+
+
+class Reader(Interpreter):
+    """The oracle's own evaluator, on what `adc` prints of derived kernels: races of "plain" sums, indices out of range and slots of
+    adstacks that are read before they are written show themselves on every run, and not by luck."""
+
+    SAVED = 1 << 15  # scalars: what a kernel saves for its gradient has as many as the loader computes
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.kernels, self.saved_values = {}, {}
+
+    def compile(self, text, derive, options=()):
+        self.kernels, self.saved_values = {}, {}
+        outcome = super().compile(text, derive, options)
+        if outcome.returncode == 0 and "--save-overwritten" in options:
+            with open(self.path("all.ir"), encoding="utf-8") as file:
+                derived = file.read()
+            for match in KERNEL.finditer(derived):
+                if match.group(1) == "k":
+                    self.kernels["k"] = KERNEL.sub("", derived) + match.group(0)
+        return outcome
+
+    def write(self, kernel, text):
+        self.kernels[kernel] = text
+
+    def saved(self):
+        return sorted(set(re.findall(r"%(saved\.[\w.]+): buffer<", self.kernels["k"])))
+
+    def launch(self, kernel, params, values, wanted, saving=(), saved=()):
+        module = ir_text.read(self.kernels[kernel])
+        function, inputs = module.functions[kernel], {}
+        for param in function.params:
+            if param.type[0] == "layout":
+                fields = unpack_layout(module.layouts[param.type[1]], values[param.name])
+                for name, _, extents, _, _ in fields_of(module.layouts[param.type[1]]):
+                    inputs[f"{param.name}::{name}"] = (extents, fields[name])
+            elif "segment" in param.attrs:
+                inputs[param.name] = ([], [zlib.crc32(self.kernels[kernel].encode()) % 4])
+            elif "saved" in param.attrs:
+                inputs[param.name] = ([self.SAVED], list(self.saved_values[param.name]) if param.name in saved else [0] * self.SAVED)
+            elif "scratch" in param.attrs and param.type[0] == "buffer" and param.type[2] <= 2:
+                # What crosses from task to task: the loader makes it large enough, whatever it holds.
+                extents = [64] * param.type[2]
+                inputs[param.name] = (extents, [0] * (math.prod(extents) * evaluate.count_of(param.type[1])))
+            elif param.name in values:
+                inputs[param.name] = (params[param.name][1], values[param.name])
+            else:
+                raise Unsupported(f"a parameter that the loader fills: {' '.join(param.attrs) or param.name}")
+        run, _ = evaluate.compiled(module, function, derivatives=False, derived=True)
+        memory = evaluate.launch(module, function, inputs, derivatives=False, run=run).memory
+        results = {}
+        self.saved_values.update({name: memory[name].values for name in saving})
+        for param in function.params:
+            if param.name in wanted and param.type[0] == "layout":
+                results[param.name] = pack_layout(module.layouts[param.type[1]], lambda field: memory[f"{param.name}::{field}"].values)
+            elif param.name in wanted:
+                results[param.name] = memory[param.name].values
+        return results
+
+
+class Unsupported(Exception):
+    pass
 
 
 class Crash(Exception):
@@ -385,21 +478,37 @@ class Comparison:
         self.expected, self.executor, self.mistakes = expected, executor, []
         self.tolerance = TOLERANCE[expected.lowest] * (10 if executor.fp == "fast" else 1)
         self.worst, self.off = 0.0, []  # (kind, name, index, got, want, size)
+        self.got = {}  # (kind, name): all that came
 
     def floats(self, kind, name, got, want, sizes):
+        self.got[kind, name] = got
         if len(got) != len(want):
             self.mistakes.append(f"{kind} {name}: {len(got)} numbers, not {len(want)}")
             return
         for at, (g, w, size) in enumerate(zip(got, want, sizes)):
-            error = abs(g - w) / max(size, abs(w), 1e-2) if math.isfinite(g) else math.inf
+            error = abs(g - w) / max(size, abs(w), 1e-2) if math.isfinite(g) else 0.0 if repr(g) == repr(w) else math.inf
             if error > self.tolerance:
                 self.off.append((kind, name, at, g, w, size))
                 self.mistakes.append(f"{kind} {name}[{at}] is {g!r}, oracle {w!r} (magnitudes {size:.3g})")
             self.worst = max(self.worst, error)
 
+    def is_like(self, lists, reverse=None):
+        """Whether all that came is what one run of the oracle gives; `reverse`: only what reverse mode gave, or all the rest."""
+        for (kind, name), got in self.got.items():
+            if reverse is not None and reverse != (kind == "adjoint"):
+                continue
+            numbers, sizes = lists[kind, name]
+            if self.expected.result.memory[name].scalar not in FLOATS:
+                if list(map(int, got)) != list(map(int, numbers)):
+                    return False
+            elif len(got) != len(numbers) or not all(abs(g - n) <= self.tolerance * max(size, abs(n), 1e-2) for g, n, size in zip(got, numbers, sizes)):
+                return False
+        return True
+
     def integers(self, kind, name, got, want):
+        self.got[kind, name] = got
         if list(map(int, got)) != list(map(int, want)):
-            self.off.append((kind, name, 0, math.inf, 0, 1))
+            self.off.append((kind, name, -1, got, want, 1))
             self.mistakes.append(f"{kind} {name} is {got}, oracle {want}")
 
 
@@ -467,6 +576,12 @@ def check(expected, executor):
         if "no target" in text or "does not offer" in text:
             return Verdict("unsupported", "", text)
         return Verdict("failed", (re.findall(r"error: ([^\n]{0,60})", text) or ["?"])[0], text)
+    except Unsupported as reason:
+        return Verdict("unsupported", str(reason))
+    except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong) as fault:  # of what Reader reads
+        return Verdict("wrong", type(fault).__name__, repr(fault))
+    except (evaluate.Untyped, ir_text.ReadError) as fault:
+        return Verdict("failed", type(fault).__name__, repr(fault))
 
 
 def crash_signature(text):
@@ -481,11 +596,11 @@ def ids_of(text):
 
 def compiled(expected, executor):
     """The error ids of what only the gradient refuses (or None), and a verdict where nothing is left to run."""
-    if isinstance(executor, Interpreter) and expected.how.get("save"):
+    if executor.device == "interpret" and expected.how.get("save"):
         return None, Verdict("unsupported", "saved values, whose extent the loader knows")
     how, forward = expected.how, "jvp" + (f",jvp:{len(expected.more)}" if expected.more else "")
-    options = options_of(how)
-    outcome = executor.compile(expected.text, "grad," + forward + (",jvp(grad)" if how.get("second") else ""), options)
+    options, more = options_of(how, executor)
+    outcome = executor.compile(expected.text, "grad," + forward + (",jvp(grad)" if how.get("second") else ""), options + more)
     if outcome.returncode == 0:
         return None, None
     if outcome.returncode == 5:
@@ -494,7 +609,7 @@ def compiled(expected, executor):
     if outcome.returncode != 1 or not refused:
         return None, Verdict("failed", f"exit {outcome.returncode}", outcome.stderr)
     # The kernel and forward mode need no old values: what only the gradient refuses goes on here.
-    if not all(error.startswith("E04") for error in refused) or executor.compile(expected.text, forward, options[:"active" in how]).returncode:
+    if not all(error.startswith("E04") for error in refused) or executor.compile(expected.text, forward, options).returncode:
         return None, Verdict("refused", ",".join(refused), outcome.stderr)
     return refused, None
 
@@ -520,7 +635,16 @@ def checked(expected, executor):
         """Arguments out of numbers by scalar place; zeros where a layout's field has none."""
         return values_of(expected, lambda name: numbers.get(name, [0] * len(memory[name].values) if "::" in name else None), suffix)
 
+    def compare_threads(kernel, params, given, wanted):
+        """With --deterministic the number of threads decides nothing. Of several equal winners the first has the derivative."""
+        if expected.how.get("deterministic") and executor.device == "cpu" and executor.fp != "fast" and not saved and \
+                not expected.result.trace.ties:
+            if different := executor.launch_alike(kernel, params, given, wanted):
+                comparison.mistakes.append(different)
+                comparison.off.append(("threads", "", 0, math.inf, 0, 1))
+
     start = values_of(expected, lambda name: expected.inputs[name][1])
+    compare_threads("k", params, start, buffers)
     after = spread_out(expected, executor.launch("k", params, start, buffers, saving=saved))
     compare_values("value", after)
     state = {name: after.get(name, expected.inputs[name][1]) for name in expected.inputs}
@@ -530,12 +654,13 @@ def checked(expected, executor):
         companions = [name for name in all_params if name not in params]
         given = {**values_of(expected, lambda name: state[name]), **companions_of(expected.weights, ".adj")}
         given = {name: numbers for name, numbers in given.items() if name in all_params}
+        compare_threads("k.grad", all_params, given, companions)
         results = spread_out(expected, executor.launch("k.grad", all_params, given, companions, saved=saved), ".adj")
         for name, want in expected.adjoints.items():
             # What a gradient leaves alone is not printed: the adjoint is what it was.
             comparison.floats("adjoint", name, results.get(name, expected.weights[name]), want, expected.adjoint_sizes[name])
 
-    def push(kernel, suffixes, directions, pushed):
+    def push(kernel, suffixes, directions, pushed, first=0):
         """Runs a kernel of forward mode; what it leaves, by suffix."""
         all_params, given = dict(params), dict(start)
         for suffix, numbers in zip(suffixes, directions):
@@ -545,15 +670,15 @@ def checked(expected, executor):
         companions = [name for name in all_params if name not in params]
         outputs = executor.launch(kernel, all_params, given, buffers + companions, saving=saved)
         compare_values("forward value", spread_out(expected, outputs))
-        for suffix, numbers, (tangents, sizes) in zip(suffixes, directions, pushed):
+        for at, (suffix, numbers, (tangents, sizes)) in enumerate(zip(suffixes, directions, pushed)):
             got = spread_out(expected, outputs, suffix)
             for name, want in tangents.items():
-                comparison.floats("tangent", name, got.get(name, numbers[name]), want, sizes[name])
+                comparison.floats(tangent_of(first + at), name, got.get(name, numbers[name]), want, sizes[name])
         return outputs
 
     outputs = push("k.jvp", [".tan"], [expected.directions], [(expected.tangents, expected.tangent_sizes)])
     if expected.more:
-        push(f"k.jvp{len(expected.more)}", [f".tan{at}" for at in range(len(expected.more))], expected.more, expected.pushed)
+        push(f"k.jvp{len(expected.more)}", [f".tan{at}" for at in range(len(expected.more))], expected.more, expected.pushed, 1)
     if expected.how.get("second") and not refused and not comparison.mistakes:
         check_second(expected, executor, comparison, params, companions_of, outputs)
 
@@ -561,10 +686,8 @@ def checked(expected, executor):
         return Verdict("refused", ",".join(refused)) if refused else Verdict("right")
     text = "\n".join(comparison.mistakes)
     what = "+".join(sorted({off[0] for off in comparison.off}))
-    if expected.near:
-        return Verdict("near", what, text)
-    if "second" not in what and rounding_explains(expected, comparison):
-        return Verdict("rounding", what, text)
+    if reason := excuse(expected, executor, comparison):
+        return Verdict("rounding" if reason == "rounding" else "near", f"{reason}: {what}", text)
     return Verdict("wrong", what, text)
 
 
@@ -597,17 +720,37 @@ def check_second(expected, executor, comparison, params, companions_of, outputs)
     comparison.tolerance = before
 
 
-def rounding_explains(expected, comparison):
-    """Whether moving the inputs by a rounding moves the results as far as they are off."""
-    try:
-        widths = expected.spread()
-    except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong):
-        return False
-    for kind, name, at, got, want, _ in comparison.off:
-        width = widths.get((kind.replace("forward ", ""), name))
-        if width is None or not abs(got - want) <= 40 * width[at]:
-            return False
-    return True
+def excuse(expected, executor, comparison):
+    """Why a right execution may give what was got: "decision", "tie", "rounding", "sign of zero", or None.
+
+    Excused is what a run of the oracle with errors of a few units in the last place gives, all of it; and numbers where such runs
+    that decide alike differ by a quarter as much. --fp=fast has four times the errors.
+    """
+    if executor.fp == "fast" and expected.result.trace.sign_of_zero:
+        return "sign of zero"
+    if any(off[0] in ("second", "threads") for off in comparison.off) or len(comparison.off) != len(comparison.mistakes):
+        return None
+    open_, moved = {off[:3]: off[3:] for off in comparison.off}, {}
+    # Of equal winners reverse mode takes the first and forward mode the last: two runs give what came.
+    ties = bool(expected.result.trace.ties)
+    like = {False, True} - {off[0] == "adjoint" for off in comparison.off}
+    for lists, otherwise in expected.blurred(4.0 if executor.fp == "fast" else 1.0):
+        if otherwise:
+            if comparison.is_like(lists):
+                return "tie" if ties else "decision"
+            like.update(reverse for reverse in (False, True) if ties and comparison.is_like(lists, reverse))
+            if len(like) == 2:
+                return "tie"
+            continue
+        for (kind, name, at), (got, want, _) in list(open_.items()):
+            if at < 0:
+                continue
+            moved[kind, name, at] = max(moved.get((kind, name, at), 0.0), abs(lists[kind, name][0][at] - want))
+            if abs(got - want) <= 4 * moved[kind, name, at]:
+                del open_[kind, name, at]
+        if not open_:
+            return "rounding"
+    return None
 
 
 def host_target():
@@ -618,12 +761,14 @@ def host_target():
 def executors(names, adc, metal, folder, level=1):
     """Of names as 'cpu-strict', 'vulkan', 'metal-fast', 'interpret'; 'metal-source' says that no GPU runs it."""
     batches, made = {}, []
-    targets = {"cpu": host_target(), "vulkan": "vulkan:1.2", "metal": "metal:2.4", "interpret": ""}
+    targets = {"cpu": host_target(), "vulkan": "vulkan:1.2", "metal": "metal:2.4", "interpret": "", "read": ""}
     for name in names:
         device, _, fp = name.partition("-")
         tool = metal if device == "metal" else adc
+        if device == "metal":
+            os.environ.setdefault("ADC_MSL_HOST_LEVEL", "0")  # each text runs a few times: clang takes most of the time
         if tool not in batches:
             batches[tool] = Batch([tool])
-        kind = Interpreter if device == "interpret" else Executor
+        kind = {"interpret": Interpreter, "read": Reader}.get(device, Executor)
         made.append(kind(name, batches[tool], folder, targets[device], fp.replace("source", "") or "contract", level, device))
     return made, list(batches.values())

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Holds random kernels against the oracle.
 
-Usage: fuzz.py [--seed N] [--first N] [--count N] [--seconds N] [--jobs N] [--rotate] [--real f64] [--only FEATURE,...]
-               [--on cpu-strict,cpu-contract,cpu-fast,interpret,vulkan,metal-source] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
+Usage: fuzz.py [--seed N] [--first N] [--count N] [--seconds N] [--jobs N] [--rotate] [--stop] [--real f64] [--only FEATURE,...]
+               [--on cpu-strict,cpu-contract,cpu-fast,read,interpret,vulkan,metal-source] [--metal ADC_ON_METAL_HOST] [--keep FOLDER] ADC
 
 Kernel number S of seed N is the same wherever it is run. --first: the number of the first kernel, for a run in parts.
-metal-source: what clang makes of Metal's text, in a tool that --metal names. --rotate: each kernel runs on one device of --on, in turn. What
+read: the oracle's evaluator, on derived kernels as they are printed. metal-source: what clang makes of Metal's text, in a tool that --metal names. --rotate: each kernel runs on one device of --on, in turn. What
 is wrong, and what makes the compiler fail, is written to the folder of --keep, and is the exit code's business. The
 counts by class and device stand at the end.
 """
@@ -85,6 +85,8 @@ def run(options, first, last):
                 continue
             for machine in [machines[turn % len(machines)]] if options.rotate else machines:
                 judge(options, tally, number, case, expected, machine)
+            if options.stop and tally.bad:
+                break
         for batch in batches:
             if said := batch.end():
                 tally.bad += 1
@@ -130,6 +132,7 @@ def main():
     parser.add_argument("--without", help="features that no kernel has")
     parser.add_argument("--metal", default="", help="the tool with the Metal host in it")
     parser.add_argument("--keep", help="a folder for what is not right")
+    parser.add_argument("--stop", action="store_true", help="at the first that is not right")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     icd = glob.glob("/usr/share/vulkan/icd.d/lvp_icd.*.json")

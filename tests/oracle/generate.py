@@ -8,6 +8,7 @@ Race freedom is by modes: in one task a buffer is read anywhere ("read"), or tou
 ("own"), or one kind of atomic goes anywhere. A later task may choose anew.
 """
 
+import math
 import random
 import struct
 
@@ -16,11 +17,13 @@ ALL = {
     "checkpoint": 0.35, "while": 0.4, "while_max": 0.3, "edge": 0.35, "extrema": 0.35, "components": 0.3, "zero_trip": 0.2,
     "arrays": 0.35, "tasks": 0.35, "serial": 0.3, "ragged": 0.5, "vectors": 0.3, "matrices": 0.2, "layout": 0.12,
     "custom": 0.2, "functions": 0.2, "flags": 0.3, "half": 0.2, "mixed": 0.15, "reversed": 0.3, "steps": 0.3,
-    "integers": 0.5, "overwrite": 0.2, "writeonce": 0.15, "two_axes": 0.2, "chain": 0.08, "wide_index": 0.1, "steps_ops": 0.3,
+    "integers": 0.5, "overwrite": 0.2, "writeonce": 0.15, "two_axes": 0.2, "chain": 0.08, "wide_index": 0.1, "steps_ops": 0.4,
     "plain": 0.15, "memory_loop": 0.15, "unroll": 0.1, "fma": 0.3, "bounds": 0.4, "wide_arrays": 0.1, "values": 0.15,
     "leave": 0.25, "random": 0.15, "muls": 0.12, "kernel_if": 0.15, "in_place": 0.12, "active": 0.08, "directions": 0.08, "second": 0.08,
-    "save": 0.5, "again": 0.08,
+    "save": 0.5, "again": 0.08, "more_functions": 0.35, "bits": 0.25, "special": 0.12, "deterministic": 0.06,
+    "long": 0.3,
 }
+WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64}
 
 
 class Buffer:
@@ -54,7 +57,8 @@ def rounded(number, type):
 class Case:
     """A kernel and its inputs: name -> (extents, numbers).
 
-    `how`: what is asked beside k.grad and k.jvp: "active": names, "directions": a number, "second": True, "save": True.
+    `how`: what is asked beside k.grad and k.jvp: "active": names, "directions": a number, "second": True, "save": True,
+    "deterministic": True.
     """
 
     def __init__(self, seed, text, inputs, features, real, how):
@@ -222,6 +226,14 @@ class Generator:
             return self.float_index(extent)
         return str(self.rng.randrange(extent))
 
+    def special_number(self):
+        """A number that may be no number: only what asks whether it is one, and signs, may read it."""
+        t, n = self.real, self.size
+        tiny, large = {"f64": (1e-310, 1.5e308), "f32": (1e-40, 3e38), "f16": (1e-6, 65504.0)}[t]
+        all_of_them = [math.inf, -math.inf, math.nan, 0.0, -0.0, tiny, -tiny, large, -large, 1.0, -2.5]
+        buffer = self.buffer("ev", t, [n], "readonly", numbers=[rounded(self.data.choice(all_of_them), t) for _ in range(n)])
+        return self.assign(f"load %ev[{self.own[0] if self.own and self.chance(0.7) else self.index(n)}]", "e") if buffer else None
+
     def edge_value(self):
         a, b, c = self.edge_buffers()
         at = self.own[0] if self.own and self.chance(0.8) else self.index(self.size)
@@ -238,7 +250,10 @@ class Generator:
         else:
             whole = self.assign(f"cast (mul {value}, 1.0e30) to i32" if self.real != "f16" else f"cast (floor {value}) to i32", "j")
             whole = self.assign(f"clamp {whole}, -1, 0", "j")
-        return self.assign(f"clamp (add {whole}, 1), 0, 1", "j")
+        name = self.assign(f"clamp (add {whole}, 1), 0, 1", "j")
+        if self.chance(0.4):
+            self.ints.append((name, 0, 1))  # a number as well as an address
+        return name
 
     def float_index(self, extent):
         value = self.float()
@@ -295,7 +310,7 @@ class Generator:
         """Float buffers that may be read now, and whether only at the own place."""
         chosen = []
         for buffer in self.buffers.values():
-            if buffer.scalar()[0] != "f" or (buffer.width() != 1) != (width != 1) or buffer.name in ("ka", "kb", "kc"):
+            if buffer.scalar()[0] != "f" or (buffer.width() != 1) != (width != 1) or buffer.name in ("ka", "kb", "kc", "ev"):
                 continue
             if buffer.name == "fb" and buffer.name not in self.stored:
                 continue
@@ -380,6 +395,11 @@ class Generator:
                 return self.assign(f"mul {cast}, {self.number(0.05, 0.3)}", "c"), 2.4
         if self.has("random", 0.4):
             return self.random_number(), 1.0
+        if self.has("special", 0.4):
+            number = self.special_number()
+            if self.chance(0.4):
+                return self.assign(f"copysign {self.typed(self.real, 0.2, 1.5)}, {number}", "c"), 1.5
+            return self.assign(f"clamp (select (isfinite {number}), {number}, {self.number()}), -1.5, 1.5", "c"), 1.5
         if roll < 0.97:
             return self.scalar("c", self.real, rounded(self.data.uniform(-1.2, 1.2), self.real), "diff"), 1.2
         return self.assign(f"add {self.typed(self.real)}, 0.25", "c"), 1.75
@@ -412,6 +432,37 @@ class Generator:
     def positive(self, name, low=0.3):
         return self.assign(f"add (mul {name}, {name}), {self.number(low, low + 0.6)}")
 
+    def more_function(self, a, bound):
+        """One of the functions that no back end knows, of `a` of magnitude `bound`: a name and its bound."""
+        op = self.rng.choice(("expm1", "log1p", "cbrt", "erfc", "asinh", "acosh", "atanh", "exp10", "log10", "sinpi", "cospi"))
+        if op in ("expm1", "log1p", "asinh", "atanh") and self.real != "f16" and self.chance(0.3):
+            # Near 0 it is its argument, if it is made for that.
+            small, large = ("1.0e-9", "1.0e9") if self.real == "f64" else ("1.0e-5", "1.0e5")
+            value = self.assign(f"{op} (mul {a}, {small})")
+            return self.assign(f"mul {value}, {large}"), bound
+        if op == "erfc":
+            return self.assign(f"erfc {a}"), 2.0
+        if op in ("sinpi", "cospi"):
+            if self.chance(0.3):
+                a = self.assign(f"add {a}, {self.rng.choice(('8.0', '-5.0', '0.5'))}")
+            return self.assign(f"{op} {a}"), 1.0
+        if op == "asinh":
+            if self.chance(0.3):
+                return self.assign(f"mul (asinh (mul {a}, 20.0)), 0.3"), 1.5
+            return self.assign(f"asinh {a}"), bound
+        if op in ("log1p", "log10", "cbrt", "acosh"):
+            s = self.positive(a)
+            if op == "acosh":
+                s = self.assign(f"add {s}, 1.0")
+            elif op == "cbrt" and self.chance(0.5):
+                s = self.assign(f"neg {s}")
+            elif op == "log1p" and self.chance(0.5):
+                s = self.assign(f"mul (sin {a}), {self.number(0.4, 0.8)}")
+            return self.assign(f"{op} {s}"), {"log1p": 2.1, "log10": 0.9, "cbrt": 2.0, "acosh": 2.8}[op]
+        if op == "atanh":
+            return self.assign(f"atanh (mul (sin {a}), {self.number(0.5, 0.85)})"), 1.3
+        return self.assign(f"{op} (mul {a}, {self.number(-0.5, 0.5) if op == 'expm1' else self.number(-0.2, 0.2)})"), 3.5
+
     def expression(self, depth):
         if depth <= 0 or self.chance(0.15):
             return self.leaf()
@@ -420,6 +471,8 @@ class Generator:
         if x > 2.5:
             return self.assign(f"{self.rng.choice(('sin', 'tanh', 'cos'))} {a}"), 1.0
         if roll < 0.30:
+            if self.has("more_functions", 0.4):
+                return self.more_function(a, x)
             op = self.rng.choice(("sin", "cos", "tanh", "neg", "atan", "erf", "sqrt", "rsqrt", "log", "rcp", "asin", "acos", "exp",
                                   "sinh", "cosh", "tan", "exp2", "log2", "abs", "rcp", "sqrt"))
             if op in ("sin", "cos", "tanh", "erf", "atan"):
@@ -436,6 +489,16 @@ class Generator:
         b, y = self.expression(depth - 1)
         if y > 2.5:
             b, y = self.assign(f"sin {b}"), 1.0
+        if self.has("more_functions", 0.15):
+            op = self.rng.choice(("hypot", "hypot", "copysign", "fdim"))
+            if op == "hypot":
+                if self.chance(0.25) and self.real != "f16":
+                    # Squares overflow, or vanish.
+                    up, down = self.rng.choice((("1.0e25", "1.0e-25"), ("1.0e-25", "1.0e25")) if self.real == "f32" else
+                                               (("1.0e200", "1.0e-200"), ("1.0e-200", "1.0e200")))
+                    return self.assign(f"mul (hypot (mul {a}, {up}), (mul {self.positive(b)}, {up})), {down}"), x + y * y + 1
+                return self.assign(f"hypot {a}, {self.positive(b) if self.chance(0.7) else b}"), x + y * y + 1
+            return self.assign(f"{op} {a}, {b}"), x if op == "copysign" else x + y
         if roll < 0.50:
             return self.assign(f"{self.rng.choice(('add', 'sub'))} {a}, {b}"), x + y
         if roll < 0.62:
@@ -458,9 +521,9 @@ class Generator:
             if self.chance(0.3):
                 return self.assign(f"{op} {a}, {self.number()}"), max(x, 1.5)
             return self.assign(f"{op} {a}, {b}"), max(x, y)
-        if roll < 0.93 and self.has("steps_ops"):
+        if roll < 0.94 and self.has("steps_ops"):
             if self.chance(0.5):
-                return self.assign(f"{self.rng.choice(('rem', 'mod'))} {a}, {self.positive(b, 0.6)}"), 3.5
+                return self.assign(f"{self.rng.choice(('rem', 'mod'))} {a}, {self.positive(b, 0.3)}"), 3.5
             s = self.assign(f"{self.rng.choice(('floor', 'ceil', 'round', 'trunc', 'sgn'))} (mul {b}, 2.1)")
             return self.assign(f"mul {a}, (add (mul {s}, 0.2), 0.3)"), 2 * x
         if roll < 0.96:
@@ -480,7 +543,9 @@ class Generator:
                 return name
             name = self.scalar("flag", "i1", self.data.randint(0, 1))
             return self.assign(f"not {name}", "b") if self.chance(0.3) else name
-        if self.has("edge", 0.5) and self.in_parallel and roll < 0.65:
+        if self.has("special", 0.4) and self.in_parallel:
+            name = self.assign(f"{self.rng.choice(('isnan', 'isinf', 'isfinite'))} {self.special_number()}", "b")
+        elif self.has("edge", 0.5) and self.in_parallel and roll < 0.65:
             name = self.assign(f"{self.rng.choice(('gt', 'lt', 'ge', 'le', 'eq', 'ne'))} {self.edge_value()}, 0.0", "b")
         elif self.ints and roll < 0.8:
             name = self.assign(f"{self.rng.choice(('gt', 'lt', 'eq', 'ne', 'ge'))} {self.rng.choice(self.ints)[0]}, {self.rng.randint(0, 3)}", "b")
@@ -503,7 +568,7 @@ class Generator:
             self.statement()
 
     def statement(self):
-        kinds = [("float", 5), ("int", 1.5 if self.has("integers") else 0), ("for", 2.4), ("if", 2), ("write", 3.0 if self.in_parallel else 0)]
+        kinds = [("float", 5), ("int", 1.5 if self.has("integers") or self.has("bits") else 0), ("for", 2.4), ("if", 2), ("write", 3.0 if self.in_parallel else 0)]
         kinds.append(("while", 1.5 if self.has("while") else 0))
         kinds.append(("array", 2.2 if self.has("arrays") and self.in_parallel else 0))
         kinds.append(("vector", 1.5 if self.has("vectors") or self.has("components") else 0))
@@ -513,11 +578,12 @@ class Generator:
         kinds.append(("zero_trip", 1.0 if self.has("zero_trip") and self.in_parallel and len(self.own) == 1 else 0))
         kinds.append(("leave", 2.5 if self.has("leave") and (self.leavable and self.leavable[-1] or not self.leavable and self.skippable) else 0))
         kinds.append(("mul", 1.5 if self.has("muls") and self.in_parallel else 0))
+        kinds.append(("long", 2.0 if self.has("long") and self.depth == 0 else 0))
         kinds.append(("nest", 1.5 if self.has("checkpoint") and self.depth == 0 else 0))
         kinds.append(("edge_if", 1.0 if self.has("edge") and self.in_parallel else 0))
         names, weights = zip(*kinds)
         kind = self.rng.choices(names, weights)[0]
-        if kind in ("nest", "for", "if", "while", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
+        if kind in ("nest", "long", "for", "if", "while", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
             kind = "float"
         getattr(self, "make_" + kind)()
 
@@ -565,13 +631,39 @@ class Generator:
         self.stored.add(buffer.name)
         self.say(f"atomic mul {buffer.path()}[{self.index(2)}], {value}")
 
+    def make_bits(self):
+        """Bits, upper halves and quotients, in all widths, of any numbers and of those at the ends of their range."""
+        type = self.rng.choice(list(WIDTHS) + ["i32"] * 4)
+        bits, signed = WIDTHS[type], type[0] == "i"
+
+        def one():
+            if self.chance(0.25):
+                low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+                return f"{self.rng.choice((low, high, high, 0, 1, -1 if signed else high - 1, 1 << bits // 2))}:{type}"
+            value = self.int()
+            value = value if value.startswith("%") else f"{value}:i32"
+            return value if type == "i32" else f"(cast {value} to {type})"
+        op = self.rng.choice(("ctz", "clz", "popcount", "bitreverse", "mulhi", "mulhi", "ceildiv", "ceildiv"))
+        a = one()
+        if op in ("mulhi", "ceildiv"):
+            a, b = (f"(bitreverse {a})" if op == "mulhi" and self.chance(0.5) else a), one()
+            if op == "ceildiv" and self.chance(0.4):
+                b = f"{self.rng.choice((2, 3, 7, -2 if signed else 5, -1 if signed else 1))}:{type}"
+            a = f"{a}, {b}"
+        name = self.assign(f"{op} {a}", "k")
+        if type != "i32":
+            name = self.assign(f"cast {name} to i32", "k")
+        self.ints.append((name, -10**9, 10**9))
+
     def make_int(self):
+        if self.has("bits", 0.5):
+            return self.make_bits()
         name = self.fresh("k")
         a = self.int()
         if not a.startswith("%"):
             a = f"{a}:i32"
         op = self.rng.choice(("add", "sub", "mul", "xor", "and", "or", "div", "rem", "mod", "floordiv", "min", "max", "shl", "shr"))
-        b = self.rng.randint(0, 3) if op in ("shl", "shr") else self.rng.choice((1, 2, 3, -2, 5, 7)) if self.chance(0.6) else self.int()
+        b = self.rng.choice((0, 1, 2, 3, 31, 33, -1)) if op in ("shl", "shr") else self.rng.choice((1, 2, 3, -2, 5, 7)) if self.chance(0.6) else self.int()
         self.say(f"{name} = {op} {a}, {b}")
         self.ints.append((name, -10**6, 10**6))
 
@@ -630,7 +722,9 @@ class Generator:
                 return self.assign(f"sub {half}, (tanh {value})")
             return self.assign(f"sin {value}")
         if kind == "int":
-            op = self.rng.choice(("add", "mul", "xor", "sub", "mod", "div"))
+            op = self.rng.choice(("add", "mul", "xor", "sub", "sub", "mod", "div"))
+            if op == "sub" and self.chance(0.5):
+                return self.assign(f"sub {self.rng.randint(1, 9)}, {name}", "k")
             if op == "mul":
                 return self.assign(f"add (mul {name}, {self.rng.choice((2, 3, -1))}), {self.rng.randint(0, 2)}", "k")
             return self.assign(f"{op} {name}, {self.rng.choice((1, 2, 3, 5))}", "k")
@@ -846,6 +940,99 @@ class Generator:
         self.remember(self.recurrence(self.rng.randint(1, 2), start), self.real, 1.6)
         self.leavable.pop()
 
+    def make_long(self):
+        """A loop of many iterations whose state is of all kinds: segments with checkpoints, words of flags, integers that the
+        adjoint sweep runs back, an array that is written over and over."""
+        most = self.rng.choice((7, 12, 20, 40))
+        trips = self.scalar("nl", "i32", self.data.randint(5, 40)) if self.chance(0.4) else str(self.rng.randint(3, most))
+        loop = self.rng.choice(("for", "for", "for", "while", "max"))
+        value, whole, flag = self.fresh("a"), self.fresh("k"), self.fresh("b")
+        turn, size, array = self.fresh("t"), self.rng.randint(2, 3), None
+        if self.in_parallel and self.chance(0.5):
+            array = self.assign(f"alloca array<{self.real}, {size}>", "s")
+            self.say(f"store {array}[0], {self.float(1)}")
+        ints, flags = self.chance(0.6), self.chance(0.6)
+        carry = [(value, self.assign(f"sin {self.leaf()[0]}"), self.fresh("v"))]
+        if ints:
+            carry.append((whole, str(self.rng.randint(0, 9)), self.fresh("k")))
+        if flags:
+            carry.append((flag, self.rng.choice(("true", "false")), self.fresh("b")))
+        checkpoint = f" checkpoint{self.rng.choice((' 1', ' 2', ' 3', ' 5', ' 7', ''))}" if self.chance(0.6) else ""
+        if loop == "for":
+            step = f" step {self.rng.randint(2, 3)}" if self.chance(0.3) else ""
+            reverse = " reversed" if self.chance(0.4) else ""
+            carried = ", ".join(f"{name} = {start}" for name, start, _ in carry)
+            self.say(f"{', '.join(end for _, _, end in carry)} = for {turn} in {self.rng.choice((0, 0, 1, -2))}..{trips}{step}{reverse} "
+                     f"carry({carried}){checkpoint} {{")
+        else:
+            carry.append((turn, "0", self.fresh("k")))
+            carried = ", ".join(f"{name} = {start}" for name, start, _ in carry)
+            bound = f" max {most}" if loop == "max" else ""
+            self.say(f"{', '.join(end for _, _, end in carry)} = while{bound} carry({carried}){checkpoint} {{ continue_if (lt {turn}, {trips}) }} do {{")
+        mark, loops = self.mark(), self.loops
+        self.indent, self.depth, self.loops = self.indent + 1, self.depth + 1, self.loops * 20
+        self.leavable.append(None)
+        self.remember(value, self.real, 1.6)
+
+        def cell():
+            source = self.rng.choice([turn] + ([whole] if ints else []))
+            return self.assign(f"mod {source}, {size}", "j") if self.chance(0.6) else str(self.rng.randrange(size))
+        if array:
+            # Cells that are read, written, and written again before the iteration is over.
+            first = cell()
+            old = self.assign(f"load {array}[{first}]")
+            self.say(f"store {array}[{first}], (sin (add {old}, {value}))")
+            if self.chance(0.7):
+                second = first if self.chance(0.5) else cell()
+                self.say(f"store {array}[{second}], (mul (load {array}[{cell()}]), (cos {value}))")
+            self.remember(self.assign(f"load {array}[{cell()}]"), self.real, 1.6)
+        if ints and self.chance(0.85):
+            at = self.assign(f"mod {whole}, {self.size}", "j")
+            if self.buffers["x"].mode in (None, "read"):
+                self.remember(self.load(self.buffers["x"], [at]), self.real, 1.5)
+            if self.chance(0.4):
+                small = self.assign(f"cast (mod {whole}, 4) to {self.real}", "c")
+                self.remember(self.assign(f"mul {small}, {self.number(0.1, 0.4)}"), self.real, 1.2)
+        if flags:
+            chosen, mine = self.fresh(), self.mark()
+            self.say(f"{chosen} = if {flag} {{ yield (sin (mul {value}, {self.number(0.8, 1.6)})) }} else {{ yield (mul {value}, (cos {value})) }}")
+            self.restore(mine)
+            self.remember(chosen, self.real, 1.6)
+        if self.in_parallel and self.buffers["loss"].mode in (None, "add") and self.chance(0.3):
+            self.buffers["loss"].mode = "add"
+            self.stored.add("loss")
+            self.say(f"atomic add %loss[], (mul 0.1, (mul {value}, {self.float(1)}))")
+        elif self.in_parallel and self.chance(0.2):
+            self.budget += 1
+            self.make_write()
+        ends = [self.assign(self.rng.choice((f"sin (add (mul {value}, 0.7), {self.float(1)})", f"mul (tanh {self.float(1)}), (cos {value})",
+                                             f"sub (mul 0.5, {value}), (mul 0.4, (sin {self.float(1)}))")))]
+        if ints:
+            ends.append(self.assign(self.rng.choice((f"sub {self.rng.randint(1, 9)}, {whole}", f"sub {whole}, {self.rng.randint(1, 5)}",
+                                                     f"xor {whole}, {self.rng.randint(1, 7)}", f"add {whole}, {self.rng.randint(1, 5)}",
+                                                     f"sub {turn}, {whole}")), "k"))
+        if flags:
+            ends.append(self.assign(f"xor {flag}, (gt {value}, {self.number(-0.5, 0.5)})", "b"))
+        if loop != "for":
+            ends.append(self.assign(f"add {turn}, 1", "k"))
+        self.say("yield " + ", ".join(ends))
+        self.leavable.pop()
+        self.indent, self.depth, self.loops = self.indent - 1, self.depth - 1, loops
+        self.restore(mark)
+        self.say("}")
+        result = carry[0][2]
+        if self.in_parallel and self.buffers["loss"].mode in (None, "add") and self.chance(0.4):
+            # Nothing reads it but a sum: the adjoint sweep does without it.
+            self.buffers["loss"].mode = "add"
+            self.stored.add("loss")
+            self.say(f"atomic add %loss[], {result}")
+            return
+        if self.chance(0.5):
+            result = self.assign(f"mul {result}, (sin {result})")
+        self.remember(result, self.real, 1.6)
+        if array:
+            self.arrays.append((array, "float", size))
+
     def make_if(self, condition=None):
         condition = condition or self.condition()
         results = self.rng.randint(0, 2)
@@ -892,9 +1079,11 @@ class Generator:
             end = lambda: self.assign(f"add (mul {carry}, 0.4), (sin {self.assign(self.rng.choice(bad))})")
         elif roll < 0.75:
             condition = self.assign(f"gt {count}, 0", "b")
+            # In front of the branch that alone reads it, it counts as if it stood there.
+            ahead = self.assign(self.rng.choice(bad)) if self.chance(0.5) else None
             result = self.fresh("v")
             self.say(f"{result} = if {condition} {{")
-            end = lambda: self.assign(f"sin {self.assign(self.rng.choice(bad))}")
+            end = lambda: self.assign(f"sin {ahead or self.assign(self.rng.choice(bad))}")
         else:
             carry, result, turn = self.fresh("a"), self.fresh("v"), self.fresh("k")
             last = self.fresh("k")
@@ -969,7 +1158,7 @@ class Generator:
     def writable(self):
         chosen = []
         for buffer in self.buffers.values():
-            if buffer.scalar()[0] != "f" or buffer.name in ("ka", "kb", "kc", "zx", "s", "pm", "fb"):
+            if buffer.scalar()[0] != "f" or buffer.name in ("ka", "kb", "kc", "zx", "s", "pm", "fb", "ev"):
                 continue
             # What was read before is as a rule needed as it was.
             if buffer.path() in self.was_read and not self.has("overwrite", 0.15):
@@ -983,7 +1172,7 @@ class Generator:
 
     def value_for(self, buffer, width=None):
         """A value of the buffer's element, or of its scalar."""
-        value = self.float(self.rng.randint(1, 2))
+        value = self.float(self.rng.randint(1, 2)) if self.chance(0.94) else self.typed(self.real)
         scalar = buffer.scalar()
         if scalar != self.real:
             value = self.assign(f"cast {value} to {scalar}", "c")
@@ -1071,6 +1260,12 @@ class Generator:
             else:
                 self.remember(self.assign(f"mul (norm {moved}), 0.3"), self.real, 2)
         elif roll < 0.85:
+            if self.has("more_functions", 0.5):
+                text = self.rng.choice((f"erfc (add {name}, {other})", f"asinh (add {name}, {other})", f"sinpi (mul {name}, 0.4)",
+                                        f"cospi (sub {name}, {other})", f"mul (hypot {name}, {other}), 0.5", f"mul (fdim {name}, {other}), 0.5",
+                                        f"copysign {name}, {other}", f"select (isfinite {name}), {name}, {other}", f"expm1 (sin {name})"))
+                self.vectors.append((self.assign(text, "u"), size))
+                return
             self.vectors.append((self.assign(f"{self.rng.choice(('sin', 'tanh', 'cos'))} (add {name}, {other})", "u"), size))
         else:
             self.vectors.append((self.assign(f"mul {name}, (sin {self.float(1)})", "u"), size))
@@ -1215,6 +1410,8 @@ class Generator:
         self.ints.append((index, 0, self.size - 1))
         self.indent += 1
         self.budget = self.rng.randint(4, 14)
+        if self.has("long", 0.7):
+            self.make_long()
         self.block(self.rng.randint(3, 8))
         self.skippable = False
         if "in_place" in self.features and len(self.own) == 1 and "fb" not in self.stored:
@@ -1310,6 +1507,8 @@ class Generator:
             self.how["active"] = [name for name in differentiated if self.chance(0.5) or name == "fb"] or differentiated[:1]
         if "directions" in self.features:
             self.how["directions"] = self.rng.randint(2, 4)
+        if "deterministic" in self.features:
+            self.how["deterministic"] = True
         if "overwrite" in self.features and "save" in self.features:
             self.how["save"] = True
         elif "second" in self.features and self.real == "f64" and not self.features & {"half", "mixed", "custom", "in_place"}:

@@ -6,7 +6,7 @@ A file becomes a Module of plain Python objects. An operand is one of
     Literal("1.0", t)   a literal, with the type that was stated behind it, or None
     Symbol("eps")       @eps
     Node                an instruction in parentheses
-and a type is "f32" and its like, or a tuple: ("vec", "f32", 3), ("mat", "f32", 2, 2), ("array", "f32", 9),
+It reads what `adc --emit=ir` prints of derived kernels too, section 8 of that page as far as adstacks go. A type is "f32" and its like, or a tuple: ("vec", "f32", 3), ("mat", "f32", 2, 2), ("array", "f32", 9),
 ("buffer", element, rank), ("layout", "grid").
 """
 
@@ -300,6 +300,17 @@ class Reader:
             attrs["place"] = self.place()
             self.want(",")
             return Node("atomic " + kind, (), self.operands(), (), attrs)
+        if op == "add_to":
+            attrs = {"place": self.place()}
+            self.want(",")
+            args = [self.operand()]
+            attrs["plain"] = self.takes("plain")
+            return Node(op, (), args, (), attrs)
+        if op == "stack.new":
+            return Node(op, (), (), (), {"type": self.type()})
+        if op in ("stack.push", "stack.pop", "stack.top"):
+            args = self.operands()
+            return Node(op, (), args, (), {"slot": self.operand()} if self.takes("at") else {})
         if op == "shape":
             closed = self.takes("(")
             attrs = {"of": Name(self.value())}
@@ -331,6 +342,7 @@ class Reader:
                 args = self.operands()
             return Node(op, (), args, (), {"text": text})
         args = self.operands()
+        self.takes("either")
         attrs = {"type": self.type()} if op in ("mat.make", "random") and self.takes(":") else {}
         if op == "random" and not attrs and isinstance(args[-1], Literal):
             attrs["type"], args[-1].type = args[-1].type, None  # what stands behind it all is the result's
@@ -369,6 +381,10 @@ class Reader:
             self.at += 1
             if word == "max":
                 args = [self.operand()]
+                if self.tokens[self.at][1] == "or":
+                    self.at += 1
+                    self.want("none")
+                    attrs["or none"] = True
             elif word == "checkpoint":
                 attrs["checkpoint"] = int(self.kind("number")) if self.tokens[self.at][0] == "number" else 0
             else:
@@ -460,7 +476,7 @@ def node_text(node, indent):
         text += (" reversed" if "reversed" in attrs else "") + carry_text(attrs) + checkpoint_text(attrs)
         return head + text + (" unroll " if "unroll" in attrs else " ") + region_text(node.regions[0], indent)
     if op == "while":
-        text = f"while{' max ' + args[0] if args else ''}{carry_text(attrs)}{checkpoint_text(attrs)} "
+        text = f"while{' max ' + args[0] if args else ''}{' or none' if 'or none' in attrs else ''}{carry_text(attrs)}{checkpoint_text(attrs)} "
         return head + text + region_text(node.regions[0], indent) + " do " + region_text(node.regions[1], indent)
     if op == "if":
         return head + f"if {args[0]} " + " else ".join(region_text(region, indent) for region in node.regions)

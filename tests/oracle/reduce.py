@@ -478,8 +478,8 @@ class Reducer:
                 self.edit(lambda module: module.functions.pop(name) and True)
         for name in list(module.layouts):
             self.edit(lambda module: module.layouts.pop(name) and True)
-        kept = uses(ir_text.read(self.text))
-        self.inputs = {name: value for name, value in self.inputs.items() if name.split("::")[0] in kept}
+        used = uses(ir_text.read(self.text))
+        self.inputs = {name: value for name, value in self.inputs.items() if name.split("::")[0] in used}
 
     def shorten_numbers(self):
         for name, (extents, numbers) in list(self.inputs.items()):

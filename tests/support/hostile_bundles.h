@@ -120,15 +120,15 @@ inline Bytes OldCountingTasks(size_t n) {
   if (!WriteMetadata(metadata, &written, &error)) std::abort();
   std::string json(written.view());
   for (std::string_view later :
-       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"reference\":[],",
-        "\"bounds\":-1,", "\"bounds_recorded\":false,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
-    std::string kept;
+       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"bounds\":-1,",
+        "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+    std::string stripped;
     size_t from = 0;
     for (size_t at = json.find(later); at != std::string::npos; at = json.find(later, from)) {
-      kept.append(json, from, at - from);
+      stripped.append(json, from, at - from);
       from = at + later.size();
     }
-    json = kept.append(json, from);
+    json = stripped.append(json, from);
   }
   Bytes file = Pack(json, {});
   payloads::Put(file, 10, 0, 2);  // the minor version, and the hash that covers it

@@ -20,14 +20,14 @@ class PreparedSystem {
   static constexpr const char* kTarget = "";  // bundles hold all of them
 
   adrt_status Open(const adrt_host& host, adrt_device** device, adrt_error* error) {
-    static adrt_device* kept = nullptr;
-    if (!kept) {
-      adrt_status status = prepared_kind == "cuda" ? adrt_device_open_cuda(&host, nullptr, &kept, error)
-                                                   : adrt_device_open_vk(&host, nullptr, &kept, error);
+    static adrt_device* opened = nullptr;
+    if (!opened) {
+      adrt_status status = prepared_kind == "cuda" ? adrt_device_open_cuda(&host, nullptr, &opened, error)
+                                                   : adrt_device_open_vk(&host, nullptr, &opened, error);
       if (status != ADRT_OK) return status;
     }
-    adrt_device_retain(kept);
-    *device = kept;
+    adrt_device_retain(opened);
+    *device = opened;
     return ADRT_OK;
   }
 };

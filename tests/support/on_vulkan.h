@@ -30,9 +30,10 @@ class VulkanSystem {
 
 class OnVulkan : private VulkanSystem, public OnDevice {
  public:
-  explicit OnVulkan(const std::string& path, bool bounds_record = false) {
+  explicit OnVulkan(const std::string& path, bool bounds_record = false,
+                    const std::string& target = kTarget) {
     adrt_host host = TrustingHost();
-    OpenBundle(CompiledFor(path, kTarget, bounds_record), host);
+    OpenBundle(CompiledFor(path, target, bounds_record), host);
     Must(VulkanSystem::Open(host, &device_, Error()));
     LoadModule();
   }

@@ -19,11 +19,20 @@ struct WithEngine {
 
 class OwnVulkan : private WithEngine, public OnDevice, public Recorder {
  public:
-  explicit OwnVulkan(const std::string& path, bool bounds_record = false) {
+  /// `pushes`: the loader may push descriptors.
+  explicit OwnVulkan(const std::string& path, bool bounds_record = false,
+                     const std::string& target = "vulkan:1.2", bool pushes = true) {
     adrt_host host = TrustingHost();
-    OpenBundle(CompiledFor(path, "vulkan:1.2", bounds_record), host);
+    OpenBundle(CompiledFor(path, target, bounds_record), host);
     engine = std::make_unique<engine::Device>(bundle_, 0, true);
     adrt_vk_desc desc = engine->Describe();
+    std::vector<const char*> extensions;
+    for (uint32_t n = 0; n < desc.extension_count; ++n) {
+      if (pushes || std::string(desc.extensions[n]) != VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)
+        extensions.push_back(desc.extensions[n]);
+    }
+    desc.extension_count = static_cast<uint32_t>(extensions.size());
+    desc.extensions = extensions.data();
     desc.queue = engine->queue();  // for the memory of arguments
     Must(adrt_device_wrap_vk(&host, &desc, &device_, Error()));
     LoadModule();

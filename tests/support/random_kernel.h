@@ -20,19 +20,19 @@ struct RandomKernelConfig {
   uint32_t tasks = 1;          ///< parallel tasks; with more than one, values cross between them
   bool differentiable = true;  ///< only what reverse mode accepts: no buffer is read after it is overwritten
   bool while_loops = true;
-  bool arrays = true;    ///< local arrays, with constant and computed indices
-  bool vectors = false;  ///< vec<T, 3> and mat<T, 2, 2> values and a buffer of vectors
-  bool kept = false;     ///< values are stored on the way in a `writeonce` buffer %s (tasks = 1 alone)
-  bool smooth = false;   ///< no step, min, max or branch on a float: central differences may be taken
+  bool arrays = true;          ///< local arrays, with constant and computed indices
+  bool vectors = false;        ///< vec<T, 3> and mat<T, 2, 2> values and a buffer of vectors
+  bool stores_values = false;  ///< values are stored on the way in a `writeonce` buffer %s (tasks = 1 alone)
+  bool smooth = false;         ///< no step, min, max or branch on a float: central differences may be taken
 };
 
 /// Parameters, in order: %x, %w: buffer<T, 1> diff (read only); %p: buffer<vec<T, 3>, 1> diff with `vectors`;
 /// %k: buffer<i32, 1> readonly (any numbers); %y: buffer<T, 1> diff, %z: buffer<i32, 1> (written at [%i]);
-/// %loss: buffer<T, 0> diff; %n: i32; %c: T diff; with `kept` %s: buffer<T, 3> diff of extents N, kKeptSites,
-/// kKeptTurns. Buffers of rank 1 must have the same, positive extent.
+/// %loss: buffer<T, 0> diff; %n: i32; %c: T diff; with `stores_values` %s: buffer<T, 3> diff of extents N,
+/// kStoreSites, kStoreTurns. Buffers of rank 1 must have the same, positive extent.
 std::string RandomKernel(uint64_t seed, const RandomKernelConfig& config = {});
 
-inline constexpr int kKeptSites = 24, kKeptTurns = 64;
+inline constexpr int kStoreSites = 24, kStoreTurns = 64;
 
 class RandomKernelWriter {
  public:
@@ -45,7 +45,7 @@ class RandomKernelWriter {
     if (config_.vectors) text_ += "%p: buffer<vec<" + t + ", 3>, 1> diff, ";
     text_ += "%k: buffer<i32, 1> readonly, %y: buffer<" + t +
              ", 1> diff, %z: buffer<i32, 1>, %loss: buffer<" + t + ", 0> diff, %n: i32, %c: " + t + " diff" +
-             (config_.kept ? ", %s: buffer<" + t + ", 3> diff writeonce" : "") + ") {\n";
+             (config_.stores_values ? ", %s: buffer<" + t + ", 3> diff writeonce" : "") + ") {\n";
     scopes_.push_back({});
     Line("%size = shape %x, 0");
     Know("i32", "%n");
@@ -183,13 +183,13 @@ class RandomKernelWriter {
   }
 
   /// Stores the newest value of this block, in a cell of this place and turn of the loops around it.
-  void Keep() {
-    if (kept_ == kKeptSites || whiles_ > 0 || loops_.size() > 2) return Arithmetic();
+  void StoreValue() {
+    if (stored_ == kStoreSites || whiles_ > 0 || loops_.size() > 2) return Arithmetic();
     const std::vector<Known>& scope = scopes_.back();
     if (scope.empty() || scope.back().type != config_.scalar) return Arithmetic();
     std::string turn = loops_.empty() ? "0" : loops_[0];
     if (loops_.size() == 2) turn = "(add (mul " + loops_[0] + ", 8), " + loops_[1] + ")";
-    Line("store %s[%i, " + std::to_string(kept_++) + ", " + turn + "], " + scope.back().name);
+    Line("store %s[%i, " + std::to_string(stored_++) + ", " + turn + "], " + scope.back().name);
   }
 
   void Array() {
@@ -359,7 +359,7 @@ class RandomKernelWriter {
         Condition();
       } else {
         Arithmetic();
-        if (config_.kept && Chance(2)) Keep();
+        if (config_.stores_values && Chance(2)) StoreValue();
       }
     }
   }
@@ -409,7 +409,7 @@ class RandomKernelWriter {
   uint64_t state_;
   std::string text_;
   uint32_t counter_ = 0;
-  int kept_ = 0;
+  int stored_ = 0;
   uint32_t whiles_ = 0;
   std::vector<std::string> loops_;  ///< indices of the `for` loops around
   std::vector<std::vector<Known>> scopes_;

@@ -58,7 +58,7 @@ int main(int count, char** words) {
   Error error;
   if (!Read(words[1], &file, &index)) return 3;
   std::vector<std::unique_ptr<Vector<uint8_t>>> contents;
-  std::vector<SectionInput> kept;
+  std::vector<SectionInput> remaining;
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
     const Section& section = index.sections[number];
     char kind[5];
@@ -66,14 +66,14 @@ int main(int count, char** words) {
     if (std::string(words[3]) == kind && section.target == std::strtoul(words[4], nullptr, 10)) continue;
     Vector<uint8_t>& bytes = *contents.emplace_back(std::make_unique<Vector<uint8_t>>());
     if (!ReadSection(file, index, number, Limits(), &bytes, &error)) return 3;
-    kept.push_back({section.kind,
-                    section.target,
-                    (section.flags & kSectionRequired) != 0,
-                    (section.flags & kSectionZstd) != 0,
-                    section.alignment,
-                    {bytes.data(), bytes.size()}});
+    remaining.push_back({section.kind,
+                         section.target,
+                         (section.flags & kSectionRequired) != 0,
+                         (section.flags & kSectionZstd) != 0,
+                         section.alignment,
+                         {bytes.data(), bytes.size()}});
   }
   Vector<uint8_t> written;
-  if (kept.size() + 1 != index.sections.size() || !WriteBundle(kept, &written, &error)) return 4;
+  if (remaining.size() + 1 != index.sections.size() || !WriteBundle(remaining, &written, &error)) return 4;
   return Write(words[2], written) ? 0 : 5;
 }

@@ -88,16 +88,16 @@ TEST_CASE("lowered gradients of random kernels compute what abstract ones do", "
     for (const ir::ParamInfo& info : abstract->kernel->params)
       at_launch += info.role == ir::ParamRole::Segment ? 1 : 0;
     INFO("seed " << seed << "\n" << text << abstract->PlanText() << abstract->Text());
-    std::vector<adstack::SizeKernel> sizes =
-        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
+    std::vector<counting::SizeKernel> sizes =
+        counting::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
     REQUIRE(adstack::LowerAdstacks(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics));
-    for (adstack::SizeKernel& size : sizes)
+    for (counting::SizeKernel& size : sizes)
       REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
 
     // What the pipeline does next may not change what runs, nor how many tasks there are.
     REQUIRE(transform::Simplify(*lowered->module, {}, lowered->diagnostics));
     lowered->kernel = lowered->module->Find(abstract->module->Text(abstract->kernel->name));
-    for (adstack::SizeKernel& size : sizes) {
+    for (counting::SizeKernel& size : sizes) {
       REQUIRE(analysis::TasksOf(*size.function).size() == size.plan.tasks.size());
     }
     REQUIRE(analysis::TasksOf(*lowered->kernel).size() == lowered->plan.tasks.size());
@@ -264,9 +264,9 @@ TEST_CASE("tapes of nests with checkpoints have the slots that they fill", "[ads
     std::unique_ptr<Planned> planned = PlannedGradient(text, {.private_bytes = 0}, checkpoints),
                              lowered = PlannedGradient(text, {.private_bytes = 0}, checkpoints);
     INFO(planned->PlanText() << planned->Text());
-    std::vector<adstack::SizeKernel> sizes =
-        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
-    for (adstack::SizeKernel& size : sizes)
+    std::vector<counting::SizeKernel> sizes =
+        counting::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
+    for (counting::SizeKernel& size : sizes)
       REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
     const adstack::TaskPlan& task = planned->plan.tasks[0];
     interp::Arguments arguments = Launch(*planned, 3);

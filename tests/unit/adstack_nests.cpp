@@ -110,10 +110,10 @@ void CheckExact(const std::string& text) {
   const adstack::PlannedStack& stack = planned->plan.tasks[0].stacks[0];
   CHECK_FALSE(stack.loose);
   REQUIRE(stack.capacity != artifact::kNoNode);
-  std::vector<adstack::SizeKernel> sizes =
-      adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
+  std::vector<counting::SizeKernel> sizes =
+      counting::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics);
   CHECK(sizes.size() == (planned->plan.exprs.HasLoops(stack.capacity) ? 1u : 0u));
-  for (adstack::SizeKernel& size : sizes)
+  for (counting::SizeKernel& size : sizes)
     REQUIRE(adstack::LowerAdstacks(*planned->module, *size.function, size.plan, planned->diagnostics));
   for (uint32_t seed = 0; seed < 20; ++seed) {
     interp::Arguments arguments = Launch(*planned, seed), again = arguments;
@@ -169,7 +169,7 @@ TEST_CASE("sums that a host would not finish are left to the size kernel", "[ads
   const adstack::PlannedStack& stack = planned->plan.tasks[0].stacks[0];
   INFO(planned->PlanText());
   REQUIRE(planned->plan.exprs.HasLoops(stack.capacity));
-  CHECK(adstack::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics)
+  CHECK(counting::AddSizeKernels(*planned->module, *planned->kernel, planned->plan, {}, planned->diagnostics)
             .size() == 1);
   CHECK(planned->plan.tasks[0].stacks[0].counted);
 }

@@ -236,10 +236,10 @@ TEST_CASE("capacities of random nests are what is pushed, by expression or by co
     INFO("seed " << seed << "\n" << text << planned->PlanText() << planned->Messages());
     REQUIRE_FALSE(planned->diagnostics.HasErrors());
     auto lowered = PlanText(text, config);
-    std::vector<adstack::SizeKernel> sizes =
-        adstack::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
+    std::vector<counting::SizeKernel> sizes =
+        counting::AddSizeKernels(*lowered->module, *lowered->kernel, lowered->plan, {}, lowered->diagnostics);
     REQUIRE(adstack::LowerAdstacks(*lowered->module, *lowered->kernel, lowered->plan, lowered->diagnostics));
-    for (adstack::SizeKernel& size : sizes)
+    for (counting::SizeKernel& size : sizes)
       REQUIRE(adstack::LowerAdstacks(*lowered->module, *size.function, size.plan, lowered->diagnostics));
     std::mt19937 random(seed);
     for (int launch = 0; launch < 3; ++launch) {

@@ -8,7 +8,7 @@
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
-#include "adstack/size_kernel.h"
+#include "counting/size_kernel.h"
 #include "interp/interpreter.h"
 #include "parse/parser.h"
 
@@ -132,7 +132,7 @@ inline void SetInteger(interp::Arguments& arguments, size_t parameter, int64_t v
 }
 
 /// Counts with the size kernel of a task as a launcher does: again, until nothing that it keeps grows.
-inline std::vector<int64_t> Count(const Planned& planned, const adstack::SizeKernel& size,
+inline std::vector<int64_t> Count(const Planned& planned, const counting::SizeKernel& size,
                                   const interp::Arguments& arguments, int* rounds, size_t task_number = 0) {
   size_t stacks = planned.plan.tasks[task_number].stacks.size();
   interp::Arguments own = interp::MakeArguments(*planned.module, *size.function);

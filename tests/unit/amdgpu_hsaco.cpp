@@ -10,6 +10,7 @@
 #include "codegen/llvm/gpu_task.h"
 #include "hsaco.h"
 #include "lowered.h"
+#include "raised.h"
 
 namespace {
 
@@ -38,8 +39,9 @@ codegen::CodeConfig ConfigFor(const std::string& target, uint32_t optimise = 2) 
   return config;
 }
 
-codegen::TargetCode CodeFor(const LoweredModule& lowered, const codegen::CodeConfig& config) {
-  auto code = codegen::EmitAmdgpu(*lowered.module, lowered.ToEmit(), config);
+codegen::TargetCode CodeFor(const LoweredModule& lowered, const codegen::CodeConfig& config,
+                            const driver::CompileOptions& options = {}) {
+  auto code = EmitRaised(codegen::EmitAmdgpu, *lowered.module, lowered.ToEmit(), config, options);
   if (!code) INFO(code.Failure().text);
   REQUIRE(code);
   return *code;
@@ -309,9 +311,10 @@ TEST_CASE("every level of optimisation and every check gives code objects") {
   for (uint32_t optimise = 0; optimise <= 3; ++optimise) {
     for (bool checks : {false, true}) {
       codegen::CodeConfig config = ConfigFor("hip:gfx90a", optimise);
-      config.check_bounds = config.assertions = checks;
+      driver::CompileOptions options;
+      options.check_bounds = options.keep_asserts = checks;
       INFO("-O" << optimise << (checks ? " with checks" : ""));
-      CheckKernels(*lowered, CodeFor(*lowered, config), kProcessors[0]);
+      CheckKernels(*lowered, CodeFor(*lowered, config, options), kProcessors[0]);
     }
   }
 }

@@ -102,17 +102,16 @@ Metadata Sample() {
   shared.group = 1;
   shared.share = 0;
   shared.type = ScalarType::kF64;
-  StackMeta kept = stack;
-  kept.id = 2;
-  kept.storage = Storage::kPrivate;
-  kept.capacity = pool.Const(4);
+  StackMeta private_stack = stack;
+  private_stack.id = 2;
+  private_stack.storage = Storage::kPrivate;
+  private_stack.capacity = pool.Const(4);
   StackMeta unknown = stack;
   unknown.id = 3;
   unknown.capacity = kNoNode;
   unknown.addressing = Addressing::kCounted;
-  plan.stacks = {stack, shared, kept, unknown};
+  plan.stacks = {stack, shared, private_stack, unknown};
   parallel.plans = {plan};
-  parallel.reference = {{longest, 5, 0, 3}, {kNoNode, 0, 1, 0}};
   parallel.entries[0].symbol = "adc_k_t1";
   parallel.entries[0].plan = 0;
   parallel.entries.push_back(parallel.entries[0]);
@@ -144,6 +143,7 @@ Metadata Sample() {
   adjoint.alias = true;
   adjoint.write_once = true;
   adjoint.shape_i32 = true;
+  adjoint.shape_i32_axes = 1;
   grad.params.push_back(adjoint);
   metadata.kernels = {grad, kernel};
   FinishMetadata(&metadata);
@@ -415,17 +415,19 @@ TEST_CASE("a newer minor version may add keys, in order and once", "[metadata]")
 TEST_CASE("metadata of an earlier minor version is read without what came later", "[metadata]") {
   Metadata old = Sample();
   for (KernelMeta& kernel : old.kernels) {
-    kernel.tasks[1].reference.clear();
     for (EntryMeta& entry : kernel.tasks[1].entries) {
       entry.bindings.clear();
       entry.far_symbol = "";
+    }
+    for (ParamMeta& param : kernel.params) {
+      if (param.shape_i32) param.shape_i32_axes = (1u << param.rank) - 1;
     }
   }
   std::string json = Json(old), first = json;
   for (std::string_view later :
        {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"counted\":false,",
-        "\"loose\":false,", "\"bits\":false,", "\"reference\":[],", "\"bounds\":-1,",
-        "\"bounds_recorded\":false,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+        "\"loose\":false,", "\"bits\":false,", "\"bounds\":-1,", "\"bounds_recorded\":false,",
+        "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -436,6 +438,41 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
   CHECK(Json(read) == json);
   CHECK(ReadError(json, 0).code == Code::kMalformed);
   CHECK(ReadError(first, 1).code == Code::kMalformed);
+}
+
+TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
+  std::string json = Json(Sample());
+  for (const char* producer :
+       {"\\u001b[31m", "a\xC2\x9B", "a\xE2\x80\xAE", "a\xE2\x81\xA6", "a\xE2\x80\xA8"}) {
+    Error error = ReadError(Replace(json, "\"producer\":\"", std::string("\"producer\":\"") + producer));
+    CHECK(error.message().find("control characters") != std::string_view::npos);
+  }
+  CHECK(ReadError(Replace(json, "\"producer\":\"", "\"producer\":\"\xC3\xA9\xE2\x82\xAC ")).ok());
+  Error error = ReadError(Replace(json, "\"kind\":\"buffer\"", "\"kind\":\"\\u001b[31m\\n\""));
+  CHECK(error.message().find("a word that is not printable is not a value of 'kind'") !=
+        std::string_view::npos);
+  for (const char* symbol : {"x(void); int system", "2adc", "adc-k", "adc.k"}) {
+    error = ReadError(Replace(json, "\"symbol\":\"", std::string("\"symbol\":\"") + symbol));
+    CHECK(error.message().find("no identifier of C") != std::string_view::npos);
+  }
+}
+
+TEST_CASE("a key that is gone is passed over in the versions that had it, and refused after them",
+          "[metadata]") {
+  Metadata now = Sample();
+  std::string json = Json(now), then = json;
+  std::string gone = "\"reference\":[{\"capacity\":0,\"floats_4\":5,\"floats_8\":0,\"integers\":3}],";
+  for (size_t at = then.find("\"size_class\""); at != std::string::npos;
+       at = then.find("\"size_class\"", at + gone.size() + 1)) {
+    then.insert(at, gone);
+  }
+  REQUIRE(then != json);
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(then, 5, Limits{}, nullptr, &read, &error));
+  CHECK(Json(read) == json);
+  CHECK(ReadError(json, 5).code == Code::kMalformed);
+  CHECK(ReadError(then, 6).code == Code::kMalformed);
 }
 
 TEST_CASE("a bounds kernel fits the kernels that it records", "[metadata]") {

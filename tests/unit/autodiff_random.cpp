@@ -16,7 +16,7 @@ std::map<std::string, Input> Inputs() {
           {"p", Random({4}, -1.0, 1.0)}, {"k", Given({4}, {3, 7, 0, 12})},
           {"y", Random({4}, -1.0, 1.0)}, {"z", Given({4}, {1, 2, 3, 4})},
           {"loss", Zeros({})},           {"n", Number(3)},
-          {"c", Number(0.37)},           {"s", Zeros({4, test::kKeptSites, test::kKeptTurns})}};
+          {"c", Number(0.37)},           {"s", Zeros({4, test::kStoreSites, test::kStoreTurns})}};
 }
 
 void Sweep(uint64_t first, uint64_t count, test::RandomKernelConfig config, const CheckOptions& options) {
@@ -57,7 +57,7 @@ TEST_CASE("autodiff: deeply nested random kernels") {
 
 TEST_CASE("autodiff: random kernels that keep values in a writeonce buffer") {
   test::RandomKernelConfig config;
-  config.kept = true;
+  config.stores_values = true;
   config.statements = 8;
   Sweep(4000, 120, config, {.f64_tolerance = 1e-8, .f32 = false, .differences = false});
   // No kernel loads %s: where its gradient does, a value is read again.

@@ -30,7 +30,9 @@ std::vector<uint8_t> AtomicObject(Op op, Scalar scalar, uint32_t optimise) {
   b.Access(Op::Store, y, {&i, 1}, {&old, 1});
   b.Yield({});
   codegen::CodeConfig config = ConfigFor(*target::FindTarget("cpu:aarch64"), optimise);
-  return codegen::EmitCpu(kernels.module, kernels.All(), config)->Find(codegen::PayloadKind::Object)->bytes;
+  return test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(), config)
+      ->Find(codegen::PayloadKind::Object)
+      ->bytes;
 }
 
 /// The object with the status of every exclusive store thrown away, as LLVM 19 does with `atomicrmw fadd`.

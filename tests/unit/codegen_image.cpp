@@ -39,7 +39,7 @@ T At(const std::vector<uint8_t>& bytes, uint64_t offset) {
 }
 
 codegen::TargetCode Compile(const Kernels& kernels, const codegen::CodeConfig& config) {
-  auto code = codegen::EmitCpu(kernels.module, kernels.All(), config);
+  auto code = test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(), config);
   REQUIRE(code.Ok());
   return std::move(*code);
 }
@@ -122,7 +122,8 @@ TEST_CASE("code is linked without a folder for temporary files") {
   setenv("TMPDIR", "/nonexistent-folder", 1);
   Kernels kernels;
   AddSineKernel(kernels, "wave");
-  auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(*target::FindTarget("cpu")));
+  auto code = test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(),
+                               ConfigFor(*target::FindTarget("cpu")));
   unsetenv("TMPDIR");
   CHECK(code.Ok());
 }
@@ -141,7 +142,8 @@ TEST_CASE("what a target cannot hold is refused with its place") {
   ir::Value v = b.Load(array, {&index, 1});
   b.Access(ir::Op::Store, out, {&index, 1}, {&v, 1});
   b.Yield({});
-  auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(*target::FindTarget("cpu")));
+  auto code = test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(),
+                               ConfigFor(*target::FindTarget("cpu")));
   REQUIRE(!code.Ok());
   CHECK(code.Failure().id == diag::E0601);
   CHECK(code.Failure().span.begin == 7);

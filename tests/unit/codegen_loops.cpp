@@ -14,8 +14,10 @@ using namespace adc::codegen_tests;
 using ir::Op;
 
 struct Compiled {
-  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config)
-      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(ImageOf(code)) {
+  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config,
+                    const driver::CompileOptions& options = {})
+      : code(*test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(), config, options)),
+        image(ImageOf(code)) {
     INFO(image.Error());
     REQUIRE(image.Ok());
   }

@@ -80,7 +80,7 @@ class Compiled {
     module_->phase = ir::Phase::Lowered;
     std::vector<codegen::KernelToEmit> kernels;
     for (const auto& function : module_->functions) kernels.push_back({function.get(), {}});
-    auto code = codegen::EmitCpu(*module_, kernels, ConfigFor(RunnableTargets().back()));
+    auto code = test::EmitRaised(codegen::EmitCpu, *module_, kernels, ConfigFor(RunnableTargets().back()));
     REQUIRE(code.Ok());
     image_ = std::make_unique<LoadedImage>(ImageOf(*code));
     REQUIRE(image_->Ok());

@@ -16,8 +16,10 @@ using ir::Op;
 using ir::Scalar;
 
 struct Compiled {
-  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config)
-      : code(*codegen::EmitCpu(kernels.module, kernels.All(), config)), image(ImageOf(code)) {
+  explicit Compiled(const Kernels& kernels, codegen::CodeConfig config,
+                    const driver::CompileOptions& options = {})
+      : code(*test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(), config, options)),
+        image(ImageOf(code)) {
     INFO(image.Error());
     REQUIRE(image.Ok());
   }
@@ -69,9 +71,9 @@ TEST_CASE("a field of nested levels lies where its layout says") {
   b.Access(Op::Store, grid, index, {&second, 1}, 0, 1);
   b.Yield({});
   for (bool check_bounds : {false, true}) {
-    codegen::CodeConfig config = ConfigFor(Best());
-    config.check_bounds = check_bounds;
-    Compiled compiled(kernels, config);
+    driver::CompileOptions options;
+    options.check_bounds = check_bounds;
+    Compiled compiled(kernels, ConfigFor(Best()), options);
     std::vector<unsigned char> memory(layout.byte_size, 0x5A);
     Launch launch;
     launch.Buffer(memory.data());
@@ -329,9 +331,9 @@ TEST_CASE("an index out of range is left out and reported when asked for") {
   ir::Value value = b.Make(Op::Add, {b.Load(x, from), b.Float(ir::kF32, 1)});
   b.Access(Op::Store, y, index, {&value, 1});
   b.Yield({});
-  codegen::CodeConfig config = ConfigFor(Best());
-  config.check_bounds = true;
-  Compiled compiled(kernels, config);
+  driver::CompileOptions options;
+  options.check_bounds = true;
+  Compiled compiled(kernels, ConfigFor(Best()), options);
   std::vector<float> input = {1, 2, 3, 4, 5, 6}, output(6, 0);
   Launch launch;
   launch.Buffer(input.data(), {2, 3}).Buffer(output.data(), {2, 3}).Scalar(int32_t{1}).Scalar(int32_t{2});
@@ -362,9 +364,9 @@ TEST_CASE("assertions report in debug builds and vanish in others") {
   }
   b.Yield({});
   for (bool assertions : {false, true}) {
-    codegen::CodeConfig config = ConfigFor(Best());
-    config.assertions = assertions;
-    Compiled compiled(kernels, config);
+    driver::CompileOptions options;
+    options.keep_asserts = assertions;
+    Compiled compiled(kernels, ConfigFor(Best()), options);
     Launch launch;
     launch.Scalar(int32_t{10});
     launch.Run(compiled.Entry(), 0, 10);
@@ -389,17 +391,18 @@ TEST_CASE("rows lie where the adstack cells say") {
     return kernel.Result(inst);
   };
   ir::Value row = row_value(Op::RowClaim, 1);
-  ir::Value base = row_value(Op::RowBase, 2), capacity = row_value(Op::RowCapacity, 2);
+  ir::Value capacity = row_value(Op::RowCapacity, 2);
   ir::Value slot = b.Cast(index, ir::kI64);
   ir::Block outer = b.block();
   ir::Inst fits = b.If(b.Make(Op::Lt, {slot, capacity}), {});
   b.SetBlock(kernel[fits].regions[0]);
-  ir::Value byte = b.Make(Op::Add, {base, b.Make(Op::Mul, {slot, b.I64(4)})});
-  ir::Value stored[] = {row, byte, b.Load(x, {&index, 1})};
-  b.Create(Op::RowStore, stored, {});
-  ir::Value place[] = {row, byte};
+  ir::Value stored[] = {row, slot, b.Load(x, {&index, 1})};
+  kernel[b.Create(Op::RowStore, stored, {})].attr = 2;
+  ir::Value place[] = {row, index};
   ir::Type f32 = ir::kF32;
-  ir::Value back = kernel.Result(b.Create(Op::RowLoad, place, {&f32, 1}));
+  ir::Inst load = b.Create(Op::RowLoad, place, {&f32, 1});
+  kernel[load].attr = 2;
+  ir::Value back = kernel.Result(load);
   ir::Value doubled = b.Make(Op::Add, {back, back});
   b.Access(Op::Store, x, {&index, 1}, {&doubled, 1});
   b.Yield({});
@@ -413,7 +416,7 @@ TEST_CASE("rows lie where the adstack cells say") {
   b.Yield({});
   codegen::TaskRows rows{.groups = 2, .row_position = {0, 1, 2}};
   codegen::KernelToEmit what{&kernel, {rows}};
-  auto code = codegen::EmitCpu(kernels.module, {&what, 1}, ConfigFor(Best()));
+  auto code = test::EmitRaised(codegen::EmitCpu, kernels.module, {what}, ConfigFor(Best()));
   REQUIRE(code.Ok());
   LoadedImage image(ImageOf(*code));
   REQUIRE(image.Ok());
@@ -575,7 +578,7 @@ TEST_CASE("sums that many iterations share are gathered per worker, whatever fig
     codegen::CodeConfig config = ConfigFor(Best());
     config.want_llvm_text = true;
     Compiled compiled(kernels, config);
-    CHECK(compiled.code.llvm_text.find("adc.settle") != std::string::npos);
+    CHECK(compiled.code.llvm_text.find("adc.flush.all") != std::string::npos);
     // Few cells, more cells than a table has slots, and none.
     for (int32_t k : {2, 300, 0}) {
       constexpr int32_t kN = 40, kM = 3;

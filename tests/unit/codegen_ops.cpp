@@ -33,7 +33,7 @@ void CheckAll(const target::Target& target, uint32_t optimise) {
   REQUIRE(cases.size() > 400);
   Kernels kernels;
   for (const ScalarCase& c : cases) BuildKernel(kernels.module, c);
-  auto code = codegen::EmitCpu(kernels.module, kernels.All(), ConfigFor(target, optimise));
+  auto code = test::EmitRaised(codegen::EmitCpu, kernels.module, kernels.All(), ConfigFor(target, optimise));
   REQUIRE(code.Ok());
   LoadedImage image(ImageOf(*code));
   INFO(image.Error());

@@ -116,7 +116,7 @@ void CheckSeed(uint64_t seed, const test::RandomKernelConfig& config, bool gradi
       rows.row_position.push_back(stack.storage == artifact::Storage::kRow ? position++ : ir::kNoAttr);
     what.tasks.push_back(rows);
   }
-  auto code = codegen::EmitCpu(*source.module, {&what, 1}, ConfigFor(target, optimise));
+  auto code = test::EmitRaised(codegen::EmitCpu, *source.module, {what}, ConfigFor(target, optimise));
   REQUIRE(code.Ok());
   LoadedImage image(ImageOf(*code));
   INFO(image.Error());

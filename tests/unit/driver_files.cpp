@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -15,15 +16,20 @@
 
 #include "diag/errors/driver.h"
 #include "driver/depfile.h"
-#include "driver/files.h"
+#include "driver/file_errors.h"
 #include "driver/reproduction.h"
 #include "support/check.h"
 #include "support/crash.h"
+#include "support/files.h"
+#include "support/output_places.h"
 #include "support/read_text.h"
 
+using namespace adc;
 using namespace adc::driver;
 
 namespace {
+
+constexpr uint64_t kMost = uint64_t{1} << 30;
 
 /// A folder that goes with the test.
 class Folder {
@@ -52,7 +58,7 @@ TEST_CASE("a file is written whole and read back") {
   std::string path = folder / "out";
   std::string text(300000, 'x');
   REQUIRE(WriteWhole(path, std::string_view(text)).Ok());
-  auto back = ReadWhole(path);
+  auto back = ReadWhole(path, kMost);
   REQUIRE(back.Ok());
   CHECK(*back == text);
   CHECK(folder.Entries() == 1);
@@ -67,7 +73,7 @@ TEST_CASE("writing over a file keeps its permissions") {
   struct stat facts = {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0640);
-  CHECK(*ReadWhole(path) == "new");
+  CHECK(*ReadWhole(path, kMost) == "new");
 }
 
 TEST_CASE("a full disk and a missing folder leave nothing behind and say why") {
@@ -77,7 +83,7 @@ TEST_CASE("a full disk and a missing folder leave nothing behind and say why") {
   Folder folder;
   auto missing = WriteWhole(folder / "none/out", std::string_view("text"));
   REQUIRE_FALSE(missing.Ok());
-  CHECK(missing.Failure().id == adc::diag::E0702);
+  CHECK(CannotWrite(missing.Failure()).id == adc::diag::E0702);
   CHECK(folder.Entries() == 0);
   auto onto_folder = WriteWhole(folder / ".", std::string_view("text"));
   CHECK_FALSE(onto_folder.Ok());
@@ -85,10 +91,10 @@ TEST_CASE("a full disk and a missing folder leave nothing behind and say why") {
 }
 
 TEST_CASE("reading what is not there says why") {
-  auto missing = ReadWhole("/nowhere/at/all");
+  auto missing = ReadWhole("/nowhere/at/all", kMost);
   REQUIRE_FALSE(missing.Ok());
   CHECK(missing.Failure().text == "cannot read '/nowhere/at/all': No such file or directory");
-  auto folder = ReadWhole("/tmp");
+  auto folder = ReadWhole("/tmp", kMost);
   REQUIRE_FALSE(folder.Ok());
   CHECK(folder.Failure().text == "cannot read '/tmp': Is a directory");
 }
@@ -115,14 +121,14 @@ TEST_CASE("a writer that is killed leaves the old file or the new one") {
     usleep(static_cast<useconds_t>(random() % 4000));
     kill(writer, SIGKILL);
     REQUIRE(waitpid(writer, nullptr, 0) == writer);
-    auto back = ReadWhole(path);
+    auto back = ReadWhole(path, kMost);
     REQUIRE(back.Ok());
     REQUIRE((*back == texts[0] || *back == texts[1]));
     REQUIRE(folder.Entries() <= 2);
   }
   // What the last kill has left, the next run takes away.
   REQUIRE(WriteWhole(path, texts[0]).Ok());
-  CHECK(*ReadWhole(path) == texts[0]);
+  CHECK(*ReadWhole(path, kMost) == texts[0]);
   CHECK(folder.Entries() == 1);
 }
 
@@ -139,7 +145,7 @@ TEST_CASE("24 writers of one file leave one whole file and nothing else") {
   }
   for (std::thread& writer : writers) writer.join();
   CHECK(failed == 0);
-  auto back = ReadWhole(path);
+  auto back = ReadWhole(path, kMost);
   REQUIRE(back.Ok());
   REQUIRE(back->size() >= 50000);
   int writer = (*back)[0] - 'a';
@@ -151,7 +157,7 @@ TEST_CASE("a name that fills its folder's limit is written too") {
   Folder folder;
   std::string name(250, 'n');
   REQUIRE(WriteWhole(folder / name.c_str(), std::string_view("text")).Ok());
-  CHECK(*ReadWhole(folder / name.c_str()) == "text");
+  CHECK(*ReadWhole(folder / name.c_str(), kMost) == "text");
   CHECK(folder.Entries() == 1);
 }
 
@@ -165,6 +171,51 @@ TEST_CASE("a file larger than asked for is not read") {
   CHECK(read.Failure().text == "cannot read '" + path + "': it has more than 1 MiB");
   CHECK(adc::ReadTextFile("/dev/zero", uint64_t{1} << 30, false).text.size() < size_t{1} << 20);
   CHECK(adc::ReadTextFile("/dev/zero", uint64_t{1} << 30, true).end == adc::ReadEnd::Failed);
+}
+
+TEST_CASE("a file is read as far as its beginning says") {
+  Folder folder;
+  std::string path = folder / "file";
+  std::string content(10000, 'x');
+  REQUIRE(WriteWhole(path, content).Ok());
+  std::vector<size_t> asked;
+  auto wants = [&asked](std::vector<uint64_t> answers) {
+    asked.clear();
+    return [&asked, answers](std::string_view begin) {
+      asked.push_back(begin.size());
+      return answers[std::min(asked.size(), answers.size()) - 1];
+    };
+  };
+  CHECK(ReadWhole(path, kMost, wants({0}))->size() == 4096);
+  CHECK(ReadWhole(path, kMost, wants({5000, 6000, 0}))->size() == 6000);
+  CHECK(asked == std::vector<size_t>{4096, 5000, 6000});
+  // A file that ends earlier is read whole, whatever it says; a device that says so is not begun.
+  CHECK(ReadWhole(path, kMost, wants({UINT64_MAX}))->size() == 10000);
+  CHECK(ReadWhole("/dev/zero", kMost, wants({70000}))->size() == 70000);
+  CHECK_FALSE(ReadWhole("/dev/zero", kMost, wants({kMost + 1})).Ok());
+  CHECK(asked.size() == 1);
+  auto small = ReadWhole("/dev/zero", 1000);
+  REQUIRE_FALSE(small.Ok());
+  CHECK(small.Failure().text == "cannot read '/dev/zero': it has more than 1000 bytes");
+  CHECK(ReadBegin("/dev/zero")->size() == 4096);
+  CHECK(*ReadBegin(path) == content.substr(0, 4096));
+  CHECK(ReadWholeText("/dev/zero", kMost)->size() < size_t{1} << 20);
+  CHECK_FALSE(CheckRegularFile("/dev/zero").Ok());
+  CHECK(CheckRegularFile(path).Ok());
+}
+
+TEST_CASE("outputs are different places, and no inputs") {
+  Folder folder;
+  std::string one = folder / "one", two = folder / "two", link = folder / "link";
+  REQUIRE(WriteWhole(one, std::string_view("x")).Ok());
+  REQUIRE(symlink(one.c_str(), link.c_str()) == 0);
+  CHECK(KeepApart({one, two, folder / "three"}).Ok());
+  CHECK_FALSE(KeepApart({one, two, link}).Ok());
+  CHECK_FALSE(KeepApart({two, folder / "./two"}).Ok());
+  CHECK_FALSE(KeepApart({"-", "-"}).Ok());
+  CHECK(KeepApart({"/dev/null", "/dev/null"}).Ok());
+  CHECK_FALSE(KeepSources({two, link}, {one}).Ok());
+  CHECK(KeepSources({two, "-"}, {one, "-"}).Ok());
 }
 
 namespace {
@@ -206,10 +257,10 @@ void CheckReproduction(void (*fail)(), const std::string& message, const std::st
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 70);
-  CHECK(ReadWhole(messages)->starts_with("adc: internal error: " + message));
-  CHECK(ReadWhole(messages)->find("the reproduction file is " + path) != std::string::npos);
+  CHECK(ReadWhole(messages, kMost)->starts_with("adc: internal error: " + message));
+  CHECK(ReadWhole(messages, kMost)->find("the reproduction file is " + path) != std::string::npos);
   bool same =
-      *ReadWhole(path) ==
+      *ReadWhole(path, kMost) ==
       "// reproduction of an internal error; split-file takes the files apart\n// version: adc 1.2.3\n"
       "// command line: -O2 a.ir\n//--- a.ir\nimport \"b.ir\"\n" +
           large + "//--- b.ir\n// no end of line\n";

@@ -28,7 +28,7 @@ void CheckOrder(const driver::CompileOptions& options) {
     phase = pass.gives.value_or(phase);
     before = &pass;
   }
-  CHECK(phase == ir::Phase::Lowered);
+  CHECK(phase == ir::Phase::Raised);
 }
 
 }  // namespace

@@ -211,9 +211,10 @@ TEST_CASE("rows lie in blocks of lanes, one after another") {
           // The thread's last element is what its row still holds.
           if (n + threads >= kSize && n % threads < kSize) {
             uint64_t row = n % threads;
-            float kept = 0;
-            std::memcpy(&kept, launch.heap + row / 32 * launch.stride * 32 + step * 4 * 32 + row % 32 * 4, 4);
-            REQUIRE(kept == v);
+            float stored = 0;
+            std::memcpy(&stored, launch.heap + row / 32 * launch.stride * 32 + step * 4 * 32 + row % 32 * 4,
+                        4);
+            REQUIRE(stored == v);
           }
           double a = v;
           dc = -a * a - 2 * 0.7 * a * dc;

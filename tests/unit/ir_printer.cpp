@@ -61,8 +61,8 @@ TEST_CASE("results that nobody reads", "[ir]") {
   Value one = b.builder.Float(kF32, 1);
   Value index[] = {b.builder.I32(0)};
   b.builder.Access(Op::AtomicAdd, b.x, index, {&one, 1});
-  Value kept = b.builder.Access(Op::AtomicAdd, b.x, index, {&one, 1});
-  Inst loop = b.builder.For(b.builder.I32(0), b.builder.I32(4), b.builder.I32(1), {&kept, 1});
+  Value old = b.builder.Access(Op::AtomicAdd, b.x, index, {&one, 1});
+  Inst loop = b.builder.For(b.builder.I32(0), b.builder.I32(4), b.builder.I32(1), {&old, 1});
   b.builder.SetBlock(b.kernel[loop].regions[0]);
   Value carried = b.kernel[b.builder.block()].params[1];
   b.builder.Yield({&carried, 1});

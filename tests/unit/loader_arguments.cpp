@@ -273,3 +273,40 @@ TEST_CASE("calls without what they need are refused", "[loader]") {
   CHECK(error.Says("another bundle"));
   CHECK(plan == nullptr);
 }
+
+TEST_CASE("an extent past i32 is refused along the axes that the kernel reads as i32, and along no other",
+          "[loader]") {
+  adc::artifact::Metadata metadata = MakeMetadata();
+  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name != "check") continue;
+    kernel.params[0].shape_i32 = true;
+    kernel.params[0].shape_i32_axes = 2;
+  }
+  Session session(2, MakeBundle(metadata, ReadImage()));
+  float m[4] = {};
+  int8_t k = 0, flag = 0;
+  uint16_t u = 0;
+  uint32_t code = 0;
+  alignas(64) float x[4] = {};
+  adrt_arg matrix = ScalarArg("m", ADRT_TYPE_F32, m);
+  matrix.rows = matrix.columns = 2;
+  constexpr int64_t kLong = int64_t{1} << 31;
+  for (auto [rows, columns] : {std::pair{kLong, int64_t{1}}, {kLong, int64_t{0}}, {int64_t{1}, kLong - 1}}) {
+    Plan plan(session, "check",
+              {BufferArg("x", ADRT_TYPE_F32, x, {rows, columns}), matrix, ScalarArg("k", ADRT_TYPE_I8, &k),
+               ScalarArg("u", ADRT_TYPE_U16, &u), ScalarArg("flag", ADRT_TYPE_I1, &flag),
+               ScalarArg("code", ADRT_TYPE_U32, &code)},
+              0, false);
+    INFO(plan.error.text);
+    CHECK(plan.status == ADRT_OK);
+  }
+  for (int64_t rows : {0, 1}) {
+    Plan plan(session, "check",
+              {BufferArg("x", ADRT_TYPE_F32, x, {rows, kLong}), matrix, ScalarArg("k", ADRT_TYPE_I8, &k),
+               ScalarArg("u", ADRT_TYPE_U16, &u), ScalarArg("flag", ADRT_TYPE_I1, &flag),
+               ScalarArg("code", ADRT_TYPE_U32, &code)},
+              0, false);
+    CHECK(plan.status == ADRT_ERROR_ARGUMENT);
+    CHECK(plan.error.Says("extent of axis 1 is 2147483648, and the kernel reads it as i32"));
+  }
+}

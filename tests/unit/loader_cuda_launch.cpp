@@ -296,7 +296,7 @@ TEST_CASE("what a kernel reports is read from the device", "[loader][cuda]") {
   adrt_memory* memory = device.Upload(x, &status);
   int8_t k = -3, flag = 1;
   uint16_t u = 1;
-  for (uint32_t code = 1; code <= 7; ++code) {
+  for (uint32_t code = 1; code <= 9; ++code) {
     adrt_arg matrix = ScalarArg("m", ADRT_TYPE_F32, m.data());
     matrix.rows = matrix.columns = 2;
     std::vector<adrt_arg> args = {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(memory), {2, 3}),
@@ -314,6 +314,8 @@ TEST_CASE("what a kernel reports is read from the device", "[loader][cuda]") {
                                      ADRT_ERROR_WRITE_PROMISE,
                                      ADRT_ERROR_ROWS_EXHAUSTED,
                                      ADRT_ERROR_ADSTACK_OVERFLOW,
+                                     ADRT_ERROR_DRIVER,
+                                     ADRT_ERROR_ARGUMENT,  // no bounds record here
                                      ADRT_ERROR_ARGUMENT};
     uint32_t block[16] = {};
     adrt_run_desc run = RunDesc();

@@ -93,7 +93,7 @@ TEST_CASE("a handle that was released ends the process by name", "[handles]") {
   CHECK(adrt_memory_bytes(again.memory) == 64);
   adrt_heap* other = reinterpret_cast<adrt_heap*>(again.memory);
   CHECK(Aborts([&] { adrt_heap_bytes(other); }) ==
-        "adrt: adrt_heap_bytes got an adrt_heap that is none, or was released long ago\n");
+        "adrt: adrt_heap_bytes got an adrt_heap that is not a handle, or was released long ago\n");
   adrt_memory_release(again.memory);
   adrt_heap_release(again.heap);
   adrt_device_release(again.device);

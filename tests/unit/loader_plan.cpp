@@ -107,7 +107,7 @@ TEST_CASE("a budget lowers the rows, down to one", "[loader]") {
   Plan plan(session, "tape", tape.Args(), 127);
   CHECK(plan.status == ADRT_ERROR_HEAP_TOO_SMALL);
   CHECK(plan.error.needed_bytes == 128);
-  CHECK(plan.error.Says("128 would do"));
+  CHECK(plan.error.Says("128 suffice"));
 }
 
 TEST_CASE("memory of the caller must be large enough and aligned", "[loader]") {
@@ -246,7 +246,7 @@ TEST_CASE("a size that only running tells needs a cap, and the cap is shared out
   CHECK(plan.error.Says("needed at least 113 elements"));
   CHECK(plan.error.Says("has 112"));
   CHECK(plan.error.Says("fixture.ir:6:9"));
-  CHECK(plan.error.Says("raise the cap"));
+  CHECK(plan.error.Says("Raise the cap"));
 
   x = {1, 6, 27, 97};
   REQUIRE(adrt_plan_with_cap(plan.plan, 1024, &plan.error) == ADRT_OK);

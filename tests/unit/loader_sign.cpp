@@ -62,6 +62,22 @@ artifact::Signature Row(const Bytes& file, const Key& key) {
   return row;
 }
 
+/// What the sections of a bundle but its signatures say, whatever their stored bytes are.
+std::vector<Bytes> ContentOf(const Bytes& file) {
+  artifact::BundleIndex index;
+  artifact::Error error;
+  REQUIRE(artifact::ReadIndex(file, {}, nullptr, &index, &error));
+  std::vector<Bytes> content;
+  for (uint32_t number = 0; number < index.sections.size(); ++number) {
+    const artifact::Section& section = index.sections[number];
+    if (section.kind == artifact::section::kSignature) continue;
+    artifact::Vector<uint8_t> bytes;
+    REQUIRE(artifact::ReadSection(file, index, number, {}, &bytes, &error));
+    content.emplace_back(bytes.begin(), bytes.end());
+  }
+  return content;
+}
+
 Bytes Signed(const Bytes& file, const std::vector<Key>& keys) {
   std::vector<artifact::Signature> rows;
   for (const Key& key : keys) rows.push_back(Row(file, key));
@@ -209,6 +225,7 @@ TEST_CASE("a signature section has one spelling", "[loader][sign]") {
 TEST_CASE("one flipped bit anywhere, and nobody has signed it", "[loader][sign]") {
   Bytes file = Signed(MakeBundle(), {KeyOf(1)});
   REQUIRE(Open(file, {KeyOf(1)}, true, false).report.signature == ADRT_SIGNATURE_GOOD);
+  const std::vector<Bytes> content = ContentOf(file);
   size_t opened = 0, table_end = 128 + 3 * 64, signature_begin = file.size() - 96;
   for (size_t at = 0; at < file.size(); ++at) {
     Bytes flipped = file;
@@ -221,7 +238,12 @@ TEST_CASE("one flipped bit anywhere, and nobody has signed it", "[loader][sign]"
     if (with_hashes.open != ADRT_OK || flipped == file) continue;
     ++opened;
     INFO("byte " << at);
-    CHECK(with_hashes.report.signature != ADRT_SIGNATURE_GOOD);
+    // Compressed bytes have several forms of one content, and that is what is signed.
+    if (at >= table_end && at < signature_begin && ContentOf(flipped) == content) {
+      CHECK(with_hashes.report.signature == ADRT_SIGNATURE_GOOD);
+    } else {
+      CHECK(with_hashes.report.signature != ADRT_SIGNATURE_GOOD);
+    }
   }
   CHECK(opened >= 96);  // of the signature at least
 }

@@ -379,7 +379,7 @@ TEST_CASE("a pool's device says in a forked child that it has no threads, and go
   REQUIRE(plan.Run() == ADRT_OK);
 }
 
-TEST_CASE("resolving counts what nobody vouches for again, and what is open says nothing old",
+TEST_CASE("resolving counts what no version vouches for again, and what is open says nothing old",
           "[loader][state]") {
   Session session(1);
   std::vector<uint32_t> x = {3, 3}, other = {6, 6};

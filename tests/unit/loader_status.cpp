@@ -27,7 +27,7 @@ struct Random {
 
 bool IsReport(adrt_status status) {
   return (status >= ADRT_ERROR_ADSTACK_OVERFLOW && status <= ADRT_ERROR_ROWS_EXHAUSTED) ||
-         status == ADRT_ERROR_ARGUMENT || status == ADRT_ERROR_DEVICE_FEATURE;
+         status == ADRT_ERROR_ARGUMENT || status == ADRT_ERROR_DRIVER;
 }
 
 void CheckReported(const adrt_launch_plan* plan, uint32_t count) {

@@ -11,10 +11,10 @@
 
 #include "adstack/lower.h"
 #include "adstack/plan.h"
-#include "adstack/size_kernel.h"
 #include "autodiff/accumulate.h"
 #include "autodiff/reverse.h"
 #include "codegen/common/code.h"
+#include "counting/size_kernel.h"
 #include "driver/pipeline.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
@@ -108,7 +108,7 @@ inline bool LowerParsed(LoweredModule& lowered, const LowerConfig& config) {
   }
   for (ir::Function* kernel : KernelsOf(module)) {
     adstack::AdstackPlan plan = adstack::PlanAdstacks(module, *kernel, config.plan, diagnostics);
-    for (adstack::SizeKernel& size : adstack::AddSizeKernels(module, *kernel, plan, {}, diagnostics))
+    for (counting::SizeKernel& size : counting::AddSizeKernels(module, *kernel, plan, {}, diagnostics))
       lowered.kernels.push_back({size.function, std::move(size.plan)});
     lowered.kernels.push_back({kernel, std::move(plan)});
   }

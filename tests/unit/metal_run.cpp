@@ -45,9 +45,9 @@ kernel void adc_sums_t1(const device ulong* words [[buffer(0)]], const device fl
     {
         uint n = uint(words[4]);
         for (uint k = 0; k < n; ++k) mine[k * 32] = x[i] * float(k);
-        float kept = sum[0];
-        for (uint k = 0; k < n; ++k) kept += mine[k * 32];
-        y[i] = kept;
+        float total = sum[0];
+        for (uint k = 0; k < n; ++k) total += mine[k * 32];
+        y[i] = total;
     }
     if (row == 0) atomic_fetch_add_explicit(&status[3], 1u, memory_order_relaxed);
 }
@@ -428,7 +428,7 @@ TEST_CASE("what a Metal device cannot take is refused with the reason", "[metal]
   SECTION("source that does not compile") {
     MetalHost metal;
     std::string source = kSource;
-    source.replace(source.find("y[i] = kept;"), 12, "y[i] = lost;");
+    source.replace(source.find("y[i] = total;"), 13, "y[i] = lost;");
     CHECK(RunSums(metal, MakeBundle(source), &y, &error) == ADRT_ERROR_DRIVER);
     CHECK(error.Says("newLibraryWithSource"));
     CHECK(error.Says("lost"));

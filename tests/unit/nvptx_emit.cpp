@@ -86,11 +86,12 @@ TEST_CASE("random kernels and their gradients assemble, however they are compile
     auto lowered = LowerText(text, {true, {.lanes = 32}});
     codegen::CodeConfig config =
         PtxConfig("cuda:sm_80", static_cast<uint32_t>(seed % 4), static_cast<codegen::FloatMode>(seed % 3));
-    config.check_bounds = seed % 5 == 1;
-    config.assertions = seed % 5 == 2;
+    driver::CompileOptions options;
+    options.check_bounds = seed % 5 == 1;
+    options.keep_asserts = seed % 5 == 2;
     config.debug_lines = seed % 5 == 3;
     config.sources = &lowered->sources;
-    Assembled assembled = Assemble(PtxFor(*lowered, config), "sm_80");
+    Assembled assembled = Assemble(PtxFor(*lowered, config, options), "sm_80");
     INFO("seed " << seed << "\n" << text << assembled.output);
     CHECK(assembled.good);
   }

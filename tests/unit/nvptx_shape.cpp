@@ -223,7 +223,7 @@ kernel @blocks(%x: buffer<f32, 1>, %total: buffer<f32, 0>) {
   parallel %k in 0..shape(%x, 0) { store %x[%k], 3.0 }
 }
 )");
-  auto code = codegen::EmitNvptx(*lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
+  auto code = EmitRaised(codegen::EmitNvptx, *lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(code);
   REQUIRE(code->entries[0].size() == 4);
   std::vector<uint32_t> sizes;
@@ -271,7 +271,7 @@ TEST_CASE("more words than a launch takes are refused") {
   for (int n = 0; n < 130; ++n) text += "  atomic add %y[%i], (load %p" + std::to_string(n) + "[%i, 0, 0])\n";
   text += " }\n}\n";
   auto lowered = LowerText(text);
-  auto code = codegen::EmitNvptx(*lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
+  auto code = EmitRaised(codegen::EmitNvptx, *lowered->module, lowered->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(!code);
   CHECK(code.Failure().id == diag::E0604);
   CHECK(code.Failure().text ==
@@ -290,7 +290,7 @@ kernel @large(%x: buffer<f32, 1>) {
   }
 }
 )");
-  auto refused = codegen::EmitNvptx(*large->module, large->ToEmit(), PtxConfig("cuda:sm_80"));
+  auto refused = EmitRaised(codegen::EmitNvptx, *large->module, large->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(!refused);
   CHECK(refused.Failure().id == diag::E0601);
   auto prints = LowerText(R"(
@@ -301,7 +301,7 @@ kernel @prints(%x: buffer<f32, 1>) {
   }
 }
 )");
-  auto code = codegen::EmitNvptx(*prints->module, prints->ToEmit(), PtxConfig("cuda:sm_80"));
+  auto code = EmitRaised(codegen::EmitNvptx, *prints->module, prints->ToEmit(), PtxConfig("cuda:sm_80"));
   REQUIRE(code);
   REQUIRE(code->warnings.size() == 1);
   CHECK(code->warnings[0].id == diag::W0601);

@@ -10,6 +10,7 @@
 
 #include "codegen/nvptx/emit.h"
 #include "lowered.h"
+#include "raised.h"
 
 namespace adc::test {
 
@@ -29,8 +30,9 @@ inline std::string PtxOf(const codegen::TargetCode& code) {
 }
 
 /// PTX of every kernel of `lowered`.
-inline std::string PtxFor(const LoweredModule& lowered, const codegen::CodeConfig& config) {
-  auto code = codegen::EmitNvptx(*lowered.module, lowered.ToEmit(), config);
+inline std::string PtxFor(const LoweredModule& lowered, const codegen::CodeConfig& config,
+                          const driver::CompileOptions& options = {}) {
+  auto code = EmitRaised(codegen::EmitNvptx, *lowered.module, lowered.ToEmit(), config, options);
   if (!code) INFO(code.Failure().text);
   REQUIRE(code);
   return PtxOf(*code);

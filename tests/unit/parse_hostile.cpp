@@ -48,7 +48,7 @@ TEST_CASE("deep nesting is refused, not followed", "[parse][hostile]") {
   std::string open = "kernel @k(%a: f32, %c: i1) {\n";
   CHECK(FirstId(open + "%b = neg " + Repeat("(neg ", kDeep) + "%a" + Repeat(")", kDeep) + "\n}\n") ==
         "E0119");
-  CHECK(FirstId(open + "%b = neg " + Repeat("(", kDeep)) == "E0101");
+  CHECK(FirstId(open + "%b = neg " + Repeat("(", kDeep)) == "E0119");
   CHECK(FirstId(open + Repeat("if %c { ", kDeep) + Repeat("}", kDeep + 1)) == "E0119");
   CHECK(FirstId(open + Repeat("if %c {\n", kDeep)) == "E0119");
   CHECK(FirstId(open + Repeat("for %i in 0..2 {", kDeep)) == "E0110");
@@ -58,6 +58,40 @@ TEST_CASE("deep nesting is refused, not followed", "[parse][hostile]") {
   CHECK(FirstId("layout @l " + Repeat("{ dense[2] ", kDeep)) == "E0119");
   CHECK(FirstId("kernel @k(%a: " + Repeat("vec<", kDeep)) == "E0101");
   CHECK(FirstId("kernel @k(%a: " + Repeat("buffer<", kDeep) + ") { }") == "E0113");
+}
+
+TEST_CASE("deep expressions are refused, long ones are read", "[parse][hostile]") {
+  constexpr size_t kDeep = 100000;
+  std::string open =
+      "func @f(%a: f32) -> f32 { return %a }\nkernel @k(%a: f32, %c: i1, %x: buffer<i32, 1>, %m: mat<f32, 2, "
+      "2>) {\n";
+  auto infix = [&](const std::string& text) { return FirstId(open + "%b = " + text + "\n}\n"); };
+  CHECK(infix(Repeat("(", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("-(", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("(%a + ", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("(%c || %c && (%a < ", kDeep) + "%a" + Repeat(")", 2 * kDeep)) == "E0119");
+  CHECK(infix(Repeat("sin(", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("f32(", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("cast(", kDeep) + "%a") == "E0119");
+  CHECK(infix(Repeat("@f(", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(infix(Repeat("%x[", kDeep) + "0" + Repeat("]", kDeep)) == "E0119");
+  CHECK(infix(Repeat("%m[", kDeep) + "0" + Repeat("]", kDeep)) == "E0119");
+  CHECK(infix(Repeat("%c ? %a : ", kDeep) + "%a") == "E0119");
+  CHECK(infix(Repeat("%c ? ", kDeep) + "%a") == "E0119");
+  CHECK(infix(Repeat("max(%a, ", kDeep) + "%a" + Repeat(")", kDeep)) == "E0119");
+  CHECK(FirstId(open + Repeat("if %c { } else ", kDeep) + "{ }\n}\n") == "E0119");
+  // A chain of operators is no nesting.
+  for (const char* text : {"%a + ", "%a * %a - ", "- ", "1.0 + "}) {
+    Reading reading(open + "%b = " + Repeat(text, kDeep) + "%a\n}\n");
+    INFO(text);
+    CHECK(reading.Good());
+  }
+  Reading conditions(open + "%b = " + Repeat("%x[0] > 1 && ", kDeep) + "%c\n}\n");
+  CHECK(conditions.Good());
+  // The body is one level, and so is each pair of parentheses.
+  std::string deepest = Repeat("(", ir::kMaxNesting - 1) + "%a" + Repeat(")", ir::kMaxNesting - 1);
+  CHECK(Reading(open + "%b = " + deepest + "\n}\n").Good());
+  CHECK(infix("(" + deepest + ")") == "E0119");
 }
 
 TEST_CASE("nesting up to the limit is fine", "[parse][hostile]") {

@@ -177,12 +177,12 @@ TEST_CASE("what a phase forbids", "[verify]") {
   CHECK(ids(vectors, ir::Phase::Scalar) == 2);
   const char* call = "func @f() {\n}\nkernel @k() {\n  call @f()\n}\n";
   CHECK(ids(call, ir::Phase::Scalar) == 1);
-  const char* kept =
+  const char* with_vjp =
       "func @f(%v: vec<f32, 3>) -> f32 vjp @g {\n  return (dot %v, %v)\n}\n"
       "func @g(%v: vec<f32, 3>, %d: f32) -> vec<f32, 3> {\n  return (mul %v, %d)\n}\n"
       "kernel @k(%x: buffer<f32, 0>) {\n  %a = load %x[]\n  %v = vec.make %a, %a, %a\n  store %x[], (call "
       "@f(%v))\n}\n";
-  CHECK(ids(kept, ir::Phase::Scalar) == 0);
+  CHECK(ids(with_vjp, ir::Phase::Scalar) == 0);
   const char* stack =
       "kernel @k(%n: i32) {\n  parallel %i in 0..%n {\n    %s = stack.new f32\n    stack.push %s, 1.0\n  "
       "}\n}\n";

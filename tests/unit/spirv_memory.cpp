@@ -67,8 +67,9 @@ void CheckKernel(const std::string& text, const CheckConfig& config = {}) {
   for (const char* target : {"vulkan:1.2", "vulkan:1.3"}) {
     if (!adds && std::string(target) == "vulkan:1.3") continue;
     codegen::CodeConfig code_config = SpirvConfig(target);
-    code_config.check_bounds = config.check_bounds;
-    SpirvModule module = SpirvFor(*lowered, code_config);
+    driver::CompileOptions compile_options;
+    compile_options.check_bounds = config.check_bounds;
+    SpirvModule module = SpirvFor(*lowered, code_config, compile_options);
     if (!runner->Has(module.code.features)) continue;
     runner->LoadModule(module.words);
     for (bool near : {true, false}) {
@@ -361,9 +362,9 @@ kernel @k(%x: buffer<i32, 1>) {
 })",
                            {.derive = false, .plan = {}});
   for (bool assertions : {true, false}) {
-    codegen::CodeConfig config = SpirvConfig("vulkan:1.2");
-    config.assertions = assertions;
-    SpirvModule module = SpirvFor(*lowered, config);
+    driver::CompileOptions options;
+    options.keep_asserts = assertions;
+    SpirvModule module = SpirvFor(*lowered, SpirvConfig("vulkan:1.2"), options);
     runner->LoadModule(module.words);
     for (bool near : {true, false}) {
       interp::Arguments arguments = FilledArguments(*lowered->module, *lowered->kernels[0].kernel, {kExtent});

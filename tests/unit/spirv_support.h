@@ -7,6 +7,7 @@
 
 #include "codegen/spirv/emit.h"
 #include "lowered.h"
+#include "raised.h"
 
 namespace adc::test {
 
@@ -42,9 +43,10 @@ struct SpirvModule {
 };
 
 /// Compiles; requires that the module is valid for `target`.
-inline SpirvModule SpirvFor(const LoweredModule& lowered, const codegen::CodeConfig& config) {
-  std::vector<codegen::KernelToEmit> kernels = lowered.ToEmit();
-  diag::Result<codegen::TargetCode> code = codegen::EmitSpirv(*lowered.module, kernels, config);
+inline SpirvModule SpirvFor(const LoweredModule& lowered, const codegen::CodeConfig& config,
+                            const driver::CompileOptions& options = {}) {
+  diag::Result<codegen::TargetCode> code =
+      EmitRaised(codegen::EmitSpirv, *lowered.module, lowered.ToEmit(), config, options);
   INFO((code.Ok() ? std::string() : code.Failure().text));
   REQUIRE(code.Ok());
   SpirvModule module;

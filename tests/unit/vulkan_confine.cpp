@@ -9,7 +9,7 @@
 #include "fake_vulkan.h"
 #include "vulkan_fixture.h"
 
-// Code that nobody vouches for: what is loaded on a device with robust buffer access, what is refused by
+// Unverified code: what is loaded on a device with robust buffer access, what is refused by
 // which name, and that the loaded stays in its buffers. The module is written by hand, and each hostile one
 // is it with a few places changed.
 
@@ -223,7 +223,7 @@ struct Judge {
 
 }  // namespace
 
-TEST_CASE("code that nobody vouches for is loaded where it is confined", "[vulkan][confine]") {
+TEST_CASE("unverified code is loaded where it is confined", "[vulkan][confine]") {
   Judge judge;
   std::vector<uint8_t> code = Assemble(kModule);
   INFO(judge.error.text);
@@ -240,6 +240,128 @@ TEST_CASE("without robust buffer access nothing is confined", "[vulkan][confine]
   CHECK(judge.error.Says("'robustBufferAccess'"));
   CHECK(!judge.Asked("vkCreateShaderModule"));
   CHECK(judge.Load(NearMetadata(), code, TrustingHost()) == ADRT_OK);
+}
+
+TEST_CASE("what confines is said of the device", "[vulkan][confine]") {
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2 = {};
+  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+  auto features_of = [&](bool robust, bool robust2) {
+    Judge judge;
+    judge.features.features.robustBufferAccess = robust;
+    robustness2.robustBufferAccess2 = robust2;
+    robustness2.pNext = judge.features.pNext;
+    judge.features.pNext = &robustness2;
+    adrt_host host = Untrusting();
+    REQUIRE(adrt_device_wrap_vk(&host, &judge.desc, &judge.device, &judge.error) == ADRT_OK);
+    adrt_device_report report = {};
+    report.struct_size = sizeof report;
+    REQUIRE(adrt_device_info(judge.device, &report, &judge.error) == ADRT_OK);
+    return " " + std::string(report.features) + " ";
+  };
+  CHECK(features_of(true, false).find(" robustBufferAccess ") != std::string::npos);
+  CHECK(features_of(true, false).find("robustBufferAccess2") == std::string::npos);
+  CHECK(features_of(true, true).find(" robustBufferAccess robustBufferAccess2 ") != std::string::npos);
+  CHECK(features_of(false, false).find("robust") == std::string::npos);
+  // One turns on nothing without the other.
+  CHECK(features_of(false, true).find("robust") == std::string::npos);
+}
+
+TEST_CASE("descriptors that are not pushed are sets, and what none reaches leaves nothing recorded",
+          "[vulkan][confine]") {
+  Judge judge;
+  judge.desc.extension_count = 0;
+  adrt_host host = Untrusting();
+  std::vector<uint8_t> file = MakeVulkanBundle(NearMetadata(), Assemble(kModule));
+  adrt_bundle* bundle = nullptr;
+  adrt_module* module = nullptr;
+  const adrt_kernel* kernel = nullptr;
+  auto must = [&](adrt_status status) {
+    INFO(judge.error.text);
+    REQUIRE(status == ADRT_OK);
+  };
+  must(adrt_device_wrap_vk(&host, &judge.desc, &judge.device, &judge.error));
+  must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_BORROW, &bundle, &judge.error));
+  must(adrt_module_load(judge.device, bundle, &module, &judge.error));
+  must(adrt_bundle_find_kernel(bundle, "saxpy", 0, &kernel, &judge.error));
+  long loaded = judge.driver.live;
+  adrt_memory *memory = nullptr, *heap = nullptr;
+  must(adrt_memory_create(judge.device, 8192, &memory, &judge.error));
+  must(adrt_memory_create(judge.device, 8192, &heap, &judge.error));
+  VkCommandBuffer commands = reinterpret_cast<VkCommandBuffer>(&judge);
+  for (uint64_t from : {24, 32}) {
+    adrt_vk_buffer all = *static_cast<const adrt_vk_buffer*>(adrt_memory_data(memory)), x = all, y = all;
+    x.offset += from;
+    x.address += from;
+    x.size -= from;
+    y.offset += 4096;
+    y.address += 4096;
+    y.size -= 4096;
+    float a = 1;
+    adrt_arg args[] = {BufferArg("x", ADRT_TYPE_F32, &x, {256}), BufferArg("y", ADRT_TYPE_F32, &y, {256}),
+                       ScalarArg("a", ADRT_TYPE_F32, &a)};
+    adrt_plan_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.args = args;
+    desc.arg_count = 3;
+    desc.module = module;
+    adrt_launch_plan* plan = nullptr;
+    must(adrt_plan(kernel, &desc, &plan, &judge.error));
+    adrt_vk_buffer status = *static_cast<const adrt_vk_buffer*>(adrt_memory_data(heap));
+    adrt_vk_buffer rest = status;
+    rest.offset += 4096;
+    rest.address += 4096;
+    rest.size -= 4096;
+    adrt_vk_launch launch = {};
+    launch.struct_size = sizeof launch;
+    launch.heap = &rest;
+    launch.status = &status;
+    judge.driver.commands.clear();
+    long before = judge.driver.live;
+    if (from % 16 != 0) {
+      CHECK(adrt_record_vk(plan, commands, &launch, &judge.error) == ADRT_ERROR_DEVICE_FEATURE);
+      CHECK(judge.error.Says("kernel 'saxpy', task 0"));
+      CHECK(judge.error.Says("no descriptor reaches 'x': it begins at byte 24"));
+      CHECK(judge.driver.commands.empty());
+      CHECK(judge.driver.live == before);
+    } else {
+      for (int turn = 0; turn < 2; ++turn) must(adrt_record_vk(plan, commands, &launch, &judge.error));
+      CHECK(judge.driver.Recorded("vkCmdBindDescriptorSets 1"));
+      CHECK(judge.driver.live == before + 2);  // a pool with a set for each launch
+      must(adrt_run(plan, nullptr, &judge.error));
+    }
+    adrt_plan_release(plan);
+  }
+  adrt_memory_release(memory);
+  adrt_memory_release(heap);
+  adrt_module_release(module);
+  adrt_bundle_release(bundle);
+  CHECK(loaded > 0);
+  adrt_device_release(judge.device);
+  judge.device = nullptr;
+  CHECK(judge.driver.live == 0);
+}
+
+TEST_CASE("code of more buffers than the device binds is refused before any of it is made",
+          "[vulkan][confine]") {
+  Judge judge;
+  adc::artifact::Metadata metadata = NearMetadata();
+  adc::artifact::EntryMeta& entry = metadata.kernels[0].tasks[0].entries[0];
+  std::string module = kModule, table = "%words %table";
+  for (uint32_t more = 3; more < 20; ++more) {
+    adc::artifact::BindingMeta binding = entry.bindings.back();
+    binding.number = more;
+    entry.bindings.push_back(binding);
+    std::string id = "%more" + std::to_string(more);
+    module.replace(module.find("OpDecorate %words Binding 2"), 0,
+                   "OpDecorate " + id + " DescriptorSet 0\nOpDecorate " + id + " Binding " +
+                       std::to_string(more) + "\n");
+    module.replace(module.find("%words = OpVariable"), 0, id + " = OpVariable %to_Longs StorageBuffer\n");
+  }
+  adrt_host host = TrustingHost();
+  CHECK(judge.Load(metadata, Assemble(module), host) == ADRT_ERROR_DEVICE_FEATURE);
+  INFO(judge.error.text);
+  CHECK(judge.error.Says("'adc_saxpy_t0' takes 20 storage buffers, the device has at most 16"));
+  CHECK(!judge.Asked("vkCreateShaderModule"));
 }
 
 TEST_CASE("code with device addresses is never confined", "[vulkan][confine]") {
@@ -311,7 +433,7 @@ TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][con
        {{"OpTypeArray %float %four", "OpTypeArray %float %big"},
         {"%two =", "%big = OpConstant %uint 20000\n%two ="},
         {"%to_table Private %numbers", "%to_table Private"}}},
-      {"an odd length", {{"OpTypeArray %float %four", "OpTypeArray %float %far"}}},
+      {"an unsupported length", {{"OpTypeArray %float %four", "OpTypeArray %float %far"}}},
       // Pointers.
       {"passes a pointer on", {{"OpUConvert %ulong %i", "OpBitcast %ulong %at_gid"}}},
       {"passes a pointer on",
@@ -327,14 +449,14 @@ TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][con
       {"begin at a variable",
        {{"%at_x = OpAccessChain %to_float %x %zero %i",
          "%at_x = OpAccessChain %to_float %at_total %zero %i"}}},
-      {"none of an element", {{"%total = OpLoad %ulong %at_total", "%total = OpLoad %ulong %words"}}},
+      {"not to an element", {{"%total = OpLoad %ulong %at_total", "%total = OpLoad %ulong %words"}}},
       {"pointers to pointers",
        {{"%in_table = OpTypePointer Private %float", "%in_table = OpTypePointer Private %in_keep"}}},
       {"a function of pointers",
        {{"OpTypeFunction %float %float\n", "OpTypeFunction %float %later\n"},
         {"%procedure =", "%later = OpTypePointer Function %float\n%procedure ="}}},
-      {"an odd access", {{"%words %zero %seven", "%words %one %seven"}}},
-      {"an odd access", {{"%words %zero %seven", "%words %zero"}}},
+      {"an unsupported access", {{"%words %zero %seven", "%words %one %seven"}}},
+      {"an unsupported access", {{"%words %zero %seven", "%words %zero"}}},
       // Bindings.
       {"writes binding 0, which is only read", {{"OpStore %at_y", "OpStore %at_x"}}},
       {"writes binding 2, which is only read", {{"OpStore %at_y %result", "OpStore %at_total %total"}}},

@@ -8,6 +8,7 @@
 #include "codegen/llvm/machine.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Verifier.h"
+#include "raised.h"
 
 namespace adc::test {
 namespace {
@@ -195,7 +196,8 @@ WaveCode::WaveCode(const ir::Module& module, const std::vector<codegen::KernelTo
   output.setTargetTriple(config.target.triple);
   output.setDataLayout(machine->createDataLayout());
   HostDialect dialect;
-  auto entries = codegen::EmitGpuKernels(output, module, kernels, config, dialect, nullptr);
+  RaisedModule raised = RaiseFor(module, kernels, config.target);
+  auto entries = codegen::EmitGpuKernels(output, *raised.module, raised.kernels, config, dialect, nullptr);
   REQUIRE(entries);
   entries_ = std::move(*entries);
   std::string problem;

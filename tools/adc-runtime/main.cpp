@@ -6,8 +6,9 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "session.h"
+#include "support/crash.h"
+#include "support/exit_code.h"
 
 namespace {
 
@@ -29,18 +30,20 @@ int Dispatch(const std::vector<std::string>& words, tool::Session& session) {
   std::vector<std::string> command;
   tool::CommandLine line("adc-runtime COMMAND [options] bundle.adcb...",
                          "Runs bundles on machines without the compiler.");
-  line.Example("adc-runtime run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
+  line.Example("adc-runtime run --trust relax.adcb --kernel relax --arg x=random[1000] --arg n=64",
+               "prints loss");
   line.Section("Commands (adc-runtime COMMAND --help)");
   for (const tool::Command& known : kRuntimeCommands)
     line.Command(std::string(known.name), std::string(known.summary));
   line.Positional("command", 1, SIZE_MAX, &command);
   if (std::optional<int> code = line.Parse(words)) return *code;
   tool::PrintError("no command '" + command[0] + "'", "adc-runtime --help lists the commands");
-  return driver::kExitUsage;
+  return kExitUsage;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
+  InstallCrashHandler();
   return tool::EndOutput(tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

@@ -1,24 +1,29 @@
 #include "command_line.h"
 #include "compile_source.h"
-#include "driver/options.h"
 #include "interpret.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
 int CompileSource(const std::string& path, const OpenOptions&, std::vector<uint8_t>*) {
   PrintError("'" + path + "' is a source file, and this program has no compiler",
              "compile it with adc, and give the bundle");
-  return driver::kExitUnsupported;
+  return kExitUnsupported;
 }
 
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   return CompileSource(path, options, bytes);
 }
 
+int CheckSource(const std::string& path, const OpenOptions&, const adrt_bundle*, const Kernel&) {
+  PrintError("'" + path + "' cannot be interpreted: this program has no compiler", "use adc gradcheck");
+  return kExitUnsupported;
+}
+
 int InterpretSource(const std::string& path, const OpenOptions&, const Kernel&,
                     std::map<std::string, ArgValue>&, const InterpretOptions&) {
   PrintError("'" + path + "' cannot be interpreted: this program has no compiler", "use adc run --interpret");
-  return driver::kExitUnsupported;
+  return kExitUnsupported;
 }
 
 // No text, no oracle: gradcheck looks at bundles without one.

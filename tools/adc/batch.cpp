@@ -7,14 +7,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
+#include <optional>
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/files.h"
-#include "driver/options.h"
+#include "line_reader.h"
 #include "session.h"
+#include "support/exit_code.h"
 #include "words.h"
 
 namespace adc::tool {
@@ -26,7 +25,7 @@ int RunLine(const std::string& text, const std::string& place, Session& session)
   std::vector<std::string> words;
   if (!SplitWords(text, &words)) {
     PrintError(place + ": a quote stays open", "close it in the same line, or put a backslash before it");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   return session.Run(words);
 }
@@ -36,18 +35,20 @@ bool IsCommand(const std::string& text) {
   return first != std::string::npos && text[first] != '#';
 }
 
-int RunLines(std::istream& lines, const std::string& name, Session& session) {
+int RunLines(LineReader& lines, const std::string& name, Session& session) {
   uint64_t count = 0, failed = 0, number = 0;
   std::string lost;
-  for (std::string text; lost.empty() && std::getline(lines, text);) {
+  while (lost.empty()) {
+    std::optional<std::string> text = lines.Next();
+    if (!text) break;
     ++number;
-    if (!IsCommand(text)) continue;
+    if (!IsCommand(*text)) continue;
     auto begin = std::chrono::steady_clock::now();
-    int code = RunLine(text, name + ":" + std::to_string(number), session);
+    int code = RunLine(*text, name + ":" + std::to_string(number), session);
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    if (code == driver::kExitRunTime) lost = session.LostDevice();
+    if (code == kExitRunTime) lost = session.LostDevice();
     ++count;
-    failed += code != driver::kExitOk;
+    failed += code != kExitOk;
     std::fflush(stderr);
     std::printf("batch: line %llu: exit %d, %.3f s%s\n", static_cast<unsigned long long>(number), code,
                 taken.count(), lost.empty() ? "" : ", the last one");
@@ -57,15 +58,17 @@ int RunLines(std::istream& lines, const std::string& name, Session& session) {
     PrintError("device " + lost + " cannot be used any more: lines after " + name + ":" +
                    std::to_string(number) + " were not run",
                "run them in another process: 'adc batch' with what is left of the lines");
-    return driver::kExitRunTime;
+    return kExitRunTime;
   }
   std::printf("batch: %llu command lines, %llu failed\n", static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(failed));
   if (std::string wrong = session.Close(); !wrong.empty()) {
     PrintError(wrong, "this is a fault of adc: please report it with the lines of the batch");
-    return driver::kExitRunTime;
+    return kExitRunTime;
   }
-  return failed == 0 ? driver::kExitOk : driver::kExitFailed;
+  if (lines.Wrong().empty()) return failed == 0 ? kExitOk : kExitFailed;
+  PrintError("cannot read '" + name + "' beyond line " + std::to_string(number) + ": " + lines.Wrong());
+  return kExitFailed;
 }
 
 }  // namespace
@@ -82,22 +85,19 @@ int Batch(const std::vector<std::string>& words, Session& session) {
       "fails does not stop the batch. Exit code 1 where one failed, 4 where a\n"
       "device was lost: its line's report ends with ', the last one'.");
   line.Example("adc batch launches",
-               "with 'run relax.adcb --kernel relax --arg x=ones[8] --arg n=4' as a line");
+               "with 'run --trust relax.adcb --kernel relax --arg x=ones[8] --arg n=4' as a line");
   line.Example("generate | adc batch -", "runs each line as it comes, and reports before it reads the next");
   line.Positional("file", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (session.Keeps()) {
     PrintError("a batch within a batch", "put the lines of '" + files[0] + "' in place of this one");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   session.Keep();
-  if (files[0] == "-") return RunLines(std::cin, "standard input", session);
-  if (diag::Status readable = driver::CheckReadable(files[0]); !readable) {
-    PrintError(readable.Failure().text);
-    return driver::kExitFailed;
-  }
-  std::ifstream lines(files[0]);
-  return RunLines(lines, files[0], session);
+  LineReader lines(files[0]);
+  if (lines.Wrong().empty()) return RunLines(lines, files[0] == "-" ? "standard input" : files[0], session);
+  PrintError("cannot read '" + files[0] + "': " + lines.Wrong());
+  return kExitFailed;
 }
 
 }  // namespace adc::tool

@@ -12,8 +12,8 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "launch.h"
+#include "support/exit_code.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -90,14 +90,14 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
             double* device_seconds) {
   Arguments arguments;
   auto begin = std::chrono::steady_clock::now();
-  if (int code = arguments.Write(machine.device(), kernel, values); code != driver::kExitOk) return code;
+  if (int code = arguments.Write(machine.device(), kernel, values); code != kExitOk) return code;
   double copy = Seconds(begin);
   std::vector<double> plans, records, totals;
   LaunchPlan plan;
   for (uint64_t turn = 0; turn < kPlans; ++turn) {
     LaunchPlan made;
     begin = std::chrono::steady_clock::now();
-    if (int code = machine.Plan(kernel, arguments.list(), settings.launch, &made); code != driver::kExitOk)
+    if (int code = machine.Plan(kernel, arguments.list(), settings.launch, &made); code != kExitOk)
       return code;
     plans.push_back(Seconds(begin));
     plan = std::move(made);
@@ -113,7 +113,7 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
     desc.heap = heap.get();
     desc.repeat = static_cast<uint32_t>(launches);
     desc.times = &times;
-    status = adrt_run(plan.get(), &desc, &error);
+    status = RunPlan(plan.get(), &desc, &error);
     double record = static_cast<double>(times.record_nanoseconds) * 1e-9;
     double total = record + static_cast<double>(times.wait_nanoseconds) * 1e-9;
     if (turn == 1) {
@@ -148,7 +148,7 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
   std::printf("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n",
               Grouped(moved.read).c_str(), Grouped(moved.written).c_str(), Grouped(moved.tape).c_str(),
               device > 0 ? static_cast<double>(bytes) / device * 1e-9 : 0);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace
@@ -183,45 +183,43 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   line.Number("--threads", "N", "CPU: workers; default: one per processor", &settings.launch.workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory",
               &settings.launch.heap_budget, UINT64_MAX);
-  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size no expression gives",
               &settings.launch.adstack_cap, UINT64_MAX);
   line.Flag("--deterministic",
             "for an .ir file: compile it with --deterministic and without, and print what the one costs",
             &open.deterministic);
-  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
-  line.Example("adc bench relax.adcb --kernel relax.grad --arg x=random[1000000] --arg n=64 --device cuda",
-               "microseconds and GB/s");
+  line.WantsSource("--deterministic", "it is compiled both ways, and a bundle is compiled already");
+  open.SourceOptions::AddTo(line);
+  line.Example(
+      "adc bench --trust relax.adcb --kernel relax.grad --arg x=random[1000000] --arg n=64 --device cuda",
+      "microseconds and GB/s");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
-  if (open.deterministic && !files[0].ends_with(".ir")) {
-    PrintError("--deterministic wants the source of the kernel, an .ir file: it is compiled both ways");
-    return driver::kExitUsage;
-  }
   open.derive_for = kernel_name;
   device.confined = open.trust.confined;
   double exact = 0, plain = 0;
   auto bench = [&](double* device_seconds) {
     Machine machine(session);
-    if (int code = machine.Open(device, settings.launch.workers); code != driver::kExitOk) return code;
+    if (int code = machine.Open(device, settings.launch.workers); code != kExitOk) return code;
     open.targets = machine.device().Targets();
     Bundle bundle;
     Kernel kernel;
-    if (int code = machine.OpenBundle(files[0], open, &bundle); code != driver::kExitOk) return code;
-    if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
+    if (int code = machine.OpenBundle(files[0], open, &bundle); code != kExitOk) return code;
+    if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
     Values values;
     std::map<std::string, std::vector<int64_t>> shapes;
-    if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return int{driver::kExitUsage};
+    if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return int{kExitUsage};
     FillShapes(kernel, shapes, &values);
-    if (!FillCompanions(kernel, &values)) return int{driver::kExitUsage};
-    if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+    if (!FillCompanions(kernel, &values)) return int{kExitUsage};
+    if (int code = machine.Load(bundle); code != kExitOk) return code;
     return machine.Finish(Measure(machine, kernel, values, settings, device_seconds));
   };
   if (!open.deterministic) return bench(&plain);
-  if (int code = bench(&exact); code != driver::kExitOk) return code;
+  if (int code = bench(&exact); code != kExitOk) return code;
   open.deterministic = false;
-  if (int code = bench(&plain); code != driver::kExitOk) return code;
+  if (int code = bench(&plain); code != kExitOk) return code;
   std::printf("deterministic: %.2f times the plain kernel\n", plain > 0 ? exact / plain : 0);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

@@ -1,8 +1,9 @@
 #include "bundle_file.h"
 
+#include "artifact/bundle_length.h"
 #include "command_line.h"
-#include "driver/files.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
+#include "support/files.h"
 
 namespace adc::tool {
 
@@ -18,22 +19,29 @@ int Report(const std::string& path, const artifact::Error& error) {
   std::string text = "'" + path + "': " + std::string(error.message());
   if (error.section != artifact::kNoSection) text += " (section " + std::to_string(error.section) + ")";
   PrintError(text);
-  return error.code == artifact::Code::kUnsupported ? driver::kExitUnsupported : driver::kExitBadBundle;
+  return error.code == artifact::Code::kUnsupported ? kExitUnsupported : kExitBadBundle;
 }
 
 }  // namespace
 
+FileResult<std::string> ReadBundleBytes(const std::string& path) {
+  return ReadWhole(path, artifact::Limits().file_bytes, [](std::string_view begin) {
+    uint64_t length = artifact::BundleLength({reinterpret_cast<const uint8_t*>(begin.data()), begin.size()});
+    return length == 0 || length == UINT64_MAX ? length : length + 1;
+  });
+}
+
 int ReadBundleFile(const std::string& path, BundleFile* file) {
-  diag::Result<std::string> bytes = driver::ReadWhole(path);
+  FileResult<std::string> bytes = ReadBundleBytes(path);
   if (!bytes) {
     PrintError(bytes.Failure().text);
-    return driver::kExitFailed;
+    return kExitFailed;
   }
   file->bytes.assign(bytes->begin(), bytes->end());
   artifact::Error error;
   bool good =
       artifact::ReadBundle(file->bytes, artifact::Limits(), nullptr, &file->index, &file->metadata, &error);
-  return good ? driver::kExitOk : Report(path, error);
+  return good ? kExitOk : Report(path, error);
 }
 
 int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes) {
@@ -43,21 +51,21 @@ int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8
     return Report("section " + std::to_string(section), error);
   }
   bytes->assign(raw.begin(), raw.end());
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int ReadSignatureRows(const BundleFile& file, std::vector<artifact::Signature>* rows) {
   rows->clear();
   const artifact::Section* section = file.index.Find(artifact::section::kSignature);
-  if (section == nullptr) return driver::kExitOk;
+  if (section == nullptr) return kExitOk;
   std::vector<uint8_t> bytes;
   uint32_t number = static_cast<uint32_t>(section - file.index.sections.begin());
-  if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+  if (int code = ReadSectionBytes(file, number, &bytes); code != kExitOk) return code;
   artifact::Vector<artifact::Signature> read;
   artifact::Error error;
   if (!artifact::ReadSignatures(bytes, &read, &error)) return Report("section SIGN", error);
   rows->assign(read.begin(), read.end());
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 std::string SectionTitle(const BundleFile& file, const artifact::Section& section) {
@@ -81,8 +89,8 @@ std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId nod
   return std::string(text.view());
 }
 
-adstack::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
-                                   const artifact::AdstackPlanMeta& plan) {
+formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
+                                    const artifact::AdstackPlanMeta& plan) {
   std::vector<artifact::NodeId> shown;
   for (const artifact::StackMeta& stack : plan.stacks) shown.push_back(stack.capacity);
   return {kernel.exprs, ParamNames(kernel), shown};

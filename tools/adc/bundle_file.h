@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "adstack/formulas.h"
 #include "artifact/signature.h"
+#include "formulas/formulas.h"
+#include "support/file_result.h"
 
 namespace adc::tool {
 
@@ -14,6 +15,10 @@ struct BundleFile {
   artifact::BundleIndex index;
   artifact::Metadata metadata;
 };
+
+/// The bytes of the file at `path` as far as they can be a bundle: of what does not begin as one the first
+/// ones, of what goes on after its end one byte more. Whoever takes them as a bundle says what is wrong.
+FileResult<std::string> ReadBundleBytes(const std::string& path);
 
 /// kExitOk, or the exit code after the reason was printed.
 int ReadBundleFile(const std::string& path, BundleFile* file);
@@ -31,7 +36,8 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
 
 /// Those of a task's stacks, as one plan has them, under names where they are long.
-adstack::Formulas CapacityFormulas(const artifact::KernelMeta& kernel, const artifact::AdstackPlanMeta& plan);
+formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
+                                    const artifact::AdstackPlanMeta& plan);
 
 /// What a stack's elements are: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);

@@ -8,16 +8,17 @@
 #include <cstdio>
 #include <cstring>
 
-#include "driver/files.h"
-#include "driver/options.h"
-#include "driver/report.h"
+#include "support/exit_code.h"
+#include "support/files.h"
+#include "support/input_kind.h"
 #include "support/nearest.h"
+#include "support/terminal.h"
 #include "words.h"
 
 namespace adc::tool {
 
 void PrintError(std::string_view text, std::string_view help) {
-  bool color = driver::ColorOnStandardError();
+  bool color = ColorOnStandardError();
   std::string message = color ? "adc: \x1b[1;31merror:\x1b[0m " : "adc: error: ";
   message += text;
   message += '\n';
@@ -26,7 +27,7 @@ void PrintError(std::string_view text, std::string_view help) {
     message += help;
     message += '\n';
   }
-  driver::PrintToStandardError(message);
+  PrintToStandardError(message);
 }
 
 int EndOutput(int code) {
@@ -36,7 +37,7 @@ int EndOutput(int code) {
   if (!failed) return code;
   std::string reason = errno != 0 ? ": " + std::string(std::strerror(errno)) : "";
   PrintError("cannot write 'standard output'" + reason, "free space on that disk, or write elsewhere");
-  return driver::kExitFailed;
+  return kExitFailed;
 }
 
 namespace {
@@ -104,17 +105,30 @@ void CommandLine::Value(std::string name, std::string value_name, std::string he
 }
 
 void CommandLine::Text(std::string name, std::string value_name, std::string help, std::string* target) {
-  Value(std::move(name), std::move(value_name), std::move(help), [target](std::string_view value) {
-    *target = value;
-    return std::string();
-  });
+  std::string wants = "expects " + value_name;
+  Value(std::move(name), std::move(value_name), std::move(help),
+        [target, wants = std::move(wants)](std::string_view value) {
+          *target = value;
+          return value.empty() ? wants : std::string();
+        });
 }
 
 void CommandLine::List(std::string name, std::string value_name, std::string help,
                        std::vector<std::string>* target) {
-  Value(std::move(name), std::move(value_name), std::move(help), [target](std::string_view value) {
+  std::string wants = "expects " + value_name;
+  Value(std::move(name), std::move(value_name), std::move(help),
+        [target, wants = std::move(wants)](std::string_view value) {
+          target->emplace_back(value);
+          return value.empty() ? wants : std::string();
+        });
+}
+
+void CommandLine::Defines(std::string help, std::vector<std::string>* target) {
+  Value("-D", "NAME=VALUE", std::move(help), [target](std::string_view value) -> std::string {
+    if (value.empty() || value.starts_with('=') || value.ends_with('='))
+      return "wants NAME=VALUE, as n=25 or real=f64";
     target->emplace_back(value);
-    return std::string();
+    return {};
   });
 }
 
@@ -125,7 +139,7 @@ void CommandLine::AnyNumber(std::string name, std::string value_name, std::strin
     uint64_t number = 0;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number > highest || number < lowest) {
-      return "wants a number from " + std::to_string(lowest) + " to " + std::to_string(highest);
+      return "expects a number from " + std::to_string(lowest) + " to " + std::to_string(highest);
     }
     take(number);
     return std::string();
@@ -146,7 +160,7 @@ void CommandLine::OneOf(std::string name, std::string value_name, std::string he
           std::string_view near =
               NearestName(value, std::vector<std::string_view>(words.begin(), words.end()));
           std::string known = CLI::detail::join(words, ", ");
-          return near.empty() ? "is none of " + known
+          return near.empty() ? "is not one of " + known
                               : "did you mean '" + std::string(near) + "'? (" + known + ")";
         });
 }
@@ -156,6 +170,28 @@ void CommandLine::Joined(std::string name, std::string value_text, std::string h
   assert(name.size() == 2);
   Value(name, value_text, std::move(help), std::move(take));
   app_->get_option(std::move(name))->option_text(std::move(value_text));
+}
+
+void CommandLine::SourceFlag(std::string name, std::string help, bool* target) {
+  Flag(name, "for an .ir file: " + std::move(help), target);
+  std::string instead = "a bundle has it where it was compiled with it: adc " + name + " kernel.ir";
+  WantsSource(std::move(name), std::move(instead));
+}
+
+void CommandLine::WantsSource(std::string name, std::string help) {
+  want_source_.emplace_back(std::move(name), std::move(help));
+}
+
+bool CommandLine::CheckSources() const {
+  for (const auto& [name, instead] : want_source_) {
+    if (app_->get_option(RegisteredName(name))->count() == 0 || positional_ == nullptr) continue;
+    for (const std::string& file : *positional_) {
+      if (IsSourceFile(file)) continue;
+      PrintError(name + " requires the source of the kernel, an .ir file, and not '" + file + "'", instead);
+      return false;
+    }
+  }
+  return true;
 }
 
 void CommandLine::Positional(std::string value_name, size_t least, size_t most,
@@ -171,6 +207,7 @@ void CommandLine::Positional(std::string value_name, size_t least, size_t most,
       ->allow_extra_args(any_number)
       ->group(section_);
   positional_name_ = std::move(value_name);
+  positional_ = target;
 }
 
 void CommandLine::Example(std::string command, std::string what) {
@@ -212,22 +249,24 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   constexpr std::string_view kComplete = "--complete=";
   if (!words.empty() && words.back().starts_with(kComplete)) {
     PrintCompletions(std::string_view(words.back()).substr(kComplete.size()));
-    return driver::kExitOk;
+    return kExitOk;
   }
-  if (!ExpandResponseFiles(&words) || !Respell(*app_, &words)) return driver::kExitUsage;
+  if (!ExpandResponseFiles(&words)) return kExitUsage;
+  if (behind_dashes_ != nullptr) words = TakeClangArguments(words, behind_dashes_);
+  if (!Respell(*app_, &words)) return kExitUsage;
   std::reverse(words.begin(), words.end());
   const std::string usage = "usage: " + app_->get_name();
   try {
     app_->parse(words);
-    return std::nullopt;
+    if (CheckSources()) return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     std::string help = app_->help();
     std::fwrite(help.data(), 1, help.size(), stdout);
-    return driver::kExitOk;
+    return kExitOk;
   } catch (const CLI::RequiredError&) {
     PrintError("no " + positional_name_ + " given", usage);
   } catch (const CLI::ArgumentMismatch&) {
-    PrintError("too few arguments: " + positional_name_ + " wanted", usage);
+    PrintError("too few arguments: " + positional_name_ + " expected", usage);
   } catch (const CLI::ExtrasError&) {
     std::vector<std::string> extra = app_->remaining();
     std::erase(extra, "--");
@@ -235,7 +274,7 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     PrintError(error.what());
   }
-  return driver::kExitUsage;
+  return kExitUsage;
 }
 
 }  // namespace adc::tool

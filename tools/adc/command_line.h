@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -38,8 +39,12 @@ class CommandLine {
   /// what is wrong with the value.
   void Value(std::string name, std::string value_name, std::string help,
              std::function<std::string(std::string_view)> take);
+  /// These two refuse an empty value, which is most often that of a shell's variable nobody has set: an empty
+  /// name of a file would stand for another one.
   void Text(std::string name, std::string value_name, std::string help, std::string* target);
   void List(std::string name, std::string value_name, std::string help, std::vector<std::string>* target);
+  /// `-D NAME=VALUE`, into `target`.
+  void Defines(std::string help, std::vector<std::string>* target);
   template <class Integer>
   void Number(std::string name, std::string value_name, std::string help, Integer* target, uint64_t highest,
               uint64_t lowest = 0) {
@@ -54,7 +59,15 @@ class CommandLine {
   /// An option of one letter whose value is joined to it: `-O2`, `-Wno-E0602`. The help shows `value_text`.
   void Joined(std::string name, std::string value_text, std::string help,
               std::function<std::string(std::string_view)> take);
+  /// A flag that says how a source is compiled: its help begins with "for an .ir file: ", and WantsSource
+  /// holds for it.
+  void SourceFlag(std::string name, std::string help, bool* target);
+  /// Parse refuses the option `name`, which was added before, where a positional argument is no .ir file.
+  /// `help` says what to do instead.
+  void WantsSource(std::string name, std::string help);
   void Positional(std::string value_name, size_t least, size_t most, std::vector<std::string>* target);
+  /// Words behind `--` go to `target`, where a positional argument is a C++ file.
+  void BehindDashes(std::vector<std::string>* target) { behind_dashes_ = target; }
   void Example(std::string command, std::string what);
   /// Text at the end of the help.
   void Epilogue(std::string text);
@@ -67,10 +80,15 @@ class CommandLine {
 
  private:
   void PrintCompletions(std::string_view begin) const;
+  /// False after an error was printed: an option that wants a source was given with something else.
+  bool CheckSources() const;
 
   std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::vector<std::string>> choices_;
   std::string section_, positional_name_;
+  const std::vector<std::string>* positional_ = nullptr;
+  std::vector<std::string>* behind_dashes_ = nullptr;
+  std::vector<std::pair<std::string, std::string>> want_source_;  ///< options, and what to do instead
 };
 
 }  // namespace adc::tool

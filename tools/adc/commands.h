@@ -1,6 +1,6 @@
 #pragma once
 // The subcommands of `adc`: each takes its words, and what it shares with others of its process, and returns
-// an exit code (driver/options.h).
+// an exit code (support/exit_code.h).
 
 #include <string>
 #include <string_view>
@@ -21,6 +21,7 @@ int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
 int Opt(const std::vector<std::string>& words, Session& session);
 int Report(const std::vector<std::string>& words, Session& session);
+int Format(const std::vector<std::string>& words, Session& session);
 int Extract(const std::vector<std::string>& words, Session& session);
 int Devices(const std::vector<std::string>& words, Session& session);
 int Batch(const std::vector<std::string>& words, Session& session);
@@ -41,6 +42,7 @@ inline constexpr Command kCommands[] = {
     {"sign", Sign, "make keys, and sign bundles"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},
+    {"fmt", Format, "format text, keeping its comments"},
     {"opt", Opt, "run passes on text"},
     {"report", Report, "draw what a bundle's launches take, as a page"},
     {"extract", Extract, "write the payloads of a bundle to files"},

@@ -9,6 +9,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "diag/errors.h"
+#include "driver/derivations.h"
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/targets.h"
@@ -32,51 +33,6 @@ bool IsErrorId(std::string_view word) {
     if (diag::InfoAt(at).id == word) return true;
   }
   return false;
-}
-
-constexpr char kDeriveTakes[] =
-    "takes grad, jvp, jvp:N, jvp(grad), jvp:N(grad) or none, separated by commas; N is from 2 to 64";
-
-/// The N of `jvp:N` and `jvp:N(grad)`; 0 where it is neither.
-uint32_t DirectionsOf(std::string_view word, bool* of_gradient) {
-  constexpr std::string_view kHead = "jvp:", kOfGradient = "(grad)";
-  if (!word.starts_with(kHead)) return 0;
-  *of_gradient = word.ends_with(kOfGradient);
-  if (*of_gradient) word.remove_suffix(kOfGradient.size());
-  word.remove_prefix(kHead.size());
-  uint32_t number = 0;
-  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-  bool whole = failure == std::errc() && end == word.data() + word.size();
-  return whole && number >= 2 && number <= 64 ? number : 0;
-}
-
-void AddOnce(std::vector<uint32_t>& numbers, uint32_t number) {
-  if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
-}
-
-std::string TakeDerive(std::string_view list, driver::Derivations* derive) {
-  *derive = {};
-  derive->gradient = false;
-  if (list.empty()) return kDeriveTakes;
-  while (!list.empty()) {
-    size_t comma = list.find(',');
-    std::string_view word = list.substr(0, comma);
-    bool of_gradient = false;
-    if (word == "grad") {
-      derive->gradient = true;
-    } else if (word == "jvp") {
-      derive->tangent = true;
-    } else if (word == "jvp(grad)") {
-      derive->gradient = derive->gradient_tangent = true;
-    } else if (uint32_t directions = DirectionsOf(word, &of_gradient); directions != 0) {
-      derive->gradient = derive->gradient || of_gradient;
-      AddOnce(of_gradient ? derive->gradient_directions : derive->directions, directions);
-    } else if (word != "none") {
-      return kDeriveTakes;
-    }
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
-  }
-  return {};
 }
 
 /// `--active=x,loss`.
@@ -140,15 +96,40 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                 DefaultTargetsText(),
             &options.targets);
   line.Flag("--keep-going",
-            "where a target that was asked for cannot express a kernel: warn, and write the\n"
-            "others. A target that was not asked for is always left out then, with a remark",
+            "if a target that --target names cannot express a kernel: warn, and write the others.\n"
+            "A target of the default list is always left out then, with a remark",
             &options.keep_going);
   line.Value("--derive", "LIST",
              "grad (default), jvp, jvp(grad), none; several with commas. jvp:4 and jvp:4(grad) push four\n"
              "tangents at once: %x.tan0 to %x.tan3 of k.jvp4",
-             [&options](std::string_view list) { return TakeDerive(list, &options.derive); });
-  line.Value("--active", "NAMES",
-             "of the parameters that are `diff`, derived kernels differentiate these alone",
+             [&options](std::string_view list) { return driver::TakeDerive(list, &options.derive); });
+  line.Value("--diff", "NAMES",
+             "for a shader: members of its blocks that have an adjoint, separated by commas; a name of a\n"
+             "block stands for all its members of floats (docs/shaders.md)",
+             [&options](std::string_view list) { return TakeActive(list, &options.diff); });
+  line.Value("--spec", "NAME=VALUE",
+             "for a shader: the value of a specialisation constant, by its name or number. One without a\n"
+             "value is a parameter of the kernel",
+             [&options](std::string_view word) -> std::string {
+               size_t equals = word.find('=');
+               if (equals == std::string_view::npos || equals == 0) return "expects NAME=VALUE";
+               options.spec.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+               return {};
+             });
+  line.Value(
+      "--adjoint-set", "N",
+      "for a shader with --emit=spirv: the descriptor set of adjoints and what else is added; default:\n"
+      "the first behind those of the shader",
+      [&options](std::string_view word) -> std::string {
+        uint32_t number = 0;
+        auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (failure != std::errc() || end != word.data() + word.size() || number > 31)
+          return "expects a number from 0 to 31";
+        options.adjoint_set = number;
+        return {};
+      });
+  line.Text("--entry", "NAME", "for a shader: its entry point", &options.entry);
+  line.Value("--active", "NAMES", "differentiate only these of the parameters that are `diff`",
              [&options](std::string_view list) { return TakeActive(list, &options.active); });
   line.Value("--checkpoint", "N|auto",
              "gradients of long serial loops tape the state at the start of every N-th iteration, have\n"
@@ -167,7 +148,8 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   line.Section("How");
   line.Joined("-O", "0..3", "how hard to optimise; default 2",
               [&options](std::string_view level) -> std::string {
-                if (level.size() != 1 || level[0] < '0' || level[0] > '3') return "wants a level from 0 to 3";
+                if (level.size() != 1 || level[0] < '0' || level[0] > '3')
+                  return "expects a level from 0 to 3";
                 options.optimisation = static_cast<uint32_t>(level[0] - '0');
                 return {};
               });
@@ -189,14 +171,13 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "kernels (not their derivatives) report the first element that two iterations of a\n"
             "parallel loop store to, or that breaks what `writeonce` and `settled` promise",
             &options.check_writes);
-  line.Flag(
-      "--save-overwritten",
-      "kernels store what their gradients read of buffers that they write, in parameters of the caller\n"
-      "(%saved.*): x <- f(x) in place, and gradients of many steps (docs/time-stepping.md)",
-      &options.save_overwritten);
+  line.Flag("--save-overwritten",
+            "kernels store values that they overwrite and their gradients read, in buffers of the caller\n"
+            "(%saved.*): x <- f(x) in place, and gradients of many steps (docs/time-stepping.md)",
+            &options.save_overwritten);
   line.Flag("--bounds-record",
-            "add a kernel to each gradient that finds out whether bounds of loops were changed since its\n"
-            "primal ran. It runs where a launch is given a bounds record (adrt_plan_desc, adc run)",
+            "add a kernel to each gradient that checks whether bounds of loops have changed since its\n"
+            "primal ran. It runs if a launch is given a bounds record (adrt_plan_desc, adc run)",
             &options.bounds_record);
   line.Value("--block-size", "N",
              "threads of a block on devices, 32 to 1024, where a kernel does not say; default 128, and\n"
@@ -205,7 +186,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
                uint32_t number = 0;
                auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
                bool good = failure == std::errc() && end == word.data() + word.size() && number % 32 == 0;
-               if (!good || number < 32 || number > 1024) return "wants a multiple of 32, from 32 to 1024";
+               if (!good || number < 32 || number > 1024) return "expects a multiple of 32, from 32 to 1024";
                options.block_size = number;
                return {};
              });
@@ -215,17 +196,23 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
             &options.include_dirs);
+  line.Defines(
+      "the constant or type NAME of the text is VALUE: -D n=25, -D real=f64. For C++ or a shader: define a "
+      "macro",
+      &options.defines);
+  line.Text("-p", "FOLDER", "for C++: take the arguments of the compiler from FOLDER/compile_commands.json",
+            &options.compile_database);
   line.List("--allow-imports", "DIR",
-            "imports may come from DIR too. Else they come from below the folders of the inputs and of -I,\n"
-            "links looked through",
+            "imports may come from DIR too. Without it they come from the folders of the inputs and of -I,\n"
+            "and from those below them; links are followed",
             &options.import_dirs);
 }
 
 void AddLimits(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Limits (docs/limits.md)");
   driver::Limits& limits = options.limits;
-  line.Number("--limit-text", "MIB", "most text, imports included; default 256", &limits.text_mebibytes, 4095,
-              1);
+  line.Number("--limit-text", "MIB", "largest text, imports included; default 256", &limits.text_mebibytes,
+              4095, 1);
   line.Number("--limit-operations", "N",
               "most operations of all kernels, derived ones included, after inlining; default 500000",
               &limits.operations, 1'000'000'000, 1);
@@ -244,7 +231,7 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
                 } else if (word.starts_with("no-") && IsErrorId(word.substr(3))) {
                   options.silenced.emplace_back(word.substr(3));
                 } else {
-                  return "wants -Werror or -Wno-ID, with the id at the end of a warning, as in -Wno-E0602";
+                  return "expects -Werror or -Wno-ID, with the id at the end of a warning, as in -Wno-E0602";
                 }
                 return {};
               });
@@ -255,7 +242,7 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
   line.Value("--file-prefix-map", "OLD=NEW", "name files that begin with OLD as if they began with NEW",
              [&options](std::string_view word) -> std::string {
                size_t equals = word.find('=');
-               if (equals == std::string_view::npos) return "wants OLD=NEW";
+               if (equals == std::string_view::npos) return "expects OLD=NEW";
                options.prefix_map.emplace_back(word.substr(0, equals), word.substr(equals + 1));
                return {};
              });
@@ -272,18 +259,19 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Section("Watching the compiler");
   std::vector<std::string> passes;
   for (std::string_view pass : driver::PassNames()) passes.emplace_back(pass);
-  std::vector<std::string> dumps = passes;
+  std::vector<std::string> dumps;
+  for (std::string_view pass : driver::DumpNames()) dumps.emplace_back(pass);
   dumps.emplace_back("adstack");
   driver::WatchOptions& watch = options.watch;
   line.OneOf("--dump", "PASS",
              "print the module after PASS; 'adstack': print the adstack plans, and what each\n"
              "gradient stores and what it recomputes instead, with places",
              dumps, [dumps, &watch](size_t at) { watch.dumps.push_back(dumps[at]); });
-  line.OneOf("--stop-after", "PASS", "run no pass after PASS; writes nothing but for --emit=ir", passes,
+  line.OneOf("--stop-after", "PASS", "run no pass after PASS; writes nothing, except with --emit=ir", passes,
              [passes, &watch](size_t at) { watch.stop_after = passes[at]; });
   line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
   line.Text("--repro", "FILE",
-            "where an internal error leaves input, command line and version; default:\n"
+            "where an internal error writes input, command line and version; default:\n"
             "adc-repro-PID.txt in TMPDIR, or /tmp",
             &options.repro);
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
@@ -322,36 +310,39 @@ int Compile(const std::vector<std::string>& words, Session&) {
   AddWatching(line, options);
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
-  line.Flag("--completion", "print what has bash complete options: eval \"$(adc --completion)\"",
+  line.Flag("--completion", "print a script by which bash completes options: eval \"$(adc --completion)\"",
             &completion);
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
+  line.Example("adc -O3 relax.cpp -- -std=c++20 -Wall",
+               "kernels in C++ (docs/cpp.md); what stands behind -- is for Clang");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
   line.Example("adc --checkpoint=auto relax.ir", "a gradient that fits into a small heap budget");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
-  line.Example("adc run relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
+  line.Example("adc run --trust relax.adcb --kernel relax --arg x=@x.npy --arg n=64 --out loss=@loss.npy",
                "runs it with the loader");
   line.Epilogue(
       "\nExit codes: 0 good, 1 an error in what was given, or a check that found something, 2 usage,\n"
       "3 bad bundle, 4 run time, 5 not supported by a target or by this machine, 7 bundles differ.\n");
   line.Positional("input file", 0, SIZE_MAX, &options.inputs);
+  line.BehindDashes(&options.clang_arguments);
   line.Section("Other commands (adc COMMAND --help)");
   for (const Command& command : kCommands)
     line.Command(std::string(command.name), std::string(command.summary));
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
     std::printf("%s\n", driver::ProducerName().c_str());
-    return driver::kExitOk;
+    return kExitOk;
   }
   if (completion) {
     std::fputs(kCompletionScript, stdout);
-    return driver::kExitOk;
+    return kExitOk;
   }
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "" : " ") + word;
   if (options.inputs.empty()) {
     PrintError("no input file given", "usage: adc [options] kernel.ir...; adc --help lists the options");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   return driver::CompileToFiles(options);
 }

@@ -29,12 +29,18 @@ void DeriveFor(std::string_view kernel, driver::Derivations* derive) {
 
 }  // namespace
 
+void ApplySource(const SourceOptions& source, driver::CompileOptions* compile) {
+  compile->include_dirs = source.include_dirs;
+  compile->defines = source.defines;
+  compile->clang_arguments = source.clang_arguments;
+}
+
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   compile.derive.tangent = options.derive_tangents;
   DeriveFor(options.derive_for, &compile.derive);
   compile.derive.tangent_where_named = options.tangent_where_named;
-  compile.include_dirs = options.include_dirs;
+  ApplySource(options, &compile);
   compile.targets = options.targets;
   if (compile.targets.empty()) compile.targets = {target::HostTarget()};
   compile.float_mode = options.float_mode == "strict" ? driver::FloatMode::Strict
@@ -48,13 +54,13 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.bounds_record = options.bounds_record;
   compile.want_plans = options.plans != nullptr;
   driver::Product product;
-  driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
-  if (code != driver::kExitOk) return code;
+  ExitCode code = driver::CompileInputs({path}, compile, &product);
+  if (code != kExitOk) return code;
   *bytes = std::move(product.bytes);
   for (const driver::PlanDump& plan : product.plans) {
     if (options.plans != nullptr) *options.plans += plan.text + "\n";
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

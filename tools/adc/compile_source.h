@@ -4,7 +4,14 @@
 
 #include "loader.h"
 
+namespace adc::driver {
+struct CompileOptions;
+}
+
 namespace adc::tool {
+
+/// Hands on how a source file is read.
+void ApplySource(const SourceOptions& source, driver::CompileOptions* compile);
 
 /// Compiles the file at `path` in memory into the bytes of a bundle. kExitOk, or the exit code after the
 /// reason was printed.

@@ -81,7 +81,7 @@ std::string TakeDevice(std::string_view word, DeviceChoice* choice) {
       names.push_back(kind.name);
     }
     std::string_view near = NearestName(name, names);
-    return near.empty() ? "is none of " + known : "did you mean '" + std::string(near) + "'?";
+    return near.empty() ? "is not one of " + known : "did you mean '" + std::string(near) + "'?";
   }
   choice->kind = name;
   choice->index = 0;
@@ -90,7 +90,7 @@ std::string TakeDevice(std::string_view word, DeviceChoice* choice) {
   auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), choice->index);
   bool good =
       name != "cpu" && !number.empty() && failure == std::errc() && end == number.data() + number.size();
-  return good ? "" : "wants KIND or KIND:NUMBER, as in " + std::string(kKinds[1].name) + ":1";
+  return good ? "" : "expects KIND or KIND:NUMBER, as in " + std::string(kKinds[1].name) + ":1";
 }
 
 /// The number after "sm_" in the name of a processor; 0 where there is none.

@@ -16,7 +16,7 @@ struct DeviceChoice {
   std::string kind = "cpu";
   uint32_t index = 0;
   bool validate = false;  ///< Vulkan: with the validation layer
-  bool confined = false;  ///< Vulkan: with robust buffer access, for code that nobody vouches for
+  bool confined = false;  ///< Vulkan: with robust buffer access, for unverified code
   std::string Name() const;
   bool operator==(const DeviceChoice&) const = default;
 };

@@ -7,7 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "device.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
 #include "target/target.h"
 
 namespace adc::tool {
@@ -104,7 +104,7 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
   OpenOptions options;
   options.compile_ir = false;
   Bundle bundle;
-  if (int code = OpenBundle(path, options, &bundle); code != driver::kExitOk) return code;
+  if (int code = OpenBundle(path, options, &bundle); code != kExitOk) return code;
   auto facts = Sized<adrt_bundle_report>();
   adrt_bundle_info(bundle.get(), &facts, nullptr);
   uint32_t count = facts.target_count;
@@ -120,11 +120,11 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
       std::printf("  %-18s %s%s\n", report.name,
                   chosen                                  ? "taken"
                   : report.verdict == ADRT_TARGET_REFUSED ? "refused: "
-                                                          : "would do: ",
+                                                          : "usable: ",
                   chosen ? "" : report.reason);
     }
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ int Devices(const std::vector<std::string>& words, Session&) {
   for (const target::Target& target : target::AllTargets()) {
     std::printf("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

@@ -9,7 +9,7 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -101,13 +101,13 @@ int Diff(const std::vector<std::string>& words, Session&) {
   CommandLine line(
       "adc diff first.adcb second.adcb",
       "Says what differs between two bundles: targets, kernels, tasks, stacks, then the content of\n"
-      "sections, uncompressed. Exit code 7 where something does, 0 where nothing does.");
+      "sections, uncompressed. Exit code 7 if they differ, 0 if not.");
   line.Example("adc diff golden.adcb relax.adcb", "nothing and exit code 0 where they hold the same");
   line.Positional("bundle", 2, 2, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   BundleFile first, second;
-  if (int code = ReadBundleFile(files[0], &first); code != driver::kExitOk) return code;
-  if (int code = ReadBundleFile(files[1], &second); code != driver::kExitOk) return code;
+  if (int code = ReadBundleFile(files[0], &first); code != kExitOk) return code;
+  if (int code = ReadBundleFile(files[1], &second); code != kExitOk) return code;
   Facts left = FactsOf(first), right = FactsOf(second);
   std::set<std::string> keys;
   for (const auto& [key, value] : left) keys.insert(key);
@@ -121,9 +121,9 @@ int Diff(const std::vector<std::string>& words, Session&) {
     if (in_left != left.end()) std::printf("  - %s\n", in_left->second.c_str());
     if (in_right != right.end()) std::printf("  + %s\n", in_right->second.c_str());
   }
-  if (differences == 0) return driver::kExitOk;
+  if (differences == 0) return kExitOk;
   std::printf("%u differences\n", differences);
-  return driver::kExitDiffers;
+  return kExitDiffers;
 }
 
 }  // namespace adc::tool

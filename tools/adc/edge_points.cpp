@@ -132,11 +132,26 @@ std::vector<EdgePoint> EdgePoints(const adrt_bundle* bundle, const Kernel& kerne
   return points;
 }
 
-Values Jittered(const adrt_bundle* bundle, const Kernel& kernel, const Values& inputs, Random& random) {
+Values Between(const adrt_bundle* bundle, const Kernel& kernel, const Values& from, const Values& to,
+               double at) {
+  Values values = from;
+  for (const Param& param : kernel.params) {
+    auto value = values.find(param.name);
+    if (!IsInput(param) || value == values.end()) continue;
+    for (const Place& place : PlacesOf(bundle, param, value->second, false)) {
+      double low = Read(value->second, place), high = Read(to.at(param.name), place);
+      Write(value->second, place, low + at * (high - low));
+    }
+  }
+  return values;
+}
+
+Values Jittered(const adrt_bundle* bundle, const Kernel& kernel, const Values& inputs, Random& random,
+                double roundings) {
   Values values = inputs;
   ChangeFloats(bundle, kernel, values, [&](uint32_t type, double now) {
     double size = now == 0 ? 1 : std::fabs(now);
-    return now + (16 * random.Uniform() - 8) * EpsilonOf(type) * size;
+    return now + roundings * (2 * random.Uniform() - 1) * EpsilonOf(type) * size;
   });
   return values;
 }

@@ -38,7 +38,12 @@ std::vector<EdgePoint> EdgePoints(const adrt_bundle* bundle, const Kernel& kerne
 /// The distance between a value of this type near 1 and the next.
 double EpsilonOf(uint32_t type);
 
-/// `inputs` with every float moved by a few of its type's roundings.
-Values Jittered(const adrt_bundle* bundle, const Kernel& kernel, const Values& inputs, Random& random);
+/// `inputs` with every float moved by up to so many of its type's roundings.
+Values Jittered(const adrt_bundle* bundle, const Kernel& kernel, const Values& inputs, Random& random,
+                double roundings = 8);
+
+/// Every float of the kernel's inputs the share `at` of the way from `from` to `to`; all else is `from`'s.
+Values Between(const adrt_bundle* bundle, const Kernel& kernel, const Values& from, const Values& to,
+               double at);
 
 }  // namespace adc::tool

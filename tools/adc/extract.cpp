@@ -6,9 +6,10 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/files.h"
 #include "driver/header.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
+#include "support/files.h"
+#include "support/output_places.h"
 
 namespace adc::tool {
 
@@ -37,14 +38,31 @@ std::string FileWord(std::string_view target) {
   return word;
 }
 
-int WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
-  diag::Status written = driver::WriteWhole(path, bytes);
+/// What to extract.
+struct Wanted {
+  std::string bundle;  ///< its file
+  std::string kind;    ///< "PTX_"; empty: all
+  std::string target;  ///< empty: all
+  std::string folder = ".";
+  bool linkable = false;  ///< the object of one CPU target and a header
+};
+
+/// Writes `name` in the folder, which is made where it is missing.
+int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uint8_t> bytes) {
+  std::error_code failed;  // what it says, writing says again
+  std::filesystem::create_directories(wanted.folder, failed);
+  std::string path = wanted.folder + "/" + name;
+  if (FileStatus safe = KeepSources({path}, {wanted.bundle}); !safe) {
+    PrintError(safe.Failure().text, "name another folder with -o");
+    return kExitUsage;
+  }
+  FileStatus written = WriteWhole(path, bytes);
   if (!written) {
     PrintError(written.Failure().text, written.Failure().help);
-    return driver::kExitFailed;
+    return kExitFailed;
   }
   std::printf("%s: %zu bytes\n", path.c_str(), bytes.size());
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 /// The name of a section's target; empty where it belongs to none.
@@ -53,18 +71,10 @@ std::string TargetOf(const BundleFile& file, const artifact::Section& section) {
   return has ? std::string(file.metadata.targets[section.target].name.view()) : "";
 }
 
-/// What to extract.
-struct Wanted {
-  std::string kind;    ///< "PTX_"; empty: all
-  std::string target;  ///< empty: all
-  std::string folder = ".";
-  bool linkable = false;  ///< the object of one CPU target and a header
-};
-
-int WriteSection(const BundleFile& file, uint32_t number, const std::string& path) {
+int WriteSection(const BundleFile& file, const Wanted& wanted, uint32_t number, const std::string& name) {
   std::vector<uint8_t> bytes;
-  if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
-  return WriteFile(path, bytes);
+  if (int code = ReadSectionBytes(file, number, &bytes); code != kExitOk) return code;
+  return WriteFile(wanted, name, bytes);
 }
 
 /// Every section that is wanted, named after its target.
@@ -79,18 +89,18 @@ int WriteSections(const BundleFile& file, const Wanted& wanted) {
     if (kind == nullptr || (!wanted.kind.empty() && wanted.kind != four)) continue;
     if (!wanted.target.empty() && wanted.target != target) continue;
     std::string name = target.empty() ? "metadata" : FileWord(target);
-    int code = WriteSection(file, number, wanted.folder + "/" + name + kind->extension);
-    if (code != driver::kExitOk) return code;
+    int code = WriteSection(file, wanted, number, name + kind->extension);
+    if (code != kExitOk) return code;
     ++written;
   }
-  if (written != 0) return driver::kExitOk;
+  if (written != 0) return kExitOk;
   PrintError("the bundle holds no such section");
-  return driver::kExitFailed;
+  return kExitFailed;
 }
 
 /// Object and header, named after the bundle, for those who link a kernel without the loader. Targets have
 /// the same symbols, so it is the object of one.
-int WriteLinkable(const std::string& path, const BundleFile& file, const Wanted& wanted) {
+int WriteLinkable(const BundleFile& file, const Wanted& wanted) {
   std::string list;
   uint32_t section_number = 0, objects = 0;
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
@@ -107,13 +117,12 @@ int WriteLinkable(const std::string& path, const BundleFile& file, const Wanted&
                                   (wanted.target.empty() ? "" : " for target '" + wanted.target + "'")
                             : "the bundle has objects of several targets, whose symbols are the same",
                list.empty() ? "compile it for a CPU target" : "say which with --target: " + list);
-    return objects == 0 ? driver::kExitFailed : driver::kExitUsage;
+    return objects == 0 ? kExitFailed : kExitUsage;
   }
-  std::string stem = std::filesystem::path(path).stem().string();
-  std::string head = wanted.folder + "/" + stem;
-  if (int code = WriteSection(file, section_number, head + ".o"); code != driver::kExitOk) return code;
+  std::string stem = std::filesystem::path(wanted.bundle).stem().string();
+  if (int code = WriteSection(file, wanted, section_number, stem + ".o"); code != kExitOk) return code;
   std::string header = driver::HeaderText(file.metadata, stem);
-  return WriteFile(head + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()});
+  return WriteFile(wanted, stem + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()});
 }
 
 }  // namespace
@@ -132,15 +141,18 @@ int Extract(const std::vector<std::string>& words, Session&) {
             "the object of one CPU target and a C header with its entries, named after the bundle,\n"
             "to link without the loader (artifact/cpu_abi.h says how they are called)",
             &wanted.linkable);
-  line.Text("-o", "DIR", "the folder to write to; default: the current one", &wanted.folder);
+  line.Text("-o", "DIR",
+            "the folder to write to, which is made where it is missing; default: the current one",
+            &wanted.folder);
   line.Example("adc extract relax.adcb --kind=spirv -o shaders", "writes shaders/vulkan-1.2.spv");
   line.Example("adc extract relax.adcb --static --target=cpu:x86-64",
                "writes relax.o and relax.h, for a linker");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  wanted.bundle = files[0];
   BundleFile file;
-  if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
-  return wanted.linkable ? WriteLinkable(files[0], file, wanted) : WriteSections(file, wanted);
+  if (int code = ReadBundleFile(files[0], &file); code != kExitOk) return code;
+  return wanted.linkable ? WriteLinkable(file, wanted) : WriteSections(file, wanted);
 }
 
 }  // namespace adc::tool

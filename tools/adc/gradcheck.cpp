@@ -10,11 +10,12 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "gradient_checker.h"
 #include "interpret.h"
 #include "json_output.h"
 #include "point_checker.h"
+#include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -118,7 +119,7 @@ struct Outcome {
   }
   int Code(const std::optional<OrderDependence>& order, const PointsOutcome& points) const {
     bool good = differ == 0 && unknown == 0 && !order && points.differences.empty();
-    return good ? driver::kExitOk : driver::kExitFailed;
+    return good ? kExitOk : kExitFailed;
   }
 };
 
@@ -229,8 +230,8 @@ std::optional<OrderDependence> FindOrderDependence(const std::string& path, cons
                                                    const Values& inputs) {
   constexpr uint64_t kBudget = 20'000'000;
   Values forward = inputs, reversed = inputs;
-  bool good = InterpretSource(path, open, kernel, forward, {false, kBudget, true}) == driver::kExitOk &&
-              InterpretSource(path, open, kernel, reversed, {true, kBudget, true}) == driver::kExitOk;
+  bool good = InterpretSource(path, open, kernel, forward, {false, kBudget, true}) == kExitOk &&
+              InterpretSource(path, open, kernel, reversed, {true, kBudget, true}) == kExitOk;
   if (!good) return std::nullopt;
   for (const Param& param : kernel.params) {
     if (param.IsScalar() || !inputs.contains(param.name) || param.report.access == ADRT_ACCESS_READ) continue;
@@ -264,12 +265,12 @@ int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
   if (order && !json) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "element %llu of '%s' is %.9g, and %.9g with the iterations the other way",
+                  "element %llu of '%s' is %.9g, and %.9g with the iterations in reverse order",
                   static_cast<unsigned long long>(order->index), order->parameter.c_str(), order->forward,
                   order->reversed);
     PrintError("the kernel's result depends on the order of its iterations: " + std::string(text),
                "iterations of one parallel loop run in any order: let each write elements of its own, or use "
-               "atomics (--any-order takes it as it is)");
+               "atomics (--any-order accepts that)");
   }
   if (outcome.unknown > 0 && !json) {
     PrintError(
@@ -287,7 +288,9 @@ std::string TakeDouble(std::string_view text, double* target) {
   char* end = nullptr;
   std::string copy(text);
   *target = std::strtod(copy.c_str(), &end);
-  return end == copy.c_str() + copy.size() && *target > 0 ? "" : "wants a positive number";
+  return end == copy.c_str() + copy.size() && *target > 0 && std::isfinite(*target)
+             ? ""
+             : "expects a positive number";
 }
 
 /// What one run of the command does.
@@ -307,14 +310,17 @@ struct Request {
 int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
                 const Machine& machine, const Values& inputs, GradientChecker& checker,
                 PointsOutcome* outcome) {
-  if (request.points == 0 || request.source.empty() || request.any_order) return driver::kExitOk;
+  if (request.points == 0 || request.source.empty() || request.any_order) return kExitOk;
   // A bound of the memory that the user has set may not hold elsewhere.
   bool elsewhere =
       request.points_given || (machine.device().IsCpu() && request.settings.launch.adstack_cap == 0);
   constexpr uint64_t kBudget = 20'000'000;
   uint64_t budget = request.points_given ? 50 * kBudget : kBudget;
   DualKernel dual;
-  if (!dual.Open(request.source, request.open, primal.report.name, budget / 8)) return driver::kExitOk;
+  if (!dual.Open(request.source, request.open, primal.report.name, budget / 8)) {
+    PrintError("the interpreter cannot read '" + request.source + "' again", "--points=0 does not use it");
+    return kExitFailed;
+  }
   PointChecker points(bundle, primal, checker, dual, budget, request.settings.tolerance_forward,
                       request.settings.seed);
   std::vector<uint32_t> workers = {0};
@@ -326,14 +332,14 @@ int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel&
 int CheckOnce(const Request& request, Session& session) {
   const CheckSettings& settings = request.settings;
   Machine machine(session);
-  if (int code = machine.Open(request.device, settings.launch.workers); code != driver::kExitOk) return code;
+  if (int code = machine.Open(request.device, settings.launch.workers); code != kExitOk) return code;
   OpenOptions open = request.open;
   open.targets = machine.device().Targets();
   open.derive_tangents = open.tangent_where_named = true;
   Bundle bundle;
-  if (int code = machine.OpenBundle(request.file, open, &bundle); code != driver::kExitOk) return code;
+  if (int code = machine.OpenBundle(request.file, open, &bundle); code != kExitOk) return code;
   Kernel primal, gradient, tangent;
-  if (int code = FindKernel(bundle.get(), request.kernel, &primal); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), request.kernel, &primal); code != kExitOk) return code;
   std::string name = primal.report.name;
   bool has_gradient = false, has_tangent = false;
   for (const Kernel& kernel : AllKernels(bundle.get())) {
@@ -343,26 +349,30 @@ int CheckOnce(const Request& request, Session& session) {
   if (!has_gradient) {
     PrintError("kernel '" + name + "' has no gradient here",
                "one is derived where a parameter is 'diff', unless --derive says otherwise");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
-  if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != kExitOk) return code;
   if (has_tangent) FindKernel(bundle.get(), name + ".jvp", &tangent);
 
+  if (!request.source.empty() && request.source != request.file) {
+    int code = CheckSource(request.source, open, bundle.get(), primal);
+    if (code != kExitOk) return code;
+  }
   Values inputs;
   std::map<std::string, std::vector<int64_t>> shapes;
-  if (!ParseArguments(bundle.get(), primal, request.texts, &inputs, &shapes)) return driver::kExitUsage;
-  if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return driver::kExitUsage;
-  if (int code = machine.Load(bundle); code != driver::kExitOk) return code;
+  if (!ParseArguments(bundle.get(), primal, request.texts, &inputs, &shapes)) return kExitUsage;
+  if (!FillInputs(bundle.get(), primal, settings.seed, shapes, &inputs)) return kExitUsage;
+  if (int code = machine.Load(bundle); code != kExitOk) return code;
   std::optional<OrderDependence> order;
   if (!request.any_order && !request.source.empty())
     order = FindOrderDependence(request.source, open, bundle.get(), primal, inputs);
   GradientChecker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
                           inputs);
   std::vector<std::pair<const Param*, CheckedGradient>> rows;
-  if (int code = checker.Run(&rows); code != driver::kExitOk) return code;
+  if (int code = checker.Run(&rows); code != kExitOk) return code;
   PointsOutcome points;
   int code = CheckPoints(request, bundle.get(), primal, machine, inputs, checker, &points);
-  if (code != driver::kExitOk) return code;
+  if (code != kExitOk) return code;
   std::string fp = open.float_mode.empty() ? "contract" : open.float_mode;
   return machine.Finish(Report(bundle.get(), primal, rows, order, points, fp, request.json));
 }
@@ -371,7 +381,19 @@ int CheckOnce(const Request& request, Session& session) {
 std::string TakePoints(std::string_view text, Request* request) {
   auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), request->points);
   request->points_given = true;
-  return failure == std::errc() && end == text.data() + text.size() ? "" : "wants a number";
+  return failure == std::errc() && end == text.data() + text.size() ? "" : "expects a number";
+}
+
+/// What a request asks for that cannot take place; empty: nothing.
+std::string Contradiction(const Request& request) {
+  bool points = request.points_given && request.points != 0;
+  if (points && request.source.empty())
+    return "--points of a bundle requires --source=FILE, the text for the interpreter";
+  bool source = !request.source.empty() && request.source != request.file;
+  if (request.any_order && (points || source))
+    return std::string("--any-order compares nothing with the interpreter: remove it or ") +
+           (points ? "--points" : "--source");
+  return {};
 }
 
 /// "strict,fast"
@@ -432,6 +454,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
              "for an .ir file: check what strict, contract or fast compiles to, in turn;\n"
              "default contract",
              [&](std::string_view text) { return TakeModes(text, &modes); });
+  line.WantsSource("--fp", "a bundle has the mode that it was compiled with: adc --fp=MODE kernel.ir");
   line.Flag("--any-order",
             "do not check whether results depend on the order of iterations, and compare nothing with the\n"
             "interpreter",
@@ -452,27 +475,31 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &request.device);
   line.Number("--threads", "N", "workers; default: one per processor", &settings.launch.workers, 4096);
-  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says",
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size no expression gives",
               &settings.launch.adstack_cap, UINT64_MAX);
-  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
-  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
-            &open.save_overwritten);
+  open.SourceOptions::AddTo(line);
+  line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
+                  &open.save_overwritten);
   line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   request.file = files[0];
   request.device.confined = open.trust.confined;
-  if (request.source.empty() && request.file.ends_with(".ir")) request.source = request.file;
+  if (request.source.empty() && IsSourceFile(request.file)) request.source = request.file;
+  if (std::string wrong = Contradiction(request); !wrong.empty()) {
+    PrintError(wrong);
+    return kExitUsage;
+  }
   if (modes.size() < 2) {
     if (!modes.empty()) open.float_mode = modes[0];
     return CheckOnce(request, session);
   }
-  int worst = driver::kExitOk;
+  int worst = kExitOk;
   for (const std::string& mode : modes) {
     open.float_mode = mode;
     if (!request.json) std::printf("--fp=%s: ", mode.c_str());
     int code = CheckOnce(request, session);
-    if (code != driver::kExitOk && code != driver::kExitFailed) return code;
+    if (code != kExitOk && code != kExitFailed) return code;
     worst = std::max(worst, code);
   }
   return worst;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "command_line.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -60,8 +60,8 @@ int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
   Values values = inputs;
   LaunchOptions launch = settings_.launch;
   if (workers != 0) launch.workers = workers;
-  if (int code = machine_.Launch(primal_, values, launch); code != driver::kExitOk) return code;
-  if (!FillCompanions(gradient_, &values)) return driver::kExitUsage;
+  if (int code = machine_.Launch(primal_, values, launch); code != kExitOk) return code;
+  if (!FillCompanions(gradient_, &values)) return kExitUsage;
   for (const auto& [name, weights] : weights_) {
     const Param* adjoint = Companion(gradient_, *primal_.Find(name));
     if (adjoint == nullptr) continue;
@@ -69,7 +69,7 @@ int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
       Write(values[adjoint->name], places_[name][at], weights[at]);
     }
   }
-  if (int code = machine_.Launch(gradient_, values, launch); code != driver::kExitOk) return code;
+  if (int code = machine_.Launch(gradient_, values, launch); code != kExitOk) return code;
   for (const Param& param : primal_.params) {
     const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
     if (adjoint == nullptr) continue;
@@ -78,18 +78,25 @@ int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
     numbers.clear();
     for (const Place& place : Places(param)) numbers.push_back(Read(value, place));
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int GradientChecker::Forward(const Param& param, const std::vector<double>& direction, double* result) {
-  Values values = inputs_;
-  if (!FillCompanions(*tangent_, &values)) return driver::kExitUsage;
-  const Param* own = Companion(*tangent_, param);
-  if (own == nullptr) return driver::kExitOk;
-  for (uint64_t at = 0; at < direction.size(); ++at) {
-    Write(values[own->name], Places(param)[at], direction[at]);
+  if (Companion(*tangent_, param) == nullptr) return kExitOk;
+  return ForwardAt(inputs_, {{param.name, direction}}, result);
+}
+
+int GradientChecker::ForwardAt(const Values& inputs,
+                               const std::map<std::string, std::vector<double>>& direction, double* result) {
+  Values values = inputs;
+  if (!FillCompanions(*tangent_, &values)) return kExitUsage;
+  for (const auto& [name, numbers] : direction) {
+    const Param& param = *primal_.Find(name);
+    const Param* own = Companion(*tangent_, param);
+    if (own == nullptr) continue;
+    for (uint64_t at = 0; at < numbers.size(); ++at) Write(values[own->name], Places(param)[at], numbers[at]);
   }
-  if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != driver::kExitOk) return code;
+  if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != kExitOk) return code;
   *result = 0;
   for (const auto& [name, weights] : weights_) {
     const Param* tangent = Companion(*tangent_, *primal_.Find(name));
@@ -98,7 +105,7 @@ int GradientChecker::Forward(const Param& param, const std::vector<double>& dire
       *result += weights[at] * Read(values[tangent->name], places_[name][at]);
     }
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int GradientChecker::LossAt(const Param& param, const std::vector<double>& direction, double step,
@@ -125,14 +132,13 @@ int GradientChecker::MeasureNoise(const Param& param, const std::vector<double>&
   for (int at = -3; at <= 3; ++at) {
     LossValue loss;
     double predicted = 0;
-    if (int code = LossAt(param, direction, at * step, &loss, &predicted); code != driver::kExitOk)
-      return code;
+    if (int code = LossAt(param, direction, at * step, &loss, &predicted); code != kExitOk) return code;
     residuals.push_back(loss.loss - predicted);
     spread = loss.spread;
   }
   // Terms that do not move show no noise, and have that of their last digit.
   *noise = std::max(NoiseOf(residuals), EpsilonOf(Coarsest(param)) * spread);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int GradientChecker::Central(const Param& param, const std::vector<double>& direction, double expected,
@@ -147,21 +153,21 @@ int GradientChecker::Central(const Param& param, const std::vector<double>& dire
     LossValue losses[2];
     for (int side = 0; side < 2; ++side) {
       int code = LossAt(param, direction, side == 0 ? step : -step, &losses[side], &predicted[side]);
-      if (code != driver::kExitOk) return code;
+      if (code != kExitOk) return code;
     }
     double off = losses[0].loss - losses[1].loss - (predicted[0] - predicted[1]);
     double noise = 2 * epsilon * losses[0].magnitude / step;
     differences[at] = {step, expected + off / (2 * step), noise, noise};
     is_constant = is_constant && losses[0].loss == losses[1].loss;
-    return int{driver::kExitOk};
+    return int{kExitOk};
   };
   if (size == 0) {
     // What does not depend on the parameter does not move by a bit, at the largest step either.
-    if (int code = measure(0); code != driver::kExitOk) return code;
-    if (int code = measure(first); code != driver::kExitOk) return code;
+    if (int code = measure(0); code != kExitOk) return code;
+    if (int code = measure(first); code != kExitOk) return code;
     if (is_constant) {
       *judgement = {Agreement::Agrees, {expected, 0}};
-      return driver::kExitOk;
+      return kExitOk;
     }
   }
   // The step with the best chance, then smaller and larger ones in turn, until some of them agree.
@@ -171,28 +177,28 @@ int GradientChecker::Central(const Param& param, const std::vector<double>& dire
     *judgement = Judge(Extrapolate(known), expected, size, tolerance);
     return judgement->agreement == Agreement::Agrees;
   };
-  if (int code = measure(low); code != driver::kExitOk) return code;
+  if (int code = measure(low); code != kExitOk) return code;
   for (bool smaller = true; low > 0 || high < steps.size(); smaller = !smaller) {
     bool down = high < steps.size() && (smaller || low == 0);
     size_t next = down ? high++ : --low;
-    if (int code = measure(next); code != driver::kExitOk) return code;
-    if (judge()) return driver::kExitOk;
+    if (int code = measure(next); code != kExitOk) return code;
+    if (judge()) return kExitOk;
   }
   // What rounding inside of the kernel does is measured: it may be far more than that of what comes out, or,
   // as errors of many elements cancel, far less.
   constexpr double kDeviations = 3;
   double noise = 0;
-  if (int code = MeasureNoise(param, direction, &noise); code != driver::kExitOk) return code;
+  if (int code = MeasureNoise(param, direction, &noise); code != kExitOk) return code;
   std::vector<Difference> bounded = differences;
   for (Difference& difference : differences)
     difference.noise = difference.jitter = kDeviations * noise / difference.step;
-  if (judge()) return driver::kExitOk;
+  if (judge()) return kExitOk;
   // To call a gradient wrong takes both: the bound, where a loss that does not move at all shows no noise,
   // and no contradiction from steps that hardly jitter.
   for (size_t at = 0; at < steps.size(); ++at)
     differences[at].noise = std::max(differences[at].noise, bounded[at].noise);
   judge();
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 uint32_t GradientChecker::Coarsest(const Param& param) const {
@@ -238,11 +244,11 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     // trap.
     double forward = 0, forward_error = -1;
     if (tangent_ != nullptr) {
-      if (int code = Forward(param, direction, &forward); code != driver::kExitOk) return code;
+      if (int code = Forward(param, direction, &forward); code != kExitOk) return code;
       forward_error = std::fabs(forward - reverse) / std::max({size, std::fabs(forward), 1e-300});
     }
     Judgement central;
-    if (int code = Central(param, direction, reverse, size, central_limit, &central); code != driver::kExitOk)
+    if (int code = Central(param, direction, reverse, size, central_limit, &central); code != kExitOk)
       return code;
     double central_size = std::max({size, std::fabs(central.estimate.slope), 1e-300});
     CheckedGradient turned = {reverse, forward, central.estimate.slope};
@@ -252,7 +258,7 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     turned.agreement = central.agreement;
     bool forward_agrees = forward_error >= 0 && forward_error <= forward_limit;
     if (turned.agreement == Agreement::Differs && forward_agrees) {
-      if (int code = LookForKink(param, direction, size, central_limit, &turned); code != driver::kExitOk)
+      if (int code = LookForKink(param, direction, size, central_limit, &turned); code != kExitOk)
         return code;
     }
     if (forward_error > forward_limit || std::isnan(forward_error)) turned.agreement = Agreement::Differs;
@@ -278,7 +284,7 @@ int GradientChecker::LookForKink(const Param& param, const std::vector<double>& 
     LossValue losses[3];
     for (int side = -1; side <= 1; ++side) {
       int code = LossAt(param, direction, side * step, &losses[side + 1], &predicted);
-      if (code != driver::kExitOk) return code;
+      if (code != kExitOk) return code;
     }
     below[turn] = (losses[1].loss - losses[0].loss) / step;
     above[turn] = (losses[2].loss - losses[1].loss) / step;
@@ -287,17 +293,17 @@ int GradientChecker::LookForKink(const Param& param, const std::vector<double>& 
   double most = std::max({size, std::fabs(above[1]), std::fabs(below[1])});
   bool stays = gap > 0.5 * std::fabs(above[0] - below[0]) && gap > 4 * tolerance * most;
   double low = std::min(below[1], above[1]), high = std::max(below[1], above[1]), slack = tolerance * most;
-  if (!stays || row->reverse < low - slack || row->reverse > high + slack) return driver::kExitOk;
+  if (!stays || row->reverse < low - slack || row->reverse > high + slack) return kExitOk;
   row->agreement = Agreement::SaysNothing;
   row->at_kink = true;
   row->slope_below = below[1];
   row->slope_above = above[1];
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int GradientChecker::CompareElements(const Param& param, double limit, CheckedGradient* row) {
   const std::vector<double>& adjoint = adjoints_[param.name];
-  if (tangent_ == nullptr || adjoint.size() > kMostElements) return driver::kExitOk;
+  if (tangent_ == nullptr || adjoint.size() > kMostElements) return kExitOk;
   // An adjoint is a sum over outputs, which may cancel: it is right to within the rounding of its largest
   // terms, of which the largest adjoint of the parameter is a measure.
   double size = 0, worst = -1;
@@ -306,7 +312,7 @@ int GradientChecker::CompareElements(const Param& param, double limit, CheckedGr
     std::vector<double> direction(adjoint.size());
     direction[at] = 1;
     double forward = 0;
-    if (int code = Forward(param, direction, &forward); code != driver::kExitOk) return code;
+    if (int code = Forward(param, direction, &forward); code != kExitOk) return code;
     double off = std::fabs(forward - adjoint[at]);
     bool same = forward == adjoint[at] || (std::isnan(forward) && std::isnan(adjoint[at]));
     double error = same ? 0 : off / std::max({size, std::fabs(forward), 1e-300});
@@ -318,7 +324,7 @@ int GradientChecker::CompareElements(const Param& param, double limit, CheckedGr
     }
   }
   if (row->element && row->element->differs) row->agreement = Agreement::Differs;
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows) {
@@ -333,17 +339,17 @@ int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* 
   }
   if (weights_.empty()) {
     PrintError("kernel '" + std::string(primal_.report.name) + "' writes no differentiable buffer");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
-  if (int code = AdjointsAt(inputs_, 0, &adjoints_); code != driver::kExitOk) return code;
+  if (int code = AdjointsAt(inputs_, 0, &adjoints_); code != kExitOk) return code;
   for (const Param& param : primal_.params) {
     if (!Differentiable(param)) continue;
     CheckedGradient row;
-    if (int code = Compare(param, &row); code != driver::kExitOk) return code;
+    if (int code = Compare(param, &row); code != kExitOk) return code;
     rows->emplace_back(&param, row);
   }
   progress_.Clear();
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

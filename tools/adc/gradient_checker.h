@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "central_difference.h"
-#include "driver/progress.h"
 #include "edge_points.h"
 #include "float_places.h"
 #include "launch.h"
+#include "support/progress.h"
 
 namespace adc::tool {
 
@@ -81,6 +81,12 @@ class GradientChecker {
   /// adjoint of each of its floats. After Run. An exit code.
   int AdjointsAt(const Values& inputs, uint32_t workers,
                  std::map<std::string, std::vector<double>>* adjoints);
+  /// Whether forward mode can be run.
+  bool HasForward() const { return tangent_ != nullptr; }
+  /// The derivative of the loss by forward mode at other `inputs` of the same shapes, along `direction`: by
+  /// parameter, per float. After Run. An exit code.
+  int ForwardAt(const Values& inputs, const std::map<std::string, std::vector<double>>& direction,
+                double* result);
   /// By parameter that the kernel writes: what its floats count in the loss.
   const std::map<std::string, std::vector<double>>& weights() const { return weights_; }
   /// The floats of `param` that are differentiated; after Run.
@@ -126,7 +132,7 @@ class GradientChecker {
   Values inputs_;
   Random random_;
   std::map<std::string, std::vector<Place>> places_;  ///< by parameter: its differentiable floats
-  driver::Progress progress_;
+  Progress progress_;
   std::map<std::string, std::vector<double>> weights_;   ///< by parameter, of what the kernel writes
   std::map<std::string, std::vector<double>> adjoints_;  ///< by parameter, after the reverse run
 };

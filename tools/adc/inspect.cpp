@@ -7,8 +7,8 @@
 #include "code_text.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "keys/keys.h"
+#include "support/exit_code.h"
 #include "support/nearest.h"
 #include "trust.h"
 
@@ -94,7 +94,7 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     // Plans differ in how rows lie, and in nothing else that is printed.
     if (index > 0 && SameStacks(plan, task.plans[0])) continue;
     if (index > 0) std::printf("      for %u lanes:\n", plan.lanes);
-    adstack::Formulas formulas = CapacityFormulas(kernel, plan);
+    formulas::Formulas formulas = CapacityFormulas(kernel, plan);
     for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
@@ -207,7 +207,7 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
     std::string_view near = NearestName(name, names);
     PrintError("no kernel '" + name + "' in the bundle",
                near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   bool found = false;
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
@@ -218,14 +218,14 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
     if (!target_name.empty() && target.name.view() != target_name) continue;
     found = true;
     std::vector<uint8_t> bytes;
-    if (int code = ReadSectionBytes(file, number, &bytes); code != driver::kExitOk) return code;
+    if (int code = ReadSectionBytes(file, number, &bytes); code != kExitOk) return code;
     for (const TaskMeta& task : kernel->tasks) {
       for (const artifact::EntryMeta& entry : task.entries) {
         if (entry.target != section.target) continue;
         diag::Result<std::string> text = CodeText(section.kind, bytes, target, entry.symbol.view());
         if (!text) {
           PrintError(SectionTitle(file, section) + ": " + text.Failure().text);
-          return driver::kExitBadBundle;
+          return kExitBadBundle;
         }
         std::printf("// %s, %s, task at %s\n%s\n", SectionTitle(file, section).c_str(),
                     std::string(entry.symbol.view()).c_str(), std::string(task.place.view()).c_str(),
@@ -233,9 +233,9 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
       }
     }
   }
-  if (found) return driver::kExitOk;
+  if (found) return kExitOk;
   PrintError("the bundle has no code for target '" + target_name + "'");
-  return driver::kExitUsage;
+  return kExitUsage;
 }
 
 }  // namespace
@@ -258,22 +258,22 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (!target.empty() && disassemble.empty()) {
     PrintError("--target without --disasm", "name the kernel whose code to print: --disasm=KERNEL");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   BundleFile file;
-  if (int code = ReadBundleFile(files[0], &file); code != driver::kExitOk) return code;
+  if (int code = ReadBundleFile(files[0], &file); code != kExitOk) return code;
   if (!disassemble.empty()) return PrintCode(file, disassemble, target);
   if (!json) {
     std::vector<artifact::Signature> signatures;
-    if (int code = ReadSignatureRows(file, &signatures); code != driver::kExitOk) return code;
+    if (int code = ReadSignatureRows(file, &signatures); code != kExitOk) return code;
     PrintBundle(files[0], file, signatures, known);
-    return driver::kExitOk;
+    return kExitOk;
   }
   std::vector<uint8_t> bytes;
-  if (int code = ReadSectionBytes(file, 0, &bytes); code != driver::kExitOk) return code;
+  if (int code = ReadSectionBytes(file, 0, &bytes); code != kExitOk) return code;
   std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   if (bytes.empty() || bytes.back() != '\n') std::fputc('\n', stdout);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

@@ -4,6 +4,7 @@
 
 #include "interpret.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -11,7 +12,9 @@
 
 #include "autodiff/exact_sums.h"
 #include "command_line.h"
+#include "compile_source.h"
 #include "driver/compile.h"
+#include "driver/read_as_written.h"
 #include "driver/report.h"
 #include "interp/interpreter.h"
 #include "ir/number.h"
@@ -29,10 +32,16 @@ struct Parsed {
   std::unique_ptr<ir::Module> module;
 };
 
+parse::ParseConfig ParsingFor(const OpenOptions& options) {
+  return {.include_dirs = options.include_dirs, .defines = options.defines};
+}
+
 /// The file as it was written; its errors are those that the compilation reported before.
 bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   diag::Diagnostics diagnostics(1);
-  parsed->module = parse::ParseFile(path, {options.include_dirs}, parsed->sources, diagnostics);
+  driver::CompileOptions compile;
+  ApplySource(options, &compile);
+  parsed->module = driver::ReadAsWritten(path, compile, parsed->sources, diagnostics);
   return parsed->module != nullptr && !diagnostics.HasErrors() &&
          verify::Verify(*parsed->module, diagnostics);
 }
@@ -42,14 +51,16 @@ bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* p
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
   compile.derive.tangent = options.derive_tangents;
-  compile.include_dirs = options.include_dirs;
+  ApplySource(options, &compile);
   compile.quiet_warnings = true;
   driver::Product product;
-  if (driver::CompileInputs({path}, compile, &product) != driver::kExitOk) return false;
+  if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
   diag::Diagnostics diagnostics(1);
+  parse::ParseConfig config = ParsingFor(options);
+  config.unused_defines = true;  // what prints has no names of types
   parsed->module =
-      parse::ParseText(path + " (derived)", std::string(product.bytes.begin(), product.bytes.end()),
-                       {options.include_dirs}, parsed->sources, diagnostics);
+      parse::ParseText(path + " (derived)", std::string(product.bytes.begin(), product.bytes.end()), config,
+                       parsed->sources, diagnostics);
   return parsed->module != nullptr && !diagnostics.HasErrors();
 }
 
@@ -58,11 +69,11 @@ bool CompileDeterministic(const std::string& path, const OpenOptions& options, P
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
   compile.derive.tangent = options.derive_tangents;
-  compile.include_dirs = options.include_dirs;
+  ApplySource(options, &compile);
   compile.deterministic = true;
   compile.quiet_warnings = true;
   driver::Product product;
-  if (driver::CompileInputs({path}, compile, &product) != driver::kExitOk) return false;
+  if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
   parsed->module = std::move(product.module);
   parsed->sources = std::move(product.sources);
   return true;
@@ -145,17 +156,49 @@ const ir::Function* FindSource(const ir::Module& module, std::string_view name) 
   return nullptr;
 }
 
+/// Whether `type`, of a parameter of a text, is what a bundle says of it.
+bool IsType(const ir::Module& module, ir::Type type, const adrt_bundle* bundle, const Param& param) {
+  if (type.IsLayout() || param.IsLayout()) {
+    auto layout = Sized<adrt_layout_report>();
+    if (!type.IsLayout() || adrt_bundle_layout(bundle, param.report.layout, &layout, nullptr) != ADRT_OK)
+      return false;
+    const ir::Layout& own = module.layouts[type.count];
+    return module.Text(own.name) == layout.name && own.byte_size == layout.bytes;
+  }
+  if (type.IsBuffer() != param.IsBuffer() || (type.IsBuffer() && type.count != param.report.rank))
+    return false;
+  bool same_scalar = static_cast<uint32_t>(type.scalar) + ADRT_TYPE_I1 == param.report.type;
+  return same_scalar && std::max<uint32_t>(type.rows, 1) == std::max<uint32_t>(param.report.rows, 1) &&
+         std::max<uint32_t>(type.columns, 1) == std::max<uint32_t>(param.report.columns, 1);
+}
+
+/// How the parameters of a text's kernel differ from those of the bundle's; empty: they do not.
+std::string ParameterDifference(const ir::Module& module, const ir::Function& function,
+                                const adrt_bundle* bundle, const Kernel& kernel) {
+  int64_t more = 0;
+  for (ir::Value value : function.Params()) {
+    std::string name(module.Text(function[value].name));
+    const Param* param = kernel.Find(name);
+    if (param == nullptr) return "the bundle's has no parameter '" + name + "'";
+    if (!IsType(module, function.TypeOf(value), bundle, *param))
+      return "'" + name + "' has type " + param->TypeText(bundle) + " in the bundle, and another one there";
+    ++more;
+  }
+  for (const Param& param : kernel.params) more -= param.IsGiven() && !param.IsSaved();
+  return more == 0 ? "" : "the bundle's has parameters that it has not";
+}
+
 int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag::SourceManager& sources) {
   std::string name = "kernel '" + std::string(kernel.report.name) + "': ";
   if (!result.Ok()) {
     PrintError(name + interp::Describe(result.error, sources));
-    return driver::kExitRunTime;
+    return kExitRunTime;
   }
-  if (result.status.code == 0) return driver::kExitOk;
+  if (result.status.code == 0) return kExitOk;
   std::string what = result.status.text.empty() ? "status " + std::to_string(result.status.code)
                                                 : "assertion failed: " + result.status.text;
   PrintError(name + sources.Describe(result.status.span) + ": " + what);
-  return driver::kExitRunTime;
+  return kExitRunTime;
 }
 
 }  // namespace
@@ -163,15 +206,37 @@ int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag:
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   compile.derive.tangent = options.derive_tangents;
-  compile.include_dirs = options.include_dirs;
+  ApplySource(options, &compile);
   compile.deterministic = options.deterministic;
   compile.targets = {target::HostTarget()};
   compile.optimisation = 0;
   compile.silenced.push_back("W0601");
   driver::Product product;
-  driver::ExitCode code = driver::CompileInputs({path}, compile, &product);
-  if (code == driver::kExitOk) *bytes = std::move(product.bytes);
+  ExitCode code = driver::CompileInputs({path}, compile, &product);
+  if (code == kExitOk) *bytes = std::move(product.bytes);
   return code;
+}
+
+int CheckSource(const std::string& path, const OpenOptions& options, const adrt_bundle* bundle,
+                const Kernel& kernel) {
+  Parsed parsed;
+  diag::Diagnostics diagnostics;
+  driver::CompileOptions compile;
+  ApplySource(options, &compile);
+  parsed.module = driver::ReadAsWritten(path, compile, parsed.sources, diagnostics);
+  if (parsed.module != nullptr && !diagnostics.HasErrors()) verify::Verify(*parsed.module, diagnostics);
+  driver::CompileOptions quiet;
+  quiet.quiet_warnings = true;
+  if (driver::ReportDiagnostics(diagnostics, parsed.sources, quiet) || parsed.module == nullptr)
+    return kExitFailed;
+  std::string name = kernel.report.name;
+  const ir::Function* function = FindSource(*parsed.module, name);
+  std::string different =
+      function == nullptr ? "no such kernel" : ParameterDifference(*parsed.module, *function, bundle, kernel);
+  if (different.empty()) return kExitOk;
+  PrintError("'" + path + "' is not what the bundle's kernel '" + name + "' was compiled from: " + different,
+             "give the text that the bundle was made of, or none");
+  return kExitFailed;
 }
 
 int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
@@ -180,7 +245,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   std::string_view name = kernel.report.name;
   bool read = options.deterministic ? CompileDeterministic(path, options, &parsed)
                                     : ParseAsWritten(path, options, &parsed);
-  if (!read) return driver::kExitFailed;
+  if (!read) return kExitFailed;
   const ir::Function* function = nullptr;
   auto find = [&] {
     function = FindSource(*parsed.module, name);
@@ -193,7 +258,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   }
   if (!found) {
     PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
-    return driver::kExitUnsupported;
+    return kExitUnsupported;
   }
   const ir::Module& module = *parsed.module;
   interp::Arguments arguments = Bind(module, *function, values);
@@ -201,11 +266,11 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   if (how.reversed) run.order = interp::Order::Reversed;
   if (how.step_budget != 0) run.step_budget = how.step_budget;
   interp::RunResult result = interp::Run(module, *function, arguments, run);
-  if (how.quiet && (!result.Ok() || result.status.code != 0)) return driver::kExitRunTime;
+  if (how.quiet && (!result.Ok() || result.status.code != 0)) return kExitRunTime;
   if (!how.quiet) std::fputs(result.printed.c_str(), stdout);
-  if (int code = ReportEnd(result, kernel, parsed.sources); code != driver::kExitOk) return code;
+  if (int code = ReportEnd(result, kernel, parsed.sources); code != kExitOk) return code;
   TakeBack(module, *function, arguments, values);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 struct DualKernel::Ready {

@@ -16,6 +16,12 @@ namespace adc::tool {
 /// `print` is left out. As CompileSource.
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);
 
+/// That the text at `path` is one that `kernel` of `bundle` can have been compiled from: it holds no errors,
+/// and a kernel of this name with the same parameters. kExitOk, or the exit code after the reason was
+/// printed.
+int CheckSource(const std::string& path, const OpenOptions& options, const adrt_bundle* bundle,
+                const Kernel& kernel);
+
 struct InterpretOptions {
   bool reversed = false;     ///< iterations of parallel loops last first
   uint64_t step_budget = 0;  ///< steps after which the run ends; 0: as many as it takes

@@ -1,7 +1,8 @@
 #include "launch.h"
 
 #include "command_line.h"
-#include "driver/options.h"
+#include "support/crash.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -25,7 +26,7 @@ int Arguments::Write(const OpenedDevice& device, const Kernel& kernel,
     if (status != ADRT_OK) return ReportFailure("memory of '" + param.name + "'", status, error);
     argument.data = adrt_memory_data(memory.get());
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int Arguments::Read(const Kernel& kernel, std::map<std::string, ArgValue>& values) {
@@ -38,36 +39,46 @@ int Arguments::Read(const Kernel& kernel, std::map<std::string, ArgValue>& value
     adrt_status status = adrt_memory_read(memory->second.get(), 0, bytes.data(), bytes.size(), &error);
     if (status != ADRT_OK) return ReportFailure("memory of '" + param.name + "'", status, error);
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int Machine::Open(const DeviceChoice& choice, uint32_t workers) {
-  auto error = Sized<adrt_error>();
   name_ = choice.Name();
+  if (choice.validate && choice.kind != "vulkan") {
+    PrintError("--validate with device " + name_ + ": the validation layer is Vulkan's",
+               "add --device=vulkan");
+    return kExitUsage;
+  }
+  auto error = Sized<adrt_error>();
   adrt_status status = session_->OpenDevice(choice, workers, &device_, &error);
   if (status == ADRT_OK) {
     earlier_faults_ = device_->Faults();
-    return driver::kExitOk;
+    return kExitOk;
   }
   int code = ReportFailure("device " + name_, status, error);
   // What this machine has not is not supported here.
-  return status == ADRT_ERROR_NOT_FOUND ? driver::kExitUnsupported : code;
+  return status == ADRT_ERROR_NOT_FOUND ? kExitUnsupported : code;
 }
 
 int Machine::OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
   std::vector<uint8_t> bytes;
-  if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
+  if (int code = ReadBundle(path, options, &bytes); code != kExitOk) return code;
   auto error = Sized<adrt_error>();
   Trust trust = TrustFor(path, options);
   adrt_status status = session_->OpenBundle(std::move(bytes), trust, bundle, &error);
   if (status != ADRT_OK) return ReportFailure("'" + path + "'", status, error);
-  return MayRun(path, bundle->get(), trust) ? driver::kExitOk : driver::kExitBadBundle;
+  return MayRun(path, bundle->get(), trust) ? kExitOk : kExitBadBundle;
 }
 
 int Machine::Load(Bundle& bundle) {
   auto error = Sized<adrt_error>();
   adrt_status status = session_->LoadModule(*device_, bundle, &module_, &error);
-  return status == ADRT_OK ? driver::kExitOk : ReportFailure("loading the code on " + name_, status, error);
+  return status == ADRT_OK ? kExitOk : ReportFailure("loading the code on " + name_, status, error);
+}
+
+adrt_status RunPlan(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error) {
+  KernelScope scope;
+  return adrt_run(plan, desc, error);
 }
 
 int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
@@ -87,8 +98,21 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   adrt_status status = adrt_plan(kernel.handle, &desc, plan->Out(), &error);
   if (status == ADRT_OK && options.adstack_cap != 0) {
     status = adrt_plan_with_cap(plan->get(), options.adstack_cap, &error);
+    // How often something runs is read first, which is no question of memory.
+    if (status == ADRT_ERROR_NEEDS_DEVICE_DATA && device_->IsCpu()) {
+      status = adrt_plan_resolve(plan->get(), nullptr, 0, &error);
+      if (status == ADRT_OK) status = adrt_plan_with_cap(plan->get(), options.adstack_cap, &error);
+    }
+    if (status == ADRT_ERROR_NEEDS_DEVICE_DATA) {
+      PrintError("kernel '" + std::string(kernel.report.name) +
+                     "' has a number of iterations that depends on contents of buffers, which --adstack-cap "
+                     "does not replace on " +
+                     name_,
+                 "remove --adstack-cap: the launch reads what it needs");
+      return kExitUsage;
+    }
   }
-  if (status == ADRT_OK) return driver::kExitOk;
+  if (status == ADRT_OK) return kExitOk;
   return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
 }
 
@@ -116,15 +140,14 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   RecordFile record(options.bounds_record);
   bool records = !options.bounds_record.empty();
   LaunchPlan plan;
-  if (int code = arguments_.Write(*device_, kernel, values); code != driver::kExitOk) return code;
-  if (int code = records ? record.Open(*device_, kernel) : driver::kExitOk; code != driver::kExitOk)
-    return code;
+  if (int code = arguments_.Write(*device_, kernel, values); code != kExitOk) return code;
+  if (int code = records ? record.Open(*device_, kernel) : kExitOk; code != kExitOk) return code;
   if (int code = Plan(kernel, arguments_.list(), options, &plan, records ? &record : nullptr);
-      code != driver::kExitOk) {
+      code != kExitOk) {
     return code;
   }
   auto error = Sized<adrt_error>();
-  adrt_status status = adrt_run(plan.get(), nullptr, &error);
+  adrt_status status = RunPlan(plan.get(), nullptr, &error);
   if (status != ADRT_OK)
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   if (report != nullptr) {
@@ -132,15 +155,15 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
     adrt_plan_info(plan.get(), &report->plan, nullptr);
     DescribeRows(plan.get(), report);
   }
-  if (int code = records ? record.Close() : driver::kExitOk; code != driver::kExitOk) return code;
+  if (int code = records ? record.Close() : kExitOk; code != kExitOk) return code;
   return arguments_.Read(kernel, values);
 }
 
 int Machine::Finish(int code) const {
   uint32_t faults = device_->Faults() - earlier_faults_;
-  if (code != driver::kExitOk || faults == 0) return code;
+  if (code != kExitOk || faults == 0) return code;
   PrintError("the validation layer found " + std::to_string(faults) + " faults");
-  return driver::kExitRunTime;
+  return kExitRunTime;
 }
 
 void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<int64_t>>& shapes,

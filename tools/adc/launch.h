@@ -42,14 +42,17 @@ class Arguments {
   std::map<std::string, Memory> memory_;  ///< by parameter; empty on a CPU
 };
 
+/// adrt_run, with signals that end the process told as the kernel's.
+adrt_status RunPlan(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
+
 /// A device and the code of a bundle on it.
 class Machine {
  public:
   explicit Machine(Session& session) : session_(&session) {}
   /// All three: kExitOk, or the exit code after the reason was printed.
   int Open(const DeviceChoice& choice, uint32_t workers);
-  /// As tool::OpenBundle, for running it: somebody must vouch for its code. A session that keeps things gives
-  /// the bundle that it has of the same bytes.
+  /// As tool::OpenBundle, for running it: its code must be trusted or signed. A session that keeps things
+  /// gives the bundle that it has of the same bytes.
   int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
   int Load(Bundle& bundle);
   /// Runs `kernel` once with `values` (every given parameter by name). kExitOk, or the exit code after the

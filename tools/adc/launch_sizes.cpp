@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
-#include "driver/options.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -53,7 +54,7 @@ std::string TakePass(std::string_view text, std::vector<PassShare>* shares) {
   pass.share = std::strtod(number.c_str(), &end);
   bool good = !number.empty() && *end == 0 && pass.share >= 0 && pass.share <= 1;
   if (!good || equals == 0)
-    return "wants a share from 0 to 1, as in 0.01, or PLACE=SHARE with a gate's place";
+    return "expects a share from 0 to 1, as in 0.01, or PLACE=SHARE with a gate's place";
   shares->push_back(pass);
   return {};
 }
@@ -63,6 +64,26 @@ bool EndsWithPlace(std::string_view gate, std::string_view end) {
   if (!gate.ends_with(end)) return false;
   size_t before = gate.size() - end.size();
   return before == 0 || gate[before - 1] == ':' || gate[before - 1] == '/';
+}
+
+/// The metadata of an opened bundle; empty after an error was printed.
+std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
+  auto report = Sized<adrt_bundle_report>();
+  adrt_bundle_info(bundle, &report, nullptr);
+  for (uint32_t index = 0; index < report.section_count; ++index) {
+    auto section = Sized<adrt_section_report>();
+    adrt_bundle_section(bundle, index, &section, nullptr);
+    if (std::strcmp(section.kind, "META") != 0) continue;
+    std::string json(section.raw_bytes, 0);
+    size_t size = 0;
+    adrt_bundle_section_data(bundle, index, json.data(), json.size(), &size, nullptr);
+    artifact::Metadata metadata;
+    artifact::Error error;
+    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), nullptr, &metadata, &error))
+      return metadata;
+    PrintError("the metadata cannot be read: " + std::string(error.message()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -88,7 +109,7 @@ void SizeRequest::AddTo(CommandLine& line) {
              "whose place ends so (194:5). Default: rows for all, which is what a launch takes that does\n"
              "not count. May be given several times, the last that fits counts",
              [this](std::string_view text) { return TakePass(text, &passes); });
-  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &include_dirs);
+  source.AddTo(line);
 }
 
 adrt_task_report LaunchSizes::Task(uint32_t task) const {
@@ -116,15 +137,6 @@ const artifact::AdstackPlanMeta& LaunchSizes::Stacks(uint32_t task) const {
     if (entry.target == target_index_ && entry.plan < meta.plans.size()) return meta.plans[entry.plan];
   }
   return kNone;
-}
-
-std::optional<ReferenceLayout> LaunchSizes::Reference(uint32_t task) const {
-  adrt_task_report report = Task(task);
-  if (report.counted_axes != 0) return std::nullopt;
-  // The most threads that it starts on a device.
-  constexpr uint64_t kMostThreads = 131072;
-  uint64_t most = IsCpu() ? total_.workers : kMostThreads;
-  return LayOutReference(meta_, meta_.tasks[task], kernel_, arguments_, std::min(report.iterations, most));
 }
 
 bool LaunchSizes::HasContents() const {
@@ -194,7 +206,7 @@ int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes) {
   if (status != ADRT_OK)
     return ReportFailure("kernel '" + std::string(kernel_.report.name) + "'", status, error);
   adrt_plan_info(plan_.get(), &total_, nullptr);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
@@ -202,13 +214,13 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     kernels_ = AllKernels(bundle.get());
   } else {
     Kernel kernel;
-    if (int code = FindKernel(bundle.get(), request.kernel, &kernel); code != driver::kExitOk) return code;
+    if (int code = FindKernel(bundle.get(), request.kernel, &kernel); code != kExitOk) return code;
     kernels_.push_back(std::move(kernel));
   }
   auto report = Sized<adrt_bundle_report>();
   adrt_bundle_info(bundle.get(), &report, nullptr);
   metadata_ = MetadataOf(bundle.get());
-  if (!metadata_) return driver::kExitBadBundle;
+  if (!metadata_) return kExitBadBundle;
   std::vector<bool> used_passes(request.passes.size(), false);
   // Without --kernel the options are for all kernels: each takes those that name one of its parameters.
   for (const std::vector<std::string>* list : {&request.texts.args, &request.texts.shapes}) {
@@ -219,7 +231,7 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
       if (known) continue;
       PrintError("no kernel of the bundle has a parameter '" + name + "'",
                  "adc inspect lists kernels and their parameters");
-      return driver::kExitUsage;
+      return kExitUsage;
     }
   }
   for (const Kernel& kernel : kernels_) {
@@ -236,14 +248,14 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     }
     Arguments& arguments = arguments_.emplace_back();
     std::map<std::string, std::vector<int64_t>> shapes;
-    if (!ParseArguments(bundle.get(), kernel, own, &arguments.values, &shapes)) return driver::kExitUsage;
+    if (!ParseArguments(bundle.get(), kernel, own, &arguments.values, &shapes)) return kExitUsage;
     arguments.list = SizeArguments(kernel, arguments.values, shapes);
     const artifact::KernelMeta& meta = metadata_->kernels[kernel.report.index];
     for (uint32_t target = 0; target < report.target_count; ++target) {
       auto info = Sized<adrt_target_info>();
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
       LaunchSizes& sizes = launches_.emplace_back(kernel, meta, arguments.list, info, request);
-      if (int code = sizes.Plan(target, &used_passes); code != driver::kExitOk) return code;
+      if (int code = sizes.Plan(target, &used_passes); code != kExitOk) return code;
     }
   }
   for (size_t pass = 0; pass < used_passes.size(); ++pass) {
@@ -251,9 +263,9 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     std::string gate = request.passes[pass].gate;
     PrintError(gate.empty() ? "--pass: no stack lies behind a gate" : "--pass: no gate at '" + gate + "'",
                "adc size and adc inspect print the places of gates");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

@@ -13,7 +13,6 @@
 #include "artifact/metadata.h"
 #include "command_line.h"
 #include "loader.h"
-#include "reference_layout.h"
 #include "values.h"
 
 namespace adc::tool {
@@ -31,9 +30,9 @@ struct SizeRequest {
   uint64_t workers = 0;  ///< 0: 1 on a CPU, 65,536 on a device
   uint64_t budget = 0;
   std::vector<PassShare> passes;
-  std::vector<std::string> include_dirs;  ///< for an .ir file
+  SourceOptions source;
 
-  /// --kernel, --shape, --arg, --threads, --budget, --pass, -I.
+  /// --kernel, --shape, --arg, --threads, --budget, --pass, -I, -D.
   void AddTo(CommandLine& line);
 };
 
@@ -59,9 +58,6 @@ class LaunchSizes {
   adrt_stack_report Stack(uint32_t task, uint32_t stack) const;
   /// Stacks of a task on this target, in the order of Stack; empty where it has none.
   const artifact::AdstackPlanMeta& Stacks(uint32_t task) const;
-  /// Of the layout that is compared with (reference_layout.h); nothing where it says nothing, or iterations
-  /// are counted.
-  std::optional<ReferenceLayout> Reference(uint32_t task) const;
 
  private:
   /// Whether the contents of every buffer that sizes depend on are given.

@@ -1,10 +1,11 @@
 #include "loader.h"
 
+#include "bundle_file.h"
 #include "command_line.h"
 #include "compile_source.h"
-#include "driver/files.h"
-#include "driver/options.h"
 #include "keys/keys.h"
+#include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -14,13 +15,14 @@ int ReportFailure(const std::string& what, adrt_status status, const adrt_error&
   std::string text = what + ": ";
   if (!details.starts_with(kind)) text += std::string(kind) + (details.empty() ? "" : ": ");
   text += details;
-  PrintError(text);
+  bool names_cap = details.find("adrt_plan_with_cap") != std::string_view::npos;
+  PrintError(text, names_cap ? "adrt_plan_with_cap is --adstack-cap=BYTES here" : "");
   if (status == ADRT_ERROR_UNSUPPORTED || status == ADRT_ERROR_NO_TARGET ||
       status == ADRT_ERROR_DEVICE_FEATURE) {
-    return driver::kExitUnsupported;
+    return kExitUnsupported;
   }
-  if (status >= 200 && status < 300) return driver::kExitBadBundle;
-  return status == ADRT_ERROR_ARGUMENT ? driver::kExitUsage : driver::kExitRunTime;
+  if (status >= 200 && status < 300) return kExitBadBundle;
+  return status == ADRT_ERROR_ARGUMENT ? kExitUsage : kExitRunTime;
 }
 
 std::string Param::TypeText(const adrt_bundle* bundle) const {
@@ -78,14 +80,14 @@ std::vector<Kernel> AllKernels(const adrt_bundle* bundle) {
 }
 
 int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
-  if (options.compile_ir && path.ends_with(".ir")) return CompileSource(path, options, bytes);
-  diag::Result<std::string> file = driver::ReadWhole(path);
+  if (options.compile_ir && IsSourceFile(path)) return CompileSource(path, options, bytes);
+  FileResult<std::string> file = ReadBundleBytes(path);
   if (!file) {
     PrintError(file.Failure().text);
-    return driver::kExitFailed;
+    return kExitFailed;
   }
   bytes->assign(file->begin(), file->end());
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bundle* bundle,
@@ -98,18 +100,27 @@ adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bun
   return adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, bundle->Out(), error);
 }
 
+void SourceOptions::AddTo(CommandLine& line) {
+  line.List("-I", "DIR", "for a source file: where imports and headers are looked for", &include_dirs);
+  line.Defines(
+      "for an .ir file: the constant or type NAME of the text is VALUE; for C++ or a shader: define a macro",
+      &defines);
+  line.WantsSource("-D", "a bundle has what it was compiled with: adc -D NAME=VALUE kernel.ir");
+  line.BehindDashes(&clang_arguments);
+}
+
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {
   std::vector<uint8_t> bytes;
-  if (int code = ReadBundle(path, options, &bytes); code != driver::kExitOk) return code;
+  if (int code = ReadBundle(path, options, &bytes); code != kExitOk) return code;
   auto error = Sized<adrt_error>();
   adrt_status status = OpenBytes(bytes, TrustFor(path, options), bundle, &error);
-  return status == ADRT_OK ? driver::kExitOk : ReportFailure("'" + path + "'", status, error);
+  return status == ADRT_OK ? kExitOk : ReportFailure("'" + path + "'", status, error);
 }
 
 Trust TrustFor(const std::string& path, const OpenOptions& options) {
   Trust trust = options.trust;
   if (trust.confined) return {.confined = true};
-  trust.all = trust.all || (options.compile_ir && path.ends_with(".ir"));
+  trust.all = trust.all || (options.compile_ir && IsSourceFile(path));
   return trust;
 }
 
@@ -117,7 +128,7 @@ bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& tru
   auto report = Sized<adrt_bundle_report>();
   adrt_bundle_info(bundle, &report, nullptr);
   if (trust.all || trust.confined || report.signature == ADRT_SIGNATURE_GOOD) return true;
-  PrintError("'" + path + "': nobody vouches for its code (" + adrt_signature_text(report.signature) + ")",
+  PrintError("'" + path + "': its code is unverified (" + adrt_signature_text(report.signature) + ")",
              "--trust runs it with all rights of this account, as if it were a program; --key=NAME.pub runs\n"
              "what that key has signed");
   return false;
@@ -137,7 +148,7 @@ int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kerne
   if (name.empty() && primals != 1) found = nullptr;
   if (found != nullptr) {
     *kernel = *found;
-    return driver::kExitOk;
+    return kExitOk;
   }
   std::string list;
   for (std::string_view known : names) list += (list.empty() ? "" : ", ") + std::string(known);
@@ -148,7 +159,7 @@ int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kerne
     PrintError("no kernel '" + name + "' in the bundle",
                near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
   }
-  return driver::kExitUsage;
+  return kExitUsage;
 }
 
 }  // namespace adc::tool

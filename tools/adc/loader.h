@@ -79,26 +79,37 @@ struct Kernel {
 Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle);
 std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 
-/// Who may vouch for the code of bundles: the user with --trust, keys with --key. Code that this process has
-/// compiled from source needs nobody.
+/// What lets code of bundles run: --trust, or a signature by a key of --key. Code that this process has
+/// compiled from source needs neither.
 struct Trust {
   bool all = false;
-  bool confined = false;           ///< nobody is believed: code runs where the device confines it
+  bool confined = false;           ///< neither trusted nor signed: code runs where the device confines it
   std::vector<uint8_t> keys = {};  ///< Ed25519 public keys of 32 bytes
   bool operator==(const Trust&) const = default;
 };
 
-/// A bundle from a file, or from an .ir file that is compiled in memory for this machine. kExitOk, or the
+class CommandLine;
+
+/// How a source file is read.
+struct SourceOptions {
+  std::vector<std::string> include_dirs = {};  ///< where imports and headers are looked for
+  std::vector<std::string> defines = {};  ///< of C++ and shaders: macros; of .ir files: constants and types
+  std::vector<std::string> clang_arguments = {};  ///< of C++: what stands behind `--`
+
+  /// -I, -D and `--`.
+  void AddTo(CommandLine& line);
+};
+
+/// A bundle from a file, or from source that is compiled in memory for this machine. kExitOk, or the
 /// exit code after the reason was printed. The bundle holds the bytes.
-struct OpenOptions {
+struct OpenOptions : SourceOptions {
   Trust trust = {};
   bool compile_ir = true;            ///< take .ir files as well
   bool derive_tangents = false;      ///< for .ir files: derive k.jvp too
   std::string derive_for = {};       ///< for .ir files: derive this kernel too, a k.jvp4 or k.grad.jvp, say
   bool tangent_where_named = false;  ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
-  std::vector<std::string> include_dirs = {};
-  std::string float_mode = {};  ///< for .ir files: strict, contract (as where it is empty) or fast
+  std::string float_mode = {};            ///< for .ir files: strict, contract (as where it is empty) or fast
   bool check_bounds = false;
   bool check_writes = false;
   bool save_overwritten = false;

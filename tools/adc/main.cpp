@@ -7,9 +7,9 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "session.h"
 #include "support/crash.h"
+#include "support/exit_code.h"
 #include "support/nearest.h"
 
 namespace {
@@ -40,7 +40,7 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
       adc::tool::PrintError(
           "no command or file '" + arguments[0] + "'",
           near.empty() ? "adc --help lists the commands" : "did you mean 'adc " + std::string(near) + "'?");
-      return adc::driver::kExitUsage;
+      return adc::kExitUsage;
     }
   }
   return adc::tool::Compile(arguments, session);

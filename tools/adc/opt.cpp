@@ -31,17 +31,17 @@ std::string TakePasses(std::string_view list, std::vector<std::string>* passes) 
 
 std::string TakePhase(std::string_view word, ir::Phase* phase) {
   using ir::Phase;
-  for (Phase one : {Phase::Parsed, Phase::Scalar, Phase::Differentiated, Phase::Lowered}) {
+  for (Phase one : {Phase::Parsed, Phase::Scalar, Phase::Differentiated, Phase::Lowered, Phase::Raised}) {
     if (driver::PhaseName(one) != word) continue;
     *phase = one;
     return {};
   }
-  return "is none of parsed, scalar, differentiated, lowered";
+  return "is not one of parsed, scalar, differentiated, lowered, raised";
 }
 
 std::string TakeFloats(std::string_view word, driver::FloatMode* mode) {
   *mode = word == "fast" ? driver::FloatMode::Fast : driver::FloatMode::Contract;
-  return word == "fast" || word == "contract" ? "" : "is none of contract, fast";
+  return word == "fast" || word == "contract" ? "" : "is not one of contract, fast";
 }
 
 }  // namespace
@@ -59,24 +59,28 @@ int Opt(const std::vector<std::string>& words, Session&) {
              [&](std::string_view word) { return TakePasses(word, &asked.passes); });
   line.Flag("--list-passes", "print the passes, the phases that they run in, and what they do", &list);
   line.Value("--phase", "PHASE",
-             "the phase that the text is in: parsed (default), scalar, differentiated, lowered.\n"
+             "the phase that the text is in: parsed (default), scalar, differentiated, lowered, raised.\n"
              "A text that an earlier `adc opt` has printed goes on from there",
              [&](std::string_view word) { return TakePhase(word, &asked.phase); });
   line.Text("-o", "FILE", "write to FILE; default: standard output, '-'", &options.output);
   line.List("-I", "DIR", "look for imports in DIR too", &options.include_dirs);
-  line.Section("What passes are told");
+  line.Defines("the constant or type NAME of the text is VALUE", &options.defines);
+  line.Section("Options of passes");
   line.Value("--fp", "MODE", "contract (default), or fast: zeros have no sign, nothing is infinite or NaN",
              [&](std::string_view word) { return TakeFloats(word, &options.float_mode); });
   line.Number("--checkpoint", "N", "checkpoint: long loops have segments of N iterations", &segment,
               INT32_MAX, 1);
   line.Flag("--save-overwritten", "save-overwritten: values of every buffer that is written",
             &options.save_overwritten);
+  line.List("--target", "TARGET", "the target of plan and raise; default for raise and after it: cpu",
+            &options.targets);
+  line.Flag("--check-bounds", "checks: of every access with indices", &options.check_bounds);
+  line.Flag("--asserts", "checks: of assertions", &options.keep_asserts);
   line.Section("Watching");
-  line.Value("--dump", "PASS", "print the module after PASS", [&](std::string_view word) -> std::string {
-    if (driver::FindPass(word) == nullptr) return "--list-passes shows the passes";
-    options.watch.dumps.emplace_back(word);
-    return {};
-  });
+  std::vector<std::string> dumps;
+  for (std::string_view pass : driver::DumpNames()) dumps.emplace_back(pass);
+  line.OneOf("--dump", "PASS", "print the module after PASS", dumps,
+             [dumps, &options](size_t at) { options.watch.dumps.push_back(dumps[at]); });
   line.Flag("--verify-each", "check the module after each pass, and not only at the end",
             &options.watch.verify_each);
   line.Flag("--time-passes", "print the wall time and peak memory of each pass", &options.watch.time_passes);
@@ -86,12 +90,12 @@ int Opt(const std::vector<std::string>& words, Session&) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (list) {
     std::fputs(driver::PassList().c_str(), stdout);
-    return driver::kExitOk;
+    return kExitOk;
   }
   if (files.empty() || asked.passes.empty()) {
     PrintError(files.empty() ? "no input file given" : "no passes given",
                "usage: adc opt --passes=LIST kernel.ir; adc opt --list-passes shows the passes");
-    return driver::kExitUsage;
+    return kExitUsage;
   }
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "opt " : " ") + word;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/options.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -12,6 +12,13 @@ namespace {
 /// Elements that are looked at one by one where a direction differs.
 constexpr uint64_t kMostElements = 48;
 constexpr int kJitters = 24;
+/// Samples between two draws, those of the intervals between them that are looked into, and points around
+/// each edge that is found.
+constexpr int kSamples = 8;
+constexpr size_t kMostEdges = 3;
+constexpr int kAroundEdge = 24;
+/// Halvings of an interval, and those after which a jump is told from a slope.
+constexpr int kHalvings = 60, kHalvingsOfSlope = 12;
 
 /// The interpreter's place of the derivative of a float.
 size_t EntryOf(const Param& param, const Place& place) {
@@ -177,11 +184,11 @@ int PointChecker::Compare(const EdgePoint& point, uint32_t workers,
                           std::optional<PointDifference>* difference, bool* kink) {
   const Values& inputs = point.inputs;
   Numbers adjoints;
-  if (int code = checker_.AdjointsAt(inputs, workers, &adjoints); code != driver::kExitOk) return code;
+  if (int code = checker_.AdjointsAt(inputs, workers, &adjoints); code != kExitOk) return code;
   Numbers direction = Draw(inputs);
   Values after;
   std::optional<double> dual = Dual(inputs, direction, false, &after);
-  if (!dual) return driver::kExitOk;
+  if (!dual) return kExitOk;
   double reverse = 0, size = 0, tolerance = 0;
   for (const auto& [param, numbers] : direction) {
     tolerance = std::max(tolerance, Tolerance(*primal_.Find(param)));
@@ -192,7 +199,7 @@ int PointChecker::Compare(const EdgePoint& point, uint32_t workers,
     }
   }
   if (std::isfinite(reverse) && std::fabs(*dual - reverse) <= tolerance * std::max(size, std::fabs(*dual)))
-    return driver::kExitOk;
+    return kExitOk;
   // No numbers first: they are what most likely differs.
   std::vector<Element> elements;
   for (const auto& [param, numbers] : adjoints) {
@@ -237,9 +244,99 @@ int PointChecker::Compare(const EdgePoint& point, uint32_t workers,
     }
     *difference =
         PointDifference{point.name, element.param->name, element.index, adjoint, *of_element, workers};
-    return driver::kExitOk;
+    return kExitOk;
   }
-  return driver::kExitOk;
+  return kExitOk;
+}
+
+std::vector<std::pair<Values, Values>> PointChecker::JumpsBetween(const Values& from, const Values& to) {
+  Numbers direction = Draw(from);
+  auto slope_at = [&](double at) {
+    std::optional<double> slope = Dual(Between(bundle_, primal_, from, to, at), direction, false, nullptr);
+    return slope && std::isfinite(*slope) ? slope : std::nullopt;
+  };
+  struct Interval {
+    double low, high, at_low, at_high;
+    double Change() const { return std::fabs(at_high - at_low); }
+  };
+  std::vector<Interval> intervals;
+  double most = 0;
+  std::optional<double> before;
+  for (int n = 0; n <= kSamples && spent_ <= budget_; ++n) {
+    std::optional<double> slope = slope_at(double(n) / kSamples);
+    if (slope) most = std::max(most, std::fabs(*slope));
+    if (slope && before) intervals.push_back({(n - 1.0) / kSamples, double(n) / kSamples, *before, *slope});
+    before = slope;
+  }
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.Change() > b.Change(); });
+  std::vector<std::pair<Values, Values>> jumps;
+  for (Interval& interval : intervals) {
+    if (jumps.size() == kMostEdges || spent_ > budget_) break;
+    double first = interval.Change();
+    bool jumps_here = first > 1e-6 * most;
+    for (int n = 0; n < kHalvings && jumps_here && spent_ <= budget_; ++n) {
+      double middle = (interval.low + interval.high) / 2;
+      if (middle == interval.low || middle == interval.high) break;
+      std::optional<double> slope = slope_at(middle);
+      if (!slope) break;
+      bool left = std::fabs(*slope - interval.at_low) >= std::fabs(interval.at_high - *slope);
+      (left ? interval.high : interval.low) = middle;
+      (left ? interval.at_high : interval.at_low) = *slope;
+      if (n == kHalvingsOfSlope) jumps_here = interval.Change() > 1e-2 * first;
+    }
+    if (!jumps_here || interval.Change() <= 1e-6 * most) continue;
+    jumps.emplace_back(Between(bundle_, primal_, from, to, interval.low),
+                       Between(bundle_, primal_, from, to, interval.high));
+  }
+  return jumps;
+}
+
+int PointChecker::CompareOnEdge(const Values& inputs, std::optional<PointDifference>* difference) {
+  Numbers adjoints, direction = Draw(inputs);
+  if (int code = checker_.AdjointsAt(inputs, 0, &adjoints); code != kExitOk) return code;
+  std::optional<double> dual = Dual(inputs, direction, false, nullptr);
+  double forward = 0, reverse = 0, size = 0, tolerance = 0;
+  if (int code = checker_.ForwardAt(inputs, direction, &forward); code != kExitOk) return code;
+  for (const auto& [name, numbers] : direction) {
+    tolerance = std::max(tolerance, Tolerance(*primal_.Find(name)));
+    for (size_t at = 0; at < numbers.size(); ++at) {
+      double term = adjoints[name][at] * numbers[at];
+      reverse += term;
+      size += std::fabs(term);
+    }
+  }
+  if (!dual || !std::isfinite(*dual) || !std::isfinite(reverse)) return kExitOk;
+  double limit = tolerance * std::max(size, std::fabs(*dual));
+  // Where rounding decides about many digits nobody agrees with anybody.
+  if (std::fabs(forward - *dual) > 0.1 * limit || std::fabs(reverse - *dual) <= 10 * limit) return kExitOk;
+  for (const auto& [name, numbers] : adjoints) {
+    const Param& param = *primal_.Find(name);
+    for (uint64_t at = 0; at < std::min<uint64_t>(numbers.size(), kMostElements); ++at) {
+      std::optional<double> of_element = Dual(inputs, Along({&param, at}), false, nullptr);
+      if (!of_element || std::fabs(numbers[at] - *of_element) <= 10 * limit) continue;
+      *difference = PointDifference{"on the edge of a decision", name, at, numbers[at], *of_element, 0};
+      return kExitOk;
+    }
+  }
+  return kExitOk;
+}
+
+int PointChecker::RunOnEdges(const Values& from, const Values& to, uint64_t count, PointsOutcome* outcome) {
+  if (!checker_.HasForward() || dual_.TakesExtrema()) return kExitOk;
+  uint64_t made = 0;
+  for (const auto& [low, high] : JumpsBetween(from, to)) {
+    if (made++ >= count || spent_ > budget_) break;
+    ++outcome->points;
+    std::optional<PointDifference> difference;
+    for (int n = 0; n < kAroundEdge && !difference; ++n) {
+      const Values& side = n % 2 == 0 ? low : high;
+      Values moved = n < 2 ? side : Jittered(bundle_, primal_, side, random_, 1);
+      if (int code = CompareOnEdge(moved, &difference); code != kExitOk) return code;
+    }
+    if (difference) outcome->differences.push_back(*difference);
+  }
+  return kExitOk;
 }
 
 int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
@@ -247,20 +344,21 @@ int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
   auto compare = [&](const EdgePoint& point, uint32_t by, bool again) {
     std::optional<PointDifference> difference;
     bool kink = false;
-    if (int code = Compare(point, by, &difference, &kink); code != driver::kExitOk) return code;
+    if (int code = Compare(point, by, &difference, &kink); code != kExitOk) return code;
     outcome->points += again ? 0 : 1;
     outcome->near_kink += kink && !difference && !again;
     if (difference) outcome->differences.push_back(*difference);
-    return int{driver::kExitOk};
+    return int{kExitOk};
   };
   // A kernel that the interpreter does not take, or that no order of iterations decides, has no oracle.
   EdgePoint drawn{"the drawn point", inputs};
-  if (!CanRun(drawn)) return driver::kExitOk;
+  if (!CanRun(drawn)) return kExitOk;
   for (uint32_t by : workers) {
     if (spent_ > budget_) break;
-    if (int code = compare(drawn, by, false); code != driver::kExitOk) return code;
+    if (int code = compare(drawn, by, false); code != kExitOk) return code;
   }
   std::optional<uint32_t> done;  // the group that has its point
+  std::optional<Values> second;  // another draw
   uint64_t made = 0;
   for (EdgePoint& point : EdgePoints(bundle_, primal_, inputs, seed)) {
     if (made >= count) break;
@@ -272,21 +370,22 @@ int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
     // How much the kernel saves for its gradient depends on its arguments.
     for (const Param& param : primal_.params)
       if (param.IsSaved()) point.inputs.erase(param.name);
-    if (!FillCompanions(primal_, &point.inputs)) return driver::kExitUsage;
+    if (!FillCompanions(primal_, &point.inputs)) return kExitUsage;
     if (!CanRun(point)) {
       ++outcome->left_out;
       continue;
     }
     done = point.group;
     ++made;
+    if (!second) second = point.inputs;
     // What meets in one element by chance is lost by chance: more than once, by as many workers as there are.
     for (int turn = 0; turn < (point.moves_indices ? 4 : 1); ++turn) {
       size_t before = outcome->differences.size();
-      if (int code = compare(point, 0, turn > 0); code != driver::kExitOk) return code;
+      if (int code = compare(point, 0, turn > 0); code != kExitOk) return code;
       if (outcome->differences.size() > before) break;
     }
   }
-  return driver::kExitOk;
+  return second && made < count ? RunOnEdges(inputs, *second, count - made, outcome) : int{kExitOk};
 }
 
 }  // namespace adc::tool

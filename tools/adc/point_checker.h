@@ -7,6 +7,11 @@
 // element. What then differs may be a kink, or rounding that the kernel makes large: the interpreter runs
 // with inputs moved by a few roundings, and a gradient that lies among those derivatives is a derivative
 // there.
+//
+// That forgives a gradient which decides otherwise than the kernel where a decision stands on its edge: it is
+// the derivative a rounding away, and may belong to another element. Such points are looked for: between two
+// draws the derivative jumps where a decision falls, which halving finds to a rounding. There reverse mode
+// has to give what forward mode and the interpreter agree on.
 
 #include <cstdint>
 #include <map>
@@ -69,6 +74,13 @@ class PointChecker {
   double Tolerance(const Param& param) const;
   /// The terms of the loss without cancellation.
   double MagnitudeOf(const Values& after) const;
+  /// Inputs a rounding apart between which the derivative jumps, on the way from `from` to `to`: pairs.
+  std::vector<std::pair<Values, Values>> JumpsBetween(const Values& from, const Values& to);
+  /// Whether the gradient decides otherwise than the kernel at `inputs`, which lie on the edge of a decision:
+  /// forward mode gives what the interpreter does, and reverse mode something else. An exit code.
+  int CompareOnEdge(const Values& inputs, std::optional<PointDifference>* difference);
+  /// Points on edges between `from` and `to`, the first `count` of them. An exit code.
+  int RunOnEdges(const Values& from, const Values& to, uint64_t count, PointsOutcome* outcome);
   /// An exit code; `*difference` and `*kink` say what was found.
   int Compare(const EdgePoint& point, uint32_t workers, std::optional<PointDifference>* difference,
               bool* kink);

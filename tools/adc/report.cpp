@@ -8,10 +8,11 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/files.h"
-#include "driver/options.h"
 #include "driver/targets.h"
 #include "launch_sizes.h"
+#include "support/exit_code.h"
+#include "support/files.h"
+#include "support/output_places.h"
 
 namespace adc::tool {
 
@@ -24,7 +25,7 @@ h3 { font-size: 1em; margin-bottom: .3em; }
 table { border-collapse: collapse; margin: .5em 0; } td, th { padding: .15em .9em .15em 0; text-align: left; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 code, pre { font: 13px/1.4 ui-monospace, monospace; } pre { background: #f6f8fa; padding: .8em; overflow-x: auto; }
-.own { fill: #0969da; } .other { fill: #c9d1d9; } text { font: 13px system-ui, sans-serif; fill: #1b1f24; }
+.bar { fill: #0969da; } text { font: 13px system-ui, sans-serif; fill: #1b1f24; }
 .key { color: #57606a; }
 )";
 
@@ -53,32 +54,25 @@ std::string NumberCell(const std::string& text) {
   return "<td class=n>" + Escaped(text) + "</td>";
 }
 
-/// Horizontal bars, one or two to a name, on one scale.
+/// Horizontal bars on one scale.
 class Chart {
  public:
-  /// `own` is drawn dark, `other` light below it where it is not 0; labels stand after them.
-  void Add(std::string name, uint64_t own, std::string own_label, uint64_t other = 0,
-           std::string other_label = {}) {
-    rows_.push_back({std::move(name), own, std::move(own_label), other, std::move(other_label)});
-    largest_ = std::max({largest_, own, other});
+  /// The label stands after the bar.
+  void Add(std::string name, uint64_t number, std::string label) {
+    rows_.push_back({std::move(name), number, std::move(label)});
+    largest_ = std::max(largest_, number);
   }
   std::string Svg() const {
-    constexpr uint64_t kNames = 150, kBars = 480, kLabels = 330, kBar = 14, kGap = 8;
+    constexpr uint64_t kNames = 150, kBars = 480, kLabels = 330, kBar = 14, kGap = 10;
     std::string bars;
     uint64_t top = 2;
     for (const Row& row : rows_) {
       bars += Text(0, top + kBar - 2, row.name);
-      auto draw = [&](uint64_t number, const std::string& label, const char* kind) {
-        uint64_t width = Width(number, kBars);
-        bars += "<rect class=" + std::string(kind) + " x=" + std::to_string(kNames) +
-                " y=" + std::to_string(top) + " width=" + std::to_string(width) +
-                " height=" + std::to_string(kBar) + " />";
-        bars += Text(kNames + width + 6, top + kBar - 2, label);
-        top += kBar + 2;
-      };
-      draw(row.own, row.own_label, "own");
-      if (!row.other_label.empty()) draw(row.other, row.other_label, "other");
-      top += kGap;
+      uint64_t width = Width(row.number, kBars);
+      bars += "<rect class=bar x=" + std::to_string(kNames) + " y=" + std::to_string(top) +
+              " width=" + std::to_string(width) + " height=" + std::to_string(kBar) + " />";
+      bars += Text(kNames + width + 6, top + kBar - 2, row.label);
+      top += kBar + kGap;
     }
     return "<svg width=" + std::to_string(kNames + kBars + kLabels) + " height=" + std::to_string(top) +
            " role=img>" + bars + "</svg>\n";
@@ -87,10 +81,8 @@ class Chart {
  private:
   struct Row {
     std::string name;
-    uint64_t own;
-    std::string own_label;
-    uint64_t other;
-    std::string other_label;
+    uint64_t number;
+    std::string label;
   };
   static std::string Text(uint64_t x, uint64_t y, const std::string& text) {
     return "<text x=" + std::to_string(x) + " y=" + std::to_string(y) + ">" + Escaped(text) + "</text>";
@@ -110,7 +102,7 @@ std::string StackTable(const LaunchSizes& launch, uint32_t task) {
   if (report.stack_count == 0) return "<p>no stacks</p>\n";
   std::string rows, terms;
   const artifact::AdstackPlanMeta& stacks = launch.Stacks(task);
-  adstack::Formulas formulas = CapacityFormulas(launch.meta(), stacks);
+  formulas::Formulas formulas = CapacityFormulas(launch.meta(), stacks);
   for (const std::string& term : formulas.Terms()) terms += (terms.empty() ? "" : "<br>") + Escaped(term);
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     adrt_stack_report stack = launch.Stack(task, index);
@@ -161,13 +153,11 @@ std::string KernelPart(const std::vector<const LaunchSizes*>& launches) {
     Chart chart;
     for (const LaunchSizes* launch : launches) {
       adrt_task_report report = launch->Task(task);
-      std::optional<ReferenceLayout> reference = launch->Reference(task);
       std::string own = report.resolved == 0 ? "depends on contents"
                                              : Bytes(report.heap_bytes) + ", " + Grouped(report.rows) +
                                                    " rows of " + Grouped(report.row_bytes);
       if (report.segment > 0) own += ", checkpoints every " + Grouped(report.segment);
-      chart.Add(launch->target().name, report.heap_bytes, own, reference ? reference->bytes : 0,
-                reference ? (reference->open_stacks > 0 ? "more than " : "") + Bytes(reference->bytes) : "");
+      chart.Add(launch->target().name, report.heap_bytes, own);
     }
     page += chart.Svg();
   }
@@ -227,8 +217,7 @@ std::string Page(const std::string& name, const adrt_bundle* bundle, const AllSi
       "<p>Launches " +
       (given.empty() ? "with shapes and numbers of 0: <code>--shape</code> and <code>--arg</code> say which"
                      : "with <code>" + Escaped(given) + "</code>") +
-      ". <span class=key>Light bars: a layout with one stack per value (<code>adc size "
-      "--help</code>).</span></p>\n";
+      ".</p>\n";
   std::vector<const LaunchSizes*> launches;
   for (size_t at = 0; at < sizes.launches().size(); ++at) {
     launches.push_back(&sizes.launches()[at]);
@@ -272,26 +261,25 @@ int Report(const std::vector<std::string>& words, Session&) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   namespace fs = std::filesystem;
   if (output.empty()) output = fs::path(files[0]).stem().string() + ".html";
-  std::error_code unknown;
-  if (output != "-" && fs::equivalent(output, files[0], unknown)) {
-    PrintError("the output '" + output + "' would replace the input", "name another file with -o");
-    return driver::kExitUsage;
+  if (FileStatus safe = KeepSources({output}, files); !safe) {
+    PrintError(safe.Failure().text, "name another file with -o");
+    return kExitUsage;
   }
   std::string plans;
   OpenOptions options;
   options.targets = driver::DefaultTargets();
   options.keep_going = true;
-  options.include_dirs = request.include_dirs;
+  options.SourceOptions::operator=(request.source);
   options.plans = &plans;
   Bundle bundle;
-  if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
+  if (int code = OpenBundle(files[0], options, &bundle); code != kExitOk) return code;
   AllSizes sizes;
-  if (int code = sizes.Plan(bundle, request); code != driver::kExitOk) return code;
+  if (int code = sizes.Plan(bundle, request); code != kExitOk) return code;
   std::string name = fs::path(files[0]).filename().string();
-  diag::Status written = driver::WriteWhole(output, Page(name, bundle.get(), sizes, request, plans));
-  if (written) return driver::kExitOk;
+  FileStatus written = WriteWhole(output, Page(name, bundle.get(), sizes, request, plans));
+  if (written) return kExitOk;
   PrintError(written.Failure().text, written.Failure().help);
-  return driver::kExitFailed;
+  return kExitFailed;
 }
 
 }  // namespace adc::tool

@@ -6,9 +6,10 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "interpret.h"
 #include "launch.h"
+#include "support/exit_code.h"
+#include "support/output_places.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -50,12 +51,25 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
   std::printf("%s\n", text.c_str());
 }
 
+/// That no output replaces another, or the bundle or source at `input`. An exit code.
+int CheckOutputs(const std::string& input, const std::map<std::string, std::string>& outs,
+                 const std::string& bounds_record) {
+  std::vector<std::string> outputs;
+  for (const auto& [name, path] : outs) outputs.push_back(path);
+  if (!bounds_record.empty()) outputs.push_back(bounds_record);
+  FileStatus safe = KeepApart(outputs);
+  if (safe) safe = KeepSources(outputs, {input});
+  if (safe) return kExitOk;
+  PrintError(safe.Failure().text, safe.Failure().help);
+  return kExitUsage;
+}
+
 int OpenForInterpreter(const std::string& path, const OpenOptions& options, Bundle* bundle) {
   std::vector<uint8_t> bytes;
-  if (int code = CompileForInterpreter(path, options, &bytes); code != driver::kExitOk) return code;
+  if (int code = CompileForInterpreter(path, options, &bytes); code != kExitOk) return code;
   auto error = Sized<adrt_error>();
   adrt_status status = OpenBytes(bytes, TrustFor(path, options), bundle, &error);
-  return status == ADRT_OK ? int{driver::kExitOk} : ReportFailure("'" + path + "'", status, error);
+  return status == ADRT_OK ? int{kExitOk} : ReportFailure("'" + path + "'", status, error);
 }
 
 }  // namespace
@@ -92,10 +106,10 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Number("--threads", "N", "workers; default: one per processor", &launch.workers, 4096);
   line.Number("--heap-budget", "BYTES", "run fewer workers rather than take more memory", &launch.heap_budget,
               UINT64_MAX);
-  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size nothing says", &launch.adstack_cap,
-              UINT64_MAX);
+  line.Number("--adstack-cap", "BYTES", "memory for stacks whose size no expression gives",
+              &launch.adstack_cap, UINT64_MAX);
   line.Number("--size-threshold", "BYTES",
-              "devices: rows of stacks behind gates up to which they are not counted; default 1 MiB",
+              "devices: do not count the rows of gates if they take at most BYTES; default 1 MiB",
               &launch.size_threshold, UINT64_MAX);
   line.Text("--bounds-record", "FILE",
             "the bounds of the kernel's loops: written after a kernel, compared before its gradient, which\n"
@@ -107,30 +121,41 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "for an .ir file: run the kernel in the reference interpreter, as it is written (a derived one as\n"
       "it was derived): every access is checked, and `print` prints",
       &interpret);
+  line.WantsSource("--interpret", "a bundle holds compiled code, which runs without it");
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
-  line.List("-I", "DIR", "for an .ir file: where imports are looked for", &open.include_dirs);
-  line.Flag("--check-bounds", "for an .ir file: report accesses out of range", &open.check_bounds);
-  line.Flag("--save-overwritten", "for an .ir file: save what the gradient reads of buffers that are written",
-            &open.save_overwritten);
-  line.Flag("--check-writes",
-            "for an .ir file: report stores that meet, and what `writeonce` and `settled` promise",
-            &open.check_writes);
-  line.Flag("--deterministic", "for an .ir file: sums of floats that are the same in every run, bit for bit",
-            &open.deterministic);
-  line.Example("adc run relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
+  open.SourceOptions::AddTo(line);
+  line.SourceFlag("--check-bounds", "report accesses out of range", &open.check_bounds);
+  line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
+                  &open.save_overwritten);
+  line.SourceFlag("--check-writes", "report stores that meet, and what `writeonce` and `settled` promise",
+                  &open.check_writes);
+  line.SourceFlag("--deterministic", "sums of floats that are the same in every run, bit for bit",
+                  &open.deterministic);
+  line.Example("adc run --trust relax.adcb --kernel relax --arg x=random[1000] --arg n=64", "prints loss");
   line.Example(
-      "adc run relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out x.adj=@g.npy",
+      "adc run --trust relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out "
+      "x.adj=@g.npy",
       "writes the gradient");
   line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
-  if (interpret && !files[0].ends_with(".ir")) {
-    PrintError("--interpret wants the source of the kernel, an .ir file");
-    return driver::kExitUsage;
+  bool no_form = open.check_writes || open.save_overwritten;
+  if (interpret && no_form) {
+    PrintError(std::string("--interpret with ") +
+                   (open.check_writes ? "--check-writes" : "--save-overwritten") +
+                   ": the interpreter runs the kernel as it is written",
+               "remove one of the two");
+    return kExitUsage;
+  }
+  if (interpret && (time || !launch.bounds_record.empty())) {
+    PrintError(std::string("--interpret with ") + (time ? "--time" : "--bounds-record") +
+                   ": the interpreter launches nothing",
+               "remove one of the two");
+    return kExitUsage;
   }
   Machine machine(session);
   device.confined = open.trust.confined;
-  if (int code = machine.Open(device, launch.workers); code != driver::kExitOk) return code;
+  if (int code = machine.Open(device, launch.workers); code != kExitOk) return code;
   open.targets = machine.device().Targets();
   Bundle bundle;
   Kernel kernel;
@@ -138,39 +163,40 @@ int Run(const std::vector<std::string>& words, Session& session) {
   open.bounds_record = !launch.bounds_record.empty();
   if (int code = interpret ? OpenForInterpreter(files[0], open, &bundle)
                            : machine.OpenBundle(files[0], open, &bundle);
-      code != driver::kExitOk) {
+      code != kExitOk) {
     return code;
   }
-  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != driver::kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
 
   std::map<std::string, ArgValue> values;
   std::map<std::string, std::vector<int64_t>> shapes;
-  if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return driver::kExitUsage;
+  if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return kExitUsage;
   FillShapes(kernel, shapes, &values);
   std::map<std::string, std::string> out_paths;
   for (const std::string& out : outs) {
     size_t equals = out.find("=@");
     std::string name = out.substr(0, equals);
-    if (equals == std::string::npos || kernel.Find(name) == nullptr || kernel.Find(name)->IsScalar()) {
-      PrintError("'" + out + "' after --out: wants NAME=@FILE with a buffer or layout parameter");
-      return driver::kExitUsage;
+    if (equals == std::string::npos || equals + 2 == out.size() || kernel.Find(name) == nullptr ||
+        kernel.Find(name)->IsScalar()) {
+      PrintError("'" + out + "' after --out: expects NAME=@FILE with a buffer or layout parameter");
+      return kExitUsage;
     }
     if (!out_paths.emplace(name, out.substr(equals + 2)).second) {
       PrintError("parameter '" + name + "' has two --out");
-      return driver::kExitUsage;
+      return kExitUsage;
     }
   }
-  if (!FillCompanions(kernel, &values)) return driver::kExitUsage;
+  if (int code = CheckOutputs(files[0], out_paths, launch.bounds_record); code != kExitOk) return code;
+  if (!FillCompanions(kernel, &values)) return kExitUsage;
 
-  if (int code = interpret ? int{driver::kExitOk} : machine.Load(bundle); code != driver::kExitOk)
-    return code;
+  if (int code = interpret ? int{kExitOk} : machine.Load(bundle); code != kExitOk) return code;
   for (uint64_t turn = 0; turn < repeat && interpret; ++turn) {
-    if (int code = InterpretSource(files[0], open, kernel, values); code != driver::kExitOk) return code;
+    if (int code = InterpretSource(files[0], open, kernel, values); code != kExitOk) return code;
   }
   LaunchReport report;
   for (uint64_t turn = 0; turn < repeat && !interpret; ++turn) {
     auto begin = std::chrono::steady_clock::now();
-    if (int code = machine.Launch(kernel, values, launch, &report); code != driver::kExitOk) return code;
+    if (int code = machine.Launch(kernel, values, launch, &report); code != kExitOk) return code;
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     if (time) {
       std::fprintf(stderr, "%s: %.3f ms, %u workers, heap %llu bytes\n", kernel.report.name,
@@ -184,12 +210,12 @@ int Run(const std::vector<std::string>& words, Session& session) {
     if (value == values.end()) continue;
     auto path = out_paths.find(param.name);
     if (path != out_paths.end()) {
-      if (int code = WriteValue(path->second, param, value->second); code != driver::kExitOk) return code;
+      if (int code = WriteValue(path->second, param, value->second); code != kExitOk) return code;
     } else if (!param.IsScalar() && param.report.access != ADRT_ACCESS_READ) {
       PrintValue(bundle.get(), param, value->second);
     }
   }
-  return machine.Finish(driver::kExitOk);
+  return machine.Finish(kExitOk);
 }
 
 }  // namespace adc::tool

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "command_line.h"
-#include "driver/options.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -13,15 +13,15 @@ int Session::Run(const std::vector<std::string>& words) {
     return dispatch_(words, *this);
   } catch (const std::bad_alloc&) {
     PrintError("out of memory");
-    return driver::kExitRunTime;
+    return kExitRunTime;
   }
 }
 
 adrt_status Session::OpenDevice(const DeviceChoice& choice, uint32_t workers,
                                 std::shared_ptr<OpenedDevice>* device, adrt_error* error) {
-  for (const KeptDevice& kept : devices_) {
-    if (kept.choice == choice && kept.workers == workers) {
-      *device = kept.device;
+  for (const SharedDevice& shared : devices_) {
+    if (shared.choice == choice && shared.workers == workers) {
+      *device = shared.device;
       return ADRT_OK;
     }
   }
@@ -54,10 +54,10 @@ adrt_status Session::OpenBundle(std::vector<uint8_t> bytes, const Trust& trust, 
 adrt_status Session::LoadModule(const OpenedDevice& device, const Bundle& bundle, Module* module,
                                 adrt_error* error) {
   if (!keeps_) return adrt_module_load(device.get(), bundle.get(), module->Out(), error);
-  for (const KeptModule& kept : modules_) {
-    if (kept.device != &device) continue;
-    adrt_module_retain(kept.module.get());
-    *module->Out() = kept.module.get();
+  for (const SharedModule& shared : modules_) {
+    if (shared.device != &device) continue;
+    adrt_module_retain(shared.module.get());
+    *module->Out() = shared.module.get();
     return ADRT_OK;
   }
   Module loaded;
@@ -70,15 +70,15 @@ adrt_status Session::LoadModule(const OpenedDevice& device, const Bundle& bundle
 }
 
 std::string Session::LostDevice() const {
-  for (const KeptDevice& kept : devices_) {
-    if (kept.device->IsCpu()) continue;
+  for (const SharedDevice& shared : devices_) {
+    if (shared.device->IsCpu()) continue;
     uint32_t word = 1;
     auto error = Sized<adrt_error>();
     Memory memory;
-    adrt_status status = adrt_memory_create(kept.device->get(), sizeof word, memory.Out(), &error);
+    adrt_status status = adrt_memory_create(shared.device->get(), sizeof word, memory.Out(), &error);
     if (status == ADRT_OK) status = adrt_memory_write(memory.get(), 0, &word, sizeof word, &error);
     if (status == ADRT_OK) status = adrt_memory_read(memory.get(), 0, &word, sizeof word, &error);
-    if (status != ADRT_OK) return kept.choice.Name();
+    if (status != ADRT_OK) return shared.choice.Name();
   }
   return {};
 }
@@ -88,10 +88,10 @@ std::string Session::Close() {
   bundle_ = Bundle();
   bytes_.clear();
   std::string wrong;
-  for (KeptDevice& kept : devices_) {
-    std::string said = kept.device->Close();
+  for (SharedDevice& shared : devices_) {
+    std::string said = shared.device->Close();
     if (said.empty()) continue;
-    wrong += (wrong.empty() ? "device " : "\ndevice ") + kept.choice.Name() + ": " + said;
+    wrong += (wrong.empty() ? "device " : "\ndevice ") + shared.choice.Name() + ": " + said;
   }
   devices_.clear();
   return wrong;

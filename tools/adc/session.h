@@ -39,24 +39,24 @@ class Session {
   adrt_status LoadModule(const OpenedDevice& device, const Bundle& bundle, Module* module, adrt_error* error);
 
  private:
-  struct KeptDevice {
+  struct SharedDevice {
     DeviceChoice choice;
     uint32_t workers = 0;
     std::shared_ptr<OpenedDevice> device;
   };
-  struct KeptModule {
+  struct SharedModule {
     const OpenedDevice* device = nullptr;
     Module module;
   };
 
   Dispatch dispatch_;
   bool keeps_ = false;
-  std::vector<KeptDevice> devices_;
+  std::vector<SharedDevice> devices_;
   // The bundle of the last command line that had one: a program's launches follow each other.
   std::vector<uint8_t> bytes_;
   Trust trust_;
   Bundle bundle_;
-  std::vector<KeptModule> modules_;
+  std::vector<SharedModule> modules_;
 };
 
 }  // namespace adc::tool

@@ -12,9 +12,10 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/files.h"
-#include "driver/options.h"
 #include "keys/keys.h"
+#include "support/exit_code.h"
+#include "support/files.h"
+#include "support/output_places.h"
 
 namespace adc::tool {
 
@@ -23,7 +24,7 @@ namespace {
 int NoLibrary() {
   PrintError("this build has no libsodium, so that it can neither make keys nor sign",
              "build adc where libsodium-dev is installed");
-  return driver::kExitUnsupported;
+  return kExitUnsupported;
 }
 
 /// A new file that its owner alone may read. An earlier one of the name is never replaced: it may be the only
@@ -37,10 +38,10 @@ int WriteSecret(const std::string& path, const std::string& text) {
     close(file);
     if (!good) unlink(path.c_str());
   }
-  if (good) return driver::kExitOk;
+  if (good) return kExitOk;
   PrintError("cannot write '" + path + "': " + std::strerror(error),
              error == EEXIST ? "an existing key is never replaced: choose another name" : "");
-  return driver::kExitFailed;
+  return kExitFailed;
 }
 
 int MakeKey(const std::string& path) {
@@ -51,17 +52,17 @@ int MakeKey(const std::string& path) {
   if (access(public_path.c_str(), F_OK) == 0) {
     PrintError("cannot write '" + public_path + "': it is there",
                "an existing key is never replaced: choose another name");
-    return driver::kExitFailed;
+    return kExitFailed;
   }
-  if (int code = WriteSecret(path, keys::SecretText(seed)); code != driver::kExitOk) return code;
-  if (diag::Status written = driver::WriteWhole(public_path, keys::PublicText(key)); !written) {
+  if (int code = WriteSecret(path, keys::SecretText(seed)); code != kExitOk) return code;
+  if (FileStatus written = WriteWhole(public_path, keys::PublicText(key)); !written) {
     unlink(path.c_str());
     PrintError(written.Failure().text);
-    return driver::kExitFailed;
+    return kExitFailed;
   }
   std::printf("%s: secret key, keep it to yourself\n%s: public key %s\n", path.c_str(), public_path.c_str(),
               keys::Hex(key).c_str());
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 bool KeyLess(const artifact::Signature& left, const artifact::Signature& right) {
@@ -71,14 +72,14 @@ bool KeyLess(const artifact::Signature& left, const artifact::Signature& right) 
 /// Writes the bundle with the signature of `seed` among those that it has, or without any.
 int Rewrite(const std::string& path, const std::string& out, const keys::Seed* seed) {
   BundleFile file;
-  if (int code = ReadBundleFile(path, &file); code != driver::kExitOk) return code;
+  if (int code = ReadBundleFile(path, &file); code != kExitOk) return code;
   std::vector<artifact::Signature> signatures;
   if (seed != nullptr) {
     artifact::Signature own;
     uint8_t message[artifact::kSignedBytes];
     artifact::MakeSignedBytes(file.index, message);
     if (!keys::Sign(*seed, message, &own)) return NoLibrary();
-    if (int code = ReadSignatureRows(file, &signatures); code != driver::kExitOk) return code;
+    if (int code = ReadSignatureRows(file, &signatures); code != kExitOk) return code;
     std::erase_if(signatures, [&](const artifact::Signature& row) {
       return std::memcmp(row.key, own.key, sizeof own.key) == 0;
     });
@@ -86,21 +87,21 @@ int Rewrite(const std::string& path, const std::string& out, const keys::Seed* s
     if (signatures.size() > artifact::kMaxSignatures) {
       PrintError("'" + path + "' has " + std::to_string(artifact::kMaxSignatures) + " signatures already",
                  "adc sign --remove takes all of them out");
-      return driver::kExitFailed;
+      return kExitFailed;
     }
   }
   artifact::Vector<uint8_t> written;
   artifact::Error error;
   if (!artifact::WithSignatures(file.bytes, file.index, signatures, &written, &error)) {
     PrintError("'" + path + "': " + std::string(error.message()));
-    return driver::kExitBadBundle;
+    return kExitBadBundle;
   }
   std::span<const uint8_t> bytes(written.data(), written.size());
-  if (diag::Status done = driver::WriteWhole(out, bytes); !done) {
+  if (FileStatus done = WriteWhole(out, bytes); !done) {
     PrintError(done.Failure().text);
-    return driver::kExitFailed;
+    return kExitFailed;
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace
@@ -125,36 +126,40 @@ int Sign(const std::vector<std::string>& words, Session&) {
   line.Positional("bundle", 0, SIZE_MAX, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (!new_key.empty() + !key.empty() + remove != 1) {
-    PrintError("one of --new-key, --key and --remove is wanted");
-    return driver::kExitUsage;
+    PrintError("one of --new-key, --key and --remove is expected");
+    return kExitUsage;
   }
   if (new_key.empty() == files.empty() || (!out.empty() && files.size() != 1)) {
     PrintError(files.empty()      ? "no bundle to sign"
                : !new_key.empty() ? "--new-key takes no bundle"
-                                  : "-o wants one bundle");
-    return driver::kExitUsage;
+                                  : "-o requires one bundle");
+    return kExitUsage;
   }
   if (!new_key.empty()) return MakeKey(new_key);
   std::optional<keys::Seed> seed;
   if (!remove) {
     if (!keys::Available()) return NoLibrary();
-    diag::Result<std::string> text = driver::ReadWhole(key);
+    FileResult<std::string> text = ReadBegin(key);
     std::string wrong;
     if (!text) {
       PrintError(text.Failure().text);
-      return driver::kExitFailed;
+      return kExitFailed;
     }
     seed = keys::SecretFromText(*text, &wrong);
     if (!seed) {
       PrintError("'" + key + "' " + wrong);
-      return driver::kExitUsage;
+      return kExitUsage;
     }
+  }
+  if (FileStatus safe = KeepSources({out}, {key}); !safe) {
+    PrintError(safe.Failure().text, safe.Failure().help);
+    return kExitUsage;
   }
   for (const std::string& path : files) {
     int code = Rewrite(path, out.empty() ? path : out, seed ? &*seed : nullptr);
-    if (code != driver::kExitOk) return code;
+    if (code != kExitOk) return code;
   }
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

@@ -7,10 +7,10 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/options.h"
 #include "driver/targets.h"
 #include "json_output.h"
 #include "launch_sizes.h"
+#include "support/exit_code.h"
 
 namespace adc::tool {
 
@@ -19,7 +19,7 @@ namespace {
 void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report& report) {
   bool can_count = !sizes.meta().tasks[task].size_kernel.empty();
   const artifact::AdstackPlanMeta& stacks = sizes.Stacks(task);
-  adstack::Formulas formulas = CapacityFormulas(sizes.meta(), stacks);
+  formulas::Formulas formulas = CapacityFormulas(sizes.meta(), stacks);
   for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     adrt_stack_report stack = sizes.Stack(task, index);
@@ -38,22 +38,6 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
                   stack.gate[0] != 0 ? ", gated" : "", stack.place);
     }
   }
-}
-
-void PrintReference(const ReferenceLayout& layout, const adrt_task_report& report) {
-  std::printf("      reference layout: %s%s bytes (%s float, %s integer stacks, %s threads), adc: ",
-              layout.open_stacks > 0 ? "more than " : "", Grouped(layout.bytes).c_str(),
-              Grouped(layout.float_stacks).c_str(), Grouped(layout.integer_stacks).c_str(),
-              Grouped(layout.threads).c_str());
-  if (!report.resolved) {
-    std::printf("what depends on buffer contents\n");
-    return;
-  }
-  std::printf("%s bytes", Grouped(report.heap_bytes).c_str());
-  double adc = static_cast<double>(report.heap_bytes), other = static_cast<double>(layout.bytes);
-  if (adc > 0 && other >= adc) std::printf(", %.4g times less", other / adc);
-  if (other > 0 && other < adc) std::printf(", %.4g times more", adc / other);
-  std::printf("\n");
 }
 
 /// What a heap holds beside scratch and the rows of its largest task: on some devices the launch's arguments.
@@ -96,17 +80,7 @@ void PrintText(const LaunchSizes& sizes) {
                   Grouped(group.row_bytes).c_str(), group.gate);
     }
     PrintStacks(sizes, task, report);
-    std::optional<ReferenceLayout> reference = sizes.Reference(task);
-    if (reference) PrintReference(*reference, report);
   }
-}
-
-Json ToJson(const ReferenceLayout& layout) {
-  return {{"bytes", layout.bytes},
-          {"float_stacks", layout.float_stacks},
-          {"integer_stacks", layout.integer_stacks},
-          {"open_stacks", layout.open_stacks},
-          {"threads", layout.threads}};
 }
 
 Json ToJson(const adrt_group_report& group) {
@@ -137,8 +111,6 @@ Json TaskToJson(const LaunchSizes& sizes, uint32_t number) {
                {"row_bytes", report.row_bytes},       {"heap_bytes", report.heap_bytes},
                {"segment", report.segment},           {"place", report.place},
                {"groups", std::move(groups)},         {"stacks", std::move(stacks)}};
-  if (std::optional<ReferenceLayout> reference = sizes.Reference(number))
-    task["reference"] = ToJson(*reference);
   return task;
 }
 
@@ -165,13 +137,7 @@ int Size(const std::vector<std::string>& words, Session&) {
   CommandLine line(
       "adc size [options] bundle.adcb|kernel.ir",
       "Says how many heap bytes a launch takes per task and target, with the formula. Extents that no\n"
-      "--shape names count as 0, numbers that no --arg names as 0; a companion has its primal's shape.\n\n"
-      "'reference layout' is what a layout with one stack per value takes for the same gradient: each\n"
-      "value that an adjoint reads, made inside of a loop or a branch, has a stack as long as the loops\n"
-      "around it run at most, and one slot more; a float's slot holds value and adjoint, an integer's or\n"
-      "a condition's four bytes; every thread that is started has a row of all stacks, on a device one\n"
-      "per iteration up to 131,072, on a CPU one per worker. Loop indices, arguments and what stands\n"
-      "outside of loops and branches count as nothing.");
+      "--shape names count as 0, numbers that no --arg names as 0; a companion has its primal's shape.");
   request.AddTo(line);
   line.Flag("--json", "one JSON object per kernel and target, in a list", &json);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
@@ -183,11 +149,11 @@ int Size(const std::vector<std::string>& words, Session&) {
   OpenOptions options;
   options.targets = driver::DefaultTargets();
   options.keep_going = true;
-  options.include_dirs = request.include_dirs;
+  options.SourceOptions::operator=(request.source);
   Bundle bundle;
-  if (int code = OpenBundle(files[0], options, &bundle); code != driver::kExitOk) return code;
+  if (int code = OpenBundle(files[0], options, &bundle); code != kExitOk) return code;
   AllSizes sizes;
-  if (int code = sizes.Plan(bundle, request); code != driver::kExitOk) return code;
+  if (int code = sizes.Plan(bundle, request); code != kExitOk) return code;
   Json listed = Json::array();
   for (const LaunchSizes& launch : sizes.launches()) {
     if (json) {
@@ -197,7 +163,7 @@ int Size(const std::vector<std::string>& words, Session&) {
     }
   }
   if (json) PrintJson(listed);
-  return driver::kExitOk;
+  return kExitOk;
 }
 
 }  // namespace adc::tool

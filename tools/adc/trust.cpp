@@ -1,7 +1,7 @@
 #include "trust.h"
 
-#include "driver/files.h"
 #include "keys/keys.h"
+#include "support/files.h"
 
 namespace adc::tool {
 
@@ -12,7 +12,7 @@ void AddKeyOption(CommandLine& line, std::string help, std::vector<uint8_t>* key
     // Nothing could be said about a signature: better no run than one that looks checked.
     if (!keys::Available()) return "this build has no libsodium, so that it cannot check signatures";
     if (keys->size() >= kMostKeys * artifact::kPublicKeySize) return "at most 64 keys are possible";
-    diag::Result<std::string> text = driver::ReadWhole(path);
+    FileResult<std::string> text = ReadBegin(path);
     if (!text) return text.Failure().text;
     std::optional<keys::PublicKey> key = keys::PublicFromText(*text, &wrong);
     if (!key) return "'" + path + "' " + wrong;
@@ -29,7 +29,7 @@ void AddTrustOptions(CommandLine& line, Trust* trust) {
       "with --device vulkan: run the bundle's code, whoever made it, where the device keeps it inside its\n"
       "buffers. Takes code of the targets vulkan:1.2-near and vulkan:1.3-near",
       &trust->confined);
-  AddKeyOption(line, "run the bundle's code where this public key has signed it; any number of them",
+  AddKeyOption(line, "run the bundle's code if this public key has signed it; any number of them",
                &trust->keys);
 }
 

@@ -8,19 +8,22 @@
 #include <limits>
 
 #include "command_line.h"
-#include "driver/files.h"
-#include "driver/options.h"
-#include "ir/number.h"
+#include "npy/npy.h"
+#include "support/exit_code.h"
+#include "support/files.h"
 #include "support/nearest.h"
-#include "support/npy.h"
+#include "support/number.h"
 
 namespace adc::tool {
 
 namespace {
 
-/// The loader's types stand in the order of the IR's scalars, from 1.
-ir::Scalar ScalarOf(uint32_t type) {
-  return static_cast<ir::Scalar>(type - ADRT_TYPE_I1);
+NumberForm FormOf(uint32_t type) {
+  NumberKind kind = type >= ADRT_TYPE_F16  ? NumberKind::Float
+                    : type >= ADRT_TYPE_U8 ? NumberKind::Unsigned
+                    : type >= ADRT_TYPE_I8 ? NumberKind::Signed
+                                           : NumberKind::Truth;
+  return {kind, static_cast<uint8_t>(type == ADRT_TYPE_I1 ? 1 : 8 * adrt_type_size(type))};
 }
 
 uint64_t ReadBits(uint32_t type, const uint8_t* bytes, uint64_t index) {
@@ -48,7 +51,7 @@ std::string ParseNumber(uint32_t type, std::string_view text, uint64_t* bits) {
     auto [rest, error] = std::from_chars(*begin == '+' ? begin + 1 : begin, end, value);
     if (rest != end || error == std::errc::invalid_argument) return wrong;
     if (error == std::errc::result_out_of_range) value = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-    *bits = ir::FloatToBits(ScalarOf(type), value);
+    *bits = FloatToBits(FormOf(type), value);
     return {};
   }
   if (type == ADRT_TYPE_I1 && (text == "true" || text == "false")) {
@@ -94,10 +97,14 @@ std::string ParseExtents(std::string_view text, std::vector<int64_t>* extents) {
   return {};
 }
 
+/// Bytes of this machine's memory.
+uint64_t MemoryBytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 /// Bytes of a buffer, or an error for one that this machine cannot hold.
 std::string BufferBytes(const Param& param, const std::vector<int64_t>& extents, uint64_t* bytes) {
-  uint64_t memory =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t memory = MemoryBytes();
   *bytes = param.element_bytes;
   for (int64_t extent : extents) {
     if (extent != 0 && *bytes > memory / static_cast<uint64_t>(extent))
@@ -135,7 +142,8 @@ std::string FillPattern(const Param& param, std::string_view name, std::string_v
 }
 
 std::string ReadArrayFile(const Param& param, const std::string& path, ArgValue* value) {
-  diag::Result<std::string> file = driver::ReadWhole(path);
+  FileResult<std::string> file =
+      param.IsLayout() ? ReadWhole(path, param.layout_bytes) : ReadWhole(path, MemoryBytes(), NpyWanted);
   if (!file) return file.Failure().text;
   if (param.IsLayout()) {
     if (file->size() != param.layout_bytes) {
@@ -145,8 +153,8 @@ std::string ReadArrayFile(const Param& param, const std::string& path, ArgValue*
     value->bytes.assign(file->begin(), file->end());
     return {};
   }
-  support::NpyArray array;
-  std::string wrong = support::ParseNpy(*file, &array);
+  NpyArray array;
+  std::string wrong = ParseNpy(*file, &array);
   if (!wrong.empty()) return "'" + path + "': " + wrong;
   if (array.type != adrt_type_name(param.report.type)) {
     return "'" + path + "' holds " + array.type + ", the parameter " + adrt_type_name(param.report.type);
@@ -161,7 +169,7 @@ std::string ReadArrayFile(const Param& param, const std::string& path, ArgValue*
       extents.size() == rank + element.size() &&
       std::equal(element.begin(), element.end(), extents.end() - static_cast<ptrdiff_t>(element.size()));
   if (!fits) {
-    return "'" + path + "' has " + std::to_string(extents.size()) + " axes, the parameter wants " +
+    return "'" + path + "' has " + std::to_string(extents.size()) + " axes, the parameter has " +
            std::to_string(rank) + (element.empty() ? "" : " and those of its element");
   }
   extents.resize(rank);
@@ -186,18 +194,18 @@ double Random::Uniform() {
 
 double ReadNumber(uint32_t type, const uint8_t* bytes, uint64_t index) {
   uint64_t bits = ReadBits(type, bytes, index);
-  if (type >= ADRT_TYPE_F16) return ir::FloatFromBits(ScalarOf(type), bits);
-  uint64_t wide = ir::WrapInteger(ScalarOf(type), bits);
+  if (type >= ADRT_TYPE_F16) return FloatFromBits(FormOf(type), bits);
+  uint64_t wide = WrapInteger(FormOf(type), bits);
   return type <= ADRT_TYPE_I64 ? static_cast<double>(static_cast<int64_t>(wide)) : static_cast<double>(wide);
 }
 
 int64_t ReadInteger(uint32_t type, const uint8_t* bytes, uint64_t index) {
-  return static_cast<int64_t>(ir::WrapInteger(ScalarOf(type), ReadBits(type, bytes, index)));
+  return static_cast<int64_t>(WrapInteger(FormOf(type), ReadBits(type, bytes, index)));
 }
 
 void WriteNumber(uint32_t type, uint8_t* bytes, uint64_t index, double value) {
   if (type >= ADRT_TYPE_F16) {
-    WriteBits(type, bytes, index, ir::FloatToBits(ScalarOf(type), value));
+    WriteBits(type, bytes, index, FloatToBits(FormOf(type), value));
   } else if (type == ADRT_TYPE_I1) {
     WriteBits(type, bytes, index, value != 0);
   } else {
@@ -208,8 +216,8 @@ void WriteNumber(uint32_t type, uint8_t* bytes, uint64_t index, double value) {
 
 std::string NumberText(uint32_t type, const uint8_t* bytes, uint64_t index) {
   uint64_t bits = ReadBits(type, bytes, index);
-  ir::Scalar scalar = ScalarOf(type);
-  return ir::PrintNumber(scalar, type >= ADRT_TYPE_F16 ? bits : ir::WrapInteger(scalar, bits));
+  NumberForm form = FormOf(type);
+  return PrintNumber(form, type >= ADRT_TYPE_F16 ? bits : WrapInteger(form, bits));
 }
 
 uint64_t ElementCount(const std::vector<int64_t>& extents) {
@@ -311,7 +319,7 @@ bool ParseArguments(const adrt_bundle* bundle, const Kernel& kernel, const ArgTe
   auto find = [&](const std::string& text, const char* option, std::string* rest) -> const Param* {
     size_t equals = text.find('=');
     if (equals == std::string::npos) {
-      PrintError("'" + text + "' after " + option + ": wants NAME=...");
+      PrintError("'" + text + "' after " + option + ": expects NAME=...");
       return nullptr;
     }
     std::string name = text.substr(0, equals);
@@ -392,18 +400,18 @@ int WriteValue(const std::string& path, const Param& param, const ArgValue& valu
   if (param.IsLayout()) {
     bytes.assign(value.bytes.begin(), value.bytes.end());
   } else {
-    support::NpyArray array;
+    NpyArray array;
     array.type = adrt_type_name(param.report.type);
     array.extents = value.extents;
     if (param.report.rows > 1) array.extents.push_back(param.report.rows);
     if (param.report.columns > 1) array.extents.push_back(param.report.columns);
     array.bytes.assign(value.bytes.begin(), value.bytes.end());
-    bytes = support::NpyText(array);
+    bytes = NpyText(array);
   }
-  diag::Status status = driver::WriteWhole(path, std::string_view(bytes));
-  if (status) return driver::kExitOk;
+  FileStatus status = WriteWhole(path, std::string_view(bytes));
+  if (status) return kExitOk;
   PrintError(status.Failure().text, status.Failure().help);
-  return driver::kExitFailed;
+  return kExitFailed;
 }
 
 }  // namespace adc::tool

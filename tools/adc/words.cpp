@@ -6,10 +6,12 @@
 #include "words.h"
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <optional>
 
 #include "command_line.h"
-#include "driver/files.h"
+#include "support/files.h"
+#include "support/input_kind.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -104,7 +106,7 @@ bool Respell(const CLI::App& app, std::vector<std::string>* words) {
     bool joined = !taken.option->get_option_text().empty();
     if (!taken.value && !joined) {
       if (++word == words->end()) {
-        PrintError("option '" + taken.name + "' wants " + taken.option->get_type_name());
+        PrintError("option '" + taken.name + "' expects " + taken.option->get_type_name());
         return false;
       }
       taken.value = *word;
@@ -151,6 +153,7 @@ namespace {
 bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vector<std::string>* expanded) {
   constexpr uint32_t kDeepest = 16;
   constexpr size_t kMostWords = size_t{1} << 20;
+  constexpr uint64_t kMostText = uint64_t{64} << 20;
   for (const std::string& argument : arguments) {
     if (argument.size() < 2 || argument[0] != '@') {
       expanded->push_back(argument);
@@ -161,9 +164,13 @@ bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vect
       PrintError("response files name each other more than 16 deep, last '" + path + "'");
       return false;
     }
-    diag::Result<std::string> text = driver::ReadWhole(path);
+    FileResult<std::string> text = ReadWholeText(path, kMostText);
     if (!text) {
       PrintError(text.Failure().text);
+      return false;
+    }
+    if (text->find('\0') != std::string::npos) {
+      PrintError("the response file '" + path + "' holds NUL bytes: it is no text");
       return false;
     }
     std::vector<std::string> words;
@@ -181,6 +188,16 @@ bool Expand(const std::vector<std::string>& arguments, uint32_t depth, std::vect
 }
 
 }  // namespace
+
+std::vector<std::string> TakeClangArguments(const std::vector<std::string>& words,
+                                            std::vector<std::string>* arguments) {
+  auto end = std::find(words.begin(), words.end(), "--");
+  bool cpp = std::any_of(words.begin(), end,
+                         [](const std::string& word) { return InputKindOf(word) == InputKind::Cpp; });
+  if (!cpp || end == words.end()) return words;
+  arguments->assign(end + 1, words.end());
+  return {words.begin(), end};
+}
 
 bool ExpandResponseFiles(std::vector<std::string>* words) {
   std::vector<std::string> expanded;

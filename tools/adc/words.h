@@ -17,6 +17,10 @@ namespace adc::tool {
 /// False where a quote stays open.
 bool SplitWords(std::string_view text, std::vector<std::string>* words);
 
+/// The words in front of `--`, where one of them is a C++ file; those behind it are for Clang.
+std::vector<std::string> TakeClangArguments(const std::vector<std::string>& words,
+                                            std::vector<std::string>* arguments);
+
 /// Replaces each `@file` by the words of that file; response files may name others. False after an error was
 /// printed.
 bool ExpandResponseFiles(std::vector<std::string>* words);

@@ -166,9 +166,9 @@ const char* RuleText(ir::TypeRule rule) {
     case ir::TypeRule::RowClaimRule:
       return "gives i64";
     case ir::TypeRule::RowLoadRule:
-      return "i64, i64, gives a scalar";
+      return "i64, stack, index, gives a scalar";
     case ir::TypeRule::RowStoreRule:
-      return "i64, i64, scalar";
+      return "i64, stack, index, scalar";
     case ir::TypeRule::StatusRule:
       return "numbers, i64";
   }
@@ -230,6 +230,8 @@ const char* StageText(driver::Stage stage) {
       return "differentiate";
     case driver::Stage::Plan:
       return "plan";
+    case driver::Stage::Raise:
+      return "raise";
     case driver::Stage::Write:
       return "write";
   }

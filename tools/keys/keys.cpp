@@ -21,8 +21,8 @@ std::optional<uint8_t> Digit(char letter) {
 std::optional<std::array<uint8_t, 32>> FromText(std::string_view text, std::string_view head,
                                                 std::string* wrong) {
   if (!text.starts_with(head)) {
-    *wrong = text.starts_with(kSecretHead)   ? "is a secret key, and a public one is wanted (NAME.pub)"
-             : text.starts_with(kPublicHead) ? "is a public key, and a secret one is wanted"
+    *wrong = text.starts_with(kSecretHead)   ? "is a secret key, and a public one is expected (NAME.pub)"
+             : text.starts_with(kPublicHead) ? "is a public key, and a secret one is expected"
                                              : "is no key file of 'adc sign --new-key'";
     return std::nullopt;
   }

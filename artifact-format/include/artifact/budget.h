@@ -1,10 +1,10 @@
 #pragma once
-// What a stranger's bytes may cost. Limits bound each number of a bundle; a budget bounds what all of them
-// come to, so that no walk over one list for each element of another can take more than its bytes are worth.
-// There is one per open, and one count of steps per plan: whatever walks asks it first.
+// The time and memory that untrusted bytes may take. Limits bound each number of a bundle; a budget bounds
+// their total, so that a walk over one list for each element of another takes time in proportion to the
+// file. There is one budget per open, and one count of steps per plan. Code that walks asks it first.
 //
-// A step is a byte that a pass reads, or as much: 1.25 ns, so that the default budget of an open comes to 20
-// ns for each byte. A loop that does more for an element spends more steps on it.
+// A step is a byte that a pass reads, or equal work: 1.25 ns, so that the default budget of an open amounts
+// to 20 ns for each byte. A loop that does more work for an element spends more steps on it.
 
 #include <cstdint>
 #include <span>
@@ -28,7 +28,7 @@ class Steps {
     taken_ = 0;
     exceeded_ = false;
   }
-  /// Takes `steps`; false where there are not so many left, and from then on.
+  /// Takes `steps`. False if fewer are left, and from then on.
   bool Spend(uint64_t steps) {
     if (exceeded_ || steps > limit_ - taken_) {
       exceeded_ = true;
@@ -65,27 +65,27 @@ inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
 /// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.
 class OpenBudget {
  public:
-  /// `host` may be null and outlives the budget; what is allocated through it must be given back before the
-  /// budget goes, unless memory is not counted.
+  /// `host` may be null and outlives the budget. Memory that is allocated through it must be released before
+  /// the budget is destroyed, unless memory is not counted.
   OpenBudget(const Allocator* host, const OpenLimits& limits, uint64_t file_bytes);
   OpenBudget(const OpenBudget&) = delete;
   OpenBudget& operator=(const OpenBudget&) = delete;
 
   const Allocator* allocator() const { return most_bytes_ == UINT64_MAX ? host_ : &own_; }
   bool Spend(uint64_t steps) { return steps_.Spend(steps); }
-  /// For walks that have use for nothing but steps.
+  /// For walks that use only steps.
   Steps* steps_left() { return &steps_; }
-  /// Asks for so many decompressed bytes in all, before the first is.
+  /// Asks for `bytes` decompressed bytes, before the first one is decompressed.
   bool TakeRaw(uint64_t bytes);
-  /// The open is over: from now on memory is handed through without being counted, from any thread.
+  /// The open is over: from now on allocations are passed on without being counted, from any thread.
   void Finish() { finished_ = true; }
 
   uint64_t steps() const { return steps_.taken(); }
   uint64_t peak_bytes() const { return peak_; }
   uint64_t raw_bytes() const { return raw_; }
   bool exceeded() const { return steps_.exceeded() || refused_memory_ || refused_raw_; }
-  /// Where the budget is exceeded `error`, which may be null, says so instead of what followed from it.
-  /// Returns false.
+  /// If the budget is exceeded, makes `error`, which may be null, say so instead of the consequence. Returns
+  /// false.
   bool Explain(Error* error) const;
 
  private:
@@ -101,17 +101,17 @@ class OpenBudget {
   bool refused_memory_ = false, refused_raw_ = false, finished_ = false;
 };
 
-/// ReadBundle of bundle.h within a budget, from which all memory comes; that one has the defaults for the
-/// rest, and does not count its memory.
+/// ReadBundle of bundle.h within a budget, from which all memory comes. The one in bundle.h uses the default
+/// budget, and does not count memory.
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget* budget, BundleIndex* index,
                 Metadata* metadata, Error* error);
 
-/// ReadMetadata of metadata.h within a budget; that one has none.
+/// ReadMetadata of metadata.h within a budget. The one in metadata.h has none.
 bool ReadMetadata(std::string_view json, uint32_t minor, const Limits& limits, OpenBudget* budget,
                   Metadata* metadata, Error* error);
 
-/// Evaluates as Evaluate of size_expr.h does, and takes what that comes to from `steps`, which may be null.
-/// The status is kBudget where either these or env.budget do not do.
+/// Evaluates as Evaluate of size_expr.h does, and takes the steps from `steps`, which may be null. The
+/// status is kBudget if either these or env.budget do not suffice.
 EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env, Steps* steps);
 
 }  // namespace adc::artifact

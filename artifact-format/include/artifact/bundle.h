@@ -1,7 +1,7 @@
 #pragma once
 // The bundle file, `.adcb`: a header, a table of sections, the sections. Little-endian and canonical: equal
-// content is equal bytes, and a reader refuses every other spelling of it. The bytes are laid out in
-// artifact-format/README.md.
+// content gives equal bytes, and a reader refuses every other encoding. artifact-format/README.md describes
+// the bytes.
 
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@
 namespace adc::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 4;
+inline constexpr uint16_t kFormatMinor = 6;
 inline constexpr uint64_t kHeaderSize = 128;
 inline constexpr uint64_t kEntrySize = 64;
 inline constexpr uint64_t kSectionAlignment = 64;
@@ -94,19 +94,19 @@ bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Alloca
 bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
                  const Limits& limits, Vector<uint8_t>* bytes, Error* error);
 
-/// The same where somebody else may have written the file since it was opened: its bytes are copied first,
-/// and must all be those of the content id.
+/// The same if another program may have written the file since it was opened: its bytes are copied first,
+/// and must all match the content id.
 bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, uint32_t section,
                       const Limits& limits, Vector<uint8_t>* bytes, Error* error);
 
-/// ReadIndex, ReadMetadata, that the content id is that of the raw bytes of every section, and that sections
-/// and metadata agree (targets exist, payloads are what their kind says).
+/// Runs ReadIndex and ReadMetadata, and checks that the content id matches the raw bytes of all sections,
+/// and that sections and metadata agree (targets exist, payloads have the form of their kind).
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                 BundleIndex* index, Metadata* metadata, Error* error);
 
 /// The first target, from `first` on, whose code no section holds in the form that its `abi` states;
-/// kNoTarget where all have theirs. Reading does not refuse such a bundle: whoever takes code out for the
-/// devices it ships to leaves the rest usable.
+/// kNoTarget where all have theirs. Reading does not refuse such a bundle: code of some targets may be
+/// removed, and the rest stays usable.
 uint32_t TargetWithoutCode(const Metadata& metadata, const BundleIndex& index, uint32_t first = 0);
 
 /// "META", with unprintable bytes as '?'. `text` holds 4 characters and a zero.

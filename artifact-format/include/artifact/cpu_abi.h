@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "artifact/status_codes.h"
+
 /* One launch of one task on one worker; every pointer lives for the call. */
 typedef struct adrt_cpu_frame {
   const uint64_t* cells;   /* the kernel's arguments */
@@ -25,15 +27,15 @@ typedef struct adrt_cpu_frame {
 /* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. */
 typedef void (*adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
-/* The status block. A thread that has something to report offers its source for word 3 with a
- * compare-exchange from 0; who comes first fills the other words, so that they are one thread's. Later
- * threads that find their own source there raise word 8 to what they would have needed: what the block says
- * in the end is one report, with the need of all threads that ran into the same. The source is the code with
- * task and index + 1 above it; where these are too large the code stands alone, which says nothing about
- * other threads. */
+/* The status block. A thread that has something to report writes its source to word 3 with a
+ * compare-exchange from 0. The first thread fills the other words, so that they belong to one thread. Later
+ * threads that find their own source there raise word 8 to the elements that they would have needed. So the
+ * block finally holds one report, with the maximum over all threads that report the same. The source is the
+ * code with task and index + 1 above it; if these are too large it is the code alone, which does not
+ * identify the same report of other threads. */
 enum {
   ADRT_CPU_STATUS_WORDS = 16,
-  ADRT_CPU_STATUS_CODE = 0,      /* one of the codes below */
+  ADRT_CPU_STATUS_CODE = 0,      /* one of artifact/status_codes.h */
   ADRT_CPU_STATUS_TASK = 1,      /* task index in the kernel */
   ADRT_CPU_STATUS_INDEX = 2,     /* stack index in the task; assertion index or access index in the kernel */
   ADRT_CPU_STATUS_SOURCE = 3,    /* who reports: the report is that of the first */
@@ -44,15 +46,6 @@ enum {
   ADRT_CPU_STATUS_SOURCE_TASK = 8,     /* where the task begins in a source, 12 bits */
   ADRT_CPU_STATUS_SOURCE_INDEX = 20,   /* where index + 1 begins, 12 bits */
   ADRT_CPU_STATUS_SOURCE_MOST = 0xFFF, /* the largest task, and index + 1 */
-
-  ADRT_CPU_OK = 0,
-  ADRT_CPU_ADSTACK_OVERFLOW = 1,
-  ADRT_CPU_ASSERTION = 2,
-  ADRT_CPU_INDEX_OUT_OF_BOUNDS = 3,
-  ADRT_CPU_WRITE_PROMISE_BROKEN = 4,
-  /* 5 is ADRT_GPU_ROWS_EXHAUSTED of artifact/gpu_abi.h */
-  ADRT_CPU_BOUNDS_MOVED = 6, /* the bounds of a parallel loop give another number of iterations than the
-                                launch was made for; needed: what they give */
 
   ADRT_CPU_ROW_ALIGNMENT = 64 /* of the heap, of group offsets and of row strides */
 };

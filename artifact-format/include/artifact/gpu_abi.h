@@ -10,28 +10,37 @@
  *     then per stack that lives in a row, in stack order: byte offset inside its row, capacity in elements
  *   heap address, status address, number of iterations, number of threads that take part
  *
- * CUDA and HIP: every word is a kernel parameter, in order, without gaps.
- * Vulkan: words lie in device memory; the push constants are their device address. Near entries reach buffers
- *   and layouts through descriptors of set 0, far ones through the addresses among the words; scratch, heap
- * and status by address in both. Entries that have no far one beside them reach all, words too, by
- * descriptors. Metal: words, heap, status and parameters are buffer bindings: below ADRT_METAL_TABLE the
- * index of a buffer, from there on, counted from 0, the place of a device address in a table that is the
- * buffer with that index.
+ * How code gets the words and reaches memory:
+ *   - CUDA and HIP: every word is a kernel parameter, in order, without gaps.
+ *   - Vulkan: words lie in device memory; the push constants are their device address. Near entries reach
+ *     buffers and layouts through descriptors of set 0, far ones through the addresses among the words. Both
+ *     reach scratch, heap and status by address. An entry without a far one reaches all of them, words too,
+ *     by descriptors.
+ *   - Metal: words, heap, status and parameters are buffer bindings. Below ADRT_METAL_TABLE a number is the
+ *     index of a buffer. From there on, counted from 0, it is the place of a device address in a table,
+ *     which is the buffer with the index ADRT_METAL_TABLE.
  *
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
- * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial task
- * is run by thread 0. A launch without iterations and threads, one block, is made where bounds are read from
- * memory: the code looks whether they have grown.
+ * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial
+ * task is run by thread 0. If bounds are read from memory, a launch is also made for no iterations, with one
+ * block and no threads that take part: the code checks whether the bounds have grown.
  *
  * Rows of a heap lie interleaved in blocks of W (AdstackPlanMeta::lanes). With stride the bytes of one row,
- * an element of s bytes at byte o of row r, o a multiple of s, lies at heap + group offset + (r / W) * stride
- * * W + o * W + (r % W) * s
+ * an element of s bytes at byte o of row r, o a multiple of s, lies at
+ *   - heap + group offset + (r / W) * stride * W + o * W + (r % W) * s
  *
- * A group without a gate gives row t to thread t. In one with a gate a thread takes the next row from the
- * group's counter when it first comes to the claim, and keeps it; the counter is zero before the launch.
- * Where no row is left the thread reports ADRT_GPU_ROWS_EXHAUSTED and shares the last row.
+ * A group without a gate gives row t to thread t. In a group with a gate, a thread takes the next row from
+ * the group's counter when it first reaches the claim, and uses it from then on; the counter is zero before
+ * the launch. If no row is left the thread reports ADRT_GPU_ROWS_EXHAUSTED and shares the last row.
  *
- * The status block is that of artifact/cpu_abi.h. */
+ * The status block is that of artifact/cpu_abi.h.
+ *
+ * Some drivers end loops early: llvmpipe allows the loops of a thread 65,535 iterations in all, and then
+ * silently ends each one after one iteration. For these the specialization constant ADRT_VULKAN_CUTS_LOOPS
+ * is true: an entry of Vulkan that has loops runs one more loop at its end, which ends early if any has, and
+ * reports ADRT_GPU_LOOPS_CUT. */
+
+#include "artifact/status_codes.h"
 
 enum {
   ADRT_GPU_GROUP_WORDS = 4, /* per claim group */
@@ -43,5 +52,5 @@ enum {
   ADRT_METAL_TABLE = 30,          /* the last of Metal's 31 buffers */
   ADRT_GPU_MAX_WORDS = 511,       /* 4 KiB of kernel parameters less one word */
 
-  ADRT_GPU_ROWS_EXHAUSTED = 5 /* a status code beside those of the CPU; index is the claim group */
+  ADRT_VULKAN_CUTS_LOOPS = 0 /* SpecId of a bool, false */
 };

@@ -27,8 +27,8 @@ struct Allocator {
 void* Allocate(const Allocator* allocator, size_t size, size_t alignment);
 void Release(const Allocator* allocator, void* memory, size_t size, size_t alignment);
 
-// Where the compiler can say that a type may move to another place as bytes, arrays of any such type grow by
-// the same code; elsewhere each element of a type that is more than bytes is moved by its own.
+// If the compiler can tell that a type may be moved as bytes, arrays of all such types grow by the same
+// code. Otherwise each element of a type that is not trivially copyable is moved by its own constructor.
 #if defined(__clang__)
 #define ADC_MOVES_AS_BYTES [[clang::trivial_abi]]
 template <class T>
@@ -39,7 +39,7 @@ template <class T>
 inline constexpr bool kMovesAsBytes = std::is_trivially_copyable_v<T>;
 #endif
 
-/// What a Vector is without the type of its elements.
+/// The part of a Vector that does not depend on the type of its elements.
 class VectorBytes {
  protected:
   /// Reserves memory for `count` elements of `each` bytes that move as bytes.

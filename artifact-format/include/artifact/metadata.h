@@ -1,6 +1,6 @@
 #pragma once
-// The metadata of a bundle, typed: what the compiler fills, what the META section says as canonical JSON, and
-// what the loader decides from. A person can read from it what a launch will allocate.
+// The metadata of a bundle as types: the compiler fills it, the META section holds it as canonical JSON, and
+// the loader plans launches from it. A person can read from it what a launch will allocate.
 //
 // Everything that refers to something else does so by index: parameters of the kernel, nodes of the kernel's
 // pool of size expressions, targets and layouts of the bundle, claim groups and stacks of a plan.
@@ -53,17 +53,18 @@ struct ParamMeta {
   uint32_t rank = 0;                   ///< buffer and scratch: number of axes
   uint32_t layout = kNoIndex;          ///< layout: index in Metadata::layouts
   Access access = Access::kReadWrite;
-  bool diff = false;        ///< has a companion in derived kernels
-  bool alias = false;       ///< may share memory with other parameters that say so
-  bool write_once = false;  ///< the user's promise
-  bool shape_i32 = false;   ///< the kernel reads an extent of it as i32: larger extents are refused
+  bool diff = false;            ///< has a companion in derived kernels
+  bool alias = false;           ///< may share memory with other parameters that say so
+  bool write_once = false;      ///< the user's promise
+  bool shape_i32 = false;       ///< the kernel reads an extent of it as i32: one that is larger is refused
+  uint32_t shape_i32_axes = 0;  ///< of which axes, a bit each; all of them before format 1.5
   ParamRole role = ParamRole::kPlain;
   uint32_t primal = kNoIndex;  ///< adjoint, tangent: the parameter that this is the companion of
   uint32_t cell = 0;           ///< first cell in the argument block; filled by FinishMetadata
   Vector<NodeId> extents;      ///< scratch, and saved the least extent: one S0 or S1 expression per axis
 };
 
-/// Whether a launch makes it, and not its caller.
+/// Whether the launch makes it, and not the caller.
 inline bool IsHidden(const ParamMeta& param) {
   return param.kind == ParamKind::kScratch || param.kind == ParamKind::kSegment ||
          param.kind == ParamKind::kTrips;
@@ -173,13 +174,6 @@ struct EntryMeta {
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
 };
 
-/// Stacks of one length that a layout with one stack for each value that an adjoint reads would have. Nothing
-/// is sized from it: tools compare with it.
-struct ReferenceMeta {
-  NodeId capacity = kNoNode;  ///< elements; kNoNode: nothing says it before the launch
-  uint32_t floats_4 = 0, floats_8 = 0, integers = 0;
-};
-
 enum class TaskKind : uint8_t { kSerial, kParallel };
 
 struct TaskMeta {
@@ -196,7 +190,6 @@ struct TaskMeta {
   Vector<uint32_t> trip_reads;    ///< parameters whose content it reads, ascending
   Vector<AdstackPlanMeta> plans;  ///< targets with equal plans share one
   Vector<EntryMeta> entries;      ///< one per target, ascending
-  Vector<ReferenceMeta> reference;
 };
 
 /// A place in the source that the status block can name.

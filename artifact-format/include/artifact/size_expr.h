@@ -64,7 +64,7 @@ struct SizeNode {
 };
 
 /// A graph of size expressions. Equal nodes are made once, and trivial cases fold, so that equal builders
-/// give equal pools. Builders take nodes of the same pool; a node that is none (kNoNode) gives kNoNode:
+/// give equal pools. Builders take nodes of the same pool; with kNoNode as an operand they give kNoNode:
 /// unknown stays unknown.
 class SizeExprPool {
  public:
@@ -145,8 +145,8 @@ struct SizeParam {
   uint32_t rank = 0;
 };
 
-/// The launch that an expression is evaluated for. `read` may be null: expressions of class S2 then say so.
-/// It returns false where the index is out of range or the buffer cannot be read.
+/// The launch for which an expression is evaluated. `read` may be null: expressions of class S2 then give
+/// kNeedsDeviceData. It returns false if the index is out of range or the buffer cannot be read.
 struct SizeEnv {
   std::span<const SizeParam> params;
   bool (*read)(void* user, uint32_t param, std::span<const int64_t> indices, int64_t* value) = nullptr;
@@ -177,9 +177,9 @@ EvalResult Evaluate(const SizeExprPool& pool, NodeId root, const SizeEnv& env);
 /// One operation on numbers, as Evaluate does it; false on overflow.
 bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result);
 
-/// Appends "max(i0 in 0..n: shape(x, 0) - i0)", with the parameters' names where given, cut where it grows
-/// long. Below the root a node whose entry in `terms` is n > 0 is written as "en". False when memory is
-/// refused.
+/// Appends the text of an expression, "max(i0 in 0..n: shape(x, 0) - i0)", with the parameters' names if
+/// given, truncated if it is long. Below the root, a node whose entry in `terms` is n > 0 is written as
+/// "en". False when memory is refused.
 bool FormatSizeExpr(const SizeExprPool& pool, NodeId root, std::span<const std::string_view> param_names,
                     String* text, std::span<const uint32_t> terms = {});
 

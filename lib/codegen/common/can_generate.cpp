@@ -55,6 +55,7 @@ class Checker {
                         "pass the values in a buffer and index that");
     }
     if (diag::Status status = CheckAtomic(inst); !status) return status;
+    WarnOfSum(inst);
     if (data.op == Op::Print && !target_.prints) {
       warnings_.push_back({diag::Severity::Warning, diag::W0601, data.span,
                            "'print' is left out of code for " + std::string(target_.name)});
@@ -103,6 +104,41 @@ class Checker {
                       "use a buffer of 32-bit integers, or leave this target out");
   }
 
+  /// One cell for all iterations: its indices are made outside of every loop and branch.
+  bool IsFixedCell(ir::Inst inst) const {
+    for (ir::Value index : kernel_.Indices(inst)) {
+      ir::Inst source = kernel_.DefiningInst(index);
+      bool is_param = kernel_[index].kind == ir::ValueKind::BlockParam;
+      if (source.Valid() && kernel_[source].parent != kernel_.Body()) return false;
+      if (is_param && ir::Block(kernel_[index].owner) != kernel_.Body()) return false;
+    }
+    return true;
+  }
+
+  /// CPUs, CUDA and HIP add up what goes to a fixed cell among many iterations before they round it.
+  bool SumsFirst(ir::Inst inst) const {
+    bool many = target_.IsCpu() || target_.kind == target::Kind::Cuda || target_.kind == target::Kind::Hip;
+    return many && IsFixedCell(inst);
+  }
+
+  /// Of the first sum of f16 that iterations make together and that rounds the part of each, or of few.
+  void WarnOfSum(ir::Inst inst) {
+    const ir::InstData& data = kernel_[inst];
+    bool sums = data.op == Op::AtomicAdd || data.op == Op::AtomicSub ||
+                (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) == 0);
+    if (!sums || warned_of_sum_ || SumsFirst(inst)) return;
+    ir::Value buffer = kernel_.Operand(inst, 0);
+    ir::Type base = kernel_.TypeOf(buffer);
+    if (!base.IsBuffer() && !base.IsLayout()) return;
+    if (module_.ElementType(kernel_, buffer, data.attr).scalar != ir::Scalar::F16) return;
+    warned_of_sum_ = true;
+    warnings_.push_back(
+        {diag::Severity::Warning, diag::W0602, data.span,
+         "'" + std::string(module_.Text(kernel_.name)) +
+             "' sums f16 here, and each update of the cell is rounded: a long sum stands still"});
+    warnings_.back().help = "--deterministic rounds once; or make the sum f32";
+  }
+
   bool IsParameterComponent(ir::Inst inst) const {
     std::span<const ir::Value> operands = kernel_.Operands(inst);
     ir::Type type = kernel_.TypeOf(operands[0]);
@@ -120,6 +156,7 @@ class Checker {
   const target::Target& target_;
   std::vector<diag::Diagnostic>& warnings_;
   uint64_t private_bytes_ = 0;
+  bool warned_of_sum_ = false;
 };
 
 }  // namespace

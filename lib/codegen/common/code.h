@@ -3,10 +3,10 @@
 //
 //   Result<TargetCode> EmitX(const ir::Module&, std::span<const KernelToEmit>, const CodeConfig&)
 //
-// Requires of every back end: a module in phase Lowered. Guarantees: the same bytes for the same module and
-// configuration, whatever the folder, the number of threads or the run; one entry point per task, all kernels
-// of a target in one module. Breaks: nothing, the module is only read. Fails where something cannot be
-// generated for the target, with its place and the remedy.
+// Requires of every back end: a module in phase Raised, for its target. Guarantees: the same bytes for the
+// same module and configuration, whatever the folder, the number of threads or the run; one entry point per
+// task, all kernels of a target in one module. Breaks: nothing, the module is only read. Fails where
+// something cannot be generated for the target, with its place and the remedy.
 
 #include <chrono>
 #include <cstdint>
@@ -44,18 +44,18 @@ struct CodeConfig {
   target::Target target;
   uint32_t optimise = 2;  ///< 0 to 3
   FloatMode float_mode = FloatMode::Contract;
-  bool check_bounds = false;
-  bool assertions = false;                       ///< a debug build of the artifact: `assert` is compiled
   bool debug_lines = false;                      ///< line tables that name the .ir files
   const diag::SourceManager* sources = nullptr;  ///< needed for debug_lines
   std::string directory = ".";  ///< written into the line tables as the folder of compilation
   std::string producer = "adc";
   std::string libdevice;  ///< NVIDIA: file of a math library in bitcode; empty: the one that comes with LLVM
+  /// SPIR-V of kernels that were read from shaders: descriptors where the shader has them, the others in
+  /// `adjoint_set` (codegen/common/shader_layout.h).
+  bool keep_bindings = false;
+  uint32_t adjoint_set = 0;
   bool want_object = true;  ///< CPU
   bool want_image = true;   ///< CPU; implies the object
   bool want_llvm_text = false;
-
-  BodyConfig Body() const { return {float_mode, check_bounds, assertions}; }
 };
 
 struct StepTime {
@@ -102,6 +102,7 @@ struct Binding {
   BindingOf of = BindingOf::Param;
   uint32_t param = 0;                   ///< of == Param: which one
   ir::Scalar scalar = ir::Scalar::U32;  ///< type of the elements that the code sees through it
+  uint32_t set = 0;                     ///< Vulkan, with CodeConfig::keep_bindings
 };
 
 /// The code of one task.

@@ -11,10 +11,4 @@ enum class FloatMode : uint8_t {
   Fast,      ///< sums may be reordered, functions may be approximate
 };
 
-struct BodyConfig {
-  FloatMode float_mode = FloatMode::Contract;
-  bool check_bounds = false;  ///< an access out of range is left out and reported
-  bool assertions = false;    ///< `assert` is compiled
-};
-
 }  // namespace adc::codegen

@@ -19,4 +19,8 @@ std::string EntrySymbol(std::string_view kernel, uint32_t task) {
   return symbol + "_t" + std::to_string(task);
 }
 
+size_t LongestSymbol(std::string_view kernel, uint32_t task) {
+  return EntrySymbol(kernel, task).size() + kFarEnding.size();
+}
+
 }  // namespace adc::codegen

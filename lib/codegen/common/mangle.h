@@ -12,4 +12,10 @@ namespace adc::codegen {
 /// `_XX` in upper-case hexadecimal. It is written into the metadata; nobody else computes it.
 std::string EntrySymbol(std::string_view kernel, uint32_t task);
 
+/// What a symbol of a task's variant for far memory has at its end.
+inline constexpr std::string_view kFarEnding = "_far";
+
+/// Bytes of the longest symbol that any target makes of it.
+size_t LongestSymbol(std::string_view kernel, uint32_t task);
+
 }  // namespace adc::codegen

@@ -1,5 +1,5 @@
 // The text of the functions lies in math_functions_f32.ir and math_functions_f64.ir; the build makes strings
-// of them (math_functions_text.cpp.in). It is ordinary IR: the parser, the verifier, the inliner and the
+// of them (transform/embedded_text.h). It is ordinary IR: the parser, the verifier, the inliner and the
 // simplifier that kernels go through make what the printers see.
 
 #include "codegen/common/math_functions.h"
@@ -8,11 +8,9 @@
 
 #include "codegen/common/math_functions_text.h"
 #include "diag/diagnostics.h"
-#include "parse/parser.h"
 #include "support/check.h"
-#include "transform/inline.h"
+#include "transform/embedded_text.h"
 #include "transform/simplify.h"
-#include "verify/verify.h"
 
 namespace adc::codegen {
 namespace {
@@ -38,13 +36,9 @@ size_t PositionOf(ir::Op op, ir::Scalar scalar) {
 }  // namespace
 
 MathFunctions::MathFunctions() {
-  diag::SourceManager sources;
-  diag::Diagnostics diagnostics;
-  module_ = parse::ParseText("math_functions.ir", std::string(kMathFunctionsF32) + kMathFunctionsF64, {},
-                             sources, diagnostics);
-  bool good = module_ != nullptr && !diagnostics.HasErrors() && verify::Verify(*module_, diagnostics) &&
-              transform::Inline(*module_, {.keep_functions = true}, diagnostics);
-  ADC_CHECK(good, "the functions of math_functions.ir are well formed");
+  module_ =
+      transform::ReadEmbeddedText("math_functions.ir", std::string(kMathFunctionsF32) + kMathFunctionsF64,
+                                  transform::EmbeddedForm::Inlined);
   std::vector<unsigned char> keep(module_->functions.size(), 0);
   auto keep_function = [&](const std::string& name) {
     const ir::Function* function = module_->Find(name);
@@ -56,6 +50,7 @@ MathFunctions::MathFunctions() {
     keep_function(TurnedSineName(scalar));
   }
   module_->KeepFunctions(keep);
+  diag::Diagnostics diagnostics;
   ADC_CHECK(transform::Simplify(*module_, {}, diagnostics), "simplifying a verified module succeeds");
   module_->phase = ir::Phase::Scalar;
   for (ir::Scalar scalar : kScalars) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "ir/function.h"
+
 namespace adc::codegen {
 
 /// Codes of the status block, common to all targets.
@@ -14,7 +16,16 @@ enum class StatusCode : uint32_t {
   WritePromise = 4,
   RowsExhausted = 5,
   BoundsMoved = 6,
+  LoopsCut = 7,
 };
+
+/// What a `status.raise` reports.
+inline StatusCode CodeOf(const ir::InstData& raise) {
+  if ((raise.flags & ir::kFlagAccess) != 0) return StatusCode::IndexOutOfBounds;
+  if ((raise.flags & ir::kFlagAssertion) != 0) return StatusCode::Assertion;
+  if ((raise.flags & ir::kFlagPromise) != 0) return StatusCode::WritePromise;
+  return StatusCode::AdstackOverflow;
+}
 
 inline constexpr uint32_t kSourceTask = 8, kSourceIndex = 20, kSourceMost = 0xFFF;
 

@@ -17,7 +17,6 @@
 #include "analysis/tasks.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
-#include "codegen/common/stale_bounds.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
@@ -58,13 +57,12 @@ class TaskEmitter {
     builder_.CreateRetVoid();
   }
 
-  void EmitParallel(const analysis::Task& task, bool sum_in_chunks) {
+  void EmitParallel(const analysis::Task& task) {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
-    if (BoundsReadMemory(kernel_, task.parallel)) EmitGuard(axes);
-    ChunkSums sums;
-    if (sum_in_chunks) sums = FindChunkSums(kernel_, task.first, task.parallel);
+    if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
+    PrivateSums sums = SumsOf(kernel_, task.parallel);
     body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
     if (axes.size() <= 1) {
@@ -151,9 +149,7 @@ class TaskEmitter {
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
-    LaneLoops in_lanes;
-    if (kernel_.role == ir::KernelRole::Size && config_.optimise >= 2)
-      in_lanes = FindLaneLoops(kernel_, loop, config_.target, config_.Body());
+    LaneLoops in_lanes = LaneLoopsOf(kernel_, loop);
     if (in_lanes.places.empty()) {
       builder_.CreateBr(iterate);
     } else {
@@ -233,10 +229,8 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
                                   const CodeConfig& config, DebugLines* lines) {
   const ir::Function& kernel = *what.kernel;
   std::string name(module.Text(kernel.name));
-  KernelChecks checks = NumberChecks(kernel);
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
   std::vector<EntryCode> entries;
-  BodyConfig body_config = config.Body();
   for (uint32_t number = 0; number < tasks.size(); ++number) {
     const analysis::Task& task = tasks[number];
     entries.emplace_back().symbol = EntrySymbol(name, number);
@@ -249,10 +243,10 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
       lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
       builder.SetCurrentDebugLocation(lines->At({}));
     }
-    BodyEmitter body(module, kernel, builder, hooks, body_config, aliases, checks, lines);
+    BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
     TaskEmitter emitter(module, kernel, builder, hooks, body, config, aliases, lines);
     if (task.kind == analysis::TaskKind::Parallel) {
-      emitter.EmitParallel(task, !config.check_bounds);
+      emitter.EmitParallel(task);
     } else {
       emitter.EmitSerial(task);
     }
@@ -280,7 +274,7 @@ void CheckExclusiveStores(std::span<const uint8_t> object, const target::Target&
 
 diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                  const CodeConfig& config) {
-  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
+  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
   ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
   TargetCode code;
   for (const KernelToEmit& what : kernels) {

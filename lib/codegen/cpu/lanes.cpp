@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/uses.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -10,135 +9,18 @@ namespace adc::codegen {
 using ir::Op;
 using ir::Scalar;
 
-namespace {
-
-/// Bytes of the vectors that a processor computes with, at full speed.
-uint32_t VectorBytes(const target::Target& target) {
-  return target.arch == target::Arch::X86_64 && target.level >= 3 ? 32 : 16;
-}
-bool HasFma(const target::Target& target) {
-  return target.arch != target::Arch::X86_64 || target.level >= 3;
-}
-
-/// Registers of lanes: four of them hide what one waits for.
-constexpr uint32_t kVectors = 4;
-
-class Finder {
- public:
-  Finder(const ir::Function& kernel, ir::Inst parallel, const target::Target& target,
-         const BodyConfig& config)
-      : kernel_(kernel),
-        target_(target),
-        config_(config),
-        block_(kernel[parallel].regions[0]),
-        uses_(kernel) {}
-
-  LaneLoops Run() {
-    LaneLoops loops;
-    if (!MayMix(block_)) return loops;
-    const std::vector<ir::Inst>& insts = kernel_[block_].insts;
-    for (uint32_t place = 0; place < insts.size(); ++place) {
-      if (kernel_[insts[place]].op == Op::While && InLanes(insts[place])) loops.places.push_back(place);
-    }
-    loops.lanes = kVectors * VectorBytes(target_) / widest_;
-    loops.ends_in_lanes = !loops.places.empty() && EndsInLanes(loops.places.back() + 1);
-    return loops;
+LaneLoops LaneLoopsOf(const ir::Function& kernel, ir::Inst parallel) {
+  LaneLoops loops;
+  if (kernel[parallel].component == ir::kNoAttr) return loops;
+  loops.lanes = kernel[parallel].component;
+  loops.ends_in_lanes = (kernel[parallel].flags & ir::kFlagLanesEnd) != 0;
+  const std::vector<ir::Inst>& insts = kernel[kernel[parallel].regions[0]].insts;
+  for (uint32_t place = 0; place < insts.size(); ++place) {
+    bool in_lanes =
+        kernel[insts[place]].op == Op::While && (kernel[insts[place]].flags & ir::kFlagLanes) != 0;
+    if (in_lanes) loops.places.push_back(place);
   }
-
- private:
-  /// Whether the block does nothing that another iteration, begun before it has ended, could meet. A worker's
-  /// iterations share its row and its local arrays.
-  bool MayMix(ir::Block block) const {
-    for (ir::Inst inst : kernel_[block].insts) {
-      const ir::InstData& data = kernel_[inst];
-      ir::Effect effect = ir::InfoOf(data.op).effect;
-      bool is_sum = (data.op == Op::AtomicMax || data.op == Op::AtomicAdd) &&
-                    kernel_.TypeOf(kernel_.Operand(inst, 0)).IsBuffer();
-      bool harmless = effect == ir::Effect::Pure || effect == ir::Effect::Control || data.op == Op::Load ||
-                      data.op == Op::Shape || is_sum;
-      if (!harmless) return false;
-      for (ir::Block region : data.regions) {
-        if (region.Valid() && !MayMix(region)) return false;
-      }
-    }
-    return true;
-  }
-
-  bool InLanes(ir::Inst loop) {
-    uint32_t widest = 4;
-    for (ir::Block region : {kernel_[loop].regions[0], kernel_[loop].regions[1]}) {
-      for (ir::Value param : kernel_[region].params) {
-        if (!FitsLane(param)) return false;
-        widest = std::max(widest, ir::ByteSize(kernel_.TypeOf(param).scalar));
-      }
-      for (ir::Inst inst : kernel_[region].insts) {
-        if (!ir::IsTerminator(kernel_[inst].op) && !InLane(inst)) return false;
-      }
-    }
-    widest_ = std::max(widest_, widest);
-    return true;
-  }
-
-  /// Whether from `place` on there is arithmetic alone, and sums of integers into one cell.
-  bool EndsInLanes(uint32_t place) const {
-    const std::vector<ir::Inst>& insts = kernel_[block_].insts;
-    for (; place + 1 < insts.size(); ++place) {
-      const ir::InstData& data = kernel_[insts[place]];
-      if (data.op != Op::AtomicMax && data.op != Op::AtomicAdd) {
-        if (data.op == Op::Load || !InLane(insts[place])) return false;
-        continue;
-      }
-      if (!ir::IsInteger(kernel_.TypeOf(kernel_.AccessValues(insts[place])[0]).scalar)) return false;
-      if (data.result_count > 0 && uses_.IsUsed(kernel_.Result(insts[place]))) return false;
-      for (ir::Value index : kernel_.Indices(insts[place])) {
-        if (!kernel_.IntegerConstant(index)) return false;
-      }
-    }
-    return true;
-  }
-
-  bool InLane(ir::Inst inst) const {
-    const ir::InstData& data = kernel_[inst];
-    if (data.result_count != 1 || !FitsLane(kernel_.Result(inst))) return false;
-    if (data.op == Op::Load) {
-      // A gather, which leaves lanes out that have ended.
-      ir::Type base = kernel_.TypeOf(kernel_.Operand(inst, 0));
-      return base.IsBuffer() && !config_.check_bounds &&
-             ir::ByteSize(kernel_.TypeOf(kernel_.Result(inst)).scalar) >= 4;
-    }
-    return IsVectorOp(data.op, kernel_.TypeOf(kernel_.Operand(inst, 0)).scalar) &&
-           std::all_of(kernel_.Operands(inst).begin(), kernel_.Operands(inst).end(),
-                       [&](ir::Value operand) { return FitsLane(operand); });
-  }
-
-  bool FitsLane(ir::Value value) const {
-    ir::Type type = kernel_.TypeOf(value);
-    return type.IsScalar() && type.scalar != Scalar::F16;
-  }
-
-  /// Whether vectors have it: a function that is called for each lane, or a division of integers, which runs
-  /// lane by lane, would run for lanes that have ended.
-  bool IsVectorOp(Op op, Scalar operand) const {
-    if (ir::InfoOf(op).effect != ir::Effect::Pure) return false;
-    bool divides = op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv;
-    bool is_function =
-        ir::ClassOf(op) == ir::OpClass::Function || op == Op::Rem || (op == Op::Fma && !HasFma(target_));
-    return !is_function && (!divides || ir::IsFloat(operand));
-  }
-
-  const ir::Function& kernel_;
-  const target::Target& target_;
-  const BodyConfig& config_;
-  ir::Block block_;
-  analysis::Uses uses_;
-  uint32_t widest_ = 4;
-};
-
-}  // namespace
-
-LaneLoops FindLaneLoops(const ir::Function& kernel, ir::Inst parallel, const target::Target& target,
-                        const BodyConfig& config) {
-  return Finder(kernel, parallel, target, config).Run();
+  return loops;
 }
 
 LaneEmitter::LaneEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
@@ -245,8 +127,8 @@ void LaneEmitter::EmitPart(uint32_t first, uint32_t last) {
   uint32_t part = PartOf(first);
   for (ir::Value value : taken_[part]) {
     Scalar scalar = kernel_.TypeOf(value).scalar;
-    Value* kept = builder_.CreateLoad(single_.MemoryType(scalar), SlotOf(value, lane_));
-    body_.values().BindAnew(value, single_.FromMemory(scalar, kept));
+    Value* loaded = builder_.CreateLoad(single_.MemoryType(scalar), SlotOf(value, lane_));
+    body_.values().BindAnew(value, single_.FromMemory(scalar, loaded));
   }
   body_.EmitRange(kernel_[(*insts_)[first]].parent, first, last);
   for (ir::Value value : saved_[part]) {
@@ -295,9 +177,9 @@ LaneEmitter::Value* LaneEmitter::Get(ir::Value value) {
     Scalar scalar = kernel_.TypeOf(value).scalar;
     ADC_CHECK(arrays_.Get(value) != nullptr, "what lanes take is handed over to them");
     auto* type = llvm::FixedVectorType::get(single_.MemoryType(scalar), loops_.lanes);
-    Value* kept = builder_.CreateAlignedLoad(type, arrays_.Get(value), llvm::Align(64));
-    if (scalar == Scalar::I1) kept = builder_.CreateICmpNE(kept, llvm::Constant::getNullValue(type));
-    return kept;
+    Value* loaded = builder_.CreateAlignedLoad(type, arrays_.Get(value), llvm::Align(64));
+    if (scalar == Scalar::I1) loaded = builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type));
+    return loaded;
   }
   return Splat(body_.values().Get(value));
 }
@@ -418,11 +300,11 @@ void LaneEmitter::EmitWhile(ir::Inst inst) {
     ir::Value result = kernel_.Result(inst, n);
     values_[result] = nullptr;
     if (arrays_.Get(result) == nullptr) continue;
-    Value* kept = carried[n];
+    Value* last = carried[n];
     Scalar scalar = kernel_.TypeOf(result).scalar;
     if (scalar == Scalar::I1)
-      kept = builder_.CreateZExt(kept, llvm::FixedVectorType::get(builder_.getInt8Ty(), loops_.lanes));
-    builder_.CreateAlignedStore(kept, arrays_.Get(result), llvm::Align(64));
+      last = builder_.CreateZExt(last, llvm::FixedVectorType::get(builder_.getInt8Ty(), loops_.lanes));
+    builder_.CreateAlignedStore(last, arrays_.Get(result), llvm::Align(64));
   }
 }
 

@@ -1,18 +1,12 @@
 #pragma once
-// Several iterations of a parallel loop at once, where that is what a `while` in it is waiting for.
-//
-// A size kernel runs a `while` for nothing but its trip count. One iteration after the other, each trip waits
-// for the one before; side by side, as many iterations as vectors have lanes take about as long as the
-// longest of them. Every lane computes what it would have computed alone, operation by operation, so that it
-// counts the same to the trip.
+// Code for the iterations of a parallel loop that run side by side (raise/lanes.h).
 //
 //   %r, %n = while carry(%a = %x, %k = 0) {        active = all lanes
 //     continue_if (gt %a, 1.0)                     loop: active &= a > 1.0; leave where none is
 //   } do {                                               a = active ? a * 0.5 : a;  k = active ? k + 1 : k
 //     yield (mul %a, 0.5), (add %k, 1) }
 //
-// What stands before and after such loops runs lane by lane, and hands over in small local arrays. After
-// the last one that is mostly the count, which is the greatest of all lanes.
+// What stands before and after such loops runs lane by lane, and hands over in small local arrays.
 
 #include <vector>
 
@@ -27,10 +21,8 @@ struct LaneLoops {
   bool ends_in_lanes = false;    ///< what follows the last of them does too
 };
 
-/// What of the body of `parallel` can run in lanes on `target`: no places where nothing is gained, or where
-/// iterations would meet in thread-local memory.
-LaneLoops FindLaneLoops(const ir::Function& kernel, ir::Inst parallel, const target::Target& target,
-                        const BodyConfig& config);
+/// Those of `parallel`, as its words say; no places where none is in lanes.
+LaneLoops LaneLoopsOf(const ir::Function& kernel, ir::Inst parallel);
 
 class LaneEmitter {
  public:

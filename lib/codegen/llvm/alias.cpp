@@ -31,15 +31,15 @@ AliasScopes::AliasScopes(llvm::LLVMContext& context, const ir::Function& kernel,
     return list_of(scopes.back());
   };
   llvm::MDNode* read_only = add("read");
-  llvm::MDNode* crowd = nullptr;  // shared by the places beyond the limit
+  llvm::MDNode* rest = nullptr;  // shared by the places beyond the limit
   for (auto& [place, scope] : places_) {
     if (!scope.written) {
       scope.own = read_only;
     } else if (scopes.size() < kMaxScopes) {
       scope.own = add("written");
     } else {
-      if (crowd == nullptr) crowd = add("crowd");
-      scope.own = crowd;
+      if (rest == nullptr) rest = add("rest");
+      scope.own = rest;
     }
   }
   row_.written = true;

@@ -14,18 +14,16 @@ using ir::Scalar;
 using llvm::Value;
 
 BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-                         TargetHooks& hooks, const BodyConfig& config, const AliasScopes& aliases,
-                         const KernelChecks& checks, DebugLines* lines)
+                         TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases,
+                         DebugLines* lines)
     : kernel_(kernel),
       builder_(builder),
       hooks_(hooks),
-      config_(config),
-      checks_(checks),
       lines_(lines),
       decisions_(kernel),
-      scalars_(builder, hooks, config.float_mode),
+      scalars_(builder, hooks, float_mode),
       values_(module, kernel, builder, hooks, scalars_),
-      memory_(module, kernel, builder, hooks, scalars_, values_, aliases, checks, config_) {
+      memory_(module, kernel, builder, hooks, scalars_, values_, aliases) {
   if (hooks.Wave() != nullptr) {
     sums_ = std::make_unique<LaneSums>(kernel, builder, hooks, scalars_, values_, memory_, aliases);
   } else {
@@ -45,37 +43,14 @@ void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   auto count = static_cast<uint32_t>(insts.size());
   if (count != 0 && ir::IsTerminator(kernel_[insts.back()].op)) --count;
-  if (const std::function<void()>& emit = at_start_.Get(block)) emit();
-  for (ir::Inst inst : late_in_.Get(block)) EmitInst(inst);
   EmitRange(block, 0, count);
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   PairSinCos(block, first, last);
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
-  for (uint32_t position = first; position < last; ++position) {
-    ir::Inst inst = insts[position];
-    if (late_.Has(inst) || loaded_early_.Has(inst)) continue;
-    for (ir::Inst read : early_.Get(inst)) {
-      SetPlace(read);
-      if (kernel_[read].op == Op::Load) {
-        memory_.EmitAccess(read);
-        loaded_early_.Insert(read);
-      } else {
-        memory_.ReadAhead(read);
-      }
-    }
-    EmitInst(inst);
-  }
+  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
   sums_->Flush();
-}
-
-void BodyEmitter::SetLate(const SideTable<ir::Inst, ir::Block>& late) {
-  for (ir::Inst inst : kernel_[kernel_.Body()].insts) {
-    if (!late.Get(inst).Valid()) continue;
-    late_.Insert(inst);
-    late_in_.Set(late.Get(inst)).push_back(inst);
-  }
 }
 
 void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {
@@ -116,7 +91,7 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
 
 void BodyEmitter::EmitInst(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
-  if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ReductionOf(data.op)) sums_->Flush();
+  if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ir::ReductionOf(data.op)) sums_->Flush();
   SetPlace(inst);
   switch (ir::ClassOf(data.op)) {
     case OpClass::Arithmetic:
@@ -158,17 +133,16 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
 
 void BodyEmitter::EmitCheck(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
-  if (data.op == Op::StatusRaise)
-    hooks_.Raise(StatusCode::AdstackOverflow, data.component, values_.Index(kernel_.Operand(inst, 0)));
-  if (data.op == Op::Assert && (config_.assertions || (data.flags & ir::kFlagPromise) != 0)) EmitAssert(inst);
+  if (data.op == Op::Print) return;
+  ADC_CHECK(data.op == Op::StatusRaise, "a check that raising makes a branch of");
+  Value* needed = data.operand_count != 0 ? values_.Index(kernel_.Operand(inst, 0)) : nullptr;
+  hooks_.Raise(CodeOf(data), data.component, needed);
 }
 
 void BodyEmitter::EmitRow(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (data.op == Op::RowLoad || data.op == Op::RowStore) return memory_.EmitRowAccess(inst);
-  Value* wide = data.op == Op::RowClaim  ? hooks_.Row(data.attr)
-                : data.op == Op::RowBase ? hooks_.StackOffset(data.attr)
-                                         : hooks_.StackCapacity(data.attr);
+  Value* wide = data.op == Op::RowClaim ? hooks_.Row(data.attr) : hooks_.StackCapacity(data.attr);
   ir::Value result = kernel_.Result(inst);
   values_.Bind(result, builder_.CreateTrunc(wide, scalars_.RegisterType(kernel_.TypeOf(result).scalar)));
 }
@@ -210,12 +184,12 @@ uint32_t Weight(const ir::Function& kernel, ir::Block block, bool* touches_rows)
 /// Several turns of a short loop over the slots of a row at once: their loads do not wait for one another, so
 /// that a thread has as many under way as there are copies.
 void BodyEmitter::UnrollForRows(llvm::BranchInst* latch, ir::Block body) {
-  constexpr uint32_t kMost = 8, kRoom = 192;
+  constexpr uint32_t kMost = 8, kMostWeight = 192;
   bool touches_rows = false;
   uint32_t weight = Weight(kernel_, body, &touches_rows);
   if (hooks_.Wave() == nullptr || !touches_rows) return;
   uint32_t count = kMost;
-  while (count > 1 && count * weight > kRoom) count /= 2;
+  while (count > 1 && count * weight > kMostWeight) count /= 2;
   if (count == 1) return;
   llvm::LLVMContext& context = builder_.getContext();
   llvm::Metadata* wish[] = {llvm::MDString::get(context, "llvm.loop.unroll.count"),
@@ -357,6 +331,8 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
   llvm::SmallVector<Arm, 2> arms;
   for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
     builder_.SetInsertPoint(side == 0 ? then_block : else_block);
+    bool tells = (data.flags & (side == 0 ? ir::kFlagThenCounters : ir::kFlagElseCounters)) != 0;
+    if (tells && tell_counters_) tell_counters_();
     EmitBlock(data.regions[side]);
     llvm::SmallVector<Value*> values =
         data.result_count != 0 ? Yielded(data.regions[side]) : llvm::SmallVector<Value*>();
@@ -371,17 +347,6 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
     for (const Arm& arm : arms) result->addIncoming(arm.values[n], arm.end);
     values_.Bind(kernel_.Result(inst, n), result);
   }
-}
-
-void BodyEmitter::EmitAssert(ir::Inst inst) {
-  llvm::BasicBlock* failed = NewBlock("assert_failed");
-  llvm::BasicBlock* held = NewBlock("assert_held");
-  builder_.CreateCondBr(values_.Get(kernel_.Operand(inst, 0)), held, failed);
-  builder_.SetInsertPoint(failed);
-  bool promise = (kernel_[inst].flags & ir::kFlagPromise) != 0;
-  hooks_.Raise(promise ? StatusCode::WritePromise : StatusCode::Assertion, checks_.number_of[inst], nullptr);
-  builder_.CreateBr(held);
-  builder_.SetInsertPoint(held);
 }
 
 }  // namespace adc::codegen

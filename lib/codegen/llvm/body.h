@@ -25,20 +25,14 @@ namespace adc::codegen {
 class BodyEmitter {
  public:
   BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              TargetHooks& hooks, const BodyConfig& config, const AliasScopes& aliases,
-              const KernelChecks& checks, DebugLines* lines);
+              TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases, DebugLines* lines);
 
   ValueTable& values() { return values_; }
   MemoryEmitter& memory() { return memory_; }
   SumEmitter& sums() { return *sums_; }
 
-  /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
-  /// instead.
-  void SetLate(const SideTable<ir::Inst, ir::Block>& late);
-  /// What is to be emitted at the beginning of `block`.
-  void SetAtStart(ir::Block block, std::function<void()> emit) { at_start_.Set(block) = std::move(emit); }
-  /// Per loop, reads after it that EmitRange is to make before it.
-  void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
+  /// What tells the counters of the parallel loop apart, in the branch that alone reads them.
+  void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -51,7 +45,6 @@ class BodyEmitter {
   void UnrollForRows(llvm::BranchInst* latch, ir::Block body);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
-  void EmitAssert(ir::Inst inst);
   void EmitCheck(ir::Inst inst);
   void EmitRow(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
@@ -66,8 +59,6 @@ class BodyEmitter {
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
-  BodyConfig config_;
-  const KernelChecks& checks_;
   DebugLines* lines_;
   analysis::Decisions decisions_;
   ScalarEmitter scalars_;
@@ -76,11 +67,7 @@ class BodyEmitter {
   std::unique_ptr<SumEmitter> sums_;
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
-  SideTable<ir::Inst, std::vector<ir::Inst>> early_;
-  IndexSet<ir::Inst> loaded_early_;
-  IndexSet<ir::Inst> late_;  ///< left out of ranges
-  SideTable<ir::Block, std::function<void()>> at_start_;
-  SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
+  std::function<void()> tell_counters_;
 };
 
 }  // namespace adc::codegen

@@ -30,8 +30,8 @@ llvm::Function* MakeHelper(llvm::Module& module, const std::string& name, llvm::
 }
 
 /// Adds `value` to the cell at `address`, an integer.
-void PayCell(llvm::IRBuilder<>& builder, const target::Target& target, Scalar scalar, Value* address,
-             Value* value) {
+void AddToCell(llvm::IRBuilder<>& builder, const target::Target& target, Scalar scalar, Value* address,
+               Value* value) {
   auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
   AtomicCell cell{builder.CreateIntToPtr(address, builder.getPtrTy()), value->getType(),
                   llvm::Align(ir::ByteSize(scalar))};
@@ -40,13 +40,13 @@ void PayCell(llvm::IRBuilder<>& builder, const target::Target& target, Scalar sc
 
 }  // namespace
 
-void GatherTables::BeginGathered(const ChunkSums& sums) {
+void GatherTables::BeginGathered(const PrivateSums& sums) {
   for (ir::Inst first : sums.gathered) {
     Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
     auto* tags = hooks_.Local(llvm::ArrayType::get(builder_.getInt64Ty(), kSlots), "tags");
-    auto* owed = hooks_.Local(llvm::ArrayType::get(scalars_.RegisterType(scalar), kSlots), "owed");
+    auto* partial = hooks_.Local(llvm::ArrayType::get(scalars_.RegisterType(scalar), kSlots), "sums");
     builder_.CreateMemSet(tags, builder_.getInt8(0), kSlots * 8, tags->getAlign());
-    tables_.push_back({first, scalar, tags, owed});
+    tables_.push_back({first, scalar, tags, partial});
   }
 }
 
@@ -66,21 +66,21 @@ void GatherTables::AddGathered(ir::Inst inst, uint32_t number) {
                         llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(known);
   llvm::Type* type = scalars_.RegisterType(table.scalar);
-  Value* place = builder_.CreateInBoundsGEP(type, table.owed, slot);
-  Value* owed = builder_.CreateLoad(type, place);
-  builder_.CreateStore(Combine(Reduction::Add, false, table.scalar, owed, value), place);
+  Value* place = builder_.CreateInBoundsGEP(type, table.partial, slot);
+  Value* partial = builder_.CreateLoad(type, place);
+  builder_.CreateStore(Combine(Reduction::Add, false, table.scalar, partial, value), place);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(other);
   llvm::CallInst* call =
-      builder_.CreateCall(OweFunction(table.scalar), {table.tags, table.owed, slot, address, value});
+      builder_.CreateCall(ReplaceFunction(table.scalar), {table.tags, table.partial, slot, address, value});
   aliases_.Mark(call, inst, false);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(done);
 }
 
-llvm::Function* GatherTables::OweFunction(Scalar scalar) {
+llvm::Function* GatherTables::ReplaceFunction(Scalar scalar) {
   llvm::Module* module = builder_.GetInsertBlock()->getModule();
-  std::string name = std::string("adc.owe.") + ir::Spelling(scalar);
+  std::string name = std::string("adc.replace.") + ir::Spelling(scalar);
   if (llvm::Function* known = module->getFunction(name)) return known;
   llvm::IRBuilder<> b(module->getContext());
   llvm::Type* word = b.getInt64Ty();
@@ -92,26 +92,26 @@ llvm::Function* GatherTables::OweFunction(Scalar scalar) {
     return llvm::BasicBlock::Create(module->getContext(), label, helper);
   };
   llvm::BasicBlock* head = block("entry");
-  llvm::BasicBlock* pay = block("pay");
+  llvm::BasicBlock* flush = block("flush");
   llvm::BasicBlock* take = block("take");
   b.SetInsertPoint(head);
   Value* tag_place = b.CreateInBoundsGEP(word, helper->getArg(0), helper->getArg(2));
-  Value* owed_place = b.CreateInBoundsGEP(type, helper->getArg(1), helper->getArg(2));
+  Value* sum_place = b.CreateInBoundsGEP(type, helper->getArg(1), helper->getArg(2));
   Value* tag = b.CreateLoad(word, tag_place);
-  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, take);
-  b.SetInsertPoint(pay);
-  PayCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, owed_place));
+  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), flush, take);
+  b.SetInsertPoint(flush);
+  AddToCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, sum_place));
   b.CreateBr(take);
   b.SetInsertPoint(take);
   b.CreateStore(helper->getArg(3), tag_place);
-  b.CreateStore(helper->getArg(4), owed_place);
+  b.CreateStore(helper->getArg(4), sum_place);
   b.CreateRetVoid();
   return helper;
 }
 
-llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
+llvm::Function* GatherTables::FlushAllFunction(Scalar scalar) {
   llvm::Module* module = builder_.GetInsertBlock()->getModule();
-  std::string name = std::string("adc.settle.") + ir::Spelling(scalar);
+  std::string name = std::string("adc.flush.all.") + ir::Spelling(scalar);
   if (llvm::Function* known = module->getFunction(name)) return known;
   llvm::IRBuilder<> b(module->getContext());
   llvm::Type* word = b.getInt64Ty();
@@ -123,7 +123,7 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
   };
   llvm::BasicBlock* head = block("entry");
   llvm::BasicBlock* look = block("look");
-  llvm::BasicBlock* pay = block("pay");
+  llvm::BasicBlock* flush = block("flush");
   llvm::BasicBlock* next = block("next");
   llvm::BasicBlock* done = block("done");
   b.SetInsertPoint(head);
@@ -132,10 +132,10 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
   llvm::PHINode* slot = b.CreatePHI(word, 2);
   slot->addIncoming(b.getInt64(0), head);
   Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
-  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), pay, next);
-  b.SetInsertPoint(pay);
-  PayCell(b, hooks_.Description(), scalar, tag,
-          b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
+  b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), flush, next);
+  b.SetInsertPoint(flush);
+  AddToCell(b, hooks_.Description(), scalar, tag,
+            b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
   b.CreateBr(next);
   b.SetInsertPoint(next);
   Value* following = b.CreateAdd(slot, b.getInt64(1));
@@ -149,17 +149,17 @@ llvm::Function* GatherTables::SettleFunction(Scalar scalar) {
 void GatherTables::EndSums(const std::vector<Sum>& sums) {
   for (const Sum& sum : sums) {
     if (Value* touched = TouchedOf(sum, TotalOf(sum))) {
-      PayIf(touched, sum, nullptr);
+      UpdateIf(touched, sum, nullptr);
     } else {
-      Pay(sum, TotalOf(sum));
+      Update(sum, TotalOf(sum));
     }
   }
 }
 
 void GatherTables::EndGathered() {
   for (const Table& table : tables_)
-    aliases_.Mark(builder_.CreateCall(SettleFunction(table.scalar), {table.tags, table.owed}), table.first,
-                  false);
+    aliases_.Mark(builder_.CreateCall(FlushAllFunction(table.scalar), {table.tags, table.partial}),
+                  table.first, false);
   tables_.clear();
 }
 

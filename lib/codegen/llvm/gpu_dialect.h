@@ -21,7 +21,7 @@ class GpuDialect {
   virtual void MakeEntry(llvm::Function& function, uint32_t block_size) const = 0;
   /// Most threads of the entry only look whether there is work for them: that many should look at once, even
   /// if each gets fewer registers for its work.
-  virtual void MakeCrowd(llvm::Function&, uint32_t /*block_size*/) const {}
+  virtual void RaiseOccupancy(llvm::Function&, uint32_t /*block_size*/) const {}
   /// Attributes that every function of the module needs, entry or not.
   virtual void MakeFunction(llvm::Function& function) const = 0;
   /// LLVM's name of the scope in which all threads of a launch see an atomic update; empty: the whole system.

@@ -5,7 +5,7 @@
 //                             all threads of the block meet: sums
 //
 // The counters are digits of t. Where only a branch behind a gate uses them for more than flat accesses
-// (codegen/common/flat_access.h), they are told apart in there, since most iterations end at the gate. A
+// (raise/flat_access.h), they are told apart in there, since most iterations end at the gate. A
 // short body that only counts takes four iterations at a time.
 
 #include "codegen/llvm/gpu_loop.h"
@@ -14,13 +14,8 @@
 #include <optional>
 
 #include "analysis/tasks.h"
-#include "codegen/common/early_reads.h"
-#include "codegen/common/flat_access.h"
-#include "codegen/common/gate.h"
-#include "codegen/common/late_prologue.h"
 #include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
-#include "codegen/common/stale_bounds.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
@@ -52,10 +47,8 @@ class LoopEmitter {
     builder_.CreateRetVoid();
   }
 
-  void EmitParallel(const analysis::Task& task, bool unchecked) {
-    ChunkSums sums;
-    unchecked_ = unchecked;
-    if (unchecked) sums = FindChunkSums(kernel_, task.first, task.parallel);
+  void EmitParallel(const analysis::Task& task) {
+    PrivateSums sums = SumsOf(kernel_, task.parallel);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
     llvm::BasicBlock* some = NewBlock("some");
@@ -65,14 +58,11 @@ class LoopEmitter {
     bool together = !sums.sums.empty();
     if (together) first = hooks_.FirstOfBlock();
     // Bounds that have grown from no iteration at all are seen by who comes in first.
-    bool guarded = BoundsReadMemory(kernel_, task.parallel);
+    bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
     Value* least = builder_.getInt64(1);
     Value* looking = guarded ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, limit, least) : limit;
     builder_.CreateCondBr(builder_.CreateICmpULT(first, looking), some, done);
     builder_.SetInsertPoint(some);
-    // A checked access branches, and stays where it is.
-    if (unchecked) body_.SetEarly(FindEarlyReads(kernel_));
-    body_.SetLate(FindLatePrologue(kernel_, task.first, task.parallel, sums));
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
@@ -114,17 +104,14 @@ class LoopEmitter {
   }
 
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
-    ir::Block body = kernel_[loop].regions[0];
-    ir::Block of_counters = unchecked_ ? BlockOfCounters(kernel_, loop) : body;
-    bool flat = !of_counters.Valid();
-    if (ir::IsCounting(kernel_.role) && (flat || axes.size() <= 1) && IsShort(body)) {
+    uint8_t flags = kernel_[loop].flags;
+    bool flat = (flags & ir::kFlagFlat) != 0;
+    if ((flags & ir::kFlagFours) != 0 && (flat || axes.size() <= 1)) {
       EmitInFours(loop, axes, flat, exit);
       return;
     }
-    // Most iterations end at the gate, and need no counters.
-    bool late = !flat && of_counters != body && axes.size() > 1 && HasGate(kernel_, loop);
     std::optional<IterationDigits> digits;
-    if (axes.size() > 1 && !late && !flat) {
+    if (axes.size() > 1 && !flat) {
       digits.emplace(builder_, axes);
       digits->Start(hooks_.Thread(), hooks_.Threads(), hooks_.Iterations());
     }
@@ -135,16 +122,15 @@ class LoopEmitter {
     llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
     iteration->addIncoming(hooks_.Thread(), before);
     if (digits) digits->Enter(before);
-    auto bind_late = [&] {
+    for (size_t n = 0; n < axes.size() && !flat; ++n)
+      BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
+    body_.SetTellCounters([&] {
       IterationDigits here(builder_, axes);
       here.SplitHere(iteration);
       for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], here.Digit(n));
-    };
-    if (late) body_.SetAtStart(of_counters, bind_late);
-    for (size_t n = 0; n < axes.size() && !late && !flat; ++n)
-      BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
+    });
     EmitIteration(loop, iteration);
-    if (late) body_.SetAtStart(of_counters, nullptr);
+    body_.SetTellCounters(nullptr);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
     if (digits) digits->Advance();
@@ -206,19 +192,6 @@ class LoopEmitter {
     body_.memory().SetIteration({}, nullptr);
   }
 
-  /// Without loops, and little of it.
-  bool IsShort(ir::Block block) const {
-    constexpr size_t kMost = 24;  // instructions of a block
-    bool is_short = kernel_[block].insts.size() <= kMost;
-    for (ir::Inst inst : kernel_[block].insts) {
-      if (!is_short || !ir::HasRegions(kernel_[inst].op)) continue;
-      is_short = kernel_[inst].op == ir::Op::If;
-      for (ir::Block region : kernel_[inst].regions)
-        is_short = is_short && (!region.Valid() || IsShort(region));
-    }
-    return is_short;
-  }
-
   /// Threads run this loop once or a few times, and there are many of them: copies of the body, or registers
   /// that hold what does not change, would cost more than they save.
   llvm::MDNode* LeftAsItIs() {
@@ -245,7 +218,6 @@ class LoopEmitter {
   GpuTask& hooks_;
   BodyEmitter& body_;
   DebugLines* lines_;
-  bool unchecked_ = false;  ///< no access is checked against the extents
 };
 
 /// The size of the blocks of a task: what was asked for or the target's, in whole waves.
@@ -267,7 +239,6 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
     if (diag::Status fits = CheckLaunchWords(module, what, config.target); !fits) return fits.Failure();
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
-    KernelChecks checks = NumberChecks(kernel);
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
     std::vector<EntryCode>& of_kernel = entries.emplace_back();
     for (uint32_t number = 0; number < tasks.size(); ++number) {
@@ -289,13 +260,14 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
         lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
         builder.SetCurrentDebugLocation(lines->At({}));
       }
-      BodyEmitter body(module, kernel, builder, hooks, config.Body(), aliases, checks, lines);
+      BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
       LoopEmitter emitter(module, kernel, builder, hooks, body, lines);
       if (serial) {
         emitter.EmitSerial(task);
       } else {
-        if (HasGate(kernel, task.parallel)) dialect.MakeCrowd(*hooks.Entry(), entry.block_size);
-        emitter.EmitParallel(task, !config.check_bounds);
+        if ((kernel[task.parallel].flags & ir::kFlagSparse) != 0)
+          dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size);
+        emitter.EmitParallel(task);
         entry.shared_bytes = body.sums().SharedBytes();
       }
     }

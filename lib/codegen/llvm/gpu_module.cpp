@@ -22,7 +22,7 @@ void CheckModule(const llvm::Module& module) {
 diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                  const CodeConfig& config, const GpuDialect& dialect,
                                  const WritePayload& write) {
-  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
+  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
   ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
   TargetCode code;
   for (const KernelToEmit& what : kernels) {

@@ -36,16 +36,16 @@ constexpr uint32_t kMostShared = 8u << 10;
 
 bool LaneSums::IsNeighbour(ir::Inst inst, uint32_t component) const {
   const ir::InstData& data = kernel_[inst];
-  const Owed& last = owed_.back();
-  if (owed_.size() == kMostComponents || kernel_[last.inst].attr != data.attr ||
+  const Pending& last = pending_.back();
+  if (pending_.size() == kMostComponents || kernel_[last.inst].attr != data.attr ||
       kernel_[last.inst].index_count != data.index_count)
     return false;
   for (uint32_t n = 0; n < 1u + data.index_count; ++n) {
     if (kernel_.Operand(last.inst, n) != kernel_.Operand(inst, n)) return false;
   }
   // From either end: components come up or down.
-  bool up = owed_.size() == 1 || owed_[0].component < owed_[1].component;
-  bool down = owed_.size() == 1 || owed_[0].component > owed_[1].component;
+  bool up = pending_.size() == 1 || pending_[0].component < pending_[1].component;
+  bool down = pending_.size() == 1 || pending_[0].component > pending_[1].component;
   return (up && component == last.component + 1) || (down && component + 1 == last.component);
 }
 
@@ -53,48 +53,51 @@ void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   ir::Value operand = kernel_.AccessValues(inst)[0];
   Scalar scalar = kernel_.TypeOf(operand).scalar;
   uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
-  if (!owed_.empty() && !IsNeighbour(inst, component)) Flush();
+  if (!pending_.empty() && !IsNeighbour(inst, component)) Flush();
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
-  owed_.push_back({inst, component, value});
+  pending_.push_back({inst, component, value});
 }
 
 void LaneSums::Flush() {
-  if (owed_.empty()) return;
-  if (owed_.back().component < owed_.front().component) std::reverse(owed_.begin(), owed_.end());
-  ir::Inst first = owed_.front().inst;
+  if (pending_.empty()) return;
+  if (pending_.back().component < pending_.front().component) std::reverse(pending_.begin(), pending_.end());
+  ir::Inst first = pending_.front().inst;
   Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
   llvm::SmallVector<Value*> operands{memory_.AddressOf(first)};
-  for (const Owed& owed : owed_) operands.push_back(owed.value);
-  llvm::Function* pay = PayFunction(scalar, static_cast<uint32_t>(owed_.size()), operands[0]->getType());
-  aliases_.Mark(builder_.CreateCall(pay, operands), first, false);
-  owed_.clear();
+  for (const Pending& pending : pending_) operands.push_back(pending.value);
+  llvm::Function* flush =
+      FlushFunction(scalar, static_cast<uint32_t>(pending_.size()), operands[0]->getType());
+  aliases_.Mark(builder_.CreateCall(flush, operands), first, false);
+  pending_.clear();
 }
 
-llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type* pointer) {
+llvm::Function* LaneSums::FlushFunction(Scalar scalar, uint32_t count, llvm::Type* pointer) {
   llvm::Function* user = builder_.GetInsertBlock()->getParent();
   llvm::Module* module = user->getParent();
-  std::string name = std::string("adc.pay.") + ir::Spelling(scalar) + "." + std::to_string(count);
+  std::string name = std::string("adc.flush.") + ir::Spelling(scalar) + "." + std::to_string(count);
   if (llvm::Function* known = module->getFunction(name)) return known;
   const GpuDialect& wave = *hooks_.Wave();
   llvm::Type* type = scalars_.RegisterType(scalar);
   llvm::SmallVector<llvm::Type*> parameters(1 + count, type);
   parameters[0] = pointer;
-  auto* pay = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
-                                     llvm::GlobalValue::InternalLinkage, name, *module);
-  pay->setDoesNotThrow();
-  pay->setConvergent();
-  pay->setWillReturn();
-  pay->setOnlyAccessesInaccessibleMemOrArgMem();
-  pay->addParamAttr(0, llvm::Attribute::NoCapture);
-  wave.MakeFunction(*pay);
-  auto block = [&](const char* label) { return llvm::BasicBlock::Create(module->getContext(), label, pay); };
+  auto* flush = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
+                                       llvm::GlobalValue::InternalLinkage, name, *module);
+  flush->setDoesNotThrow();
+  flush->setConvergent();
+  flush->setWillReturn();
+  flush->setOnlyAccessesInaccessibleMemOrArgMem();
+  flush->addParamAttr(0, llvm::Attribute::NoCapture);
+  wave.MakeFunction(*flush);
+  auto block = [&](const char* label) {
+    return llvm::BasicBlock::Create(module->getContext(), label, flush);
+  };
   llvm::BasicBlock* head = block("entry");
   llvm::BasicBlock* alone = block("alone");
   llvm::BasicBlock* several = block("several");
   llvm::BasicBlock* done = block("done");
   llvm::IRBuilder<> b(head);
-  Value* address = pay->getArg(0);
+  Value* address = flush->getArg(0);
   auto update = [&](llvm::ArrayRef<Value*> values) {
     auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
     for (uint32_t n = 0; n < count; ++n) {
@@ -105,7 +108,7 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
     b.CreateBr(done);
   };
   llvm::SmallVector<Value*> own;
-  for (uint32_t n = 0; n < count; ++n) own.push_back(pay->getArg(1 + n));
+  for (uint32_t n = 0; n < count; ++n) own.push_back(flush->getArg(1 + n));
   Value* active = wave.ActiveLanes(b);
   Value* lanes = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active);
   b.CreateCondBr(b.CreateICmpULE(lanes, llvm::ConstantInt::get(lanes->getType(), kFewLanes)), alone, several);
@@ -158,14 +161,14 @@ llvm::Function* LaneSums::PayFunction(Scalar scalar, uint32_t count, llvm::Type*
   update(llvm::SmallVector<Value*>(sums.begin(), sums.end()));
   b.SetInsertPoint(done);
   b.CreateRetVoid();
-  return pay;
+  return flush;
 }
 
 Value* LaneSums::TotalOverLanes(const Sum& sum, Value* own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
   for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
     Value* other = wave.ReadScalarAcross(builder_, own, distance);
-    own = Combine(sum.what->reduction, false, sum.scalar, own, other);
+    own = Combine(sum.what->reduction, false, sum.what->scalar, own, other);
   }
   return own;
 }
@@ -237,7 +240,7 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
     bytes += (waves * ir::ByteSize(scalar) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   };
   for (size_t n = 0; n < sums.size(); ++n) {
-    add(sums[n].scalar, reduced[n].total, StartOf(sums[n]));
+    add(sums[n].what->scalar, reduced[n].total, StartOf(sums[n]));
     if (reduced[n].touched != nullptr) add(Scalar::I1, reduced[n].touched, builder_.getFalse());
   }
   if (waves == 1 || bytes > kMostShared) return nullptr;
@@ -285,7 +288,7 @@ void LaneSums::EndSums(const std::vector<Sum>& sums) {
     Value* chosen = leads;
     Value* touched = sums[n].shows ? TouchedOf(sums[n], reduced[n].total) : reduced[n].touched;
     if (touched != nullptr) chosen = builder_.CreateAnd(chosen, touched);
-    PayIf(chosen, sums[n], reduced[n].total);
+    UpdateIf(chosen, sums[n], reduced[n].total);
   }
   if (done == nullptr) return;
   builder_.CreateBr(done);

@@ -6,7 +6,7 @@
 // waves of the block through shared memory, and one thread updates the cell. Gathered sums are flushed by the
 // lanes that have come to them together: those with the same cell add up first, and one of them makes one
 // atomic update. Neighbouring components of one cell, which are summed one after another, are flushed as one
-// (adc.pay.<type>.<count>).
+// (adc.flush.<type>.<count>).
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/sums.h"
@@ -19,7 +19,7 @@ class LaneSums final : public SumEmitter {
   uint32_t SharedBytes() const override { return shared_bytes_; }
 
  private:
-  struct Owed {
+  struct Pending {
     ir::Inst inst;
     uint32_t component = 0;
     llvm::Value* value = nullptr;
@@ -31,7 +31,7 @@ class LaneSums final : public SumEmitter {
   };
 
   void Flush() override;
-  void BeginGathered(const ChunkSums&) override {}
+  void BeginGathered(const PrivateSums&) override {}
   void AddGathered(ir::Inst inst, uint32_t number) override;
   void EndSums(const std::vector<Sum>& sums) override;
   void EndGathered() override {}
@@ -48,12 +48,12 @@ class LaneSums final : public SumEmitter {
   /// Memory of the block.
   llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
-  /// adc.pay.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
+  /// adc.flush.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
   /// which lie one after the other from `address` on.
-  llvm::Function* PayFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
+  llvm::Function* FlushFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
 
   uint32_t shared_bytes_ = 0;
-  std::vector<Owed> owed_;  ///< components of one cell, for Flush
+  std::vector<Pending> pending_;  ///< components of one cell, for Flush
 };
 
 }  // namespace adc::codegen

@@ -72,9 +72,9 @@ llvm::PreservedAnalyses LoadsEarly::run(llvm::Function& function, llvm::Function
     if (loop->getNumBlocks() == 1) changed = MoveLoads(*loop->getHeader(), aliases) || changed;
   }
   if (!changed) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses kept;
-  kept.preserveSet<llvm::CFGAnalyses>();
-  return kept;
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
 }
 
 }  // namespace adc::codegen

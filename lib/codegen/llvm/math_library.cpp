@@ -212,7 +212,7 @@ class ErrorText {
 
  private:
   struct Handler final : llvm::DiagnosticHandler {
-    explicit Handler(std::string& kept) : text(kept) {}
+    explicit Handler(std::string& out) : text(out) {}
     bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
       if (info.getSeverity() == llvm::DS_Error) {
         llvm::raw_string_ostream stream(text);

@@ -1,6 +1,5 @@
 #include "codegen/llvm/memory.h"
 
-#include "codegen/common/flat_access.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -70,8 +69,7 @@ Value* MemoryEmitter::ElementOf(ir::Inst inst) {
   uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
   std::span<const ir::Value> indices = kernel_.Indices(inst);
   size_t flat = indices.size();  // the indices from here on are the flat iteration
-  if (iteration_ != nullptr && IsFlat(kernel_, loop_, inst))
-    flat -= kernel_[kernel_[loop_].regions[0]].params.size();
+  if ((kernel_[inst].flags & ir::kFlagFlat) != 0) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
   Value* position = nullptr;
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (position != nullptr) position = builder_.CreateNSWMul(position, hooks_.Extent(param, axis));
@@ -113,69 +111,12 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   return cell;
 }
 
-Value* MemoryEmitter::InRange(ir::Inst inst) {
-  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
-  Value* all = builder_.getTrue();
-  uint32_t axis = 0;
-  for (ir::Value index : kernel_.Indices(inst)) {
-    Value* extent = nullptr;
-    switch (KindOf(inst)) {
-      case BaseKind::Buffer:
-        extent = hooks_.Extent(base.number, axis);
-        break;
-      case BaseKind::Layout:
-        extent =
-            builder_.getInt64(module_.layouts[base.type.count].fields[kernel_[inst].attr].axes[axis].extent);
-        break;
-      case BaseKind::Local:
-      case BaseKind::Constant:
-        extent = builder_.getInt64(base.type.count);
-        break;
-    }
-    all = builder_.CreateAnd(all, builder_.CreateICmpULT(values_.Index(index), extent));
-    ++axis;
-  }
-  return all;
-}
-
 void MemoryEmitter::EmitAccess(ir::Inst inst) {
-  if (config_.check_bounds && kernel_[inst].index_count != 0) {
-    EmitChecked(inst);
-    return;
-  }
-  Value* result = EmitUnchecked(inst);
+  Value* result = Access(inst);
   if (result != nullptr && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
 }
 
-void MemoryEmitter::EmitChecked(ir::Inst inst) {
-  llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  llvm::LLVMContext& context = builder_.getContext();
-  auto* inside = llvm::BasicBlock::Create(context, "in_range", function);
-  auto* outside = llvm::BasicBlock::Create(context, "out_of_range", function);
-  auto* join = llvm::BasicBlock::Create(context, "accessed", function);
-  builder_.CreateCondBr(InRange(inst), inside, outside);
-  builder_.SetInsertPoint(inside);
-  Value* result = EmitUnchecked(inst);
-  llvm::BasicBlock* inside_end = builder_.GetInsertBlock();
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(outside);
-  hooks_.Raise(StatusCode::IndexOutOfBounds, checks_.number_of[inst], nullptr);
-  llvm::BasicBlock* outside_end = builder_.GetInsertBlock();
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
-  if (kernel_[inst].result_count == 0) return;
-  llvm::PHINode* merged = builder_.CreatePHI(result->getType(), 2);
-  merged->addIncoming(result, inside_end);
-  merged->addIncoming(llvm::Constant::getNullValue(result->getType()), outside_end);
-  values_.Bind(kernel_.Result(inst), merged);
-}
-
-void MemoryEmitter::ReadAhead(ir::Inst inst) {
-  Cell cell = CellOf(inst);
-  old_ahead_.Set(inst) = Load(inst, cell);
-}
-
-Value* MemoryEmitter::EmitUnchecked(ir::Inst inst) {
+Value* MemoryEmitter::Access(ir::Inst inst) {
   Cell cell = CellOf(inst);
   const ir::InstData& data = kernel_[inst];
   if (data.op == Op::Load) return Load(inst, cell);
@@ -243,8 +184,7 @@ Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<V
 }
 
 Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
-  Value* old = old_ahead_.Get(inst);
-  if (old == nullptr) old = Load(inst, cell);
+  Value* old = Load(inst, cell);
   Store(inst, cell, Combine(op, cell.scalar, old, operands));
   return old;
 }
@@ -314,9 +254,12 @@ void MemoryEmitter::EmitRowAccess(ir::Inst inst) {
   bool is_load = data.op == Op::RowLoad;
   ir::Value typed = is_load ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
   Scalar scalar = kernel_.TypeOf(typed).scalar;
-  Value* address = hooks_.RowAddress(values_.Index(kernel_.Operand(inst, 0)),
-                                     values_.Index(kernel_.Operand(inst, 1)), ir::ByteSize(scalar));
-  llvm::Align alignment(ir::ByteSize(scalar));
+  uint32_t size = ir::ByteSize(scalar);
+  Value* byte = values_.Index(kernel_.Operand(inst, 1));
+  if (size > 1) byte = builder_.CreateMul(byte, builder_.getInt64(size));
+  byte = builder_.CreateAdd(hooks_.StackOffset(data.attr), byte);
+  Value* address = hooks_.RowAddress(values_.Index(kernel_.Operand(inst, 0)), byte, size);
+  llvm::Align alignment(size);
   if (is_load) {
     auto* load = builder_.CreateAlignedLoad(scalars_.MemoryType(scalar), address, alignment);
     aliases_.MarkRow(load);

@@ -6,7 +6,6 @@
 // layout, where an index splits into one digit per `dense` level. Atomics are relaxed: a task orders nothing
 // but its end.
 
-#include "codegen/common/checks.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/atomic_update.h"
 #include "codegen/llvm/values.h"
@@ -16,17 +15,14 @@ namespace adc::codegen {
 class MemoryEmitter {
  public:
   MemoryEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-                TargetHooks& hooks, ScalarEmitter& scalars, ValueTable& values, const AliasScopes& aliases,
-                const KernelChecks& checks, const BodyConfig& config)
+                TargetHooks& hooks, ScalarEmitter& scalars, ValueTable& values, const AliasScopes& aliases)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
         hooks_(hooks),
         scalars_(scalars),
         values_(values),
-        aliases_(aliases),
-        checks_(checks),
-        config_(config) {}
+        aliases_(aliases) {}
 
   /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
@@ -39,9 +35,6 @@ class MemoryEmitter {
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
-  /// Reads what the plain update `inst` will update, here and now: nothing writes it before EmitAccess comes
-  /// to the update.
-  void ReadAhead(ir::Inst inst);
   /// The atomic update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
   /// `access`. A wider scalar than the cell's is rounded after the update.
   void EmitAtomic(ir::Inst access, ir::Op op, ir::Scalar scalar, llvm::Value* value);
@@ -62,12 +55,9 @@ class MemoryEmitter {
   /// The element that the indices of an access to a buffer or an array name, i64.
   llvm::Value* ElementOf(ir::Inst inst);
   llvm::Value* LayoutOffset(const ir::LayoutField& field, ir::Inst inst);
-  /// i1: every index is in range.
-  llvm::Value* InRange(ir::Inst inst);
   llvm::Value* ArrayAddress(ir::Value base);
-  void EmitChecked(ir::Inst inst);
-  /// The access itself; its result in register form, or null.
-  llvm::Value* EmitUnchecked(ir::Inst inst);
+  /// The access; its result in register form, or null.
+  llvm::Value* Access(ir::Inst inst);
   llvm::Value* Load(ir::Inst inst, const Cell& cell);
   void Store(ir::Inst inst, const Cell& cell, llvm::Value* value);
   llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands);
@@ -88,12 +78,9 @@ class MemoryEmitter {
   ScalarEmitter& scalars_;
   ValueTable& values_;
   const AliasScopes& aliases_;
-  const KernelChecks& checks_;
-  const BodyConfig& config_;
   bool in_loop_ = false;
   ir::Inst loop_;
   llvm::Value* iteration_ = nullptr;
-  SideTable<ir::Inst, llvm::Value*> old_ahead_;  ///< of updates that were read ahead
   SideTable<ir::Value, llvm::Value*> arrays_;
 };
 

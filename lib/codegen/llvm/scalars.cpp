@@ -177,7 +177,7 @@ Value* ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Value* a, Value* b, bo
     if (op == Op::Shl) return builder_.CreateShl(a, amount);
     return is_signed ? builder_.CreateAShr(a, amount) : builder_.CreateLShr(a, amount);
   }
-  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv,
+  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv,
             "an operation that integers do not have");
   return Divide(op, scalar, a, b);
 }
@@ -197,8 +197,12 @@ Value* ScalarEmitter::Divide(Op op, Scalar scalar, Value* a, Value* b) {
   Value* is_zero = builder_.CreateICmpEQ(b, zero);
   if (!ir::IsSigned(scalar)) {
     Value* divisor = builder_.CreateSelect(is_zero, one, b);
-    bool quotient = op == Op::Div || op == Op::FloorDiv;
-    Value* result = quotient ? builder_.CreateUDiv(a, divisor) : builder_.CreateURem(a, divisor);
+    bool remainder = op == Op::Rem || op == Op::Mod;
+    Value* result = remainder ? builder_.CreateURem(a, divisor) : builder_.CreateUDiv(a, divisor);
+    if (op == Op::CeilDiv) {
+      Value* rest = builder_.CreateICmpNE(builder_.CreateURem(a, divisor), zero);
+      result = builder_.CreateAdd(result, builder_.CreateZExt(rest, type));
+    }
     return builder_.CreateSelect(is_zero, zero, result);
   }
   Value* minus_one = llvm::ConstantInt::getSigned(type, -1);
@@ -218,6 +222,12 @@ Value* ScalarEmitter::Divide(Op op, Scalar scalar, Value* a, Value* b) {
     Value* differ = builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero);
     Value* adjust = builder_.CreateAnd(differ, builder_.CreateICmpNE(remainder, zero));
     quotient = builder_.CreateSub(quotient, builder_.CreateZExt(adjust, type));
+  }
+  if (op == Op::CeilDiv) {
+    Value* remainder = builder_.CreateSRem(a, divisor);
+    Value* alike = builder_.CreateICmpSGE(builder_.CreateXor(remainder, divisor), zero);
+    Value* adjust = builder_.CreateAnd(alike, builder_.CreateICmpNE(remainder, zero));
+    quotient = builder_.CreateAdd(quotient, builder_.CreateZExt(adjust, type));
   }
   Value* result = builder_.CreateSelect(is_minus_one, builder_.CreateNeg(a), quotient);
   return builder_.CreateSelect(is_zero, zero, result);

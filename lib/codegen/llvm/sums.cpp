@@ -10,77 +10,17 @@ using ir::Op;
 using ir::Scalar;
 using llvm::Value;
 
-namespace {
-
-/// `type`: of a register of `scalar`, which for f16 may be its bits.
-llvm::Constant* Infinity(Scalar scalar, llvm::Type* type, bool negative) {
-  constexpr uint64_t kInfinityOfHalf = 0x7C00, kSignOfHalf = 0x8000;
-  if (scalar == Scalar::F16 && type->isIntegerTy())
-    return llvm::ConstantInt::get(type, kInfinityOfHalf | (negative ? kSignOfHalf : 0));
-  return llvm::ConstantFP::getInfinity(type, negative);
-}
-
-/// What a sum starts from: it leaves a cell as it is, to the bit.
-llvm::Constant* NeutralOf(Reduction reduction, Scalar scalar, llvm::Type* type) {
-  bool is_signed = ir::IsSigned(scalar);
-  uint32_t width = ir::BitWidth(scalar);
-  switch (reduction) {
-    case Reduction::Add:
-      return ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type) : llvm::ConstantInt::get(type, 0);
-    case Reduction::Min:
-      if (ir::IsFloat(scalar)) return Infinity(scalar, type, false);
-      return llvm::ConstantInt::get(
-          type, is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width));
-    case Reduction::Max:
-      if (ir::IsFloat(scalar)) return Infinity(scalar, type, true);
-      return llvm::ConstantInt::get(
-          type, is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getMinValue(width));
-    case Reduction::And:
-      return llvm::Constant::getAllOnesValue(type);
-    case Reduction::Or:
-    case Reduction::Xor:
-      return llvm::ConstantInt::get(type, 0);
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-Op AtomicOf(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::Add:
-      return Op::AtomicAdd;
-    case Reduction::Min:
-      return Op::AtomicMin;
-    case Reduction::Max:
-      return Op::AtomicMax;
-    case Reduction::And:
-      return Op::AtomicAnd;
-    case Reduction::Or:
-      return Op::AtomicOr;
-    case Reduction::Xor:
-      return Op::AtomicXor;
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-}  // namespace
-
 llvm::BasicBlock* SumEmitter::NewBlock(const char* name) {
   return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
 }
 
-void SumEmitter::Begin(const ChunkSums& sums) {
-  chunk_sums_ = &sums;
-  for (const ChunkSum& sum : sums.sums) {
-    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum.first)[0]).scalar;
-    // A long sum of f16 would soon stand still: it is rounded to f16 once, when it goes to its cell.
-    if (scalar == Scalar::F16 && sum.reduction == Reduction::Add) scalar = Scalar::F32;
-    Sum state{&sum, scalar, hooks_.Local(scalars_.RegisterType(scalar), "sum"), nullptr};
+void SumEmitter::Begin(const PrivateSums& sums) {
+  private_sums_ = &sums;
+  for (const PrivateSum& sum : sums.sums) {
+    Sum state{&sum, hooks_.Local(scalars_.RegisterType(sum.scalar), "sum"), nullptr};
     builder_.CreateStore(StartOf(state), state.total);
-    // An update that adds nothing may be made in vain where the cell exists for sure and stays the same to
-    // the bit.
-    bool harmless = kernel_[sum.first].index_count == 0 && sum.reduction == Reduction::Add;
-    state.shows = sum.conditional && !harmless && !ir::IsFloat(scalar);
-    if (sum.conditional && !harmless && !state.shows) {
+    state.shows = sum.touches && !ir::IsFloat(sum.scalar);
+    if (sum.touches && !state.shows) {
       state.touched = hooks_.Local(builder_.getInt1Ty(), "touched");
       builder_.CreateStore(builder_.getFalse(), state.touched);
     }
@@ -90,12 +30,12 @@ void SumEmitter::Begin(const ChunkSums& sums) {
 }
 
 bool SumEmitter::Accumulate(ir::Inst inst) {
-  if (chunk_sums_ == nullptr) return false;
-  if (uint32_t sum = chunk_sums_->sum_of.Get(inst); sum != ir::kNoAttr) {
+  if (private_sums_ == nullptr) return false;
+  if (uint32_t sum = private_sums_->sum_of.Get(inst); sum != ir::kNoAttr) {
     AddToSum(inst, sums_[sum]);
     return true;
   }
-  if (uint32_t gathered = chunk_sums_->gathered_of.Get(inst); gathered != ir::kNoAttr) {
+  if (uint32_t gathered = private_sums_->gathered_of.Get(inst); gathered != ir::kNoAttr) {
     AddGathered(inst, gathered);
     return true;
   }
@@ -123,7 +63,7 @@ Value* SumEmitter::Combine(Reduction reduction, bool subtract, Scalar scalar, Va
 }
 
 void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
-  Scalar scalar = sum.scalar;
+  Scalar scalar = sum.what->scalar;
   Scalar own = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
   Value* value = scalars_.Emit(Op::Cast, own, scalar, {values_.Get(kernel_.AccessValues(inst)[0])});
   Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
@@ -140,23 +80,23 @@ void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
   if (sum.touched != nullptr) builder_.CreateStore(builder_.getTrue(), sum.touched);
 }
 
-void SumEmitter::PayIf(Value* condition, const Sum& sum, Value* total) {
+void SumEmitter::UpdateIf(Value* condition, const Sum& sum, Value* total) {
   llvm::BasicBlock* update = NewBlock("sum_update");
   llvm::BasicBlock* done = NewBlock("sum_done");
   builder_.CreateCondBr(condition, update, done);
   builder_.SetInsertPoint(update);
-  Pay(sum, total);
+  Update(sum, total);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(done);
 }
 
-void SumEmitter::Pay(const Sum& sum, Value* total) {
-  memory_.EmitAtomic(sum.what->first, AtomicOf(sum.what->reduction), sum.scalar,
+void SumEmitter::Update(const Sum& sum, Value* total) {
+  memory_.EmitAtomic(sum.what->first, sum.what->Atomic(), sum.what->scalar,
                      total != nullptr ? total : TotalOf(sum));
 }
 
 llvm::Constant* SumEmitter::StartOf(const Sum& sum) const {
-  return NeutralOf(sum.what->reduction, sum.scalar, sum.total->getAllocatedType());
+  return scalars_.Constant(sum.what->scalar, sum.what->start);
 }
 
 Value* SumEmitter::TotalOf(const Sum& sum) {
@@ -173,7 +113,7 @@ void SumEmitter::End() {
   if (!sums_.empty()) EndSums(sums_);
   EndGathered();
   sums_.clear();
-  chunk_sums_ = nullptr;
+  private_sums_ = nullptr;
 }
 
 }  // namespace adc::codegen

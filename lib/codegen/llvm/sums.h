@@ -1,14 +1,16 @@
 #pragma once
-// Sums over the iterations of one worker (codegen/common/chunk_sums.h) as LLVM IR.
+// Sums over the iterations of one worker (codegen/common/private_sums.h) as LLVM IR.
 //
 // A sum into one cell is a local variable, which becomes a register, added to its cell when the worker has no
 // more iterations. What becomes of it then, and how sums into cells that change are gathered, depends on
 // whether the worker runs alone (gather_tables.h) or in step with others (lane_sums.h).
 
-#include "codegen/common/chunk_sums.h"
+#include "codegen/common/private_sums.h"
 #include "codegen/llvm/memory.h"
 
 namespace adc::codegen {
+
+using ir::Reduction;
 
 class SumEmitter {
  public:
@@ -24,7 +26,7 @@ class SumEmitter {
   virtual ~SumEmitter() = default;
 
   /// Prepares the sums of the parallel loop that is about to be emitted.
-  void Begin(const ChunkSums& sums);
+  void Begin(const PrivateSums& sums);
   /// Emits an accumulation into a sum; false, and nothing emitted, where `inst` belongs to none.
   bool Accumulate(ir::Inst inst);
   /// Ends what Accumulate may have put off. Called before control flow, and before what touches memory in
@@ -37,8 +39,7 @@ class SumEmitter {
 
  protected:
   struct Sum {
-    const ChunkSum* what = nullptr;
-    ir::Scalar scalar = ir::Scalar::F32;  ///< of the total; wider than the cell's for sums of f16
+    const PrivateSum* what = nullptr;
     llvm::AllocaInst* total = nullptr;
     llvm::AllocaInst* touched =
         nullptr;  ///< null where the cell may always be touched, or the total shows it
@@ -47,7 +48,7 @@ class SumEmitter {
     bool shows = false;
   };
 
-  virtual void BeginGathered(const ChunkSums& sums) = 0;
+  virtual void BeginGathered(const PrivateSums& sums) = 0;
   /// Adds `inst` to the gathered sum `number`.
   virtual void AddGathered(ir::Inst inst, uint32_t number) = 0;
   virtual void EndSums(const std::vector<Sum>& sums) = 0;
@@ -60,9 +61,9 @@ class SumEmitter {
   llvm::Value* TotalOf(const Sum& sum);
   /// i1, or null where the cell may always be touched. `total`: of the sum so far.
   llvm::Value* TouchedOf(const Sum& sum, llvm::Value* total);
-  /// Updates the cell of `sum` with `total`; PayIf: where `condition` holds. No total: that of the worker.
-  void Pay(const Sum& sum, llvm::Value* total);
-  void PayIf(llvm::Value* condition, const Sum& sum, llvm::Value* total);
+  /// Updates the cell of `sum` with `total`; UpdateIf: where `condition` holds. No total: that of the worker.
+  void Update(const Sum& sum, llvm::Value* total);
+  void UpdateIf(llvm::Value* condition, const Sum& sum, llvm::Value* total);
   llvm::BasicBlock* NewBlock(const char* name);
 
   const ir::Function& kernel_;
@@ -76,7 +77,7 @@ class SumEmitter {
  private:
   void AddToSum(ir::Inst inst, const Sum& sum);
 
-  const ChunkSums* chunk_sums_ = nullptr;
+  const PrivateSums* private_sums_ = nullptr;
   std::vector<Sum> sums_;
 };
 

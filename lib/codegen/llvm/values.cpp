@@ -23,7 +23,7 @@ std::optional<Interval> IntervalOf(Op op, Interval a, Interval b) {
   if (op == Op::Min) return Interval{std::min(a.low, b.low), std::min(a.high, b.high)};
   if (op == Op::Max) return Interval{std::max(a.low, b.low), std::max(a.high, b.high)};
   if (op == Op::Div && a.low >= 0 && b.low >= 1) return Interval{0, a.high};
-  if (op == Op::FloorDiv && a.low >= 0 && b.low >= 1) return Interval{0, a.high};
+  if ((op == Op::FloorDiv || op == Op::CeilDiv) && a.low >= 0 && b.low >= 1) return Interval{0, a.high};
   if ((op == Op::Rem && a.low >= 0 && b.low >= 1) || (op == Op::Mod && b.low >= 1))
     return Interval{0, b.high - 1};
   if (op == Op::And && b.low >= 0) return Interval{0, b.high};

@@ -46,9 +46,9 @@ void NvptxDialect::MakeEntry(llvm::Function& function, uint32_t block_size) cons
 }
 
 /// 512 threads of a processor leave 128 registers for each.
-void NvptxDialect::MakeCrowd(llvm::Function& function, uint32_t block_size) const {
-  constexpr uint32_t kCrowd = 512;
-  if (block_size < kCrowd) Note(function, "minctasm", kCrowd / block_size);
+void NvptxDialect::RaiseOccupancy(llvm::Function& function, uint32_t block_size) const {
+  constexpr uint32_t kThreads = 512;
+  if (block_size < kThreads) Note(function, "minctasm", kThreads / block_size);
 }
 
 Value* NvptxDialect::ThreadInBlock(Builder& b, uint32_t block_size) const {

@@ -22,9 +22,9 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
   if (scalars.mode() == FloatMode::Contract) FindContractions(analysis::Uses(function), function.Body());
   if (kernel == nullptr) return;
   for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
-    Id type = scalars.RegisterType(kernel->sums.ScalarOf(sum));
+    Id type = scalars.RegisterType(kernel->sums.sums()[sum].scalar);
     sum_states_.push_back(NewState(type, kernel->sums.Start(sum)));
-    bool touch = kernel->sums.NeedsTouch(sum);
+    bool touch = kernel->sums.sums()[sum].touches;
     touch_states_.push_back(touch ? NewState(m_.BoolType(), m_.ConstantBool(false)) : ir::kNoAttr);
   }
   for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
@@ -66,33 +66,12 @@ void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
   auto count = static_cast<uint32_t>(insts.size());
   if (count != 0 && ir::IsTerminator(function_[insts.back()].op)) --count;
-  for (ir::Inst inst : late_in_.Get(block)) EmitInst(inst);
   EmitRange(block, 0, count);
-}
-
-void BodyEmitter::SetLate(const SideTable<ir::Inst, ir::Block>& late) {
-  for (ir::Inst inst : function_[function_.Body()].insts) {
-    if (!late.Get(inst).Valid()) continue;
-    late_.Insert(inst);
-    late_in_.Set(late.Get(inst)).push_back(inst);
-  }
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
-  for (uint32_t position = first; position < last; ++position) {
-    ir::Inst inst = insts[position];
-    if (late_.Has(inst) || loaded_early_.Has(inst)) continue;
-    for (ir::Inst read : early_.Get(inst)) {
-      if (function_[read].op == Op::Load) {
-        kernel_->memory.EmitAccess(read);
-        loaded_early_.Insert(read);
-      } else {
-        kernel_->memory.ReadAhead(read);
-      }
-    }
-    EmitInst(inst);
-  }
+  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
 }
 
 void BodyEmitter::FindContractions(const analysis::Uses& uses, ir::Block block) {
@@ -205,11 +184,7 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
   if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);
   if (data.op == Op::RowLoad || data.op == Op::RowStore) return kernel_->rows.EmitAccess(inst);
-  if (data.op == Op::RowBase || data.op == Op::RowCapacity) return kernel_->rows.EmitWord(inst);
-  if (data.op == Op::Assert) {
-    if (kernel_->config.assertions || (data.flags & ir::kFlagPromise) != 0) EmitAssert(inst);
-    return;
-  }
+  if (data.op == Op::RowCapacity) return kernel_->rows.EmitCapacity(inst);
   if (data.op == Op::Shape) {
     Id extent = kernel_->environment.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
     uint32_t width = ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar);
@@ -223,14 +198,14 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
     return;
   }
   ADC_CHECK(data.op == Op::StatusRaise, "an operation that no part of a kernel emits");
-  kernel_->status.Raise(StatusCode::AdstackOverflow, data.component,
-                        values_.Index(function_.Operand(inst, 0), 64));
+  Id needed = data.operand_count != 0 ? values_.Index(function_.Operand(inst, 0), 64) : 0;
+  kernel_->status.Raise(CodeOf(data), data.component, needed);
 }
 
-void BodyEmitter::PaySums() {
+void BodyEmitter::UpdateCells() {
   for (uint32_t sum = 0; sum < sum_states_.size(); ++sum) {
     bool touch = touch_states_[sum] != ir::kNoAttr;
-    kernel_->sums.Pay(sum, states_[sum_states_[sum]], touch ? states_[touch_states_[sum]] : 0);
+    kernel_->sums.Update(sum, states_[sum_states_[sum]], touch ? states_[touch_states_[sum]] : 0);
   }
 }
 
@@ -396,18 +371,6 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
   for (uint32_t state : changed)
     states_[state] =
         f_.Phi(state_types_[state], arms[0].states[state], arms[0].end, arms[1].states[state], arms[1].end);
-}
-
-void BodyEmitter::EmitAssert(ir::Inst inst) {
-  Id failed = m_.NewId(), held = m_.NewId();
-  Id fails = f_.Emit(spv::OpLogicalNot, m_.BoolType(), {values_.Get(function_.Operand(inst, 0))});
-  f_.Select(fails, failed, held, held);
-  f_.Start(failed);
-  bool promise = (function_[inst].flags & ir::kFlagPromise) != 0;
-  kernel_->status.Raise(promise ? StatusCode::WritePromise : StatusCode::Assertion,
-                        kernel_->checks.number_of[inst]);
-  f_.Branch(held);
-  f_.Start(held);
 }
 
 }  // namespace adc::codegen::spirv

@@ -34,8 +34,6 @@ struct KernelParts {
   RowEmitter& rows;
   StatusReporter& status;
   SumEmitter& sums;
-  const KernelChecks& checks;
-  BodyConfig config;
   const diag::SourceManager* sources = nullptr;  ///< where lines are to be said
 };
 
@@ -44,11 +42,6 @@ class BodyEmitter {
   BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
               ValueTable& values, KernelParts* kernel);
 
-  /// Instructions that EmitRange is to leave out, each with the block at whose beginning it is emitted
-  /// instead.
-  void SetLate(const SideTable<ir::Inst, ir::Block>& late);
-  /// Reads to be made before a loop that stands before them.
-  void SetEarly(SideTable<ir::Inst, std::vector<ir::Inst>> early) { early_ = std::move(early); }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -60,7 +53,7 @@ class BodyEmitter {
   void SetState(uint32_t number, Id value) { states_[number] = value; }
   Id StateType(uint32_t number) const { return state_types_[number]; }
   /// Behind all iterations, where threads meet: adds each sum to its cell.
-  void PaySums();
+  void UpdateCells();
 
  private:
   uint32_t NewState(Id type, Id initial);
@@ -78,7 +71,6 @@ class BodyEmitter {
   void EmitFor(ir::Inst inst);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
-  void EmitAssert(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
   std::vector<Id> Yielded(ir::Block block);
   Id TypeOf(ir::Value v) { return scalars_.RegisterType(function_.TypeOf(v).scalar); }
@@ -98,10 +90,6 @@ class BodyEmitter {
   std::vector<uint32_t> sum_states_;          ///< by sum: its total
   std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: no state
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
-  IndexSet<ir::Inst> late_;                              ///< left out of ranges
-  SideTable<ir::Block, std::vector<ir::Inst>> late_in_;  ///< emitted first in a block
-  SideTable<ir::Inst, std::vector<ir::Inst>> early_;     ///< by loop
-  IndexSet<ir::Inst> loaded_early_;
   IndexSet<ir::Inst> taken_in_;                               ///< products
   SideTable<ir::Inst, uint32_t> contracted_{0, ir::kNoAttr};  ///< sum -> which operand it takes in
 };

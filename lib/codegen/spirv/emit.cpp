@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "codegen/common/can_generate.h"
-#include "codegen/common/early_reads.h"
-#include "codegen/common/late_prologue.h"
 #include "codegen/common/mangle.h"
+#include "codegen/common/shader_layout.h"
 #include "codegen/spirv/math.h"
 #include "codegen/spirv/task.h"
 #include "codegen/spirv/tools.h"
@@ -18,7 +17,6 @@ namespace spirv {
 namespace {
 
 constexpr uint32_t kVersion15 = 0x00010500, kVersion16 = 0x00010600;
-constexpr const char* kFarEnding = "_far";
 constexpr uint32_t kLargestBlock = 1024;
 constexpr uint32_t kMostIds = 0x3FFFFF;
 
@@ -61,7 +59,6 @@ class Emission {
   std::vector<EntryCode> EmitKernel(const KernelToEmit& what) {
     const ir::Function& kernel = *what.kernel;
     std::string name(context_.ir.Text(kernel.name));
-    KernelChecks checks = NumberChecks(kernel);
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
     std::vector<EntryCode> entries;
     for (uint32_t number = 0; number < tasks.size(); ++number) {
@@ -73,12 +70,12 @@ class Emission {
       if (asked == 0) asked = context_.config.target.block_size;
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
-        return EmitEntry(kernel, checks, tasks[number], number, rows, symbol, entry.block_size, addressing);
+        return EmitEntry(kernel, tasks[number], number, rows, symbol, entry.block_size, addressing);
       };
       if (!context_.HasAddresses()) {
         entry.bindings = emit(entry.symbol, context_.IsMetal() ? Addressing::Metal : Addressing::Alone);
       } else {
-        entry.far_symbol = entry.symbol + kFarEnding;
+        entry.far_symbol = entry.symbol + std::string(kFarEnding);
         entry.bindings = emit(entry.symbol, Addressing::Near);
         emit(entry.far_symbol, Addressing::Far);
       }
@@ -102,35 +99,32 @@ class Emission {
   }
 
  private:
-  std::vector<Binding> EmitEntry(const ir::Function& kernel, const KernelChecks& checks,
-                                 const analysis::Task& task, uint32_t number, const TaskRows* rows,
-                                 const std::string& symbol, uint32_t block_size, Addressing addressing) {
-    bool parallel = task.kind == analysis::TaskKind::Parallel, checked = context_.config.check_bounds;
-    ChunkSums sums;
-    if (parallel && !checked) sums = FindChunkSums(kernel, task.first, task.parallel);
+  std::vector<Binding> EmitEntry(const ir::Function& kernel, const analysis::Task& task, uint32_t number,
+                                 const TaskRows* rows, const std::string& symbol, uint32_t block_size,
+                                 Addressing addressing) {
+    bool parallel = task.kind == analysis::TaskKind::Parallel;
+    PrivateSums sums;
+    if (parallel) sums = SumsOf(kernel, task.parallel);
     FunctionBuilder builder(builder_, builder_.VoidType(), {});
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
+    if (!parallel) environment.SetSerial();
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
-    MemoryEmitter memory(context_, kernel, environment, builder, scalars, values, status, checks);
+    MemoryEmitter memory(context_, kernel, environment, builder, scalars, values);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
     SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums));
-    KernelParts parts{environment,
-                      memory,
-                      row_emitter,
-                      status,
-                      sum_emitter,
-                      checks,
-                      context_.config.Body(),
-                      context_.config.debug_lines ? context_.config.sources : nullptr};
+    KernelParts parts{environment, memory,
+                      row_emitter, status,
+                      sum_emitter, context_.config.debug_lines ? context_.config.sources : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
-    // A checked access branches, and stays where it is.
-    if (parallel && !checked) body.SetEarly(FindEarlyReads(kernel));
-    if (parallel) body.SetLate(FindLatePrologue(kernel, task.first, task.parallel, sum_emitter.all()));
     TaskEmitter(context_, kernel, environment, builder, values, status, memory, body).Emit(task);
-    builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
+    if (context_.config.keep_bindings && parallel) {
+      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);
+    } else {
+      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
+    }
     if (context_.config.debug_lines) builder_.Name(builder.id(), symbol);
     return environment.bindings();
   }
@@ -154,7 +148,7 @@ std::vector<uint8_t> PayloadOf(const Words& words) {
 
 diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                    const CodeConfig& config) {
-  ADC_CHECK(module.phase == ir::Phase::Lowered, "code generation needs a lowered module");
+  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
   ADC_CHECK(config.target.kind == target::Kind::Vulkan || config.target.kind == target::Kind::Metal,
             "SPIR-V is for Vulkan and Metal");
   ADC_CHECK(!config.debug_lines || config.sources != nullptr, "lines need the sources");
@@ -162,6 +156,9 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   for (const KernelToEmit& what : kernels) {
     diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
     if (!possible) return possible.Failure();
+    if (!config.keep_bindings) continue;
+    diag::Status can_keep = CanKeepBindings(module, *what.kernel, config.adjoint_set);
+    if (!can_keep) return can_keep.Failure();
   }
   Stopwatch watch(code.steps);
   spirv::Emission emission(module, config);

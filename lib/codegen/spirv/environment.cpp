@@ -28,6 +28,7 @@ Environment::Environment(ModuleContext& context, FunctionBuilder& builder, Scala
     tail_ += ADRT_GPU_GROUP_WORDS * rows->groups;
     for (uint32_t position : rows->row_position) tail_ += position == ir::kNoAttr ? 0 : ADRT_GPU_STACK_WORDS;
   }
+  if (KeepsBindings()) layout_ = ShaderLayoutOf(context.ir, kernel, context.config.adjoint_set);
   if (addressing == Addressing::Far) return;
   // Bindings in the order of the parameters, so that a person can find them.
   for (uint32_t param = 0; param < uses_.size(); ++param) {
@@ -45,12 +46,30 @@ Id Environment::Bound(BindingOf of, uint32_t param, Storage storage, bool writab
   Id& known = bound_[{of, param, storage}];
   if (known != 0) return known;
   Id block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
-  known = m_.GlobalVariable(spv::StorageClassStorageBuffer, block);
-  auto number = static_cast<uint32_t>(bindings_.size());
-  m_.Decorate(known, spv::DecorationDescriptorSet, {0});
-  m_.Decorate(known, spv::DecorationBinding, {number});
-  m_.Decorate(known, aliased ? spv::DecorationAliased : spv::DecorationRestrict);
-  bindings_.push_back({number, of, param, ScalarOf(storage)});
+  bool uniform = of == BindingOf::Param && IsUniform(param);
+  if (uniform) {
+    // As std140 has arrays: elements of 16 bytes.
+    uint32_t bytes = context_.ir.shader_bindings[kernel_.params[param].shader_binding].fixed_bytes;
+    block = m_.BlockOfVectors(TypeOf(m_, storage), (bytes + 15) / 16);
+  }
+  known = m_.GlobalVariable(uniform ? spv::StorageClassUniform : spv::StorageClassStorageBuffer, block);
+  DescriptorPlace place{0, static_cast<uint32_t>(bindings_.size())};
+  if (KeepsBindings()) {
+    place = of == BindingOf::Param   ? layout_.params[param]
+            : of == BindingOf::Words ? layout_.words
+            : of == BindingOf::Heap  ? layout_.heap
+                                     : layout_.status;
+    m_.Name(known, of == BindingOf::Param   ? context_.ir.Text(kernel_[kernel_.Params()[param]].name)
+                   : of == BindingOf::Words ? "adc.words"
+                   : of == BindingOf::Heap  ? "adc.heap"
+                                            : "adc.status");
+    // Several parameters may have one block.
+    aliased = aliased || (of == BindingOf::Param && kernel_.params[param].interleaved);
+  }
+  m_.Decorate(known, spv::DecorationDescriptorSet, {place.set});
+  m_.Decorate(known, spv::DecorationBinding, {place.binding});
+  if (!uniform) m_.Decorate(known, aliased ? spv::DecorationAliased : spv::DecorationRestrict);
+  bindings_.push_back({place.binding, of, param, ScalarOf(storage), place.set});
   Uses(known);
   return known;
 }
@@ -76,6 +95,8 @@ Id Environment::Word(uint32_t position) {
   if (known != 0) return known;
   FunctionBuilder::Head head(f_);
   bool addressed = HasAddresses(addressing_);
+  // The loader's words of parameters are none of a host's that has the shader's bindings.
+  if (KeepsBindings()) position -= first_adstack_word_;
   if (words_ == 0) {
     if (!addressed) {
       words_ = Bound(BindingOf::Words, 0, Storage::U64, false, false);
@@ -98,6 +119,10 @@ Id Environment::ParameterComponent(uint32_t param, uint32_t component) {
   if (known != 0) return known;
   FunctionBuilder::Head head(f_);
   Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
+  if (KeepsBindings()) {
+    known = ShaderValue(param, component);
+    return known;
+  }
   Id word = Word(first_word_[param] + component);
   Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, 64, 32, false);
   if (scalar == Scalar::I1) bits = f_.And(32, bits, f_.Int(32, 0xFF));
@@ -117,7 +142,20 @@ Place Environment::Element(uint32_t param, Storage storage, Id index) {
                    spv::StorageClassPhysicalStorageBuffer, storage, index);
   auto bound = bound_.find({BindingOf::Param, param, storage});
   ADC_CHECK(bound != bound_.end(), "an access that the task's uses do not know");
+  if (IsUniform(param)) {
+    uint32_t width = IndexWidth();
+    Id row = f_.ShiftRight(width, index, f_.Int(width, 2)), column = f_.And(width, index, f_.Int(width, 3));
+    Id type = m_.PointerType(spv::StorageClassUniform, TypeOf(m_, storage));
+    return {f_.Emit(spv::OpAccessChain, type, {bound->second, f_.Int(32, 0), row, column}), 0, storage};
+  }
   return InBlock(bound->second, spv::StorageClassStorageBuffer, storage, index);
+}
+
+/// An array in a uniform block that keeps its binding.
+bool Environment::IsUniform(uint32_t param) const {
+  uint32_t binding = kernel_.params[param].shader_binding;
+  return KeepsBindings() && binding != ir::kNoAttr &&
+         context_.ir.shader_bindings[binding].kind == ir::ShaderBinding::Kind::UniformBuffer;
 }
 
 Id Environment::GroupWord(uint32_t group, uint32_t number) {
@@ -160,12 +198,155 @@ Id Environment::StatusBlock() {
 Id Environment::Thread() {
   if (thread_ != 0) return thread_;
   FunctionBuilder::Head head(f_);
+  if (KeepsBindings()) {
+    thread_ = ShaderThread();
+    return thread_;
+  }
   Uses(context_.thread_index);
   Id word = m_.IntType(32);
   Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
                      {context_.thread_index, f_.Int(32, 0)});
   thread_ = f_.Resize(f_.Load(word, place, 0), 32, 64, false);
   return thread_;
+}
+
+// --- bindings of a shader ---
+
+Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis) {
+  Id word = m_.IntType(32);
+  if (variable == 0) {
+    variable = m_.GlobalVariable(spv::StorageClassInput, m_.VectorType(word, 3));
+    m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
+  }
+  Uses(variable);
+  Id place =
+      f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word), {variable, f_.Int(32, axis)});
+  return f_.Resize(f_.Load(word, place, 0), 32, 64, false);
+}
+
+Id Environment::Invocations(uint32_t axis) {
+  Id groups = InputWord(context_.group_count, spv::BuiltInNumWorkgroups, axis);
+  return f_.Mul(64, groups, f_.Int(64, layout_.local_size[axis]));
+}
+
+/// A dispatch has as many iterations as invocations, and each runs one.
+Id Environment::ShaderIterations() {
+  if (serial_) return f_.Int(64, 1);
+  if (iterations_ != 0) return iterations_;
+  FunctionBuilder::Head head(f_);
+  iterations_ = f_.Int(64, 1);
+  for (uint32_t axis = 3; axis-- > 0;) {
+    if (layout_.axes[axis]) iterations_ = f_.Mul(64, iterations_, Invocations(axis));
+  }
+  return iterations_;
+}
+
+/// The axes of the loop are z, y, x, the last one fastest.
+Id Environment::ShaderThread() {
+  Id thread = f_.Int(64, 0);
+  for (uint32_t axis = 3; axis-- > 0;) {
+    if (!layout_.axes[axis]) continue;
+    thread = f_.Mul(64, thread, Invocations(axis));
+    thread = f_.Add(64, thread, InputWord(context_.thread_index, spv::BuiltInGlobalInvocationId, axis));
+  }
+  return thread;
+}
+
+/// Extents follow from the memory that is bound, as the shader's `length()` does.
+Id Environment::ShaderExtent(uint32_t param, uint32_t axis) {
+  Id& known = loaded_[(uint32_t{1} << 31) + 8 * param + axis];
+  if (known != 0) return known;
+  const ir::ParamInfo& info = kernel_.params[param];
+  ir::Type type = kernel_.TypeOf(kernel_.Params()[param]);
+  uint32_t bytes = ir::ByteSize(type.scalar), element = type.ElementBytes();
+  uint32_t shape_of = info.shader_binding != ir::kNoAttr ? info.shader_binding : ir::kNoAttr;
+  if (shape_of == ir::kNoAttr && info.companion_of != ir::kNoAttr)
+    shape_of = kernel_.params[info.companion_of].shader_binding;
+  uint32_t row = 0;
+  uint64_t fixed = 0;
+  if (shape_of != ir::kNoAttr) {
+    const ir::ShaderBinding& binding = context_.ir.shader_bindings[shape_of];
+    row = binding.row_bytes;
+    fixed = binding.element_stride == 0 ? binding.fixed_bytes : 0;
+  }
+  FunctionBuilder::Head head(f_);
+  if (axis == 1) {
+    known = f_.Int(64, row / bytes);
+    return known;
+  }
+  uint32_t unit = row != 0 ? row : element;
+  if (fixed != 0) {
+    known = f_.Int(64, fixed / unit);
+    return known;
+  }
+  Storage storage = Storage::U32;
+  Id variable = 0;
+  for (const auto& [key, bound] : bound_) {
+    if (std::get<0>(key) != BindingOf::Param || std::get<1>(key) != param || variable != 0) continue;
+    storage = std::get<2>(key);
+    variable = bound;
+  }
+  if (variable == 0) {
+    storage = StorageFor(param, type.scalar);
+    variable = Bound(BindingOf::Param, param, storage, false, true);
+  }
+  Id length = f_.Emit(spv::OpArrayLength, m_.IntType(32), {variable, 0});
+  Id wide = f_.Resize(length, 32, 64, false);
+  known = f_.Div(64, f_.Mul(64, wide, f_.Int(64, BytesOf(storage))), f_.Int(64, unit));
+  return known;
+}
+
+/// A component of a value: of its block, where the shader has it.
+Id Environment::ShaderValue(uint32_t param, uint32_t component) {
+  const ir::ShaderBinding& binding = context_.ir.shader_bindings[kernel_.params[param].shader_binding];
+  ir::Type type = kernel_.TypeOf(kernel_.Params()[param]);
+  uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
+  using Kind = ir::ShaderBinding::Kind;
+  if (binding.kind == Kind::Invocations)
+    return scalars_.FromBits(type.scalar, f_.Resize(Invocations(binding.number), 64, 32, false));
+  if (binding.kind == Kind::SpecConstant) {
+    Id bits = m_.SpecializedInt(width, binding.number, binding.default_bits,
+                                context_.ir.Text(kernel_[kernel_.Params()[param]].name));
+    return scalars_.FromBits(type.scalar, bits);
+  }
+  bool push = binding.kind == Kind::PushConstant;
+  spv::StorageClass memory = push ? spv::StorageClassPushConstant : spv::StorageClassUniform;
+  // One variable per block of the shader, with a member per component of every value in it.
+  std::string key = push ? "push" : std::to_string(binding.set) + "." + std::to_string(binding.binding);
+  std::map<uint32_t, std::pair<uint32_t, std::string>> members;  // offset -> width, name
+  for (uint32_t n = 0; n < kernel_.params.size(); ++n) {
+    if (kernel_.params[n].shader_binding == ir::kNoAttr) continue;
+    const ir::ShaderBinding& other = context_.ir.shader_bindings[kernel_.params[n].shader_binding];
+    ir::Type other_type = kernel_.TypeOf(kernel_.Params()[n]);
+    bool same = other.kind == binding.kind &&
+                (push || (other.set == binding.set && other.binding == binding.binding));
+    if (!same || other_type.IsBuffer()) continue;
+    std::string name(context_.ir.Text(kernel_[kernel_.Params()[n]].name));
+    for (uint32_t part = 0; part < other_type.Components(); ++part) {
+      std::string part_name = other_type.Components() == 1 ? name : name + "." + std::to_string(part);
+      members[ComponentOffset(other, other_type, part)] = {RegisterWidth(other_type.scalar), part_name};
+    }
+  }
+  for (const auto& [offset, member] : members)
+    key += "," + std::to_string(offset) + ":" + std::to_string(member.first);
+  Id& variable = context_.value_blocks[key];
+  if (variable == 0) {
+    std::vector<BlockMember> list;
+    for (const auto& [offset, member] : members)
+      list.push_back({m_.IntType(member.first), offset, member.second});
+    variable = m_.GlobalVariable(memory, m_.BlockOf(list));
+    m_.Name(variable, binding.block);
+    if (!push) {
+      m_.Decorate(variable, spv::DecorationDescriptorSet, {binding.set});
+      m_.Decorate(variable, spv::DecorationBinding, {binding.binding});
+    }
+  }
+  Uses(variable);
+  uint32_t wanted = ComponentOffset(binding, type, component);
+  auto position = static_cast<uint32_t>(std::distance(members.begin(), members.find(wanted)));
+  Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(memory, m_.IntType(width)),
+                     {variable, f_.Int(32, position)});
+  return scalars_.FromBits(type.scalar, f_.Load(m_.IntType(width), place, 0));
 }
 
 }  // namespace adc::codegen::spirv

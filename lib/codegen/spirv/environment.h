@@ -3,6 +3,7 @@
 // by the three ways of addressing (artifact/gpu_abi.h).
 
 #include "codegen/common/code.h"
+#include "codegen/common/shader_layout.h"
 #include "codegen/spirv/scalars.h"
 #include "codegen/spirv/storage.h"
 
@@ -17,13 +18,16 @@ struct ModuleContext {
   const ir::Module& ir;
   const CodeConfig& config;
   AtomicAbility ability;
-  Id push_constants = 0;             ///< with device addresses: a block that holds that of the words
-  Id thread_index = 0;               ///< the built-in input
-  Id raise = 0;                      ///< with device addresses: the function that fills the status block
+  Id push_constants = 0;  ///< with device addresses: a block that holds that of the words
+  Id thread_index = 0;    ///< the built-in input
+  Id group_count = 0;     ///< with bindings of a shader: the built-in input, made when it is asked for
+  std::map<std::string, Id>
+      value_blocks;  ///< with bindings of a shader: variables of blocks of values, by their place
+  Id raise = 0;      ///< with device addresses: the function that fills the status block
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
   bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
   /// Whether the module may use device addresses.
-  bool HasAddresses() const { return !IsMetal() && config.target.features.empty(); }
+  bool HasAddresses() const { return !IsMetal() && config.target.features.empty() && !config.keep_bindings; }
 };
 
 /// Memory that can be read and written: a pointer, and what its accesses must say.
@@ -48,7 +52,9 @@ class Environment {
   }
 
   /// Extent of an axis of a buffer parameter in 64 bits.
-  Id Extent(uint32_t param, uint32_t axis) { return Word(first_word_[param] + 1 + axis); }
+  Id Extent(uint32_t param, uint32_t axis) {
+    return KeepsBindings() ? ShaderExtent(param, axis) : Word(first_word_[param] + 1 + axis);
+  }
   /// A component of a by-value parameter, row-major, in its register.
   Id ParameterComponent(uint32_t param, uint32_t component);
   /// Element `index` of a parameter seen as an array of `storage`; `index` has `width` bits.
@@ -78,8 +84,8 @@ class Environment {
   Id StatusBlock();
   /// With device addresses: that of the status block.
   Id StatusAddress() { return Word(tail_ + 1); }
-  Id Iterations() { return Word(tail_ + 2); }
-  Id Threads() { return Word(tail_ + 3); }
+  Id Iterations() { return KeepsBindings() ? ShaderIterations() : Word(tail_ + 2); }
+  Id Threads() { return KeepsBindings() ? ShaderIterations() : Word(tail_ + 3); }
   /// The number of this thread in 64 bits.
   Id Thread();
 
@@ -88,7 +94,21 @@ class Environment {
   std::vector<Id> Interface() const { return {interface_.begin(), interface_.end()}; }
   const std::vector<Binding>& bindings() const { return bindings_; }
 
+  /// Whether descriptors are those of the shader that the kernel was read from.
+  bool KeepsBindings() const { return context_.config.keep_bindings; }
+  const ShaderLayout& layout() const { return layout_; }
+  /// With bindings of a shader: the entry runs one iteration, the serial task.
+  void SetSerial() { serial_ = true; }
+
  private:
+  bool IsUniform(uint32_t param) const;
+  Id ShaderExtent(uint32_t param, uint32_t axis);
+  Id ShaderIterations();
+  Id ShaderThread();
+  /// Invocations along an axis in 64 bits.
+  Id Invocations(uint32_t axis);
+  Id ShaderValue(uint32_t param, uint32_t component);
+  Id InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis);
   Id Word(uint32_t position);
   /// A pointer to a block that holds an array of `storage`, at a device address; made in the head.
   Id BlockAt(Id address, Storage storage, bool writable);
@@ -114,6 +134,9 @@ class Environment {
   std::map<std::tuple<BindingOf, uint32_t, Storage>, Id> bound_;
   std::vector<Binding> bindings_;
   std::set<Id> interface_;
+  ShaderLayout layout_;
+  bool serial_ = false;
+  Id iterations_ = 0;
 };
 
 }  // namespace adc::codegen::spirv

@@ -62,6 +62,7 @@ void FunctionBuilder::Select(Id condition, Id yes, Id no, Id merge) {
 
 LoopLabels FunctionBuilder::BeginLoop() {
   LoopLabels loop{module_.NewId(), module_.NewId(), module_.NewId(), module_.NewId(), block_};
+  has_loops_ = true;
   Branch(loop.header);
   Start(loop.header);
   return loop;

@@ -74,6 +74,8 @@ class FunctionBuilder {
   void Select(Id condition, Id yes, Id no, Id merge);
   /// Ends the block and starts the header of a loop.
   LoopLabels BeginLoop();
+  /// Whether there has been a loop.
+  bool HasLoops() const { return has_loops_; }
   OpenPhi LoopPhi(const LoopLabels& loop, Id type, Id initial);
   /// Ends the header: goes on where `more` holds, leaves the loop otherwise; without it the header always
   /// goes on. Starts the body.
@@ -121,6 +123,7 @@ class FunctionBuilder {
   Id result_type_ = 0, type_ = 0;
   std::vector<Id> parameter_types_, parameters_;
   bool in_head_ = false;
+  bool has_loops_ = false;
   Words line_;  ///< the place said last in this block
   Words variables_, head_, body_;
   std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after

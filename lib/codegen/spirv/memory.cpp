@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "codegen/common/flat_access.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -94,8 +93,7 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     return cell;
   }
   size_t flat = indices.size();  // the indices from here on are the flat iteration
-  if (iteration_ != 0 && IsFlat(kernel_, loop_, inst))
-    flat -= kernel_[kernel_[loop_].regions[0]].params.size();
+  if ((kernel_[inst].flags & ir::kFlagFlat) != 0) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
   cell.index = f_.Int(width, 0);
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (axis != 0) {
@@ -112,61 +110,12 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   return cell;
 }
 
-Id MemoryEmitter::InRange(ir::Inst inst) {
-  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
-  Id all = 0;
-  uint32_t axis = 0;
-  for (ir::Value index : kernel_.Indices(inst)) {
-    Id extent = 0;
-    switch (KindOf(inst)) {
-      case BaseKind::Buffer:
-        extent = environment_.Extent(base.number, axis);
-        break;
-      case BaseKind::Layout:
-        extent =
-            f_.Int(64, context_.ir.layouts[base.type.count].fields[kernel_[inst].attr].axes[axis].extent);
-        break;
-      case BaseKind::Local:
-      case BaseKind::Constant:
-        extent = f_.Int(64, base.type.count);
-        break;
-    }
-    Id inside = f_.Compare(spv::OpULessThan, values_.Index(index, 64), extent);
-    all = all == 0 ? inside : f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {all, inside});
-    ++axis;
-  }
-  return all;
-}
-
 void MemoryEmitter::EmitAccess(ir::Inst inst) {
-  if (context_.config.check_bounds && kernel_[inst].index_count != 0) {
-    EmitChecked(inst);
-    return;
-  }
-  Id result = EmitUnchecked(inst);
+  Id result = Access(inst);
   if (result != 0 && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
 }
 
-void MemoryEmitter::EmitChecked(ir::Inst inst) {
-  Id inside = m_.NewId(), outside = m_.NewId(), join = m_.NewId();
-  f_.Select(InRange(inst), inside, outside, join);
-  f_.Start(inside);
-  Id result = EmitUnchecked(inst);
-  Id inside_end = f_.Block();
-  f_.Branch(join);
-  f_.Start(outside);
-  status_.Raise(StatusCode::IndexOutOfBounds, checks_.number_of[inst]);
-  Id outside_end = f_.Block();
-  f_.Branch(join);
-  f_.Start(join);
-  // A count gives no old value, and nobody asks for one.
-  if (result == 0 || kernel_[inst].result_count == 0) return;
-  Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
-  Id merged = f_.Phi(scalars_.RegisterType(scalar), result, inside_end, scalars_.Zero(scalar), outside_end);
-  values_.Bind(kernel_.Result(inst), merged);
-}
-
-Id MemoryEmitter::EmitUnchecked(ir::Inst inst) {
+Id MemoryEmitter::Access(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   Cell cell = CellOf(inst);
   if (data.op == Op::Load) return Load(cell);
@@ -178,7 +127,7 @@ Id MemoryEmitter::EmitUnchecked(ir::Inst inst) {
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
   if (IsAtomicUpdate(kernel_, inst)) return AtomicUpdate(cell, op, operands);
-  Id old = ahead_.Get(inst) != 0 ? ahead_.Get(inst) : Load(cell);
+  Id old = Load(cell);
   Store(cell, atomics_.Combine(op, cell.scalar, old, operands));
   return old;
 }

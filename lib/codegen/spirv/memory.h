@@ -5,7 +5,6 @@
 // Memory is indexed by element: the offset of a layout's field is a multiple of its scalar, and so is every
 // stride above it.
 
-#include "codegen/common/checks.h"
 #include "codegen/spirv/atomics.h"
 #include "codegen/spirv/status.h"
 #include "codegen/spirv/values.h"
@@ -15,8 +14,7 @@ namespace adc::codegen::spirv {
 class MemoryEmitter {
  public:
   MemoryEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
-                FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, StatusReporter& status,
-                const KernelChecks& checks)
+                FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values)
       : context_(context),
         m_(context.module),
         kernel_(kernel),
@@ -24,15 +22,11 @@ class MemoryEmitter {
         f_(builder),
         scalars_(scalars),
         values_(values),
-        status_(status),
-        checks_(checks),
         atomics_(builder, scalars) {}
 
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
-  /// Reads now what the plain update `inst` is going to change.
-  void ReadAhead(ir::Inst inst) { ahead_.Set(inst) = Load(CellOf(inst)); }
   /// The atomic update of the element of `access` by `value`.
   void EmitAtomic(ir::Inst access, ir::Op op, Id value);
 
@@ -67,11 +61,8 @@ class MemoryEmitter {
   Cell CellOf(ir::Inst inst);
   Id LayoutPosition(const ir::LayoutField& field, ir::Inst inst, uint32_t width);
   Id ConstantArray(ir::Value base);
-  /// The condition that every index is in range.
-  Id InRange(ir::Inst inst);
-  void EmitChecked(ir::Inst inst);
-  /// The access itself; its result in a register, or 0.
-  Id EmitUnchecked(ir::Inst inst);
+  /// The access; its result in a register, or 0.
+  Id Access(ir::Inst inst);
   /// The element of a parameter seen as `storage`.
   Place PlaceOf(const Cell& cell, Storage storage);
   /// A pointer to an element of an array that is no memory of the device's.
@@ -90,13 +81,10 @@ class MemoryEmitter {
   FunctionBuilder& f_;
   ScalarEmitter& scalars_;
   ValueTable& values_;
-  StatusReporter& status_;
-  const KernelChecks& checks_;
   AtomicEmitter atomics_;
   SideTable<ir::Value, Id> arrays_;
   ir::Inst loop_;
   Id iteration_ = 0;
-  SideTable<ir::Inst, Id> ahead_;  ///< plain update -> what it has read already
 };
 
 }  // namespace adc::codegen::spirv

@@ -89,6 +89,32 @@ Id ModuleBuilder::BlockOfOne(Id member) {
   return block;
 }
 
+Id ModuleBuilder::BlockOfVectors(Id component, uint32_t count) {
+  Id vector = VectorType(component, 4), length = ConstantInt(32, count);
+  Id array = NewId(), block = NewId();
+  AppendInstruction(globals_, spv::OpTypeArray, Words{array, vector, length});
+  Decorate(array, spv::DecorationArrayStride, {16});
+  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, array});
+  Decorate(block, spv::DecorationBlock);
+  DecorateMember(block, 0, spv::DecorationOffset, {0});
+  return block;
+}
+
+Id ModuleBuilder::BlockOf(std::span<const BlockMember> members) {
+  Id block = NewId();
+  Words operands{block};
+  for (const BlockMember& member : members) operands.push_back(member.type);
+  AppendInstruction(globals_, spv::OpTypeStruct, operands);
+  Decorate(block, spv::DecorationBlock);
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    DecorateMember(block, n, spv::DecorationOffset, {members[n].offset});
+    Words name{block, n};
+    AppendText(name, members[n].name);
+    AppendInstruction(names_, spv::OpMemberName, name);
+  }
+  return block;
+}
+
 Id ModuleBuilder::FunctionType(Id result, std::span<const Id> parameters) {
   Words operands{result};
   operands.insert(operands.end(), parameters.begin(), parameters.end());
@@ -114,6 +140,29 @@ Id ModuleBuilder::ConstantBool(bool value) {
   Id id = InternTyped(value ? spv::OpConstantTrue : spv::OpConstantFalse, BoolType(), {});
   integers_[id] = value ? 1 : 0;
   return id;
+}
+
+Id ModuleBuilder::SpecializedBool(uint32_t number) {
+  Id& known = specialized_[number];
+  if (known != 0) return known;
+  Id type = BoolType();
+  known = NewId();
+  AppendInstruction(globals_, spv::OpSpecConstantFalse, std::initializer_list<uint32_t>{type, known});
+  Decorate(known, spv::DecorationSpecId, {number});
+  return known;
+}
+
+Id ModuleBuilder::SpecializedInt(uint32_t width, uint32_t number, uint64_t value, std::string_view name) {
+  Id& known = specialized_[number];
+  if (known != 0) return known;
+  Id type = IntType(width);
+  known = NewId();
+  Words operands{type, known, static_cast<uint32_t>(value)};
+  if (width == 64) operands.push_back(static_cast<uint32_t>(value >> 32));
+  AppendInstruction(globals_, spv::OpSpecConstant, operands);
+  Decorate(known, spv::DecorationSpecId, {number});
+  Name(known, name);
+  return known;
 }
 
 std::optional<uint64_t> ModuleBuilder::IntegerOf(Id id) const {
@@ -161,13 +210,14 @@ Id ModuleBuilder::GlobalVariable(spv::StorageClass storage, Id pointee, Id initi
 }
 
 void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface,
-                                  uint32_t block_size) {
+                                  std::span<const uint32_t, 3> local_size) {
   Words operands{static_cast<uint32_t>(spv::ExecutionModelGLCompute), function};
   AppendText(operands, name);
   operands.insert(operands.end(), interface.begin(), interface.end());
   AppendInstruction(entry_points_, spv::OpEntryPoint, operands);
   AppendInstruction(execution_modes_, spv::OpExecutionMode,
-                    Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), block_size, 1, 1});
+                    Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0],
+                          local_size[1], local_size[2]});
 }
 
 Words ModuleBuilder::Finish(bool physical) const {

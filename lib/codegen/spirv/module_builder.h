@@ -23,6 +23,12 @@ void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> opera
 /// Appends text as SPIR-V packs it: bytes in words, ended by a zero byte.
 void AppendText(Words& words, std::string_view text);
 
+struct BlockMember {
+  Id type = 0;
+  uint32_t offset = 0;
+  std::string name;
+};
+
 class ModuleBuilder {
  public:
   /// `version`: as in the header, 0x00010500 for 1.5.
@@ -49,6 +55,10 @@ class ModuleBuilder {
   Id BlockOfArray(Id element, uint32_t stride, bool writable);
   /// A block with one member.
   Id BlockOfOne(Id member);
+  /// A block that holds an array of vectors of four, 16 bytes each.
+  Id BlockOfVectors(Id component, uint32_t count);
+  /// A block with named members at stated offsets.
+  Id BlockOf(std::span<const BlockMember> members);
   Id PointerType(spv::StorageClass storage, Id pointee) {
     return Intern(spv::OpTypePointer, {static_cast<uint32_t>(storage), pointee});
   }
@@ -58,6 +68,10 @@ class ModuleBuilder {
   /// From the bits of the format.
   Id ConstantFloat(uint32_t width, uint64_t bits);
   Id ConstantBool(bool value);
+  /// A bool that whoever makes a pipeline may set; false where nobody does.
+  Id SpecializedBool(uint32_t number);
+  /// An integer of that kind, with a value where nobody sets it.
+  Id SpecializedInt(uint32_t width, uint32_t number, uint64_t value, std::string_view name);
   Id ConstantNull(Id type) { return InternTyped(spv::OpConstantNull, type, {}); }
   Id ConstantComposite(Id type, std::span<const Id> parts) {
     return InternTyped(spv::OpConstantComposite, type, parts);
@@ -77,7 +91,12 @@ class ModuleBuilder {
 
   /// A variable outside of functions.
   Id GlobalVariable(spv::StorageClass storage, Id pointee, Id initial = 0);
-  void AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface, uint32_t block_size);
+  void AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface, uint32_t block_size) {
+    const uint32_t local_size[] = {block_size, 1, 1};
+    AddEntryPoint(function, name, interface, local_size);
+  }
+  void AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface,
+                     std::span<const uint32_t, 3> local_size);
   /// Appends a whole function.
   void AddFunction(const Words& code) { functions_.insert(functions_.end(), code.begin(), code.end()); }
 
@@ -102,6 +121,7 @@ class ModuleBuilder {
   std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
   std::map<Words, Id> blocks_;
   std::map<Id, uint64_t> integers_;
+  std::map<uint32_t, Id> specialized_;
 };
 
 }  // namespace adc::codegen::spirv

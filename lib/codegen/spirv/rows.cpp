@@ -26,53 +26,16 @@ Id RowEmitter::TokenOf(uint32_t group, Id row) {
 void RowEmitter::FindUses(ir::Block block) {
   for (ir::Inst inst : kernel_[block].insts) {
     Op op = kernel_[inst].op;
-    if (op == Op::RowLoad || op == Op::RowStore)
-      uses_.Set(kernel_.Operand(inst, 0)).insert(TargetOf(inst).use);
+    if (op == Op::RowLoad || op == Op::RowStore) uses_.Set(kernel_.Operand(inst, 0)).insert(UseOf(inst));
     for (ir::Block region : kernel_[inst].regions) {
       if (region.Valid()) FindUses(region);
     }
   }
 }
 
-RowEmitter::Target RowEmitter::TargetOf(ir::Inst inst) const {
+RowEmitter::StackUse RowEmitter::UseOf(ir::Inst inst) const {
   ir::Value typed = kernel_[inst].op == Op::RowLoad ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
-  ir::Value byte = kernel_.Operand(inst, 1);
-  auto base_of = [&](ir::Value v) {
-    ir::Inst base = kernel_.DefiningInst(v);
-    return base.Valid() && kernel_[base].op == Op::RowBase ? base : ir::Inst();
-  };
-  Target target;
-  target.use.storage = NaturalStorage(kernel_.TypeOf(typed).scalar);
-  ir::Inst base = base_of(byte), sum = kernel_.DefiningInst(byte);
-  for (uint32_t side = 0; side < 2 && !base.Valid(); ++side) {
-    ADC_CHECK(sum.Valid() && kernel_[sum].op == Op::Add, "a row access that is not made of base and offset");
-    base = base_of(kernel_.Operand(sum, side));
-    if (base.Valid()) target.offset = kernel_.Operand(sum, 1 - side);
-  }
-  ADC_CHECK(base.Valid(), "a row access without the base of its stack");
-  target.use.stack = kernel_[base].attr;
-  return target;
-}
-
-RowEmitter::Slot RowEmitter::SlotOf(const Target& target) {
-  uint32_t bytes = BytesOf(target.use.storage);
-  if (!target.offset.Valid()) return {f_.Int(64, 0)};
-  if (std::optional<int64_t> constant = kernel_.IntegerConstant(target.offset))
-    return {f_.Int(64, static_cast<uint64_t>(*constant) / bytes)};
-  ir::Value slot = target.offset;
-  ir::Inst product = kernel_.DefiningInst(slot);
-  if (bytes != 1) {
-    bool scaled = product.Valid() && kernel_[product].op == Op::Mul &&
-                  kernel_.IntegerConstant(kernel_.Operand(product, 1)) == int64_t{bytes};
-    if (!scaled) return {f_.Div(64, values_.Get(slot), f_.Int(64, bytes))};
-    slot = kernel_.Operand(product, 0);
-  }
-  // A slot is not negative, so that it is the same number before it was widened.
-  ir::Inst cast = kernel_.DefiningInst(slot);
-  bool widened = cast.Valid() && kernel_[cast].op == Op::Cast &&
-                 kernel_.TypeOf(kernel_.Operand(cast, 0)).Is(Scalar::I32);
-  if (widened) return {values_.Get(kernel_.Operand(cast, 0)), 32};
-  return {values_.Get(slot)};
+  return {kernel_[inst].attr, NaturalStorage(kernel_.TypeOf(typed).scalar)};
 }
 
 Id RowEmitter::ArrayOf(Id token, const StackUse& use) {
@@ -144,27 +107,25 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   return now;
 }
 
-void RowEmitter::EmitWord(ir::Inst inst) {
-  uint32_t number = kernel_[inst].op == Op::RowBase ? 0 : 1;
-  values_.Bind(kernel_.Result(inst), environment_.StackWord(kernel_[inst].attr, number));
+void RowEmitter::EmitCapacity(ir::Inst inst) {
+  values_.Bind(kernel_.Result(inst), environment_.StackWord(kernel_[inst].attr, 1));
 }
 
 void RowEmitter::EmitAccess(ir::Inst inst) {
   bool is_load = kernel_[inst].op == Op::RowLoad;
   ir::Value typed = is_load ? kernel_.Result(inst) : kernel_.Operand(inst, 2);
+  ir::Value slot = kernel_.Operand(inst, 1);
   Scalar scalar = kernel_.TypeOf(typed).scalar;
-  Target target = TargetOf(inst);
-  auto array = arrays_.find({kernel_.Operand(inst, 0), target.use});
+  StackUse use = UseOf(inst);
+  auto array = arrays_.find({kernel_.Operand(inst, 0), use});
   ADC_CHECK(array != arrays_.end(), "a row access before the claim of its row");
-  Storage storage = target.use.storage;
-  Slot slot = SlotOf(target);
   Place place;
   if (!HasAddresses(environment_.addressing())) {
-    Id distance =
-        f_.Mul(64, f_.Resize(slot.id, slot.width, 64, false), f_.Int(64, context_.config.target.row_lanes));
-    place = environment_.HeapElement(storage, f_.Add(64, array->second, distance));
+    // A slot is not negative.
+    Id distance = f_.Mul(64, values_.Position(slot, 64), f_.Int(64, context_.config.target.row_lanes));
+    place = environment_.HeapElement(use.storage, f_.Add(64, array->second, distance));
   } else {
-    place = environment_.InArray(array->second, storage, slot.id);
+    place = environment_.InArray(array->second, use.storage, values_.Get(slot));
   }
   if (is_load) {
     values_.Bind(typed, memory_.Read(place, scalar));

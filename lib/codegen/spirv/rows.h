@@ -5,7 +5,7 @@
 // the low six bits. Where a row is claimed, each stack of it that is used becomes an array whose elements lie
 // a block's width apart, so that slot k is element k of it:
 //
-//   row.store %row, (add (row.base 1), (mul %k, 4)), %v       (the array of %row and stack 1)[%k] = %v
+//   row.store %row, 1, %k, %v       (the array of %row and stack 1)[%k] = %v
 //
 // In a group with a gate a thread takes a row when it first comes to the claim and keeps it. The token it
 // holds, or kUnclaimed, is a state that the control flow carries along.
@@ -35,8 +35,8 @@ class RowEmitter {
   void EmitClaim(ir::Inst inst);
   /// `row.claim` of a group with a gate; the state before it, and the result: the state after it.
   Id EmitGatedClaim(ir::Inst inst, Id state);
-  /// `row.base`, `row.capacity`.
-  void EmitWord(ir::Inst inst);
+  /// `row.capacity`.
+  void EmitCapacity(ir::Inst inst);
   /// `row.load`, `row.store`.
   void EmitAccess(ir::Inst inst);
 
@@ -47,20 +47,10 @@ class RowEmitter {
     Storage storage = Storage::U32;
     friend auto operator<=>(const StackUse&, const StackUse&) = default;
   };
-  /// An access taken apart: the stack that it goes to, and what it adds to the stack's offset.
-  struct Target {
-    StackUse use;
-    ir::Value offset;  ///< bytes; invalid: none
-  };
 
   void FindUses(ir::Block block);
-  Target TargetOf(ir::Inst inst) const;
-  /// The number of an element in its stack.
-  struct Slot {
-    Id id = 0;
-    uint32_t width = 64;
-  };
-  Slot SlotOf(const Target& target);
+  /// The stack that an access goes to, and how.
+  StackUse UseOf(ir::Inst inst) const;
   /// Makes the arrays of the stacks that accesses of row `row`, whose token it is, go to.
   void MakeArrays(ir::Value row, Id token);
   /// The token of row `row` (64 bits).

@@ -165,7 +165,7 @@ Id ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Id a, Id b) {
     return is_signed ? f_.Emit(spv::OpShiftRightArithmetic, type, {a, amount})
                      : f_.ShiftRight(width, a, amount);
   }
-  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv,
+  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv,
             "an operation that integers do not have");
   return Divide(op, scalar, a, b);
 }
@@ -181,10 +181,14 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
     return f_.Compare(spv::OpIEqual, x, y);
   };
   Id is_zero = equal(b, zero);
-  bool quotient = op == Op::Div || op == Op::FloorDiv;
+  bool quotient = op == Op::Div || op == Op::FloorDiv || op == Op::CeilDiv;
   if (!ir::IsSigned(scalar)) {
     Id divisor = f_.Choose(type, is_zero, one, b);
     Id result = quotient ? f_.Div(width, a, divisor) : f_.Mod(width, a, divisor);
+    if (op == Op::CeilDiv) {
+      Id rest = f_.Compare(spv::OpINotEqual, f_.Mul(width, result, divisor), a);
+      result = f_.Choose(type, rest, f_.Add(width, result, one), result);
+    }
     return f_.Choose(type, is_zero, zero, result);
   }
   Id is_minus_one = equal(b, minus_one);
@@ -204,6 +208,14 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
   if (op == Op::FloorDiv) {
     Id remainder = f_.Sub(width, a, f_.Mul(width, result, divisor));
     result = f_.Choose(type, is_above(remainder), f_.Sub(width, result, one), result);
+  }
+  if (op == Op::CeilDiv) {
+    Id remainder = f_.Sub(width, a, f_.Mul(width, result, divisor));
+    Id alike =
+        f_.Compare(spv::OpSGreaterThanEqual, f_.Emit(spv::OpBitwiseXor, type, {remainder, divisor}), zero);
+    Id below =
+        f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {alike, f_.Compare(spv::OpINotEqual, remainder, zero)});
+    result = f_.Choose(type, below, f_.Add(width, result, one), result);
   }
   if (!known || b == minus_one)
     result = f_.Choose(type, is_minus_one, Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a})), result);

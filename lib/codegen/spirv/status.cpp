@@ -9,7 +9,8 @@ static_assert(kSourceTask == ADRT_CPU_STATUS_SOURCE_TASK && kSourceIndex == ADRT
               kSourceMost == ADRT_CPU_STATUS_SOURCE_MOST);
 static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADSTACK_OVERFLOW &&
               static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED &&
-              static_cast<uint32_t>(StatusCode::BoundsMoved) == ADRT_CPU_BOUNDS_MOVED);
+              static_cast<uint32_t>(StatusCode::BoundsMoved) == ADRT_CPU_BOUNDS_MOVED &&
+              static_cast<uint32_t>(StatusCode::LoopsCut) == ADRT_GPU_LOOPS_CUT);
 
 template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {

@@ -1,6 +1,5 @@
 #include "codegen/spirv/sums.h"
 
-#include "ir/number.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -8,72 +7,10 @@ namespace adc::codegen::spirv {
 using ir::Op;
 using ir::Scalar;
 
-namespace {
-
-Op AtomicOf(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::Add:
-      return Op::AtomicAdd;
-    case Reduction::Min:
-      return Op::AtomicMin;
-    case Reduction::Max:
-      return Op::AtomicMax;
-    case Reduction::And:
-      return Op::AtomicAnd;
-    case Reduction::Or:
-      return Op::AtomicOr;
-    case Reduction::Xor:
-      return Op::AtomicXor;
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-}  // namespace
-
-Scalar SumEmitter::ScalarOf(uint32_t sum) const {
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums_.sums[sum].first)[0]).scalar;
-  // A register of f16 is one of f32, and a long sum that is rounded at every step would soon stand still: it
-  // is rounded once, by the update of its cell.
-  bool wide = scalar == Scalar::F16 && sums_.sums[sum].reduction == Reduction::Add;
-  return wide ? Scalar::F32 : scalar;
-}
-
-Id SumEmitter::Start(uint32_t sum) {
-  Scalar scalar = ScalarOf(sum);
-  uint32_t bits = ir::BitWidth(scalar);
-  uint64_t ones = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  uint64_t top = uint64_t{1} << (bits - 1);
-  auto integer = [&](uint64_t word) { return scalars_.Constant(scalar, ir::WrapInteger(scalar, word)); };
-  auto number = [&](double value) { return scalars_.Constant(scalar, ir::FloatToBits(scalar, value)); };
-  bool is_float = ir::IsFloat(scalar), is_signed = ir::IsSigned(scalar);
-  constexpr double kInfinity = __builtin_inf();
-  switch (sums_.sums[sum].reduction) {
-    case Reduction::Add:
-      return is_float ? number(-0.0) : integer(0);
-    case Reduction::Min:
-      return is_float ? number(kInfinity) : integer(is_signed ? top - 1 : ones);
-    case Reduction::Max:
-      return is_float ? number(-kInfinity) : integer(is_signed ? top : 0);
-    case Reduction::And:
-      return integer(ones);
-    case Reduction::Or:
-    case Reduction::Xor:
-      return integer(0);
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
-bool SumEmitter::NeedsTouch(uint32_t sum) const {
-  // An update that adds nothing may be made in vain where the cell exists for sure.
-  const ChunkSum& what = sums_.sums[sum];
-  bool harmless = kernel_[what.first].index_count == 0 && what.reduction == Reduction::Add;
-  return what.conditional && !harmless;
-}
-
 Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
   Op op = kernel_[inst].op == Op::AddTo ? Op::AtomicAdd : kernel_[inst].op;
   Id value = values_.Get(kernel_.AccessValues(inst)[0]);
-  return memory_.atomics().Combine(op, ScalarOf(SumOf(inst)), total, std::span<const Id>(&value, 1));
+  return memory_.atomics().Combine(op, sums_.sums[SumOf(inst)].scalar, total, std::span<const Id>(&value, 1));
 }
 
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
@@ -138,11 +75,11 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   return f_.Add(64, f_.Resize(Together(bits, 32, low), 32, 64, false), at(best, 32));
 }
 
-void SumEmitter::Pay(uint32_t sum, Id total, Id touched) {
-  const ChunkSum& what = sums_.sums[sum];
-  Scalar scalar = ScalarOf(sum);
+void SumEmitter::Update(uint32_t sum, Id total, Id touched) {
+  const PrivateSum& what = sums_.sums[sum];
+  Scalar scalar = what.scalar;
   spv::Op reduce = Reduce(what.reduction, scalar);
-  Id pays = touched;
+  Id updates = touched;
   Id wide =
       !ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64 ? ReduceWide(what.reduction, scalar, total) : 0;
   if (reduce != spv::OpNop || wide != 0) {
@@ -152,21 +89,21 @@ void SumEmitter::Pay(uint32_t sum, Id total, Id touched) {
     constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
     total = wide != 0 ? wide : f_.Emit(reduce, scalars_.RegisterType(scalar), {subgroup, kReduce, total});
     if (ir::BitWidth(scalar) < 32 && scalar != Scalar::I1) total = scalars_.Normalise(scalar, total);
-    pays = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
+    updates = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
     if (touched != 0) {
       Id any = f_.Emit(spv::OpGroupNonUniformLogicalOr, m_.BoolType(), {subgroup, kReduce, touched});
-      pays = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {pays, any});
+      updates = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {updates, any});
     }
   }
-  Id pay = m_.NewId(), paid = m_.NewId();
-  if (pays != 0) {
-    f_.Select(pays, pay, paid, paid);
-    f_.Start(pay);
+  Id update = m_.NewId(), updated = m_.NewId();
+  if (updates != 0) {
+    f_.Select(updates, update, updated, updated);
+    f_.Start(update);
   }
-  memory_.EmitAtomic(what.first, AtomicOf(what.reduction), total);
-  if (pays != 0) {
-    f_.Branch(paid);
-    f_.Start(paid);
+  memory_.EmitAtomic(what.first, what.Atomic(), total);
+  if (updates != 0) {
+    f_.Branch(updated);
+    f_.Start(updated);
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Sums over the iterations of one thread (codegen/common/chunk_sums.h), and how threads flush them.
+// Sums over the iterations of one thread (codegen/common/private_sums.h), and how threads flush them.
 //
 // A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
 // all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
@@ -10,16 +10,18 @@
 // flow, and one driver (NVIDIA's, 580) loses threads there: a store after a loop that one thread entered was
 // not made by any.
 
-#include "codegen/common/chunk_sums.h"
+#include "codegen/common/private_sums.h"
 #include "codegen/spirv/memory.h"
 
 namespace adc::codegen::spirv {
+
+using ir::Reduction;
 
 class SumEmitter {
  public:
   SumEmitter(ModuleBuilder& module, const ir::Function& kernel, Environment& environment,
              FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory,
-             ChunkSums sums)
+             PrivateSums sums)
       : m_(module),
         kernel_(kernel),
         environment_(environment),
@@ -29,20 +31,15 @@ class SumEmitter {
         memory_(memory),
         sums_(std::move(sums)) {}
 
-  const ChunkSums& all() const { return sums_; }
-  const std::vector<ChunkSum>& sums() const { return sums_.sums; }
+  const std::vector<PrivateSum>& sums() const { return sums_.sums; }
   /// The sum that an accumulation belongs to; ir::kNoAttr: none.
   uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
-  /// Of the total; wider than the cell's for sums of f16.
-  ir::Scalar ScalarOf(uint32_t sum) const;
-  /// What a sum starts from: it leaves a cell as it is, to the bit.
-  Id Start(uint32_t sum);
-  /// Whether it must be known if the thread has accumulated at all.
-  bool NeedsTouch(uint32_t sum) const;
+  /// What a sum starts from.
+  Id Start(uint32_t sum) const { return scalars_.Constant(sums_.sums[sum].scalar, sums_.sums[sum].start); }
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
   /// Adds a sum to its cell, where all threads meet. `touched`: 0 where the cell may always be touched.
-  void Pay(uint32_t sum, Id total, Id touched);
+  void Update(uint32_t sum, Id total, Id touched);
 
  private:
   /// The reduction of a subgroup's registers of this type; OpNop where there is none.
@@ -58,7 +55,7 @@ class SumEmitter {
   ScalarEmitter& scalars_;
   ValueTable& values_;
   MemoryEmitter& memory_;
-  ChunkSums sums_;
+  PrivateSums sums_;
 };
 
 }  // namespace adc::codegen::spirv

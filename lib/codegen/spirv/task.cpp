@@ -16,7 +16,7 @@
 
 #include "codegen/spirv/task.h"
 
-#include "codegen/common/stale_bounds.h"
+#include "artifact/gpu_abi.h"
 
 namespace adc::codegen::spirv {
 
@@ -28,6 +28,7 @@ void TaskEmitter::Emit(const analysis::Task& task) {
   } else {
     EmitSerial(task);
   }
+  if (f_.HasLoops() && !context_.IsMetal() && !context_.config.keep_bindings) EmitCutCheck();
   f_.Do(spv::OpReturn, {});
   f_.Finish();
 }
@@ -37,6 +38,31 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
   f_.Select(f_.Compare(spv::OpULessThan, environment_.Thread(), environment_.Threads()), run, done, done);
   f_.Start(run);
   body_.EmitRange(kernel_.Body(), task.first, task.last);
+  f_.Branch(done);
+  f_.Start(done);
+}
+
+// llvmpipe counts the turns of all loops of a thread together, and lets each loop end after one turn when
+// there have been 65,535, in silence. So does a loop of two turns at the end, of a length that it cannot
+// know. What decides the loop's exit is known where the loop has been left (Mesa puts a constant there), so
+// that another number tells how often it has run.
+void TaskEmitter::EmitCutCheck() {
+  Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
+  f_.Select(m_.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
+  f_.Start(check);
+  Id wide = m_.IntType(64), turns = Unfolded(f_.Int(64, 2));
+  LoopLabels loop = f_.BeginLoop();
+  OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(64, 0)), left = f_.LoopPhi(loop, wide, turns);
+  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, turns));
+  f_.BeginNext(loop);
+  f_.Close(loop, turn, f_.Add(64, turn.id, f_.Int(64, 1)));
+  f_.Close(loop, left, f_.Sub(64, left.id, f_.Int(64, 1)));
+  f_.EndLoop(loop);
+  f_.Select(f_.Compare(spv::OpINotEqual, left.id, f_.Int(64, 0)), cut, whole, whole);
+  f_.Start(cut);
+  status_.Raise(StatusCode::LoopsCut, 0);
+  f_.Branch(whole);
+  f_.Start(whole);
   f_.Branch(done);
   f_.Start(done);
 }
@@ -138,7 +164,7 @@ Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
 
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-  bool guarded = BoundsReadMemory(kernel_, task.parallel);
+  bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
   Id wide = m_.IntType(64);
   Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
@@ -167,7 +193,7 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
     body_.SetState(changed[n], states[n].id);
   }
   f_.EndLoop(loop);
-  body_.PaySums();
+  body_.UpdateCells();
 }
 
 }  // namespace adc::codegen::spirv

@@ -36,6 +36,8 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
+  /// Reports loops that the driver has ended early, where it is one that does.
+  void EmitCutCheck();
   /// An extent that is the same, and of which a driver cannot know that it is a constant.
   Id Unfolded(Id extent);
   /// The axes of a loop; the extent of the first one only where it is wanted.

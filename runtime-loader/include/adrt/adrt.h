@@ -4,9 +4,9 @@
  *
  * Conventions. Every function returns an adrt_status, 0 on success, and writes its outputs only then.
  * Descriptors begin with struct_size, which the caller sets to sizeof, and end with reserved words, which
- * must be zero; start from {0}. What this version does not know (a reserved word, a word after the end of
- * its struct) is refused where it is not zero. Handles are counted: whoever creates one releases it, and a
- * handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
+ * must be zero; start from {0}. A word that this version does not know (a reserved word, a word after the
+ * end of its struct) is refused unless it is zero. Handles are counted: whoever creates one releases it, and
+ * a handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
  * failure; set its struct_size before. The library has no globals, reads no environment, prints nothing, and
  * starts no thread except in adrt_device_open_cpu. A debug build of it (ADRT_CHECK_HANDLES) differs in that:
  * it has a table of all handles, and a handle that was released, or never was one, ends the process with the
@@ -20,9 +20,9 @@
  * means that the caller sees to it that no two calls with the same handle overlap; different handles are
  * independent.
  *
- * The bytes of a bundle may come from anywhere: opening is safe for any bytes. Running its code is not, and
- * needs somebody's word: the caller's by ADRT_HOST_TRUST or the authorize callback, or the signature of one
- * of adrt_host.public_keys. docs/security.md says what each of them means. */
+ * The bytes of a bundle may come from anywhere: opening is safe for any bytes. Running its code is not. It
+ * runs only if the caller trusts it (ADRT_HOST_TRUST or the authorize callback), or if one of
+ * adrt_host.public_keys has signed it. docs/security.md says what each of them means. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,9 +40,8 @@ typedef int32_t adrt_status;
 enum {
   ADRT_OK = 0,
 
-  ADRT_ERROR_ARGUMENT = 100, /* what the caller gave is wrong: the text says which and what was expected */
-  ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null, or what is not
-                                           aligned */
+  ADRT_ERROR_ARGUMENT = 100, /* an argument is wrong: the text says which one, and what was expected */
+  ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null, or unaligned memory */
   ADRT_ERROR_OUT_OF_DEVICE_MEMORY = 102,
   ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name; no such device, or no driver for it */
 
@@ -52,8 +51,8 @@ enum {
   ADRT_ERROR_MALFORMED = 203,   /* a rule of the format is broken: adrt_error.rule */
   ADRT_ERROR_OVER_LIMIT = 204,  /* a limit of the host is passed */
   ADRT_ERROR_VERSION = 205,     /* made for another version of the format */
-  ADRT_ERROR_UNSUPPORTED = 206, /* needs something that this loader does not know */
-  ADRT_ERROR_UNTRUSTED = 207,   /* nobody vouches for the bundle's code */
+  ADRT_ERROR_UNSUPPORTED = 206, /* requires a feature that this loader does not know */
+  ADRT_ERROR_UNTRUSTED = 207,   /* the bundle's code is neither trusted nor signed by a known key */
 
   ADRT_ERROR_NO_TARGET = 300,          /* the bundle has no code for this device */
   ADRT_ERROR_DEVICE_FEATURE = 301,     /* the device lacks a feature: the text names it */
@@ -85,7 +84,8 @@ typedef struct adrt_error {
   uint64_t offset;     /* byte in the file, or in the section's content where section is given */
   uint32_t rule;       /* number of the broken rule of the format page (3 for H3), or 0 */
   uint32_t reserved0;
-  uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes of heap that would do; ADSTACK_OVERFLOW:
+  uint64_t needed_bytes; /* HEAP_TOO_SMALL, ROWS_EXHAUSTED: bytes of heap that would do, or, where the text
+                            says that tasks are known later, do for the others; ADSTACK_OVERFLOW:
                             at least what the launch would have taken of the heap, or of the cap where a
                             cap sized the stack; OUT_OF_*_MEMORY: bytes asked for; 0: unknown */
   char text[512];        /* for people; ends with a zero */
@@ -97,9 +97,10 @@ const char* adrt_status_text(adrt_status status);
 /* ------------------------------------------------------------------------------------------------ host */
 
 /* Limits on what adrt_bundle_open accepts; 0 means the default. Those of single numbers count as the default
- * where they are larger. The last three are the budget of one open, and may be raised: with it bytes from
- * anywhere are opened or refused (ADRT_ERROR_OVER_LIMIT) in time and memory in proportion to their
- * number. adrt_bundle_report says what an open took; what adc makes stays below half of the defaults. */
+ * where they are larger. The last three are the budget of one open, and may be raised: it bounds the time
+ * and memory of an open in proportion to the size of the file, for any bytes; an open that exceeds it is
+ * ADRT_ERROR_OVER_LIMIT. adrt_bundle_report says what an open took; bundles that adc makes take less than
+ * half of the defaults. */
 typedef struct adrt_limits {
   uint32_t struct_size;
   uint32_t sections;          /* 1024 */
@@ -121,9 +122,9 @@ enum {
   ADRT_HOST_TRUST = 1u /* code of every bundle opened with this host may run */
 };
 
-/* What the caller supplies. May be null wherever a function takes it: the C library's allocator, no trust.
- * The struct is copied; `user` and the functions must outlive what is made with them, and be callable from
- * any thread that uses it. */
+/* What the caller supplies. May be null wherever a function takes it: then the C library allocates, and
+ * nothing is trusted. The struct is copied; `user` and the functions must outlive everything that is made
+ * with them, and be callable from any thread that uses it. */
 typedef struct adrt_host {
   uint32_t struct_size;
   uint32_t flags; /* ADRT_HOST_* */
@@ -135,12 +136,12 @@ typedef struct adrt_host {
                    const uint8_t content_id[32]); /* null: no; nonzero: this bundle's code may run */
   const adrt_limits* limits;                      /* null: defaults */
   /* Signatures: code of a bundle that one of these keys has signed (`adc sign`) may run. The keys are
-   * public_key_count Ed25519 public keys of 32 bytes, one after the other, at most 64; they are read by
-   * adrt_bundle_open and may go afterwards. */
+   * public_key_count Ed25519 public keys of 32 bytes, one after the other, at most 64; adrt_bundle_open
+   * reads them, and they may be freed afterwards. */
   const uint8_t* public_keys; /* null: none */
-  /* Ed25519 by the caller's library, so that the loader brings none: nonzero where `signature` is the key's
-   * over the message. adrt_sodium.h has it for libsodium. Null: signatures are not checked, and vouch for
-   * nothing. */
+  /* Ed25519 of the caller's library, since the loader contains none: returns nonzero if `signature` is the
+   * key's signature of the message. adrt_sodium.h has it for libsodium. Null: signatures are not checked,
+   * and let no code run. */
   int (*check_signature)(void* user, const uint8_t key[32], const uint8_t signature[64], const void* message,
                          size_t message_size);
   uint32_t public_key_count;
@@ -154,12 +155,12 @@ typedef struct adrt_bundle adrt_bundle;
 typedef struct adrt_kernel adrt_kernel; /* lives as long as its bundle */
 
 enum {
-  ADRT_BUNDLE_COPY = 0,  /* the bytes may go after the call */
-  ADRT_BUNDLE_BORROW = 1 /* the bytes stay unchanged until the bundle is gone */
+  ADRT_BUNDLE_COPY = 0,  /* the bytes may be freed after the call */
+  ADRT_BUNDLE_BORROW = 1 /* the bytes stay unchanged until the bundle is released */
 };
 
-/* Opens a bundle from memory and verifies all of it: hashes, form, metadata, that payloads are what they
- * claim. Any thread. */
+/* Opens a bundle from memory and verifies all of it: hashes, form, metadata, and that payloads have the form
+ * that they claim. Any thread. */
 adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
                              adrt_bundle** bundle, adrt_error* error);
 /* Any thread. */
@@ -176,7 +177,8 @@ adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name,
 typedef struct adrt_device adrt_device;
 
 /* The caller's job system. parallel_for calls job(context, i) for each i in [0, count), in any order, on any
- * threads, at once or not, and returns when all are done: a launch where it did not is ADRT_ERROR_DRIVER. */
+ * threads, at once or not, and returns when all are done. If it returns earlier the launch is
+ * ADRT_ERROR_DRIVER. */
 typedef struct adrt_cpu_jobs {
   uint32_t struct_size;
   uint32_t worker_count; /* how many jobs are worth having at once, at least 1 */
@@ -203,7 +205,8 @@ typedef struct adrt_device_report {
   uint32_t worker_count; /* CPU: jobs at once; GPU: threads that it runs at once */
   char kind[16];         /* "cpu", "cuda", "hip", "vulkan", "metal" */
   char arch[16];         /* "x86-64", "sm_90" */
-  char features[1024];   /* those that bundles may ask for, with spaces between */
+  char features[1024];   /* those that bundles may ask for, with spaces between; of Vulkan also
+                            "robustBufferAccess" and "robustBufferAccess2", where they are on */
   char name[64];         /* what the hardware calls itself; may be empty */
   uint64_t reserved[2];
 } adrt_device_report;
@@ -245,8 +248,8 @@ void adrt_module_release(adrt_module* module);
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-/* Memory of a device, for tools and first steps: an engine has its own. On a CPU it is plain memory. Content
- * is undefined at first. */
+/* Memory of a device, for tools and first steps; an engine has its own. On a CPU it is plain memory. Its
+ * content is undefined at first. */
 typedef struct adrt_memory adrt_memory;
 /* Any thread. */
 adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory** memory, adrt_error* error);
@@ -279,12 +282,12 @@ enum {
   ADRT_TYPE_F32 = 11,
   ADRT_TYPE_F64 = 12
 };
-/* "f32", or "?" for what is no type; bytes of one, or 0. Any thread. */
+/* "f32", or "?" for a number that is no type; bytes of a scalar, or 0. Any thread. */
 const char* adrt_type_name(uint32_t type);
 uint32_t adrt_type_size(uint32_t type);
 
-/* Scratch, segment lengths (iterations between checkpoints) and trip counts (iterations of a loop that only
- * running code can tell) are made by the launch: no caller gives them. */
+/* The launch makes scratch, segment lengths (iterations between checkpoints) and trip counts (iterations of
+ * a loop that only running code can count): the caller does not give them. */
 enum {
   ADRT_PARAM_BUFFER = 1,
   ADRT_PARAM_SCALAR = 2,
@@ -308,7 +311,7 @@ enum { ADRT_CLASS_S0 = 0, ADRT_CLASS_S1 = 1, ADRT_CLASS_S2 = 2 };
 
 /* ------------------------------------------------------------------------------------------------ plan */
 
-/* One argument of a launch. In an array every element has the same struct_size, which is the array's stride.
+/* One argument of a launch. All elements of an array have the same struct_size, which is the array's stride.
  */
 typedef struct adrt_arg {
   uint32_t struct_size;
@@ -341,51 +344,55 @@ typedef struct adrt_plan_desc {
                            count, 1 without a module */
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
                            it fit, and loops keep checkpoints where the kernel was compiled for them. Where
-                           not even that does it, adrt_error.needed_bytes says which budget would */
+                           not even that does it, adrt_error.needed_bytes says which budget would: at once
+                           where all sizes are known, else by adrt_plan_resolve or adrt_run, which know what
+                           all tasks take. It is a lower bound, and the text says so, without a module, with
+                           a cap, and where a task's sizes are known at its turn only */
   /* Steps that each call on the plan may take to compute its sizes, all of them together
-   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. Where they do not do the
-   * call fails with ADRT_ERROR_OVER_LIMIT, whatever the bundle says: allow more for one that you trust. */
+   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. A call that takes more fails
+   * with ADRT_ERROR_OVER_LIMIT: allow more for a bundle that you trust. */
   uint64_t size_budget;
-  /* GPU: rows of stacks behind gates are counted before a launch where one for every thread would take more
+  /* GPU: rows of stacks behind gates are counted before a launch if a row for every thread would take more
    * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
-   * content_version of all buffers that decide about the gates says that nothing changed */
+   * content_version of all buffers that decide about the gates stays the same */
   uint64_t size_threshold;
   /* For bundles compiled with --bounds-record (others: ADRT_ERROR_UNSUPPORTED). Memory of the device, as
-   * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes there the
-   * bounds that its loops ran with (trips, starts, in which iterations), after its last task. Its gradient,
-   * planned with the same memory, compares the bounds of its own loops with them before its first
-   * task: bounds are scalars, shapes and buffers, and any of them may have been changed in between. Where
-   * they differ adrt_run computes nothing and gives ADRT_ERROR_BOUNDS_CHANGED. In a recorded launch the
-   * gradient runs all the same and adrt_status_read gives that error: what it computed is not to be used. The
-   * record holds for as many launches of the gradient as you like. It takes adrt_plan_report.bounds_bytes;
-   * where that is 0 nothing can change, and no memory is touched. */
+   * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes the bounds of its
+   * loops there (trips, starts, in which iterations), after its last task. Its gradient, planned with the
+   * same memory, compares the bounds of its own loops with them before its first task: bounds are scalars,
+   * shapes and buffers, and any of them may have been changed in between. Where they differ adrt_run
+   * computes nothing and gives ADRT_ERROR_BOUNDS_CHANGED. In a recorded launch the gradient runs all the
+   * same and adrt_status_read gives that error: its results must not be used. A record is valid for any
+   * number of launches of the gradient. It takes adrt_plan_report.bounds_bytes; if that is 0 no bound can
+   * change, and no memory is touched. */
   void* bounds_record;
   uint64_t bounds_record_size; /* bytes */
   uint64_t reserved[1];
 } adrt_plan_desc;
 
-/* Checks the arguments and computes what the launch takes. On the host alone: no driver call that waits, no
- * look into a buffer; so sizes of class S2 stay open until adrt_plan_resolve, adrt_plan_with_cap or adrt_run,
- * and with a module also those of class S1 that take more than 2^18 steps to evaluate and have a size kernel.
- * Without a module, buffers may be null. Any thread; the plan itself is for one thread at a time. */
+/* Checks the arguments and computes the memory of the launch, on the host alone: it makes no driver call
+ * that waits, and reads no buffer. So sizes of class S2 stay open until adrt_plan_resolve,
+ * adrt_plan_with_cap or adrt_run, and with a module also those of class S1 that take more than 2^18 steps to
+ * evaluate and have a size kernel. Without a module, buffers may be null. Any thread; the plan itself is for
+ * one thread at a time. */
 adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                       adrt_error* error);
 /* Gives a plan other arguments: those listed, under the rules of adrt_plan; the others stay. Sizes stay too
- * unless a number, a shape, a buffer or a content_version that they may depend on is another one; those of
- * class S2 are then open again until the next adrt_plan_resolve or adrt_run, which copies no buffer again
- * whose version it has seen. Host only, and without taking memory from the second time on (but for
- * expressions beyond the common), so that adrt_plan_update and adrt_run in turn take none. Where it fails the
- * plan is as it was, but for sizes of class S2, which are open. What was recorded from the plan does not
- * change. One thread at a time. */
+ * unless a number, a shape, a buffer or a content_version on which they may depend has changed. Sizes of
+ * class S2 are then open again until the next adrt_plan_resolve or adrt_run, which does not copy a buffer
+ * again whose version it has seen. It works on the host only, and from the second call on allocates nothing
+ * (except for unusually large expressions), so that adrt_plan_update and adrt_run in turn allocate nothing.
+ * If it fails the plan is unchanged, except that sizes of class S2 are open. Launches that were recorded
+ * from the plan do not change. One thread at a time. */
 adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
                              adrt_error* error);
 void adrt_plan_release(adrt_launch_plan* plan);
 
 #define ADRT_READBACK_COUNTS 0xFFFFFFFFu
 
-/* What sizing reads of a device's memory: piece `index` of the readback that adrt_plan_resolve takes. Pieces
- * are whole buffers, in the order of the parameters; where something is to be counted, the last one is what
- * adrt_record_size_* has counted, from the start of the memory that it was given. */
+/* The parts of a device's memory that sizing reads: piece `index` of the readback that adrt_plan_resolve
+ * takes. Pieces are whole buffers, in the order of the parameters. If something is to be counted, the last
+ * piece is the counts of adrt_record_size_*, from the start of the memory that it was given. */
 typedef struct adrt_readback_report {
   uint32_t struct_size;
   uint32_t count;       /* pieces; 0 on a CPU, and where nothing is read before the launch */
@@ -402,7 +409,7 @@ typedef struct adrt_readback_report {
 adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
                                adrt_error* error);
 
-/* What counting takes on a device. Counted are the elements of stacks whose loops end in the data, the
+/* The memory that counting takes on a device. It counts the elements of stacks of data-dependent loops, the
  * iterations that pass the gates of stacks, and those of loops whose bounds no expression gives.
  * adrt_record_size_cuda, _hip, _vk, _metal record it. */
 typedef struct adrt_count_report {
@@ -417,27 +424,27 @@ typedef struct adrt_count_report {
 /* One thread at a time. */
 adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error);
 
-/* Settles sizes of class S2, and rows behind gates. On a CPU, where buffers lie in host memory, readback is
- * null and they are read now. Elsewhere it holds what adrt_plan_readback lists, and is copied; it may end
- * before the counts where none has to be counted (a plan that is resolved without takes a row per thread).
- * Where a stack's count depends on another's content or on iterations that are counted themselves, or what
- * was counted does not fit the budget without checkpoints, a plan is resolved after several rounds of
- * recording, reading back and resolving. Sizes that depend on what the kernel itself writes are left to
- * adrt_run: where nothing else is open, resolving on a device is ADRT_ERROR_NEEDS_DEVICE_DATA, and counting
- * that comes to no end, since what is counted changes from round to round, ADRT_ERROR_OVER_LIMIT, so that
- * counting and resolving until adrt_plan_report.resolved ends. One thread at a time. */
+/* Determines sizes of class S2, and rows of gates. On a CPU, where buffers lie in host memory, readback is
+ * null and they are read now. Elsewhere readback holds the pieces that adrt_plan_readback lists, and is
+ * copied; it may end before the counts if no count is required (a plan that is resolved without counts takes
+ * a row per thread). A plan may take several rounds of recording, reading back and resolving: if the count
+ * of a stack depends on another's content or on iterations that are counted themselves, or if the counted
+ * sizes do not fit the budget without checkpoints. Only adrt_run determines sizes that depend on memory that
+ * the kernel itself writes: if nothing else is open, resolving on a device is ADRT_ERROR_NEEDS_DEVICE_DATA.
+ * If counts change from round to round, ADRT_ERROR_OVER_LIMIT ends the counting, so that a loop of counting
+ * and resolving until adrt_plan_report.resolved ends. One thread at a time. */
 adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
                               adrt_error* error);
 
-/* Settles stacks of class S2 without reading: they share evenly what max_bytes leaves of the heap, which
- * takes no more than that. Too little is reported by the launch as ADRT_ERROR_ADSTACK_OVERFLOW. Iterations
- * that depend on contents are not what a cap says: where they are open it fails
- * (ADRT_ERROR_NEEDS_DEVICE_DATA: resolve the plan first), unless only adrt_run can settle them. Where it
- * fails the plan is as it was. One thread at a time. */
+/* Sizes stacks of class S2 without reading: the heap takes at most max_bytes, and these stacks share evenly
+ * what the rest leaves of it. If that is too little, the launch reports ADRT_ERROR_ADSTACK_OVERFLOW. A cap
+ * does not replace numbers of iterations that depend on contents: if they are open it fails
+ * (ADRT_ERROR_NEEDS_DEVICE_DATA: resolve the plan first), unless only adrt_run can determine them. If it
+ * fails the plan is unchanged. One thread at a time. */
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
 
-/* Sizes a plan without a module as if so many iterations claimed a row of the group: what a launch would take
- * after counting. No effect where nothing counts them (adrt_group_report.can_count). One thread at a time. */
+/* Sizes a plan without a module as if `iterations` iterations claimed a row of the group, as a launch does
+ * after counting. No effect if they are not counted (adrt_group_report.can_count). One thread at a time. */
 adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t group, uint64_t iterations,
                              adrt_error* error);
 
@@ -469,7 +476,7 @@ typedef struct adrt_task_report {
   uint32_t lanes;
   int64_t extents[8];
   uint64_t iterations;
-  uint64_t chunks;    /* pieces that the iterations are dealt in; GPU: threads */
+  uint64_t chunks;    /* pieces into which the iterations are divided; GPU: threads */
   uint64_t threads;   /* CPU: jobs, GPU: threads, at most this many at once */
   uint64_t rows;      /* of the largest claim group: threads up to whole blocks of lanes, or fewer */
   uint64_t row_bytes; /* over all claim groups */
@@ -529,8 +536,8 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
 
 /* ------------------------------------------------------------------------------------------------- run */
 
-/* Memory that launches of adrt_run reuse: grows by doubling, by exactly what is needed where the doubled size
- * is refused. */
+/* Memory that launches of adrt_run reuse. It grows by doubling, or to exactly the required size if the
+ * doubled size is refused. */
 typedef struct adrt_heap adrt_heap;
 /* Host memory, for launches on a CPU. Any thread; the heap itself serves one launch at a time. */
 adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error* error);
@@ -542,7 +549,7 @@ uint64_t adrt_heap_bytes(const adrt_heap* heap);
 
 enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 }; /* of a CPU's; adrt_plan_report says the plan's */
 
-/* Where the time of adrt_run goes. On a CPU recording is running. */
+/* The times of adrt_run. On a CPU, recording a launch runs it. */
 typedef struct adrt_run_times {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -562,18 +569,19 @@ typedef struct adrt_run_desc {
   uint64_t reserved[3];
 } adrt_run_desc;
 
-/* Runs a plan that has a module, and waits: settles open sizes, takes memory, launches every task, reports.
- * desc may be null. Two launches at once must not share a plan, a heap or memory. One thread at a time. */
+/* Runs a plan that has a module, and waits: determines open sizes, takes memory, launches every task,
+ * reports. desc may be null. Two launches at once must not share a plan, a heap or memory. One thread at a
+ * time. */
 adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
 
 /* Launches in the caller's own queues: adrt_record_cuda, adrt_record_vk and so on (adrt_cuda.h, adrt_vk.h,
  * adrt_metal.h). They submit nothing, wait for nothing, allocate no device memory and read nothing back. The
- * plan must be settled (adrt_plan_resolve, adrt_plan_with_cap). Module, arguments' memory, heap and status
- * block stay as they are until the launch is done; launches that may run at once must not share a heap or a
- * status block, and what the launch takes of the heap, its status block and the arguments lie apart
- * (ADRT_ERROR_ARGUMENT). Recording clears the status block first; adrt_status_read says what it holds
- * afterwards. So a launch whose block is shared by one before it, in the same command buffer, loses what that
- * one had to say, unless it is chained. */
+ * plan must be resolved (adrt_plan_resolve, adrt_plan_with_cap). Module, arguments' memory, heap and status
+ * block must stay as they are until the launch is done. Launches that may run at once must not share a heap
+ * or a status block. The part of the heap that the launch takes, its status block and the arguments must not
+ * overlap (ADRT_ERROR_ARGUMENT). A recorded launch clears the status block first; adrt_status_read reads it
+ * afterwards. So a launch that shares its block with an earlier one in the same command buffer clears the
+ * report of that one, unless it is chained. */
 
 /* With `on` nonzero, what is recorded from now on leaves the status block as it finds it: launches of this
  * plan, with any arguments, that follow each other in a queue then share one block, and the first report
@@ -581,12 +589,12 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
  * One thread at a time. */
 adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error);
 
-/* What a status block that a launch of this plan wrote says, copied to host memory. Any thread. */
+/* The report of a launch of this plan, from its status block, copied to host memory. Any thread. */
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);
 
-/* ------------------------------------------------------------------------------------ looking into it */
+/* ------------------------------------------------------------------------------------------ introspection */
 
-/* What a bundle's signatures say. GOOD alone lets code run. */
+/* What a bundle's signatures say. Only GOOD lets code run. */
 enum {
   ADRT_SIGNATURE_NONE = 0,        /* the bundle has none */
   ADRT_SIGNATURE_NOT_CHECKED = 1, /* it has, and the host has no keys or no check_signature */

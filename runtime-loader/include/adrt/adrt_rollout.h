@@ -1,15 +1,15 @@
 #ifndef ADRT_ADRT_ROLLOUT_H
 #define ADRT_ADRT_ROLLOUT_H
-/* Time stepping, forward and back, in a budget of memory. C11.
+/* Time stepping and its gradient, within a budget of memory. C11.
  *
- * A simulation launches a kernel `steps` times on the same buffers, x <- f(x), and its gradient the other way
- * round. The gradient of a step reads what the kernel saved in that step (a kernel compiled with
- * --save-overwritten, adrt_plan_saved), so that memory of saved values is needed for every step: or, where
- * that is too much, for some of them, which are then run again from a copy of the state.
+ * A simulation launches a kernel `steps` times on the same buffers, x <- f(x), and its gradient in reverse
+ * order. The gradient of a step reads the values that the kernel saved in that step (a kernel compiled with
+ * --save-overwritten, adrt_plan_saved). So every step needs memory for its saved values; if that is too
+ * much, only some steps have it, and the others are run again from a copy of the state.
  *
- * A rollout is the schedule of that: a list of actions, in order, which the caller carries out on any device.
- * It knows no device, allocates only itself, and calls nothing. Bytes are counted, memory is the caller's:
- * one arena of adrt_rollout_report.peak_bytes, into which the actions point.
+ * A rollout is the schedule of that: a list of actions, in order, which the caller carries out on any
+ * device. It knows no device, allocates only itself, and calls nothing. It only counts bytes: the memory is
+ * the caller's, one arena of adrt_rollout_report.peak_bytes, and actions give offsets into it.
  *
  *   adrt_rollout_create(NULL, &desc, &rollout, &error);
  *   adrt_rollout_info(rollout, &report, &error);          // peak_bytes, forward_steps
@@ -39,8 +39,8 @@ enum {
   /* A copy of the state before each segment of equally many steps: each step but those of the last segment
    * runs twice. Bytes: (segments - 1) * state_bytes + segment * saved_bytes; without a budget, the fewest. */
   ADRT_ROLLOUT_UNIFORM = 2,
-  /* Copies are given up and taken again where that runs the fewest steps (Griewank and Walther, "Revolve",
-   * TOMS 26, 2000), over segments of equally many steps. */
+  /* Copies are dropped and taken again so that the fewest steps run (Griewank and Walther, "Revolve", TOMS
+   * 26, 2000), over segments of equally many steps. */
   ADRT_ROLLOUT_BINOMIAL = 3
 };
 

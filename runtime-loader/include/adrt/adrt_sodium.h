@@ -1,7 +1,7 @@
 #ifndef ADRT_ADRT_SODIUM_H
 #define ADRT_ADRT_SODIUM_H
-/* adrt_host.check_signature by libsodium, for programs that link it (-lsodium). Another library's function of
- * the same three lines does as well: the signatures are plain Ed25519 (RFC 8032). */
+/* adrt_host.check_signature by libsodium, for programs that link it (-lsodium). Any other library works as
+ * well: the signatures are plain Ed25519 (RFC 8032). */
 
 #include <adrt/adrt.h>
 #include <sodium.h>

@@ -31,7 +31,8 @@ typedef struct adrt_vk_buffer {
   uint64_t offset;  /* bytes */
   uint64_t size;    /* bytes from the offset on */
   uint64_t address; /* vkGetBufferDeviceAddress of the buffer, plus the offset: the driver is asked again, and
-                       another one is ADRT_ERROR_ARGUMENT */
+                       another one is ADRT_ERROR_ARGUMENT. Not looked at where the device was made without
+                       bufferDeviceAddress, which adrt_memory_data says as 0 */
   uint64_t reserved[2];
 } adrt_vk_buffer;
 
@@ -52,9 +53,9 @@ typedef struct adrt_vk_requirements {
 /* For target number `target` of the bundle, which must be one of kind "vulkan". Any thread. */
 adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t target,
                                         adrt_vk_requirements* requirements, adrt_error* error);
-/* Turns on, in a chain that begins with a VkPhysicalDeviceFeatures2 and goes to vkCreateDevice, every feature
- * that the target needs. What the chain already says stays. A feature whose structure is not in the chain is
- * ADRT_ERROR_DEVICE_FEATURE, and the text names it. Any thread. */
+/* Enables, in a chain that begins with a VkPhysicalDeviceFeatures2 and goes to vkCreateDevice, every feature
+ * that the target needs. Features that the chain already enables stay enabled. A feature whose structure is
+ * not in the chain is ADRT_ERROR_DEVICE_FEATURE, and the text names it. Any thread. */
 adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
                                      adrt_error* error);
 
@@ -75,22 +76,24 @@ typedef struct adrt_vk_desc {
   void* user;
   void (*lock_queue)(void* user);
   void (*unlock_queue)(void* user);
-  /* Whether a module of SPIR-V is valid by Vulkan's rules, as spirv-val says; not 0: it is. Asked for each
-   * module that nobody vouches for, after the loader's own checks; may be null. */
+  /* Whether a module of SPIR-V is valid by Vulkan's rules, as spirv-val says; not 0: it is. Called for each
+   * unverified module, after the loader's own checks; may be null. */
   int (*check_spirv)(void* user, const uint32_t* words, size_t count);
   uint64_t reserved[3];
 } adrt_vk_desc;
 
-/* A device of the caller. Features and extensions count as enabled only where the descriptor says so: where
- * the chain turns robustBufferAccess on, adrt_module_load takes bundles that nobody vouches for, if they hold
- * code without device addresses (vulkan:1.2-near). docs/security.md says what confines it. Makes
- * no Vulkan object until adrt_module_load, adrt_run or adrt_memory_*. Any thread. */
+/* A device of the caller. Features and extensions count as enabled only if the descriptor says so. If the
+ * chain enables robustBufferAccess, adrt_module_load accepts unverified bundles that hold code without
+ * device addresses (vulkan:1.2-near). docs/security.md says what confines it, and what robustBufferAccess2
+ * adds, which counts as enabled if the chain enables it. Makes no Vulkan object until adrt_module_load,
+ * adrt_run or adrt_memory_*. Any thread. */
 adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc, adrt_device** device,
                                 adrt_error* error);
 
 enum {
   ADRT_VK_VALIDATE = 1u, /* with VK_LAYER_KHRONOS_validation, which must be installed; to the host's log */
-  ADRT_VK_ROBUST = 2u    /* with robustBufferAccess: runs confined what nobody vouches for */
+  ADRT_VK_ROBUST = 2u    /* with robustBufferAccess, and robustBufferAccess2 if the device has it, so that
+                            unverified code runs confined; adrt_device_report.features says which */
 };
 
 typedef struct adrt_vk_open_desc {
@@ -116,12 +119,14 @@ typedef struct adrt_vk_launch {
   uint64_t reserved[4];
 } adrt_vk_launch;
 
-/* Records a launch into a command buffer (VkCommandBuffer) that is recording, outside of a render pass, for a
- * queue with compute: clears status, scratch and counters, dispatches every task with barriers between.
+/* Records a launch into a command buffer (VkCommandBuffer) that is recording, outside of a render pass, for
+ * a queue with compute: clears status, scratch and counters, dispatches every task with barriers between.
  * Before and after it orders memory against everything else on the queue, and makes what it wrote visible to
- * the host. Never submits, waits, allocates or reads back. The bound pipeline, push constants and set 0 for
- * compute are different afterwards. The plan must be resolved; it, its arguments' buffers and heap and status
- * must live until the work is done. One thread at a time for the plan. */
+ * the host. Never submits, waits or reads back. Allocates nothing, with one exception: code without device
+ * addresses that has more descriptors than the device can push gets a descriptor set, which is freed with
+ * the plan; after 4,096 of them ADRT_ERROR_OVER_LIMIT. The bound pipeline, push constants and set 0 for
+ * compute are different afterwards. The plan must be resolved; it, its arguments' buffers and heap and
+ * status must live until the work is done. One thread at a time for the plan. */
 adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_launch* launch,
                            adrt_error* error);
 

@@ -157,7 +157,7 @@ void CheckAlive(const char* function, const void* handle, Handle type) {
   const char* name = kTypes[static_cast<size_t>(type)];
   Lock lock;
   const Entry* entry = Find(handle);
-  if (!entry || entry->type != type) End(function, name, "is none, or was released long ago");
+  if (!entry || entry->type != type) End(function, name, "is not a handle, or was released long ago");
   if (!entry->alive) End(function, name, "was released before");
 }
 

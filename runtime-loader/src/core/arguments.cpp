@@ -47,7 +47,7 @@ class Binder {
   Binder(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, adrt_error* error)
       : args_(args), arg_count_(arg_count), plan_(plan), meta_(plan.meta()), error_(error) {}
 
-  bool MakeRoom() {
+  bool AllocateParams() {
     const artifact::Allocator* allocator = plan_.allocator();
     plan_.params.Bind(allocator);
     plan_.size_params.Bind(allocator);
@@ -209,10 +209,11 @@ class Binder {
     uint64_t bytes = artifact::ElementSize(param);
     uint64_t* cell = &plan_.cells[param.cell];
     bool empty = false, changed = false, overflows = false;
-    uint64_t all = 0;
+    uint64_t all = 0, narrow = 0;
     for (uint32_t axis = 0, rank = param.rank; axis < rank; ++axis) {
       uint64_t extent = static_cast<uint64_t>(arg.extents[axis]);
       all |= extent;
+      if (param.shape_i32_axes >> axis & 1) narrow |= extent;
       empty |= extent == 0;
       changed |= extent != static_cast<uint64_t>(bound.extents[axis]);
       overflows |= __builtin_mul_overflow(bytes, extent, &bytes);
@@ -221,8 +222,8 @@ class Binder {
     }
     changes_.sizes |= changed;
     if (empty) bytes = 0;
-    bool fits = all <= (param.shape_i32 ? uint64_t{INT32_MAX} : uint64_t{INT64_MAX}) &&
-                (empty || !overflows) && (arg.size == 0 || arg.size >= bytes);
+    bool fits = all <= uint64_t{INT64_MAX} && narrow <= uint64_t{INT32_MAX} && (empty || !overflows) &&
+                (arg.size == 0 || arg.size >= bytes);
     if (!fits) return BadExtents(arg, index, !empty && overflows, bytes);
     if (!FindPlace(arg, index, bytes, artifact::ScalarTypeSize(param.type))) return false;
     plan_.size_params[index].extents = bound.extents;
@@ -234,7 +235,7 @@ class Binder {
     for (uint32_t axis = 0; axis < meta_.params[index].rank; ++axis) {
       int64_t extent = arg.extents[axis];
       if (extent < 0) return Bad(index, "extent of axis ", axis, " is ", extent, ", which is negative");
-      if (meta_.params[index].shape_i32 && extent > INT32_MAX) {
+      if ((meta_.params[index].shape_i32_axes >> axis & 1) && extent > INT32_MAX) {
         return Bad(index, "extent of axis ", axis, " is ", extent, ", and the kernel reads it as i32");
       }
     }
@@ -388,7 +389,7 @@ class Binder {
 
 bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   Binder binder(desc.args, desc.arg_count, plan, error);
-  return binder.MakeRoom() && binder.Run();
+  return binder.AllocateParams() && binder.Run();
 }
 
 bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan, Changes* changes,

@@ -136,11 +136,11 @@ bool SettleRecord(adrt_launch_plan& plan, bool recorded, adrt_error* error) {
   return true;
 }
 
-bool RecordBounds(adrt_launch_plan& plan, void* queue, const Place& memory, const Place& status,
-                  adrt_error* error) {
-  BoundsRecord& bounds = *plan.bounds;
+namespace {
+
+// Gives the counting kernel its own arguments; where its launch puts things.
+LaunchPlaces PlacesOf(BoundsRecord& bounds, const Place& memory, const Place& status) {
   adrt_launch_plan& counting = bounds.plan;
-  adrt_device& device = *plan.module->device;
   uint64_t heap_bytes = HeapBytes(counting), elements = bounds.record.bytes / kElement;
   LaunchPlaces places;
   if (heap_bytes > 0) places.base = memory.Part(0, heap_bytes);
@@ -151,13 +151,37 @@ bool RecordBounds(adrt_launch_plan& plan, void* queue, const Place& memory, cons
   BindOwn(counting, first, bounds.record, elements);
   BindOwn(counting, first + 1, status.Part(0, ADRT_STATUS_BYTES), ADRT_STATUS_BYTES / sizeof(int32_t));
   BindOwn(counting, first + 2, counts, elements);
+  return places;
+}
+
+// Those that count, and the one that compares where that is wanted.
+uint32_t TasksOf(const BoundsRecord& bounds) {
+  return static_cast<uint32_t>(bounds.plan.tasks.size() - (bounds.compares ? 0 : 1));
+}
+
+}  // namespace
+
+bool CanRecordBounds(adrt_launch_plan& plan, const Place& memory, const Place& status, adrt_error* error) {
+  BoundsRecord& bounds = *plan.bounds;
+  LaunchPlaces places = PlacesOf(bounds, memory, status);
+  for (uint32_t task = 0; task < TasksOf(bounds); ++task) {
+    if (!CanRecordTask(bounds.plan, task, places, error)) return false;
+  }
+  return true;
+}
+
+bool RecordBounds(adrt_launch_plan& plan, void* queue, const Place& memory, const Place& status,
+                  adrt_error* error) {
+  BoundsRecord& bounds = *plan.bounds;
+  adrt_device& device = *plan.module->device;
+  LaunchPlaces places = PlacesOf(bounds, memory, status);
+  const Place counts = bounds.plan.params.back().place;
   if (!device.kind->clear(device, queue, counts, error) ||
       !device.kind->clear(device, queue, places.status, error)) {
     return false;
   }
-  auto tasks = static_cast<uint32_t>(counting.tasks.size() - (bounds.compares ? 0 : 1));
-  for (uint32_t task = 0; task < tasks; ++task) {
-    if (!RecordTask(counting, task, queue, places, error)) return false;
+  for (uint32_t task = 0; task < TasksOf(bounds); ++task) {
+    if (!RecordTask(bounds.plan, task, queue, places, error)) return false;
   }
   return true;
 }

@@ -34,6 +34,8 @@ void ReleaseRecord(adrt_launch_plan& plan);
 /// Settles what sizes of the counting tasks lie in buffers: reads them, which must be written, or with
 /// `recorded` takes the contents that the plan has been resolved with.
 bool SettleRecord(adrt_launch_plan& plan, bool recorded, adrt_error* error);
+/// Whether RecordBounds can be; before anything is recorded.
+bool CanRecordBounds(adrt_launch_plan& plan, const Place& memory, const Place& status, adrt_error* error);
 /// Records the writing of the record, or the comparison with it, which fills `status` where something
 /// differs. `memory`: for counting. Settled before.
 bool RecordBounds(adrt_launch_plan& plan, void* queue, const Place& memory, const Place& status,

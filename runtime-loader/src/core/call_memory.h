@@ -9,26 +9,26 @@
 namespace adrt {
 
 /// Pieces of a block that somebody else gives. What is given back is only used again when the block goes.
-class RoomMemory {
+class BlockMemory {
  public:
-  explicit RoomMemory(const adc::artifact::Allocator& host) : host_(host) {
+  explicit BlockMemory(const adc::artifact::Allocator& host) : host_(host) {
     own_.allocate = [](void* user, size_t size, size_t alignment) {
-      return static_cast<RoomMemory*>(user)->Allocate(size, alignment);
+      return static_cast<BlockMemory*>(user)->Allocate(size, alignment);
     };
     own_.release = [](void* user, void* memory, size_t size, size_t alignment) {
-      static_cast<RoomMemory*>(user)->Release(memory, size, alignment);
+      static_cast<BlockMemory*>(user)->Release(memory, size, alignment);
     };
     own_.user = this;
   }
-  RoomMemory(const adc::artifact::Allocator& host, void* room, size_t bytes) : RoomMemory(host) {
-    GiveRoom(room, bytes);
+  BlockMemory(const adc::artifact::Allocator& host, void* block, size_t bytes) : BlockMemory(host) {
+    GiveBlock(block, bytes);
   }
-  RoomMemory(const RoomMemory&) = delete;
-  RoomMemory& operator=(const RoomMemory&) = delete;
+  BlockMemory(const BlockMemory&) = delete;
+  BlockMemory& operator=(const BlockMemory&) = delete;
 
-  /// Once, before anything is taken: `room`, aligned to kAlignment, outlives what is taken.
-  void GiveRoom(void* room, size_t bytes) {
-    room_ = static_cast<unsigned char*>(room);
+  /// Once, before anything is taken: `block`, aligned to kAlignment, outlives what is taken.
+  void GiveBlock(void* block, size_t bytes) {
+    block_ = static_cast<unsigned char*>(block);
     bytes_ = bytes;
   }
 
@@ -43,31 +43,31 @@ class RoomMemory {
   void* Allocate(size_t size, size_t alignment) {
     if (alignment > kAlignment || size > bytes_ - used_)
       return adc::artifact::Allocate(&host_, size, alignment);
-    void* memory = room_ + used_;
+    void* memory = block_ + used_;
     used_ += Rounded(size);
     if (used_ > bytes_) used_ = bytes_;
     return memory;
   }
   void Release(void* memory, size_t size, size_t alignment) {
-    uintptr_t from_start = reinterpret_cast<uintptr_t>(memory) - reinterpret_cast<uintptr_t>(room_);
+    uintptr_t from_start = reinterpret_cast<uintptr_t>(memory) - reinterpret_cast<uintptr_t>(block_);
     if (from_start >= bytes_) adc::artifact::Release(&host_, memory, size, alignment);
   }
 
   const adc::artifact::Allocator& host_;
   adc::artifact::Allocator own_;
-  unsigned char* room_ = nullptr;
+  unsigned char* block_ = nullptr;
   size_t bytes_ = 0, used_ = 0;
 };
 
 /// For what lives as long as a call: the block is part of the stack. Sizing evaluates expressions at every
 /// launch, and most of them are small.
-class CallMemory : public RoomMemory {
+class CallMemory : public BlockMemory {
  public:
-  explicit CallMemory(const adc::artifact::Allocator& host) : RoomMemory(host, room_, sizeof room_) {}
+  explicit CallMemory(const adc::artifact::Allocator& host) : BlockMemory(host, block_, sizeof block_) {}
 
  private:
-  static constexpr size_t kRoom = 8192;
-  alignas(kAlignment) unsigned char room_[kRoom];
+  static constexpr size_t kBlockBytes = 8192;
+  alignas(kAlignment) unsigned char block_[kBlockBytes];
 };
 
 }  // namespace adrt

@@ -1,5 +1,7 @@
 #include <cstring>
 
+#include "artifact/cpu_abi.h"
+#include "artifact/gpu_abi.h"
 #include "core/errors.h"
 #include "core/heap.h"
 #include "core/launch.h"
@@ -88,8 +90,8 @@ uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
 // The state of the task's counting; null when memory is refused.
 Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
-  Counting*& kept = what == Counted::kTrips ? sizes.trip_counting : sizes.counting;
-  if (kept) return kept;
+  Counting*& state = what == Counted::kTrips ? sizes.trip_counting : sizes.counting;
+  if (state) return state;
   const artifact::Allocator* allocator = &plan.host.allocator;
   size_t count = ElementsOf(plan, task, what);
   Counting* made = New<Counting>(plan.host.allocator, plan.host);
@@ -110,8 +112,21 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_e
     Delete(plan.host.allocator, made);
     return nullptr;
   }
-  kept = made;
+  state = made;
   return made;
+}
+
+// Whether the status block of a counting launch may say that its driver has ended loops early. Of such a
+// block nothing else matters: what goes wrong in counting goes wrong in the launch.
+bool TellsOfCuts(const adrt_launch_plan& plan) {
+  return plan.module && plan.module->device->cuts_loops;
+}
+
+bool IsCut(const void* status) {
+  uint32_t code = 0;
+  std::memcpy(&code, static_cast<const unsigned char*>(status) + ADRT_CPU_STATUS_CODE * sizeof code,
+              sizeof code);
+  return code == ADRT_GPU_LOOPS_CUT;
 }
 
 // One run of the size kernel with the capacities in `known`. Every task is waited for: it has memory of its
@@ -134,6 +149,11 @@ bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adr
                     RecordTask(plan, task, queue.handle(), places, error) && queue.Finish(error);
     if (!recorded) return false;
     clean = true;
+  }
+  uint32_t status[ADRT_STATUS_BYTES / sizeof(uint32_t)] = {};
+  if (clean && TellsOfCuts(plan)) {
+    if (!device.kind->read(device, places.status, status, sizeof status, error)) return false;
+    if (IsCut(status)) return SayLoopsCut(plan, error) == ADRT_OK;
   }
   if (clean)
     return device.kind->read(device, plan.params.back().place, counting.counts.data(), CountBytes(counting),
@@ -197,6 +217,16 @@ bool EachRecorded(const adrt_launch_plan& plan, const Visit& visit) {
   return true;
 }
 
+// Of what a recording counts.
+uint64_t CountedBytes(const adrt_launch_plan& plan) {
+  uint64_t bytes = 0;
+  EachRecorded(plan, [&](uint32_t task, Counted what) {
+    bytes += ElementsOf(plan, task, what) * sizeof(int64_t);
+    return true;
+  });
+  return bytes;
+}
+
 // Gives what was counted to the parameters that take it.
 void TakeTrips(adrt_launch_plan& plan, uint32_t task, const int64_t* counts) {
   TaskPlan& sizes = plan.tasks[task];
@@ -221,14 +251,14 @@ bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error)
   adrt_device& device = *plan.module->device;
   // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
   // what does not fit.
-  uint64_t bytes = ADRT_STATUS_BYTES + CountBytes(*counting);
+  uint64_t bytes = Aligned(ADRT_STATUS_BYTES) + CountBytes(*counting);
   if (!GrowMemory(device, counting->counters, bytes, error)) return false;
   if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
   Place both = counting->counters.place.Part(0, bytes);
   LaunchPlaces places;
   places.status = both.Part(0, ADRT_STATUS_BYTES);
   if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
-  Place values = both.Part(ADRT_STATUS_BYTES, CountBytes(*counting));
+  Place values = both.Part(Aligned(ADRT_STATUS_BYTES), CountBytes(*counting));
   if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
     return OutOfMemory(error) == ADRT_OK;
   counting->rounds = 0;
@@ -266,6 +296,29 @@ bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task) {
     if (plan.params[param].content_version == 0 || MayWrite(plan, param)) return true;
   }
   return false;
+}
+
+bool TripsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total, adrt_error* error) {
+  constexpr uint32_t kMostAxes = 8;
+  if (!Run(plan, task, Counted::kTrips, error)) return false;
+  const Vector<int64_t>& counts = plan.tasks[task].trip_counting->counts;
+  auto axes = static_cast<uint32_t>(plan.meta().tasks[task].extents.size());
+  int64_t before[kMostAxes] = {};
+  // Each axis has a parameter of its own, if it has one.
+  auto exchange = [&](bool back) {
+    for (uint32_t axis = 0; axis < axes && axis < kMostAxes; ++axis) {
+      uint32_t param = TripsParam(plan, task, axis);
+      if (param == artifact::kNoIndex) continue;
+      int64_t& held = plan.size_params[param].scalar;
+      if (!back) before[axis] = held;
+      held = back ? before[axis] : counts[axis] > 0 ? counts[axis] : 0;
+    }
+  };
+  exchange(false);
+  bool known = IterationsNow(plan, task, total);
+  exchange(true);
+  if (!known) *total = plan.tasks[task].total;
+  return true;
 }
 
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
@@ -364,59 +417,57 @@ void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
 
 void ReleaseCounting(adrt_launch_plan& plan) {
   for (TaskPlan& task : plan.tasks) {
-    for (Counting** kept : {&task.counting, &task.trip_counting}) {
-      if (!*kept) continue;
-      for (Memory* memory : {&(*kept)->fixed, &(*kept)->rows, &(*kept)->counters}) {
+    for (Counting** counting : {&task.counting, &task.trip_counting}) {
+      if (!*counting) continue;
+      for (Memory* memory : {&(*counting)->fixed, &(*counting)->rows, &(*counting)->counters}) {
         if (memory->given()) plan.module->device->kind->release(*plan.module->device, *memory);
       }
-      Delete(plan.host.allocator, *kept);
-      *kept = nullptr;
+      Delete(plan.host.allocator, *counting);
+      *counting = nullptr;
     }
   }
 }
 
 uint64_t CountsBytes(const adrt_launch_plan& plan) {
-  uint64_t bytes = 0;
-  EachRecorded(plan, [&](uint32_t task, Counted what) {
-    bytes += ElementsOf(plan, task, what) * sizeof(int64_t);
-    return true;
-  });
-  return bytes;
+  uint64_t counts = CountedBytes(plan);
+  return counts > 0 && TellsOfCuts(plan) ? Aligned(counts) + ADRT_STATUS_BYTES : counts;
 }
 
 // In the caller's memory counts come first, one task after the other, so that they are read back in one
-// piece. Words and rows of one size kernel are not another's: all may run at once.
+// piece, with the status block after them where that may say that they are wrong. Words and rows of one size
+// kernel are not another's: all may run at once.
 bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) {
-  uint64_t counts_bytes = CountsBytes(plan);
-  *bytes = counts_bytes > 0 ? Aligned(counts_bytes + ADRT_STATUS_BYTES) : 0;
+  uint64_t counts_bytes = CountedBytes(plan);
+  *bytes = counts_bytes > 0 ? Aligned(counts_bytes) + Aligned(ADRT_STATUS_BYTES) : 0;
   return EachRecorded(plan, [&](uint32_t task, Counted what) {
-    Counting* kept = CountingOf(plan, task, what, error);
-    if (!kept) return false;
-    UseSegmentOf(plan.tasks[task], *kept);
-    adrt_launch_plan& counting = kept->plan;
-    if (!SpendSteps(plan, counting.params.size() + kept->counts.size(), error)) return false;
-    if (!BindLike(plan, task, {}, kept->counts.size(), counting)) return OutOfMemory(error) == ADRT_OK;
-    *bytes += Aligned(counting.base_bytes);
-    for (uint32_t part = 0; part < counting.tasks.size(); ++part) {
-      counting.tasks[part].counts = &kept->known;
+    Counting* counting = CountingOf(plan, task, what, error);
+    if (!counting) return false;
+    UseSegmentOf(plan.tasks[task], *counting);
+    adrt_launch_plan& counting_plan = counting->plan;
+    if (!SpendSteps(plan, counting_plan.params.size() + counting->counts.size(), error)) return false;
+    if (!BindLike(plan, task, {}, counting->counts.size(), counting_plan))
+      return OutOfMemory(error) == ADRT_OK;
+    *bytes += Aligned(counting_plan.base_bytes);
+    for (uint32_t part = 0; part < counting_plan.tasks.size(); ++part) {
+      counting_plan.tasks[part].counts = &counting->known;
       bool has_contents = true;
-      for (uint32_t param : counting.meta().tasks[part].size_reads) {
-        has_contents = has_contents && counting.params[param].content;
+      for (uint32_t param : counting_plan.meta().tasks[part].size_reads) {
+        has_contents = has_contents && counting_plan.params[param].content;
       }
-      if (!SizeTask(counting, part, has_contents, error)) return false;
-      if (!counting.tasks[part].resolved) {
+      if (!SizeTask(counting_plan, part, has_contents, error)) return false;
+      if (!counting_plan.tasks[part].resolved) {
         return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ",
                       task,
                       ": how much is counted depends on the content of buffers: call adrt_plan_resolve");
       }
-      *bytes += Aligned(counting.tasks[part].heap_bytes);
+      *bytes += Aligned(counting_plan.tasks[part].heap_bytes);
     }
     return true;
   });
 }
 
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error) {
-  uint64_t needed = 0, counts_bytes = CountsBytes(plan);
+  uint64_t needed = 0, counts_bytes = CountedBytes(plan);
   BeginSteps(plan);
   if (!LayOutCounting(plan, &needed, error)) return false;
   if (needed == 0) return true;
@@ -431,25 +482,32 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
                   " bytes");
   }
   adrt_device& device = *plan.module->device;
-  uint64_t head = counts_bytes + ADRT_STATUS_BYTES, cursor = Aligned(head), offset = 0;
-  if (!device.kind->clear(device, queue, memory.Part(0, head), error)) return false;
+  uint64_t head = Aligned(counts_bytes) + ADRT_STATUS_BYTES;
   LaunchPlaces places;
-  places.status = memory.Part(counts_bytes, ADRT_STATUS_BYTES);
-  return EachRecorded(plan, [&](uint32_t task, Counted what) {
-    Counting& kept = *CountingOf(plan, task, what, error);  // laid out, so it is there
-    Place values = memory.Part(offset, CountBytes(kept));
-    offset += CountBytes(kept);
-    if (!BindLike(plan, task, values, kept.counts.size(), kept.plan)) return OutOfMemory(error) == ADRT_OK;
-    places.base = PartOf(memory, cursor, kept.plan.base_bytes);
-    cursor += Aligned(kept.plan.base_bytes);
-    for (uint32_t part = 0; part < kept.plan.tasks.size(); ++part) {
-      uint64_t bytes = kept.plan.tasks[part].heap_bytes;
-      places.rows = PartOf(memory, cursor, bytes);
-      cursor += Aligned(bytes);
-      if (!RecordTask(kept.plan, part, queue, places, error)) return false;
-    }
-    return true;
-  });
+  places.status = memory.Part(Aligned(counts_bytes), ADRT_STATUS_BYTES);
+  // With `records`; else it is only asked whether that can be.
+  auto each_task = [&](bool records) {
+    uint64_t cursor = Aligned(head), offset = 0;
+    return EachRecorded(plan, [&](uint32_t task, Counted what) {
+      Counting& own = *CountingOf(plan, task, what, error);  // laid out, so it is there
+      Place values = memory.Part(offset, CountBytes(own));
+      offset += CountBytes(own);
+      if (!BindLike(plan, task, values, own.counts.size(), own.plan)) return OutOfMemory(error) == ADRT_OK;
+      places.base = PartOf(memory, cursor, own.plan.base_bytes);
+      cursor += Aligned(own.plan.base_bytes);
+      for (uint32_t part = 0; part < own.plan.tasks.size(); ++part) {
+        uint64_t bytes = own.plan.tasks[part].heap_bytes;
+        places.rows = PartOf(memory, cursor, bytes);
+        cursor += Aligned(bytes);
+        bool done = records ? RecordTask(own.plan, part, queue, places, error)
+                            : CanRecordTask(own.plan, part, places, error);
+        if (!done) return false;
+      }
+      return true;
+    });
+  };
+  return each_task(false) && device.kind->clear(device, queue, memory.Part(0, head), error) &&
+         each_task(true);
 }
 
 bool NeedsCounts(const adrt_launch_plan& plan) {
@@ -459,15 +517,17 @@ bool NeedsCounts(const adrt_launch_plan& plan) {
 }
 
 bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error* error) {
+  if (TellsOfCuts(plan) && IsCut(counts + Aligned(CountedBytes(plan))))
+    return SayLoopsCut(plan, error) == ADRT_OK;
   bool taken = EachRecorded(plan, [&](uint32_t task, Counted what) {
-    Counting* kept = CountingOf(plan, task, what, error);
-    if (!kept) return false;
-    std::memcpy(kept->counts.data(), counts, CountBytes(*kept));
-    counts += CountBytes(*kept);
+    Counting* counting = CountingOf(plan, task, what, error);
+    if (!counting) return false;
+    std::memcpy(counting->counts.data(), counts, CountBytes(*counting));
+    counts += CountBytes(*counting);
     if (what == Counted::kTrips) return true;
-    plan.tasks[task].counts = TakeRound(*kept) ? &kept->counts : nullptr;
-    if (!IsWithinRounds(plan, task, *kept, error)) {
-      kept->rounds = 0;
+    plan.tasks[task].counts = TakeRound(*counting) ? &counting->counts : nullptr;
+    if (!IsWithinRounds(plan, task, *counting, error)) {
+      counting->rounds = 0;
       return false;
     }
     TakeRecordedSegment(plan, task);

@@ -114,8 +114,8 @@ struct DeviceKind {
   /// higher `rank` is the better one.
   bool (*judge)(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
                 artifact::TextWriter& reason);
-  /// Whether the device may run a target's code although nobody vouches for it: `load` then finds
-  /// adrt_module::confined, and refuses what would not stay in the memory that it is given. Null: never.
+  /// Whether the device may run a target's unverified code: `load` then finds adrt_module::confined, and
+  /// refuses code that would not stay in the memory that it is given. Null: never.
   bool (*confines)(const artifact::TargetMeta& target) = nullptr;
   /// Makes the device's part of a module from the target's section: checks and loads the code, fills
   /// `entries`. Nothing is left behind where it fails.
@@ -147,6 +147,11 @@ struct DeviceKind {
   bool (*clear)(adrt_device& device, void* queue, const Place& place, adrt_error* error);
   /// Records one task. Neither submits nor waits nor allocates.
   bool (*launch)(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
+  /// Whether such a task can be recorded; before anything is. Null where each can.
+  bool (*can_launch)(const adrt_device& device, const LaunchTask& task, adrt_error* error) = nullptr;
+  /// Releases what launches left in LaunchTask::held: nothing that was recorded runs any more. Null where
+  /// launches leave nothing.
+  void (*forget)(adrt_device& device, void* held) = nullptr;
   /// What was recorded before is done, and its memory seen, when what is recorded afterwards begins. Null
   /// where a queue keeps order by itself.
   bool (*barrier)(adrt_device& device, void* queue, adrt_error* error);
@@ -195,6 +200,7 @@ struct adrt_device {
   uint32_t worker_count;              ///< CPU: jobs; GPU: threads that it runs at once. Limits rows
   uint64_t most_blocks = UINT32_MAX;  ///< GPU: blocks of one launch
   char arch[16] = {};                 ///< "x86-64", "sm_90"
+  bool cuts_loops = false;            ///< its driver ends long loops early, which code reports
   char label[64] = {};                ///< the name of the hardware, for people; may be empty
 };
 
@@ -206,7 +212,7 @@ struct adrt_module {
   adrt_device* device = nullptr;
   adrt_bundle* bundle = nullptr;
   uint32_t target = 0;
-  bool confined = false;              ///< nobody vouches for the code (DeviceKind::confines)
+  bool confined = false;              ///< the code is unverified (DeviceKind::confines)
   void* code = nullptr;               ///< the kind's own
   adrt::Vector<uint32_t> task_begin;  ///< per kernel: where its tasks begin in `entries`
   adrt::Vector<void*> entries;        ///< per task; null where the target has no code for it

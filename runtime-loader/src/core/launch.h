@@ -99,13 +99,19 @@ struct LaunchTask {
   std::span<const BoundParam> params;  ///< the same by parameter, scratch included
   Place heap;                          ///< what offsets in the words count from
   Place status;                        ///< ADRT_STATUS_BYTES
-  Place words_place;                   ///< where the words belong, on devices that read them from memory
+  void** held = nullptr;  ///< the plan's list of what recorded launches need, the device's business
+  Place words_place;      ///< where the words belong, on devices that read them from memory
 };
 
 }  // namespace adrt
 
 struct adrt_launch_plan {
   explicit adrt_launch_plan(const adrt::Host& from) : host(from), memory(host.allocator) {}
+  adrt_launch_plan(const adrt_launch_plan&) = delete;
+  adrt_launch_plan& operator=(const adrt_launch_plan&) = delete;
+  ~adrt_launch_plan() {
+    if (held) module->device->kind->forget(*module->device, held);
+  }
 
   const adc::artifact::KernelMeta& meta() const { return *kernel->meta; }
   /// Bytes that the heap may take: the smaller of budget and cap; 0: as many as it needs.
@@ -116,8 +122,8 @@ struct adrt_launch_plan {
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
   adrt::Host host;
-  adrt::RoomMemory memory;  ///< after the plan itself, where it was made with a block
-  size_t block_bytes = 0;   ///< of the plan and its block; 0: it is part of something
+  adrt::BlockMemory memory;  ///< after the plan itself, where it was made with a block
+  size_t block_bytes = 0;    ///< of the plan and its block; 0: it is part of something
   const adrt_kernel* kernel = nullptr;
   adrt_bundle* bundle = nullptr;  ///< retained
   adrt_module* module = nullptr;  ///< retained, may be null
@@ -152,6 +158,7 @@ struct adrt_launch_plan {
   adrt::Vector<adrt::Mirror> mirrors;    ///< per parameter, empty where nothing was copied
   adrt::BoundsRecord* bounds = nullptr;  ///< null: the caller gave no record, or there is nothing to record
   uint64_t epoch = 0;                    ///< counts the times at which buffers may have changed
+  void* held = nullptr;                  ///< by the device, for what was recorded with it
   adrt::Memory run_status;               ///< adrt_run's own status block, where that is no host memory
   adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
 };
@@ -229,6 +236,9 @@ bool CountsTripsLate(const adrt_launch_plan& plan, uint32_t task);
 bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task);
 /// Runs the task's trip kernel, on what is in memory now. What size kernels counted is forgotten.
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// What the task's trip kernel, run on what is in memory now, gives for the number of iterations; the plan
+/// goes on by what was counted before.
+bool TripsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total, adrt_error* error);
 /// What was read or counted did not hold: the task is to be settled again.
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting holds.
@@ -241,8 +251,11 @@ void LeaveCounts(adrt_launch_plan& plan);
 /// Counting in the caller's queue is over where it is: the next one begins with trip counts.
 void EndCounting(adrt_launch_plan& plan, uint32_t task);
 
-/// Counting in the caller's queue, before the launch: bytes of what is counted, 0 where nothing is.
+/// Counting in the caller's queue, before the launch: bytes of what is read back of it, 0 where nothing is
+/// counted.
 uint64_t CountsBytes(const adrt_launch_plan& plan);
+/// That the device's driver ended loops of the kernel early, as its code has found: ADRT_ERROR_DRIVER.
+adrt_status SayLoopsCut(const adrt_launch_plan& plan, adrt_error* error);
 /// Records it: memory is [counts of every task | status block | words and rows].
 bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, adrt_error* error);
 /// Whether the plan cannot be settled without what such a recording counts.
@@ -266,11 +279,19 @@ void UseSegment(adrt_launch_plan& plan, uint32_t task);
 /// Makes the contents that the task's sizes read visible to the host, then settles it.
 bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Sizes every task, with contents where `may_read`; late tasks stay open. Where the budget is too small the
-/// error says what would do for all of them.
+/// error says what would do for all of them, or for those that are known. Without contents tasks stay open
+/// instead, where others are and LeavesRefusal says so.
 bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error);
 /// The same with the contents of the tasks for which `knows` holds.
 bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& plan, uint32_t task),
                adrt_error* error);
+/// Whether a budget that is too small is said by adrt_plan_resolve or adrt_run where sizes are open until
+/// then.
+bool LeavesRefusal(const adrt_launch_plan& plan);
+/// Adds to an error that names bytes that `task`, which is open, may take more.
+void SayAtLeast(const adrt_launch_plan& plan, uint32_t task, adrt_error& error);
+/// The first task from `task` on whose rows are known at its turn only; kNoIndex: none.
+uint32_t LateFrom(const adrt_launch_plan& plan, uint32_t task);
 /// Whether the task's number of iterations depends on contents.
 bool ReadsExtents(const adrt_launch_plan& plan, uint32_t task);
 /// Whether a task's sizes must be read again at each launch.
@@ -309,6 +330,8 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
 /// Records one settled task, with what must be cleared before and the barriers around it.
 bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
                 adrt_error* error);
+/// Whether the device can record the settled task so; before anything is recorded.
+bool CanRecordTask(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places, adrt_error* error);
 /// Whether what a launch writes beside its arguments, the first `heap_bytes` of the heap and the status
 /// block, is no argument's memory, nor each other's.
 bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,
@@ -316,8 +339,8 @@ bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_byte
 /// Why a task cannot be recorded, for one that is open or late: what is missing and who gives it.
 bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Whether a launch can be recorded: the plan is settled, heap and status block are large enough, aligned and
-/// apart.
-bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error);
+/// apart, and the device reaches what they and the arguments name.
+bool CheckLaunch(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error);
 /// Records a whole launch into the caller's queue: what every adrt_record_* function does. The plan must be
 /// settled and the heap large enough.
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "artifact/gpu_abi.h"
 #include "core/bounds_record.h"
 #include "core/call_memory.h"
@@ -192,6 +194,24 @@ bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error) {
   return SizeTasks(plan, false, error);
 }
 
+bool LeavesRefusal(const adrt_launch_plan& plan) {
+  return plan.module && plan.cap == 0 && !plan.serves;
+}
+
+void SayAtLeast(const adrt_launch_plan& plan, uint32_t task, adrt_error& error) {
+  size_t used = std::strlen(error.text);
+  artifact::TextWriter(error.text + used, sizeof error.text - used)
+      << " for what is known; what task " << task << " (" << plan.meta().tasks[task].place.view()
+      << ") takes is known later";
+}
+
+uint32_t LateFrom(const adrt_launch_plan& plan, uint32_t task) {
+  for (; task < plan.tasks.size(); ++task) {
+    if (plan.tasks[task].late && AdstackPlanOf(plan, task)) return task;
+  }
+  return artifact::kNoIndex;
+}
+
 bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error) {
   using Know = bool (*)(const adrt_launch_plan&, uint32_t);
   Know all = [](const adrt_launch_plan&, uint32_t) { return true; };
@@ -203,8 +223,15 @@ bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& pla
                adrt_error* error) {
   adrt_error own = {}, largest = {};
   own.struct_size = sizeof own;
+  uint32_t open = artifact::kNoIndex;
+  bool reads = false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (SizeTask(plan, task, knows(plan, task) && !plan.tasks[task].late, &own)) continue;
+    bool known = knows(plan, task);
+    reads = reads || known;
+    if (SizeTask(plan, task, known && !plan.tasks[task].late, &own)) {
+      if (!plan.tasks[task].resolved && open == artifact::kNoIndex) open = task;
+      continue;
+    }
     if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
       PassOn(own, error);
       return false;
@@ -212,6 +239,11 @@ bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& pla
     if (own.needed_bytes >= largest.needed_bytes) largest = own;
   }
   if (largest.status == ADRT_OK) return FitsBudget(plan, error);
+  // What does for all tasks is known when all have been read: the refusal waits for that.
+  if (open != artifact::kNoIndex && !reads && LeavesRefusal(plan)) return true;
+  // On a CPU what is read may be counted as well.
+  if (reads && plan.module && ReadsInPlace(plan)) open = LateFrom(plan, 0);
+  if (open != artifact::kNoIndex) SayAtLeast(plan, open, largest);
   PassOn(largest, error);
   return false;
 }

@@ -68,7 +68,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
   }
   bool trusted = Trusted(*bundle);
   if (!trusted && !adrt::Confines(*device, metadata.targets[target])) {
-    return Fail(error, ADRT_ERROR_UNTRUSTED, "nobody vouches for this bundle's code (",
+    return Fail(error, ADRT_ERROR_UNTRUSTED, "this bundle's code is unverified (",
                 adrt_signature_text(bundle->signature),
                 "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it",
                 device->kind->confines ? "; code without device addresses needs none of that, and '" : "",
@@ -111,7 +111,7 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
   adrt::Alive(__func__, device, bundle);
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   uint32_t target = 0;
-  // What nobody vouches for goes by its confined code where there is some, and is refused by name where not.
+  // An unverified bundle runs its confined code if it has some, and is refused otherwise.
   bool chosen = device->kind->confines && !Trusted(*bundle) &&
                 adrt::ChooseTarget(*device, bundle->metadata, bundle->index, true, &target);
   if (!chosen && !adrt::ChooseTarget(*device, bundle->metadata, bundle->index, false, &target)) {

@@ -17,12 +17,13 @@ constexpr uint64_t kDefaultThreshold = 1u << 20;
 template <class T>
 size_t PieceOf(size_t count) {
   constexpr size_t kFewest = 4;
-  return count == 0 ? 0 : adrt::RoomMemory::Rounded((count > kFewest ? count : kFewest) * sizeof(T));
+  return count == 0 ? 0 : adrt::BlockMemory::Rounded((count > kFewest ? count : kFewest) * sizeof(T));
 }
 
 // Bytes of what BindArguments and SizeLaunch take for a plan of the kernel, as far as that is known: a plan
 // is one piece of memory as a rule.
-size_t RoomOf(const adc::artifact::KernelMeta& meta, uint32_t target, const adc::artifact::RowRules& rules) {
+size_t BlockBytes(const adc::artifact::KernelMeta& meta, uint32_t target,
+                  const adc::artifact::RowRules& rules) {
   size_t cells = CellCount(meta), params = meta.params.size();
   size_t bytes = PieceOf<adrt::BoundParam>(params) + PieceOf<adc::artifact::SizeParam>(params) +
                  PieceOf<uint64_t>(cells) + PieceOf<adrt::TaskPlan>(meta.tasks.size());
@@ -53,14 +54,14 @@ adrt_launch_plan* MakePlan(const adrt::Host& host, const adrt_kernel* kernel, ui
   const adc::artifact::Metadata& metadata = kernel->bundle->metadata;
   adc::artifact::RowRules rules =
       adc::artifact::RowRulesOf(metadata.targets[target].kind.view(), /*lanes=*/1);
-  size_t head = adrt::RoomMemory::Rounded(sizeof(adrt_launch_plan));
-  size_t bytes = head + RoomOf(*kernel->meta, target, rules);
-  constexpr size_t kAlignment = adrt::RoomMemory::kAlignment;
+  size_t head = adrt::BlockMemory::Rounded(sizeof(adrt_launch_plan));
+  size_t bytes = head + BlockBytes(*kernel->meta, target, rules);
+  constexpr size_t kAlignment = adrt::BlockMemory::kAlignment;
   static_assert(alignof(adrt_launch_plan) <= kAlignment);
   void* memory = adrt::TakeHandle(host.allocator, bytes, kAlignment, adrt::Handle::Plan);
   if (!memory) return nullptr;
   adrt_launch_plan* made = new (memory) adrt_launch_plan(host);
-  made->memory.GiveRoom(static_cast<unsigned char*>(memory) + head, bytes - head);
+  made->memory.GiveBlock(static_cast<unsigned char*>(memory) + head, bytes - head);
   made->block_bytes = bytes;
   made->kernel = kernel;
   made->bundle = kernel->bundle;
@@ -73,7 +74,7 @@ void DeletePlan(adrt_launch_plan* plan) {
   adc::artifact::Allocator allocator = plan->host.allocator;  // it lies in the plan
   size_t bytes = plan->block_bytes;
   plan->~adrt_launch_plan();
-  adrt::GiveHandle(allocator, plan, bytes, adrt::RoomMemory::kAlignment, adrt::Handle::Plan);
+  adrt::GiveHandle(allocator, plan, bytes, adrt::BlockMemory::kAlignment, adrt::Handle::Plan);
 }
 
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {

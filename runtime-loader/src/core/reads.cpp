@@ -32,7 +32,7 @@ bool MakeMirrors(adrt_launch_plan& plan, adrt_error* error) {
 }
 
 // Memory for a copy of one parameter; null when refused.
-Mirror* RoomFor(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
+Mirror* AllocateMirror(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
   if (!MakeMirrors(plan, error)) return nullptr;
   Mirror& mirror = plan.mirrors[param];
   if (!mirror.bytes.TryResize(plan.params[param].bytes)) {
@@ -45,7 +45,7 @@ Mirror* RoomFor(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
 
 bool CopyFromDevice(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
   BoundParam& bound = plan.params[param];
-  Mirror* mirror = RoomFor(plan, param, error);
+  Mirror* mirror = AllocateMirror(plan, param, error);
   if (!mirror) return false;
   bool holds = bound.content_version != 0 && mirror->version == bound.content_version &&
                mirror->from == bound.place && !MayWrite(plan, param);
@@ -94,7 +94,7 @@ bool TakeReadback(adrt_launch_plan& plan, const unsigned char* bytes, size_t siz
   ++plan.epoch;
   bool done = true;
   EachPiece(plan, [&](uint32_t param, uint64_t offset) {
-    Mirror* mirror = done ? RoomFor(plan, param, error) : nullptr;
+    Mirror* mirror = done ? AllocateMirror(plan, param, error) : nullptr;
     done = mirror != nullptr;
     if (!done || !bytes || mirror->bytes.empty()) return;
     std::memcpy(mirror->bytes.data(), bytes + offset, mirror->bytes.size());
@@ -218,11 +218,24 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
       return details->status;
     if (adrt::MustCountAgain(*plan, task)) plan->tasks[task].counts = nullptr;
   }
-  if (!adrt::SizeTasks(*plan, true, details)) return details->status;
-  // Where the task's code runs on the host, counting is reading.
+  adrt_error largest = {};
+  if (!adrt::SizeTasks(*plan, true, details)) {
+    bool counts = plan->module && adrt::ReadsInPlace(*plan);
+    if (details->status != ADRT_ERROR_HEAP_TOO_SMALL || !counts) return details->status;
+    largest = *details;
+  }
+  // Where the task's code runs on the host, counting is reading. What is too small for one task may be
+  // smaller still for one that is counted.
   for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
     bool open = !plan->tasks[task].resolved && !plan->tasks[task].late;
-    if (open && !adrt::CountTask(*plan, task, details)) return details->status;
+    if (!open || (largest.status != ADRT_OK && !adrt::MustCount(*plan, task))) continue;
+    if (adrt::CountTask(*plan, task, details)) continue;
+    if (details->status != ADRT_ERROR_HEAP_TOO_SMALL) return details->status;
+    if (details->needed_bytes >= largest.needed_bytes) largest = *details;
+  }
+  if (largest.status != ADRT_OK) {
+    adrt::PassOn(largest, details);
+    return details->status;
   }
   for (uint32_t task = 0; task < plan->tasks.size(); ++task) adrt::EndCounting(*plan, task);
   // Who resolves until the plan is resolved is told where that will never be.

@@ -40,23 +40,35 @@ void FillWords(const adrt_launch_plan& plan, const LaunchTask& launch, Vector<ui
 
 // On a CPU recording is running, so that what bounds a task can be looked at when it begins: whoever vouched
 // for contents that changed hears of it. Fewer iterations than were dealt the task's code sees as well.
-bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status) {
+bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status, bool* hold, adrt_error* error) {
   uint64_t now = 0;
-  if (!ReadsInPlace(plan) || plan.serves || !ReadsExtents(plan, task)) return true;
-  if (!IterationsNow(plan, task, &now) || now == plan.tasks[task].total) return true;
+  *hold = true;
+  if (!ReadsInPlace(plan) || plan.serves) return true;
+  // What was counted for this launch needs no second look.
+  if (!plan.meta().tasks[task].trip_reads.empty() && !plan.tasks[task].late) {
+    if (MustCountTripsAgain(plan, task)) return true;
+    if (!TripsNow(plan, task, &now, error)) return false;
+  } else if (!ReadsExtents(plan, task) || !IterationsNow(plan, task, &now)) {
+    return true;
+  }
+  *hold = now == plan.tasks[task].total;
+  if (*hold) return true;
   uint32_t* words = reinterpret_cast<uint32_t*>(status.host());
-  if (words[ADRT_CPU_STATUS_SOURCE] != 0) return false;
-  words[ADRT_CPU_STATUS_SOURCE] = words[ADRT_CPU_STATUS_CODE] = ADRT_CPU_BOUNDS_MOVED;
+  if (words[ADRT_CPU_STATUS_SOURCE] != 0) return true;
+  words[ADRT_CPU_STATUS_CODE] = ADRT_CPU_BOUNDS_MOVED;
+  words[ADRT_CPU_STATUS_SOURCE] =
+      ADRT_CPU_BOUNDS_MOVED | task << ADRT_CPU_STATUS_SOURCE_TASK | 1u << ADRT_CPU_STATUS_SOURCE_INDEX;
   words[ADRT_CPU_STATUS_TASK] = task;
   std::memcpy(words + ADRT_CPU_STATUS_NEEDED, &now, sizeof now);
-  return false;
+  return true;
 }
 
 // Whether the code of a task that has no iteration is to look all the same: its bounds are read from memory
-// of a device, and may have grown since they were. What code has counted is what runs.
+// of a device, or were counted from it, and may have grown since.
 bool LooksForMore(const adrt_launch_plan& plan, uint32_t task) {
-  return plan.rules.is_gpu && !plan.serves && !plan.tasks[task].late && ReadsExtents(plan, task) &&
-         plan.meta().tasks[task].trip_kernel.empty();
+  const artifact::TaskMeta& meta = plan.meta().tasks[task];
+  bool from_memory = meta.trip_kernel.empty() ? ReadsExtents(plan, task) : !meta.trip_reads.empty();
+  return plan.rules.is_gpu && !plan.serves && !plan.tasks[task].late && from_memory;
 }
 
 }  // namespace
@@ -87,12 +99,12 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
   return true;
 }
 
-bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
-                adrt_error* error) {
+namespace {
+
+// The task as the device gets it, but for its arguments and what the words say of this launch.
+LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places) {
   TaskPlan& sizes = plan.tasks[task];
-  if (!BoundsHold(plan, task, places.status)) return true;
-  if (sizes.total == 0 && !LooksForMore(plan, task)) return true;
-  adrt_device& device = *plan.module->device;
+  const adrt_device& device = *plan.module->device;
   const adrt_module& module = *plan.module;
   const artifact::EntryMeta* meta = EntryOf(plan, task);
   LaunchTask launch;
@@ -112,24 +124,63 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
   uint64_t heap_bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
   launch.heap = heap.Part(0, heap.bytes < heap_bytes ? heap.bytes : heap_bytes);
   launch.status = places.status;
+  launch.held = &plan.held;
   launch.words = {sizes.words.data(), sizes.words.size()};
-  UseSegment(plan, task);
-  launch.cells = {plan.cells.data(), plan.cells.size()};
   launch.params = {plan.params.data(), plan.params.size()};
-  if (plan.rules.is_gpu) FillWords(plan, launch, sizes.words);
   if (plan.rules.words_in_heap) {
     launch.words_place = places.base.Part(sizes.words_offset, sizes.words.size() * sizeof(uint64_t));
   }
+  return launch;
+}
+
+// Code that runs on sizes which nobody settled writes where it will: whatever led here, it goes no further.
+bool IsSettled(const adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places, adrt_error* error) {
+  const TaskPlan& sizes = plan.tasks[task];
+  bool runs = sizes.total > 0, own_rows = sizes.OwnRows(plan.own_rows);
+  if (!sizes.resolved || (runs && (sizes.threads == 0 || (sizes.row_bytes > 0 && sizes.rows == 0))))
+    return RefuseOpen(plan, task, error);
+  const Place& heap = own_rows ? places.rows : places.base;
+  uint64_t bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
+  if (!runs || bytes == 0 || (heap.given() && heap.bytes >= bytes)) return true;
+  Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "', task ", task,
+       ": a heap of ", bytes, " bytes would do, given ", heap.given() ? heap.bytes : 0);
+  error->needed_bytes = bytes;
+  return false;
+}
+
+bool AtTask(const adrt_launch_plan& plan, uint32_t task, adrt_error& error) {
+  const artifact::MessagePart where[] = {"kernel '", plan.meta().name.view(), "', task ", task, ": "};
+  AddContext(error, where);
+  return false;
+}
+
+}  // namespace
+
+bool CanRecordTask(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places, adrt_error* error) {
+  adrt_device& device = *plan.module->device;
+  if (!device.kind->can_launch || (plan.tasks[task].total == 0 && !LooksForMore(plan, task))) return true;
+  return device.kind->can_launch(device, LaunchOf(plan, task, places), error) || AtTask(plan, task, *error);
+}
+
+bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const LaunchPlaces& places,
+                adrt_error* error) {
+  TaskPlan& sizes = plan.tasks[task];
+  bool hold = true;
+  if (!IsSettled(plan, task, places, error)) return false;
+  if (!BoundsHold(plan, task, places.status, &hold, error)) return false;
+  if (!hold) return true;
+  if (sizes.total == 0 && !LooksForMore(plan, task)) return true;
+  adrt_device& device = *plan.module->device;
+  LaunchTask launch = LaunchOf(plan, task, places);
+  UseSegment(plan, task);
+  launch.cells = {plan.cells.data(), plan.cells.size()};
+  if (plan.rules.is_gpu) FillWords(plan, launch, sizes.words);
   if (sizes.counter_bytes > 0 &&
       !ClearPlace(plan, queue, launch.heap.Part(sizes.counters, sizes.counter_bytes), error)) {
     return false;
   }
   if (!Barrier(plan, queue, error)) return false;
-  if (!device.kind->launch(device, queue, launch, error)) {
-    const artifact::MessagePart where[] = {"kernel '", plan.meta().name.view(), "', task ", task, ": "};
-    AddContext(*error, where);
-    return false;
-  }
+  if (!device.kind->launch(device, queue, launch, error)) return AtTask(plan, task, *error);
   return Barrier(plan, queue, error);
 }
 
@@ -146,14 +197,14 @@ bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) 
         ": its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use "
         "adrt_run";
   } else if (late) {
-    why = iterations ? ": how often it runs depends on what the kernel computes: use adrt_run"
+    why = iterations ? ": its number of iterations depends on what the kernel computes: use adrt_run"
                      : ": its sizes depend on what the kernel computes: use adrt_run";
   } else if (LacksTrips(plan, task)) {
     why =
-        ": how often it runs is to be counted: record that where adrt_plan_counting says so, and call "
+        ": its number of iterations must be counted: record the counting (adrt_plan_counting), and call "
         "adrt_plan_resolve";
   } else if (!cap_helps) {
-    why = ": how often it runs depends on the content of buffers: call adrt_plan_resolve";
+    why = ": its number of iterations depends on the content of buffers: call adrt_plan_resolve";
   }
   return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
                 " (", meta.place.view(), ")", why);
@@ -186,7 +237,21 @@ bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_byte
                 "': its status block lies in the ", heap_bytes, " bytes of its heap");
 }
 
-bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
+// Of settled tasks only: nothing is recorded yet, and what lies in the heap has its places for this alone.
+bool CanRecordTasks(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
+  ScratchOfLaunch scratch(plan);
+  PlaceScratch(plan, heap);
+  if (plan.bounds &&
+      !CanRecordBounds(plan, heap.Part(plan.bounds->offset, plan.bounds->bytes), status, error)) {
+    return false;
+  }
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    if (!CanRecordTask(plan, task, {heap, {}, status}, error)) return false;
+  }
+  return true;
+}
+
+bool CheckLaunch(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (plan.tasks[task].resolved && !plan.tasks[task].late) continue;
     return RefuseOpen(plan, task, error);
@@ -194,7 +259,7 @@ bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& s
   uint64_t needed = HeapBytes(plan);
   if (needed > 0 && (!heap.given() || heap.bytes < needed)) {
     Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': a heap of ", needed,
-         " bytes would do, given ", heap.given() ? heap.bytes : 0);
+         " bytes is required, given ", heap.given() ? heap.bytes : 0);
     error->needed_bytes = needed;
     return false;
   }
@@ -206,7 +271,7 @@ bool CheckLaunch(const adrt_launch_plan& plan, const Place& heap, const Place& s
     return Refuse(error, ADRT_ERROR_ARGUMENT, "record: the status block takes ", int32_t{ADRT_STATUS_BYTES},
                   " bytes of device memory, aligned to 4");
   }
-  return IsApart(plan, heap, needed, status, error);
+  return IsApart(plan, heap, needed, status, error) && CanRecordTasks(plan, heap, status, error);
 }
 
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,

@@ -322,7 +322,7 @@ adrt_status adrt_rollout_create(const adrt_host* host, const adrt_rollout_desc* 
       if (least.least_bytes() == UINT64_MAX)
         return Fail(error, ADRT_ERROR_SIZE_OVERFLOW, "rollout: bytes do not fit 64 bits");
       Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "rollout: no schedule of this kind for ", wanted.steps,
-           " steps fits ", wanted.budget_bytes, " bytes; ", least.least_bytes(), " would do");
+           " steps fits ", wanted.budget_bytes, " bytes; ", least.least_bytes(), " suffice");
       if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = least.least_bytes();
       return ADRT_ERROR_HEAP_TOO_SMALL;
     }

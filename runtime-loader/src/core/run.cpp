@@ -99,7 +99,7 @@ class Launcher {
 
   bool TooSmall(uint64_t needed, uint64_t given) {
     Fail(error_, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan_.meta().name.view(), "': a heap of ", needed,
-         " bytes would do, given ", given);
+         " bytes is required, given ", given);
     error_->needed_bytes = needed;
     return false;
   }
@@ -188,6 +188,8 @@ class Launcher {
       if (error_->needed_bytes >= largest.needed_bytes) largest = *error_;
     }
     if (largest.status == ADRT_OK) return true;
+    if (uint32_t late = adrt::LateFrom(plan_, 0); late != adc::artifact::kNoIndex)
+      adrt::SayAtLeast(plan_, late, largest);
     adrt::PassOn(largest, error_);
     return false;
   }
@@ -226,7 +228,12 @@ class Launcher {
   bool SettleLate(uint32_t task) {
     if (!Wait()) return false;
     ++plan_.epoch;
-    if (!Settle(task, true)) return false;
+    if (!Settle(task, true)) {
+      uint32_t late = adrt::LateFrom(plan_, task + 1);
+      if (error_->status == ADRT_ERROR_HEAP_TOO_SMALL && late != adc::artifact::kNoIndex)
+        adrt::SayAtLeast(plan_, late, *error_);
+      return false;
+    }
     // Scratch is in use by now, so the rows of such a task cannot move into a larger heap: they get their
     // own.
     places_.rows = {};

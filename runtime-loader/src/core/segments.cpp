@@ -45,6 +45,7 @@ bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_re
 }
 
 bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
+  if (!sizes.resolved) return false;
   return plan.MostBytes() == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
 }
 
@@ -99,6 +100,7 @@ class CountedSearch {
     sizes_.row_bytes = UINT64_MAX;
     fits_ = CountWith(length, &own_);
     if (!fits_ && own_.status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
+    if (fits_ && !sizes_.resolved) return RefuseOpen(plan_, task_, &own_);
     last_ = length;
     row_bytes_ = fits_ || sizes_.counts ? sizes_.row_bytes : UINT64_MAX;
     done_ = fits_ && HasRows(plan_, sizes_);
@@ -147,8 +149,8 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
   adrt_error own = {};
   own.struct_size = sizeof own;
   bool plain = SizeWith(plan, task, 0, may_read, &own);
-  bool no_room = !plain && own.status == ADRT_ERROR_HEAP_TOO_SMALL;
-  if (!plain && !no_room) return SizeWith(plan, task, 0, may_read, error);
+  bool too_large = !plain && own.status == ADRT_ERROR_HEAP_TOO_SMALL;
+  if (!plain && !too_large) return SizeWith(plan, task, 0, may_read, error);
   if (plain && (!sizes.resolved || HasRows(plan, sizes))) return true;
   uint64_t smallest = sizes.row_bytes;
   int64_t best = 0;
@@ -156,6 +158,8 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
   for (int64_t length = kLongest; length > 0; length /= 2) {
     bool fits = SizeWith(plan, task, length, may_read, &own);
     if (!fits && own.status != ADRT_ERROR_HEAP_TOO_SMALL) break;
+    // Too long to evaluate: it is counted, and says nothing of its row until then.
+    if (fits && !sizes.resolved) return SizeWith(plan, task, 0, may_read, error);
     if (best != 0 && sizes.row_bytes / kFarMore > smallest) break;
     if (sizes.row_bytes >= smallest) continue;
     smallest = sizes.row_bytes;
@@ -165,8 +169,14 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
 }
 
 bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
-  if (SegmentParam(plan) == artifact::kNoIndex || !MustCount(plan, task)) return CountOnce(plan, task, error);
-  return CountedSearch(plan, task).Run(error);
+  // Taking what was counted may tell that more of the task must be.
+  bool searches = SegmentParam(plan) != artifact::kNoIndex;
+  if (!searches || !MustCount(plan, task)) {
+    if (!CountOnce(plan, task, error)) return false;
+    if (plan.tasks[task].resolved) return true;
+    if (!searches || !MustCount(plan, task)) return RefuseOpen(plan, task, error);
+  }
+  return CountedSearch(plan, task).Run(error) && (plan.tasks[task].resolved || RefuseOpen(plan, task, error));
 }
 
 void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task) {

@@ -131,7 +131,7 @@ class TaskSizer {
   // What is open says nothing of what it was before.
   void Forget() {
     sizes_.resolved = false;
-    sizes_.total = sizes_.threads = sizes_.most_threads = 0;
+    sizes_.total = sizes_.threads = sizes_.most_threads = sizes_.wanted_threads = 0;
     std::memset(sizes_.extents, 0, sizeof sizes_.extents);
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
     sizes_.worst_bytes = sizes_.worst_heap = 0;
@@ -278,7 +278,7 @@ class TaskSizer {
       name = plan_.meta().params[pool[where].param].name.view();
     }
     return Bad(ADRT_ERROR_ARGUMENT, what, place, " takes a value of '", name,
-               "' that is not there: an index past its extents, no memory, or a number past 64 bits");
+               "' that does not exist: an index past its extents, no memory, or a number past 64 bits");
   }
 
   bool Iterations(bool* open, uint64_t limit = 0) {
@@ -303,8 +303,9 @@ class TaskSizer {
     }
     if (total > uint64_t{INT64_MAX}) return TooLarge();
     if (!meta_.trip_kernel.empty() && total > kMostCounted) {
-      return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its bounds come to ", total,
-                 " iterations, which no launch takes: what they are computed from is wrong");
+      return Bad(
+          ADRT_ERROR_SIZE_OVERFLOW, "its bounds come to ", total,
+          " iterations, more than a launch can have: the values from which they are computed are wrong");
     }
     sizes_.total = total;
     return true;
@@ -322,10 +323,7 @@ class TaskSizer {
       // A size kernel's own stacks go by what it has counted so far.
       bool by_counts = stack.capacity == artifact::kNoNode ||
                        (countable && (!stack.loose || sizes_.by_count) && CountsFit(sizes_));
-      if (by_counts && HasCounts() && stack.id < sizes_.counts->size()) {
-        planned.capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
-        continue;
-      }
+      if (by_counts && TakeCount(stack, &planned)) continue;
       bool is_open = is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode);
       if (is_open || (countable && sizes_.by_count)) {
         sizes_.open[index] = true;
@@ -340,7 +338,10 @@ class TaskSizer {
       if (!Value(stack.capacity, "the capacity of the adstack at ", stack.place, &capacity, &waits, limit))
         return false;
       if (waits && (!is_data || may_read_)) {
-        sizes_.by_count = sizes_.open[index] = true;
+        sizes_.by_count = true;
+        // Its size kernel may have run already, for what is beside it.
+        if (CountsFit(sizes_) && TakeCount(stack, &planned)) continue;
+        sizes_.open[index] = true;
         ++open_count;
         continue;
       }
@@ -385,12 +386,18 @@ class TaskSizer {
   }
 
   bool HasCounts() const { return sizes_.counts && plan_.cap == 0; }
+  // Gives a stack what was counted for it; false where nothing was.
+  bool TakeCount(const artifact::StackMeta& stack, artifact::StackPlace* planned) const {
+    if (!HasCounts() || stack.id >= sizes_.counts->size()) return false;
+    planned->capacity = static_cast<uint64_t>((*sizes_.counts)[stack.id]);
+    return true;
+  }
 
   bool NeedsCap() {
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
       return Bad(ADRT_ERROR_NEEDS_DEVICE_DATA, "the adstack at ", adstack_->stacks[index].place.view(),
-                 " has a size that only running tells: give a bound with adrt_plan_with_cap");
+                 " has a size that is known only at run time: give a bound with adrt_plan_with_cap");
     }
     return true;
   }
@@ -470,8 +477,8 @@ class TaskSizer {
     if (rows == 0) {
       uint64_t needed = 0;
       if (!OneBlock(smallest, &needed)) return false;
-      return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, ", needed,
-                          " would do for a start");
+      return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, at least ", needed,
+                          " are required");
     }
     uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
@@ -504,20 +511,21 @@ class TaskSizer {
     if (budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
     LowerThreads(budget > Fixed() ? budget - Fixed() : 0);
     if (sizes_.threads > 0) return true;
-    uint64_t needed = 0, kept = 0;
+    uint64_t needed = 0, with_checkpoints = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
     // What counts for a launch may go beyond its budget a little, so that the launch can say what would do.
     if (plan_.serves && needed <= kCountingBytes) {
       sizes_.threads = sizes_.total < rules_.lanes ? sizes_.total : rules_.lanes;
       return true;
     }
-    bool could_keep = plan_.meta().role == artifact::KernelRole::kGrad &&
-                      SegmentParam(plan_) == artifact::kNoIndex && OneBlock(RowOfCheckpoints(), &kept);
-    if (could_keep && kept < needed) {
+    bool could_checkpoint = plan_.meta().role == artifact::KernelRole::kGrad &&
+                            SegmentParam(plan_) == artifact::kNoIndex &&
+                            OneBlock(RowOfCheckpoints(), &with_checkpoints);
+    if (could_checkpoint && with_checkpoints < needed) {
       return HeapTooSmall(needed, "one row does not fit a budget of ", budget, " bytes, ", needed,
-                          " would do; compiled with --checkpoint=auto about ", kept);
+                          " suffice; compiled with --checkpoint=auto about ", with_checkpoints);
     }
-    return HeapTooSmall(needed, "one row does not fit a budget of ", budget, " bytes, ", needed, " would do");
+    return HeapTooSmall(needed, "one row does not fit a budget of ", budget, " bytes, ", needed, " suffice");
   }
 
   // About what a row would take if its tapes were of loops that keep checkpoints: a tape of one segment and a

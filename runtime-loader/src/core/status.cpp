@@ -16,8 +16,30 @@
 namespace adrt {
 namespace {
 
+static_assert(ADRT_BOUNDS_CHANGED + 1 == ADRT_STATUS_CODES);
+
+constexpr bool AllDiffer() {
+  constexpr uint32_t kCodes[] = {ADRT_CPU_OK,
+                                 ADRT_CPU_ADSTACK_OVERFLOW,
+                                 ADRT_CPU_ASSERTION,
+                                 ADRT_CPU_INDEX_OUT_OF_BOUNDS,
+                                 ADRT_CPU_WRITE_PROMISE_BROKEN,
+                                 ADRT_GPU_ROWS_EXHAUSTED,
+                                 ADRT_CPU_BOUNDS_MOVED,
+                                 ADRT_GPU_LOOPS_CUT,
+                                 ADRT_BOUNDS_CHANGED};
+  static_assert(sizeof kCodes / sizeof kCodes[0] == ADRT_STATUS_CODES);
+  uint32_t seen = 0;
+  for (uint32_t code : kCodes) {
+    if (code >= ADRT_STATUS_CODES || (seen >> code & 1)) return false;
+    seen |= 1u << code;
+  }
+  return true;
+}
+static_assert(AllDiffer(), "a status code says one thing");
+
 struct Report {
-  uint32_t code, task, index;
+  uint32_t code, task, index, source;
   uint64_t needed, iteration;
 };
 
@@ -28,13 +50,14 @@ uint64_t Pair(const uint32_t* words) {
 Report ReadReport(const void* status) {
   uint32_t words[ADRT_CPU_STATUS_WORDS];
   std::memcpy(words, status, sizeof words);
-  Report report = {words[ADRT_CPU_STATUS_CODE], words[ADRT_CPU_STATUS_TASK], words[ADRT_CPU_STATUS_INDEX],
+  Report report = {words[ADRT_CPU_STATUS_CODE],          words[ADRT_CPU_STATUS_TASK],
+                   words[ADRT_CPU_STATUS_INDEX],         words[ADRT_CPU_STATUS_SOURCE],
                    Pair(words + ADRT_CPU_STATUS_NEEDED), Pair(words + ADRT_CPU_STATUS_ITERATION)};
   // Unless the source names the report's place, others may have raised the word.
   uint64_t source = report.code | uint64_t{report.task} << ADRT_CPU_STATUS_SOURCE_TASK |
                     (uint64_t{report.index} + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
   uint64_t most = words[ADRT_CPU_STATUS_MOST];
-  if (words[ADRT_CPU_STATUS_SOURCE] == source && most > report.needed) report.needed = most;
+  if (report.source == source && most > report.needed) report.needed = most;
   return report;
 }
 
@@ -72,6 +95,10 @@ class Contents {
       uint32_t steps = 0;
       if (ReadsContent(meta.exprs, expression, param, &steps)) Add(param);
     }
+  }
+  // Of what a trip kernel counts.
+  void AddTrips(uint32_t task) {
+    for (uint32_t param : plan_.meta().tasks[task].trip_reads) Add(param);
   }
   void AddCounted(uint32_t task) {
     for (uint32_t param : plan_.meta().tasks[task].count_reads) Add(param);
@@ -168,11 +195,11 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   const char *at_least = only_first ? "at least " : "", *of = "", *remedy = "";
   const char* cause;
   if (capped) {
-    cause = "The cap gives it no more: raise the cap of adrt_plan_with_cap";
+    cause = "Raise the cap of adrt_plan_with_cap";
   } else if (contents.empty()) {
     cause =
-        "Nothing but shapes and by-value arguments decides its capacity, so that it cannot be exceeded: the "
-        "heap or the words of the launch were overwritten, or the compiler is at fault";
+        "Its capacity depends only on shapes and by-value arguments, so that it cannot be exceeded: the heap "
+        "or the words of the launch were overwritten, or the compiler has a defect";
   } else {
     cause =
         "Capacities cannot be exceeded unless what they are computed from changes between sizing and launch, "
@@ -187,8 +214,8 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
        stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
        sizes.stacks[report.index].capacity,
        bytes == 0 ? ""
-       : capped   ? ", a cap of "
-                  : ", a heap of ",
+       : capped   ? "; it takes a cap of "
+                  : "; it takes a heap of ",
        bytes == 0 ? "" : at_least, bytes == 0 ? nothing : number, bytes == 0 ? ". " : " bytes. ", cause, of,
        *remedy != 0 ? ": " : "", remedy);
   if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
@@ -225,6 +252,7 @@ adrt_status SayMoved(const adrt_launch_plan& plan, const Report& report, adrt_er
   const artifact::KernelMeta& meta = plan.meta();
   Contents contents(plan);
   for (artifact::NodeId extent : meta.tasks[report.task].extents) contents.AddRead(report.task, extent);
+  contents.AddTrips(report.task);
   bool known = !contents.empty();
   const char* of = known ? contents.text() : "what bounds it";
   return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
@@ -233,6 +261,15 @@ adrt_status SayMoved(const adrt_launch_plan& plan, const Report& report, adrt_er
               " now, so that not all of it ran. Their number cannot change unless what it is computed from "
               "does between sizing and launch, here ",
               of, ": ", contents.remedy());
+}
+
+// Whether a bounds kernel reports, and not the code of a task.
+bool IsOfRecord(const adrt_launch_plan& plan, const Report& report) {
+  constexpr uint16_t kOwnCode = 5;  // the minor version since which it has one
+  if (plan.meta().bounds == artifact::kNoIndex) return false;
+  if (report.code == ADRT_BOUNDS_CHANGED) return true;
+  return plan.bundle->index.minor < kOwnCode && report.code == ADRT_BOUNDS_CHANGED_TO_1_4 &&
+         report.source == ADRT_BOUNDS_CHANGED_TO_1_4;
 }
 
 adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
@@ -254,6 +291,14 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
 }
 
 }  // namespace
+
+adrt_status SayLoopsCut(const adrt_launch_plan& plan, adrt_error* error) {
+  return Fail(error, ADRT_ERROR_DRIVER, "kernel '", plan.meta().name.view(), "': the driver of '",
+              plan.module ? plan.module->device->label : "?",
+              "' has ended loops early: it allows those of a thread 65,535 iterations in all, and the "
+              "results are wrong. Run on another device or on the CPU, or give each thread less to do");
+}
+
 }  // namespace adrt
 
 adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error) {
@@ -263,15 +308,15 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
   adrt::Report report = adrt::ReadReport(status);
   if (report.code == ADRT_CPU_OK) return ADRT_OK;
   const adc::artifact::KernelMeta& meta = plan->meta();
-  if (report.code == ADRT_BOUNDS_CHANGED && meta.bounds != adc::artifact::kNoIndex)
-    return adrt::SayBounds(*plan, report, error);
-  if (report.code > ADRT_CPU_BOUNDS_MOVED || report.task >= meta.tasks.size()) {
+  if (adrt::IsOfRecord(*plan, report)) return adrt::SayBounds(*plan, report, error);
+  if (report.code >= ADRT_BOUNDS_CHANGED || report.task >= meta.tasks.size()) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "status_read: not a status block of kernel '", meta.name.view(),
                 "'");
   }
   if (report.code == ADRT_CPU_ADSTACK_OVERFLOW) return adrt::SayOverflow(*plan, report, error);
   if (report.code == ADRT_GPU_ROWS_EXHAUSTED) return adrt::SayRows(*plan, report, error);
   if (report.code == ADRT_CPU_BOUNDS_MOVED) return adrt::SayMoved(*plan, report, error);
+  if (report.code == ADRT_GPU_LOOPS_CUT) return adrt::SayLoopsCut(*plan, error);
   const adrt::Vector<adc::artifact::CheckMeta>& table =
       report.code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
   std::string_view place = report.index < table.size() ? table[report.index].place.view() : "?";

@@ -11,11 +11,11 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
                  artifact::TextWriter& reason);
 
 /// The usable target of the highest rank, the first of equals; false where none is usable. `confined`: of
-/// those that a device may run although nobody vouches for them (DeviceKind::confines).
+/// those that a device may run unverified (DeviceKind::confines).
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
                   const artifact::BundleIndex& index, bool confined, uint32_t* chosen);
 
-/// Whether the device may run code of the target although nobody vouches for it.
+/// Whether the device may run unverified code of the target.
 inline bool Confines(const adrt_device& device, const artifact::TargetMeta& target) {
   return device.kind->confines && target.kind == device.kind->name && device.kind->confines(target);
 }

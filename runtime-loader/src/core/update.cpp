@@ -17,7 +17,7 @@ namespace {
 static_assert(std::is_trivially_copyable_v<BoundParam>);
 
 // Copies of what BindOthers may change, until it is known that the plan can have it.
-bool MakeRoom(adrt_launch_plan& plan, adrt_error* error) {
+bool AllocateCopies(adrt_launch_plan& plan, adrt_error* error) {
   if (!plan.params_before.empty()) return true;
   plan.params_before.Bind(plan.allocator());
   plan.cells_before.Bind(plan.allocator());
@@ -70,13 +70,14 @@ bool Settle(adrt_launch_plan& plan, const Changes& changes, adrt_error* error) {
     if (!(changes.numbers && counted) && !LookedAtChange(plan, task)) continue;
     plan.tasks[task].counts = nullptr;
     ForgetTrips(plan.tasks[task]);
-    if (!SizeTask(plan, task, false, error)) return false;
+    if (SizeTask(plan, task, false, error)) continue;
+    if (error->status != ADRT_ERROR_HEAP_TOO_SMALL || !LeavesRefusal(plan)) return false;
   }
   return true;
 }
 
 bool Update(adrt_launch_plan& plan, const adrt_arg* args, uint32_t arg_count, adrt_error* error) {
-  if (!MakeRoom(plan, error)) return false;
+  if (!AllocateCopies(plan, error)) return false;
   BeginSteps(plan);
   Changes changes;
   if (BindOthers(args, arg_count, plan, &changes, error)) {

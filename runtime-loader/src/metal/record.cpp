@@ -36,17 +36,17 @@ Place PlaceOf(const LaunchTask& task, const artifact::BindingMeta& binding) {
 // them.
 class AddressTable {
  public:
-  static constexpr uint32_t kRoom = kMostBytes / sizeof(uint64_t);
+  static constexpr uint32_t kMostAddresses = kMostBytes / sizeof(uint64_t);
 
   bool Put(const Device& device, void* encoder, const Place& place, uint32_t index, adrt_error* error) {
     const adrt_metal_api& api = *device.api;
     uint64_t address = api.address(api.user, BufferOf(place));
     if (address == 0) {
       return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "a kernel with more than ", int32_t{ADRT_METAL_TABLE},
-                    " buffers needs a system that tells their device addresses (macOS 13, iOS 16)");
+                    " buffers needs a system that reports their device addresses (macOS 13, iOS 16)");
     }
-    if (index >= kRoom) {
-      return Refuse(error, ADRT_ERROR_OVER_LIMIT, "a launch passes at most ", kRoom, " addresses");
+    if (index >= kMostAddresses) {
+      return Refuse(error, ADRT_ERROR_OVER_LIMIT, "a launch passes at most ", kMostAddresses, " addresses");
     }
     api.use_buffer(api.user, encoder, BufferOf(place));
     addresses_[index] = address + place.offset;
@@ -59,7 +59,7 @@ class AddressTable {
   }
 
  private:
-  uint64_t addresses_[kRoom] = {};
+  uint64_t addresses_[kMostAddresses] = {};
   uint32_t count_ = 0;
 };
 

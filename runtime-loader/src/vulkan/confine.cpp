@@ -96,6 +96,7 @@ Form FormOf(uint32_t op) {
       {32, 33, kResult},    // pointer, function
       {41, 44, kTyped},     // constants
       {46, 46, kTyped},     // OpConstantNull
+      {49, 49, kTyped},     // OpSpecConstantFalse
       {54, 55, kTyped},     // OpFunction, OpFunctionParameter
       {56, 56, kPlain},     // OpFunctionEnd
       {57, 57, kValues},    // OpFunctionCall
@@ -121,6 +122,7 @@ Form FormOf(uint32_t op) {
       {248, 248, kResult},  // OpLabel
       {249, 250, kPlain},   // branches
       {253, 255, kPlain},   // returns, OpUnreachable
+      {330, 330, kPlain},   // OpModuleProcessed: the compiler's note
       {333, 333, kValues},  // OpGroupNonUniformElect
       {338, 339, kValues},  // first one's value, ballot
       {342, 342, kTyped},   // OpGroupNonUniformBallotBitCount
@@ -219,9 +221,8 @@ class Confinement {
 
   template <class... Parts>
   bool Bad(const Parts&... parts) {
-    return Refuse(error_, ADRT_ERROR_UNTRUSTED, "nobody vouches for this bundle's code, and its module ",
-                  parts..., " (word ", uint64_t{at_},
-                  "): compile it for 'vulkan:1.2-near', or trust the bundle");
+    return Refuse(error_, ADRT_ERROR_UNTRUSTED, "this bundle's code is unverified, and its module ", parts...,
+                  " (word ", uint64_t{at_}, "): compile it for 'vulkan:1.2-near', or trust the bundle");
   }
 
   bool Spend(uint64_t visits) {
@@ -263,7 +264,7 @@ class Confinement {
     Form form = op == kOpAtomicFAdd ? kTyped : FormOf(op);
     switch (form) {
       case kRefused:
-        return Bad("has instruction ", op, ", which confined code does without");
+        return Bad("has instruction ", op, ", which confined code must not use");
       case kPlain:
         return Plain(op);
       case kResult:
@@ -353,7 +354,7 @@ class Confinement {
                                    "SPV_KHR_storage_buffer_storage_class"}) {
       if (text == known) return true;
     }
-    return Bad("uses an extension that confined code does without");
+    return Bad("uses an extension that confined code must not use");
   }
 
   /// The text that begins at a word of the instruction; without its end where it has none.
@@ -403,11 +404,11 @@ class Confinement {
 
   bool Decorate() {
     constexpr uint32_t kBuiltIn = 11, kBinding = 33, kSet = 34;
-    constexpr uint32_t kKnown[] = {2, 6, kBuiltIn, 19, 20, 24, kBinding, kSet, 35, 42};
+    constexpr uint32_t kKnown[] = {1, 2, 6, kBuiltIn, 19, 20, 24, kBinding, kSet, 35, 42};
     if (!Short(3) || Word(1) >= facts_.size()) return Bad("decorates an id beyond its bound");
     bool known = false;
     for (uint32_t decoration : kKnown) known = known || decoration == Word(2);
-    if (!known) return Bad("has decoration ", Word(2), ", which confined code does without");
+    if (!known) return Bad("has decoration ", Word(2), ", which confined code must not use");
     Fact& fact = facts_[Word(1)];
     if (Word(2) != kBinding && Word(2) != kSet && Word(2) != kBuiltIn) return true;
     if (!Short(4)) return false;
@@ -433,7 +434,8 @@ class Confinement {
       case kOpTypeInt:
       case kOpTypeFloat:
         if (!Short(3)) return false;
-        if (Word(2) != 8 && Word(2) != 16 && Word(2) != 32 && Word(2) != 64) return Bad("has an odd number");
+        if (Word(2) != 8 && Word(2) != 16 && Word(2) != 32 && Word(2) != 64)
+          return Bad("has a number of an unsupported width");
         made = {.is = Is::kScalar, .size = Word(2) / 8};
         break;
       case kOpTypeVector:
@@ -448,12 +450,12 @@ class Confinement {
                                            : Is::kRuntimeArray,
                 .of = Word(2)};
         if (op == kOpTypeVector) made.size = Word(3);
-        if (op == kOpTypeVector && (made.size < 2 || made.size > 4)) return Bad("has an odd vector");
+        if (op == kOpTypeVector && (made.size < 2 || made.size > 4)) return Bad("has an unsupported vector");
         if (op != kOpTypeArray) break;
         const Fact* count = Known(Word(3));
         if (!count) return false;
         if (count->is != Is::kInteger || count->size == 0 || count->size > kMostPrivate) {
-          return Bad("has an array of an odd length");
+          return Bad("has an array of an unsupported length");
         }
         made.size = count->size;
         break;
@@ -464,7 +466,7 @@ class Confinement {
           const Fact* member = Known(Word(number));
           if (!member) return false;
           if (member->is == Is::kRuntimeArray && length_ == 3) made = {.is = Is::kBlock, .of = Word(number)};
-          if (member->is != Is::kScalar && made.is != Is::kBlock) return Bad("has an odd struct");
+          if (member->is != Is::kScalar && made.is != Is::kBlock) return Bad("has an unsupported struct");
         }
         break;
       }
@@ -475,7 +477,7 @@ class Confinement {
         if (pointee->is == Is::kPointer) return Bad("has pointers to pointers");
         uint32_t memory = Word(2);
         if (memory != kInput && memory != kPrivate && memory != kFunction && memory != kStorageBuffer) {
-          return Bad("has memory of class ", memory, ", which confined code does without");
+          return Bad("has memory of class ", memory, ", which confined code must not use");
         }
         made = {.is = Is::kPointer, .memory = static_cast<uint8_t>(memory), .of = Word(3)};
         break;
@@ -530,7 +532,7 @@ class Confinement {
       return (pointee.is == Is::kVector && pointee.size == 3 && fact->built_in == kGlobalInvocationId) ||
              Bad("has an unknown input");
     }
-    if (pointee.is != Is::kArray && pointee.is != Is::kScalar) return Bad("has an odd variable");
+    if (pointee.is != Is::kArray && pointee.is != Is::kScalar) return Bad("has an unsupported variable");
     uint64_t element = pointee.is == Is::kArray ? facts_[pointee.of].size : pointee.size;
     uint64_t bytes = element * (pointee.is == Is::kArray ? pointee.size : 1);
     uint64_t& sum = memory == kPrivate ? private_bytes_ : current_.local_bytes;
@@ -547,7 +549,8 @@ class Confinement {
     if (base->memory == kStorageBuffer) {
       const Fact* member = Known(Word(4));
       if (!member) return false;
-      if (length_ != 6 || member->is != Is::kInteger || member->size != 0) return Bad("has an odd access");
+      if (length_ != 6 || member->is != Is::kInteger || member->size != 0)
+        return Bad("has an unsupported access");
       if (!Values(5)) return false;
     } else {
       if (pointee.is != Is::kArray && pointee.is != Is::kVector) return Bad("has an access of no array");
@@ -572,7 +575,7 @@ class Confinement {
     uint32_t root = fact->is == Is::kElement ? fact->of : pointer;
     Fact& variable = facts_[root];
     bool whole = fact->is == Is::kVariable && (fact->memory == kFunction || fact->memory == kPrivate);
-    if (fact->is != Is::kElement && !whole) return Bad("has an access that is none of an element");
+    if (fact->is != Is::kElement && !whole) return Bad("has an access that is not to an element");
     if (writes && variable.memory == kInput) return Bad("writes an input");
     variable.written = variable.written || writes;
     return Touch(root);
@@ -593,7 +596,7 @@ class Confinement {
     if (!set) return false;
     bool known = set->is == Is::kGlsl && Word(4) <= kLast;
     for (uint32_t refused : kRefusedOnes) known = known && Word(4) != refused;
-    if (!known) return Bad("has function ", Word(4), " of GLSL, which confined code does without");
+    if (!known) return Bad("has function ", Word(4), " of GLSL, which confined code must not use");
     if (!Values(5)) return false;
     uint64_t most = UINT64_MAX;
     for (uint32_t number = 5; Word(4) == kUMin && number < length_; ++number) {

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a SPIR-V module that nobody vouches for stays, on a device with robust buffer access, inside the
-// buffers that a launch binds. docs/security.md says what that is worth.
+// Whether an unverified SPIR-V module stays, on a device with robust buffer access, inside the buffers that
+// a launch binds. docs/security.md says what that guarantees.
 
 #include <span>
 

@@ -75,6 +75,8 @@ void Features(const adrt_device& device, artifact::TextWriter& text) {
     text << (first ? "" : " ") << FeatureName(feature);
     first = false;
   }
+  if (Of(device).robust) text << (first ? "" : " ") << "robustBufferAccess";
+  if (Of(device).robust2) text << " robustBufferAccess2";
 }
 
 void Destroy(adrt_device& device) {
@@ -105,6 +107,8 @@ const DeviceKind kVulkan = {
     .drop = Drop,
     .clear = Clear,
     .launch = Launch,
+    .can_launch = CanLaunch,
+    .forget = Forget,
     .barrier = Barrier,
 };
 
@@ -148,6 +152,8 @@ void Describe(Device& device, bool push_descriptors, bool budget) {
   limits.storage_range = from.maxStorageBufferRange;
   limits.storage_alignment = from.minStorageBufferOffsetAlignment ? from.minStorageBufferOffsetAlignment : 1;
   limits.storage_count = from.maxPerStageDescriptorStorageBuffers;
+  for (uint32_t own : {from.maxDescriptorSetStorageBuffers, from.maxPerStageResources})
+    limits.storage_count = own < limits.storage_count ? own : limits.storage_count;
   limits.push_count = push_descriptors && device.api.CmdPushDescriptorSetKHR ? push.maxPushDescriptors : 0;
   limits.group_count = from.maxComputeWorkGroupCount[0];
   limits.group_size = from.maxComputeWorkGroupSize[0] < from.maxComputeWorkGroupInvocations
@@ -159,6 +165,8 @@ void Describe(Device& device, bool push_descriptors, bool budget) {
     limits.allocation = vulkan13.maxBufferSize;
   }
   device.enabled |= FeaturesOfProperties(vulkan11, vulkan12);
+  device.has_addresses = device.enabled >> FeatureFromName("bufferDeviceAddress") & 1;
+  device.cuts_loops = vulkan12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   VkPhysicalDeviceType type = head.properties.deviceType;
   device.host_sees_memory =
       type == VK_PHYSICAL_DEVICE_TYPE_CPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;

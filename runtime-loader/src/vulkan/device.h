@@ -21,12 +21,21 @@ struct Block {
   Block* next = nullptr;
 };
 
+/// Descriptors that are not pushed (sets.cpp). Elements of lists.
+struct DescriptorSet {
+  VkDescriptorPool pool = VK_NULL_HANDLE;
+  VkDescriptorSet set = VK_NULL_HANDLE;
+  uint32_t number = 0;  ///< how many come after it in its list
+  DescriptorSet* next = nullptr;
+};
+
 /// A command buffer of the loader's own, with its pool and fence. Elements of the device's list, reused.
 struct Recorder {
   VkCommandPool pool = VK_NULL_HANDLE;
   VkCommandBuffer commands = VK_NULL_HANDLE;
   VkFence fence = VK_NULL_HANDLE;
   bool busy = false;
+  DescriptorSet* sets = nullptr;  ///< of what it has recorded
   Recorder* next = nullptr;
 };
 
@@ -44,7 +53,7 @@ class Lock {
 struct Limits {
   uint64_t storage_range = 0;      ///< bytes that a descriptor can reach
   uint64_t storage_alignment = 1;  ///< of its offset
-  uint32_t storage_count = 0;      ///< descriptors of a shader
+  uint32_t storage_count = 0;      ///< descriptors of a shader, and of a set
   uint32_t push_count = 0;         ///< descriptors that can be pushed, 0 without the extension
   uint32_t group_count = 0;        ///< blocks of one dispatch
   uint32_t group_size = 0;         ///< threads of a block
@@ -66,7 +75,9 @@ struct Device : adrt_device {
   uint32_t queue_family = 0;
   uint32_t version = VK_API_VERSION_1_2;
   FeatureSet enabled = 0;
-  bool robust = false;  ///< was made with robustBufferAccess
+  bool has_addresses = false;  ///< bufferDeviceAddress is among them
+  bool robust = false;         ///< was made with robustBufferAccess
+  bool robust2 = false;        ///< with robustBufferAccess2 as well: ranges of descriptors bound, not buffers
   void* check_user = nullptr;
   int (*check_spirv)(void* user, const uint32_t* words, size_t count) = nullptr;  ///< may be null
   Limits limits;
@@ -120,6 +131,12 @@ void* Data(const Memory& memory);
 /// Frees every block, also those that the caller forgot.
 void ReleaseBlocks(Device& device);
 
+// sets.cpp
+/// What a plan holds for what was recorded with it.
+void Forget(adrt_device& device, void* held);
+/// Destroys all of a list.
+void ReleaseSets(const Device& device, DescriptorSet** sets);
+
 // queue.cpp
 bool Begin(adrt_device& device, void** queue, adrt_error* error);
 bool Finish(adrt_device& device, void* queue, adrt_error* error);
@@ -136,6 +153,7 @@ void Unload(adrt_module& module);
 
 // record.cpp
 bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error);
+bool CanLaunch(const adrt_device& device, const LaunchTask& task, adrt_error* error);
 bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
 bool Barrier(adrt_device& device, void* queue, adrt_error* error);
 

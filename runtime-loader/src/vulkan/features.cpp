@@ -113,6 +113,15 @@ bool IsRobust(const void* chain) {
   return false;
 }
 
+bool IsRobust2(const void* chain) {
+  const VkBaseInStructure* structure = static_cast<const VkBaseInStructure*>(chain);
+  for (; structure; structure = structure->pNext) {
+    if (structure->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT) continue;
+    return reinterpret_cast<const VkPhysicalDeviceRobustness2FeaturesEXT*>(structure)->robustBufferAccess2;
+  }
+  return false;
+}
+
 bool SetInChain(uint32_t feature, void* chain) {
   VkBaseOutStructure* structure = static_cast<VkBaseOutStructure*>(chain);
   for (; structure; structure = structure->pNext) {
@@ -143,12 +152,13 @@ FeatureSet FeaturesOfProperties(const VkPhysicalDeviceVulkan11Properties& subgro
   return found;
 }
 
-FeatureChain::FeatureChain(bool atomic_float, bool atomic_float2) {
+FeatureChain::FeatureChain(bool atomic_float, bool atomic_float2, bool robustness2) {
   head.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   vulkan11.sType = TypeOf<VkPhysicalDeviceVulkan11Features>();
   vulkan12.sType = TypeOf<VkPhysicalDeviceVulkan12Features>();
   atomic_float_features.sType = TypeOf<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT>();
   atomic_float2_features.sType = TypeOf<VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT>();
+  robustness2_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
   head.pNext = &vulkan11;
   vulkan11.pNext = &vulkan12;
   void** end = &vulkan12.pNext;
@@ -156,7 +166,11 @@ FeatureChain::FeatureChain(bool atomic_float, bool atomic_float2) {
     *end = &atomic_float_features;
     end = &atomic_float_features.pNext;
   }
-  if (atomic_float2) *end = &atomic_float2_features;
+  if (atomic_float2) {
+    *end = &atomic_float2_features;
+    end = &atomic_float2_features.pNext;
+  }
+  if (robustness2) *end = &robustness2_features;
 }
 
 }  // namespace adrt::vulkan

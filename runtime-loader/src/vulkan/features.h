@@ -35,6 +35,8 @@ bool MustBeEnabled(uint32_t feature);
 FeatureSet FeaturesOfChain(const void* chain);
 /// Whether such a chain turns robustBufferAccess on.
 bool IsRobust(const void* chain);
+/// The same of robustBufferAccess2, of VK_EXT_robustness2, which takes the other.
+bool IsRobust2(const void* chain);
 /// Turns a feature on in the first structure of the chain that has it. False where none has.
 bool SetInChain(uint32_t feature, void* chain);
 
@@ -45,7 +47,7 @@ FeatureSet FeaturesOfProperties(const VkPhysicalDeviceVulkan11Properties& subgro
 /// Every feature structure that the table knows, linked: to ask a device, or to make one.
 struct FeatureChain {
   /// The structures of an extension are linked only where the device has it.
-  FeatureChain(bool atomic_float, bool atomic_float2);
+  FeatureChain(bool atomic_float, bool atomic_float2, bool robustness2);
   FeatureChain(const FeatureChain&) = delete;
   FeatureChain& operator=(const FeatureChain&) = delete;
 
@@ -54,6 +56,7 @@ struct FeatureChain {
   VkPhysicalDeviceVulkan12Features vulkan12 = {};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float_features = {};
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomic_float2_features = {};
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2_features = {};
 };
 
 }  // namespace adrt::vulkan

@@ -86,7 +86,7 @@ bool GiveMemory(Device& device, Block& block, Use use, adrt_error* error) {
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   VkMemoryAllocateInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-  info.pNext = staging ? nullptr : &flags;
+  info.pNext = staging || !device.has_addresses ? nullptr : &flags;
   info.allocationSize = needs.size;
   info.memoryTypeIndex = type;
   VkResult result = device.api.AllocateMemory(device.handle, &info, nullptr, &block.memory);
@@ -114,7 +114,8 @@ bool Fill(Device& device, Block& block, uint64_t bytes, Use use, adrt_error* err
   info.size = bytes;
   info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   if (use == Use::kDevice) {
-    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    if (device.has_addresses) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   }
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   VkResult result = device.api.CreateBuffer(device.handle, &info, nullptr, &block.buffer);
@@ -124,7 +125,7 @@ bool Fill(Device& device, Block& block, uint64_t bytes, Use use, adrt_error* err
   }
   block.bytes = bytes;
   if (!GiveMemory(device, block, use, error)) return false;
-  if (use == Use::kStaging) return true;
+  if (use == Use::kStaging || !device.has_addresses) return true;
   VkBufferDeviceAddressInfo address = {};
   address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
   address.buffer = block.buffer;
@@ -245,11 +246,14 @@ bool Bind(const adrt_device& base, const void* data, Place* place, artifact::Tex
     reason << "is no adrt_vk_buffer, its " << kNotSet;
     return false;
   }
-  if (buffer.buffer == 0 || buffer.address == 0) {
+  // Where the device was made without addresses nothing may ask for them, and no code takes them.
+  bool addressed = Of(base).has_addresses;
+  if (buffer.buffer == 0 || (addressed && buffer.address == 0)) {
     reason << "is an adrt_vk_buffer without " << (buffer.buffer == 0 ? "buffer" : "address");
     return false;
   }
-  *place = {buffer.buffer, buffer.offset, buffer.size, buffer.address};
+  *place = {buffer.buffer, buffer.offset, buffer.size, addressed ? buffer.address : 0};
+  if (!addressed) return true;
   // Near entries go by the offset, far ones by the address: both must be the same bytes.
   VkBufferDeviceAddressInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;

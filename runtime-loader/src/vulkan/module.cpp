@@ -1,5 +1,6 @@
 #include "vulkan/module.h"
 
+#include "artifact/gpu_abi.h"
 #include "core/code.h"
 #include "core/host.h"
 #include "vulkan/confine.h"
@@ -15,6 +16,9 @@ class Loader {
       : module_(module), device_(Of(*module.device)), code_(code), error_(error) {}
 
   bool Run() {
+    for (EntryWalk walk; NextEntry(module_, &walk);) {
+      if (!CanMake(*walk.meta)) return false;
+    }
     if (!MakeShaders() || !MakeLayout(VK_NULL_HANDLE, &code_.far_layout)) return false;
     if (!code_.entries.TryResize(module_.entries.size())) return OutOfMemory(error_) == ADRT_OK;
     for (EntryWalk walk; NextEntry(module_, &walk);) {
@@ -32,11 +36,11 @@ class Loader {
                   ", the device has at most ", limit);
   }
 
-  /// Code that nobody vouches for.
+  /// Unverified code.
   bool Confine(std::span<const uint32_t> words) {
     if (!device_.robust) {
       return Refuse(error_, ADRT_ERROR_UNTRUSTED,
-                    "nobody vouches for this bundle's code, and the device was made without "
+                    "this bundle's code is unverified, and the device was made without "
                     "'robustBufferAccess', which would confine it: make it with that, or trust the bundle");
     }
     if (!IsConfined(module_, words, error_)) return false;
@@ -44,7 +48,7 @@ class Loader {
       return true;
     }
     return Refuse(error_, ADRT_ERROR_UNTRUSTED,
-                  "nobody vouches for this bundle's code, and check_spirv refused it");
+                  "this bundle's code is unverified, and check_spirv refused it");
   }
 
   bool MakeShaders() {
@@ -78,7 +82,7 @@ class Loader {
     return DriverFailed(error_, "vkCreatePipelineLayout", result);
   }
 
-  bool MakeSetLayout(const artifact::EntryMeta& meta, VkDescriptorSetLayout* layout) {
+  bool MakeSetLayout(const artifact::EntryMeta& meta, bool pushes, VkDescriptorSetLayout* layout) {
     Vector<VkDescriptorSetLayoutBinding> bindings(&module_.host.allocator);
     if (!bindings.TryResize(meta.bindings.size())) return OutOfMemory(error_) == ADRT_OK;
     for (size_t index = 0; index < bindings.size(); ++index) {
@@ -89,7 +93,7 @@ class Loader {
     }
     VkDescriptorSetLayoutCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    if (pushes) info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     info.bindingCount = static_cast<uint32_t>(bindings.size());
     info.pBindings = bindings.data();
     VkResult result = device_.api.CreateDescriptorSetLayout(device_.handle, &info, nullptr, layout);
@@ -106,6 +110,10 @@ class Loader {
     info.stage.module = code_.shaders;
     info.stage.pName = symbol.c_str();
     info.layout = layout;
+    static constexpr VkSpecializationMapEntry kCutsLoops = {ADRT_VULKAN_CUTS_LOOPS, 0, sizeof(VkBool32)};
+    static constexpr VkBool32 kYes = VK_TRUE;
+    static constexpr VkSpecializationInfo kSpecialized = {1, &kCutsLoops, sizeof kYes, &kYes};
+    if (device_.cuts_loops) info.stage.pSpecializationInfo = &kSpecialized;
     VkResult result =
         device_.api.CreateComputePipelines(device_.handle, VK_NULL_HANDLE, 1, &info, nullptr, pipeline);
     if (result == VK_SUCCESS) return true;
@@ -113,7 +121,8 @@ class Loader {
     return DriverFailed(error_, "vkCreateComputePipelines", result);
   }
 
-  bool MakeEntry(const artifact::EntryMeta& meta, Entry& entry) {
+  /// Whether the device has what the entry takes; before anything is made.
+  bool CanMake(const artifact::EntryMeta& meta) {
     const Limits& limits = device_.limits;
     if (meta.block_size > limits.group_size) {
       return Lacks(meta, " threads in a block", meta.block_size, limits.group_size);
@@ -121,15 +130,27 @@ class Loader {
     if (meta.shared_bytes > limits.shared_bytes) {
       return Lacks(meta, " bytes of shared memory", meta.shared_bytes, limits.shared_bytes);
     }
+    uint32_t most = limits.storage_count < kMostDescriptors ? limits.storage_count : kMostDescriptors;
+    if (!meta.far_symbol.empty() || meta.bindings.size() <= most) return true;
+    if (limits.storage_count >= kMostDescriptors) {
+      return Refuse(error_, ADRT_ERROR_DEVICE_FEATURE, "'", meta.symbol.view(), "' takes ",
+                    uint64_t{meta.bindings.size()}, " storage buffers, more than the ", kMostDescriptors,
+                    " of a launch without device addresses");
+    }
+    return Lacks(meta, " storage buffers", meta.bindings.size(), limits.storage_count);
+  }
+
+  bool MakeEntry(const artifact::EntryMeta& meta, Entry& entry) {
     size_t count = meta.bindings.size();
-    bool has_far = !meta.far_symbol.empty(), has_near = Pushes(count);
-    if (!has_far && !has_near) return Lacks(meta, " pushed descriptors", count, limits.push_count);
+    bool has_far = !meta.far_symbol.empty();
+    entry.pushes = Pushes(count);
+    bool has_near = entry.pushes || !has_far;
     entry.far_layout = code_.far_layout;
     if (has_far && !MakePipeline(meta.far_symbol, code_.far_layout, &entry.far)) return false;
     if (!has_near) return true;
     // Without bindings there is nothing to push, and the layout is that of far entries.
-    if (count > 0 &&
-        (!MakeSetLayout(meta, &entry.set_layout) || !MakeLayout(entry.set_layout, &entry.near_layout))) {
+    if (count > 0 && (!MakeSetLayout(meta, entry.pushes, &entry.set_layout) ||
+                      !MakeLayout(entry.set_layout, &entry.near_layout))) {
       return false;
     }
     return MakePipeline(meta.symbol, count > 0 ? entry.near_layout : code_.far_layout, &entry.near);
@@ -137,7 +158,7 @@ class Loader {
 
   bool Pushes(size_t count) const {
     return count == 0 || (device_.api.CmdPushDescriptorSetKHR && count <= device_.limits.push_count &&
-                          count <= device_.limits.storage_count);
+                          count <= device_.limits.storage_count && count <= kMostDescriptors);
   }
 
   adrt_module& module_;

@@ -2,22 +2,32 @@
 // The code of one target on a Vulkan device: two pipelines for each entry.
 //
 // The near one reaches the kernel's buffers through descriptors, which drivers compile to the better code;
-// they are pushed into the command buffer, so that recording allocates nothing. The far one reaches them
-// through device addresses and has no limits. Which of them a launch takes is decided when it is recorded,
+// they are pushed into the command buffer, so that recording allocates nothing, or where that cannot be, and
+// there is no far one, they are a set (sets.cpp). The far one reaches buffers through device
+// addresses and has no limits. Which of them a launch takes is decided when it is recorded,
 // from the buffers that it gets.
 
 #include "vulkan/device.h"
 
 namespace adrt::vulkan {
 
+/// What one launch hands to the driver at once: code with more bindings than that takes device addresses.
+inline constexpr uint32_t kMostDescriptors = 128;
+
 /// One task's code. Elements of adrt_module::entries.
 struct Entry {
   VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
   VkPipelineLayout near_layout = VK_NULL_HANDLE;
-  VkPipeline near = VK_NULL_HANDLE;              ///< null where the device cannot push so many descriptors
+  VkPipeline near = VK_NULL_HANDLE;              ///< null where the device cannot have so many descriptors
+  bool pushes = true;                            ///< they are pushed
   VkPipelineLayout far_layout = VK_NULL_HANDLE;  ///< of the module
   VkPipeline far = VK_NULL_HANDLE;
 };
+
+/// A set that holds `writes`, for a launch in `commands`; null with the error set. It lives until the
+/// loader's own commands are done; of others it goes to what the plan holds.
+VkDescriptorSet SetOf(Device& device, const Entry& entry, VkCommandBuffer commands, void** held,
+                      VkWriteDescriptorSet* writes, uint32_t count, adrt_error* error);
 
 /// adrt_module::code.
 struct Code {

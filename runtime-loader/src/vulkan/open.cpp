@@ -219,11 +219,14 @@ class Opener {
   bool MakeDevice() {
     bool atomic_float = wanted_[kAtomicFloat].has, atomic_float2 = atomic_float && wanted_[kAtomicFloat2].has;
     wanted_[kAtomicFloat2].has = atomic_float2;
-    FeatureChain supported(atomic_float, atomic_float2), chain(atomic_float, atomic_float2);
+    bool robust = desc_.flags & ADRT_VK_ROBUST, robust2 = robust && wanted_[kRobustness2].has;
+    FeatureChain supported(atomic_float, atomic_float2, robust2);
     api_.GetPhysicalDeviceFeatures2(device_.physical, &supported.head);
     FeatureSet features = FeaturesOfChain(&supported.head);
-    if (desc_.flags & ADRT_VK_ROBUST)
-      chain.head.features.robustBufferAccess = VK_TRUE;  // every device has it
+    robust2 = wanted_[kRobustness2].has = robust2 && IsRobust2(&supported.head);
+    FeatureChain chain(atomic_float, atomic_float2, robust2);
+    chain.head.features.robustBufferAccess = robust ? VK_TRUE : VK_FALSE;  // every device has it
+    chain.robustness2_features.robustBufferAccess2 = robust2 ? VK_TRUE : VK_FALSE;
     for (uint32_t feature = 0; feature < kFeatureCount; ++feature) {
       if (features >> feature & 1) SetInChain(feature, &chain.head);
     }
@@ -253,11 +256,12 @@ class Opener {
     api_.GetDeviceQueue(handle, device_.queue_family, 0, &device_.queue);
     device_.enabled = features;
     device_.robust = IsRobust(&chain.head);
+    device_.robust2 = IsRobust2(&chain.head);
     Describe(device_, wanted_[kPushDescriptor].has, wanted_[kBudget].has);
     return true;
   }
 
-  enum { kPushDescriptor, kBudget, kAtomicFloat, kAtomicFloat2, kWantedCount };
+  enum { kPushDescriptor, kBudget, kAtomicFloat, kAtomicFloat2, kRobustness2, kWantedCount };
   struct Wanted {
     const char* name;
     bool has = false;
@@ -270,7 +274,8 @@ class Opener {
   Wanted wanted_[kWantedCount] = {{VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME},
                                   {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME},
                                   {VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME},
-                                  {VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME}};
+                                  {VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME},
+                                  {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME}};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace adrt::vulkan {
 namespace {
 
 void Destroy(Device& device, Recorder* recorder) {
+  ReleaseSets(device, &recorder->sets);
   if (recorder->fence) device.api.DestroyFence(device.handle, recorder->fence, nullptr);
   if (recorder->pool) device.api.DestroyCommandPool(device.handle, recorder->pool, nullptr);
   Delete(device.host.allocator, recorder);
@@ -170,6 +171,7 @@ bool Finish(adrt_device& base, void* queue, adrt_error* error) {
     Discard(device, recorder);
     return false;
   }
+  ReleaseSets(device, &recorder->sets);
   Lock lock(device.mutex);
   recorder->busy = false;
   return true;

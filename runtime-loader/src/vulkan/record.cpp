@@ -8,8 +8,6 @@
 namespace adrt::vulkan {
 namespace {
 
-constexpr uint32_t kMostPushed = 64;  // more bindings than that go the far way
-
 /// What a binding holds. Where that is nothing, which no descriptor can be, it is the words: code has nothing
 /// to do with it then. A part of a word at the end belongs to it where words are updated.
 Place PlaceBehind(const LaunchTask& task, const artifact::BindingMeta& binding) {
@@ -33,7 +31,7 @@ uint64_t AlignmentOf(const Device& device, const artifact::BindingMeta& binding)
 bool FillDescriptors(const Device& device, const LaunchTask& task, VkDescriptorBufferInfo* buffers,
                      VkWriteDescriptorSet* writes, const artifact::BindingMeta** refused) {
   const Vector<artifact::BindingMeta>& bindings = task.meta->bindings;
-  if (bindings.size() > kMostPushed) return false;
+  if (bindings.size() > kMostDescriptors) return false;
   for (size_t index = 0; index < bindings.size(); ++index) {
     Place place = PlaceBehind(task, bindings[index]);
     if (place.buffer == 0 || place.bytes == 0 || place.bytes > device.limits.storage_range ||
@@ -57,7 +55,7 @@ bool RefuseNear(const Device& device, const LaunchTask& task, const artifact::Bi
                 adrt_error* error) {
   if (!refused) {
     return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", task.meta->symbol.view(), "' has more than ",
-                  kMostPushed, " descriptors, and no code with device addresses");
+                  kMostDescriptors, " descriptors, and no code with device addresses");
   }
   std::string_view name = refused->of == artifact::BindingOf::kWords    ? "words"
                           : refused->of == artifact::BindingOf::kHeap   ? "heap"
@@ -94,24 +92,41 @@ bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error*) {
   return true;
 }
 
-bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* error) {
+bool CanLaunch(const adrt_device& base, const LaunchTask& task, adrt_error* error) {
   const Device& device = Of(base);
   const Entry& entry = *static_cast<const Entry*>(task.entry);
+  if (entry.far) return true;
+  VkDescriptorBufferInfo buffers[kMostDescriptors];
+  VkWriteDescriptorSet writes[kMostDescriptors];
+  const artifact::BindingMeta* refused = nullptr;
+  return FillDescriptors(device, task, buffers, writes, &refused) || RefuseNear(device, task, refused, error);
+}
+
+bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* error) {
+  Device& device = Of(base);
+  const Entry& entry = *static_cast<const Entry*>(task.entry);
   VkCommandBuffer commands = static_cast<VkCommandBuffer>(queue);
-  VkDescriptorBufferInfo buffers[kMostPushed];
-  VkWriteDescriptorSet writes[kMostPushed];
+  VkDescriptorBufferInfo buffers[kMostDescriptors];
+  VkWriteDescriptorSet writes[kMostDescriptors];
   const artifact::BindingMeta* refused = nullptr;
   bool near = entry.near && FillDescriptors(device, task, buffers, writes, &refused);
   if (!near && !entry.far) return RefuseNear(device, task, refused, error);
+  uint32_t count = near ? static_cast<uint32_t>(task.meta->bindings.size()) : 0;
+  VkDescriptorSet set = VK_NULL_HANDLE;
+  if (count > 0 && !entry.pushes) {
+    set = SetOf(device, entry, commands, task.held, writes, count, error);
+    if (!set) return false;
+  }
   WriteWords(device, commands, task);
-  size_t count = near ? task.meta->bindings.size() : 0;
   VkPipelineLayout layout = count > 0 ? entry.near_layout : entry.far_layout;
   device.api.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, near ? entry.near : entry.far);
   device.api.CmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t),
                               &task.words_place.address);
-  if (count > 0) {
-    device.api.CmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0,
-                                       static_cast<uint32_t>(count), writes);
+  if (set) {
+    device.api.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0,
+                                     nullptr);
+  } else if (count > 0) {
+    device.api.CmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, count, writes);
   }
   device.api.CmdDispatch(commands, static_cast<uint32_t>(task.blocks), 1, 1);
   return true;

@@ -30,6 +30,7 @@ bool FillWrapped(const adrt_vk_desc& desc, Device& device, adrt_error* error) {
   device.unlock_queue = desc.unlock_queue;
   device.enabled = FeaturesOfChain(desc.features);
   device.robust = IsRobust(desc.features);
+  device.robust2 = device.robust && IsRobust2(desc.features);
   device.check_user = desc.user;
   device.check_spirv = desc.check_spirv;
   device.api.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc.get_instance_proc_addr);

@@ -100,6 +100,15 @@ struct TemporaryFolder {
   }
 };
 
+/// "-O0" to "-O3" for ADC_MSL_HOST_LEVEL, which many short runs set; else what suits the length of the text.
+const char* LevelFor(std::string_view source) {
+  static constexpr const char* kLevels[] = {"-O0", "-O1", "-O2", "-O3"};
+  const char* wanted = std::getenv("ADC_MSL_HOST_LEVEL");
+  if (wanted && wanted[0] >= '0' && wanted[0] <= '3' && !wanted[1]) return kLevels[wanted[0] - '0'];
+  // Long texts are compiled without optimisation: they run briefly.
+  return source.size() > (64u << 10) ? "-O0" : "-O1";
+}
+
 bool RunCompiler(const std::filesystem::path& folder, const char* level) {
   pid_t child = fork();
   if (child == 0) {
@@ -108,7 +117,7 @@ bool RunCompiler(const std::filesystem::path& folder, const char* level) {
     execl(ADC_CLANG, ADC_CLANG, "-std=c++17", level, "-march=native", "-fPIC", "-shared",
           "-fno-strict-aliasing", "-fsigned-char", "-Xclang", "-cl-single-precision-constant",
           "-Wno-unknown-attributes", "-Wno-ignored-attributes", "-Werror=uninitialized", "-I", ADC_MSL_HOST,
-          "-o", image.c_str(), source.c_str(), "-lm", nullptr);
+          ADC_MSL_HOST_LINKER, "-o", image.c_str(), source.c_str(), "-lm", nullptr);
     _exit(127);
   }
   int status = 0;
@@ -150,10 +159,8 @@ std::unique_ptr<Library> Library::Compile(std::string_view source, std::string& 
     error = "no temporary folder";
     return nullptr;
   }
-  // Long texts are compiled without optimisation: they run briefly.
-  bool is_long = source.size() > (64u << 10);
   std::ofstream(folder.path / "kernels.cpp") << source << '\n' << launchers;
-  if (!RunCompiler(folder.path, is_long ? "-O0" : "-O1")) {
+  if (!RunCompiler(folder.path, LevelFor(source))) {
     std::ostringstream text;
     text << std::ifstream(folder.path / "log").rdbuf();
     error = text.str().empty() ? "the compiler did not run" : text.str();

@@ -1,0 +1,359 @@
+// The adjoint sweep of structured control: a branch stays a branch, a loop runs the other way.
+//
+//   %v = if %c { ... yield %p } else { ... yield %q }
+//     =>  %gx, %gy = if %c { reverse of then, seeded with %gv at %p; yield adjoints }
+//                    else  { reverse of else, seeded with %gv at %q; yield adjoints }
+//
+// where %x, %y are the outer values that either side contributes to: an adjoint goes into the branch as the
+// outer value that it is, and comes out as a result. A loop carries them:
+//
+//   %v = for %t in 0..%n carry(%a = %v0) { ... uses %x ... yield %b }
+//     =>  %ga0, %gx1 = for %t in 0..%n reversed carry(%ga = %gv, %gx = %gx0) {
+//           pop the tape;  reverse of the body, seeded with %ga at %b
+//           yield (adjoint of %a), (adjoint of %x) }
+//         and %ga0 is added to the adjoint of %v0.
+//
+// A `while` runs forward with a counter, and its reverse is a `for` over the count.
+
+#include "autodiff/adjoint_sweep.h"
+
+#include <algorithm>
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+AdjointSweep::AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep)
+    : Sweep(kernel),
+      primal_sweep_(primal_sweep),
+      slots_(primal_),
+      held_(primal_, tree_, work_, slots_),
+      guarded_partials_(kernel.config.differentiated_again ? IndexSet<Inst>()
+                                                           : FindGuardedPartials(primal_)) {
+  for (uint32_t n = 0; n < primal_.params.size(); ++n) parameter_number_[primal_.Params()[n]] = n + 1;
+}
+
+void AdjointSweep::ReverseTask(const analysis::Task& task) {
+  const std::vector<Inst>& body = primal_[primal_.Body()].insts;
+  std::vector<Inst> insts(body.begin() + task.first, body.begin() + task.last);
+  bool work = false;
+  for (Inst inst : insts) work = work || work_.TouchesMemory(inst);
+  if (!work) return;
+  size_t adjoint_mark = adjoints_.Mark();
+  if (task.kind == analysis::TaskKind::Serial) {
+    primal_sweep_.EmitUnit(insts);
+    MakeAdjointArrays(insts);
+    ReverseInsts(insts);
+    FlushParameters();
+  } else {
+    insts.pop_back();
+    primal_sweep_.EmitUnit(insts);
+    ReverseParallel(task);
+  }
+  adjoints_.Rollback(adjoint_mark);
+}
+
+void AdjointSweep::ReverseParallel(const analysis::Task& task) {
+  const ir::InstData data = primal_[task.parallel];
+  builder_.SetSpan(data.span);
+  std::vector<Value> operands = AtAll(primal_.Operands(task.parallel));
+  Inst loop = data.op == Op::Parallel ? builder_.Parallel(operands, data.attr)
+                                      : builder_.ParallelOver(operands[0], data.attr);
+  ir::Block body = built_[loop].regions[0];
+  builder_.SetBlock(body);
+  size_t value_mark = values_.Mark();
+  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n) {
+    Value index = primal_[data.regions[0]].params[n];
+    names_.Name(built_[body].params[n], "", primal_, index);
+    values_.Set(index.raw, built_[body].params[n]);
+  }
+  ReverseUnit(data.regions[0], false);
+  const std::vector<Inst>& insts = primal_[primal_.Body()].insts;
+  ReverseInsts(std::span<const Inst>(insts).subspan(task.first, task.last - task.first - 1));
+  FlushParameters();
+  builder_.SetSpan(data.span);
+  builder_.Yield({});
+  values_.Rollback(value_mark);
+  builder_.SetBlock(built_.Body());
+}
+
+Value AdjointSweep::AdjointOrZero(uint32_t slot) {
+  Value g = Adjoint(slot);
+  return g.Valid() ? g : builder_.Zero(slots_.TypeOf(slot));
+}
+
+void AdjointSweep::Accumulate(Value v, Value contribution, uint32_t component) {
+  if (activity_.Active(v)) AccumulateSlot(slots_.Of(v, component), contribution);
+}
+
+void AdjointSweep::AccumulateSlot(uint32_t slot, Value contribution) {
+  if (IsZero(contribution)) return;
+  contribution = builder_.Cast(contribution, slots_.TypeOf(slot));
+  Value so_far = Adjoint(slot);
+  bool first = !so_far.Valid() || IsZero(so_far);
+  Value sum = first ? contribution : builder_.Make(Op::Add, {so_far, contribution});
+  adjoints_.Set(slot, sum);
+  if (slots_.IsScalarValue(slot) && !first) names_.Name(sum, "g", primal_, Value(slot));
+}
+
+bool AdjointSweep::IsZero(Value v) const {
+  return built_.IsConstant(v) && built_.ConstantOf(v).bits == 0;
+}
+
+void AdjointSweep::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
+  kernel_.failed = true;
+  diagnostics_.Error(id, primal_[inst].span, std::move(text)).AddHelp(std::move(help));
+}
+
+void AdjointSweep::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& slots) const {
+  if (!work_.Has(inst)) return;
+  auto collect = [&](Value v) {
+    if (!activity_.Active(v) || primal_.TypeOf(v).IsArray() || tree_.Inside(v, outer)) return;
+    for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
+  };
+  const ir::InstData& data = primal_[inst];
+  if (data.op == Op::VecGet && primal_.IsConstant(primal_.Operand(inst, 1))) {
+    Value source = primal_.Operand(inst, 0);
+    if (activity_.Active(source) && !tree_.Inside(source, outer))
+      slots.push_back(
+          slots_.Of(source, static_cast<uint32_t>(*primal_.IntegerConstant(primal_.Operand(inst, 1)))));
+    return;
+  }
+  if (held_.Has(inst)) {
+    Inst until = held_.LoopOf(inst);
+    if (outer == until || tree_.Inside(primal_[outer].parent, until)) slots.push_back(held_.SlotOf(inst));
+    return;
+  }
+  for (Value v : primal_.Operands(inst)) collect(v);
+  for (Block region : data.regions) {
+    if (!region.Valid()) continue;
+    for (Inst inner : primal_[region].insts) {
+      if (primal_[inner].op == Op::Yield) {
+        for (Value v : primal_.Operands(inner)) collect(v);
+      } else {
+        CollectSlots(inner, outer, slots);
+      }
+    }
+  }
+}
+
+std::vector<uint32_t> AdjointSweep::OuterSlots(Inst inst) const {
+  std::vector<uint32_t> slots;
+  const ir::InstData& data = primal_[inst];
+  for (Block region : data.regions) {
+    if (!region.Valid()) continue;
+    for (Inst inner : primal_[region].insts) {
+      if (primal_[inner].op != Op::Yield) {
+        CollectSlots(inner, inst, slots);
+        continue;
+      }
+      for (Value v : primal_.Operands(inner))
+        if (activity_.Active(v) && !primal_.TypeOf(v).IsArray() && !tree_.Inside(v, inst))
+          for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
+    }
+  }
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  return slots;
+}
+
+void AdjointSweep::ReverseUnit(Block unit, bool primal_sweep_done) {
+  std::vector<Inst> insts = tree_.InstsOf(unit);
+  if (!primal_sweep_done) primal_sweep_.EmitUnit(insts);
+  MakeAdjointArrays(insts);
+  ReverseInsts(insts);
+}
+
+void AdjointSweep::ReverseInsts(std::span<const Inst> insts) {
+  for (size_t n = insts.size(); n-- > 0 && !kernel_.failed;) {
+    builder_.SetSpan(primal_[insts[n]].span);
+    ReverseInst(insts[n]);
+  }
+}
+
+void AdjointSweep::ReverseInst(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  if (data.op == Op::If) {
+    if (work_.Has(inst) || plan_.WritesReplayedArray(inst)) ReverseIf(inst);
+    return;
+  }
+  if (IsSerialLoop(data.op)) {
+    if (work_.Has(inst) || plan_.WritesReplayedArray(inst)) ReverseLoop(inst);
+    return;
+  }
+  if (ir::IsAccess(data.op)) {
+    if (plan_.WritesReplayedArray(inst)) RestoreArrayWrite(inst);
+    if (work_.Has(inst)) ReverseAccess(inst);
+    return;
+  }
+  if (!work_.Has(inst)) return;
+  if (data.op == Op::Call) {
+    ReverseCall(inst);
+  } else if (ir::ClassOf(data.op) == ir::OpClass::Vector) {
+    ReverseVector(inst);
+  } else {
+    ReverseArithmetic(inst);
+  }
+}
+
+void AdjointSweep::ReverseIf(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  std::vector<std::pair<uint32_t, Value>> seeds;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    if (!activity_.ActiveResult(inst, n)) continue;
+    Value result = primal_.Result(inst, n);
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c)
+      if (Value g = Adjoint(slots_.Of(result, c)); g.Valid()) seeds.emplace_back(n * 256 + c, g);
+  }
+  if (seeds.empty() && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
+  std::vector<uint32_t> slots = OuterSlots(inst);
+  std::vector<Type> types;
+  for (uint32_t slot : slots) types.push_back(slots_.TypeOf(slot));
+
+  // The branch's own primal sweep is done where its forward run was widened; its values are available then.
+  bool widened = primal_sweep_.IsWidened(inst);
+  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
+  Block outer = builder_.block();
+  for (uint32_t side = 0; side < 2; ++side) {
+    Block region = data.regions[side];
+    builder_.SetBlock(built_[branch].regions[side]);
+    size_t value_mark = values_.Mark();
+    size_t adjoint_mark = adjoints_.Mark();
+    size_t array_mark = adjoint_arrays_.Mark();
+    for (auto [place, g] : seeds)
+      Accumulate(primal_.Operand(primal_.Terminator(region), place / 256), g, place % 256);
+    ReverseUnit(region, widened);
+    builder_.SetSpan(data.span);
+    std::vector<Value> yields;
+    for (uint32_t slot : slots) yields.push_back(AdjointOrZero(slot));
+    builder_.Yield(yields);
+    values_.Rollback(value_mark);
+    adjoints_.Rollback(adjoint_mark);
+    adjoint_arrays_.Rollback(array_mark);
+  }
+  builder_.SetBlock(outer);
+  for (size_t n = 0; n < slots.size(); ++n)
+    adjoints_.Set(slots[n], built_.Result(branch, static_cast<uint32_t>(n)));
+}
+
+Value AdjointSweep::UndoUpdate(Inst loop, const Restore& restore, Value state) {
+  Value yielded = CarriedYield(primal_, loop, restore.state);
+  Value param = CarriedParam(primal_, loop, restore.param);
+  if (yielded == param) return state;
+  Inst update = primal_.DefiningInst(yielded);
+  bool first = primal_.Operand(update, 0) == param;
+  Value other = At(primal_.Operand(update, first ? 1 : 0));
+  if (primal_[update].op == Op::Xor) return builder_.Make(Op::Xor, {state, other});
+  if (primal_[update].op == Op::Add) return builder_.Make(Op::Sub, {state, other});
+  // state = param - other, or state = other - param.
+  return first ? builder_.Make(Op::Add, {state, other}) : builder_.Make(Op::Sub, {other, state});
+}
+
+void AdjointSweep::ReverseLoop(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  bool is_for = data.op == Op::For;
+  bool seeded = false;
+  std::vector<uint32_t> carried;  // carried values with an adjoint, one entry per slot: k * 256 + component
+  std::vector<Value> initial;
+  for (uint32_t k = 0; k < data.result_count; ++k) {
+    // The last value may be unused where the values before it are not.
+    if (!activity_.Active(CarriedParam(primal_, inst, k))) continue;
+    Value result = primal_.Result(inst, k);
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
+      Value g = Adjoint(slots_.Of(result, c));
+      if (g.Valid()) seeded = true;
+      carried.push_back(k * 256 + c);
+      initial.push_back(AdjointOrZero(slots_.Of(result, c)));
+    }
+  }
+  if (!seeded && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
+  std::vector<uint32_t> slots = OuterSlots(inst);
+  for (uint32_t slot : slots) initial.push_back(AdjointOrZero(slot));
+  const std::vector<Restore>& restores = plan_.Restores(inst);
+  for (const Restore& restore : restores) initial.push_back(At(primal_.Result(inst, restore.state)));
+
+  Inst loop;
+  if (is_for) {
+    std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
+    uint8_t flags = (data.flags & ir::kFlagReversed) ? 0 : ir::kFlagReversed;
+    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
+  } else {
+    Value trips = values_.Get(AuxKey(inst));
+    if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);
+    loop = builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, ir::kFlagReversed);
+  }
+  Block outer = builder_.block();
+  Block body = built_[loop].regions[0];
+  size_t value_mark = values_.Mark();
+  size_t adjoint_mark = adjoints_.Mark();
+  size_t array_mark = adjoint_arrays_.Mark();
+  builder_.SetBlock(body);
+  Value index = built_[body].params[0];
+  if (is_for) {
+    names_.Name(index, "", primal_, primal_[data.regions[0]].params[0]);
+    values_.Set(primal_[data.regions[0]].params[0].raw, index);
+  }
+  if (const Tape* tape = primal_sweep_.TapeOf(inst)) {
+    if (!tape->entries.empty()) {
+      Value slot = IterationSlot(inst, index);
+      for (const TapeEntry& entry : tape->entries) {
+        Value popped = builder_.StackPop(entry.stack, slot);
+        names_.Name(popped, "", primal_, entry.value);
+        values_.Set(entry.value.raw, popped);
+      }
+    }
+    PopUndo(*tape, IterationSlot(inst, index));
+  }
+  for (size_t n = 0; n < restores.size(); ++n) {
+    Value state = built_[body].params[1 + carried.size() + slots.size() + n];
+    Value param = CarriedParam(primal_, inst, restores[n].param);
+    Value before = UndoUpdate(inst, restores[n], state);
+    names_.Name(before, "", primal_, param);
+    values_.Set(param.raw, before);
+  }
+  for (size_t n = 0; n < slots.size(); ++n) {
+    Value param = built_[body].params[1 + carried.size() + n];
+    adjoints_.Set(slots[n], param);
+  }
+  std::vector<Value> seeds;
+  for (size_t n = 0; n < carried.size(); ++n) {
+    Value param = built_[body].params[1 + n];
+    names_.Name(param, "g", primal_, CarriedParam(primal_, inst, carried[n] / 256));
+    seeds.push_back(param);
+  }
+  for (size_t n = 0; n < carried.size(); ++n)
+    Accumulate(CarriedYield(primal_, inst, carried[n] / 256), seeds[n], carried[n] % 256);
+  bool fills_last = primal_sweep_.FillsLast(inst);
+  FilledSteps filled_around;
+  if (fills_last) {
+    bool was_reversed = is_for && (data.flags & ir::kFlagReversed) != 0;
+    Value last = was_reversed ? built_.Operand(loop, 0)
+                              : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
+    filled_around = primal_sweep_.EnterFilled({StepsOf(inst), inst, builder_.Make(Op::Eq, {index, last})});
+  }
+  ReverseUnit(data.regions[0], false);
+  if (fills_last) primal_sweep_.EnterFilled(filled_around);
+  builder_.SetSpan(data.span);
+  std::vector<Value> yields;
+  for (uint32_t place : carried)
+    yields.push_back(AdjointOrZero(slots_.Of(CarriedParam(primal_, inst, place / 256), place % 256)));
+  for (uint32_t slot : slots) yields.push_back(AdjointOrZero(slot));
+  for (const Restore& restore : restores) yields.push_back(At(CarriedParam(primal_, inst, restore.state)));
+  builder_.Yield(yields);
+  values_.Rollback(value_mark);
+  adjoints_.Rollback(adjoint_mark);
+  adjoint_arrays_.Rollback(array_mark);
+  builder_.SetBlock(outer);
+  for (size_t n = 0; n < slots.size(); ++n)
+    adjoints_.Set(slots[n], built_.Result(loop, static_cast<uint32_t>(carried.size() + n)));
+  for (size_t n = 0; n < carried.size(); ++n)
+    Accumulate(CarriedInit(primal_, inst, carried[n] / 256), built_.Result(loop, static_cast<uint32_t>(n)),
+               carried[n] % 256);
+  FlushHeldUpdates(inst);
+}
+
+}  // namespace adc::autodiff

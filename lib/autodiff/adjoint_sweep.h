@@ -1,0 +1,76 @@
+#pragma once
+// The adjoint sweep: the primal's instructions last to first, and what each adds to adjoints. One class over
+// several files, one idea each:
+//   adjoint_sweep.cpp          tasks, units, branches and loops
+//   adjoint_sweep_rules.cpp    arithmetic, vectors, calls
+//   adjoint_sweep_memory.cpp   buffers and parameters
+//   adjoint_sweep_arrays.cpp   local arrays: adjoint arrays, and stores taken back
+
+#include "analysis/tasks.h"
+#include "autodiff/adjoint_slots.h"
+#include "autodiff/guarded_partials.h"
+#include "autodiff/held_updates.h"
+#include "autodiff/primal_sweep.h"
+#include "autodiff/sweep.h"
+
+namespace adc::autodiff {
+
+class AdjointSweep : public Sweep {
+ public:
+  /// Calls `primal_sweep` for each unit before its adjoint sweep.
+  AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep);
+
+  /// Emits both sweeps of a task of the primal.
+  void ReverseTask(const analysis::Task& task);
+
+ private:
+  void ReverseParallel(const analysis::Task& task);
+  void ReverseUnit(ir::Block unit, bool primal_sweep_done);
+  void ReverseInsts(std::span<const ir::Inst> insts);
+  void ReverseInst(ir::Inst inst);
+  void ReverseIf(ir::Inst inst);
+  void ReverseLoop(ir::Inst inst);
+  ir::Value UndoUpdate(ir::Inst loop, const Restore& restore, ir::Value state);
+  void ReverseArithmetic(ir::Inst inst);
+  void ReverseVector(ir::Inst inst);
+  void ReverseCall(ir::Inst inst);
+  void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);
+  void ReverseAccess(ir::Inst inst);
+  void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
+  void FlushParameters();
+  void FlushHeldUpdates(ir::Inst loop);
+  ir::Value Component(ir::Value v, uint32_t component);
+  void Refuse(diag::ErrorId id, ir::Inst inst, std::string text, std::string help);
+
+  // Local arrays.
+  void MakeAdjointArrays(std::span<const ir::Inst> insts);
+  void PopUndo(const Tape& tape, ir::Value slot);
+  void RestoreArrayWrite(ir::Inst inst);
+
+  // Adjoints.
+  /// The adjoint of a slot so far; invalid while it is zero.
+  ir::Value Adjoint(uint32_t slot) const { return adjoints_.Get(slot); }
+  ir::Value AdjointOrZero(uint32_t slot);
+  /// The adjoint of a scalar value, taken: what defines it has nothing more to add.
+  ir::Value AdjointOf(ir::Value v) const { return Adjoint(slots_.Of(v)); }
+  void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
+  void AccumulateSlot(uint32_t slot, ir::Value contribution);
+  /// The slots outside of `inst` to which its reverse may contribute, ascending.
+  std::vector<uint32_t> OuterSlots(ir::Inst inst) const;
+  void CollectSlots(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
+  bool IsZero(ir::Value v) const;
+  /// The adjoint of a parameter.
+  ir::Value CompanionOf(ir::Value param) const {
+    return kernel_.companions[parameter_number_.Get(param) - 1];
+  }
+
+  PrimalSweep& primal_sweep_;
+  AdjointSlots slots_;
+  HeldUpdates held_;
+  IndexSet<ir::Inst> guarded_partials_;
+  ScopedMap adjoints_;                               ///< slot -> built value
+  ScopedMap adjoint_arrays_;                         ///< local array -> its adjoint array
+  SideTable<ir::Value, uint32_t> parameter_number_;  ///< plus one
+};
+
+}  // namespace adc::autodiff

@@ -1,0 +1,188 @@
+// The adjoint sweep of what lives in registers: arithmetic by the table of partial derivatives, vectors
+// component by component, and calls of functions that name their own derivative.
+
+#include "autodiff/adjoint_sweep.h"
+#include "autodiff/rules.h"
+#include "diag/errors/autodiff.h"
+#include "support/check.h"
+
+namespace adc::autodiff {
+
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+void AdjointSweep::ReverseArithmetic(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  Value result = primal_.Result(inst);
+  Value g = AdjointOf(result);
+  if (!g.Valid()) return;
+  if (data.op == Op::Cast) {
+    Value source = primal_.Operand(inst, 0);
+    Accumulate(source, builder_.Cast(g, AdjointType(primal_.TypeOf(source))));
+    return;
+  }
+  uint8_t active = ActiveOperandMask(primal_, activity_, inst);
+  PartialReads reads = ReadsOfPartials(primal_, inst, active);
+  std::vector<Value> operands(data.operand_count);
+  for (uint32_t n = 0; n < data.operand_count; ++n)
+    if (reads.operands & (1u << n)) operands[n] = At(primal_.Operand(inst, n));
+  Value forward = reads.result ? At(result) : Value();
+  // Where nothing is read, or constants alone, the partial is `g` itself, or a selection or a multiple of it.
+  bool infinite = reads.result;
+  for (uint32_t n = 0; n < data.operand_count; ++n)
+    infinite =
+        infinite || ((reads.operands & (1u << n)) != 0 && !primal_.IsConstant(primal_.Operand(inst, n)));
+  bool guarded = infinite && guarded_partials_.Has(inst);
+  Value zero = guarded ? builder_.Zero(built_.TypeOf(g)) : Value();
+  Value unread = guarded ? builder_.Make(Op::Eq, {g, zero}) : Value();
+  for (uint32_t n = 0; n < data.operand_count; ++n) {
+    if (!(active & (1u << n))) continue;
+    Value scaled = ScaledPartial(builder_, data.op, n, operands, forward, g);
+    if (guarded) scaled = builder_.Make(Op::Select, {unread, zero, scaled});
+    Accumulate(primal_.Operand(inst, n), scaled);
+  }
+}
+
+void AdjointSweep::ReverseVector(Inst inst) {
+  const ir::InstData& data = primal_[inst];
+  Value result = primal_.Result(inst);
+  std::span<const Value> operands = primal_.Operands(inst);
+  std::optional<int64_t> constant = data.operand_count > 1 && data.op != Op::VecMake && data.op != Op::MatMake
+                                        ? primal_.IntegerConstant(operands[1])
+                                        : std::nullopt;
+  if (data.op == Op::VecMake || data.op == Op::MatMake) {
+    uint32_t component = 0;
+    for (Value operand : operands) {
+      for (uint32_t c = 0; c < slots_.CountOf(operand); ++c, ++component)
+        if (Value g = Adjoint(slots_.Of(result, component)); g.Valid()) Accumulate(operand, g, c);
+    }
+    return;
+  }
+  if (data.op == Op::VecSet) {
+    Type element = AdjointType(primal_.TypeOf(operands[2]));
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
+      Value g = Adjoint(slots_.Of(result, c));
+      if (!g.Valid()) continue;
+      if (constant) {
+        Accumulate(*constant == c ? operands[2] : operands[0], g, *constant == c ? 0 : c);
+        continue;
+      }
+      Value index = At(operands[1]);
+      Value replaced = builder_.Make(Op::Eq, {index, builder_.Int(built_.TypeOf(index), c)});
+      Value zero = builder_.Zero(element);
+      Accumulate(operands[2], builder_.Make(Op::Select, {replaced, g, zero}));
+      Accumulate(operands[0], builder_.Make(Op::Select, {replaced, zero, g}), c);
+    }
+    return;
+  }
+  ADC_CHECK(data.op == Op::VecGet || data.op == Op::MatGet, "a vector operation is left in a scalar module");
+  Value g = AdjointOf(result);
+  if (!g.Valid()) return;
+  Value source = operands[0];
+  Value index = At(operands[1]);
+  if (data.op == Op::MatGet) {
+    Type type = built_.TypeOf(index);
+    Value columns = builder_.Int(type, primal_.TypeOf(source).columns);
+    index = builder_.Make(Op::Add,
+                          {builder_.Make(Op::Mul, {index, columns}), builder_.Cast(At(operands[2]), type)});
+  }
+  if (std::optional<int64_t> place = built_.IntegerConstant(index)) {
+    if (*place >= 0 && *place < slots_.CountOf(source)) Accumulate(source, g, static_cast<uint32_t>(*place));
+    return;
+  }
+  for (uint32_t c = 0; c < slots_.CountOf(source); ++c) {
+    Value here = builder_.Make(Op::Eq, {index, builder_.Int(built_.TypeOf(index), c)});
+    Accumulate(source, builder_.Make(Op::Select, {here, g, builder_.Zero(built_.TypeOf(g))}), c);
+  }
+}
+
+void AdjointSweep::ReverseCall(Inst inst) {
+  const ir::InstData data = primal_[inst];
+  const ir::Function* callee = module_.Find(data.symbol);
+  ADC_CHECK(callee != nullptr, "a call names no function");
+  const ir::Function* adjoint = callee->vjp.Valid() ? module_.Find(callee->vjp) : nullptr;
+  if (adjoint == nullptr) {
+    Refuse(diag::E0407, inst,
+           "'@" + std::string(module_.Text(callee->name)) +
+               "' has a derivative of its own for forward mode only",
+           "give the function a 'vjp' as well, or leave out its 'jvp'");
+    return;
+  }
+  if (primal_.RegionCount(inst) != 0) return ReverseInPlace(inst, *adjoint);
+  bool seeded = false;
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    Value result = primal_.Result(inst, n);
+    if (!primal_.TypeOf(result).IsFloat()) continue;
+    std::vector<Value> components;
+    Type scalar = primal_.TypeOf(result).ScalarType();
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
+      Value g = activity_.Active(result) ? Adjoint(slots_.Of(result, c)) : Value();
+      if (g.Valid()) seeded = true;
+      components.push_back(g.Valid() ? builder_.Cast(g, scalar) : builder_.Zero(scalar));
+    }
+    operands.push_back(Assemble(primal_.TypeOf(result), components));
+  }
+  if (!seeded) return;
+  uint32_t floats = 0;
+  for (Value v : primal_.Operands(inst))
+    if (primal_.TypeOf(v).IsFloat()) ++floats;
+  if (adjoint->params.size() != operands.size() || adjoint->result_types.size() != floats) {
+    Refuse(diag::E0407, inst,
+           "'@" + std::string(module_.Text(adjoint->name)) + "' does not have the signature of a vjp of '@" +
+               std::string(module_.Text(callee->name)) + "'",
+           "it takes the arguments of the function, then an adjoint per float result, and returns one "
+           "adjoint per "
+           "float argument");
+    return;
+  }
+  Inst call = builder_.Create(Op::Call, operands, adjoint->result_types);
+  built_[call].symbol = adjoint->name;
+  uint32_t next = 0;
+  for (Value v : primal_.Operands(inst)) {
+    if (!primal_.TypeOf(v).IsFloat()) continue;
+    Value contribution = built_.Result(call, next++);
+    for (uint32_t c = 0; c < slots_.CountOf(v); ++c) Accumulate(v, Component(contribution, c), c);
+  }
+}
+
+/// A call that works in place: the vjp gets the buffers as the kernel left them (clobber.cpp sees to it that
+/// this is how the function left them) and their adjoints, which it turns from those of what the function
+/// wrote into those of what it read.
+void AdjointSweep::ReverseInPlace(Inst inst, const ir::Function& adjoint) {
+  std::vector<Value> operands = AtAll(primal_.Operands(inst));
+  for (Value v : primal_.Operands(inst)) {
+    Type type = primal_.TypeOf(v);
+    if (!type.IsBuffer() || !ir::IsFloat(type.scalar)) continue;
+    Value companion = CompanionOf(v);
+    if (!companion.Valid()) {
+      Refuse(diag::E0441, inst,
+             "the vjp of this call takes the adjoint of '%" + std::string(module_.Text(primal_[v].name)) +
+                 "', which has none",
+             "mark the parameter 'diff'");
+      return;
+    }
+    operands.push_back(companion);
+  }
+  Inst call = builder_.Create(Op::Call, operands, adjoint.result_types);
+  built_[call].symbol = adjoint.name;
+  uint32_t next = 0;
+  for (Value v : primal_.Operands(inst)) {
+    Type type = primal_.TypeOf(v);
+    if (!type.IsRegister() || !type.IsFloat()) continue;
+    Value contribution = built_.Result(call, next++);
+    for (uint32_t c = 0; c < slots_.CountOf(v); ++c) Accumulate(v, Component(contribution, c), c);
+  }
+}
+
+Value AdjointSweep::Component(Value v, uint32_t component) {
+  Type type = built_.TypeOf(v);
+  if (type.IsScalar()) return v;
+  if (type.IsVec()) return builder_.Make(Op::VecGet, {v, builder_.I32(static_cast<int32_t>(component))});
+  return builder_.Make(Op::MatGet, {v, builder_.I32(static_cast<int32_t>(component / type.columns)),
+                                    builder_.I32(static_cast<int32_t>(component % type.columns))});
+}
+
+}  // namespace adc::autodiff

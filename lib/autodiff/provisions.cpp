@@ -1,0 +1,151 @@
+#include "autodiff/provisions.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/loops.h"
+#include "analysis/memory.h"
+#include "analysis/structure.h"
+
+namespace adc::autodiff {
+namespace {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+class Describer {
+ public:
+  Describer(const ir::Module& module, const Function& function, const RegionTree& tree,
+            const RecordingPlan& plan)
+      : module_(module), function_(function), tree_(tree), plan_(plan), structure_(function) {}
+
+  ProvisionRecord Run() {
+    std::vector<Block> units = tree_.PostOrder();
+    std::sort(units.begin(), units.end(), [&](Block left, Block right) {
+      uint32_t a = structure_.Begin(left), b = structure_.Begin(right);
+      return a != b ? a < b : tree_.Depth(left) < tree_.Depth(right);
+    });
+    for (Block unit : units) position_[unit.raw] = static_cast<uint32_t>(position_.size());
+    for (Block unit : units) record_.units.push_back(Describe(unit));
+    for (const auto& [id, name] : names_) record_.names.emplace_back(id, name);
+    return std::move(record_);
+  }
+
+ private:
+  std::string NameOf(Value v) const { return std::string(module_.Text(function_[v].name)); }
+
+  Provision ValueOf(Value v, diag::SourceSpan place) {
+    Provision provision;
+    provision.id = v.raw;
+    provision.name = NameOf(v);
+    provision.scalar = function_.TypeOf(v).scalar;
+    provision.place = place;
+    names_[v.raw] = provision.name;
+    return provision;
+  }
+
+  UnitProvisions Describe(Block block) {
+    UnitProvisions unit;
+    Inst owner = function_[block].owner;
+    if (owner.Valid()) {
+      unit.op = function_[owner].op;
+      unit.place = function_[owner].span;
+      unit.segments = analysis::StepsOf(function_, owner).Valid();
+      unit.around = position_.at(tree_.UnitOf(function_[owner].parent).raw);
+    } else {
+      unit.place = function_.span;
+    }
+    std::vector<Value> tape;
+    if (owner.Valid() && IsSerialLoop(unit.op)) {
+      tape = plan_.Tape(owner);
+      DescribeLoop(owner, tape, unit);
+    }
+    for (Inst inst : tree_.InstsOf(block)) DescribeInst(inst, tape, unit);
+    return unit;
+  }
+
+  void DescribeLoop(Inst loop, const std::vector<Value>& tape, UnitProvisions& unit) {
+    for (Value v : tape) {
+      Inst maker = function_.DefiningInst(v);
+      Provision provision = ValueOf(v, maker.Valid() ? function_[maker].span : unit.place);
+      provision.carried = !maker.Valid();
+      unit.stored.push_back(std::move(provision));
+    }
+    UndoPlan undo = PlanUndo(function_, tree_, plan_, loop);
+    std::vector<Value> arrays = undo.snapshots;
+    for (Inst store : undo.stores) arrays.push_back(function_.Operand(store, 0));
+    for (Value array : arrays) {
+      std::string name = NameOf(array);
+      if (std::find(unit.arrays.begin(), unit.arrays.end(), name) == unit.arrays.end())
+        unit.arrays.push_back(name);
+    }
+    for (const Restore& restore : plan_.Restores(loop))
+      unit.undone.push_back(ValueOf(CarriedParam(function_, loop, restore.param), unit.place));
+  }
+
+  void DescribeInst(Inst inst, const std::vector<Value>& tape, UnitProvisions& unit) {
+    const ir::InstData& data = function_[inst];
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Value v = function_.Result(inst, n);
+      if (!plan_.ToBeRecorded(v) || std::find(tape.begin(), tape.end(), v) != tape.end()) continue;
+      if (plan_.StoreOf(v).Valid()) {
+        unit.left.push_back(ValueOf(v, data.span));
+      } else if (analysis::ReadsMemory(data.op)) {
+        ++unit.loads;
+        names_[v.raw] = NameOf(v);
+      } else if (data.op != Op::Alloca) {
+        Provision provision = ValueOf(v, data.span);
+        // Control that runs again makes all of its results at once.
+        provision.operations = ir::HasRegions(data.op) ? (n == 0 ? OperationsIn(inst, inst) : 0) : 1;
+        for (Value operand : function_.Operands(inst)) AddSource(operand, provision);
+        unit.recomputed.push_back(std::move(provision));
+      }
+    }
+  }
+
+  void AddSource(Value operand, Provision& provision) {
+    ir::ValueKind kind = function_[operand].kind;
+    if (kind == ir::ValueKind::Constant || kind == ir::ValueKind::Global) return;
+    names_.emplace(operand.raw, NameOf(operand));
+    if (std::find(provision.from.begin(), provision.from.end(), operand.raw) == provision.from.end())
+      provision.from.push_back(operand.raw);
+  }
+
+  /// Operations that a forward run of `root` takes, each counted once.
+  uint32_t OperationsIn(Inst root, Inst inst) const {
+    uint32_t count = 0;
+    for (Block region : function_[inst].regions) {
+      if (!region.Valid()) continue;
+      for (Inst inner : function_[region].insts) {
+        const ir::InstData& data = function_[inner];
+        bool runs = false;
+        for (uint32_t n = 0; n < data.result_count; ++n)
+          runs = runs || plan_.Forward(root, function_.Result(inner, n));
+        if (runs && !ir::HasRegions(data.op)) ++count;
+        if (ir::HasRegions(data.op)) count += OperationsIn(root, inner);
+      }
+    }
+    return count;
+  }
+
+  const ir::Module& module_;
+  const Function& function_;
+  const RegionTree& tree_;
+  const RecordingPlan& plan_;
+  analysis::Structure structure_;
+  ProvisionRecord record_;
+  std::map<uint32_t, uint32_t> position_;  ///< of a unit, by its block
+  std::map<uint32_t, std::string> names_;
+};
+
+}  // namespace
+
+ProvisionRecord DescribeProvisions(const ir::Module& module, const Function& function, const RegionTree& tree,
+                                   const RecordingPlan& plan) {
+  return Describer(module, function, tree, plan).Run();
+}
+
+}  // namespace adc::autodiff

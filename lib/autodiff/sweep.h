@@ -1,0 +1,78 @@
+#pragma once
+// What the two sweeps of a reverse kernel share: the kernel that is built, and where it has the values of the
+// primal.
+//
+// Notation: "primal" values belong to the kernel that is differentiated, everything else to the kernel that
+// is built. `At(v)` is the built value that holds what primal value `v` held.
+
+#include <functional>
+
+#include "analysis/loops.h"
+#include "autodiff/derived.h"
+#include "autodiff/reverse.h"
+#include "autodiff/reverse_analyses.h"
+#include "transform/folding_builder.h"
+
+namespace adc::autodiff {
+
+/// A reverse kernel while it is built.
+struct ReverseKernel {
+  ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, const ReverseConfig& asked,
+                diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters);
+
+  ir::Module& module;
+  const ReverseAnalyses& facts;
+  const ReverseConfig& config;
+  diag::Diagnostics& diagnostics;
+  ir::Function& built;
+  std::vector<ir::Value> companions;  ///< by parameter of the primal, its adjoint
+  transform::FoldingBuilder builder;
+  NameGiver names;
+  ScopedMap values;  ///< primal value, or AuxKey of an instruction -> built value
+  bool failed = false;
+};
+
+/// The part of a sweep that is the same in both: making values available.
+class Sweep {
+ protected:
+  explicit Sweep(ReverseKernel& kernel);
+
+  /// Recomputes or loads what is not available and may be.
+  ir::Value At(ir::Value v);
+  std::vector<ir::Value> AtAll(std::span<const ir::Value> values);
+  bool IsAvailable(ir::Value v) const;
+  /// A load whose memory the adjoint sweep finds unchanged.
+  bool Reloadable(ir::Inst inst) const;
+  void Recompute(ir::Inst inst);
+  /// Reads what a store has left of `v`.
+  void LoadStored(ir::Value v);
+  /// The key of what an instruction has beside its results: the trips of a `while`, what a store overwrote.
+  uint32_t AuxKey(ir::Inst inst) const;
+  /// The number of the iteration of `loop` with the index `index`, from 0.
+  ir::Value IterationSlot(ir::Inst loop, ir::Value index);
+  /// The loop over the steps of a segment where `loop` runs over segments; invalid for every other loop.
+  ir::Inst StepsOf(ir::Inst loop) const { return analysis::StepsOf(primal_, loop); }
+  ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
+  /// Emits a loop over the elements of a local array.
+  void ForEachElement(ir::Value array, const std::function<void(ir::Value index, uint32_t component)>& body);
+  /// Where a stack of snapshots of `array` holds a component of an element.
+  ir::Value SnapshotSlot(ir::Value array, ir::Value iteration, ir::Value index, uint32_t component);
+  /// Refuses the kernel because nothing provides `what`, made at `place`. Gives a value of the type to go on
+  /// with.
+  ir::Value Unavailable(diag::SourceSpan place, const std::string& what, ir::Type type);
+
+  ReverseKernel& kernel_;
+  ir::Module& module_;
+  const ir::Function& primal_;
+  diag::Diagnostics& diagnostics_;
+  const RegionTree& tree_;
+  const Activity& activity_;
+  const AdjointWork& work_;
+  const RecordingPlan& plan_;
+  ir::Function& built_;
+  transform::FoldingBuilder& builder_;
+  NameGiver& names_;
+  ScopedMap& values_;
+};
+
+}  // namespace adc::autodiff

@@ -1,0 +1,90 @@
+#pragma once
+// Which primal values the adjoint sweep reads, where they come from, and which are taped.
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autodiff/adjoint_work.h"
+#include "autodiff/restore.h"
+#include "autodiff/stored.h"
+
+namespace adc::autodiff {
+
+/// The plan of a kernel's forward slices. See to_be_recorded.cpp for the notions.
+class RecordingPlan {
+ public:
+  RecordingPlan(const ir::Function& function, const RegionTree& tree, const AdjointWork& work,
+                bool reread_stored);
+
+  /// `v` is provided by the primal sweep of the unit that defines it.
+  bool ToBeRecorded(ir::Value v) const { return to_be_recorded_.Has(v); }
+  /// `v` is read by the adjoint sweep (or by a nested unit): not only by other to-be-recorded values.
+  bool Direct(ir::Value v) const { return direct_.Has(v); }
+  /// `v`, defined inside `root`, is computed while `root` runs forward in the primal sweep of its unit.
+  bool Forward(ir::Inst root, ir::Value v) const {
+    auto found = forward_.find(root.raw);
+    return found != forward_.end() && found->second.contains(v.raw);
+  }
+  /// The primal sweep of the unit around `control` runs it forward.
+  bool RunsForward(ir::Inst control) const { return runs_forward_.Has(control); }
+  /// What a `for` or `while` pushes in each iteration, in program order.
+  const std::vector<ir::Value>& Tape(ir::Inst loop) const;
+  /// Carried values that a reversed loop undoes, instead of taking them from the tape.
+  const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
+  /// A store (or atomic) to a replayed array (one whose contents the adjoint sweep reads: its stores are
+  /// replayed), or control that holds one of an array made outside of it.
+  bool WritesReplayedArray(ir::Inst inst) const { return !outer_arrays_.Get(inst).empty(); }
+  /// The replayed arrays, made outside of `inst`, that `inst` writes.
+  const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
+  /// A scratch buffer whose contents the adjoint sweep reads: the tasks that fill it run forward first, as
+  /// part of the root kWholeKernel.
+  bool RefilledScratch(ir::Value param) const { return refilled_scratch_.Has(param); }
+  /// The store whose cell the adjoint sweep reads for `v`, instead of computing it; or invalid.
+  ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
+  /// Loads that the derived kernel executes again, for the check that they read what the primal read.
+  bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
+
+ private:
+  struct Closure;
+  void FindReplayedArrays();
+  std::vector<ir::Value> MarkArrayWrites(ir::Inst inst);
+  void PlanUnit(ir::Block unit);
+  void PlanScratch();
+  void Close(Closure& closure);
+  void CloseWorklist(Closure& closure);
+  void Need(Closure& closure, ir::Value v);
+  void NeedForward(Closure& closure, ir::Inst root, ir::Value v);
+  void ExpandRecorded(Closure& closure, ir::Value v);
+  void ExpandForward(Closure& closure, ir::Inst root, ir::Value v);
+  void NeedArrayWrites(Closure& closure, ir::Inst root, ir::Inst inst, std::span<const ir::Value> arrays);
+  void NeedTapeUndo(Closure& closure, ir::Inst loop);
+  std::vector<ir::Value> ChooseTape(const Closure& closure,
+                                    const std::unordered_set<uint32_t>& restored) const;
+  void PlanRestoresOf(Closure& closure);
+  void Commit(Closure& closure);
+
+  const ir::Function& function_;
+  const RegionTree& tree_;
+  const AdjointWork& work_;
+  StoredValues stored_;
+  IndexSet<ir::Value> to_be_recorded_, direct_, replayed_arrays_, refilled_scratch_;
+  IndexSet<ir::Inst> runs_forward_, reloaded_;
+  std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;
+  SideTable<ir::Inst, std::vector<ir::Value>> outer_arrays_;
+  SideTable<ir::Inst, std::vector<ir::Value>> tape_;
+  SideTable<ir::Inst, std::vector<Restore>> restores_;
+  SideTable<ir::Block, std::vector<ir::Value>> pending_;  ///< direct needs of units nested in a unit
+};
+
+/// How the array writes of a loop are undone before an iteration is reversed.
+struct UndoPlan {
+  /// Stores (and atomics) to replayed arrays from outside the loop, at the top level of its body: old values
+  /// are pushed one by one.
+  std::vector<ir::Inst> stores;
+  /// Arrays written deeper inside the body: the whole array is pushed at the start of each iteration.
+  std::vector<ir::Value> snapshots;
+};
+UndoPlan PlanUndo(const ir::Function& function, const RegionTree& tree, const RecordingPlan& plan,
+                  ir::Inst loop);
+
+}  // namespace adc::autodiff

@@ -1,0 +1,126 @@
+#include "counting/repeatable.h"
+
+// A forward analysis over one task, repeated until nothing changes, since carried values and local memory go
+// round loops. What is lost only grows, so it ends after as many rounds as loops nest, and a few.
+//
+// A load is lost where the task may have written its memory before it: earlier in the text, or in an earlier
+// turn of a loop around both. What other iterations write at the same time is no concern: reading that would
+// be a race.
+
+namespace adc::counting {
+
+using adstack::PlannedStack;
+using adstack::TaskPlan;
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+Repeatable::Repeatable(const analysis::Structure& structure, const analysis::Task& task, const TaskPlan& plan,
+                       bool keeps_rows, const IndexSet<ir::Value>& absent)
+    : structure_(structure),
+      from_(structure.function()),
+      memory_(structure),
+      keeps_rows_(keeps_rows),
+      absent_(absent) {
+  for (const PlannedStack& stack : plan.stacks) {
+    if (stack.storage == artifact::Storage::kRow) in_rows_.Insert(stack.stack);
+  }
+  const std::vector<Inst>& body = from_[from_.Body()].insts;
+  if (task.first == task.last) return;
+  begin_ = structure.Position(body[task.first]);
+  do {
+    changed_ = false;
+    for (uint32_t place = task.first; place < task.last; ++place) Visit(body[place], false);
+  } while (changed_);
+}
+
+bool Repeatable::AnyLost(std::span<const Value> values) const {
+  for (Value value : values) {
+    if (Lost(value)) return true;
+  }
+  return false;
+}
+
+void Repeatable::LoseResults(Inst inst) {
+  for (uint32_t n = 0; n < from_[inst].result_count; ++n) Lose(from_.Result(inst, n));
+}
+
+void Repeatable::Visit(Inst inst, bool under_lost) {
+  const ir::InstData& data = from_[inst];
+  if (data.op == Op::If) {
+    bool lost = under_lost || Lost(from_.Operand(inst, 0));
+    if (lost) LoseControl(inst);
+    VisitRegions(inst, lost);
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      bool either = lost;
+      for (Block region : data.regions) either = either || Lost(from_.Operand(from_.Terminator(region), n));
+      if (either) Lose(from_.Result(inst, n));
+    }
+    return;
+  }
+  if (data.op == Op::For || data.op == Op::While) return VisitLoop(inst, under_lost);
+  if (analysis::IsParallel(data.op)) return VisitRegions(inst, under_lost);
+  if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop)
+    return VisitStack(inst, under_lost);
+  if (analysis::ReadsMemory(data.op) || analysis::WritesMemory(data.op)) return VisitAccess(inst, under_lost);
+  if (under_lost || AnyLost(from_.Operands(inst))) LoseResults(inst);
+}
+
+void Repeatable::VisitRegions(Inst inst, bool under_lost) {
+  for (uint32_t region = 0; region < from_.RegionCount(inst); ++region) {
+    for (Inst inner : from_[from_[inst].regions[region]].insts) Visit(inner, under_lost);
+  }
+}
+
+void Repeatable::VisitLoop(Inst inst, bool under_lost) {
+  const ir::InstData& data = from_[inst];
+  bool is_for = data.op == Op::For;
+  uint32_t fixed = is_for ? 3u : (data.flags & ir::kFlagHasMax) != 0 ? 1u : 0u;
+  uint32_t first_param = is_for ? 1 : 0;
+  bool lost = under_lost || AnyLost(from_.Operands(inst).first(fixed));
+  if (!is_for) lost = lost || Lost(from_.Operand(from_.Terminator(data.regions[0]), 0));
+  if (lost) LoseControl(inst);
+  const std::vector<Value>& params = from_[data.regions[0]].params;
+  if (is_for && lost) Lose(params[0]);
+  Inst yield = from_.Terminator(data.regions[is_for ? 0 : 1]);
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    if (!lost && !Lost(from_.Operand(inst, fixed + n)) && !Lost(from_.Operand(yield, n))) continue;
+    Lose(params[first_param + n]);
+    Lose(from_.Result(inst, n));
+  }
+  VisitRegions(inst, lost);
+}
+
+void Repeatable::VisitStack(Inst inst, bool under_lost) {
+  Value stack = from_.Operand(inst, 0);
+  if (under_lost || AnyLost(from_.Operands(inst))) LoseContent(stack);
+  bool gone = !keeps_rows_ && in_rows_.Has(stack);
+  if (gone || LostContent(stack)) LoseResults(inst);
+}
+
+void Repeatable::VisitAccess(Inst inst, bool under_lost) {
+  const ir::InstData& data = from_[inst];
+  bool lost = under_lost || AnyLost(from_.Operands(inst));
+  if (analysis::IsLocalAccess(from_, inst)) {
+    Value array = from_.Operand(inst, 0);
+    if (lost && analysis::WritesMemory(data.op)) LoseContent(array);
+    if (lost || LostContent(array)) LoseResults(inst);
+    return;
+  }
+  bool absent = absent_.Has(from_.Operand(inst, 0));
+  if (lost || absent || analysis::WritesMemory(data.op) || MayHaveWritten(inst)) LoseResults(inst);
+}
+
+bool Repeatable::MayHaveWritten(Inst load) const {
+  uint32_t memory_class = memory_.ClassOf(load);
+  if (!memory_.IsWritten(memory_class)) return false;
+  if (memory_.IsWrittenBetween(memory_class, begin_, structure_.Position(load))) return true;
+  for (Inst around : structure_.Enclosing(load)) {
+    bool is_loop = from_[around].op == Op::For || from_[around].op == Op::While;
+    if (is_loop && memory_.IsWrittenIn(memory_class, around)) return true;
+  }
+  return false;
+}
+
+}  // namespace adc::counting

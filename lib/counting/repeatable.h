@@ -1,0 +1,52 @@
+#pragma once
+// Which values of a task can be computed again, outside of the launch and without its effects.
+
+#include "adstack/plan.h"
+#include "analysis/memory.h"
+#include "analysis/tasks.h"
+
+namespace adc::counting {
+
+/// What a copy of a task that writes no memory of the launch cannot know: results of atomics, loads of what
+/// the task itself may have written by then, values out of stacks that the copy does not keep, and whatever
+/// is computed from those. Const once made.
+class Repeatable {
+ public:
+  /// `keeps_rows`: the copy has the task's stacks in rows too; else only those in private memory. `absent`:
+  /// parameters whose content the copy has not, or not as the task has it.
+  Repeatable(const analysis::Structure& structure, const analysis::Task& task, const adstack::TaskPlan& plan,
+             bool keeps_rows, const IndexSet<ir::Value>& absent = {});
+
+  /// `value`, of the task, is none that the copy can have.
+  bool Lost(ir::Value value) const { return values_.Has(value); }
+  /// How often the regions of `control` run is lost, or lies inside of something of which it is.
+  bool LostControl(ir::Inst control) const { return controls_.Has(control); }
+  /// A local array or stack that holds, or may hold, something lost.
+  bool LostContent(ir::Value container) const { return containers_.Has(container); }
+
+ private:
+  void Visit(ir::Inst inst, bool under_lost);
+  void VisitRegions(ir::Inst inst, bool under_lost);
+  void VisitLoop(ir::Inst inst, bool under_lost);
+  void VisitStack(ir::Inst inst, bool under_lost);
+  void VisitAccess(ir::Inst inst, bool under_lost);
+  bool MayHaveWritten(ir::Inst load) const;
+  bool AnyLost(std::span<const ir::Value> values) const;
+  void LoseResults(ir::Inst inst);
+  void Lose(ir::Value value) { changed_ = values_.Insert(value) || changed_; }
+  void LoseContent(ir::Value container) { changed_ = containers_.Insert(container) || changed_; }
+  void LoseControl(ir::Inst control) { changed_ = controls_.Insert(control) || changed_; }
+
+  const analysis::Structure& structure_;
+  const ir::Function& from_;
+  analysis::MemoryClasses memory_;
+  uint32_t begin_ = 0;  ///< textual number of the task's first instruction
+  bool keeps_rows_;
+  IndexSet<ir::Value> in_rows_;  ///< stacks that lie in a row
+  IndexSet<ir::Value> absent_;   ///< parameters
+  IndexSet<ir::Value> values_, containers_;
+  IndexSet<ir::Inst> controls_;
+  bool changed_ = false;
+};
+
+}  // namespace adc::counting

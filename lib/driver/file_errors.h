@@ -1,0 +1,16 @@
+#pragma once
+// What fails on a file that the compiler reads or writes, as a diagnostic with an id.
+
+#include "diag/result.h"
+#include "support/file_result.h"
+
+namespace adc::driver {
+
+/// E0701.
+diag::Diagnostic CannotRead(const FileFailure& failure);
+/// E0702.
+diag::Diagnostic CannotWrite(const FileFailure& failure);
+/// E0705.
+diag::Diagnostic WouldReplace(const FileFailure& failure);
+
+}  // namespace adc::driver

@@ -1,0 +1,60 @@
+#include "driver/read_cpp.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/plugin.h"
+
+namespace adc::driver {
+
+namespace {
+
+/// The library beside the program, or where packages put it. It stays loaded.
+frontend::CppEntry Load(std::string* reason) {
+  std::error_code failure;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  std::filesystem::path folder = program.parent_path();
+  for (const std::filesystem::path& place : {folder, folder / ".." / "lib" / "adc"}) {
+    std::filesystem::path library = place / frontend::kCppLibrary;
+    if (!std::filesystem::exists(library, failure)) continue;
+    void* loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* entry = loaded == nullptr ? nullptr : dlsym(loaded, frontend::kCppEntry);
+    if (entry != nullptr) return reinterpret_cast<frontend::CppEntry>(entry);
+    const char* said = dlerror();
+    *reason = said == nullptr ? library.string() + " is of another version" : said;
+    return nullptr;
+  }
+  *reason = "there is no " + std::string(frontend::kCppLibrary) + " beside the program";
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, const CompileOptions& options,
+                                    diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                    std::vector<std::string>* dependencies, PassRunner* times) {
+  std::string reason;
+  frontend::CppEntry entry = Load(&reason);
+  if (entry == nullptr) {
+    diagnostics.Error(diag::E0804, {}, "C++ cannot be read: " + reason)
+        .AddHelp("install adc-cpp.so beside adc");
+    return nullptr;
+  }
+  frontend::CppConfig config;
+  config.include_dirs = options.include_dirs;
+  config.defines = options.defines;
+  config.arguments = options.clang_arguments;
+  config.compile_database = options.compile_database;
+  frontend::CppTimes spent;
+  frontend::CppRequest request{inputs, config, sources, diagnostics, dependencies, &spent};
+  entry(&request);
+  if (times != nullptr) {
+    times->AddTime("  clang", spent.clang_seconds);
+    times->AddTime("  kernels", spent.lower_seconds);
+  }
+  return std::move(request.module);
+}
+
+}  // namespace adc::driver

@@ -1,0 +1,60 @@
+#include "driver/read_shader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "driver/file_errors.h"
+#include "frontend/glsl/compile.h"
+#include "frontend/spirv/read.h"
+#include "support/files.h"
+#include "support/input_kind.h"
+
+namespace adc::driver {
+
+std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOptions& options,
+                                       diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                       std::vector<std::string>* dependencies) {
+  auto fail = [&](const diag::Diagnostic& failure) {
+    diagnostics.Add(failure.severity, failure.id, failure.span, failure.text).AddHelp(failure.help);
+    return nullptr;
+  };
+  uint64_t limit = options.limits.text_mebibytes << 20;
+  frontend::spirv::ReadConfig config;
+  config.spec = options.spec;
+  config.main_name = std::filesystem::path(path).stem().string();
+  config.operation_limit = options.limits.operations;
+  for (const std::string& name : options.diff) config.diff.push_back({name, {}});
+  std::vector<uint32_t> words;
+  if (InputKindOf(path) == InputKind::Spirv) {
+    FileResult<std::string> bytes = ReadWhole(path, limit);
+    if (!bytes) return fail(CannotRead(bytes.Failure()));
+    dependencies->push_back(path);
+    config.entry = options.entry;
+    words = frontend::spirv::WordsOf(*bytes);
+  } else {
+    FileResult<std::string> text = ReadWholeText(path, limit);
+    if (!text) return fail(CannotRead(text.Failure()));
+    dependencies->push_back(path);
+    frontend::glsl::CompileConfig compile;
+    bool hlsl = InputKindOf(path) == InputKind::Hlsl;
+    compile.language = hlsl ? frontend::glsl::Language::Hlsl : frontend::glsl::Language::Glsl;
+    compile.include_dirs = options.include_dirs;
+    compile.defines = options.defines;
+    if (hlsl && !options.entry.empty()) compile.entry = options.entry;
+    compile.text_limit = limit;
+    frontend::glsl::Compiled compiled =
+        frontend::glsl::Compile(path, std::move(*text), compile, sources, diagnostics, dependencies);
+    if (compiled.words.empty()) return nullptr;
+    words = std::move(compiled.words);
+    config.before_legalization = hlsl;
+    for (const frontend::glsl::MarkedName& marked : compiled.marked) {
+      if (marked.writeonce) config.writeonce.push_back(marked.name);
+      if (!marked.diff) continue;
+      bool given = std::find(options.diff.begin(), options.diff.end(), marked.name) != options.diff.end();
+      if (!given) config.diff.push_back({marked.name, marked.span});
+    }
+  }
+  return frontend::spirv::ReadSpirv(path, words, config, sources, diagnostics);
+}
+
+}  // namespace adc::driver

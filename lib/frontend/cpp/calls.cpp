@@ -1,0 +1,369 @@
+// Calls. A function's body is lowered where it is called, its parameters bound to values and objects.
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Type;
+
+namespace {
+
+/// Functions inside of functions.
+constexpr size_t kMostFrames = 200;
+/// Instructions of one kernel before it is simplified.
+constexpr size_t kMostInstructions = 4'000'000;
+
+}  // namespace
+
+Lowering::Lowering(Shared& shared, ir::Function& function)
+    : shared_(shared),
+      context_(shared.context),
+      module_(shared.module),
+      function_(function),
+      ssa_(shared.module, function) {}
+
+void Lowering::Refuse(SourceRange range, std::string text, std::string help) {
+  diag::SourceSpan span = ssa_.builder().span();
+  if (range.isValid() && !shared_.places.InSystemHeader(range.getBegin())) span = shared_.places.Of(range);
+  diag::Diagnostic& error = shared_.diagnostics.Error(diag::E0802, span, std::move(text));
+  for (size_t n = frames_.size(); n-- > 0;) {
+    SourceRange call = frames_[n]->call;
+    if (call.isInvalid() || frames_[n]->function == nullptr) continue;
+    if (shared_.places.InSystemHeader(call.getBegin())) continue;
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(frames_[n]->function);
+    if (method != nullptr && method->getParent()->isLambda()) continue;
+    error.AddNote(shared_.places.Of(call),
+                  "in '" + frames_[n]->function->getNameAsString() + "', called here");
+  }
+  error.AddHelp(std::move(help));
+  throw Refusal();
+}
+
+void Lowering::CheckSize(SourceRange range) {
+  if (ssa_.InstructionCount() > kMostInstructions)
+    Refuse(range, "the kernel has grown beyond " + std::to_string(kMostInstructions) + " operations",
+           "functions are inlined: call fewer of them, or use loops");
+}
+
+Given Lowering::Call(const clang::CallExpr* call) {
+  SourceRange range = call->getSourceRange();
+  CheckSize(range);
+  const clang::FunctionDecl* function = call->getDirectCallee();
+  if (function == nullptr)
+    Refuse(range, "a call of a function that is chosen at run time",
+           "pass a lambda to a template, or use a switch");
+  llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+  const clang::Expr* object = nullptr;
+  if (method != nullptr && method->isInstance()) {
+    if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
+      object = member->getImplicitObjectArgument();
+    } else {
+      object = arguments[0];
+      arguments = arguments.drop_front();
+    }
+    bool qualified = false;
+    if (const auto* name = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens()))
+      qualified = name->hasQualifier();
+    if (method->isVirtual() && !qualified)
+      Refuse(range, "a virtual function is called", "use a template, or an enumeration and a switch");
+    if (std::optional<Given> given = CallMember(call, method, object, arguments)) return *given;
+  } else {
+    if (std::optional<Given> given = CallContract(call, function, arguments)) return *given;
+    if (std::optional<Given> given = CallLibrary(call, function, arguments)) return *given;
+  }
+  if (function->isConstexpr() && function->getNumParams() == 0 && object == nullptr) {
+    if (std::optional<ir::Value> constant = TryConstant(call)) return {*constant, {}};
+  }
+  const clang::FunctionDecl* canonical = function->getCanonicalDecl();
+  if (shared_.derivatives.contains(canonical)) return CallFunction(canonical, arguments, range);
+  ObjectPtr self;
+  if (object != nullptr) {
+    const auto* member = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens());
+    bool arrow = member != nullptr && member->isArrow();
+    self = arrow ? Pointee(object) : Place(object);
+    if (self->kind == ObjectKind::Struct && RecordOf(self->type) != method->getParent()->getDefinition())
+      self = BaseOf(self, method->getParent(), range);
+    if (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) {
+      if (!method->isUserProvided()) {
+        Copy(self, Place(arguments[0]), range);
+        return {{}, self};
+      }
+    }
+  }
+  return Inline(function, self, arguments, range);
+}
+
+const clang::FunctionDecl* Lowering::BodyOf(const clang::FunctionDecl* function, SourceRange call) {
+  const clang::FunctionDecl* defined = nullptr;
+  std::string name = "'" + function->getNameAsString() + "'";
+  if (function->getBody(defined) == nullptr || defined == nullptr)
+    Refuse(
+        call, name + " has no body that the compiler sees",
+        "define it in this file or in a header; docs/cpp.md lists the library functions that kernels know");
+  for (const Frame* frame : frames_) {
+    if (frame->function == defined)
+      Refuse(call, name + " calls itself", "kernels have no recursion: use a loop");
+  }
+  if (frames_.size() > kMostFrames) Refuse(call, "functions call one another more than 200 deep");
+  if (defined->isVariadic()) Refuse(call, name + " takes any number of arguments", "use a template");
+  return defined;
+}
+
+void Lowering::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument) {
+  QualType type = parameter->getType();
+  std::string name = parameter->getNameAsString();
+  SourceRange range = argument->getSourceRange();
+  if (type->isReferenceType() || BufferOf(type)) {
+    frame.variables[parameter] = Place(argument);
+    return;
+  }
+  if (type->isAnyPointerType() || type->isMemberPointerType())
+    Refuse(range, "a pointer is passed to '" + name + "'", "use a reference, an array, or adc::buffer");
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    ir::Value value = ValueOf(argument);
+    ObjectPtr slot = NewSlot(*leaf, type, name);
+    Store(slot, value, range);
+    frame.variables[parameter] = slot;
+    return;
+  }
+  ObjectPtr object = NewObject(type, {}, range);
+  Initialise(object, argument);
+  frame.variables[parameter] = object;
+}
+
+Given Lowering::Inline(const clang::FunctionDecl* function, ObjectPtr self,
+                       llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
+  if (function->isDefaulted() && llvm::isa<clang::CXXConstructorDecl>(function) && !function->hasBody())
+    Refuse(call, "kernels do not know this constructor");
+  const clang::FunctionDecl* defined = BodyOf(function, call);
+  Frame frame;
+  frame.function = defined;
+  frame.call = call;
+  frame.self = std::move(self);
+  frame.first_boundary = boundaries_.size();
+  // Arguments are evaluated in the caller.
+  for (unsigned n = 0; n < defined->getNumParams() && n < arguments.size(); ++n)
+    BindParameter(frame, defined->getParamDecl(n), arguments[n]);
+  return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
+}
+
+Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor) {
+  QualType type = frame.function->getReturnType();
+  SourceRange range = frame.call.isValid() ? frame.call : frame.function->getSourceRange();
+  frame.gives_reference = type->isReferenceType() || BufferOf(type).has_value();
+  if (!type->isVoidType() && !frame.gives_reference) {
+    if (type->isAnyPointerType())
+      Refuse(range, "'" + frame.function->getNameAsString() + "' gives a pointer",
+             "give a reference, an index or a value");
+    frame.result = NewObject(type, {}, range);
+  }
+  Frame* caller = frame_;
+  diag::SourceSpan place = ssa_.builder().span();
+  frame.returned = ssa_.NewSlot(ir::kI1, {});
+  ssa_.Set(frame.returned, ssa_.builder().Int(ir::kI1, 0));
+  std::vector<OpenLoop> outer_loops;
+  std::vector<OpenSwitch> outer_switches;
+  outer_loops.swap(loops_);
+  outer_switches.swap(switches_);
+  frame_ = &frame;
+  frames_.push_back(&frame);
+  if (constructor != nullptr) {
+    const clang::CXXRecordDecl* record = constructor->getParent();
+    for (const clang::CXXCtorInitializer* init : constructor->inits()) {
+      const clang::Expr* value = init->getInit();
+      SetPlace(value->getSourceRange());
+      if (init->isDelegatingInitializer()) {
+        Initialise(frame.self, value);
+      } else if (init->isBaseInitializer()) {
+        const clang::CXXRecordDecl* base = RecordOf(QualType(init->getBaseClass(), 0));
+        Initialise(BaseOf(frame.self, base, value->getSourceRange()), value);
+      } else {
+        const clang::FieldDecl* field = init->getMember();
+        if (field == nullptr) Refuse(value, "a member of an anonymous union");
+        size_t n = record->getNumBases() + field->getFieldIndex();
+        QualType of = field->getType();
+        if (of->isReferenceType() || BufferOf(of)) {
+          frame.self->members[n] = Place(value);
+        } else {
+          Initialise(frame.self->members[n], value);
+        }
+      }
+    }
+  }
+  if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
+    Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  const clang::Stmt* statements[] = {body};
+  Rest rest{statements};
+  Run(&rest);
+  frames_.pop_back();
+  frame_ = caller;
+  loops_.swap(outer_loops);
+  switches_.swap(outer_switches);
+  ssa_.builder().SetSpan(place);
+  if (frame.result == nullptr) return {};
+  if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
+    return {ssa_.Get(frame.result->slot), {}};
+  return {{}, frame.result};
+}
+
+/// A call of a function that names its own derivative: the IR's.
+Given Lowering::CallFunction(const clang::FunctionDecl* function,
+                             llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
+  auto known = shared_.functions.find(function);
+  if (known == shared_.functions.end())
+    Refuse(call, "'" + function->getNameAsString() + "' could not be compiled");
+  std::vector<ir::Value> operands;
+  for (const clang::Expr* argument : arguments) {
+    if (BufferOf(argument->getType())) {
+      operands.push_back(Place(argument)->base);
+    } else {
+      operands.push_back(ValueOf(argument));
+    }
+  }
+  SetPlace(call);
+  const ir::Function* callee = module_.Find(known->second);
+  ir::Inst inst = ssa_.builder().Create(ir::Op::Call, operands, callee->result_types);
+  function_[inst].symbol = known->second;
+  if (callee->result_types.empty()) return {};
+  return {function_.Result(inst), {}};
+}
+
+// ---- Kernels and functions
+
+namespace {
+
+std::string_view Text(llvm::StringRef text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+void Lowering::Kernel(const clang::FunctionDecl* declaration) {
+  Frame frame;
+  frame.function = declaration;
+  std::function<ObjectPtr(QualType, const std::string&, const Marks&, SourceRange)> parameter =
+      [&](QualType type, const std::string& name, const Marks& marks, SourceRange range) -> ObjectPtr {
+    ir::ParamInfo info;
+    info.diff = marks.diff;
+    info.readonly = marks.readonly;
+    info.writeonce = marks.writeonce;
+    info.alias = marks.alias;
+    info.span = shared_.places.Of(range);
+    if (std::optional<BufferType> buffer = BufferOf(type)) {
+      auto object = std::make_shared<Object>();
+      object->kind = ObjectKind::Buffer;
+      object->type = type;
+      object->element = buffer->element;
+      object->count = buffer->rank;
+      info.readonly = info.readonly || buffer->element.isConstQualified();
+      if (buffer->rank > ir::kMaxRank) Refuse(range, "a buffer has at most 8 axes");
+      Type element = ir::kF32;
+      uint32_t rank = buffer->rank;
+      if (std::optional<Type> leaf = RegisterType(buffer->element)) {
+        element = *leaf;
+      } else {
+        std::optional<ir::Scalar> scalar;
+        if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
+        ScalarCount(buffer->element, range, &scalar);
+        if (!scalar) Refuse(range, "a buffer of an empty class");
+        element = Type::Of(*scalar);
+        object->by_scalars = true;
+        if (++rank > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
+      }
+      object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);
+      return object;
+    }
+    if (std::optional<Type> leaf = RegisterType(type)) {
+      info.readonly = info.writeonce = info.alias = false;
+      ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
+      ObjectPtr slot = NewSlot(*leaf, type, name);
+      ssa_.Set(slot->slot, value);
+      return slot;
+    }
+    const clang::CXXRecordDecl* record = RecordOf(type);
+    if (record == nullptr || record->isInStdNamespace()) {
+      std::string help = type->isAnyPointerType() ? "use adc::buffer" : "";
+      Refuse(range, "a kernel has no parameters of type '" + Spell(type) + "'", help);
+    }
+    // A struct by value: a parameter for each of its members.
+    auto object = std::make_shared<Object>();
+    object->kind = ObjectKind::Struct;
+    object->type = type.getNonReferenceType();
+    std::vector<QualType> members = MembersOf(record, range);
+    size_t bases = record->getNumBases(), n = 0;
+    for (; n < bases; ++n) object->members.push_back(parameter(members[n], name, marks, range));
+    for (const clang::FieldDecl* field : record->fields()) {
+      Marks own = marks;
+      QualType unmarked = Unmarked(field->getType(), &own);
+      object->members.push_back(
+          parameter(unmarked, name + "." + field->getNameAsString(), own, field->getSourceRange()));
+    }
+    return object;
+  };
+  if (!declaration->getReturnType()->isVoidType())
+    Refuse(declaration->getReturnTypeSourceRange(), "a kernel gives no value",
+           "write 'void', and store into a buffer");
+  for (const clang::ParmVarDecl* one : declaration->parameters()) {
+    SourceRange range = one->getSourceRange();
+    std::string name = one->getNameAsString();
+    if (name.empty()) Refuse(range, "a parameter of a kernel has a name");
+    bool constant = one->getType().getNonReferenceType().isConstQualified();
+    if (one->getType()->isReferenceType() && !constant && !BufferOf(one->getType()))
+      Refuse(range, "a kernel gives nothing back through a reference", "use adc::buffer<T, 0>");
+    Marks marks;
+    QualType type = Unmarked(one->getType(), &marks);
+    frame.variables[one] = parameter(type, name, marks, range);
+  }
+  RunBody(frame, declaration->getBody(), nullptr);
+  ssa_.builder().Terminate(ir::Op::Return, {});
+}
+
+void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
+  Frame frame;
+  frame.function = declaration;
+  for (const clang::ParmVarDecl* one : declaration->parameters()) {
+    SourceRange range = one->getSourceRange();
+    std::string_view name = Text(one->getName());
+    ir::ParamInfo info;
+    info.span = shared_.places.Of(range);
+    bool constant = one->getType().getNonReferenceType().isConstQualified();
+    if (std::optional<BufferType> buffer = BufferOf(one->getType())) {
+      std::optional<Type> element = RegisterType(buffer->element);
+      if (!element) Refuse(range, "a function with a derivative of its own takes buffers of numbers");
+      auto object = std::make_shared<Object>();
+      object->kind = ObjectKind::Buffer;
+      object->type = one->getType();
+      object->element = buffer->element;
+      object->count = buffer->rank;
+      object->base = function_.AddParameter(Type::Buffer(*element, buffer->rank), module_.Intern(name), info);
+      frame.variables[one] = object;
+      continue;
+    }
+    std::optional<Type> leaf = RegisterType(one->getType());
+    if (!leaf || (one->getType()->isReferenceType() && !constant))
+      Refuse(range, "a function with a derivative of its own takes numbers, vectors, matrices and buffers");
+    ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
+    ObjectPtr slot = NewSlot(*leaf, one->getType(), name);
+    ssa_.Set(slot->slot, value);
+    frame.variables[one] = slot;
+  }
+  Given given = RunBody(frame, declaration->getBody(), nullptr);
+  std::vector<ir::Value> results;
+  std::function<void(const ObjectPtr&)> collect = [&](const ObjectPtr& object) {
+    if (object->kind == ObjectKind::Struct) {
+      for (const ObjectPtr& member : object->members) collect(member);
+    } else {
+      results.push_back(Load(object, declaration->getSourceRange()));
+    }
+  };
+  if (given.value.Valid()) results.push_back(given.value);
+  if (given.object != nullptr) collect(given.object);
+  for (ir::Value v : results) function_.result_types.push_back(ssa_.TypeOf(v));
+  ssa_.builder().Terminate(ir::Op::Return, results);
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,351 @@
+// The names of adc/kernel.hpp: what they are in the IR. Their bodies in the header are for the host.
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
+                                            llvm::ArrayRef<const clang::Expr*> arguments) {
+  if (!InNamespace(function, "adc")) return std::nullopt;
+  if (function->isOverloadedOperator()) return CallOperator(function, arguments, call);
+  const clang::IdentifierInfo* identifier = function->getIdentifier();
+  if (identifier == nullptr) return std::nullopt;
+  llvm::StringRef name = identifier->getName();
+  SourceRange range = call->getSourceRange();
+  if (name == "parallel") {
+    Parallel(arguments, call);
+    return Given{};
+  }
+  if (name == "print") {
+    Print(arguments, call);
+    return Given{};
+  }
+  if (name == "checkpoint") {
+    Refuse(call, "adc::checkpoint is not the first statement of a loop");
+  }
+  if (name == "identity" && arguments.empty()) {
+    Type type = NeedRegister(call->getType(), range);
+    return Given{function_.Result(ssa_.builder().Create(Op::Identity, {}, {&type, 1})), {}};
+  }
+  static const std::map<llvm::StringRef, Op> kAtomics = {{"atomic_add", Op::AtomicAdd},
+                                                         {"atomic_sub", Op::AtomicSub},
+                                                         {"atomic_min", Op::AtomicMin},
+                                                         {"atomic_max", Op::AtomicMax},
+                                                         {"atomic_exchange", Op::AtomicExchange}};
+  if (auto atomic = kAtomics.find(name); atomic != kAtomics.end())
+    return Atomic(atomic->second, arguments, call);
+  if (name == "stop_gradient") {
+    if (RegisterType(arguments[0]->getType())) {
+      Value v = ValueOf(arguments[0]);
+      SetPlace(range);
+      return Given{ssa_.Make(Op::StopGradient, {v}), {}};
+    }
+    ObjectPtr copy = Temporary(arguments[0]);
+    std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
+      if (object->kind == ObjectKind::Struct) {
+        for (const ObjectPtr& member : object->members) stop(member);
+      } else if (object->kind == ObjectKind::Array) {
+        for (uint64_t n = 0; n < object->count; ++n)
+          stop(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range));
+      } else {
+        Store(object, ssa_.Make(Op::StopGradient, {Load(object, range)}), range);
+      }
+    };
+    stop(copy);
+    return Given{{}, copy};
+  }
+  static const std::map<llvm::StringRef, Op> kVector = {{"dot", Op::Dot},
+                                                        {"cross", Op::Cross},
+                                                        {"length", Op::Norm},
+                                                        {"normalize", Op::Normalize},
+                                                        {"transpose", Op::Transpose},
+                                                        {"determinant", Op::Det},
+                                                        {"inverse", Op::Inverse},
+                                                        {"outer", Op::Outer}};
+  auto vector = kVector.find(name);
+  if (vector == kVector.end()) return std::nullopt;
+  if (arguments.size() == 1) {
+    Value a = ValueOf(arguments[0]);
+    SetPlace(range);
+    return Given{ssa_.Make(vector->second, {a}), {}};
+  }
+  Value a = ValueOf(arguments[0]);
+  Value b = ValueOf(arguments[1]);
+  SetPlace(range);
+  return Given{ssa_.Make(vector->second, {a, b}), {}};
+}
+
+/// Operators of vec and mat.
+std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
+                                            llvm::ArrayRef<const clang::Expr*> arguments,
+                                            const clang::Expr* at) {
+  auto kind = function->getOverloadedOperator();
+  SourceRange range = at->getSourceRange();
+  auto combine = [&](Op op, Value a, Value b) -> Value {
+    Type left = ssa_.TypeOf(a), right = ssa_.TypeOf(b);
+    SetPlace(range);
+    if (op == Op::Mul && (left.IsMat() || right.IsMat()) && !left.IsScalar() && !right.IsScalar())
+      op = Op::MatMul;
+    if (left.IsScalar() != right.IsScalar()) {
+      if (left.IsScalar()) a = Convert(a, right.ScalarType());
+      if (right.IsScalar()) b = Convert(b, left.ScalarType());
+    }
+    return ssa_.Make(op, {a, b});
+  };
+  std::optional<Op> op;
+  bool assigns = false;
+  switch (kind) {
+    case clang::OO_PlusEqual:
+      assigns = true;
+      [[fallthrough]];
+    case clang::OO_Plus:
+      op = Op::Add;
+      break;
+    case clang::OO_MinusEqual:
+      assigns = true;
+      op = Op::Sub;
+      break;
+    case clang::OO_Minus:
+      if (arguments.size() == 1) {
+        Value a = ValueOf(arguments[0]);
+        SetPlace(range);
+        return Given{ssa_.Make(Op::Neg, {a}), {}};
+      }
+      op = Op::Sub;
+      break;
+    case clang::OO_StarEqual:
+      assigns = true;
+      [[fallthrough]];
+    case clang::OO_Star:
+      op = Op::Mul;
+      break;
+    case clang::OO_SlashEqual:
+      assigns = true;
+      [[fallthrough]];
+    case clang::OO_Slash:
+      op = Op::Div;
+      break;
+    case clang::OO_EqualEqual:
+    case clang::OO_ExclaimEqual: {
+      Value a = ValueOf(arguments[0]);
+      Value b = ValueOf(arguments[1]);
+      SetPlace(range);
+      Value same = ssa_.Make(Op::Eq, {a, b});
+      Value all;
+      Type type = ssa_.TypeOf(a);
+      for (uint32_t n = 0; n < type.Components(); ++n) {
+        Value one = ssa_.Make(Op::VecGet, {same, ssa_.builder().I32(static_cast<int32_t>(n))});
+        all = all.Valid() ? ssa_.Make(Op::And, {all, one}) : one;
+      }
+      return Given{kind == clang::OO_EqualEqual ? all : ssa_.Not(all), {}};
+    }
+    default:
+      return std::nullopt;
+  }
+  if (!assigns) {
+    Value a = ValueOf(arguments[0]);
+    Value b = ValueOf(arguments[1]);
+    return Given{combine(*op, a, b), {}};
+  }
+  Value b = ValueOf(arguments[1]);
+  ObjectPtr place = Place(arguments[0]);
+  Value a = Load(place, range);
+  Store(place, combine(*op, a, b), range);
+  return Given{{}, place};
+}
+
+std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const clang::CXXMethodDecl* method,
+                                          const clang::Expr* object,
+                                          llvm::ArrayRef<const clang::Expr*> arguments) {
+  QualType type = object->getType();
+  SourceRange range = call->getSourceRange();
+  if (BufferOf(type)) {
+    ObjectPtr buffer = Place(object);
+    auto kind = method->getOverloadedOperator();
+    if (kind == clang::OO_Subscript || kind == clang::OO_Call) {
+      std::vector<Value> indices;
+      for (const clang::Expr* argument : arguments) indices.push_back(ValueOf(argument));
+      SetPlace(range);
+      return Given{{}, BufferElement(buffer, std::move(indices), range)};
+    }
+    if (kind == clang::OO_Equal) Refuse(call, "a kernel does not assign buffers", "bind a reference to one");
+    if (method->getIdentifier() != nullptr && method->getName() == "extent") {
+      Value axis = ValueOf(arguments[0]);
+      std::optional<int64_t> known = function_.IntegerConstant(axis);
+      if (!known || *known < 0 || *known >= static_cast<int64_t>(buffer->count))
+        Refuse(call, "the axis of extent() is a constant below the buffer's number of axes");
+      SetPlace(range);
+      return Given{ssa_.builder().Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
+    }
+    if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
+    if (method->getParent()->getNumBases() == 0)
+      Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
+    return std::nullopt;
+  }
+  std::optional<Type> leaf = RegisterType(type);
+  if (!leaf || type->isPointerType() || ScalarOf(type)) return std::nullopt;
+  auto kind = method->getOverloadedOperator();
+  if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{ValueOf(object), {}};
+  if (kind == clang::OO_Equal) {
+    Value right = ValueOf(arguments[0]);
+    ObjectPtr place = Place(object);
+    Store(place, right, range);
+    return Given{{}, place};
+  }
+  if (kind == clang::OO_Subscript || (kind == clang::OO_Call && leaf->IsMat())) {
+    ObjectPtr whole = Place(object);
+    std::vector<Value> indices;
+    for (const clang::Expr* argument : arguments) indices.push_back(ValueOf(argument));
+    SetPlace(range);
+    ObjectPtr part = ComponentOf(whole, indices[0], call->getType());
+    if (indices.size() == 2) part = ComponentOf(part, indices[1], call->getType());
+    return Given{{}, part};
+  }
+  return std::nullopt;
+}
+
+void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+  SourceRange range = call->getSourceRange();
+  if (in_parallel_)
+    Refuse(call, "adc::parallel stands inside of adc::parallel",
+           "give it one more extent: adc::parallel(n, m, f)");
+  std::vector<Value> bounds;
+  for (const clang::Expr* extent : arguments.drop_back()) {
+    Value hi = Index(ValueOf(extent));
+    bounds.push_back(ssa_.builder().Zero(ssa_.TypeOf(hi)));
+    bounds.push_back(hi);
+  }
+  ObjectPtr closure = Place(arguments.back());
+  const clang::CXXRecordDecl* record = RecordOf(arguments.back()->getType());
+  const clang::CXXMethodDecl* method = nullptr;
+  if (record != nullptr) {
+    clang::DeclarationName name = context_.DeclarationNames.getCXXOperatorName(clang::OO_Call);
+    for (clang::NamedDecl* found : record->lookup(name)) {
+      if (auto* one = llvm::dyn_cast<clang::CXXMethodDecl>(found)) method = one;
+      if (auto* made = llvm::dyn_cast<clang::FunctionTemplateDecl>(found)) {
+        for (clang::FunctionDecl* instance : made->specializations()) {
+          if (instance->getNumParams() == bounds.size() / 2 && instance->hasBody())
+            method = llvm::cast<clang::CXXMethodDecl>(instance);
+        }
+      }
+    }
+  }
+  if (method == nullptr || method->getNumParams() != bounds.size() / 2)
+    Refuse(arguments.back(), "adc::parallel takes a lambda with an index for each extent");
+  SetPlace(range);
+  size_t slots = ssa_.SlotCount();
+  std::vector<Value> indices = ssa_.OpenParallel(bounds);
+  in_parallel_ = true;
+  const clang::FunctionDecl* defined = BodyOf(method, range);
+  Frame frame;
+  frame.function = defined;
+  frame.self = closure;
+  frame.first_boundary = boundaries_.size();
+  for (unsigned n = 0; n < defined->getNumParams(); ++n) {
+    const clang::ParmVarDecl* parameter = defined->getParamDecl(n);
+    Type type = NeedRegister(parameter->getType(), parameter->getSourceRange());
+    if (!type.IsInteger()) Refuse(parameter->getSourceRange(), "an index is an integer");
+    function_[indices[n]].name = module_.Intern(std::string_view(parameter->getName()));
+    ObjectPtr slot = NewSlot(type, parameter->getType().getNonReferenceType(), {});
+    ssa_.Set(slot->slot, Convert(indices[n], type));
+    frame.variables[parameter] = slot;
+  }
+  std::vector<Boundary> outer;
+  outer.swap(boundaries_);
+  frame.first_boundary = 0;
+  RunBody(frame, defined->getBody(), nullptr);
+  boundaries_.swap(outer);
+  in_parallel_ = false;
+  ssa_.Close();
+  for (Slot slot : ssa_.Escaped()) {
+    if (slot >= slots) continue;
+    shared_.diagnostics
+        .Error(diag::E0802, ssa_.LastStore(slot),
+               "a variable that is declared outside of adc::parallel is assigned by all of its iterations")
+        .AddHelp("declare it inside, or sum into a buffer with adc::atomic_add");
+    throw Refusal();
+  }
+}
+
+Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+  SourceRange range = call->getSourceRange();
+  ObjectPtr cell = Place(arguments[0]);
+  Value v = ValueOf(arguments[1]);
+  SetPlace(range);
+  const Object* whole = cell.get();
+  while (whole->kind == ObjectKind::Component) whole = whole->of.get();
+  bool in_buffer = whole->base.Valid() && ssa_.TypeOf(whole->base).IsBuffer();
+  if (!in_buffer || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
+    Refuse(arguments[0], "an atomic works on an element of a buffer",
+           "use an ordinary assignment for what a kernel declares");
+  if (whole->kind == ObjectKind::Spread) {
+    if (cell->kind != ObjectKind::Spread)
+      Refuse(arguments[0], "an atomic on a component of a struct's vector");
+    if (!call->getType()->isVoidType() && op == Op::AtomicExchange) Refuse(call, "an exchange of a vector");
+    std::vector<Value> indices = cell->indices, parts;
+    Value first = indices.back();
+    Type type = cell->register_type;
+    for (uint32_t n = 0; n < type.Components(); ++n) {
+      indices.back() = ssa_.Make(Op::Add, {first, ssa_.builder().Int(ssa_.TypeOf(first), n)});
+      Value part = ssa_.Make(Op::VecGet, {v, ssa_.builder().I32(static_cast<int32_t>(n))});
+      parts.push_back(ssa_.builder().Access(op, cell->base, indices, {&part, 1}));
+    }
+    return {function_.Result(ssa_.builder().Create(Op::VecMake, parts, {&type, 1})), {}};
+  }
+  uint32_t component = ir::kNoAttr;
+  if (cell->kind == ObjectKind::Component) {
+    std::optional<int64_t> at = function_.IntegerConstant(cell->at);
+    std::optional<int64_t> row = 0;
+    if (cell->of->kind == ObjectKind::Component) row = function_.IntegerConstant(cell->of->at);
+    bool scalar = cell->register_type.IsScalar();
+    if (!at || !row || !scalar)
+      Refuse(arguments[0], "an atomic on a component that is chosen at run time",
+             "unroll the loop over components");
+    Type of = whole->register_type;
+    component = static_cast<uint32_t>(of.IsMat() ? *row * of.columns + *at : *at);
+    if (component >= of.Components()) Refuse(arguments[0], "a component that is not there");
+  }
+  return {ssa_.builder().Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
+}
+
+void Lowering::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+  const auto* text = llvm::dyn_cast<clang::StringLiteral>(arguments[0]->IgnoreParenImpCasts());
+  if (text == nullptr) Refuse(arguments[0], "adc::print takes a text in quotes");
+  std::vector<Value> values;
+  for (const clang::Expr* argument : arguments.drop_front()) values.push_back(ValueOf(argument));
+  SetPlace(call->getSourceRange());
+  ir::Inst inst = ssa_.builder().Create(Op::Print, values, {});
+  function_[inst].symbol = module_.Intern(std::string_view(text->getString()));
+}
+
+/// `assert(c)` of the C library: a conditional whose other branch calls what fails.
+bool Lowering::AssertOf(const clang::Expr* expression) {
+  const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression->IgnoreParens());
+  if (choice == nullptr) return false;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(choice->getFalseExpr()->IgnoreParenImpCasts());
+  const clang::FunctionDecl* fails = call == nullptr ? nullptr : call->getDirectCallee();
+  if (fails == nullptr || fails->getIdentifier() == nullptr) return false;
+  llvm::StringRef name = fails->getName();
+  if (name != "__assert_fail" && name != "__assert_rtn" && name != "_wassert") return false;
+  std::string text = "assertion failed";
+  for (const clang::Expr* argument : call->arguments()) {
+    if (const auto* literal = llvm::dyn_cast<clang::StringLiteral>(argument->IgnoreParenImpCasts())) {
+      if (literal->getCharByteWidth() == 1) text = literal->getString().str();
+      break;
+    }
+  }
+  Value condition = Condition(choice->getCond());
+  SetPlace(expression->getSourceRange());
+  ir::Inst inst = ssa_.builder().Create(Op::Assert, {&condition, 1}, {});
+  function_[inst].symbol = module_.Intern(text);
+  return true;
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,880 @@
+// Expressions. Operands are evaluated from left to right, of an assignment the right side first, as C++17 has
+// it.
+
+#include <clang/AST/ExprConcepts.h>
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+void Lowering::SetPlace(SourceRange range) {
+  // What a library's header does stands where the kernel calls it.
+  if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
+  ssa_.builder().SetSpan(shared_.places.Of(range));
+}
+
+// ---- Values
+
+Value Lowering::ValueOf(const clang::Expr* expression) {
+  expression = expression->IgnoreParens();
+  if (expression->isGLValue()) {
+    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
+      Type type = NeedRegister(choice->getType(), choice->getSourceRange());
+      ir::Value condition = Condition(choice->getCond());
+      SetPlace(choice->getSourceRange());
+      return ssa_.Choose(
+          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
+          [&] { return ValueOf(choice->getFalseExpr()); });
+    }
+    return Load(Place(expression), expression->getSourceRange());
+  }
+  SetPlace(expression->getSourceRange());
+  return ssa_.Resolve(ComputedValue(expression));
+}
+
+Value Lowering::Condition(const clang::Expr* expression) {
+  ir::Value v = ValueOf(expression);
+  return ssa_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
+}
+
+/// A conversion of numbers, with C++'s meaning where it has one.
+Value Lowering::Convert(ir::Value value, Type to) {
+  Type from = ssa_.TypeOf(value);
+  if (from == to) return value;
+  if (to.IsBool() && to.IsScalar()) return ssa_.Make(Op::Ne, {value, ssa_.builder().Zero(from)});
+  return ssa_.Cast(value, to);
+}
+
+Value Lowering::ComputedValue(const clang::Expr* e) {
+  using clang::Stmt;
+  switch (e->getStmtClass()) {
+    case Stmt::IntegerLiteralClass:
+    case Stmt::FloatingLiteralClass:
+    case Stmt::CXXBoolLiteralExprClass:
+    case Stmt::CharacterLiteralClass:
+    case Stmt::UnaryExprOrTypeTraitExprClass:
+    case Stmt::TypeTraitExprClass:
+    case Stmt::ConceptSpecializationExprClass:
+    case Stmt::RequiresExprClass:
+    case Stmt::CXXNoexceptExprClass:
+    case Stmt::SizeOfPackExprClass:
+    case Stmt::OffsetOfExprClass:
+    case Stmt::ArrayTypeTraitExprClass: {
+      NeedRegister(e->getType(), e->getSourceRange());
+      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      Refuse(e, "a constant that cannot be evaluated");
+    }
+    case Stmt::CXXScalarValueInitExprClass:
+    case Stmt::ImplicitValueInitExprClass:
+      return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
+    case Stmt::ParenExprClass:
+      return ValueOf(llvm::cast<clang::ParenExpr>(e)->getSubExpr());
+    case Stmt::ExprWithCleanupsClass:
+    case Stmt::ConstantExprClass: {
+      if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(e)) {
+        if (constant->hasAPValueResult()) {
+          if (std::optional<ir::Value> known = ConstantValue(constant->getAPValueResult(), e->getType()))
+            return *known;
+        }
+      }
+      return ValueOf(llvm::cast<clang::FullExpr>(e)->getSubExpr());
+    }
+    case Stmt::SubstNonTypeTemplateParmExprClass:
+      return ValueOf(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
+    case Stmt::MaterializeTemporaryExprClass:
+      return ValueOf(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
+    case Stmt::CXXBindTemporaryExprClass:
+      return ValueOf(llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
+    case Stmt::CXXDefaultArgExprClass:
+      return ValueOf(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
+    case Stmt::CXXDefaultInitExprClass:
+      return ValueOf(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
+    case Stmt::CXXRewrittenBinaryOperatorClass:
+      return ValueOf(llvm::cast<clang::CXXRewrittenBinaryOperator>(e)->getSemanticForm());
+    case Stmt::DeclRefExprClass: {
+      const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
+      if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
+        return ssa_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
+                                  constant->getInitVal().getExtValue());
+      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      break;
+    }
+    case Stmt::UnaryOperatorClass:
+      return ValueOfUnary(llvm::cast<clang::UnaryOperator>(e));
+    case Stmt::BinaryOperatorClass:
+      return ValueOfBinary(llvm::cast<clang::BinaryOperator>(e));
+    case Stmt::ConditionalOperatorClass: {
+      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
+      Type type = NeedRegister(e->getType(), e->getSourceRange());
+      ir::Value condition = Condition(choice->getCond());
+      SetPlace(e->getSourceRange());
+      return ssa_.Choose(
+          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
+          [&] { return ValueOf(choice->getFalseExpr()); });
+    }
+    case Stmt::ImplicitCastExprClass:
+    case Stmt::CStyleCastExprClass:
+    case Stmt::CXXStaticCastExprClass:
+    case Stmt::CXXFunctionalCastExprClass:
+    case Stmt::BuiltinBitCastExprClass:
+      return ValueOfCast(llvm::cast<clang::CastExpr>(e));
+    case Stmt::CXXConstructExprClass:
+    case Stmt::CXXTemporaryObjectExprClass:
+      return ValueOfConstruct(llvm::cast<clang::CXXConstructExpr>(e));
+    case Stmt::InitListExprClass: {
+      const auto* list = llvm::cast<clang::InitListExpr>(e);
+      if (list->getNumInits() == 0) return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
+      if (list->getNumInits() == 1) return ValueOf(list->getInit(0));
+      break;
+    }
+    case Stmt::CallExprClass:
+    case Stmt::CXXMemberCallExprClass:
+    case Stmt::CXXOperatorCallExprClass:
+    case Stmt::UserDefinedLiteralClass: {
+      Given given = Call(llvm::cast<clang::CallExpr>(e));
+      if (given.value.Valid()) return given.value;
+      if (given.object != nullptr) return Load(given.object, e->getSourceRange());
+      Refuse(e, "a call that gives no value is used as one");
+    }
+    case Stmt::OpaqueValueExprClass:
+      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
+        return ValueOf(source);
+      break;
+    case Stmt::CXXNewExprClass:
+      Refuse(e, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
+    case Stmt::CXXThrowExprClass:
+      Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+    case Stmt::CXXDynamicCastExprClass:
+    case Stmt::CXXTypeidExprClass:
+      Refuse(e, "a kernel knows no types at run time", "use a template, or an enumeration and a switch");
+    case Stmt::CXXReinterpretCastExprClass:
+      Refuse(e, "a kernel has no reinterpret_cast", "use std::bit_cast");
+    case Stmt::CXXNullPtrLiteralExprClass:
+    case Stmt::CXXThisExprClass:
+      Refuse(e, "a kernel has no pointers", "use references, arrays and adc::buffer");
+    case Stmt::StringLiteralClass:
+      Refuse(e, "a kernel has no text", "adc::print and assert take it as their argument");
+    default:
+      break;
+  }
+  NeedRegister(e->getType(), e->getSourceRange());
+  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
+         "docs/cpp.md says what a kernel may use");
+}
+
+Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
+  const clang::Expr* from = cast->getSubExpr();
+  switch (cast->getCastKind()) {
+    case clang::CK_LValueToRValue:
+      if (from->getType().isVolatileQualified()) Refuse(cast, "a kernel has no volatile variables");
+      if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(from->IgnoreParens())) {
+        // A constant of the file, or of a class.
+        const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+        if (variable != nullptr && variable->hasGlobalStorage()) {
+          if (std::optional<ir::Value> constant = TryConstant(cast)) return *constant;
+        }
+      }
+      return ValueOf(from);
+    case clang::CK_NoOp:
+    case clang::CK_ConstructorConversion:
+    case clang::CK_UserDefinedConversion:
+      return ValueOf(from);
+    case clang::CK_IntegralCast:
+    case clang::CK_IntegralToBoolean:
+    case clang::CK_IntegralToFloating:
+    case clang::CK_FloatingToIntegral:
+    case clang::CK_FloatingCast:
+    case clang::CK_FloatingToBoolean:
+    case clang::CK_BooleanToSignedIntegral: {
+      Type to = NeedRegister(cast->getType(), cast->getSourceRange());
+      ir::Value v = ValueOf(from);
+      SetPlace(cast->getSourceRange());
+      return Convert(v, to);
+    }
+    case clang::CK_LValueToRValueBitCast: {
+      Type to = NeedRegister(cast->getType(), cast->getSourceRange());
+      ir::Value v = ValueOf(from);
+      Type of = ssa_.TypeOf(v);
+      if (of == to) return v;
+      if (!of.IsScalar() || !to.IsScalar() || of.IsBool() || to.IsBool())
+        Refuse(cast,
+               "std::bit_cast between '" + Spell(from->getType()) + "' and '" + Spell(cast->getType()) + "'",
+               "kernels cast the bits of numbers");
+      return ssa_.builder().Bitcast(v, to);
+    }
+    case clang::CK_ToVoid:
+      Refuse(cast, "a cast to void is used as a value");
+    default:
+      break;
+  }
+  NeedRegister(cast->getType(), cast->getSourceRange());
+  Refuse(cast, "a kernel has no conversion from '" + Spell(from->getType()) + "' to '" +
+                   Spell(cast->getType()) + "'");
+}
+
+Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
+  const clang::Expr* of = unary->getSubExpr();
+  switch (unary->getOpcode()) {
+    case clang::UO_Plus:
+    case clang::UO_Extension:
+      return ValueOf(of);
+    case clang::UO_Minus: {
+      ir::Value v = ValueOf(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Make(Op::Neg, {v});
+    }
+    case clang::UO_Not: {
+      ir::Value v = ValueOf(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Make(Op::Not, {v});
+    }
+    case clang::UO_LNot: {
+      ir::Value v = Condition(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Not(v);
+    }
+    case clang::UO_PostInc:
+    case clang::UO_PostDec: {
+      ObjectPtr place = Place(of);
+      ir::Value before = Load(place, unary->getSourceRange());
+      Type type = ssa_.TypeOf(before);
+      if (!type.IsScalar() || type.IsBool()) break;
+      ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
+      Op op = unary->getOpcode() == clang::UO_PostInc ? Op::Add : Op::Sub;
+      Store(place, ssa_.Make(op, {before, one}), unary->getSourceRange());
+      return before;
+    }
+    case clang::UO_AddrOf:
+      Refuse(unary, "a kernel takes no addresses", "pass a reference");
+    default:
+      break;
+  }
+  Refuse(unary, "kernels do not have this operator");
+}
+
+Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
+  Type type = ssa_.TypeOf(a);
+  bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
+  if (shift) b = Convert(b, type);
+  if (!(ssa_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
+  Op op = Op::Add;
+  switch (kind) {
+    case clang::BO_Add:
+      break;
+    case clang::BO_Sub:
+      op = Op::Sub;
+      break;
+    case clang::BO_Mul:
+      op = Op::Mul;
+      break;
+    case clang::BO_Div:
+      op = Op::Div;
+      break;
+    case clang::BO_Rem:
+      op = Op::Rem;
+      break;
+    case clang::BO_Shl:
+      op = Op::Shl;
+      break;
+    case clang::BO_Shr:
+      op = Op::Shr;
+      break;
+    case clang::BO_And:
+      op = Op::And;
+      break;
+    case clang::BO_Or:
+      op = Op::Or;
+      break;
+    case clang::BO_Xor:
+      op = Op::Xor;
+      break;
+    case clang::BO_LT:
+      op = Op::Lt;
+      break;
+    case clang::BO_GT:
+      op = Op::Gt;
+      break;
+    case clang::BO_LE:
+      op = Op::Le;
+      break;
+    case clang::BO_GE:
+      op = Op::Ge;
+      break;
+    case clang::BO_EQ:
+      op = Op::Eq;
+      break;
+    case clang::BO_NE:
+      op = Op::Ne;
+      break;
+    default:
+      Refuse(at, "kernels do not have this operator");
+  }
+  SetPlace(at->getSourceRange());
+  bool ordered = op == Op::Lt || op == Op::Gt || op == Op::Le || op == Op::Ge;
+  if (type.IsBool() && ordered) {
+    a = ssa_.Cast(a, ir::kI32);
+    b = ssa_.Cast(b, ir::kI32);
+  }
+  return ssa_.Make(op, {a, b});
+}
+
+Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
+  clang::BinaryOperatorKind kind = binary->getOpcode();
+  if (kind == clang::BO_Comma) {
+    Effect(binary->getLHS());
+    return ValueOf(binary->getRHS());
+  }
+  if (kind == clang::BO_LAnd || kind == clang::BO_LOr) {
+    ir::Value a = Condition(binary->getLHS());
+    SetPlace(binary->getSourceRange());
+    bool conjunction = kind == clang::BO_LAnd;
+    auto second = [&] { return Condition(binary->getRHS()); };
+    auto known = [&] { return ssa_.builder().Int(ir::kI1, conjunction ? 0 : 1); };
+    if (conjunction) return ssa_.Choose(a, ir::kI1, second, known);
+    return ssa_.Choose(a, ir::kI1, known, second);
+  }
+  if (binary->isPtrMemOp() || kind == clang::BO_Cmp) Refuse(binary, "kernels do not have this operator");
+  if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
+    Refuse(binary, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
+  ir::Value a = ValueOf(binary->getLHS());
+  ir::Value b = ValueOf(binary->getRHS());
+  NeedRegister(binary->getType(), binary->getSourceRange());
+  return Arithmetic(kind, a, b, binary);
+}
+
+/// A vector, a matrix, or a number behind adc::diff, from its constructor's arguments.
+Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
+  Type type = NeedRegister(construct->getType(), construct->getSourceRange());
+  std::vector<ir::Value> parts;
+  for (const clang::Expr* argument : construct->arguments()) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    parts.push_back(ValueOf(argument));
+  }
+  SetPlace(construct->getSourceRange());
+  if (parts.empty()) return ZeroOf(type);
+  if (parts.size() == 1 && ssa_.TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && ssa_.TypeOf(parts[0]).IsScalar() && type.IsVec())
+    parts.assign(type.Components(), parts[0]);
+  for (ir::Value& part : parts) {
+    if (ssa_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
+  }
+  bool by_rows = type.IsMat() && parts.size() == type.rows && ssa_.TypeOf(parts[0]).IsVec();
+  if (parts.size() != type.Components() && !by_rows)
+    Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+  return function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+}
+
+// ---- What expressions name
+
+ObjectPtr Lowering::Place(const clang::Expr* e) {
+  using clang::Stmt;
+  e = e->IgnoreParens();
+  SetPlace(e->getSourceRange());
+  switch (e->getStmtClass()) {
+    case Stmt::DeclRefExprClass:
+      return PlaceOfVariable(llvm::cast<clang::DeclRefExpr>(e));
+    case Stmt::MemberExprClass:
+      return PlaceOfMember(llvm::cast<clang::MemberExpr>(e));
+    case Stmt::ArraySubscriptExprClass: {
+      const auto* subscript = llvm::cast<clang::ArraySubscriptExpr>(e);
+      const clang::Expr* base = subscript->getBase()->IgnoreParens();
+      const auto* decay = llvm::dyn_cast<clang::ImplicitCastExpr>(base);
+      if (decay == nullptr || decay->getCastKind() != clang::CK_ArrayToPointerDecay)
+        Refuse(e, "a kernel has no pointers", "use an array or adc::buffer");
+      ObjectPtr array = Place(decay->getSubExpr());
+      ir::Value index = ValueOf(subscript->getIdx());
+      SetPlace(e->getSourceRange());
+      if (array->kind != ObjectKind::Array) Refuse(e, "this is no array that a kernel knows");
+      return Element(array, index, e->getSourceRange());
+    }
+    case Stmt::ExprWithCleanupsClass:
+    case Stmt::ConstantExprClass:
+      return Place(llvm::cast<clang::FullExpr>(e)->getSubExpr());
+    case Stmt::SubstNonTypeTemplateParmExprClass:
+      return Place(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
+    case Stmt::CXXDefaultArgExprClass:
+      return Place(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
+    case Stmt::CXXDefaultInitExprClass:
+      return Place(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
+    case Stmt::OpaqueValueExprClass:
+      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
+        return Place(source);
+      break;
+    case Stmt::MaterializeTemporaryExprClass: {
+      const clang::Expr* of = llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr();
+      return Temporary(of);
+    }
+    case Stmt::UnaryOperatorClass: {
+      const auto* unary = llvm::cast<clang::UnaryOperator>(e);
+      if (unary->getOpcode() == clang::UO_Deref) return Pointee(unary->getSubExpr());
+      if (unary->isIncrementDecrementOp()) return PlaceOfStep(unary);
+      break;
+    }
+    case Stmt::BinaryOperatorClass:
+    case Stmt::CompoundAssignOperatorClass: {
+      const auto* binary = llvm::cast<clang::BinaryOperator>(e);
+      if (binary->getOpcode() == clang::BO_Comma) {
+        Effect(binary->getLHS());
+        return Place(binary->getRHS());
+      }
+      if (binary->isAssignmentOp()) return PlaceOfAssignment(binary);
+      break;
+    }
+    case Stmt::ImplicitCastExprClass:
+    case Stmt::CStyleCastExprClass:
+    case Stmt::CXXStaticCastExprClass:
+    case Stmt::CXXFunctionalCastExprClass:
+    case Stmt::CXXConstCastExprClass: {
+      const auto* cast = llvm::cast<clang::CastExpr>(e);
+      clang::CastKind kind = cast->getCastKind();
+      if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
+        return BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
+      if (e->isGLValue() ? kind == clang::CK_NoOp
+                         : kind == clang::CK_NoOp || kind == clang::CK_ConstructorConversion ||
+                               kind == clang::CK_UserDefinedConversion) {
+        if (BufferOf(e->getType()) || e->isGLValue()) return Place(cast->getSubExpr());
+      }
+      break;
+    }
+    case Stmt::CallExprClass:
+    case Stmt::CXXMemberCallExprClass:
+    case Stmt::CXXOperatorCallExprClass: {
+      Given given = Call(llvm::cast<clang::CallExpr>(e));
+      if (given.object != nullptr) return given.object;
+      if (!given.value.Valid()) Refuse(e, "a call that gives no value is used as one");
+      ObjectPtr slot = NewSlot(ssa_.TypeOf(given.value), e->getType().getNonReferenceType(), {});
+      Store(slot, given.value, e->getSourceRange());
+      return slot;
+    }
+    case Stmt::CXXConstructExprClass:
+    case Stmt::CXXTemporaryObjectExprClass: {
+      // A buffer is passed on as it is, with other marks or with constant elements.
+      const auto* construct = llvm::cast<clang::CXXConstructExpr>(e);
+      if (BufferOf(e->getType())) {
+        if (construct->getNumArgs() >= 1 && BufferOf(construct->getArg(0)->getType()))
+          return Place(construct->getArg(0));
+        Refuse(e, "a kernel makes no buffers", "pass the buffer as a parameter");
+      }
+      break;
+    }
+    case Stmt::ConditionalOperatorClass: {
+      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
+      ir::Value condition = Condition(choice->getCond());
+      if (function_.IsConstant(condition))
+        return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
+                                                               : choice->getFalseExpr());
+      if (e->isGLValue())
+        Refuse(e, "a reference to one of several objects that is chosen at run time",
+               "choose between the values, or use if and else");
+      break;
+    }
+    default:
+      break;
+  }
+  if (!e->isGLValue()) return Temporary(e);
+  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
+         "docs/cpp.md says what a kernel may use");
+}
+
+ObjectPtr Lowering::Pointee(const clang::Expr* pointer) {
+  pointer = pointer->IgnoreParenImpCasts();
+  if (llvm::isa<clang::CXXThisExpr>(pointer) && frame_->self != nullptr) {
+    // In a lambda `this` is a capture.
+    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
+    if (method != nullptr && method->getParent()->isLambda()) {
+      llvm::DenseMap<const clang::ValueDecl*, clang::FieldDecl*> captures;
+      clang::FieldDecl* self = nullptr;
+      method->getParent()->getCaptureFields(captures, self);
+      if (self != nullptr) return Member(frame_->self, self, pointer->getSourceRange());
+    }
+    return frame_->self;
+  }
+  RefusePointer(pointer);
+}
+
+void Lowering::RefusePointer(const clang::Expr* pointer) {
+  if (llvm::isa<clang::CXXNewExpr>(pointer->IgnoreParenImpCasts()))
+    Refuse(pointer, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
+  Refuse(pointer, "a kernel has no pointers", "use references, arrays and adc::buffer");
+}
+
+ObjectPtr Lowering::PlaceOfVariable(const clang::DeclRefExpr* reference) {
+  const clang::ValueDecl* declaration = reference->getDecl();
+  SourceRange range = reference->getSourceRange();
+  if (reference->refersToEnclosingVariableOrCapture()) {
+    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
+    if (method != nullptr && method->getParent()->isLambda()) {
+      llvm::DenseMap<const clang::ValueDecl*, clang::FieldDecl*> captures;
+      clang::FieldDecl* self = nullptr;
+      method->getParent()->getCaptureFields(captures, self);
+      auto found = captures.find(declaration);
+      if (found != captures.end()) return Member(frame_->self, found->second, range);
+    }
+  }
+  auto found = frame_->variables.find(declaration);
+  if (found != frame_->variables.end()) return found->second;
+  if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(declaration)) {
+    if (const clang::VarDecl* holder = binding->getHoldingVar()) {
+      auto held = frame_->variables.find(holder);
+      if (held == frame_->variables.end()) DeclareVariable(holder);
+      return frame_->variables.at(holder);
+    }
+    return Place(binding->getBinding());
+  }
+  const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+  if (variable != nullptr && variable->hasGlobalStorage()) return PlaceOfGlobal(variable, range);
+  if (const auto* parameter = llvm::dyn_cast<clang::TemplateParamObjectDecl>(declaration))
+    return FromConstant(parameter->getValue(), parameter->getType(), range);
+  if (llvm::isa<clang::FunctionDecl>(declaration))
+    Refuse(range, "a kernel has no pointers or references to functions",
+           "call it, or pass a lambda to a template");
+  Refuse(range, "'" + declaration->getNameAsString() + "' cannot be used here");
+}
+
+/// A constant of the file or of a class. Arrays of numbers become constants of the module.
+ObjectPtr Lowering::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange range) {
+  std::string name = "'" + variable->getNameAsString() + "'";
+  bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
+  QualType type = variable->getType().getNonReferenceType();
+  if (!constant && context_.getAsArrayType(type) != nullptr)
+    constant = context_.getBaseElementType(type).isConstQualified();
+  if (!constant)
+    Refuse(range, name + " is a variable outside of the kernel, which others may change",
+           "pass it as a parameter, or make it constexpr");
+  const clang::APValue* value = nullptr;
+  if (variable->getAnyInitializer() != nullptr && !variable->getType()->isReferenceType())
+    value = variable->evaluateValue();
+  if (value == nullptr)
+    Refuse(range, name + " has no value that is known to the compiler",
+           "make it constexpr, or pass it as a parameter");
+  QualType element;
+  uint64_t count = 0;
+  std::optional<Type> scalar;
+  // std::array has one member, the array.
+  const clang::APValue* elements = value;
+  QualType array = type;
+  if (const clang::CXXRecordDecl* record = RecordOf(type);
+      record != nullptr && record->isInStdNamespace() && record->getName() == "array" && value->isStruct() &&
+      value->getStructNumFields() == 1) {
+    elements = &value->getStructField(0);
+    array = record->field_begin()->getType();
+  }
+  if (ArrayOf(array, &element, &count)) scalar = ScalarOf(element);
+  if (!scalar || !elements->isArray()) return FromConstant(*value, type, range);
+  auto [known, fresh] = shared_.constants.try_emplace(variable->getCanonicalDecl(), 0);
+  if (fresh) {
+    ir::ModuleConstant made;
+    std::string text = variable->getNameAsString();
+    for (int n = 1; module_.FindConstant(module_.Intern(text)) != ir::kNoAttr; ++n)
+      text = variable->getNameAsString() + "." + std::to_string(n);
+    made.name = module_.Intern(text);
+    made.type = Type::Array(*scalar, static_cast<uint32_t>(count));
+    for (unsigned n = 0; n < count; ++n) {
+      ir::Value one =
+          *ConstantValue(n < elements->getArrayInitializedElts() ? elements->getArrayInitializedElt(n)
+                                                                 : elements->getArrayFiller(),
+                         *scalar);
+      made.elements.push_back(function_.ConstantOf(one).bits);
+    }
+    made.spellings.resize(made.elements.size());
+    made.span = shared_.places.Of(variable->getSourceRange());
+    known->second = module_.AddConstant(std::move(made));
+  }
+  Storage storage;
+  storage.bases = {function_.Global(known->second, module_.constants[known->second].type)};
+  ObjectPtr object = View(array, std::move(storage), range);
+  if (array == type) return object;
+  auto wrapper = std::make_shared<Object>();
+  wrapper->kind = ObjectKind::Struct;
+  wrapper->type = type;
+  wrapper->members = {object};
+  return wrapper;
+}
+
+ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
+  SourceRange range = member->getSourceRange();
+  if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
+    return PlaceOfGlobal(variable, range);
+  const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
+  if (field == nullptr) Refuse(range, "kernels do not have this kind of member");
+  ObjectPtr object = member->isArrow() ? Pointee(member->getBase()) : Place(member->getBase());
+  const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+  if (std::optional<Type> type = RegisterType(context_.getRecordType(record))) {
+    llvm::StringRef name = field->getName();
+    if (type->IsVec() && name.size() == 1 && llvm::StringRef("xyzw").contains(name)) {
+      auto at = static_cast<int32_t>(llvm::StringRef("xyzw").find(name));
+      return ComponentOf(object, ssa_.builder().I32(at), field->getType());
+    }
+    Refuse(range, "the inside of '" + record->getNameAsString() + "'", "use [k], or .x .y .z .w");
+  }
+  if (object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition())
+    object = BaseOf(object, record, range);
+  return Member(object, field, range);
+}
+
+ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
+  if (step->getSubExpr()->getType()->isAnyPointerType())
+    Refuse(step, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
+  if (step->isPostfix()) return Temporary(step);
+  ObjectPtr place = Place(step->getSubExpr());
+  ir::Value before = Load(place, step->getSourceRange());
+  Type type = ssa_.TypeOf(before);
+  ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
+  Store(place, ssa_.Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}), step->getSourceRange());
+  return place;
+}
+
+ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
+  SourceRange range = assignment->getSourceRange();
+  if (assignment->getLHS()->getType()->isAnyPointerType())
+    Refuse(range, "a kernel has no pointers", "use references, arrays and adc::buffer");
+  if (assignment->getLHS()->getType().isVolatileQualified())
+    Refuse(range, "a kernel has no volatile variables");
+  if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(assignment)) {
+    ir::Value right = ValueOf(assignment->getRHS());
+    ObjectPtr place = Place(assignment->getLHS());
+    ir::Value left = Load(place, assignment->getLHS()->getSourceRange());
+    Type of = ssa_.TypeOf(left);
+    Type wide = NeedRegister(compound->getComputationLHSType(), range);
+    SetPlace(range);
+    ir::Value result = Arithmetic(clang::BinaryOperator::getOpForCompoundAssignment(compound->getOpcode()),
+                                  Convert(left, wide), right, assignment);
+    Store(place, Convert(result, of), range);
+    return place;
+  }
+  if (RegisterType(assignment->getLHS()->getType())) {
+    ir::Value right = ValueOf(assignment->getRHS());
+    ObjectPtr place = Place(assignment->getLHS());
+    Store(place, right, range);
+    return place;
+  }
+  ObjectPtr from = Place(assignment->getRHS());
+  ObjectPtr place = Place(assignment->getLHS());
+  Copy(place, from, range);
+  return place;
+}
+
+// ---- Objects from expressions
+
+void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
+  using clang::Stmt;
+  e = e->IgnoreParens();
+  SourceRange range = e->getSourceRange();
+  if (object->kind != ObjectKind::Struct && object->kind != ObjectKind::Array)
+    return Store(object, ValueOf(e), range);
+  if (e->isGLValue()) return Copy(object, Place(e), range);
+  SetPlace(range);
+  switch (e->getStmtClass()) {
+    case Stmt::ExprWithCleanupsClass:
+    case Stmt::ConstantExprClass:
+      return Initialise(object, llvm::cast<clang::FullExpr>(e)->getSubExpr());
+    case Stmt::CXXBindTemporaryExprClass:
+      return Initialise(object, llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
+    case Stmt::MaterializeTemporaryExprClass:
+      return Initialise(object, llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
+    case Stmt::CXXDefaultArgExprClass:
+      return Initialise(object, llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
+    case Stmt::CXXDefaultInitExprClass:
+      return Initialise(object, llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
+    case Stmt::SubstNonTypeTemplateParmExprClass:
+      return Initialise(object, llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
+    case Stmt::ImplicitCastExprClass:
+    case Stmt::CStyleCastExprClass:
+    case Stmt::CXXStaticCastExprClass:
+    case Stmt::CXXFunctionalCastExprClass: {
+      const auto* cast = llvm::cast<clang::CastExpr>(e);
+      clang::CastKind kind = cast->getCastKind();
+      if (kind == clang::CK_NoOp || kind == clang::CK_ConstructorConversion ||
+          kind == clang::CK_UserDefinedConversion)
+        return Initialise(object, cast->getSubExpr());
+      if (kind == clang::CK_DerivedToBase || kind == clang::CK_UncheckedDerivedToBase)
+        return Copy(object, BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), range), range);
+      break;
+    }
+    case Stmt::ImplicitValueInitExprClass:
+    case Stmt::CXXScalarValueInitExprClass:
+      return Zero(object, range);
+    case Stmt::InitListExprClass: {
+      const auto* list = llvm::cast<clang::InitListExpr>(e);
+      if (const clang::InitListExpr* semantic = list->getSemanticForm()) list = semantic;
+      if (list->isTransparent()) return Initialise(object, list->getInit(0));
+      if (object->kind == ObjectKind::Array) return InitialiseArray(object, list);
+      return InitialiseStruct(object, list);
+    }
+    case Stmt::CXXParenListInitExprClass: {
+      const auto* list = llvm::cast<clang::CXXParenListInitExpr>(e);
+      if (object->kind != ObjectKind::Struct) break;
+      size_t n = 0;
+      for (const clang::Expr* init : list->getInitExprs()) {
+        if (n < object->members.size() && object->members[n] != nullptr) Initialise(object->members[n], init);
+        ++n;
+      }
+      return;
+    }
+    case Stmt::ArrayInitLoopExprClass: {
+      const auto* loop = llvm::cast<clang::ArrayInitLoopExpr>(e);
+      return Copy(object, Place(loop->getCommonExpr()->getSourceExpr()), range);
+    }
+    case Stmt::CXXConstructExprClass:
+    case Stmt::CXXTemporaryObjectExprClass:
+      return Construct(object, llvm::cast<clang::CXXConstructExpr>(e));
+    case Stmt::LambdaExprClass:
+      return MakeClosure(object, llvm::cast<clang::LambdaExpr>(e));
+    case Stmt::ConditionalOperatorClass: {
+      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
+      ir::Value condition = Condition(choice->getCond());
+      SetPlace(range);
+      return ssa_.If(
+          condition, [&] { Initialise(object, choice->getTrueExpr()); },
+          [&] { Initialise(object, choice->getFalseExpr()); });
+    }
+    case Stmt::BinaryOperatorClass: {
+      const auto* binary = llvm::cast<clang::BinaryOperator>(e);
+      if (binary->getOpcode() != clang::BO_Comma) break;
+      Effect(binary->getLHS());
+      return Initialise(object, binary->getRHS());
+    }
+    case Stmt::CallExprClass:
+    case Stmt::CXXMemberCallExprClass:
+    case Stmt::CXXOperatorCallExprClass: {
+      Given given = Call(llvm::cast<clang::CallExpr>(e));
+      if (given.object == nullptr) Refuse(e, "this call gives no object");
+      return Copy(object, given.object, range);
+    }
+    case Stmt::OpaqueValueExprClass:
+      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
+        return Initialise(object, source);
+      break;
+    case Stmt::CXXThrowExprClass:
+      Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+    default:
+      break;
+  }
+  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
+         "docs/cpp.md says what a kernel may use");
+}
+
+void Lowering::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
+  const auto* list = llvm::cast<clang::InitListExpr>(e);
+  SourceRange range = e->getSourceRange();
+  unsigned given = list->getNumInits();
+  bool zeros = list->hasArrayFiller() && given < object->count;
+  if (zeros && given == 0) return Zero(object, range);
+  for (uint64_t n = 0; n < object->count; ++n) {
+    ObjectPtr element = Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range);
+    const clang::Expr* init = n < given ? list->getInit(static_cast<unsigned>(n)) : list->getArrayFiller();
+    if (init == nullptr) {
+      Zero(element, range);
+    } else {
+      Initialise(element, init);
+    }
+  }
+}
+
+void Lowering::InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list) {
+  const clang::CXXRecordDecl* record = RecordOf(object->type);
+  SourceRange range = list->getSourceRange();
+  auto bind = [&](size_t n, QualType type, const clang::Expr* init) {
+    if (type->isReferenceType() || BufferOf(type)) {
+      object->members[n] = Place(init);
+    } else if (init == nullptr) {
+      Zero(object->members[n], range);
+    } else {
+      Initialise(object->members[n], init);
+    }
+  };
+  std::vector<QualType> types = MembersOf(record, range);
+  for (size_t n = 0; n < types.size(); ++n)
+    bind(n, types[n], n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);
+}
+
+void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct) {
+  const clang::CXXConstructorDecl* constructor = construct->getConstructor();
+  SourceRange range = construct->getSourceRange();
+  if (object->kind == ObjectKind::Array) {
+    if (construct->getNumArgs() == 0 && constructor->isTrivial()) return;
+    for (uint64_t n = 0; n < object->count; ++n)
+      Construct(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), construct);
+    return;
+  }
+  if (object->kind != ObjectKind::Struct) return Store(object, ValueOfConstruct(construct), range);
+  if (constructor->isCopyOrMoveConstructor() && !constructor->isUserProvided())
+    return Copy(object, Place(construct->getArg(0)), range);
+  if (constructor->isDefaultConstructor() && constructor->isTrivial()) {
+    if (construct->requiresZeroInitialization()) Zero(object, range);
+    return;
+  }
+  if (construct->requiresZeroInitialization()) Zero(object, range);
+  std::vector<const clang::Expr*> arguments(construct->arg_begin(), construct->arg_end());
+  Inline(constructor, object, arguments, range);
+}
+
+void Lowering::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda) {
+  const clang::CXXRecordDecl* record = lambda->getLambdaClass();
+  auto field = record->field_begin();
+  auto init = lambda->capture_init_begin();
+  for (const clang::LambdaCapture& capture : lambda->captures()) {
+    (void)capture;
+    size_t n = field->getFieldIndex();
+    QualType type = field->getType();
+    if (type->isReferenceType() || BufferOf(type)) {
+      object->members[n] = Place(*init);
+    } else if (type->isPointerType()) {
+      object->members[n] = Pointee(*init);  // this
+    } else {
+      if (object->members[n] == nullptr) object->members[n] = NewObject(type, {}, lambda->getSourceRange());
+      Initialise(object->members[n], *init);
+    }
+    ++field;
+    ++init;
+  }
+}
+
+/// An expression whose value nobody uses.
+void Lowering::Effect(const clang::Expr* e) {
+  e = e->IgnoreParens();
+  SetPlace(e->getSourceRange());
+  if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return Effect(full->getSubExpr());
+  if (const auto* temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(e))
+    return Effect(temporary->getSubExpr());
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
+    if (cast->getCastKind() == clang::CK_ToVoid) return Effect(cast->getSubExpr());
+  }
+  if (AssertOf(e)) return;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e)) {
+    Call(call);
+    return;
+  }
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(e)) {
+    ir::Value condition = Condition(choice->getCond());
+    return ssa_.If(
+        condition, [&] { Effect(choice->getTrueExpr()); }, [&] { Effect(choice->getFalseExpr()); });
+  }
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e)) {
+    if (binary->getOpcode() == clang::BO_Comma) {
+      Effect(binary->getLHS());
+      return Effect(binary->getRHS());
+    }
+  }
+  if (llvm::isa<clang::CXXThrowExpr>(e))
+    Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  if (llvm::isa<clang::CXXDeleteExpr>(e))
+    Refuse(e, "a kernel has no 'delete'", "use local arrays and buffers");
+  if (e->getType()->isVoidType()) Refuse(e, "kernels do not have this kind of expression");
+  if (e->isGLValue()) {
+    Place(e);
+  } else if (RegisterType(e->getType())) {
+    ValueOf(e);
+  } else {
+    Temporary(e);
+  }
+}
+
+}  // namespace adc::frontend

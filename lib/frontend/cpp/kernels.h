@@ -1,0 +1,17 @@
+#pragma once
+// The kernels of a file that Clang has read.
+
+#include <clang/AST/ASTContext.h>
+
+#include "diag/diagnostics.h"
+#include "frontend/cpp/places.h"
+#include "ir/module.h"
+
+namespace adc::frontend {
+
+/// Appends every function behind ADC_KERNEL to `module`, in the order of the file, and the functions with
+/// derivatives of their own that they call. What cannot be lowered is reported.
+void LowerKernels(clang::ASTContext& context, ir::Module& module, Places& places,
+                  diag::Diagnostics& diagnostics);
+
+}  // namespace adc::frontend

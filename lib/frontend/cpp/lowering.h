@@ -1,0 +1,237 @@
+#pragma once
+// One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
+// objects.cpp (what a name stands for), expressions.cpp, calls.cpp, contract.cpp (the names of
+// adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp, loops.cpp.
+//
+// Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
+// the kernel, and the next one is tried.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "diag/diagnostics.h"
+#include "frontend/cpp/object.h"
+#include "frontend/cpp/places.h"
+#include "frontend/cpp/ssa.h"
+
+namespace adc::frontend {
+
+/// A construct that has no lowering, already reported.
+struct Refusal {};
+
+/// Attributes of a parameter: what adc::diff and the others around its type say.
+struct Marks {
+  bool diff = false, readonly = false, writeonce = false, alias = false;
+};
+
+/// What all kernels of a file share.
+struct Shared {
+  clang::ASTContext& context;
+  ir::Module& module;
+  Places& places;
+  diag::Diagnostics& diagnostics;
+  /// Functions that name their derivative (ADC_DERIVATIVE), and those that are derivatives.
+  std::map<const clang::FunctionDecl*, const clang::FunctionDecl*> derivatives = {};
+  std::map<const clang::FunctionDecl*, StringId> functions = {};  ///< those that are in the module
+  std::map<const clang::VarDecl*, uint32_t> constants = {};       ///< arrays that are in the module
+};
+
+/// What a call gives: a number, vector or matrix, or an object, or nothing.
+struct Given {
+  ir::Value value = {};
+  ObjectPtr object = {};
+};
+
+class Lowering {
+ public:
+  Lowering(Shared& shared, ir::Function& function);
+
+  /// Parameters and body of a kernel.
+  void Kernel(const clang::FunctionDecl* declaration);
+  /// Those of a function that calls are made to.
+  void NamedFunction(const clang::FunctionDecl* declaration);
+  std::unique_ptr<ir::Function> Finish() { return ssa_.Finish(); }
+
+ private:
+  // ---- Control: what a jump forward goes to, and what stands between.
+  struct Boundary {
+    bool is_loop = false;
+    std::set<Slot> jumped = {};  ///< flags of the targets of jumps that go across it
+  };
+  struct Frame {
+    const clang::FunctionDecl* function = nullptr;
+    clang::SourceRange call;
+    std::map<const clang::ValueDecl*, ObjectPtr> variables = {};
+    ObjectPtr self = {};
+    ObjectPtr result = {};  ///< of a value
+    bool gives_reference = false;
+    Slot returned = 0;  ///< whether a `return` across a boundary has run
+    size_t first_boundary = 0;
+  };
+  /// Statements that follow one another up to the end of a region.
+  struct Rest {
+    llvm::ArrayRef<const clang::Stmt*> statements;
+    const Rest* next = nullptr;
+  };
+
+  [[noreturn]] void Refuse(clang::SourceRange range, std::string text, std::string help = {});
+  [[noreturn]] void Refuse(const clang::Stmt* at, std::string text, std::string help = {}) {
+    Refuse(at->getSourceRange(), std::move(text), std::move(help));
+  }
+  void SetPlace(clang::SourceRange range);
+  void CheckSize(clang::SourceRange range);
+  std::string Spell(clang::QualType type) const;
+
+  // ---- Types and objects (objects.cpp)
+  std::optional<ir::Type> RegisterType(clang::QualType type) const;
+  ir::Type NeedRegister(clang::QualType type, clang::SourceRange range);
+  std::optional<ir::Type> ScalarOf(clang::QualType type) const;
+  clang::QualType Unmarked(clang::QualType type, Marks* marks = nullptr) const;
+  struct BufferType {
+    clang::QualType element;
+    uint32_t rank = 0;
+  };
+  std::optional<BufferType> BufferOf(clang::QualType type) const;
+  const clang::CXXRecordDecl* RecordOf(clang::QualType type) const;
+  bool ArrayOf(clang::QualType type, clang::QualType* element, uint64_t* count) const;
+  std::vector<clang::QualType> MembersOf(const clang::CXXRecordDecl* record, clang::SourceRange range);
+  uint64_t ScalarCount(clang::QualType type, clang::SourceRange range, std::optional<ir::Scalar>* scalar);
+  void LeafTypes(clang::QualType type, uint64_t count, clang::SourceRange range,
+                 std::vector<std::pair<ir::Type, uint64_t>>* leaves);
+
+  ObjectPtr NewObject(clang::QualType type, std::string_view name, clang::SourceRange range);
+  ObjectPtr NewSlot(ir::Type type, clang::QualType cpp, std::string_view name);
+  ObjectPtr View(clang::QualType type, Storage storage, clang::SourceRange range);
+  ObjectPtr Member(const ObjectPtr& object, const clang::FieldDecl* field, clang::SourceRange range);
+  ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, clang::SourceRange range);
+  ObjectPtr Element(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
+  ObjectPtr ComponentOf(const ObjectPtr& object, ir::Value at, clang::QualType type);
+  ObjectPtr BufferElement(const ObjectPtr& buffer, std::vector<ir::Value> indices, clang::SourceRange range);
+  ir::Value Load(const ObjectPtr& object, clang::SourceRange range);
+  void Store(const ObjectPtr& object, ir::Value value, clang::SourceRange range);
+  void Copy(const ObjectPtr& to, const ObjectPtr& from, clang::SourceRange range);
+  void Zero(const ObjectPtr& object, clang::SourceRange range);
+  ir::Value ZeroOf(ir::Type type);
+  ir::Value Index(ir::Value value);
+  ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
+  ObjectPtr FromConstant(const clang::APValue& value, clang::QualType type, clang::SourceRange range);
+  std::optional<ir::Value> ConstantValue(const clang::APValue& value, clang::QualType type);
+  std::optional<ir::Value> ConstantValue(const clang::APValue& value, ir::Type type);
+  std::optional<ir::Value> TryConstant(const clang::Expr* expression);
+
+  // ---- Expressions
+  ir::Value ValueOf(const clang::Expr* expression);
+  ir::Value ComputedValue(const clang::Expr* expression);
+  ObjectPtr Place(const clang::Expr* expression);
+  void Initialise(const ObjectPtr& object, const clang::Expr* expression);
+  void Effect(const clang::Expr* expression);
+  ir::Value Condition(const clang::Expr* expression);
+  ir::Value ValueOfCast(const clang::CastExpr* cast);
+  ir::Value Convert(ir::Value value, ir::Type to);
+  ir::Value ValueOfUnary(const clang::UnaryOperator* unary);
+  ir::Value ValueOfBinary(const clang::BinaryOperator* binary);
+  ir::Value Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at);
+  ir::Value ValueOfConstruct(const clang::CXXConstructExpr* construct);
+  ObjectPtr PlaceOfVariable(const clang::DeclRefExpr* reference);
+  ObjectPtr PlaceOfGlobal(const clang::VarDecl* variable, clang::SourceRange range);
+  ObjectPtr PlaceOfMember(const clang::MemberExpr* member);
+  ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
+  ObjectPtr PlaceOfAssignment(const clang::BinaryOperator* assignment);
+  ObjectPtr Pointee(const clang::Expr* pointer);
+  [[noreturn]] void RefusePointer(const clang::Expr* pointer);
+  void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
+  void InitialiseArray(const ObjectPtr& object, const clang::Expr* expression);
+  void Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct);
+  void MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda);
+
+  // ---- Calls
+  Given Call(const clang::CallExpr* call);
+  Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
+               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call);
+  void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
+  Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
+  const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, clang::SourceRange call);
+  Given CallFunction(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+                     clang::SourceRange call);
+  std::optional<Given> CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
+                                    llvm::ArrayRef<const clang::Expr*> arguments);
+  std::optional<Given> CallMember(const clang::CallExpr* call, const clang::CXXMethodDecl* method,
+                                  const clang::Expr* object, llvm::ArrayRef<const clang::Expr*> arguments);
+  std::optional<Given> CallOperator(const clang::FunctionDecl* function,
+                                    llvm::ArrayRef<const clang::Expr*> arguments, const clang::Expr* at);
+  std::optional<Given> CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
+                                   llvm::ArrayRef<const clang::Expr*> arguments);
+  void Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  Given Atomic(ir::Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  bool AssertOf(const clang::Expr* expression);
+  ir::Value RoundAway(ir::Value a);
+
+  // ---- Statements
+  void Run(const Rest* rest);
+  void RunIf(const clang::IfStmt* branch, const Rest* tail);
+  void RunSwitch(const clang::SwitchStmt* choice, const Rest* tail);
+  void RunAcross(bool is_loop, const std::function<void()>& inner, const Rest* tail);
+  void Statement(const clang::Stmt* statement);
+  void Declare(const clang::Decl* declaration);
+  void DeclareVariable(const clang::VarDecl* variable);
+  void Return(const clang::ReturnStmt* statement);
+  void Jump(Slot flag, size_t first_boundary);
+  bool ReturnIsForward() const;
+  bool BreaksSwitch() const;
+  bool MayJump(const clang::Stmt* statement) const;
+
+  // ---- Loops
+  struct Counted;
+  void Loop(const clang::Stmt* statement);
+  void ForLoop(const clang::ForStmt* loop);
+  bool TryCounted(const clang::ForStmt* loop, Counted* counted);
+  bool RunCounted(const clang::ForStmt* loop, const Counted& counted);
+  std::optional<ir::Value> OneMore(ir::Value v);
+  std::optional<ir::Value> AsSigned(ir::Value v, bool may_bound);
+  void WhileForm(const clang::VarDecl* variable, const clang::Expr* condition, const clang::Expr* step,
+                 const clang::Stmt* body, const clang::Stmt* at);
+  void DoLoop(const clang::DoStmt* loop);
+  void RangeLoop(const clang::CXXForRangeStmt* loop);
+  void LoopBody(const clang::Stmt* body);
+  void FinishLoop(ir::Inst inst, int64_t checkpoint, const clang::Stmt* at);
+  void LeaveLoop(bool breaks, const clang::Stmt* at);
+
+  struct OpenLoop {
+    std::function<void()> at_continue, at_break;  ///< run before the iteration, or the loop, ends
+    int64_t checkpoint = -1;
+    const clang::Stmt* statement = nullptr;
+  };
+  struct OpenSwitch {
+    Slot left;
+    size_t first_boundary, loops;
+  };
+
+  Shared& shared_;
+  clang::ASTContext& context_;
+  ir::Module& module_;
+  ir::Function& function_;
+  Ssa ssa_;
+  Frame* frame_ = nullptr;
+  std::vector<Frame*> frames_;
+  std::vector<Boundary> boundaries_;
+  std::vector<OpenLoop> loops_;              ///< of this frame
+  std::vector<OpenSwitch> switches_;         ///< of this frame
+  std::set<ir::Value> indices_;              ///< of loops that count up to a bound
+  std::set<const clang::Stmt*> uncounted_;   ///< `for` loops that turned out to be none of the IR's
+  std::map<ir::Value, bool> array_outside_;  ///< local arrays made outside of a parallel
+  bool in_parallel_ = false;
+};
+
+/// Whether the record is the template `name` of namespace adc; its arguments.
+const clang::ClassTemplateSpecializationDecl* ContractTemplate(clang::QualType type, llvm::StringRef name);
+bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
+
+}  // namespace adc::frontend

@@ -1,0 +1,52 @@
+#pragma once
+// What a C++ expression that names something names: a variable, a part of one, an element of a buffer.
+// Objects exist while a kernel is lowered; what is left of them in the IR is values and accesses.
+
+#include <clang/AST/Type.h>
+
+#include <memory>
+#include <vector>
+
+#include "frontend/cpp/ssa.h"
+
+namespace adc::frontend {
+
+struct Object;
+using ObjectPtr = std::shared_ptr<Object>;
+
+enum class ObjectKind : uint8_t {
+  Slot,       ///< a number, vector or matrix in a register
+  Cell,       ///< one that is an element of a buffer or of a local array
+  Spread,     ///< a vector or matrix in memory whose elements are scalars: neighbours along the last axis
+  Component,  ///< component or row `at` of `of`
+  Struct,     ///< bases, then fields
+  Array,      ///< elements that an index chooses
+  Buffer,     ///< a parameter: memory with extents
+};
+
+/// Where the elements of an array lie: in local arrays, one for each number, vector or matrix of an element,
+/// at `flat`; or in a buffer whose last axis runs over the scalars of a struct, from `flat` on.
+struct Storage {
+  std::vector<ir::Value> bases;
+  std::vector<ir::Value> indices;  ///< of the buffer, without the last
+  ir::Value flat;                  ///< invalid: 0
+  bool in_buffer = false;
+};
+
+struct Object {
+  ObjectKind kind = ObjectKind::Slot;
+  clang::QualType type;
+  ir::Type register_type;  ///< of Slot, Cell, Spread and Component
+  Slot slot = 0;
+  ir::Value base;                  ///< Cell, Spread, Buffer
+  std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first scalar
+  ObjectPtr of;                    ///< Component
+  ir::Value at;
+  std::vector<ObjectPtr> members;  ///< Struct
+  Storage storage;                 ///< Array
+  clang::QualType element;         ///< Array, Buffer
+  uint64_t count = 0;              ///< Array; Buffer: rank
+  bool by_scalars = false;         ///< Buffer: of structs, with an axis more
+};
+
+}  // namespace adc::frontend

@@ -1,0 +1,686 @@
+// Objects: what names stand for, and how they are read and written.
+//
+// A variable of a class is a tree whose leaves are numbers, vectors and matrices. A leaf is a slot, which
+// becomes values, or an element of memory. An array of structs is a local array for each leaf of its element;
+// a buffer of structs has the scalars of the struct on an axis of its own, which is how C++ lays them out.
+
+#include <clang/AST/DeclTemplate.h>
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Op;
+using ir::Scalar;
+using ir::Type;
+using ir::Value;
+
+bool InNamespace(const clang::Decl* declaration, llvm::StringRef name) {
+  const clang::DeclContext* context = declaration->getDeclContext()->getEnclosingNamespaceContext();
+  while (context != nullptr && context->isNamespace()) {
+    const auto* space = llvm::cast<clang::NamespaceDecl>(context);
+    const clang::DeclContext* parent = space->getParent();
+    if (space->getName() == name && parent->getRedeclContext()->isTranslationUnit()) return true;
+    context = parent;
+  }
+  return false;
+}
+
+const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name) {
+  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  const auto* made = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
+  if (made == nullptr || made->getName() != name || !InNamespace(made, "adc")) return nullptr;
+  return made;
+}
+
+namespace {
+
+QualType TypeArgument(const clang::ClassTemplateSpecializationDecl* made, unsigned n) {
+  return made->getTemplateArgs()[n].getAsType();
+}
+
+uint32_t NumberArgument(const clang::ClassTemplateSpecializationDecl* made, unsigned n) {
+  return static_cast<uint32_t>(made->getTemplateArgs()[n].getAsIntegral().getExtValue());
+}
+
+}  // namespace
+
+std::string Lowering::Spell(QualType type) const {
+  return type.getUnqualifiedType().getAsString(context_.getPrintingPolicy());
+}
+
+// ---- Types
+
+std::optional<Type> Lowering::ScalarOf(QualType type) const {
+  type = type.getCanonicalType().getUnqualifiedType();
+  if (const auto* enumeration = type->getAs<clang::EnumType>())
+    return ScalarOf(enumeration->getDecl()->getIntegerType());
+  if (type->isBooleanType()) return ir::kI1;
+  if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) return ir::kF32;
+  if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) return ir::kF64;
+  if (!type->isIntegerType() || type->isBitIntType()) return std::nullopt;
+  bool is_signed = type->isSignedIntegerType();
+  switch (context_.getTypeSize(type)) {
+    case 8:
+      return Type::Of(is_signed ? Scalar::I8 : Scalar::U8);
+    case 16:
+      return Type::Of(is_signed ? Scalar::I16 : Scalar::U16);
+    case 32:
+      return Type::Of(is_signed ? Scalar::I32 : Scalar::U32);
+    case 64:
+      return Type::Of(is_signed ? Scalar::I64 : Scalar::U64);
+    default:
+      return std::nullopt;
+  }
+}
+
+QualType Lowering::Unmarked(QualType type, Marks* marks) const {
+  Marks none;
+  Marks& to = marks == nullptr ? none : *marks;
+  for (;;) {
+    type = type.getNonReferenceType();
+    const std::pair<const char*, bool*> names[] = {{"diff", &to.diff},
+                                                   {"readonly", &to.readonly},
+                                                   {"writeonce", &to.writeonce},
+                                                   {"alias", &to.alias},
+                                                   {"marked", nullptr}};
+    const clang::ClassTemplateSpecializationDecl* made = nullptr;
+    for (const auto& [name, mark] : names) {
+      made = ContractTemplate(type, name);
+      if (made == nullptr) continue;
+      if (mark != nullptr) *mark = true;
+      break;
+    }
+    if (made == nullptr) return type;
+    type = TypeArgument(made, 0);
+  }
+}
+
+std::optional<Type> Lowering::RegisterType(QualType type) const {
+  type = Unmarked(type);
+  if (std::optional<Type> scalar = ScalarOf(type)) return scalar;
+  if (const auto* made = ContractTemplate(type, "vec")) {
+    std::optional<Type> scalar = ScalarOf(TypeArgument(made, 0));
+    uint32_t n = NumberArgument(made, 1);
+    if (!scalar || n < 2 || n > ir::kMaxVector) return std::nullopt;
+    return Type::Vec(scalar->scalar, n);
+  }
+  if (const auto* made = ContractTemplate(type, "mat")) {
+    std::optional<Type> scalar = ScalarOf(TypeArgument(made, 0));
+    uint32_t r = NumberArgument(made, 1), c = NumberArgument(made, 2);
+    if (!scalar || r < 2 || c < 2 || r > ir::kMaxVector || c > ir::kMaxVector) return std::nullopt;
+    return Type::Mat(scalar->scalar, r, c);
+  }
+  return std::nullopt;
+}
+
+Type Lowering::NeedRegister(QualType type, SourceRange range) {
+  if (std::optional<Type> found = RegisterType(type)) return *found;
+  std::string help;
+  if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
+  if (type->isAnyPointerType()) help = "use a reference, an array, or adc::buffer";
+  Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
+}
+
+std::optional<Lowering::BufferType> Lowering::BufferOf(QualType type) const {
+  const auto* made = ContractTemplate(Unmarked(type), "buffer");
+  if (made == nullptr) return std::nullopt;
+  return BufferType{TypeArgument(made, 0), NumberArgument(made, 1)};
+}
+
+const clang::CXXRecordDecl* Lowering::RecordOf(QualType type) const {
+  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record == nullptr ? nullptr : record->getDefinition();
+}
+
+bool Lowering::ArrayOf(QualType type, QualType* element, uint64_t* count) const {
+  const auto* array = context_.getAsConstantArrayType(type.getNonReferenceType());
+  if (array == nullptr) return false;
+  *element = array->getElementType();
+  *count = array->getSize().getZExtValue();
+  return true;
+}
+
+/// Types of bases, then of fields.
+std::vector<QualType> Lowering::MembersOf(const clang::CXXRecordDecl* record, SourceRange range) {
+  std::string name = "'" + record->getNameAsString() + "'";
+  if (record->isUnion()) Refuse(range, "a kernel has no unions", "use std::bit_cast, or a struct");
+  if (record->isPolymorphic() || record->getNumVBases() != 0)
+    Refuse(range, name + " has virtual functions or bases", "use a template, or an enumeration and a switch");
+  if (!record->hasTrivialDestructor())
+    Refuse(range, name + " has a destructor that runs code", "leave it out of the kernel");
+  std::vector<QualType> members;
+  for (const clang::CXXBaseSpecifier& base : record->bases()) members.push_back(base.getType());
+  for (const clang::FieldDecl* field : record->fields()) {
+    if (field->isBitField())
+      Refuse(range, name + " has a bit-field, '" + field->getNameAsString() + "'", "use shifts and masks");
+    members.push_back(field->getType());
+  }
+  return members;
+}
+
+uint64_t Lowering::ScalarCount(QualType type, SourceRange range, std::optional<Scalar>* scalar) {
+  QualType element;
+  uint64_t count = 0;
+  if (ArrayOf(type, &element, &count)) return count * ScalarCount(element, range, scalar);
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    if (scalar->has_value() && **scalar != leaf->scalar)
+      Refuse(range, "a struct in a buffer has numbers of one type",
+             "make several buffers of it, one for each type");
+    *scalar = leaf->scalar;
+    return leaf->Components();
+  }
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record == nullptr) Refuse(range, "a buffer cannot have elements of type '" + Spell(type) + "'");
+  for (QualType member : MembersOf(record, range)) count += ScalarCount(member, range, scalar);
+  return count;
+}
+
+void Lowering::LeafTypes(QualType type, uint64_t count, SourceRange range,
+                         std::vector<std::pair<Type, uint64_t>>* leaves) {
+  QualType element;
+  uint64_t inner = 0;
+  if (ArrayOf(type, &element, &inner)) return LeafTypes(element, count * inner, range, leaves);
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record == nullptr || RegisterType(type)) {
+    leaves->emplace_back(NeedRegister(type, range), count);
+    return;
+  }
+  for (QualType member : MembersOf(record, range)) LeafTypes(member, count, range, leaves);
+}
+
+// ---- Objects
+
+ObjectPtr Lowering::NewSlot(Type type, QualType cpp, std::string_view name) {
+  auto object = std::make_shared<Object>();
+  object->kind = ObjectKind::Slot;
+  object->type = cpp;
+  object->register_type = type;
+  object->slot = ssa_.NewSlot(type, name);
+  return object;
+}
+
+ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange range) {
+  type = type.getNonReferenceType();
+  if (std::optional<Type> leaf = RegisterType(type)) return NewSlot(*leaf, type, name);
+  QualType element;
+  uint64_t count = 0;
+  auto object = std::make_shared<Object>();
+  object->type = type;
+  if (ArrayOf(type, &element, &count)) {
+    object->kind = ObjectKind::Array;
+    object->element = element;
+    object->count = count;
+    std::vector<std::pair<Type, uint64_t>> leaves;
+    LeafTypes(type, 1, range, &leaves);
+    for (auto [leaf, length] : leaves) {
+      if (length == 0 || length > (1u << 20))
+        Refuse(range, "an array of " + std::to_string(length) + " elements in a kernel", "use a buffer");
+      Value base = ssa_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
+      if (!name.empty()) ssa_.Name(base, name);
+      array_outside_[base] = !in_parallel_;
+      object->storage.bases.push_back(base);
+    }
+    return object;
+  }
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record == nullptr) NeedRegister(type, range);
+  if (BufferOf(type))
+    Refuse(range, "a buffer that is no parameter", "pass it as a parameter, or bind a reference to it");
+  object->kind = ObjectKind::Struct;
+  std::vector<QualType> types = MembersOf(record, range);
+  size_t bases = record->getNumBases();
+  auto field = record->field_begin();
+  for (size_t n = 0; n < types.size(); ++n) {
+    std::string member(name);
+    if (n >= bases) {
+      if (!member.empty()) member += ".";
+      member += (*field)->getName().str();
+      if (!name.empty() && (*field)->getName().empty()) member.clear();
+      ++field;
+    }
+    // References, buffers and closures are bound when they are initialised.
+    bool bound = types[n]->isReferenceType() || BufferOf(types[n]).has_value() ||
+                 (record->isLambda() && types[n]->isPointerType());
+    object->members.push_back(bound ? nullptr
+                                    : NewObject(types[n], name.empty() ? std::string_view() : member, range));
+  }
+  return object;
+}
+
+/// The object of this type in storage.
+ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
+  auto object = std::make_shared<Object>();
+  object->type = type;
+  QualType element;
+  uint64_t count = 0;
+  if (ArrayOf(type, &element, &count)) {
+    object->kind = ObjectKind::Array;
+    object->element = element;
+    object->count = count;
+    object->storage = std::move(storage);
+    return object;
+  }
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    object->register_type = *leaf;
+    object->base = storage.bases[0];
+    object->kind = storage.in_buffer && !leaf->IsScalar() ? ObjectKind::Spread : ObjectKind::Cell;
+    object->indices = storage.indices;
+    object->indices.push_back(storage.flat.Valid() ? storage.flat : ssa_.builder().I32(0));
+    return object;
+  }
+  object->kind = ObjectKind::Struct;
+  size_t first_base = 0;
+  Value offset = storage.flat;
+  for (QualType member : MembersOf(RecordOf(type), range)) {
+    Storage part = storage;
+    if (storage.in_buffer) {
+      part.flat = offset;
+      std::optional<Scalar> scalar;
+      Value more = ssa_.builder().I32(static_cast<int32_t>(ScalarCount(member, range, &scalar)));
+      offset = offset.Valid() ? ssa_.Make(Op::Add, {offset, Convert(more, ssa_.TypeOf(offset))}) : more;
+    } else {
+      std::vector<std::pair<Type, uint64_t>> leaves;
+      LeafTypes(member, 1, range, &leaves);
+      auto first = storage.bases.begin() + static_cast<ptrdiff_t>(first_base);
+      part.bases.assign(first, first + static_cast<ptrdiff_t>(leaves.size()));
+      first_base += leaves.size();
+    }
+    object->members.push_back(View(member, std::move(part), range));
+  }
+  return object;
+}
+
+ObjectPtr Lowering::Member(const ObjectPtr& object, const clang::FieldDecl* field, SourceRange range) {
+  if (object->kind != ObjectKind::Struct)
+    Refuse(range, "'" + field->getNameAsString() + "' of a class that kernels do not see into");
+  const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+  size_t position = record->getNumBases() + field->getFieldIndex();
+  ObjectPtr member = position < object->members.size() ? object->members[position] : nullptr;
+  if (member == nullptr) Refuse(range, "'" + field->getNameAsString() + "' is read before it is bound");
+  return member;
+}
+
+ObjectPtr Lowering::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, SourceRange range) {
+  if (object->kind != ObjectKind::Struct) return object;
+  const clang::CXXRecordDecl* record = RecordOf(object->type);
+  size_t position = 0;
+  for (const clang::CXXBaseSpecifier& one : record->bases()) {
+    const clang::CXXRecordDecl* found = RecordOf(one.getType());
+    if (found == base->getDefinition()) return object->members[position];
+    if (found->isDerivedFrom(base)) return BaseOf(object->members[position], base, range);
+    ++position;
+  }
+  Refuse(range, "a base class that is not found");
+}
+
+/// An index as the IR takes one.
+Value Lowering::Index(Value value) {
+  Type type = ssa_.TypeOf(value);
+  if (type.IsIndex()) return value;
+  bool wide = type.scalar == Scalar::U32 || type.scalar == Scalar::U64;
+  return ssa_.Cast(value, wide ? ir::kI64 : ir::kI32);
+}
+
+ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange range) {
+  index = Index(index);
+  Storage storage = array->storage;
+  auto one_type = [&](Value& a, Value& b) {
+    if (ssa_.TypeOf(a) == ssa_.TypeOf(b)) return;
+    a = ssa_.Cast(a, ir::kI64);
+    b = ssa_.Cast(b, ir::kI64);
+  };
+  auto times = [&](Value a, uint64_t n) {
+    if (n == 1) return a;
+    return ssa_.Make(Op::Mul, {a, ssa_.builder().Int(ssa_.TypeOf(a), static_cast<int64_t>(n))});
+  };
+  Value step = index;
+  Value first = storage.flat;
+  if (storage.in_buffer) {
+    std::optional<Scalar> scalar;
+    step = times(index, ScalarCount(array->element, range, &scalar));
+  } else if (first.Valid()) {
+    first = times(first, array->count);
+  }
+  if (first.Valid()) {
+    one_type(first, step);
+    step = ssa_.Make(Op::Add, {first, step});
+  }
+  storage.flat = step;
+  return View(array->element, std::move(storage), range);
+}
+
+ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type) {
+  auto component = std::make_shared<Object>();
+  Type of = object->register_type;
+  component->kind = ObjectKind::Component;
+  component->type = type;
+  component->register_type = of.IsMat() ? Type::Vec(of.scalar, of.columns) : of.ScalarType();
+  component->of = object;
+  component->at = Index(at);
+  return component;
+}
+
+ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
+  for (Value& index : indices) index = Index(index);
+  if (buffer->by_scalars) {
+    Storage storage;
+    storage.bases = {buffer->base};
+    storage.indices = std::move(indices);
+    storage.in_buffer = true;
+    return View(buffer->element, std::move(storage), range);
+  }
+  auto cell = std::make_shared<Object>();
+  cell->kind = ObjectKind::Cell;
+  cell->type = buffer->element;
+  cell->register_type = *RegisterType(buffer->element);
+  cell->base = buffer->base;
+  cell->indices = std::move(indices);
+  return cell;
+}
+
+Value Lowering::ZeroOf(Type type) {
+  Value zero = ssa_.builder().Zero(type.ScalarType());
+  if (type.IsScalar()) return zero;
+  std::vector<Value> zeros(type.Components(), zero);
+  return function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+}
+
+namespace {
+
+/// Position of a component of memory, where it is known.
+std::optional<uint32_t> KnownComponent(const ir::Function& function, const Object& component) {
+  std::optional<int64_t> at = function.IntegerConstant(component.at);
+  if (!at || *at < 0) return std::nullopt;
+  const Object& of = *component.of;
+  if (of.kind == ObjectKind::Component) {
+    std::optional<uint32_t> row = KnownComponent(function, of);
+    if (!row || *at >= of.register_type.rows) return std::nullopt;
+    return *row * of.register_type.rows + static_cast<uint32_t>(*at);
+  }
+  uint32_t extent = of.register_type.rows;
+  if (*at >= extent) return std::nullopt;
+  return static_cast<uint32_t>(*at);
+}
+
+/// The vector or matrix that a component is of, in the end.
+const Object& WholeOf(const Object& object) {
+  return object.kind == ObjectKind::Component ? WholeOf(*object.of) : object;
+}
+
+}  // namespace
+
+Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
+  SetPlace(range);
+  switch (object->kind) {
+    case ObjectKind::Slot:
+      return ssa_.Get(object->slot);
+    case ObjectKind::Cell: {
+      auto outside = array_outside_.find(object->base);
+      if (outside != array_outside_.end() && outside->second && in_parallel_)
+        Refuse(range, "an array that is declared outside of adc::parallel is used inside of it",
+               "declare it inside, make it constexpr, or pass a buffer");
+      return ssa_.builder().Load(object->base, object->indices);
+    }
+    case ObjectKind::Spread: {
+      std::vector<Value> parts;
+      std::vector<Value> indices = object->indices;
+      Value first = indices.back();
+      Type type = object->register_type;
+      for (uint32_t n = 0; n < type.Components(); ++n) {
+        Value more = ssa_.builder().Int(ssa_.TypeOf(first), n);
+        indices.back() = n == 0 ? first : ssa_.Make(Op::Add, {first, more});
+        parts.push_back(ssa_.builder().Load(object->base, indices));
+      }
+      return function_.Result(
+          ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+    }
+    case ObjectKind::Component: {
+      const Object& whole = WholeOf(*object);
+      std::optional<uint32_t> known = KnownComponent(function_, *object);
+      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
+        return ssa_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
+      if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
+        if (object->of->kind == ObjectKind::Component) {
+          Value matrix = Load(object->of->of, range);
+          return ssa_.Make(Op::MatGet, {matrix, object->of->at, object->at});
+        }
+        return ssa_.Make(Op::VecGet, {Load(object->of, range), object->at});
+      }
+      // A row.
+      Value matrix = Load(object->of, range);
+      std::vector<Value> parts;
+      Type type = object->register_type;
+      for (uint32_t n = 0; n < type.rows; ++n)
+        parts.push_back(
+            ssa_.Make(Op::MatGet, {matrix, object->at, ssa_.builder().I32(static_cast<int32_t>(n))}));
+      return function_.Result(ssa_.builder().Create(Op::VecMake, parts, {&type, 1}));
+    }
+    case ObjectKind::Struct:
+    case ObjectKind::Array:
+    case ObjectKind::Buffer:
+      break;
+  }
+  Refuse(range, "a value of type '" + Spell(object->type) + "' cannot stand here");
+}
+
+void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
+  SetPlace(range);
+  Type type = object->register_type;
+  auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
+    ssa_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
+  };
+  switch (object->kind) {
+    case ObjectKind::Slot:
+      return ssa_.Set(object->slot, value);
+    case ObjectKind::Cell: {
+      auto outside = array_outside_.find(object->base);
+      if (outside != array_outside_.end() && outside->second && in_parallel_)
+        Refuse(range, "an array that is declared outside of adc::parallel is assigned inside of it",
+               "declare it inside, or pass a buffer");
+      if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
+      return store(object->indices, value, ir::kNoAttr);
+    }
+    case ObjectKind::Spread: {
+      std::vector<Value> indices = object->indices;
+      Value first = indices.back();
+      for (uint32_t n = 0; n < type.Components(); ++n) {
+        indices.back() =
+            n == 0 ? first : ssa_.Make(Op::Add, {first, ssa_.builder().Int(ssa_.TypeOf(first), n)});
+        auto component = [&](uint32_t k) { return ssa_.builder().I32(static_cast<int32_t>(k)); };
+        Value part =
+            type.IsVec()
+                ? ssa_.Make(Op::VecGet, {value, component(n)})
+                : ssa_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
+        store(indices, part, ir::kNoAttr);
+      }
+      return;
+    }
+    case ObjectKind::Component:
+      break;
+    case ObjectKind::Struct:
+    case ObjectKind::Array:
+    case ObjectKind::Buffer:
+      Refuse(range, "a value of type '" + Spell(object->type) + "' cannot be assigned here");
+  }
+  const Object& whole = WholeOf(*object);
+  std::optional<uint32_t> known = KnownComponent(function_, *object);
+  if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
+    ssa_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
+    return;
+  }
+  Value before = Load(object->of, range);
+  Type of = object->of->register_type;
+  if (of.IsVec()) return Store(object->of, ssa_.Make(Op::VecSet, {before, object->at, value}), range);
+  // A row of a matrix: the matrix with every component chosen.
+  std::vector<Value> parts;
+  std::optional<int64_t> row = function_.IntegerConstant(object->at);
+  auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+  for (uint32_t r = 0; r < of.rows; ++r) {
+    for (uint32_t c = 0; c < of.columns; ++c) {
+      if (row && *row != static_cast<int64_t>(r)) {
+        parts.push_back(ssa_.Make(Op::MatGet, {before, number(r), number(c)}));
+        continue;
+      }
+      Value part = ssa_.Make(Op::VecGet, {value, number(c)});
+      if (!row) {
+        Value here = ssa_.builder().Int(ssa_.TypeOf(object->at), r);
+        part = ssa_.Make(Op::Select, {ssa_.Make(Op::Eq, {object->at, here}), part,
+                                      ssa_.Make(Op::MatGet, {before, number(r), number(c)})});
+      }
+      parts.push_back(part);
+    }
+  }
+  Store(object->of, function_.Result(ssa_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
+}
+
+namespace {
+
+bool IsLeaf(const Object& object) {
+  return object.kind != ObjectKind::Struct && object.kind != ObjectKind::Array &&
+         object.kind != ObjectKind::Buffer;
+}
+
+/// Elements of an array that are copied one by one; longer ones in a loop.
+constexpr uint64_t kCopiedElements = 64;
+
+}  // namespace
+
+void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
+  if (to == from) return;
+  if (IsLeaf(*to)) return Store(to, Load(from, range), range);
+  if (to->kind == ObjectKind::Struct && from->kind == ObjectKind::Struct) {
+    for (size_t n = 0; n < to->members.size(); ++n) {
+      if (to->members[n] == nullptr || from->members[n] == nullptr) {
+        to->members[n] = from->members[n];  // a reference or a buffer
+      } else if (from->members[n]->kind == ObjectKind::Buffer) {
+        to->members[n] = from->members[n];
+      } else {
+        Copy(to->members[n], from->members[n], range);
+      }
+    }
+    return;
+  }
+  if (to->kind == ObjectKind::Array && from->kind == ObjectKind::Array) {
+    if (to->count <= kCopiedElements) {
+      for (uint64_t n = 0; n < to->count; ++n) {
+        Value at = ssa_.builder().I32(static_cast<int32_t>(n));
+        Copy(Element(to, at, range), Element(from, at, range), range);
+      }
+      return;
+    }
+    SetPlace(range);
+    Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(to->count)),
+                               ssa_.builder().I32(1), 0);
+    Copy(Element(to, index, range), Element(from, index, range), range);
+    ssa_.Close();
+    return;
+  }
+  Refuse(range, "a value of type '" + Spell(from->type) + "' cannot be copied");
+}
+
+void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
+  if (object == nullptr) return;
+  SetPlace(range);
+  if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
+  if (object->kind == ObjectKind::Struct) {
+    for (const ObjectPtr& member : object->members) Zero(member, range);
+    return;
+  }
+  if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
+  if (object->count <= kCopiedElements) {
+    for (uint64_t n = 0; n < object->count; ++n)
+      Zero(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), range);
+    return;
+  }
+  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(object->count)),
+                             ssa_.builder().I32(1), 0);
+  Zero(Element(object, index, range), range);
+  ssa_.Close();
+}
+
+/// What an expression gives as an object that lives as long as it is used.
+ObjectPtr Lowering::Temporary(const clang::Expr* expression, std::string_view name) {
+  if (std::optional<Type> type = RegisterType(expression->getType())) {
+    ObjectPtr slot = NewSlot(*type, expression->getType(), name);
+    Store(slot, ValueOf(expression), expression->getSourceRange());
+    return slot;
+  }
+  if (BufferOf(expression->getType())) return Place(expression);
+  ObjectPtr object = NewObject(expression->getType(), name, expression->getSourceRange());
+  Initialise(object, expression);
+  return object;
+}
+
+// ---- Constants that Clang has evaluated
+
+std::optional<Value> Lowering::ConstantValue(const clang::APValue& value, QualType type) {
+  std::optional<Type> leaf = ScalarOf(type);
+  return leaf ? ConstantValue(value, *leaf) : std::nullopt;
+}
+
+std::optional<Value> Lowering::ConstantValue(const clang::APValue& value, Type type) {
+  if (value.isInt()) return ssa_.builder().Int(type, value.getInt().getExtValue());
+  if (!value.isFloat()) return std::nullopt;
+  llvm::APInt bits = value.getFloat().bitcastToAPInt();
+  return ssa_.builder().Bits(type, bits.getZExtValue());
+}
+
+ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, SourceRange range) {
+  ObjectPtr object = NewObject(type, {}, range);
+  std::function<void(const ObjectPtr&, const clang::APValue&, QualType)> fill =
+      [&](const ObjectPtr& to, const clang::APValue& from, QualType of) {
+        QualType element;
+        uint64_t count = 0;
+        if (std::optional<ir::Value> number = ConstantValue(from, of)) return Store(to, *number, range);
+        if (std::optional<Type> leaf = RegisterType(of)) {
+          // adc::vec and adc::mat: fields, or an array of them.
+          std::vector<ir::Value> parts;
+          std::function<void(const clang::APValue&)> collect = [&](const clang::APValue& part) {
+            if (part.isStruct()) {
+              for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
+            } else if (part.isArray()) {
+              for (unsigned n = 0; n < part.getArraySize(); ++n)
+                collect(n < part.getArrayInitializedElts() ? part.getArrayInitializedElt(n)
+                                                           : part.getArrayFiller());
+            } else if (std::optional<ir::Value> one = ConstantValue(part, leaf->ScalarType())) {
+              parts.push_back(*one);
+            }
+          };
+          collect(from);
+          if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
+          return Store(to,
+                       function_.Result(ssa_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
+                                                              parts, {&*leaf, 1})),
+                       range);
+        }
+        if (from.isArray() && ArrayOf(of, &element, &count)) {
+          for (unsigned n = 0; n < from.getArraySize(); ++n)
+            fill(Element(to, ssa_.builder().I32(static_cast<int32_t>(n)), range),
+                 n < from.getArrayInitializedElts() ? from.getArrayInitializedElt(n) : from.getArrayFiller(),
+                 element);
+          return;
+        }
+        const clang::CXXRecordDecl* record = RecordOf(of);
+        if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
+        std::vector<QualType> types = MembersOf(record, range);
+        unsigned bases = record->getNumBases();
+        for (unsigned n = 0; n < types.size(); ++n)
+          fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases), types[n]);
+      };
+  fill(object, value, type);
+  return object;
+}
+
+/// The value of an expression that Clang can evaluate: a number that reads nothing of the kernel.
+std::optional<Value> Lowering::TryConstant(const clang::Expr* expression) {
+  if (!ScalarOf(expression->getType()) || expression->isValueDependent()) return std::nullopt;
+  clang::Expr::EvalResult result;
+  if (!expression->EvaluateAsRValue(result, context_) || result.HasSideEffects) return std::nullopt;
+  return ConstantValue(result.Val, expression->getType());
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,246 @@
+// One run of Clang per file, in this process: its driver finds the system's headers, its messages become
+// ours.
+
+#include "frontend/cpp/read_cpp.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/DiagnosticLex.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/Utils.h>
+#include <clang/Lex/HeaderSearch.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/ArgumentsAdjusters.h>
+#include <clang/Tooling/CompilationDatabase.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/header_text.h"
+#include "frontend/cpp/kernels.h"
+
+namespace adc::frontend {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Where Clang finds adc/kernel.hpp when no -I leads to it.
+constexpr char kHeaderFolder[] = "/adc-headers";
+
+double Seconds(Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// Clang's messages as ours.
+class Messages : public clang::DiagnosticConsumer {
+ public:
+  Messages(diag::SourceManager& sources, diag::Diagnostics& diagnostics)
+      : sources_(sources), diagnostics_(diagnostics) {}
+
+  void BeginSourceFile(const clang::LangOptions& language, const clang::Preprocessor* preprocessor) override {
+    language_ = &language;
+    preprocessor_ = preprocessor;
+  }
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    diag::SourceSpan span;
+    if (info.hasSourceManager() && info.getLocation().isValid() && language_ != nullptr) {
+      if (!places_) places_.emplace(sources_, info.getSourceManager(), *language_);
+      span = places_->Of(info.getLocation());
+    }
+    std::string words = text.str().str();
+    if (level == clang::DiagnosticsEngine::Note) {
+      if (open_) pending_.AddNote(span, words);
+      return;
+    }
+    Flush();
+    if (level == clang::DiagnosticsEngine::Ignored || level == clang::DiagnosticsEngine::Remark) return;
+    bool error = level >= clang::DiagnosticsEngine::Error;
+    pending_ = {error ? diag::Severity::Error : diag::Severity::Warning,
+                error ? diag::E0801 : diag::W0801,
+                span,
+                std::move(words),
+                {},
+                {}};
+    if (info.getID() == clang::diag::err_pp_file_not_found && preprocessor_ != nullptr) {
+      std::string searched;
+      for (const clang::DirectoryLookup& folder : preprocessor_->getHeaderSearchInfo().search_dir_range()) {
+        if (folder.getName() == kHeaderFolder) continue;
+        searched += (searched.empty() ? "" : ", ") +
+                    std::filesystem::path(folder.getName().str()).lexically_normal().string();
+      }
+      pending_.AddHelp("name its folder with -I; these were searched: " + searched);
+    }
+    open_ = true;
+  }
+
+  void Flush() {
+    if (!open_) return;
+    open_ = false;
+    diag::Diagnostic& made =
+        diagnostics_.Add(pending_.severity, pending_.id, pending_.span, std::move(pending_.text));
+    made.notes = std::move(pending_.notes);
+    made.help = std::move(pending_.help);
+  }
+
+ private:
+  diag::SourceManager& sources_;
+  diag::Diagnostics& diagnostics_;
+  const clang::LangOptions* language_ = nullptr;
+  const clang::Preprocessor* preprocessor_ = nullptr;
+  std::optional<Places> places_;
+  diag::Diagnostic pending_;
+  bool open_ = false;
+};
+
+class Headers : public clang::DependencyCollector {
+ public:
+  bool needSystemDependencies() override { return true; }
+  bool sawDependency(llvm::StringRef name, bool, bool, bool is_module, bool missing) override {
+    return !is_module && !missing && !name.starts_with(kHeaderFolder) && !name.starts_with("<");
+  }
+};
+
+struct Job {
+  ir::Module& module;
+  diag::SourceManager& sources;
+  diag::Diagnostics& diagnostics;
+  Messages& messages;
+  Headers& headers;
+  CppTimes& times;
+  Clock::time_point begin;
+};
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  explicit Consumer(Job& job) : job_(job) {}
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    Clock::time_point read = Clock::now();
+    job_.times.clang_seconds += Seconds(read - job_.begin);
+    job_.messages.Flush();
+    if (job_.diagnostics.HasErrors() || context.getDiagnostics().hasErrorOccurred()) return;
+    Places places(job_.sources, context.getSourceManager(), context.getLangOpts());
+    LowerKernels(context, job_.module, places, job_.diagnostics);
+    job_.times.lower_seconds += Seconds(Clock::now() - read);
+  }
+
+ private:
+  Job& job_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  explicit Action(Job& job) : job_(job) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef) override {
+    job_.headers.attachToPreprocessor(compiler.getPreprocessor());
+    return std::make_unique<Consumer>(job_);
+  }
+
+ private:
+  Job& job_;
+};
+
+/// How the file is compiled by those who build it, without its outputs.
+bool TakeCommand(const std::string& folder, const std::string& path, diag::Diagnostics& diagnostics,
+                 std::vector<std::string>* arguments, std::string* directory) {
+  std::string reason;
+  std::unique_ptr<clang::tooling::CompilationDatabase> database =
+      clang::tooling::CompilationDatabase::loadFromDirectory(folder, reason);
+  std::vector<clang::tooling::CompileCommand> commands;
+  if (database != nullptr) commands = database->getCompileCommands(path);
+  if (commands.empty()) {
+    diagnostics
+        .Error(diag::E0801, {},
+               database == nullptr
+                   ? "no compilation database in '" + folder + "'"
+                   : "the compilation database in '" + folder + "' has no command for '" + path + "'")
+        .AddHelp("CMake writes compile_commands.json with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON");
+    return false;
+  }
+  clang::tooling::CompileCommand& command = commands.front();
+  clang::tooling::ArgumentsAdjuster adjust = clang::tooling::combineAdjusters(
+      clang::tooling::getClangStripOutputAdjuster(), clang::tooling::getClangStripDependencyFileAdjuster());
+  std::vector<std::string> words = adjust(command.CommandLine, command.Filename);
+  for (size_t n = 1; n < words.size(); ++n) {
+    if (words[n] == command.Filename || words[n] == "-c" || words[n] == "--") continue;
+    arguments->push_back(words[n]);
+  }
+  *directory = command.Directory;
+  return true;
+}
+
+void ReadOne(const std::string& path, const CppConfig& config, ir::Module& module,
+             diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+             std::vector<std::string>* dependencies, CppTimes& times) {
+  std::vector<std::string> arguments = {ADC_CLANG_PROGRAM,
+                                        "-fsyntax-only",
+                                        "-fno-caret-diagnostics",
+                                        "-std=c++20",
+                                        "-ferror-limit=" + std::to_string(diagnostics.ErrorLimit()),
+                                        "-Wno-pragma-once-outside-header"};
+  std::string directory, file = path;
+  if (!config.compile_database.empty()) {
+    file = std::filesystem::absolute(path).string();
+    if (!TakeCommand(config.compile_database, file, diagnostics, &arguments, &directory)) return;
+  }
+  for (const std::string& folder : config.include_dirs) {
+    arguments.emplace_back("-I");
+    arguments.push_back(directory.empty() ? folder : std::filesystem::absolute(folder).string());
+  }
+  for (const std::string& define : config.defines) arguments.push_back("-D" + define);
+  arguments.insert(arguments.end(), config.arguments.begin(), config.arguments.end());
+  arguments.insert(arguments.end(), {"-D__ADC__=1", "-resource-dir", ADC_CLANG_RESOURCES, "-isystem",
+                                     kHeaderFolder, "-x", "c++", file});
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> overlay(
+      new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
+  llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
+  memory->addFile(std::string(kHeaderFolder) + "/adc/kernel.hpp", 0,
+                  llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(kKernelHeader)));
+  overlay->pushOverlay(memory);
+  clang::FileSystemOptions where;
+  where.WorkingDir = directory;
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, overlay));
+  Messages messages(sources, diagnostics);
+  auto headers = std::make_shared<Headers>();
+  Job job{module, sources, diagnostics, messages, *headers, times, Clock::now()};
+  clang::tooling::ToolInvocation invocation(arguments, std::make_unique<Action>(job), files.get());
+  invocation.setDiagnosticConsumer(&messages);
+  bool done = invocation.run();
+  messages.Flush();
+  if (!done && !diagnostics.HasErrors())
+    diagnostics.Error(diag::E0801, {}, "'" + path + "' could not be compiled");
+  for (const std::string& header : headers->getDependencies())
+    dependencies->push_back(std::filesystem::path(header).lexically_normal().string());
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const CppConfig& config,
+                                    diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                    std::vector<std::string>* dependencies, CppTimes* times) {
+  auto module = std::make_unique<ir::Module>();
+  std::vector<std::string> read;
+  for (const std::string& path : paths) ReadOne(path, config, *module, sources, diagnostics, &read, *times);
+  // The inputs first, each file once.
+  std::set<std::string> known;
+  for (const std::string& path : paths) {
+    dependencies->push_back(path);
+    known.insert(std::filesystem::path(path).lexically_normal().string());
+  }
+  for (const std::string& path : read) {
+    if (known.insert(path).second) dependencies->push_back(path);
+  }
+  return module;
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,33 @@
+#pragma once
+// C++ to Module: the one way in (docs/cpp.md).
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::frontend {
+
+struct CppConfig {
+  std::vector<std::string> include_dirs = {};
+  std::vector<std::string> defines = {};    ///< NAME or NAME=VALUE
+  std::vector<std::string> arguments = {};  ///< for Clang, as a compiler takes them
+  std::string compile_database = {};        ///< folder of a compile_commands.json; empty: none
+};
+
+/// How long the parts of the front end took.
+struct CppTimes {
+  double clang_seconds = 0;  ///< reading and checking C++
+  double lower_seconds = 0;
+};
+
+/// Reads each file with Clang and appends its kernels to one module, which has to be verified. Errors of the
+/// C++ and what kernels may not use go to `diagnostics`; the module is good for nothing where there are some.
+/// `dependencies` gets every file read.
+std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const CppConfig& config,
+                                    diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                    std::vector<std::string>* dependencies, CppTimes* times);
+
+}  // namespace adc::frontend

@@ -1,0 +1,557 @@
+#include "frontend/cpp/ssa.h"
+
+#include <algorithm>
+
+#include "frontend/cpp/tidy.h"
+#include "ir/eval.h"
+#include "support/check.h"
+
+namespace adc::frontend {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+/// Instructions that a branch may have and still be computed where it is not taken.
+constexpr size_t kCheapInstructions = 4;
+
+/// Operations that neither read memory nor have a partial derivative that may be infinite.
+bool IsCheapOp(Op op, Type result) {
+  switch (op) {
+    case Op::Neg:
+    case Op::Not:
+    case Op::Add:
+    case Op::Sub:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Select:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::VecMake:
+    case Op::StopGradient:
+      return true;
+    case Op::Mul:
+    case Op::Min:
+    case Op::Max:
+      return !result.IsFloat();
+    default:
+      return ir::IsCompare(op);
+  }
+}
+
+}  // namespace
+
+Ssa::Ssa(ir::Module& module, ir::Function& function)
+    : module_(module), function_(function), builder_(module, function, function.Body()) {}
+
+Slot Ssa::NewSlot(Type type, std::string_view name) {
+  slots_.resize(env_.size());  // of regions that have ended
+  slots_.push_back({type, name.empty() ? StringId() : module_.Intern(name), builder_.span()});
+  env_.push_back({});
+  return static_cast<Slot>(env_.size() - 1);
+}
+
+Value Ssa::Get(Slot slot) {
+  for (std::vector<Slot>& log : logs_) log.push_back(slot);
+  if (!env_[slot].Valid()) {
+    Type type = slots_[slot].type;
+    if (type.IsScalar()) return builder_.Zero(type);
+    std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
+    Inst made = builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1});
+    env_[slot] = function_.Result(made);
+  }
+  return env_[slot] = Resolve(env_[slot]);
+}
+
+void Ssa::Set(Slot slot, Value value) {
+  ADC_CHECK(TypeOf(value) == slots_[slot].type, "a slot has one type");
+  env_[slot] = value;
+  slots_[slot].last_store = builder_.span();
+  if (slots_[slot].name.Valid()) Name(value, module_.Text(slots_[slot].name));
+}
+
+void Ssa::Name(Value value, std::string_view name) {
+  ir::ValueData& data = function_[value];
+  if (data.kind == ir::ValueKind::Result && !data.name.Valid()) data.name = module_.Intern(name);
+}
+
+Value Ssa::Make(Op op, std::initializer_list<Value> operands) {
+  std::vector<Value> resolved;
+  std::vector<Type> types;
+  std::vector<uint64_t> bits;
+  for (Value v : operands) {
+    resolved.push_back(Resolve(v));
+    types.push_back(TypeOf(v));
+    if (function_.IsConstant(resolved.back())) bits.push_back(function_.ConstantOf(resolved.back()).bits);
+  }
+  std::optional<Type> result = ir::ResultType(op, types);
+  ADC_CHECK(result.has_value(), "operands of an operation do not fit its rule");
+  if (bits.size() == resolved.size() && result->IsScalar()) {
+    std::optional<uint64_t> folded = ir::EvaluateScalar(op, types, *result, bits);
+    if (folded) return builder_.Bits(*result, *folded);
+  }
+  return builder_.Make(op, resolved);
+}
+
+Value Ssa::Cast(Value value, Type to) {
+  value = Resolve(value);
+  Type from = TypeOf(value);
+  if (from == to) return value;
+  if (function_.IsConstant(value)) {
+    uint64_t bits = function_.ConstantOf(value).bits;
+    std::optional<uint64_t> folded = ir::EvaluateScalar(Op::Cast, {&from, 1}, to, {&bits, 1});
+    if (folded) return builder_.Bits(to, *folded);
+  }
+  return builder_.Cast(value, to);
+}
+
+Value Ssa::Not(Value condition) {
+  condition = Resolve(condition);
+  Inst inst = function_.DefiningInst(condition);
+  if (inst.Valid() && function_[inst].op == Op::Not) return Resolve(function_.Operand(inst, 0));
+  return Make(Op::Not, {condition});
+}
+
+Value Ssa::Select(Value condition, Value yes, Value no) {
+  condition = Resolve(condition), yes = Resolve(yes), no = Resolve(no);
+  if (yes == no) return yes;
+  if (function_.IsConstant(condition)) return function_.ConstantOf(condition).bits != 0 ? yes : no;
+  if (TypeOf(yes) == ir::kI1 && function_.IsConstant(yes) && function_.IsConstant(no))
+    return function_.ConstantOf(yes).bits != 0 ? condition : Not(condition);
+  if (TypeOf(yes) == ir::kI1 && function_.IsConstant(no) && function_.ConstantOf(no).bits == 0)
+    return Make(Op::And, {condition, yes});
+  if (TypeOf(yes) == ir::kI1 && function_.IsConstant(yes) && function_.ConstantOf(yes).bits == 1)
+    return Make(Op::Or, {condition, no});
+  return Make(Op::Select, {condition, yes, no});
+}
+
+Value Ssa::Resolve(Value v) {
+  if (!v.Valid()) return v;
+  auto found = replaced_.find(v);
+  if (found == replaced_.end()) return v;
+  Value last = found->second;
+  for (auto next = replaced_.find(last); next != replaced_.end(); next = replaced_.find(last))
+    last = next->second;
+  replaced_[v] = last;
+  return last;
+}
+
+// ---- Branches
+
+Ssa::Region Ssa::Build(const std::function<void()>& build) {
+  Region region;
+  size_t slots = env_.size();
+  region.block = function_.NewBlock();
+  builder_.SetBlock(region.block);
+  reachable_ = true;
+  ++depth_;
+  build();
+  --depth_;
+  region.falls = reachable_;
+  env_.resize(slots);
+  region.env = env_;
+  return region;
+}
+
+void Ssa::Attach(Block block, Inst owner, uint32_t number) {
+  function_[owner].regions[number] = block;
+  function_[block].owner = owner;
+}
+
+/// Appends the instructions of `block` to the current one.
+void Ssa::Splice(Block block) {
+  std::vector<Inst> insts = std::move(function_[block].insts);
+  function_[block].insts.clear();
+  for (Inst inst : insts) function_.Append(builder_.block(), inst);
+}
+
+bool Ssa::IsCheap(Block block) const {
+  const std::vector<Inst>& insts = function_[block].insts;
+  if (insts.size() > kCheapInstructions) return false;
+  return std::all_of(insts.begin(), insts.end(), [&](Inst inst) {
+    const ir::InstData& data = function_[inst];
+    if (data.op == Op::VecGet) return function_.IsConstant(function_.Operand(inst, 1));
+    if (data.op == Op::Shape) return true;
+    return data.result_count == 1 && IsCheapOp(data.op, function_.TypeOf(function_.Result(inst)));
+  });
+}
+
+void Ssa::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  condition = Resolve(condition);
+  if (function_.IsConstant(condition)) {
+    size_t slots = env_.size();
+    (function_.ConstantOf(condition).bits != 0 ? then : otherwise)();
+    env_.resize(slots);
+    return;
+  }
+  Block parent = builder_.block();
+  diag::SourceSpan span = builder_.span();
+  std::vector<Value> before = env_;
+  Region yes = Build(then);
+  env_ = before;
+  Region no = Build(otherwise);
+  builder_.SetBlock(parent);
+  builder_.SetSpan(span);
+  Join(condition, std::move(yes), std::move(no), before);
+}
+
+void Ssa::Join(Value condition, Region then, Region otherwise, const std::vector<Value>& before) {
+  bool empty_then = function_[then.block].insts.empty();
+  if (empty_then && then.falls && !function_[otherwise.block].insts.empty() && !IsCheap(otherwise.block)) {
+    condition = Not(condition);
+    std::swap(then, otherwise);
+  }
+  std::vector<Slot> results;
+  std::vector<Value> yes, no;
+  std::vector<Type> types;
+  bool both = then.falls && otherwise.falls;
+  for (Slot slot = 0; slot < before.size(); ++slot) {
+    Value a = Resolve(then.falls ? then.env[slot] : before[slot]);
+    Value b = Resolve(otherwise.falls ? otherwise.env[slot] : before[slot]);
+    if (a == b) continue;
+    Type type = slots_[slot].type;
+    if (!type.IsScalar() && (!a.Valid() || !b.Valid())) {
+      // A vector that one path leaves unassigned: nobody may read it there.
+      Value known = a.Valid() ? a : b;
+      std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
+      Block back = builder_.block();
+      builder_.SetBlock(a.Valid() ? otherwise.block : then.block);
+      Inst made = builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1});
+      builder_.SetBlock(back);
+      (a.Valid() ? b : a) = function_.Result(made);
+      (void)known;
+    }
+    if (!a.Valid()) a = builder_.Zero(type);
+    if (!b.Valid()) b = builder_.Zero(type);
+    results.push_back(slot);
+    yes.push_back(a);
+    no.push_back(b);
+    types.push_back(type);
+  }
+  reachable_ = then.falls || otherwise.falls;
+  env_ = before;
+  if (both && IsCheap(then.block) && IsCheap(otherwise.block)) {
+    Splice(then.block);
+    Splice(otherwise.block);
+    for (size_t n = 0; n < results.size(); ++n) {
+      Value chosen = Select(condition, yes[n], no[n]);
+      env_[results[n]] = chosen;
+      if (slots_[results[n]].name.Valid()) Name(chosen, module_.Text(slots_[results[n]].name));
+    }
+    return;
+  }
+  // A branch that leaves has no results; what the other one assigns is seen behind it.
+  if (!then.falls && !otherwise.falls) results.clear(), types.clear();
+  Inst inst = builder_.Create(Op::If, {&condition, 1}, types);
+  Attach(then.block, inst, 0);
+  auto close = [&](Region& region, std::vector<Value>& values) {
+    if (!region.falls) return;
+    builder_.SetBlock(region.block);
+    builder_.Yield(values);
+  };
+  Block parent = builder_.block();
+  if (!then.falls && !otherwise.falls) {
+    Attach(function_.NewBlock(), inst, 1);
+    builder_.SetBlock(function_[inst].regions[1]);
+    builder_.Yield({});
+    builder_.SetBlock(parent);
+    Splice(otherwise.block);
+    return;
+  }
+  Attach(otherwise.block, inst, 1);
+  close(then, yes);
+  close(otherwise, no);
+  builder_.SetBlock(parent);
+  for (size_t n = 0; n < results.size(); ++n) {
+    Value result = function_.Result(inst, static_cast<uint32_t>(n));
+    env_[results[n]] = result;
+    if (slots_[results[n]].name.Valid()) Name(result, module_.Text(slots_[results[n]].name));
+  }
+}
+
+Value Ssa::Choose(Value condition, Type type, const std::function<Value()>& yes,
+                  const std::function<Value()>& no) {
+  Slot slot = NewSlot(type, {});
+  If(condition, [&] { Set(slot, yes()); }, [&] { Set(slot, no()); });
+  return Get(slot);
+}
+
+// ---- Loops
+
+Ssa::Loop& Ssa::OpenLoop(Op op) {
+  Loop loop;
+  loop.op = op;
+  loop.parent = builder_.block();
+  loop.parent_size = function_[loop.parent].insts.size();
+  loop.entry = env_;
+  loop.span = builder_.span();
+  loops_.push_back(std::move(loop));
+  return loops_.back();
+}
+
+void Ssa::AddParams(Loop& loop, Block block) {
+  for (Slot slot = 0; slot < loop.entry.size(); ++slot) {
+    env_[slot] = function_.AddParam(block, slots_[slot].type, slots_[slot].name);
+    loop.params.push_back(env_[slot]);
+  }
+}
+
+Value Ssa::OpenFor(Value lo, Value hi, Value step, uint8_t flags) {
+  Loop& loop = OpenLoop(Op::For);
+  loop.bounds = {lo, hi, step};
+  loop.flags = flags;
+  loop.body = function_.NewBlock();
+  Value index = function_.AddParam(loop.body, TypeOf(lo));
+  loop.indices = {index};
+  AddParams(loop, loop.body);
+  builder_.SetBlock(loop.body);
+  return index;
+}
+
+void Ssa::OpenWhile() {
+  Loop& loop = OpenLoop(Op::While);
+  loop.test = function_.NewBlock();
+  AddParams(loop, loop.test);
+  builder_.SetBlock(loop.test);
+}
+
+bool Ssa::Test(Value condition) {
+  Loop& loop = loops_.back();
+  condition = Resolve(condition);
+  env_.resize(loop.params.size());
+  for (Slot slot = 0; slot < loop.params.size(); ++slot) {
+    if (Resolve(env_[slot]) != Resolve(loop.params[slot])) return false;
+  }
+  builder_.Terminate(Op::ContinueIf, {&condition, 1});
+  loop.body = function_.NewBlock();
+  builder_.SetBlock(loop.body);
+  return true;
+}
+
+std::vector<Value> Ssa::OpenParallel(std::span<const Value> bounds) {
+  Loop& loop = OpenLoop(Op::Parallel);
+  loop.bounds.assign(bounds.begin(), bounds.end());
+  loop.body = function_.NewBlock();
+  for (size_t axis = 0; axis + 1 < bounds.size(); axis += 2)
+    loop.indices.push_back(function_.AddParam(loop.body, TypeOf(bounds[axis])));
+  builder_.SetBlock(loop.body);
+  return loop.indices;
+}
+
+void Ssa::Exits(Op op) {
+  Loop& loop = loops_.back();
+  std::vector<Value> env(env_.begin(), env_.begin() + static_cast<ptrdiff_t>(loop.entry.size()));
+  loop.exits.push_back({builder_.Terminate(op, {}), std::move(env)});
+  reachable_ = false;
+}
+
+void Ssa::Break() {
+  Exits(Op::Break);
+}
+
+void Ssa::Continue() {
+  Exits(Op::Continue);
+}
+
+void Ssa::RemoveUnchanged(Loop& loop, std::vector<Slot>* carried) {
+  std::vector<unsigned char> removed(loop.params.size(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Slot slot = 0; slot < loop.params.size(); ++slot) {
+      if (removed[slot]) continue;
+      Value before = Resolve(loop.entry[slot]);
+      bool same = std::all_of(loop.exits.begin(), loop.exits.end(), [&](const Exit& exit) {
+        Value v = Resolve(exit.env[slot]);
+        return v == loop.params[slot] || (before.Valid() && v == before);
+      });
+      if (!same) continue;
+      if (before.Valid()) {
+        replaced_[loop.params[slot]] = before;
+      } else if (slots_[slot].type.IsScalar()) {
+        replaced_[loop.params[slot]] = builder_.Zero(slots_[slot].type);
+      } else {
+        continue;  // read by nobody, and dropped at the end
+      }
+      removed[slot] = 1;
+      changed = true;
+    }
+  }
+  for (Slot slot = 0; slot < loop.params.size(); ++slot) {
+    if (!removed[slot]) carried->push_back(slot);
+  }
+}
+
+Inst Ssa::Close() {
+  if (reachable_) Exits(Op::Yield);
+  Loop loop = std::move(loops_.back());
+  loops_.pop_back();
+  builder_.SetBlock(loop.parent);
+  builder_.SetSpan(loop.span);
+  reachable_ = true;
+  if (loop.op == Op::Parallel) {
+    Inst inst = builder_.Create(Op::Parallel, loop.bounds, {});
+    function_[inst].attr = 0;
+    Attach(loop.body, inst, 0);
+    escaped_.clear();
+    for (Slot slot = 0; slot < loop.entry.size(); ++slot) {
+      bool same = std::all_of(loop.exits.begin(), loop.exits.end(), [&](const Exit& exit) {
+        return Resolve(exit.env[slot]) == Resolve(loop.entry[slot]);
+      });
+      if (!same) escaped_.push_back(slot);
+    }
+    env_ = std::move(loop.entry);
+    return inst;
+  }
+  std::vector<Slot> carried;
+  RemoveUnchanged(loop, &carried);
+  env_ = loop.entry;
+  std::vector<Value> operands = loop.bounds;
+  std::vector<Type> types;
+  for (Slot slot : carried) {
+    operands.push_back(Get(slot));
+    types.push_back(slots_[slot].type);
+  }
+  Inst inst = builder_.Create(loop.op, operands, types);
+  function_[inst].flags = loop.flags;
+  Block head = loop.op == Op::While ? loop.test : loop.body;
+  std::vector<Value> params = loop.indices;
+  for (Slot slot : carried) params.push_back(loop.params[slot]);
+  for (size_t n = 0; n < params.size(); ++n) function_[params[n]].number = static_cast<uint32_t>(n);
+  function_[head].params = std::move(params);
+  if (loop.op == Op::While) {
+    Attach(loop.test, inst, 0);
+    Attach(loop.body, inst, 1);
+  } else {
+    Attach(loop.body, inst, 0);
+  }
+  for (Exit& exit : loop.exits) {
+    std::vector<Value> values;
+    for (Slot slot : carried) {
+      Value v = Resolve(exit.env[slot]);
+      values.push_back(v.Valid() ? v : loop.params[slot]);
+    }
+    function_.SetOperands(exit.terminator, values);
+  }
+  for (size_t n = 0; n < carried.size(); ++n) {
+    Value result = function_.Result(inst, static_cast<uint32_t>(n));
+    env_[carried[n]] = result;
+    if (slots_[carried[n]].name.Valid()) Name(result, module_.Text(slots_[carried[n]].name));
+  }
+  return inst;
+}
+
+void Ssa::Abandon() {
+  Loop loop = std::move(loops_.back());
+  loops_.pop_back();
+  function_[loop.parent].insts.resize(loop.parent_size);
+  builder_.SetBlock(loop.parent);
+  builder_.SetSpan(loop.span);
+  env_ = std::move(loop.entry);
+  reachable_ = true;
+}
+
+namespace {
+
+void VisitBlocks(const ir::Function& function, std::vector<Block> pending,
+                 const std::function<void(Inst)>& visit) {
+  while (!pending.empty()) {
+    Block block = pending.back();
+    pending.pop_back();
+    for (Inst inst : function[block].insts) {
+      visit(inst);
+      for (Block region : function[inst].regions) {
+        if (region.Valid()) pending.push_back(region);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Ssa::VisitInnermost(const std::function<void(Inst)>& visit) const {
+  const Loop& loop = loops_.back();
+  std::vector<Block> blocks;
+  if (loop.test.Valid()) blocks.push_back(loop.test);
+  if (loop.body.Valid()) blocks.push_back(loop.body);
+  VisitBlocks(function_, std::move(blocks), visit);
+}
+
+void Ssa::VisitInside(Inst inst, const std::function<void(Inst)>& visit) const {
+  std::vector<Block> blocks;
+  for (Block region : function_[inst].regions) {
+    if (region.Valid()) blocks.push_back(region);
+  }
+  VisitBlocks(function_, std::move(blocks), visit);
+}
+
+bool Ssa::ChangesInLoop(Slot slot) {
+  const Loop& loop = loops_.back();
+  if (slot >= loop.params.size()) return false;
+  Value param = loop.params[slot], before = Resolve(loop.entry[slot]);
+  auto changed = [&](Value v) {
+    v = Resolve(v);
+    return v != param && v != before;
+  };
+  if (reachable_ && changed(env_[slot])) return true;
+  return std::any_of(loop.exits.begin(), loop.exits.end(),
+                     [&](const Exit& exit) { return changed(exit.env[slot]); });
+}
+
+void Ssa::Rewind(const Mark& mark) {
+  function_[mark.block].insts.resize(mark.size);
+  builder_.SetBlock(mark.block);
+  env_ = mark.env;
+}
+
+void Ssa::VisitSince(const Mark& mark, const std::function<void(Inst)>& visit) const {
+  const std::vector<Inst>& insts = function_[mark.block].insts;
+  for (size_t n = mark.size; n < insts.size(); ++n) {
+    visit(insts[n]);
+    VisitInside(insts[n], visit);
+  }
+}
+
+bool Ssa::SameSlots(const Mark& mark) {
+  for (Slot slot = 0; slot < mark.env.size(); ++slot) {
+    if (Resolve(env_[slot]) != Resolve(mark.env[slot])) return false;
+  }
+  return true;
+}
+
+std::vector<Slot> Ssa::LogReads(bool begin) {
+  if (begin) {
+    logs_.emplace_back();
+    return {};
+  }
+  std::vector<Slot> read = std::move(logs_.back());
+  logs_.pop_back();
+  return read;
+}
+
+bool Ssa::WritesMemory(Value base) const {
+  bool writes = false;
+  VisitInnermost([&](Inst inst) {
+    Op op = function_[inst].op;
+    bool write = op == Op::Store || ir::IsAtomic(op);
+    writes = writes || op == Op::Call || (write && function_.Operand(inst, 0) == base);
+  });
+  return writes;
+}
+
+std::unique_ptr<ir::Function> Ssa::Finish() {
+  for (uint32_t n = 0; n < function_.InstCount(); ++n) {
+    Inst inst(n);
+    for (uint32_t at = 0; at < function_[inst].operand_count; ++at)
+      function_.SetOperand(inst, at, Resolve(function_.Operand(inst, at)));
+  }
+  return Tidy(module_, function_);
+}
+
+}  // namespace adc::frontend

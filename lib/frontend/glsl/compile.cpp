@@ -1,0 +1,269 @@
+// glslang reads, checks and translates. Here are what it is asked for, the files that it includes, its
+// messages with places, and what the text marks as `diff`, which is no word of either language.
+
+#include "frontend/glsl/compile.h"
+
+#include <glslang/Public/ResourceLimits.h>
+#include <glslang/Public/ShaderLang.h>
+#include <glslang/SPIRV/GlslangToSpv.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "diag/errors/shader.h"
+#include "support/read_text.h"
+
+namespace adc::frontend::glsl {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsLetter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
+}
+bool IsWord(char letter) {
+  return IsLetter(letter) || (letter >= '0' && letter <= '9');
+}
+
+/// The name that a declaration gives: the last word in front of its array, its register or its end.
+std::string DeclaredName(std::string_view declaration, size_t* at) {
+  std::string name;
+  int angles = 0;
+  for (size_t n = 0; n < declaration.size();) {
+    char letter = declaration[n];
+    if (IsLetter(letter)) {
+      size_t begin = n;
+      while (n < declaration.size() && IsWord(declaration[n])) ++n;
+      if (angles == 0) {
+        name = std::string(declaration.substr(begin, n - begin));
+        *at = begin;
+      }
+      continue;
+    }
+    angles += letter == '<' ? 1 : letter == '>' ? -1 : 0;
+    bool ends = letter == ';' || letter == ':' || letter == '[' || letter == ',' || letter == '=';
+    if (ends && angles <= 0 && !name.empty()) break;
+    ++n;
+  }
+  return name;
+}
+
+/// Finds what is marked, and takes the attributes out of the text, which then has the same places.
+void TakeMarks(std::string& text, uint32_t base, std::vector<MarkedName>& marked) {
+  auto add = [&](size_t begin, std::string_view declaration, bool diff, bool writeonce) {
+    size_t at = 0;
+    std::string name = DeclaredName(declaration, &at);
+    if (name.empty()) return;
+    auto first = static_cast<uint32_t>(base + begin + at);
+    marked.push_back({name, diff, writeonce, {first, first + static_cast<uint32_t>(name.size())}});
+  };
+  for (std::string_view attribute :
+       {std::string_view("[[adc::diff]]"), std::string_view("[[adc::writeonce]]")}) {
+    bool diff = attribute == "[[adc::diff]]";
+    for (size_t at = text.find(attribute); at != std::string::npos; at = text.find(attribute, at)) {
+      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(at), attribute.size(), ' ');
+      size_t end = std::min(text.find(';', at), text.size());
+      std::string declaration = text.substr(at, end - at);
+      // Other attributes that stand between are no names.
+      for (size_t open = declaration.find("[["); open != std::string::npos; open = declaration.find("[[")) {
+        size_t close = declaration.find("]]", open);
+        close = close == std::string::npos ? declaration.size() : close + 2;
+        std::fill_n(declaration.begin() + static_cast<std::ptrdiff_t>(open), close - open, ' ');
+      }
+      add(at, declaration, diff, !diff);
+    }
+  }
+  for (size_t at = text.find("//"); at != std::string::npos; at = text.find("//", at)) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    std::string words;
+    for (char letter : std::string_view(text).substr(at + 2, end - at - 2)) {
+      if (letter != ' ' && letter != '\t' && letter != '\r') words += letter;
+    }
+    bool both = words == "adc:diffwriteonce" || words == "adc:writeoncediff";
+    bool diff = both || words == "adc:diff", writeonce = both || words == "adc:writeonce";
+    if (diff || writeonce) {
+      size_t line = text.rfind('\n', at);
+      size_t begin = line == std::string::npos ? 0 : line + 1;
+      std::string_view declarations = std::string_view(text).substr(begin, at - begin);
+      // The last declaration of the line: what follows a block's brace names no member.
+      size_t stop = declarations.find_last_of('}');
+      if (stop != std::string_view::npos) declarations = declarations.substr(0, stop);
+      size_t last = declarations.find_last_of(';');
+      if (last == std::string_view::npos) last = declarations.size();
+      size_t from = last == 0 ? std::string_view::npos : declarations.find_last_of(";{", last - 1);
+      from = from == std::string_view::npos ? 0 : from + 1;
+      add(begin + from, declarations.substr(from, last - from), diff, writeonce);
+    }
+    at = end;
+  }
+}
+
+class Includer final : public glslang::TShader::Includer {
+ public:
+  Includer(const CompileConfig& config, diag::SourceManager& sources, std::vector<std::string>* dependencies,
+           std::vector<MarkedName>& marked)
+      : config_(config), sources_(sources), dependencies_(dependencies), marked_(marked) {}
+
+  IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override {
+    fs::path folder = fs::path(includer).parent_path();
+    if (IncludeResult* found = Open((folder / header).lexically_normal().string(), depth)) return found;
+    return includeSystem(header, includer, depth);
+  }
+  IncludeResult* includeSystem(const char* header, const char*, size_t depth) override {
+    for (const std::string& folder : config_.include_dirs) {
+      if (IncludeResult* found = Open((fs::path(folder) / header).lexically_normal().string(), depth))
+        return found;
+    }
+    return nullptr;
+  }
+  void releaseInclude(IncludeResult*) override {}
+
+ private:
+  static constexpr size_t kDeepest = 64;
+  static constexpr size_t kMostFiles = 4096;
+
+  IncludeResult* Open(const std::string& path, size_t depth) {
+    if (depth > kDeepest || results_.size() >= kMostFiles) return nullptr;
+    auto known = texts_.find(path);
+    if (known == texts_.end()) {
+      ReadText read = ReadTextFile(path, config_.text_limit - std::min(config_.text_limit, taken_), true);
+      if (read.end != ReadEnd::Whole) return nullptr;
+      taken_ += read.text.size();
+      uint32_t base = sources_.AddFile(path, read.text);
+      if (base == 0) return nullptr;
+      TakeMarks(read.text, base, marked_);
+      if (dependencies_ != nullptr) dependencies_->push_back(path);
+      known = texts_.emplace(path, std::move(read.text)).first;
+    }
+    results_.push_back(
+        std::make_unique<IncludeResult>(path, known->second.data(), known->second.size(), nullptr));
+    return results_.back().get();
+  }
+
+  const CompileConfig& config_;
+  diag::SourceManager& sources_;
+  std::vector<std::string>* dependencies_;
+  std::vector<MarkedName>& marked_;
+  std::map<std::string, std::string> texts_;
+  std::vector<std::unique_ptr<IncludeResult>> results_;
+  uint64_t taken_ = 0;
+};
+
+/// glslang's log, line by line: "ERROR: step.comp:7: 'x' : undeclared identifier".
+void TellLog(std::string_view log, const diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+             bool failed, const std::string& name) {
+  bool any = false;
+  while (!log.empty()) {
+    size_t end = std::min(log.find('\n'), log.size());
+    std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    bool error = line.starts_with("ERROR: "), warning = line.starts_with("WARNING: ");
+    if (!error && !warning) continue;
+    line.remove_prefix(error ? 7 : 9);
+    diag::SourceSpan span;
+    for (const auto& file : sources.Files()) {
+      if (!line.starts_with(file->name + ":")) continue;
+      std::string_view rest = line.substr(file->name.size() + 1);
+      size_t colon = rest.find(':');
+      uint32_t number = 0;
+      bool digits = colon != std::string_view::npos && colon > 0 && colon < 9;
+      for (size_t n = 0; digits && n < colon; ++n) {
+        digits = rest[n] >= '0' && rest[n] <= '9';
+        number = number * 10 + static_cast<uint32_t>(rest[n] - '0');
+      }
+      if (!digits) continue;
+      line = rest.substr(std::min(colon + 2, rest.size()));
+      std::string_view text = sources.LineText(*file, number);
+      if (number == 0 || number > file->line_starts.size()) break;
+      size_t blank = std::min(text.find_first_not_of(" \t"), text.size());
+      uint32_t begin = file->base + file->line_starts[number - 1];
+      span = {begin + static_cast<uint32_t>(blank),
+              begin + static_cast<uint32_t>(std::max(text.size(), blank + 1))};
+      // The word that the message quotes, where it stands in the line.
+      if (line.starts_with("'")) {
+        std::string_view word = line.substr(1, line.find('\'', 1) - 1);
+        size_t at = word.empty() ? std::string_view::npos : text.find(word);
+        if (at != std::string_view::npos)
+          span = {begin + static_cast<uint32_t>(at), begin + static_cast<uint32_t>(at + word.size())};
+      }
+      break;
+    }
+    if (line.find("No code generated") != std::string_view::npos && any) continue;
+    if (error) {
+      diagnostics.Error(diag::E0850, span, std::string(line));
+      any = true;
+    } else {
+      diagnostics.Warning(diag::W0850, span, std::string(line));
+    }
+  }
+  if (failed && !any)
+    diagnostics.Error(diag::E0850, {}, "glslang takes '" + name + "' for no shader, and does not say why");
+}
+
+}  // namespace
+
+Compiled Compile(const std::string& name, std::string text, const CompileConfig& config,
+                 diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                 std::vector<std::string>* dependencies) {
+  Compiled result;
+  uint32_t base = sources.AddFile(name, text);
+  if (base == 0) {
+    diagnostics.Error(diag::E0850, {}, "the text of this compilation exceeds 4 GiB");
+    return result;
+  }
+  TakeMarks(text, base, result.marked);
+  std::string preamble;
+  for (const std::string& define : config.defines) {
+    size_t equals = define.find('=');
+    preamble += "#define " + define.substr(0, equals) + " " +
+                (equals == std::string::npos ? "1" : define.substr(equals + 1)) + "\n";
+  }
+  glslang::InitializeProcess();
+  {
+    glslang::TShader shader(EShLangCompute);
+    const char* string = text.data();
+    auto length = static_cast<int>(text.size());
+    const char* shown = name.c_str();
+    shader.setStringsWithLengthsAndNames(&string, &length, &shown, 1);
+    if (!preamble.empty()) shader.setPreamble(preamble.c_str());
+    bool hlsl = config.language == Language::Hlsl;
+    shader.setEntryPoint(config.entry.c_str());
+    if (hlsl) shader.setSourceEntryPoint(config.entry.c_str());
+    shader.setEnvInput(hlsl ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, EShLangCompute,
+                       glslang::EShClientVulkan, 100);
+    // Buffers of HLSL come out in a form that later versions of SPIR-V do not have.
+    shader.setEnvClient(glslang::EShClientVulkan,
+                        hlsl ? glslang::EShTargetVulkan_1_1 : glslang::EShTargetVulkan_1_2);
+    shader.setEnvTarget(glslang::EShTargetSpv, hlsl ? glslang::EShTargetSpv_1_3 : glslang::EShTargetSpv_1_5);
+    shader.setAutoMapBindings(true);
+    unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
+    if (hlsl) bits |= EShMsgReadHlsl;
+    auto messages = static_cast<EShMessages>(bits);
+    Includer includer(config, sources, dependencies, result.marked);
+    bool good = shader.parse(GetDefaultResources(), hlsl ? 500 : 460, false, messages, includer);
+    glslang::TProgram program;
+    std::string log = shader.getInfoLog();
+    if (good) {
+      program.addShader(&shader);
+      good = program.link(messages) && program.mapIO();
+      log += program.getInfoLog();
+    }
+    TellLog(log, sources, diagnostics, !good, name);
+    if (good) {
+      glslang::SpvOptions options;
+      options.generateDebugInfo = true;
+      options.disableOptimizer = true;
+      spv::SpvBuildLogger logger;
+      glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), result.words, &logger, &options);
+      if (std::string said = logger.getAllMessages(); !said.empty())
+        diagnostics.Warning(diag::W0850, {}, said.substr(0, said.find_last_not_of('\n') + 1));
+    }
+  }
+  glslang::FinalizeProcess();
+  return result;
+}
+
+}  // namespace adc::frontend::glsl

@@ -1,0 +1,44 @@
+#pragma once
+// GLSL and HLSL compute shaders to SPIR-V, by glslang.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/diagnostics.h"
+
+namespace adc::frontend::glsl {
+
+enum class Language : uint8_t { Glsl, Hlsl };
+
+struct CompileConfig {
+  Language language = Language::Glsl;
+  std::vector<std::string> include_dirs = {};
+  /// `-D name=value`, or a name alone.
+  std::vector<std::string> defines = {};
+  std::string entry = "main";  ///< HLSL: the function that is the entry point
+  uint64_t text_limit = uint64_t{256} << 20;
+};
+
+/// A member of a block that the source marks: `// adc: diff` behind its declaration, `[[adc::diff]]` in
+/// front.
+/// A declaration may promise `writeonce` as well, or alone.
+struct MarkedName {
+  std::string name;
+  bool diff = true, writeonce = false;
+  diag::SourceSpan span;
+};
+
+struct Compiled {
+  std::vector<uint32_t> words;  ///< with lines and names; empty after errors
+  std::vector<MarkedName> marked;
+};
+
+/// Compiles `text`. Its file and those that it includes become files of `sources`, the latter also
+/// `dependencies`. glslang's messages are told with their places.
+Compiled Compile(const std::string& name, std::string text, const CompileConfig& config,
+                 diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                 std::vector<std::string>* dependencies);
+
+}  // namespace adc::frontend::glsl

@@ -1,0 +1,299 @@
+#pragma once
+// One entry point of a SPIR-V module as one kernel.
+//
+// Locals become arrays of the IR (`alloca`), which mem2reg takes apart; functions are inlined; control flow
+// nests already and is followed block by block (control.cpp says how). Everything refused is thrown as
+// Refused.
+
+#include <memory>
+
+#include "diag/errors/shader.h"
+#include "frontend/spirv/resources.h"
+#include "ir/builder.h"
+
+namespace adc::frontend::spirv {
+
+/// An integer that is partly known: constant + dynamic, of i32.
+struct Index {
+  int64_t constant = 0;
+  ir::Value dynamic;  ///< invalid: none
+};
+
+/// A value of SPIR-V by its leaves.
+struct Value {
+  std::vector<ir::Value> parts;
+};
+
+/// A variable of a function: an array of the IR per leaf of its type, arrays around it flattened into it.
+struct Local {
+  struct Leaf {
+    ir::Value array;
+    ir::Type element;
+  };
+  Id type = 0;
+  std::vector<Leaf> leaves;
+};
+
+struct Pointer {
+  enum class Kind : uint8_t { None, Local, Memory, Builtin };
+  Kind kind = Kind::None;
+  Id pointee = 0;
+  // Local: the leaf that the pointee begins at, and which element of it.
+  Local* local = nullptr;
+  uint32_t leaf = 0;
+  Index element;
+  // Local: inside a vector or matrix.
+  std::optional<Index> column, component;
+  // Memory.
+  Resource* resource = nullptr;
+  bool in_block = false;  ///< the pointee lies inside the block, in this member
+  uint32_t member = 0;
+  bool has_outer = false;  ///< the first index behind the member, where the member is an array
+  Index outer;
+  uint64_t offset = 0;  ///< bytes from the member (of a unit of elements: from the element) on
+  std::vector<std::pair<ir::Value, uint32_t>> terms;  ///< and indices times bytes
+  uint64_t member_offset = 0;
+  uint32_t outer_stride = 0;
+  bool row_major = false;
+  uint32_t matrix_stride = 0;
+  uint32_t component_stride = 0;  ///< of a vector; 0: its scalar's size
+  std::optional<Index> part;      ///< the pointee is this component of a vector at this place
+  Id vector = 0;                  ///< then: the type of the vector
+  // Builtin.
+  uint32_t builtin = 0;
+};
+
+struct LoweringConfig {
+  uint64_t operation_limit = 500'000;
+  ParameterRequest parameters;
+  bool bindings_may_meet = false;  ///< two buffers at one binding are two
+  /// Axes of the invocations that the kernel has; one that it does not have is dispatched with one workgroup.
+  bool axes[3] = {true, true, true};
+};
+
+/// A specialisation constant of the module.
+struct SpecConstant {
+  Id id = 0;
+  uint32_t number = 0;
+  std::string name;
+  bool given = false;   ///< its value is that of --spec
+  bool frozen = false;  ///< its value decides about a type or the size of a workgroup
+};
+
+class Lowering {
+ public:
+  Lowering(const Binary& binary, const Types& types, const std::vector<SpecConstant>& specs,
+           ir::Module& module, const EntryPoint& entry, const LoweringConfig& config)
+      : binary_(binary), types_(types), specs_(specs), module_(module), entry_(entry), config_(config) {}
+
+  /// Adds the kernel, named `name`. Names of units that --diff could have meant go to `names`.
+  void Run(const std::string& name, std::vector<std::string>* names);
+
+ private:
+  // What a region of the IR ends as.
+  struct Flow {
+    bool falls = false;          ///< control may reach the end of the region
+    std::set<uint32_t> pending;  ///< flags that may be set there: scopes that are being left
+    void Join(const Flow& other) {
+      falls = falls || other.falls;
+      pending.insert(other.pending.begin(), other.pending.end());
+    }
+  };
+  /// What branches may leave for.
+  struct Scope {
+    enum class Kind : uint8_t { Function, Loop, Switch } kind = Kind::Function;
+    Id merge = 0, next = 0;       ///< of loops: where `continue` goes
+    bool plain_continue = false;  ///< the IR's `continue` does all that is between
+    ir::Value flag;               ///< set when it is left by more than falling: an array of one i1
+    uint32_t number = 0;          ///< in Flow::pending
+    ir::Value next_flag;          ///< Loop: set when its body is left for `next`
+    uint32_t next_number = 0;
+    std::set<uint32_t> pending;      ///< Loop: flags that it may be left with
+    std::vector<ir::Value> results;  ///< Function: arrays of one, per leaf of what it returns
+  };
+  /// A function that is being inlined.
+  struct Frame {
+    const Function* function = nullptr;
+    std::map<Id, Value> values;
+    std::map<Id, ir::Block> defined_in;
+    std::map<Id, Pointer> pointers;
+    std::map<Id, std::unique_ptr<Local>> locals;
+    std::map<Id, std::vector<ir::Value>> stored;  ///< arrays of one: phis, and values that leave their region
+    std::set<Id> emitted;                         ///< blocks
+    std::vector<Scope> scopes;
+    std::map<Id, ir::Value> counters;      ///< variables that a `for` counts: their value in its body
+    std::set<const Instruction*> skipped;  ///< stores that count a variable on
+    uint32_t loops = 0;                    ///< of this function around
+    Id open_header = 0;                    ///< of the loop whose first block is to be emitted
+    std::map<Id, std::vector<Id>> uses;    ///< blocks that an id is used in, maybe more
+  };
+  /// A loop whose trip is known on entry.
+  struct Counted {
+    const Block* test = nullptr;  ///< the block that decides
+    Id counter = 0;               ///< a variable or a phi
+    bool is_phi = false;
+    Id bound = 0;
+    Id first = 0;  ///< phi: the value on entry
+    int64_t step = 0;
+    bool inclusive = false, reversed = false;
+    bool is_unsigned = false;
+    Id body = 0;
+    const Instruction* update = nullptr;  ///< the store, or the addition of a phi
+    bool seen_outside = false;            ///< the counter is read outside of the loop
+    bool plain = false;                   ///< nothing else happens from one iteration to the next
+  };
+
+  // lowering.cpp
+  void FindVariables(std::vector<Resource>& resources);
+  void CheckBindings(const std::vector<Resource>& resources) const;
+  void AddParameters();
+  void CheckOrder();
+  void EmitKernel();
+  static void Require(bool good, const Instruction& inst, const char* what) {
+    if (!good) Refuse(diag::E0852, inst.span, what);
+  }
+  ir::Value Constant(ir::Type type, uint64_t bits) { return b_->Bits(type, bits); }
+  Value Get(Id id);
+  ir::Value GetOne(Id id);
+  Value ConstantValue(const Instruction& inst, uint32_t depth);
+  uint64_t ConstantBits(const Instruction& inst) const;
+  Value ZeroOf(Id type);
+  void Set(const Instruction& inst, Value value);
+  void SetOne(const Instruction& inst, ir::Value value) { Set(inst, Value{{value}}); }
+  ir::Value Slot(ir::Type type);
+  void StoreSlot(ir::Value slot, ir::Value value);
+  ir::Value LoadSlot(ir::Value slot);
+  bool Visible(ir::Block block) const;
+  Frame& frame() { return *frames_.back(); }
+  ir::Value Builtin(uint32_t builtin, Id type, const Instruction& inst);
+  ir::Value InvocationAxis(uint32_t axis);
+
+  // memory.cpp
+  Pointer GetPointer(Id id, const Instruction& user);
+  void MakeLocal(const Instruction& variable);
+  void MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth);
+  uint32_t LeavesOf(Id type, uint32_t depth) const;
+  Index IndexOf(Id id);
+  Index Scale(Index index, int64_t factor);
+  Index Sum(Index a, Index b);
+  ir::Value ValueOf(const Index& index);
+  Pointer Step(Pointer pointer, Id index, const Instruction& inst);
+  void AccessChain(const Instruction& inst);
+  void LoadLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element, Value& out);
+  void StoreLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
+                  std::span<const ir::Value>& parts);
+  Value Load(const Pointer& pointer, const Instruction& inst);
+  void Store(const Pointer& pointer, Value value, const Instruction& inst);
+  void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
+  void StoreMemory(const Pointer& pointer, Id type, std::span<const ir::Value>& parts,
+                   const Instruction& inst);
+  Pointer ComponentPlace(const Pointer& pointer);
+  StringId FreeName(const std::string& wanted);
+  Pointer Inner(const Pointer& pointer, Id type, uint32_t part, const Instruction& inst);
+  struct Place {
+    Unit* unit = nullptr;
+    std::vector<ir::Value> indices;
+    uint32_t component = ir::kNoAttr;
+  };
+  Place PlaceOf(const Pointer& pointer, ir::Scalar scalar, uint64_t more, const Instruction& inst);
+  ir::Value LoadScalar(const Place& place);
+  ir::Value FromMemory(ir::Value value);
+  ir::Value ToMemory(ir::Value value, ir::Scalar scalar);
+  ir::Value LoadByValue(const Pointer& pointer, Id type, const Instruction& inst);
+  void ArrayLength(const Instruction& inst);
+  void Atomic(const Instruction& inst);
+
+  // operations.cpp
+  void Emit(const Instruction& inst);
+  bool Arithmetic(const Instruction& inst);
+  void Extended(const Instruction& inst);
+  void Composite(const Instruction& inst);
+  ir::Value Unsigned(ir::Value value);
+  ir::Value Signed(ir::Value value, ir::Type like);
+  ir::Value Splat(ir::Value scalar, ir::Type like);
+  ir::Value Column(ir::Value matrix, uint32_t column);
+  ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
+  ir::Value ComponentOf(ir::Value vector, uint32_t n);
+  ir::Value MakeVector(std::span<const ir::Value> parts);
+  ir::Value FloatLike(ir::Value like, double value);
+  void Barrier(const Instruction& inst);
+
+  // control.cpp
+  const Block& BlockAt(Id label) const;
+  Flow EmitFrom(Id from, Id label, Id end);
+  void EmitBlock(const Block& block);
+  void StoreEdge(Id from, Id to);
+  std::optional<Flow> Leave(Id from, Id target);
+  Flow Return(const Instruction* value);
+  /// The two arms of a branch, each to `end`; leaves the regions open.
+  struct Arms {
+    ir::Inst inst;
+    Flow flows[2];
+  };
+  Arms EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end);
+  Flow EmitSwitch(const Block& block);
+  Flow EmitLoop(const Block& header);
+  Flow EmitCounted(const Block& header, const Counted& counted);
+  Flow EmitWhile(const Block& header, const std::set<Id>& blocks);
+  /// The continue construct of the loop that is being emitted, after a body that ended as `flow`.
+  void EmitNext(const Block& header, const Flow& flow);
+  /// Leaves by the flags that mean more than the region around; what is left of `pending` guards what
+  /// follows.
+  void LeaveBy(std::set<uint32_t>& pending);
+  void Close(ir::Block region);
+  /// Closes both arms of an `if`.
+  void CloseArms(ir::Inst branch);
+  bool IsExit(Id target, Id end) const;
+  ir::Value AnyFlag(const std::set<uint32_t>& pending);
+  uint32_t NewFlag(ir::Value* flag);
+  ir::Value SlotOfPhi(const Instruction& phi, uint32_t part);
+  std::optional<Counted> FindCounted(const Block& header, const std::set<Id>& blocks);
+  std::set<Id> LoopBlocks(const Block& header);
+  bool FindStep(const Block& header, const std::set<Id>& blocks, Id counter, Counted& counted);
+  std::vector<Id> Successors(const Block& block);
+  bool CanReach(Id label, Id target, Id merge);
+  bool UsedOutside(Id id, const std::set<Id>& blocks);
+  void Spend(uint64_t units, const Instruction& inst);
+  bool IsPure(const Instruction& inst) const;
+  bool IsInvariant(Id id, const std::set<Id>& blocks, Id counter, uint32_t depth);
+  bool StoredIn(Id variable, const std::set<Id>& blocks);
+  Id RootOf(Id pointer) const;
+  Value Call(const Instruction& inst);
+
+  const Binary& binary_;
+  const Types& types_;
+  const std::vector<SpecConstant>& specs_;
+  ir::Module& module_;
+  const EntryPoint& entry_;
+  const LoweringConfig& config_;
+  ir::Function* kernel_ = nullptr;
+  /// Refuses operands that do not fit, which an accepted module does not have.
+  class CheckedBuilder final : public ir::Builder {
+   public:
+    using ir::Builder::Builder;
+    using ir::Builder::Make;
+    ir::Value Make(ir::Op op, std::span<const ir::Value> operands) override;
+  };
+  std::unique_ptr<CheckedBuilder> b_;
+  std::unique_ptr<Resources> resources_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  std::vector<std::unique_ptr<Frame>> retired_;
+  std::vector<Id> privates_;  ///< variables outside of functions that are the kernel's locals
+  std::set<std::string> value_names_;
+  std::map<Id, ir::Value> spec_params_;
+  std::set<Id> functions_;  ///< that the entry calls
+  std::set<Id> written_;    ///< variables that something may write
+  uint32_t local_size_[3] = {1, 1, 1};
+  ir::Value invocations_[3];       ///< parameters
+  ir::Value index_[3];             ///< of the loop
+  std::map<Id, ir::Value> flags_;  ///< by number
+  uint32_t next_flag_ = 1;
+  std::set<Id> leave_region_;  ///< values that are used where they are not seen
+  std::set<Id> leave_region_now_;
+  ir::Block home_;     ///< body of the parallel
+  size_t arrays_ = 0;  ///< at its beginning
+  uint64_t spent_ = 0;
+  uint32_t depth_ = 0;  ///< of regions
+};
+
+}  // namespace adc::frontend::spirv

@@ -1,0 +1,444 @@
+#include "frontend/spirv/read.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <spirv-tools/libspirv.hpp>
+
+#include "diag/errors/shader.h"
+#include "frontend/spirv/lowering.h"
+#include "ir/number.h"
+#include "support/nearest.h"
+#include "transform/loop_exits.h"
+#include "transform/memory_to_registers.h"
+#include "transform/scalarise.h"
+#include "transform/simplify.h"
+
+namespace adc::frontend::spirv {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x07230203, kSwapped = 0x03022307;
+
+uint32_t Swap(uint32_t word) {
+  return (word >> 24) | ((word >> 8) & 0xFF00) | ((word << 8) & 0xFF0000) | (word << 24);
+}
+
+/// What the validator says against a module; empty: nothing.
+std::string Problem(const Words& words, const ReadConfig& config) {
+  spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
+  std::string problem;
+  tools.SetMessageConsumer(
+      [&](spv_message_level_t level, const char*, const spv_position_t&, const char* text) {
+        if (level <= SPV_MSG_ERROR && problem.empty()) problem = text;
+      });
+  spvtools::ValidatorOptions options;
+  options.SetScalarBlockLayout(true);
+  options.SetUniformBufferStandardLayout(true);
+  options.SetWorkgroupScalarBlockLayout(true);
+  if (config.before_legalization) options.SetBeforeHlslLegalization(true);
+  if (tools.Validate(words.data(), words.size(), options)) return {};
+  return problem.empty() ? "the module is not valid" : problem;
+}
+
+/// The line of a file without the blanks around it.
+diag::SourceSpan SpanOfLine(const diag::SourceFile& file, uint32_t line, uint32_t column) {
+  if (line == 0 || line > file.line_starts.size()) return {};
+  uint32_t begin = file.line_starts[line - 1];
+  uint32_t end =
+      line < file.line_starts.size() ? file.line_starts[line] - 1 : static_cast<uint32_t>(file.text.size());
+  auto blank = [&](uint32_t at) {
+    return file.text[at] == ' ' || file.text[at] == '\t' || file.text[at] == '\r';
+  };
+  while (end > begin && blank(end - 1)) --end;
+  if (column > 1 && begin + column - 1 < end) begin += column - 1;
+  while (begin < end && blank(begin)) ++begin;
+  if (begin == end) end = begin + 1;
+  return {file.base + begin, file.base + end};
+}
+
+/// Gives every instruction the place that the lines of the module say.
+class Places {
+ public:
+  Places(const std::string& name, const Words& words, Binary& binary, diag::SourceManager& sources)
+      : name_(name), words_(words), binary_(binary), sources_(sources) {}
+
+  void Set() {
+    const diag::SourceFile* file = nullptr;
+    diag::SourceSpan here;
+    bool any = false;
+    for (Instruction& inst : binary_.instructions()) {
+      if (inst.op == spv::OpLine) {
+        file = FileNamed(inst.At(0));
+        here = file == nullptr ? diag::SourceSpan() : SpanOfLine(*file, inst.At(1), inst.At(2));
+        any = any || here.Valid();
+      } else if (inst.op == spv::OpNoLine || inst.op == spv::OpFunctionEnd) {
+        here = {};
+      }
+      inst.span = here;
+    }
+    if (any) {
+      SetOfVariables();
+    } else {
+      SetByText();
+    }
+  }
+
+ private:
+  /// The file that a string of the module names: one that is known, or one whose text the module carries.
+  const diag::SourceFile* FileNamed(Id string) {
+    auto [known, fresh] = files_.try_emplace(string, nullptr);
+    if (!fresh) return known->second;
+    std::string wanted(binary_.TextOf(string));
+    for (const auto& file : sources_.Files()) {
+      if (file->name == wanted) known->second = file.get();
+    }
+    auto text = binary_.sources().find(string);
+    if (known->second != nullptr || text == binary_.sources().end() || text->second.empty())
+      return known->second;
+    std::string own = text->second;
+    // What glslang writes in front of the first line.
+    constexpr std::string_view kFirst = "#line 1\n";
+    if (size_t at = own.find(kFirst); own.starts_with("// OpModuleProcessed") && at != std::string::npos)
+      own.erase(0, at + kFirst.size());
+    uint32_t base = sources_.AddFile(wanted.empty() ? name_ : wanted, std::move(own));
+    if (base != 0) known->second = sources_.FileOf({base, base + 1});
+    return known->second;
+  }
+
+  /// No line stands in front of a variable outside of functions: it is where its name is first written.
+  void SetOfVariables() {
+    for (Instruction& inst : binary_.instructions()) {
+      if (inst.op == spv::OpFunction) return;
+      bool spec = inst.op == spv::OpSpecConstant || inst.op == spv::OpSpecConstantTrue ||
+                  inst.op == spv::OpSpecConstantFalse;
+      if (inst.op != spv::OpVariable && !spec) continue;
+      std::string_view name = binary_.NameOf(inst.result);
+      const Instruction* pointer = binary_.Find(inst.type);
+      if (name.empty() && pointer != nullptr && !spec) name = binary_.NameOf(pointer->At(1));
+      if (name.empty()) continue;
+      for (const auto& [string, file] : files_) {
+        if (file != nullptr && !inst.span.Valid()) inst.span = FirstWord(*file, name);
+      }
+    }
+  }
+
+  /// Where a word first stands outside of comments.
+  static diag::SourceSpan FirstWord(const diag::SourceFile& file, std::string_view word) {
+    auto part_of_word = [&](size_t at) {
+      if (at >= file.text.size()) return false;
+      char letter = file.text[at];
+      return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+             (letter >= '0' && letter <= '9') || letter == '_';
+    };
+    for (size_t at = file.text.find(word); at != std::string::npos; at = file.text.find(word, at + 1)) {
+      if ((at > 0 && part_of_word(at - 1)) || part_of_word(at + word.size())) continue;
+      size_t line = file.text.rfind('\n', at);
+      line = line == std::string::npos ? 0 : line + 1;
+      if (file.text.substr(line, at - line).find("//") != std::string::npos) continue;
+      auto begin = static_cast<uint32_t>(file.base + at);
+      return {begin, begin + static_cast<uint32_t>(word.size())};
+    }
+    return {};
+  }
+
+  /// A module without lines: its own text, a line per instruction.
+  void SetByText() {
+    spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
+    tools.SetMessageConsumer([](spv_message_level_t, const char*, const spv_position_t&, const char*) {});
+    std::string text;
+    if (!tools.Disassemble(words_, &text,
+                           SPV_BINARY_TO_TEXT_OPTION_NO_HEADER | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES))
+      return;
+    uint32_t base = sources_.AddFile(name_, std::move(text));
+    const diag::SourceFile* file = base == 0 ? nullptr : sources_.FileOf({base, base + 1});
+    if (file == nullptr || file->line_starts.size() < binary_.instructions().size()) return;
+    // A text in the module may hold line ends of its own: then lines and instructions do not go together.
+    if (file->line_starts.size() > binary_.instructions().size() + 1) return;
+    uint32_t line = 0;
+    for (Instruction& inst : binary_.instructions()) inst.span = SpanOfLine(*file, ++line, 0);
+  }
+
+  const std::string& name_;
+  const Words& words_;
+  Binary& binary_;
+  diag::SourceManager& sources_;
+  std::map<Id, const diag::SourceFile*> files_;
+};
+
+std::optional<uint64_t> ValueOf(const std::string& text, ir::Type type) {
+  const char *begin = text.data(), *end = begin + text.size();
+  if (type.IsBool()) {
+    if (text == "true" || text == "1") return 1;
+    if (text == "false" || text == "0") return 0;
+    return std::nullopt;
+  }
+  if (type.IsFloat()) {
+    double value = 0;
+    auto [at, failure] = std::from_chars(begin, end, value);
+    if (failure != std::errc() || at != end) return std::nullopt;
+    return ir::FloatToBits(type.scalar, value);
+  }
+  int64_t value = 0;
+  auto [at, failure] = std::from_chars(begin, end, value);
+  if (failure != std::errc() || at != end) return std::nullopt;
+  uint32_t width = ir::BitWidth(type.scalar);
+  // The values of the type with a sign, and of the one without.
+  if (width < 64 && (value < -(int64_t{1} << (width - 1)) || value >= (int64_t{1} << width)))
+    return std::nullopt;
+  uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  return static_cast<uint64_t>(value) & mask;
+}
+
+class Reader {
+ public:
+  Reader(const Binary& binary, const ReadConfig& config, diag::Diagnostics& diagnostics)
+      : binary_(binary), config_(config), diagnostics_(diagnostics), types_(binary, spec_values_) {}
+
+  std::unique_ptr<ir::Module> Read() {
+    auto module = std::make_unique<ir::Module>();
+    try {
+      TakeSpecConstants();
+    } catch (const Refused& refused) {
+      Tell(refused);
+      return nullptr;
+    }
+    diff_used_.assign(config_.diff.size(), false);
+    std::vector<std::string> candidates, entries;
+    bool any = false, good = true;
+    for (const EntryPoint& entry : binary_.entries()) {
+      entries.push_back(entry.name);
+      if (entry.model != spv::ExecutionModelGLCompute) continue;
+      if (!config_.entry.empty() && entry.name != config_.entry) continue;
+      any = true;
+      try {
+        Lower(*module, entry, candidates);
+      } catch (const Refused& refused) {
+        Tell(refused);
+        good = false;
+      }
+    }
+    if (!any) {
+      TellNoEntry(entries);
+      return nullptr;
+    }
+    if (good) good = CheckDiff(candidates);
+    return good ? std::move(module) : nullptr;
+  }
+
+ private:
+  void Tell(const Refused& refused) {
+    diag::Diagnostic& copy = diagnostics_.Add(refused.reason.severity, refused.reason.id, refused.reason.span,
+                                              refused.reason.text);
+    copy.notes = refused.reason.notes;
+    copy.help = refused.reason.help;
+  }
+
+  void TellNoEntry(const std::vector<std::string>& entries) {
+    std::string list;
+    for (const std::string& name : entries) list += (list.empty() ? "" : ", ") + name;
+    std::string text = config_.entry.empty() ? "the module has no compute shader"
+                                             : "the module has no compute shader '" + config_.entry + "'";
+    diagnostics_.Error(diag::E0858, {}, text)
+        .AddHelp(list.empty() ? "a library without entry points cannot be run"
+                              : "its entry points are " + list);
+  }
+
+  /// Which constants there are, what --spec gives them, and which decide about types.
+  void TakeSpecConstants() {
+    std::vector<bool> used(config_.spec.size(), false);
+    std::vector<std::string> names;
+    for (const Instruction& inst : binary_.instructions()) {
+      if (inst.op != spv::OpSpecConstant && inst.op != spv::OpSpecConstantTrue &&
+          inst.op != spv::OpSpecConstantFalse)
+        continue;
+      SpecConstant spec;
+      spec.id = inst.result;
+      spec.name = std::string(binary_.NameOf(inst.result));
+      int64_t number = binary_.Decorated(inst.result, spv::DecorationSpecId);
+      // One without a number cannot be specialised: it has its value.
+      spec.frozen = number < 0;
+      spec.number = static_cast<uint32_t>(std::max<int64_t>(number, 0));
+      for (size_t n = 0; n < config_.spec.size(); ++n) {
+        const auto& [name, value] = config_.spec[n];
+        if (name != spec.name && (number < 0 || name != std::to_string(number))) continue;
+        used[n] = true;
+        std::optional<uint64_t> bits = ValueOf(value, types_.Register(inst.type));
+        if (!bits)
+          Refuse(diag::E0860, inst.span,
+                 "--spec gives '" + name + "' the value '" + value + "', which its type does not have");
+        spec.given = true;
+        spec_values_[inst.result] = *bits;
+      }
+      if (!spec.name.empty()) names.push_back(spec.name);
+      specs_.push_back(spec);
+    }
+    for (size_t n = 0; n < used.size(); ++n) {
+      if (used[n]) continue;
+      std::vector<std::string_view> views(names.begin(), names.end());
+      std::string_view near = NearestName(config_.spec[n].first, views);
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      Refuse(
+          diag::E0860, {},
+          "--spec names '" + config_.spec[n].first + "', which is no specialisation constant of the shader",
+          !near.empty()  ? "did you mean '" + std::string(near) + "'?"
+          : list.empty() ? "the shader has none"
+                         : "it has " + list);
+    }
+    std::set<Id> frozen;
+    std::vector<Id> pending;
+    for (const Instruction& inst : binary_.instructions()) {
+      if (inst.op == spv::OpTypeArray) pending.push_back(inst.At(1));
+      if (inst.op == spv::OpExecutionModeId && inst.At(1) == spv::ExecutionModeLocalSizeId)
+        pending.insert(pending.end(), {inst.At(2), inst.At(3), inst.At(4)});
+      bool composite = inst.op == spv::OpSpecConstantComposite || inst.op == spv::OpConstantComposite;
+      if (composite && binary_.Decorated(inst.result, spv::DecorationBuiltIn) == spv::BuiltInWorkgroupSize)
+        pending.insert(pending.end(), inst.operands.begin(), inst.operands.end());
+    }
+    while (!pending.empty()) {
+      Id id = pending.back();
+      pending.pop_back();
+      const Instruction* inst = binary_.Find(id);
+      if (inst == nullptr || !frozen.insert(id).second) continue;
+      if (inst->op == spv::OpSpecConstantOp)
+        for (size_t n = 1; n < inst->operands.size(); ++n) pending.push_back(inst->At(n));
+    }
+    for (SpecConstant& spec : specs_) spec.frozen = spec.frozen || frozen.count(spec.id) != 0;
+  }
+
+  void Lower(ir::Module& module, const EntryPoint& entry, std::vector<std::string>& candidates) {
+    std::string name = entry.name == "main" ? config_.main_name : entry.name;
+    std::string word;
+    for (char letter : name) {
+      bool good = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
+                  (letter >= '0' && letter <= '9' && !word.empty());
+      word += good ? letter : '_';
+    }
+    if (word.empty()) word = "main";
+    std::string free = word;
+    for (uint32_t number = 2; module.Find(free) != nullptr; ++number)
+      free = word + "_" + std::to_string(number);
+    LoweringConfig config;
+    config.operation_limit = config_.operation_limit;
+    config.bindings_may_meet = config_.before_legalization;
+    for (const DiffName& diff : config_.diff) config.parameters.diff.push_back(diff.name);
+    config.parameters.writeonce = config_.writeonce;
+    config.parameters.diff_used = &diff_used_;
+    std::vector<std::string> names;
+    // First with all axes, in a module of its own; then with those that something asks for.
+    ir::Module trial;
+    Lowering(binary_, types_, specs_, trial, entry, config).Run(free, nullptr);
+    FindAxes(trial, entry, config.axes);
+    Lowering(binary_, types_, specs_, module, entry, config).Run(free, &names);
+    candidates.insert(candidates.end(), names.begin(), names.end());
+  }
+
+  /// The axes along which invocations differ: those whose workgroups have more than one invocation, and those
+  /// whose index the kernel reads once it is simplified.
+  void FindAxes(ir::Module& trial, const EntryPoint& entry, bool* axes) {
+    diag::Diagnostics ignored;
+    bool good = transform::LowerLoopExits(trial, {}, ignored) && transform::Scalarise(trial, {}, ignored) &&
+                transform::MemoryToRegisters(trial, {}, ignored) && transform::Simplify(trial, {}, ignored);
+    if (!good || ignored.HasErrors()) return;
+    const ir::Function& kernel = *trial.functions.front();
+    ir::Inst loop;
+    for (ir::Inst inst : kernel[kernel.Body()].insts) {
+      if (kernel[inst].op == ir::Op::Parallel) loop = inst;
+    }
+    if (!loop.Valid()) return;
+    std::set<uint32_t> read;
+    std::vector<ir::Block> pending{kernel.Body()};
+    while (!pending.empty()) {
+      ir::Block block = pending.back();
+      pending.pop_back();
+      for (ir::Inst inst : kernel[block].insts) {
+        for (ir::Value operand : kernel.Operands(inst)) {
+          // The bounds of the loop itself are not read by the shader.
+          if (inst != loop) read.insert(operand.raw);
+        }
+        for (uint32_t region = 0; region < kernel.RegionCount(inst); ++region)
+          pending.push_back(kernel[inst].regions[region]);
+      }
+    }
+    const std::vector<ir::Value>& indices = kernel[kernel[loop].regions[0]].params;
+    if (indices.size() != 3) return;
+    const Binary::LocalSize* size = binary_.LocalSizeOf(entry.function);
+    (void)size;
+    for (uint32_t axis = 1; axis < 3; ++axis) {
+      ir::Value extent = kernel.Operand(loop, 2 * (2 - axis) + 1);
+      axes[axis] = LocalSize(entry, axis) != 1 || read.count(indices[2 - axis].raw) != 0 ||
+                   read.count(extent.raw) != 0;
+    }
+  }
+
+  int64_t LocalSize(const EntryPoint& entry, uint32_t axis) {
+    for (const Instruction& inst : binary_.instructions()) {
+      bool composite = inst.op == spv::OpSpecConstantComposite || inst.op == spv::OpConstantComposite;
+      if (composite && binary_.Decorated(inst.result, spv::DecorationBuiltIn) == spv::BuiltInWorkgroupSize)
+        return types_.Integer(inst.At(axis)).value_or(1);
+    }
+    const Binary::LocalSize* size = binary_.LocalSizeOf(entry.function);
+    if (size == nullptr) return 1;
+    return size->ids ? types_.Integer(size->values[axis]).value_or(1) : size->values[axis];
+  }
+
+  bool CheckDiff(const std::vector<std::string>& candidates) {
+    bool good = true;
+    for (size_t n = 0; n < config_.diff.size(); ++n) {
+      if (diff_used_[n]) continue;
+      const DiffName& diff = config_.diff[n];
+      std::vector<std::string_view> views(candidates.begin(), candidates.end());
+      std::string_view near = NearestName(diff.name, views);
+      std::string list;
+      std::set<std::string> once(candidates.begin(), candidates.end());
+      for (const std::string& name : once) list += (list.empty() ? "" : ", ") + name;
+      diagnostics_
+          .Error(diag::E0859, diff.span,
+                 std::string(diff.span.Valid() ? "this asks" : "--diff asks") + " for the adjoint of '" +
+                     diff.name + "', and no block has a member of floats of that name")
+          .AddHelp(!near.empty()  ? "did you mean '" + std::string(near) + "'?"
+                   : list.empty() ? "the shader has no members of floats"
+                                  : "there are " + list);
+      good = false;
+    }
+    return good;
+  }
+
+  const Binary& binary_;
+  const ReadConfig& config_;
+  diag::Diagnostics& diagnostics_;
+  std::map<Id, uint64_t> spec_values_;
+  Types types_;
+  std::vector<SpecConstant> specs_;
+  std::vector<bool> diff_used_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> WordsOf(std::string_view bytes) {
+  std::vector<uint32_t> words(bytes.size() / 4);
+  if (bytes.size() % 4 != 0 || words.size() < 5) return {};
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  if (words[0] == kSwapped) {
+    for (uint32_t& word : words) word = Swap(word);
+  }
+  if (words[0] != kMagic) return {};
+  return words;
+}
+
+std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& words,
+                                      const ReadConfig& config, diag::SourceManager& sources,
+                                      diag::Diagnostics& diagnostics) {
+  if (std::string problem = words.empty() ? "it does not begin with SPIR-V's number" : Problem(words, config);
+      !problem.empty()) {
+    diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem)
+        .AddHelp("spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
+    return nullptr;
+  }
+  Binary binary(words);
+  Places(name, words, binary, sources).Set();
+  return Reader(binary, config, diagnostics).Read();
+}
+
+}  // namespace adc::frontend::spirv

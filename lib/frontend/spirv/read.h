@@ -1,0 +1,44 @@
+#pragma once
+// SPIR-V to Module.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+/// A member that has an adjoint, and who says so.
+struct DiffName {
+  std::string name;
+  diag::SourceSpan span = {};  ///< invalid: --diff
+};
+
+struct ReadConfig {
+  /// `--spec name=value`: names or numbers of specialisation constants.
+  std::vector<std::pair<std::string, std::string>> spec = {};
+  std::vector<DiffName> diff = {};
+  /// Members that promise what the attribute of that name does.
+  std::vector<std::string> writeonce = {};
+  std::string entry = {};  ///< the one entry point to take; empty: all that compute
+  /// What a kernel of the entry point `main` is called.
+  std::string main_name = "main";
+  uint64_t operation_limit = 500'000;
+  /// The module is HLSL's as glslang writes it, which breaks rules about pointers that inlining mends.
+  bool before_legalization = false;
+};
+
+/// The words of a file's bytes, in the order of this machine; empty where they are no SPIR-V.
+std::vector<uint32_t> WordsOf(std::string_view bytes);
+
+/// Reads a module: every compute entry point becomes a kernel. The words are checked by SPIR-V's validator
+/// first, so that any words may come. Places are those of the files in `sources` that lines of the module
+/// name; a module without lines gets its own text, disassembled, as the file `name`. Null after errors.
+std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& words,
+                                      const ReadConfig& config, diag::SourceManager& sources,
+                                      diag::Diagnostics& diagnostics);
+
+}  // namespace adc::frontend::spirv

@@ -1,0 +1,318 @@
+#include "frontend/spirv/resources.h"
+
+#include <algorithm>
+
+#include "diag/errors/shader.h"
+
+namespace adc::frontend::spirv {
+
+using Kind = ir::ShaderBinding::Kind;
+
+namespace {
+
+constexpr uint32_t kMostValues = 256;
+constexpr uint32_t kDeepest = 64;
+
+std::string Identifier(std::string_view text) {
+  std::string word;
+  for (char letter : text) {
+    bool good = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                (letter >= '0' && letter <= '9') || letter == '_';
+    if (good) word += letter;
+  }
+  if (!word.empty() && word[0] >= '0' && word[0] <= '9') word.insert(word.begin(), '_');
+  return word;
+}
+
+/// Names that a compiler made: HLSL's "@data", "_m0" of one without names.
+bool IsMade(std::string_view name) {
+  bool numbered = name.size() > 2 && name.starts_with("_m") &&
+                  name.find_first_not_of("0123456789", 2) == std::string_view::npos;
+  return name.empty() || name[0] == '@' || numbered || name == "_data";
+}
+
+}  // namespace
+
+bool SameKind(ir::Scalar a, ir::Scalar b) {
+  return ir::IsFloat(a) == ir::IsFloat(b) && ir::ByteSize(a) == ir::ByteSize(b);
+}
+
+Unit* Resource::Find(uint32_t member, ir::Scalar scalar) {
+  for (Unit& unit : units) {
+    if (unit.view != View::Value && unit.member == member && SameKind(unit.scalar, scalar)) return &unit;
+  }
+  return nullptr;
+}
+
+Unit* Resource::FindValue(uint64_t offset) {
+  for (Unit& unit : units) {
+    if (unit.view == View::Value && unit.offset == offset) return &unit;
+  }
+  return nullptr;
+}
+
+Resource* Resources::Find(Id variable) {
+  for (Resource& resource : resources_) {
+    if (resource.variable == variable) return &resource;
+  }
+  return nullptr;
+}
+
+void Resources::Add(std::vector<Resource> found) {
+  std::sort(found.begin(), found.end(), [](const Resource& a, const Resource& b) {
+    return std::tuple(a.kind, a.set, a.binding, a.variable) <
+           std::tuple(b.kind, b.set, b.binding, b.variable);
+  });
+  for (Resource& resource : found) {
+    resource.name = std::string(types_.binary().NameOf(resource.variable));
+    if (resource.name.empty() || resource.name[0] == '_')
+      resource.name = std::string(types_.binary().NameOf(resource.block));
+    if (types_.KindOf(resource.block) != spv::OpTypeStruct)
+      Refuse(diag::E0853, types_.Of(resource.variable).span,
+             "'" + resource.name + "' is an array of blocks, or no block at all",
+             "declare each block by itself");
+    if (resource.kind == Kind::StorageBuffer) {
+      AddStorage(resource);
+    } else {
+      AddValues(resource);
+    }
+  }
+  resources_ = std::move(found);
+}
+
+void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
+  if (depth > kDeepest) Refuse(diag::E0853, types_.Of(type).span, "types nest deeper than 64 levels");
+  if (types_.IsRegister(type)) {
+    ir::Scalar scalar = types_.MemoryScalar(type);
+    if (scalar == ir::Scalar::I1) Refuse(diag::E0853, types_.Of(type).span, "a block holds booleans");
+    bool known = std::any_of(kinds.scalars.begin(), kinds.scalars.end(),
+                             [&](ir::Scalar other) { return SameKind(other, scalar); });
+    if (!known) kinds.scalars.push_back(scalar);
+    return;
+  }
+  switch (static_cast<uint32_t>(types_.KindOf(type))) {
+    case spv::OpTypeArray:
+    case spv::OpTypeRuntimeArray:
+      kinds.has_array = true;
+      FindKinds(types_.Element(type), kinds, depth + 1);
+      return;
+    case spv::OpTypeStruct:
+      for (uint32_t n = 0; n < types_.Members(type); ++n) FindKinds(types_.Member(type, n), kinds, depth + 1);
+      return;
+    default:
+      Refuse(diag::E0853, types_.Of(type).span, "a block holds what kernels do not have in memory",
+             "blocks hold numbers, vectors, matrices, arrays and structures");
+  }
+}
+
+uint64_t Resources::SizeOf(Id type, uint32_t matrix_stride, bool row_major) const {
+  if (types_.IsRegister(type)) {
+    ir::Type reg = types_.Register(type);
+    if (!reg.IsMat()) return reg.ElementBytes();
+    uint32_t lines = row_major ? reg.rows : reg.columns, length = row_major ? reg.columns : reg.rows;
+    return uint64_t{matrix_stride} * (lines - 1) + uint64_t{length} * ir::ByteSize(reg.scalar);
+  }
+  if (types_.KindOf(type) == spv::OpTypeArray) return uint64_t{types_.ArrayStride(type)} * types_.Count(type);
+  if (types_.KindOf(type) != spv::OpTypeStruct) return 0;
+  uint64_t end = 0;
+  for (uint32_t n = 0; n < types_.Members(type); ++n) {
+    int64_t offset = types_.binary().MemberDecorated(type, n, spv::DecorationOffset);
+    int64_t stride = types_.binary().MemberDecorated(type, n, spv::DecorationMatrixStride);
+    bool rows = types_.binary().MemberDecorated(type, n, spv::DecorationRowMajor) >= 0;
+    uint64_t size = SizeOf(types_.Member(type, n), stride < 0 ? 0 : static_cast<uint32_t>(stride), rows);
+    end = std::max(end, static_cast<uint64_t>(std::max<int64_t>(offset, 0)) + size);
+  }
+  return end;
+}
+
+void Resources::Measure(const Resource& resource, uint64_t* fixed, uint32_t* stride) const {
+  uint32_t last = types_.Members(resource.block) - 1;
+  *fixed = SizeOf(resource.block, 0, false);
+  *stride = 0;
+  Id type = types_.Member(resource.block, last);
+  if (types_.KindOf(type) != spv::OpTypeRuntimeArray) return;
+  *stride = types_.ArrayStride(type);
+  *fixed = static_cast<uint64_t>(
+      std::max<int64_t>(0, types_.binary().MemberDecorated(resource.block, last, spv::DecorationOffset)));
+}
+
+std::string Resources::Free(std::string_view wanted) {
+  std::string name(wanted.empty() ? "block" : wanted);
+  for (uint32_t number = 2; !taken_.insert(name).second; ++number)
+    name = std::string(wanted) + "_" + std::to_string(number);
+  return name;
+}
+
+bool Resources::IsDiff(const std::string& name, const std::string& block, ir::Scalar scalar) {
+  if (!ir::IsFloat(scalar)) return false;
+  names_.push_back(name);
+  if (block != name && !block.empty()) names_.push_back(block);
+  bool is_diff = false;
+  for (size_t n = 0; n < request_.diff.size(); ++n) {
+    if (request_.diff[n] != name && request_.diff[n] != block) continue;
+    is_diff = true;
+    if (request_.diff_used != nullptr) (*request_.diff_used)[n] = true;
+  }
+  return is_diff;
+}
+
+void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole) {
+  std::string free = Free(name);
+  ir::ParamInfo info;
+  info.diff = IsDiff(free, Identifier(resource.name), unit.scalar);
+  unit.diff = info.diff;
+  const std::vector<std::string>& once = request_.writeonce;
+  info.writeonce =
+      type.IsBuffer() && (std::find(once.begin(), once.end(), free) != once.end() ||
+                          std::find(once.begin(), once.end(), Identifier(resource.name)) != once.end());
+  info.readonly = type.IsBuffer() && resource.read_only;
+  info.interleaved = !whole && type.IsBuffer();
+  info.span = types_.Of(resource.variable).span;
+  info.shader_binding = static_cast<uint32_t>(module_.shader_bindings.size());
+  ir::ShaderBinding binding;
+  binding.kind = resource.kind;
+  binding.set = resource.set;
+  binding.binding = resource.binding;
+  binding.offset = static_cast<uint32_t>(unit.offset);
+  binding.block = resource.name;
+  if (type.IsBuffer()) {
+    uint64_t fixed = 0;
+    Measure(resource, &fixed, &binding.element_stride);
+    if (fixed > INT32_MAX) Refuse(diag::E0853, info.span, "a block is larger than 2 GiB");
+    binding.fixed_bytes = static_cast<uint32_t>(fixed);
+    binding.row_bytes = unit.stride;
+  }
+  module_.shader_bindings.push_back(binding);
+  unit.param = kernel_.AddParameter(type, module_.Intern(free), info);
+  resource.units.push_back(unit);
+}
+
+void Resources::AddStorage(Resource& resource) {
+  const Binary& binary = types_.binary();
+  uint32_t members = types_.Members(resource.block);
+  if (members == 0) return;
+  Kinds all;
+  FindKinds(resource.block, all, 0);
+  bool one_member = members == 1;
+  for (uint32_t member = 0; member < members; ++member) {
+    Kinds kinds;
+    Id type = types_.Member(resource.block, member);
+    FindKinds(type, kinds, 0);
+    std::string_view given = binary.MemberName(resource.block, member);
+    std::string name = IsMade(given) ? Identifier(resource.name) : Identifier(given);
+    // Two blocks may have members of one name.
+    if (taken_.count(name) != 0 && !resource.name.empty()) name = Identifier(resource.name) + "." + name;
+    for (ir::Scalar scalar : kinds.scalars) {
+      Unit unit;
+      unit.member = member;
+      unit.scalar = scalar;
+      unit.type = type;
+      bool array = types_.KindOf(type) == spv::OpTypeRuntimeArray || types_.KindOf(type) == spv::OpTypeArray;
+      bool at_start = binary.MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
+      ir::Type buffer = ir::Type::Buffer(ir::Type::Of(scalar), 1);
+      uint32_t bytes = ir::ByteSize(scalar);
+      bool one_kind = kinds.scalars.size() == 1;
+      auto is_plain = [&](Id element) {
+        return types_.IsRegister(element) && !types_.Register(element).IsMat();
+      };
+      if (one_member && one_kind && is_plain(type) && at_start) {
+        unit.view = View::Single;
+        ir::Type element = types_.Register(type).WithScalar(scalar);
+        buffer = element.IsVec() ? ir::Type::Buffer(element, 0) : ir::Type::Buffer(ir::Type::Of(scalar), 0);
+      } else if (one_member && array && at_start) {
+        unit.type = types_.Element(type);
+        unit.stride = types_.ArrayStride(type);
+        bool tight =
+            one_kind && is_plain(unit.type) && types_.Register(unit.type).ElementBytes() == unit.stride;
+        if (tight) {
+          unit.view = View::Elements;
+          ir::Type element = types_.Register(unit.type).WithScalar(scalar);
+          buffer = ir::Type::Buffer(element.IsVec() ? element : ir::Type::Of(scalar), 1);
+        } else if (unit.stride % bytes == 0) {
+          unit.view = View::Rows;
+          buffer = ir::Type::Buffer(ir::Type::Of(scalar), 2);
+        }
+      }
+      std::string own = name;
+      if (!one_kind && scalar != kinds.scalars[0]) own += std::string(".") + ir::Spelling(scalar);
+      AddUnit(resource, unit, buffer, own, one_member && one_kind);
+    }
+  }
+}
+
+void Resources::AddValues(Resource& resource) {
+  const Binary& binary = types_.binary();
+  for (uint32_t member = 0; member < types_.Members(resource.block); ++member) {
+    Id type = types_.Member(resource.block, member);
+    Kinds kinds;
+    FindKinds(type, kinds, 0);
+    std::string_view given = binary.MemberName(resource.block, member);
+    std::string name = IsMade(given) ? Identifier(resource.name) : Identifier(given);
+    if (taken_.count(name) != 0 && !resource.name.empty()) name = Identifier(resource.name) + "." + name;
+    if (kinds.has_array && resource.kind == Kind::UniformBuffer) {
+      for (ir::Scalar scalar : kinds.scalars) {
+        Unit unit;
+        unit.member = member;
+        unit.scalar = scalar;
+        unit.type = type;
+        std::string own = name;
+        if (scalar != kinds.scalars[0]) own += std::string(".") + ir::Spelling(scalar);
+        resource.read_only = true;
+        AddUnit(resource, unit, ir::Type::Buffer(ir::Type::Of(scalar), 1), own, false);
+      }
+      continue;
+    }
+    int64_t offset = binary.MemberDecorated(resource.block, member, spv::DecorationOffset);
+    int64_t stride = binary.MemberDecorated(resource.block, member, spv::DecorationMatrixStride);
+    bool rows = binary.MemberDecorated(resource.block, member, spv::DecorationRowMajor) >= 0;
+    AddValue(resource, type, static_cast<uint64_t>(std::max<int64_t>(offset, 0)),
+             static_cast<uint32_t>(std::max<int64_t>(stride, 0)), rows, name, member);
+  }
+}
+
+void Resources::AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
+                         const std::string& name, uint32_t member) {
+  const Binary& binary = types_.binary();
+  if (types_.IsRegister(type)) {
+    if (resource.units.size() >= kMostValues)
+      Refuse(diag::E0853, types_.Of(resource.block).span,
+             "'" + resource.name + "' has more than " + std::to_string(kMostValues) + " values",
+             "put arrays into a storage buffer");
+    Unit unit;
+    unit.view = View::Value;
+    unit.type = type;
+    unit.member = member;
+    unit.offset = offset;
+    unit.scalar = types_.MemoryScalar(type);
+    AddUnit(resource, unit, types_.Register(type).WithScalar(unit.scalar), name, true);
+    ir::ShaderBinding& binding = module_.shader_bindings.back();
+    binding.matrix_stride = matrix_stride;
+    binding.row_major = row_major;
+    return;
+  }
+  if (types_.KindOf(type) == spv::OpTypeStruct) {
+    for (uint32_t n = 0; n < types_.Members(type); ++n) {
+      int64_t at = binary.MemberDecorated(type, n, spv::DecorationOffset);
+      int64_t stride = binary.MemberDecorated(type, n, spv::DecorationMatrixStride);
+      bool rows = binary.MemberDecorated(type, n, spv::DecorationRowMajor) >= 0;
+      AddValue(resource, types_.Member(type, n), offset + static_cast<uint64_t>(std::max<int64_t>(at, 0)),
+               static_cast<uint32_t>(std::max<int64_t>(stride, 0)), rows,
+               name + "." + Identifier(binary.MemberName(type, n)), member);
+    }
+    return;
+  }
+  uint32_t stride = types_.ArrayStride(type);
+  for (uint32_t n = 0; n < types_.Count(type); ++n)
+    AddValue(resource, types_.Element(type), offset + uint64_t{stride} * n, matrix_stride, row_major,
+             name + "." + std::to_string(n), member);
+}
+
+ir::Value Resources::AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding) {
+  ir::ParamInfo info;
+  info.shader_binding = static_cast<uint32_t>(module_.shader_bindings.size());
+  module_.shader_bindings.push_back(std::move(binding));
+  std::string word = Identifier(name);
+  return kernel_.AddParameter(type, module_.Intern(Free(word.empty() ? "constant" : word)), info);
+}
+
+}  // namespace adc::frontend::spirv

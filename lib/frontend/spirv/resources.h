@@ -1,0 +1,102 @@
+#pragma once
+// The blocks of a shader as parameters of a kernel.
+//
+// A *unit* is one parameter. A storage block with one member of one kind of number is one unit whose type
+// says what it is: `float x[]` a buffer<f32, 1>, `vec2 p[]` a buffer<vec<f32, 2>, 1>, `float loss` a
+// buffer<f32, 0>. An array of anything wider or padded (structures, `vec3` in std430, matrices) is a
+// buffer<T, 2>: element, then T of the element, as many as the stride holds. Of other blocks each member and
+// kind of number is a unit that sees the whole memory of the block, word by word, with its own words in it:
+// the units of a block have no element in common.
+//
+// Members of uniform blocks and push constants are parameters by value; arrays in uniform blocks are units.
+
+#include <optional>
+
+#include "frontend/spirv/types.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+enum class View : uint8_t {
+  Value,     ///< a parameter by value
+  Single,    ///< buffer<T, 0>, T a scalar or a vector
+  Elements,  ///< buffer<T, 1>, T a scalar or a vector without padding
+  Rows,      ///< buffer<scalar, 2>: element of the array, scalar of the element
+  Words,     ///< buffer<scalar, 1>: scalars from the start of the block on
+};
+
+struct Unit {
+  View view = View::Words;
+  ir::Value param;
+  Id type = 0;          ///< View::Value, Single: of the member; Elements, Rows: of the element
+  uint32_t member = 0;  ///< of the block
+  uint64_t offset = 0;  ///< View::Value: in the block
+  uint32_t stride = 0;  ///< View::Elements, Rows: from element to element
+  ir::Scalar scalar = ir::Scalar::F32;  ///< as memory has it
+  bool diff = false;
+};
+
+struct Resource {
+  Id variable = 0, block = 0;
+  ir::ShaderBinding::Kind kind = ir::ShaderBinding::Kind::StorageBuffer;
+  uint32_t set = 0, binding = 0;
+  std::string name;
+  bool read_only = false;
+  std::vector<Unit> units;
+
+  Unit* Find(uint32_t member, ir::Scalar scalar);
+  Unit* FindValue(uint64_t offset);
+};
+
+/// Whether two scalars can be elements of one unit: floats of one width, or integers of one width.
+bool SameKind(ir::Scalar a, ir::Scalar b);
+
+/// What is asked of the parameters.
+struct ParameterRequest {
+  std::vector<std::string> writeonce;      ///< names that promise to be written once
+  std::vector<std::string> diff;           ///< names that have an adjoint
+  std::vector<bool>* diff_used = nullptr;  ///< set for those that were found
+};
+
+/// Adds the parameters of `variables`, by kind, set and binding.
+class Resources {
+ public:
+  Resources(const Types& types, ir::Module& module, ir::Function& kernel, ParameterRequest request)
+      : types_(types), module_(module), kernel_(kernel), request_(std::move(request)) {}
+
+  void Add(std::vector<Resource> found);
+  Resource* Find(Id variable);
+  std::vector<Resource>& all() { return resources_; }
+  /// A by-value parameter of its own, with a name like `name`.
+  ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding);
+  /// Names that could stand in --diff.
+  const std::vector<std::string>& names() const { return names_; }
+  void MarkReadOnly(Resource& resource);
+
+ private:
+  struct Kinds {
+    std::vector<ir::Scalar> scalars;  ///< one per kind of number, in order of appearance
+    bool has_array = false;
+  };
+  void AddStorage(Resource& resource);
+  void AddValues(Resource& resource);
+  void AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
+                const std::string& name, uint32_t member);
+  void AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole);
+  void FindKinds(Id type, Kinds& kinds, uint32_t depth) const;
+  /// Bytes of the block in front of an array of unknown length, and that array's stride.
+  void Measure(const Resource& resource, uint64_t* fixed, uint32_t* stride) const;
+  uint64_t SizeOf(Id type, uint32_t matrix_stride, bool row_major) const;
+  std::string Free(std::string_view wanted);
+  bool IsDiff(const std::string& name, const std::string& block, ir::Scalar scalar);
+
+  const Types& types_;
+  ir::Module& module_;
+  ir::Function& kernel_;
+  ParameterRequest request_;
+  std::vector<Resource> resources_;
+  std::vector<std::string> names_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace adc::frontend::spirv

@@ -1,0 +1,73 @@
+#pragma once
+// Types and constants of a SPIR-V module, and what the IR has for them.
+//
+// Integers are signed in the IR's registers whatever SPIR-V calls them: in SPIR-V, as in most machines, the
+// signedness of an operation lies in its opcode. Elements of buffers bear the type that the shader says.
+//
+// A value of a composite type is the list of its *leaves*, the scalars, vectors and matrices that it is made
+// of, in order.
+
+#include <cstdint>
+#include <optional>
+
+#include "diag/diagnostics.h"
+#include "frontend/spirv/binary.h"
+#include "ir/type.h"
+
+namespace adc::frontend::spirv {
+
+/// Thrown inside this folder alone: the module cannot be taken, for this reason.
+struct Refused {
+  diag::Diagnostic reason;
+};
+[[noreturn]] void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::string help = {});
+
+class Types {
+ public:
+  /// `spec_values`: bits of specialisation constants by their id.
+  Types(const Binary& binary, const std::map<Id, uint64_t>& spec_values)
+      : binary_(binary), spec_values_(spec_values) {}
+
+  const Binary& binary() const { return binary_; }
+  spv::Op KindOf(Id type) const {
+    const Instruction* inst = binary_.Find(type);
+    return inst == nullptr ? spv::OpNop : inst->op;
+  }
+  const Instruction& Of(Id type) const;
+  bool IsRegister(Id type) const;
+  /// Scalar, vector or matrix as a register holds it. Refuses others.
+  ir::Type Register(Id type) const;
+  /// The scalar of a register type as memory has it: with its signedness.
+  ir::Scalar MemoryScalar(Id type) const;
+  bool IsFloat(Id type) const { return ir::IsFloat(Register(type).scalar); }
+  /// Element of a vector, column of a matrix, element of an array, pointee of a pointer.
+  Id Element(Id type) const;
+  uint32_t Members(Id structure) const { return static_cast<uint32_t>(Of(structure).operands.size()); }
+  Id Member(Id structure, uint32_t member) const;
+  /// Parts of a vector (components), matrix (columns), array or structure. Not of a runtime array.
+  uint32_t Count(Id composite) const;
+  /// Type of part `n`.
+  Id Part(Id composite, uint32_t n) const;
+  /// Leaves of a type; refuses more than a register file should hold.
+  uint32_t LeafCount(Id type) const;
+  void Leaves(Id type, std::vector<ir::Type>& leaves) const;
+  uint32_t ArrayStride(Id array) const;
+
+  /// What --spec gave a constant.
+  std::optional<uint64_t> SpecBits(Id constant) const {
+    auto given = spec_values_.find(constant);
+    return given == spec_values_.end() ? std::nullopt : std::optional(given->second);
+  }
+  /// The value of an integer or boolean constant, specialisation constants by their values.
+  std::optional<int64_t> Integer(Id constant) const;
+
+ private:
+  std::optional<int64_t> Operation(const Instruction& inst, uint32_t depth) const;
+  std::optional<int64_t> Integer(Id constant, uint32_t depth) const;
+  uint64_t CountLeaves(Id type, uint32_t depth) const;
+
+  const Binary& binary_;
+  const std::map<Id, uint64_t>& spec_values_;
+};
+
+}  // namespace adc::frontend::spirv

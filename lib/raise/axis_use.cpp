@@ -1,0 +1,54 @@
+#include "raise/axis_use.h"
+
+namespace adc::raise {
+
+using ir::Op;
+
+AxisUse::AxisUse(const ir::Function& kernel, ir::Inst loop) : kernel_(kernel) {
+  ir::Block body = kernel[loop].regions[0];
+  for (size_t axis = 0; axis < kernel[body].params.size(); ++axis) {
+    axes_.Set(kernel[body].params[axis]) = 1u << axis;
+    all_ |= 1u << axis;
+  }
+  Walk(body);
+}
+
+void AxisUse::Walk(ir::Block block) {
+  for (ir::Inst inst : kernel_[block].insts) {
+    const ir::InstData& data = kernel_[inst];
+    if (ir::HasRegions(data.op)) {
+      WalkControl(inst);
+      continue;
+    }
+    uint32_t used = 0;
+    for (ir::Value v : kernel_.Operands(inst)) used |= axes_.Get(v);
+    // What memory that is written holds may depend on anything.
+    if (ir::IsAtomic(data.op) || data.op == Op::RowLoad || data.op == Op::RowClaim || data.op == Op::Alloca)
+      used = all_;
+    for (uint32_t n = 0; n < data.result_count; ++n) axes_.Set(kernel_.Result(inst, n)) = used;
+  }
+}
+
+void AxisUse::WalkControl(ir::Inst inst) {
+  const ir::InstData& data = kernel_[inst];
+  uint32_t used = all_;  // of its results: carried values go through all that the body does
+  if (data.op == Op::For) {
+    const std::vector<ir::Value>& params = kernel_[data.regions[0]].params;
+    axes_.Set(params[0]) = axes_.Get(kernel_.Operand(inst, 0));
+    for (size_t n = 1; n < params.size(); ++n) axes_.Set(params[n]) = all_;
+  } else if (data.op == Op::While) {
+    for (ir::Value param : kernel_[data.regions[0]].params) axes_.Set(param) = all_;
+  }
+  for (ir::Block region : data.regions) {
+    if (region.Valid()) Walk(region);
+  }
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    if (data.op == Op::If) {
+      used = axes_.Get(kernel_.Operand(inst, 0));
+      for (ir::Block region : data.regions) used |= axes_.Get(kernel_.Operand(kernel_.Terminator(region), n));
+    }
+    axes_.Set(kernel_.Result(inst, n)) = used;
+  }
+}
+
+}  // namespace adc::raise

@@ -1,0 +1,35 @@
+#pragma once
+// Checks become branches and reports.
+//
+//   %v = load %x[%i]          ->     %k = cast %i to u64
+//                                    %n = cast (shape %x, 0 : i64) to u64
+//                                    %v = if (lt %k, %n) guard { %u = load %x[%i]  yield %u }
+//                                         else { status.raise access 3  yield 0.0 }
+//   assert %c, "text"         ->     if (not %c) { status.raise assertion 0 }
+//
+// A report names a check by its number, in the order of the lowered kernel's text, in which the metadata
+// lists their places. The passes after this one may change that order.
+
+#include <vector>
+
+#include "ir/module.h"
+#include "raise/config.h"
+
+namespace adc::raise {
+
+/// The places that the status block can name. A check of a promise about writes (transform/check_writes.h)
+/// counts as an access: the status names what was accessed.
+struct KernelChecks {
+  std::vector<ir::Inst> asserts;            ///< by number
+  std::vector<ir::Inst> accesses;           ///< by number; an Assert with kFlagPromise is one
+  SideTable<ir::Inst, uint32_t> number_of;  ///< of an assertion or access, in its list
+};
+
+/// The checks of a lowered kernel.
+KernelChecks NumberChecks(const ir::Function& kernel);
+
+/// Requires: a kernel of a raised module before all other passes over it. Guarantees: no assertion is left;
+/// with RaiseConfig::check_bounds every index of an access that is left is in range. Breaks: nothing.
+void RaiseChecks(ir::Module& module, ir::Function& kernel, const RaiseConfig& config);
+
+}  // namespace adc::raise

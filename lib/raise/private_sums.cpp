@@ -1,0 +1,185 @@
+#include "raise/private_sums.h"
+
+#include <map>
+#include <set>
+
+#include "analysis/tasks.h"
+#include "ir/reduction.h"
+#include "raise/axis_use.h"
+
+namespace adc::raise {
+namespace {
+
+using ir::Reduction;
+using ir::ReductionOf;
+
+/// Memory that may overlap: a buffer, a field of a layout, or all parameters that say `alias` together.
+struct Place {
+  uint32_t param = ir::kNoAttr;
+  uint32_t field = ir::kNoAttr;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+struct PlaceUse {
+  std::optional<Reduction> reduction;
+  bool mixed = false;
+};
+
+/// How a place is touched. Where all indices are literals its cells do not overlap, and go by themselves.
+struct PlaceUses {
+  PlaceUse whole;
+  bool literal = true;
+  std::map<std::vector<int64_t>, PlaceUse> cells;
+};
+
+/// Tables of gathered sums that one task may have.
+constexpr size_t kMaxTables = 12;
+
+struct Accumulation {
+  ir::Inst inst;
+  Place place;
+  bool conditional = false;
+};
+
+class Marker {
+ public:
+  Marker(ir::Function& kernel, const analysis::Task& task)
+      : kernel_(kernel), task_(task), loop_(task.parallel), axes_(kernel, loop_) {
+    MarkUses(kernel[loop_].regions[0]);
+  }
+
+  void Run() {
+    Walk(kernel_[loop_].regions[0], false);
+    const std::vector<ir::Inst>& insts = kernel_[kernel_.Body()].insts;
+    for (uint32_t position = task_.first; insts[position] != loop_; ++position) NoteAll(insts[position]);
+    for (const Accumulation& a : accumulations_) {
+      if (UseOf(a)->mixed) continue;
+      if (IsUniform(a.inst)) {
+        kernel_[a.inst].flags |= ir::kFlagPrivate;
+        if (!a.conditional) kernel_[a.inst].flags |= ir::kFlagAlways;
+      } else if (IsGathered(a.inst) && HasTable(a.inst)) {
+        kernel_[a.inst].flags |= ir::kFlagGathered;
+      }
+    }
+  }
+
+ private:
+  void MarkUses(ir::Block block) {
+    for (ir::Inst inst : kernel_[block].insts) {
+      for (ir::Value v : kernel_.Operands(inst)) used_.Insert(v);
+      for (ir::Block region : kernel_[inst].regions) {
+        if (region.Valid()) MarkUses(region);
+      }
+    }
+    inside_.Insert(block);
+  }
+
+  void Walk(ir::Block block, bool conditional) {
+    for (ir::Inst inst : kernel_[block].insts) {
+      const ir::InstData& data = kernel_[inst];
+      if (ir::IsAccess(data.op)) {
+        std::optional<Reduction> reduction = ReductionOf(data.op);
+        if (data.result_count != 0 && used_.Has(kernel_.Result(inst))) reduction.reset();
+        // A plain sum is that of one iteration alone: no other meets it in its cell, there is nothing to put
+        // off.
+        bool plain = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) != 0;
+        if (std::optional<Place> place = Note(inst, reduction); place && reduction && !plain)
+          accumulations_.push_back({inst, *place, conditional});
+      }
+      for (ir::Block region : data.regions) {
+        if (region.Valid()) Walk(region, true);
+      }
+    }
+  }
+
+  /// Records the accesses of the prologue: they read.
+  void NoteAll(ir::Inst inst) {
+    if (ir::IsAccess(kernel_[inst].op)) Note(inst, std::nullopt);
+    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+      for (ir::Inst inner : kernel_[kernel_[inst].regions[region]].insts) NoteAll(inner);
+    }
+  }
+
+  /// Records how an access touches its place; empty for thread-local arrays and module constants.
+  std::optional<Place> Note(ir::Inst inst, std::optional<Reduction> reduction) {
+    ir::Value base = kernel_.Operand(inst, 0);
+    const ir::ValueData& data = kernel_[base];
+    if (data.kind != ir::ValueKind::BlockParam) return std::nullopt;
+    Place place{data.number, kernel_[inst].attr};
+    if (kernel_.params[data.number].alias) place = {};
+    PlaceUses& uses = uses_[place];
+    Touch(uses.whole, reduction);
+    std::optional<std::vector<int64_t>> cell = LiteralCell(inst);
+    if (cell && !kernel_.params[data.number].alias) {
+      Touch(uses.cells[*cell], reduction);
+    } else {
+      uses.literal = false;
+    }
+    return place;
+  }
+
+  static void Touch(PlaceUse& use, std::optional<Reduction> reduction) {
+    if (!reduction || (use.reduction && *use.reduction != *reduction)) use.mixed = true;
+    if (!use.reduction) use.reduction = reduction;
+  }
+
+  std::optional<std::vector<int64_t>> LiteralCell(ir::Inst inst) const {
+    std::vector<int64_t> cell;
+    for (ir::Value index : kernel_.Indices(inst)) {
+      std::optional<int64_t> literal = kernel_.IntegerConstant(index);
+      if (!literal) return std::nullopt;
+      cell.push_back(*literal);
+    }
+    return cell;
+  }
+
+  const PlaceUse* UseOf(const Accumulation& a) {
+    PlaceUses& uses = uses_[a.place];
+    return uses.literal ? &uses.cells[*LiteralCell(a.inst)] : &uses.whole;
+  }
+
+  /// Sums whose cell misses an axis of the loop: many iterations meet there.
+  bool IsGathered(ir::Inst inst) const {
+    if (ReductionOf(kernel_[inst].op) != Reduction::Add) return false;
+    // Sums of f16 are rounded to f16 at every step, in memory as anywhere.
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+    if (scalar == ir::Scalar::I1 || scalar == ir::Scalar::F16) return false;
+    uint32_t used = 0;
+    for (ir::Value index : kernel_.Indices(inst)) used |= axes_.Of(index);
+    return used != axes_.All();
+  }
+
+  /// A table per buffer or field, as far as there are some.
+  bool HasTable(ir::Inst inst) {
+    std::pair<uint32_t, uint32_t> of{kernel_[kernel_.Operand(inst, 0)].number, kernel_[inst].attr};
+    if (tables_.size() < kMaxTables) tables_.insert(of);
+    return tables_.contains(of);
+  }
+
+  bool IsUniform(ir::Inst inst) const {
+    for (ir::Value index : kernel_.Indices(inst)) {
+      if (inside_.Has(kernel_.DefiningBlock(index))) return false;
+    }
+    return true;
+  }
+
+  ir::Function& kernel_;
+  const analysis::Task& task_;
+  ir::Inst loop_;
+  AxisUse axes_;
+  std::set<std::pair<uint32_t, uint32_t>> tables_;
+  IndexSet<ir::Value> used_;
+  IndexSet<ir::Block> inside_;
+  std::map<Place, PlaceUses> uses_;
+  std::vector<Accumulation> accumulations_;
+};
+
+}  // namespace
+
+void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig&) {
+  for (const analysis::Task& task : analysis::TasksOf(kernel)) {
+    if (task.kind == analysis::TaskKind::Parallel) Marker(kernel, task).Run();
+  }
+}
+
+}  // namespace adc::raise

@@ -1,0 +1,29 @@
+#pragma once
+// What the loop of a worker over the iterations of a `parallel` has to know of it.
+//
+//   recheck   %c = load %n[]                launched: 100 iterations, by what %n held then
+//             parallel %i in 0..%c { }      met: 10 iterations, by what it holds now
+//
+// The launcher deals the iterations, from an expression over what it could see. Where that reads memory, the
+// code compares what it was dealt with its own bounds before the first iteration, so that none runs past a
+// bound that has moved: the launch reports StatusCode::BoundsMoved with the number that its bounds give now.
+//
+//   sparse    parallel %i in 0..%n { %m = load %mass[%i]  if (gt %m, 1e-15) { ... much ... } }
+//
+// All that the loop does, but for loads and arithmetic, is in one branch, whose other side does nothing and
+// whose condition compares a float: fields of floats are often zero almost everywhere.
+//
+//   fours     a body of a kernel that only counts, so short that it waits for what it reads and for nothing
+//             else: four iterations of a thread of a device run at once.
+
+#include "ir/module.h"
+#include "raise/config.h"
+
+namespace adc::raise {
+
+/// Requires: a kernel of a raised module. Guarantees: a task's prologue (analysis/tasks.h) holds no load of
+/// memory that its loop writes, so that all threads of a launch find the same bounds in a `recheck`. Breaks:
+/// nothing: it only adds words.
+void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config);
+
+}  // namespace adc::raise

@@ -1,0 +1,195 @@
+#include "ir/op.h"
+#include "sizing/bounds.h"
+
+// Interval arithmetic on ranges whose ends are expressions. An operation on exact operands is exact;
+// otherwise each end is bounded by itself, and an end that nothing bounds is unknown.
+
+namespace adc::sizing {
+
+using ir::Inst;
+using ir::Op;
+using ir::Scalar;
+using ir::Value;
+
+Range Bounds::Union(Range a, Range b) {
+  if (a.Exact() && b.Exact() && a.lower == b.lower) return a;
+  return {algebra_.Min(a.lower, b.lower), algebra_.Max(a.upper, b.upper)};
+}
+
+Range Bounds::Choose(Range condition, Range if_true, Range if_false) {
+  if (!condition.Exact()) return Union(if_true, if_false);
+  if (if_true.Exact() && if_false.Exact())
+    return Range::Exactly(algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower));
+  return {algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower),
+          algebra_.pool().Select(condition.lower, if_true.upper, if_false.upper)};
+}
+
+Range Bounds::Sum(Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Add(a.lower, b.lower));
+  return {algebra_.Add(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
+}
+
+Range Bounds::Difference(Range a, Range b, Scalar scalar) {
+  Range range{algebra_.Sub(a.lower, b.upper), algebra_.Sub(a.upper, b.lower)};
+  if (a.Exact() && b.Exact()) range = Range::Exactly(range.lower);
+  // Below zero an unsigned difference wraps to something large.
+  if (ir::IsUnsigned(scalar) && algebra_.RangeOf(range.lower).low < 0) return {};
+  return range;
+}
+
+Range Bounds::Magnitude(Range a) {
+  NodeId largest = algebra_.Max(a.upper, algebra_.Neg(a.lower));
+  return a.Exact() ? Range::Exactly(largest) : Range{algebra_.Const(0), largest};
+}
+
+Range Bounds::Product(Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Mul(a.lower, b.lower));
+  bool a_positive = algebra_.RangeOf(a.lower).low >= 0, b_positive = algebra_.RangeOf(b.lower).low >= 0;
+  if (a_positive && b_positive) return {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.upper, b.upper)};
+  for (bool swap : {false, true}) {
+    Range value = swap ? b : a, factor = swap ? a : b;
+    if (!factor.Exact() || algebra_.RangeOf(factor.lower).low < 0) continue;
+    return {algebra_.Mul(value.lower, factor.lower), algebra_.Mul(value.upper, factor.lower)};
+  }
+  NodeId products[] = {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.lower, b.upper),
+                       algebra_.Mul(a.upper, b.lower), algebra_.Mul(a.upper, b.upper)};
+  Range range{products[0], products[0]};
+  for (NodeId product : products) {
+    range.lower = algebra_.Min(range.lower, product);
+    range.upper = algebra_.Max(range.upper, product);
+  }
+  return range;
+}
+
+Range Bounds::Quotient(SizeOp op, Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Divide(op, a.lower, b.lower));
+  ConstantRange divisor = algebra_.RangeOf(b.lower);
+  if (b.Exact() && divisor.low > 0)
+    return {algebra_.Divide(op, a.lower, b.lower), algebra_.Divide(op, a.upper, b.lower)};
+  // By zero gives 0, by anything else nothing larger than the dividend.
+  NodeId zero = algebra_.Const(0);
+  if (algebra_.RangeOf(a.lower).low >= 0 && divisor.low >= 0) return {zero, a.upper};
+  NodeId largest = algebra_.Max(algebra_.Clamp0(a.upper), algebra_.Neg(algebra_.Min(a.lower, zero)));
+  return {algebra_.Neg(largest), largest};
+}
+
+Range Bounds::RoundedUp(Range a, Range b) {
+  if (algebra_.RangeOf(b.lower).low >= 0) return Quotient(SizeOp::kCeilDiv, a, b);
+  // Size expressions round up by positive divisors only: minus the quotient of the negated, rounded down.
+  Range negated =
+      a.Exact() ? Range::Exactly(algebra_.Neg(a.lower)) : Range{algebra_.Neg(a.upper), algebra_.Neg(a.lower)};
+  Range down = Quotient(SizeOp::kFloorDiv, negated, b);
+  if (down.Exact()) return Range::Exactly(algebra_.Neg(down.lower));
+  return {algebra_.Neg(down.upper), algebra_.Neg(down.lower)};
+}
+
+Range Bounds::Parts(Value count, Value part) {
+  Range all = Of(count);
+  auto by = [&](Value one) {
+    Inst made = function_.DefiningInst(one);
+    bool is_all = made.Valid() && function_[made].op == Op::Max && function_.Operand(made, 0) == count &&
+                  function_.IntegerConstant(function_.Operand(made, 1)) == 1;
+    if (is_all && algebra_.RangeOf(all.lower).low >= 0)
+      return Smaller(all, Range::Exactly(algebra_.Const(1)));
+    return RoundedUp(all, Of(one));
+  };
+  Inst choice = function_.DefiningInst(part);
+  if (!choice.Valid() || function_[choice].op != Op::Select) return by(part);
+  return Choose(Of(function_.Operand(choice, 0)), by(function_.Operand(choice, 1)),
+                by(function_.Operand(choice, 2)));
+}
+
+Range Bounds::Remainder(Op op, Range a, Range b) {
+  bool positive = algebra_.RangeOf(a.lower).low >= 0;
+  ConstantRange divisor = algebra_.RangeOf(b.lower);
+  NodeId zero = algebra_.Const(0);
+  if (a.Exact() && b.Exact()) {
+    if (op == Op::Mod || (positive && divisor.low > 0))
+      return Range::Exactly(algebra_.pool().Binary(SizeOp::kMod, a.lower, b.lower));
+    NodeId whole = algebra_.Mul(b.lower, algebra_.Divide(SizeOp::kDiv, a.lower, b.lower));
+    NodeId divides = algebra_.pool().Binary(SizeOp::kNe, b.lower, zero);
+    return Range::Exactly(algebra_.pool().Select(divides, algebra_.Sub(a.lower, whole), zero));
+  }
+  if (b.lower == kNoNode || divisor.low < 0) return {};
+  NodeId most = algebra_.Clamp0(algebra_.Sub(b.upper, algebra_.Const(1)));
+  if (op == Op::Mod) return {zero, most};
+  if (!positive) return {algebra_.Neg(most), most};
+  return {zero, Smaller({zero, a.upper}, {zero, most}).upper};
+}
+
+Range Bounds::Smaller(Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Min(a.lower, b.lower));
+  NodeId upper = algebra_.Min(a.upper, b.upper);
+  if (upper == kNoNode) upper = a.upper == kNoNode ? b.upper : a.upper;
+  return {algebra_.Min(a.lower, b.lower), upper};
+}
+
+Range Bounds::Larger(Range a, Range b) {
+  if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Max(a.lower, b.lower));
+  NodeId lower = algebra_.Max(a.lower, b.lower);
+  if (lower == kNoNode) lower = a.lower == kNoNode ? b.lower : a.lower;
+  return {lower, algebra_.Max(a.upper, b.upper)};
+}
+
+Range Bounds::Compared(SizeOp op, Range a, Range b) {
+  if (!a.Exact() || !b.Exact()) return {};
+  return Range::Exactly(algebra_.pool().Binary(op, a.lower, b.lower));
+}
+
+Range Bounds::Bits(Op op, Range a, Range b, Scalar scalar) {
+  SizeExprPool& pool = algebra_.pool();
+  if (scalar == Scalar::I1) {
+    SizeOp logical = op == Op::And ? SizeOp::kMin : (op == Op::Or ? SizeOp::kMax : SizeOp::kNe);
+    return Compared(logical, a, b);
+  }
+  NodeId zero = algebra_.Const(0);
+  bool a_positive = a.lower != kNoNode && algebra_.RangeOf(a.lower).low >= 0;
+  bool b_positive = b.lower != kNoNode && algebra_.RangeOf(b.lower).low >= 0;
+  if (op == Op::And) {
+    for (bool swap : {false, true}) {
+      Range value = swap ? b : a, mask = swap ? a : b;
+      int64_t ones = 0;
+      if (!mask.Exact() || !value.Exact() || !pool.IsConst(mask.lower, &ones)) continue;
+      // A mask of low ones takes the remainder by a power of two, of negative numbers as well.
+      if (ones >= 0 && ones < INT64_MAX && (ones & (ones + 1)) == 0)
+        return Range::Exactly(pool.Binary(SizeOp::kMod, value.lower, algebra_.Const(ones + 1)));
+    }
+    if (a_positive && b_positive) return {zero, Smaller(a, b).upper};
+    if (a_positive) return {zero, a.upper};
+    return b_positive ? Range{zero, b.upper} : Range{};
+  }
+  if (!a_positive || !b_positive) return {};
+  NodeId most = algebra_.Add(a.upper, b.upper);
+  return {op == Op::Or ? algebra_.Max(a.lower, b.lower) : zero, most};
+}
+
+Range Bounds::Shifted(Op op, Range a, Range b, Scalar scalar) {
+  int64_t count = 0;
+  bool known = b.Exact() && algebra_.pool().IsConst(b.lower, &count) && count >= 0 && count < 31 &&
+               count < ir::BitWidth(scalar);
+  bool positive = a.lower != kNoNode && algebra_.RangeOf(a.lower).low >= 0;
+  if (known && op == Op::Shl) return Product(a, Range::Exactly(algebra_.Const(int64_t{1} << count)));
+  if (op == Op::Shl) return {};
+  if (known && (positive || ir::IsSigned(scalar)))
+    return Quotient(SizeOp::kFloorDiv, a, Range::Exactly(algebra_.Const(int64_t{1} << count)));
+  return positive ? Range{algebra_.Const(0), a.upper} : Range{};
+}
+
+Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
+  if (!from.IsScalar() || ir::IsFloat(from.scalar)) return {};
+  if (to == Scalar::I1) {
+    if (!range.Exact() || from.scalar == Scalar::I1) return range;
+    return Range::Exactly(algebra_.pool().Binary(SizeOp::kNe, range.lower, algebra_.Const(0)));
+  }
+  if (ir::IsUnsigned(to) && algebra_.RangeOf(range.lower).low < 0) return {};
+  bool narrows = ir::BitWidth(from.scalar) == 64 || ir::IsUnsigned(from.scalar);
+  if (to != Scalar::I32 || !narrows || ir::BitWidth(from.scalar) < 32 || !range.Exact()) return range;
+  // What is the same in all iterations costs nothing to wrap; of indices nothing so long is thought of.
+  bool is_extent = algebra_.pool()[range.lower].op == SizeOp::kShape;
+  if (is_extent || algebra_.pool().FreeLevels(range.lower) != 0) return range;
+  ConstantRange known = algebra_.RangeOf(range.lower);
+  if (known.low >= INT32_MIN && known.high <= INT32_MAX) return range;
+  return Range::Exactly(algebra_.Wrap(range.lower, INT32_MIN, int64_t{1} << 32));
+}
+
+}  // namespace adc::sizing

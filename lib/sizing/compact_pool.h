@@ -1,0 +1,14 @@
+#pragma once
+// What a plan needs of a pool of size expressions, without what was tried on the way.
+
+#include <span>
+
+#include "artifact/size_expr.h"
+
+namespace adc::sizing {
+
+/// Copies what `roots` reach into `to`, in an order that depends on the roots alone, and rewrites the roots.
+void CompactPool(const artifact::SizeExprPool& from, artifact::SizeExprPool& to,
+                 std::span<artifact::NodeId* const> roots);
+
+}  // namespace adc::sizing

@@ -1,0 +1,35 @@
+#pragma once
+// Files, whole or not at all.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "support/file_result.h"
+#include "support/read_text.h"
+
+namespace adc {
+
+/// The bytes of the file at `path`; "-" is standard input. Fails, without reading it where it is
+/// known to be larger than `most` bytes: what is read may be a device or a pipe without an end, so that every
+/// caller knows a limit. Where `wanted` is given the file is read as far as it says.
+FileResult<std::string> ReadWhole(const std::string& path, uint64_t most, const WantedBytes& wanted = {});
+/// Its first bytes, 4096 where there are as many: enough for whoever wants a small file of some form.
+FileResult<std::string> ReadBegin(const std::string& path);
+/// The same as ReadWhole for text: a device or a pipe is read to its first NUL byte, which is then the last
+/// one.
+FileResult<std::string> ReadWholeText(const std::string& path, uint64_t most);
+
+/// Fails where there is no file at `path` that can be read, or where it is a device or a pipe:
+/// what others read by its name has an end.
+FileStatus CheckRegularFile(const std::string& path);
+
+/// Writes `bytes` to `path` so that a reader sees the old file or the new one and nothing between, also where
+/// the process is killed: a file without a name is written, flushed to the disk, named and renamed. "-" is
+/// standard output; what is not a regular file (a pipe, a device) is written in place. Fails, and
+/// then leaves nothing.
+FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes);
+FileStatus WriteWhole(const std::string& path, std::string_view text);
+
+}  // namespace adc

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Dispatches shaders and what adc made of them, by a program that knows neither, and compares memory.
+
+  run_shaders.py --adc ADC --dispatch PROGRAM --work FOLDER SHADER...
+
+A shader says in comments how it is run:
+  // DISPATCH: 2 1 1 | 0.1 f32 64 random | 0.2u f32 8 random | push i32 10 u32 7 | 3:5
+    workgroups, buffers (set.binding, `u` for a uniform one, type, length, content: random, bits, zeros), push constants,
+    specialisation constants
+  // TOLERANCE: 3e-4, relative, of f32: where the device's own functions are less exact than the kernel's
+  // GRADCHECK: arguments of `adc gradcheck`
+  // SAME-AS: FILE.ir arguments: kernel and gradient print the numbers that the sample's do, with the arguments of HERE for
+  the shader and those of ADJOINT for both gradients
+"""
+
+import argparse
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+
+# The kernel; that of the module when another compiler has optimised it; and that of the kernel's own code.
+LABELS = ("kernel", "inlined", "again")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
+
+
+def content(kind, length, what, seed):
+    source = random.Random(seed)
+    if what == "rows":
+        values = [4 * n for n in range(length)]
+    elif what == "columns":
+        values = [source.randrange(16) for _ in range(length)]
+    elif what == "definite":
+        # 4 by 4, diagonally dominant.
+        values = [4 + source.random() if n // 4 % 4 == n % 4 else 0.25 for n in range(length)]
+    elif what == "zeros":
+        values = [0] * length
+    elif kind in ("f32", "f64"):
+        values = [0.1 + 0.8 * source.random() for _ in range(length)]
+    elif what == "bits":
+        values = [source.getrandbits(32) if n % 3 else source.randrange(50) for n in range(length)]
+    else:
+        values = [source.randrange(100) for _ in range(length)]
+    return struct.pack(f"<{length}{FORMATS[kind]}", *values)
+
+
+class Shader:
+    def __init__(self, path):
+        self.path = path
+        text = path.read_text(encoding="utf-8")
+        self.dispatch = re.search(r"// DISPATCH: (.*)", text).group(1).split("|")
+        check = re.search(r"// GRADCHECK: (.*)", text)
+        self.gradcheck = check.group(1).split() if check else None
+        # What adc prints of some is not what it reads: sums within subgroups, blocks seen as several kinds of numbers.
+        self.labels = LABELS[:-1] if "// NOT-AGAIN" in text else LABELS
+        def words_of(directive):
+            line = re.search(rf"// {directive}: (.*)", text)
+            return line.group(1).split() if line else []
+
+        self.sample, self.here, self.adjoint = (words_of(name) for name in ("SAME-AS", "HERE", "ADJOINT"))
+        loose = re.search(r"// TOLERANCE: (\S+)", text)
+        self.tolerance = float(loose.group(1)) if loose else 4e-6
+        self.groups = self.dispatch[0].split()
+        self.buffers, self.push, self.constants = [], b"", []
+        for part in self.dispatch[1:]:
+            words = part.split()
+            if words[0] == "push":
+                for kind, value in zip(words[1::2], words[2::2]):
+                    self.push += struct.pack("<" + FORMATS[kind], float(value) if kind == "f32" else int(value))
+            elif ":" in words[0]:
+                self.constants.append(words[0])
+            else:
+                self.buffers.append((words[0], words[1], int(words[2]), words[3]))
+
+    def files(self, folder, label):
+        """Command-line words of one dispatch, with fresh files."""
+        words = []
+        for number, (place, kind, length, what) in enumerate(self.buffers):
+            file = folder / f"{self.path.stem}.{label}.{number}"
+            file.write_bytes(content(kind, length, what, f"{self.path.stem}{number}"))
+            words.append(f"{place}={file}")
+        if self.push:
+            file = folder / f"{self.path.stem}.{label}.push"
+            file.write_bytes(self.push)
+            words.append(f"push={file}")
+        return words + self.constants
+
+    def compare(self, folder, other):
+        """The first difference between the two runs; empty where there is none."""
+        for number, (place, kind, length, _) in enumerate(self.buffers):
+            first, second = (
+                (folder / f"{self.path.stem}.{label}.{number}").read_bytes() for label in ("shader", other)
+            )
+            form = f"<{length}{FORMATS[kind]}"
+            for at, (a, b) in enumerate(zip(struct.unpack(form, first), struct.unpack(form, second))):
+                if a == b or (a != a and b != b):
+                    continue
+                tolerance = {"f32": self.tolerance, "f64": 1e-13}.get(kind, 0)
+                if abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)):
+                    continue
+                return f"{place}[{at}]: the shader gives {a}, the kernel ({other}) {b}"
+        return ""
+
+    def changed(self, folder):
+        for number, (_, kind, length, what) in enumerate(self.buffers):
+            if (folder / f"{self.path.stem}.kernel.{number}").read_bytes() != content(
+                kind, length, what, f"{self.path.stem}{number}"
+            ):
+                return True
+        return False
+
+
+def run(words, what, **more):
+    result = subprocess.run(words, capture_output=True, text=True, **more)
+    if result.returncode != 0:
+        return f"{what} failed ({result.returncode}): {result.stdout[-1500:]}{result.stderr[-1500:]}"
+    return ""
+
+
+def numbers(text):
+    """What `adc run` printed, by parameter, without shapes."""
+    rows = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {left.split(":")[0]: right.replace("[", " ").replace("]", " ").split() for left, right in rows}
+
+
+def same_as(adc, shader):
+    sample = ROOT / "samples" / shader.sample[0]
+    for ending, more in (("", []), (".grad", shader.adjoint)):
+        kernel = f"--kernel={shader.path.stem}{ending}"
+        outputs = []
+        for file, own in ((sample, []), (shader.path, shader.here)):
+            words = [adc, "run", str(file), kernel, *shader.sample[1:], *own, *more]
+            result = subprocess.run(words, capture_output=True, text=True)
+            if result.returncode != 0:
+                return f"{' '.join(words)}: {result.stderr[-800:]}"
+            outputs.append(numbers(result.stdout))
+        if not outputs[0] or outputs[0] != outputs[1]:
+            return f"{kernel}: the sample gives {outputs[0]}, the shader {outputs[1]}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--adc", required=True)
+    parser.add_argument("--dispatch", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("shaders", type=pathlib.Path, nargs="+")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    problems = []
+    for path in given.shaders:
+        shader = Shader(path)
+        at = {label: given.work / f"{path.stem}.{label}.spv" for label in ("shader", "optimised", *LABELS)}
+        hlsl = ["-D", "-S", "comp", "-e", "main"] if path.suffix == ".hlsl" else []
+        version = "vulkan1.1" if hlsl else "vulkan1.2"
+        emit = [given.adc, "--emit=spirv", "--target=vulkan:1.2", "--fp=strict", "-w", "--derive=none"]
+        # Of modules the kernel has the name of its entry, or, where that is main, of the file.
+        entries = {
+            "shader": "main",
+            "kernel": f"adc_{path.stem}_t0",
+            "inlined": f"adc_{path.stem}_optimised_t0",
+            "again": f"adc_adc_{path.stem}_t0_t0",
+        }
+        dispatches = []
+        for label in ("shader", *shader.labels):
+            files = shader.files(given.work, label)
+            dispatches += ["--", str(at[label]), entries[label], *shader.groups, *files]
+        steps = [
+            (["glslangValidator", "-V", "--target-env", version, *hlsl, str(path), "-o", str(at["shader"])], "glslang"),
+            (["spirv-opt", "-O", "--scalar-block-layout", str(at["shader"]), "-o", str(at["optimised"])], "spirv-opt"),
+            ([*emit, str(path), "-o", str(at["kernel"])], "adc"),
+            ([*emit, str(at["optimised"]), "-o", str(at["inlined"])], "adc of what spirv-opt made"),
+            (["spirv-val", "--target-env", "vulkan1.2", "--scalar-block-layout", str(at["kernel"])], "spirv-val"),
+            ([given.dispatch, *dispatches], "dispatch"),
+        ]
+        if "again" in shader.labels:
+            steps.insert(-1, ([*emit, str(at["kernel"]), "-o", str(at["again"])], "adc of what adc made"))
+        found = ""
+        for words, what in steps:
+            found = found or run(words, what)
+        for label in shader.labels:
+            found = found or shader.compare(given.work, label)
+        if not found and not shader.changed(given.work):
+            found = "the kernel changed nothing"
+        if not found and shader.gradcheck is not None:
+            found = run([given.adc, "gradcheck", str(path), *shader.gradcheck], "gradcheck")
+        if not found and shader.sample:
+            found = same_as(given.adc, shader)
+        print(f"{path.name}: {found or 'equal'}")
+        if found:
+            problems.append(path.name)
+    print(f"{len(given.shaders)} shaders, {len(problems)} differ")
+    return 1 if problems else 0
+
+
+sys.exit(main())

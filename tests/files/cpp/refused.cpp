@@ -1,0 +1,272 @@
+// What a kernel may not have, a kernel each: refused at its place, with a reason and a remedy.
+//
+// RUN: not adc --target=cpu --error-limit=0 -o %t.adcb %s 2>&1 | FileCheck %s
+// RUN: not ls %t.adcb
+//
+// Of templates first.
+// CHECK: error: the kernel 'never_made' is a template that is never instantiated [E0803]
+
+// clang-format off
+#include <adc/kernel.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+using Out = adc::buffer<float, 1>;
+#define KERNEL(name, ...) \
+  ADC_KERNEL void name(Out y, [[maybe_unused]] int n) { adc::parallel(y.extent(0), [&]([[maybe_unused]] int i) __VA_ARGS__); }
+
+float counter = 0;
+static int calls = 3;
+inline int Factorial(int n) { return n < 2 ? 1 : n * Factorial(n - 1); }
+inline int Odd(int n);
+inline int Even(int n) { return n == 0 ? 1 : Odd(n - 1); }
+inline int Odd(int n) { return n == 0 ? 0 : Even(n - 1); }
+float Elsewhere(float v);
+struct Shape {
+  virtual float Area() const { return 1; }
+};
+struct Holds {
+  float* data;
+};
+struct Cleans {
+  float v = 0;
+  ~Cleans() { counter += v; }
+};
+union Both {
+  float f;
+  int i;
+};
+struct Bits {
+  unsigned low : 4;
+};
+struct Mixed {
+  float v;
+  int kind;
+};
+float* Pick(float& a) { return &a; }
+float Any(int count, ...) { return static_cast<float>(count); }
+float Static(float v) {
+  static float retained = 0;
+  return retained += v;
+}
+float& Chosen(float& a, float& b, bool first) {
+  if (first) return a;
+  return b;
+}
+
+// CHECK: error: 'Factorial' calls itself [E0802]
+// CHECK: error: 'Even' calls itself [E0802]
+KERNEL(recursion, { y[i] = static_cast<float>(Factorial(i)); })
+KERNEL(mutual_recursion, { y[i] = static_cast<float>(Even(i)); })
+KERNEL(jump_back, {
+  int k = 0;
+// CHECK: :[[#@LINE+1]]:1: error: a kernel has no labels [E0802]
+again:
+  y[i] = 1;
+  if (++k < 3) goto again;
+})
+KERNEL(jump_on, {
+// CHECK: :[[#@LINE+1]]:14: error: a kernel has no goto [E0802]
+  if (i > 2) goto end;
+  y[i] = 1;
+end:;
+})
+KERNEL(virtual_call, {
+// CHECK: :[[#@LINE+1]]:3: error: 'Shape' has virtual functions or bases [E0802]
+  Shape s;
+  y[i] = s.Area();
+})
+KERNEL(throws, {
+// CHECK: :[[#@LINE+1]]:14: error: a kernel has no exceptions [E0802]
+  if (i > 2) throw 1;
+  y[i] = 1;
+})
+KERNEL(catches, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no exceptions [E0802]
+  try {
+    y[i] = 1;
+  } catch (int) {
+  }
+})
+KERNEL(allocates, {
+// CHECK: :[[#@LINE+1]]:14: error: a kernel has no 'new' [E0802]
+  float* p = new float[3];
+  y[i] = p[0];
+})
+// CHECK: :[[#@LINE+1]]:17: error: a kernel has no 'delete' [E0802]
+KERNEL(frees, { delete &y[i]; })
+// CHECK: :[[#@LINE+1]]:32: error: a kernel has no pointers [E0802]
+KERNEL(calls_malloc, { y[i] = *static_cast<float*>(std::malloc(4)); })
+KERNEL(pointer_variable, {
+// CHECK: :[[#@LINE+1]]:14: error: a kernel has no pointers [E0802]
+  float* p = &y[i];
+  *p = 1;
+})
+// CHECK: :[[#@LINE+1]]:32: error: a kernel has no pointers [E0802]
+KERNEL(pointer_arithmetic, { *(y.data() + i) = 1; })
+// CHECK: :[[#@LINE+1]]:27: error: a kernel has no pointers [E0802]
+KERNEL(address, { y[i] = *&y[i]; })
+// CHECK: :[[#@LINE+1]]:36: error: a kernel has no pointers [E0802]
+KERNEL(pointer_argument, { y[i] = *Pick(y[i]); })
+KERNEL(pointer_member, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type 'float *' [E0802]
+  Holds h{};
+  y[i] = h.data == nullptr ? 1.0f : 0.0f;
+})
+KERNEL(function_pointer, {
+// CHECK: :[[#@LINE+1]]:23: error: a kernel has no pointers [E0802]
+  float (*f)(float) = i > 2 ? &Static : &Static;
+  y[i] = f(1.0f);
+})
+KERNEL(std_function, {
+// CHECK: :[[#@LINE+1]]:3: error: 'function' has a destructor that runs code [E0802]
+  std::function<float(float)> f = [](float v) { return v; };
+  y[i] = f(1.0f);
+})
+// CHECK: :[[#@LINE+1]]:30: error: 'counter' is a variable outside of the kernel, which others may change [E0802]
+KERNEL(global_read, { y[i] = counter; })
+// CHECK: :[[#@LINE+1]]:26: error: 'counter' is a variable outside of the kernel, which others may change [E0802]
+KERNEL(global_written, { counter = y[i]; })
+// CHECK: :[[#@LINE+1]]:51: error: 'calls' is a variable outside of the kernel, which others may change [E0802]
+KERNEL(static_global, { y[i] = static_cast<float>(calls); })
+// CHECK: error: 'retained' keeps its value from call to call [E0802]
+KERNEL(static_local, { y[i] = Static(y[i]); })
+KERNEL(long_double, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type 'long double' [E0802]
+  long double v = 1;
+  y[i] = static_cast<float>(v);
+})
+// CHECK: :[[#@LINE+1]]:20: error: a kernel has no assembly [E0802]
+KERNEL(assembly, { asm("nop"); })
+KERNEL(volatile_variable, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no volatile variables [E0802]
+  volatile float v = 1;
+  y[i] = v;
+})
+KERNEL(destructor, {
+// CHECK: :[[#@LINE+1]]:3: error: 'Cleans' has a destructor that runs code [E0802]
+  Cleans c;
+  y[i] = c.v;
+})
+KERNEL(a_union, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no unions [E0802]
+  Both b;
+  b.f = 1;
+  y[i] = b.f;
+})
+KERNEL(bit_field, {
+// CHECK: :[[#@LINE+1]]:3: error: 'Bits' has a bit-field, 'low' [E0802]
+  Bits b{};
+  y[i] = static_cast<float>(b.low);
+})
+KERNEL(dynamic_memory, {
+// CHECK: :[[#@LINE+1]]:3: error: 'vector' has a destructor that runs code [E0802]
+  std::vector<float> v(3);
+  y[i] = v[0];
+})
+// CHECK: :[[#@LINE+1]]:26: error: 'Elsewhere' has no body that the compiler sees [E0802]
+KERNEL(no_body, { y[i] = Elsewhere(y[i]); })
+// CHECK: :[[#@LINE+1]]:47: error: kernels do not know the function 'rand' [E0802]
+KERNEL(c_library, { y[i] = static_cast<float>(std::rand()); })
+// CHECK: :[[#@LINE+1]]:27: error: 'Any' takes any number of arguments [E0802]
+KERNEL(variadic, { y[i] = Any(2, 1, 2); })
+// CHECK: :[[#@LINE+1]]:31: error: kernels do not have this kind of expression (CXXReinterpretCastExpr) [E0802]
+KERNEL(reinterprets, { y[i] = reinterpret_cast<float&>(n); })
+// CHECK: error: a reference to one of several objects that is chosen at run time [E0802]
+KERNEL(chosen_reference, {
+  float a = 1, b = 2;
+  Chosen(a, b, i > 2) = 3;
+  y[i] = a;
+})
+KERNEL(chosen_lvalue, {
+  float a = 1, b = 2;
+// CHECK: :[[#@LINE+1]]:4: error: a reference to one of several objects that is chosen at run time [E0802]
+  (i > 2 ? a : b) = 3;
+  y[i] = a;
+})
+KERNEL(misplaced_checkpoint, {
+  for (int t = 0; t < n; ++t) {
+    y[i] += 1;
+// CHECK: :[[#@LINE+1]]:5: error: adc::checkpoint is not the first statement of a loop [E0802]
+    adc::checkpoint(4);
+  }
+})
+KERNEL(atomic_on_local, {
+  float v = 0;
+// CHECK: :[[#@LINE+1]]:19: error: an atomic works on an element of a buffer [E0802]
+  adc::atomic_add(v, 1.0f);
+  y[i] = v;
+})
+// CHECK: :[[#@LINE+1]]:54: error: the axis of extent() is a constant below the buffer's number of axes [E0802]
+KERNEL(axis_at_run_time, { y[i] = static_cast<float>(y.extent(n)); })
+KERNEL(text, {
+// CHECK: :[[#@LINE+1]]:19: error: a kernel has no pointers [E0802]
+  const char* t = "text";
+  y[i] = static_cast<float>(t[0]);
+})
+// CHECK: :[[#@LINE+1]]:27: error: adc::parallel stands inside of adc::parallel [E0802]
+KERNEL(nested_parallel, { adc::parallel(3, [&](int j) { y[j] = 1; }); })
+KERNEL(library_range, {
+  std::array<float, 3> a{};
+// CHECK: :[[#@LINE+1]]:13: error: a pointer is passed to '__first' [E0802]
+  std::sort(a.begin(), a.end());
+  y[i] = a[0];
+})
+KERNEL(member_pointer, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no pointers [E0802]
+  float Mixed::* p = &Mixed::v;
+  Mixed m{1, 2};
+  y[i] = m.*p;
+})
+KERNEL(wide_integer, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type '__int128' [E0802]
+  __int128 v = i;
+  y[i] = static_cast<float>(v);
+})
+// CHECK: :[[#@LINE+1]]:58: error: kernels do not know the function '__builtin_remainderf' [E0802]
+KERNEL(remainder_function, { y[i] = std::remainder(y[i], 2.0f); })
+ADC_KERNEL void sums_outside(Out y) {
+  float sum = 0;
+// CHECK: :[[#@LINE+1]]:43: error: a variable that is declared outside of adc::parallel is assigned by all of its iterations [E0802]
+  adc::parallel(y.extent(0), [&](int i) { sum += y[i]; });
+  y[0] = sum;
+}
+ADC_KERNEL void array_outside(Out y) {
+  float a[3] = {1, 2, y[0]};
+// CHECK: :[[#@LINE+1]]:50: error: an array that is declared outside of adc::parallel is used inside of it [E0802]
+  adc::parallel(y.extent(0), [&](int i) { y[i] = a[i % 3]; });
+}
+ADC_KERNEL void parallel_in_loop(Out y, int n) {
+// CHECK: :[[#@LINE+1]]:3: error: a loop around adc::parallel counts between constants [E0802]
+  for (int t = 0; t < n; ++t) adc::parallel(y.extent(0), [&](int i) { y[i] += 1; });
+}
+// CHECK: :[[#@LINE+1]]:12: error: a kernel gives no value [E0802]
+ADC_KERNEL float gives_value(Out y) { return y[0]; }
+// CHECK: :[[#@LINE+1]]:29: error: a kernel has no parameters of type 'float *' [E0802]
+ADC_KERNEL void raw_pointer(float* y) { *y = 1; }
+// CHECK: :[[#@LINE+1]]:37: error: a kernel gives nothing back through a reference [E0802]
+ADC_KERNEL void by_reference(Out y, float& sum) { sum = y[0]; }
+// CHECK: :[[#@LINE+1]]:30: error: a struct in a buffer has numbers of one type [E0802]
+ADC_KERNEL void mixed_struct(adc::buffer<Mixed, 1> y) { y[0].v = 1; }
+// CHECK: :[[#@LINE+1]]:25: error: a parameter of a kernel has a name [E0802]
+ADC_KERNEL void unnamed(Out) {}
+ADC_KERNEL void twice(Out y) { y[0] = 1; }
+// CHECK: :[[#@LINE+1]]:17: error: a second kernel of the name 'twice' [E0803]
+ADC_KERNEL void twice(Out y, int n) { y[n] = 1; }
+template <class T>
+ADC_KERNEL void never_made(adc::buffer<T, 1> y) {
+  y[0] = 1;
+}
+namespace {
+// CHECK: :[[#@LINE+1]]:17: error: the kernel 'hidden' is in an unnamed namespace [E0803]
+ADC_KERNEL void hidden(Out y) { y[0] = 1; }
+}  // namespace
+struct Owner {
+// CHECK: :[[#@LINE+1]]:19: error: the kernel 'member' is a member function [E0803]
+  ADC_KERNEL void member(Out y) { y[0] = 1; }
+};
+// CHECK: :[[#@LINE+1]]:17: error: the kernel 'only_declared' has no body [E0803]
+ADC_KERNEL void only_declared(Out y);
