@@ -44,6 +44,45 @@ std::vector<adrt_arg> SizeArguments(const Kernel& kernel, std::map<std::string, 
   return arguments;
 }
 
+/// Calls `take` with every expression that the sizes of a kernel's launch follow from.
+template <typename Take>
+void ForEachSize(const artifact::KernelMeta& kernel, const Take& take) {
+  for (const artifact::ParamMeta& param : kernel.params) {
+    for (artifact::NodeId extent : param.extents) take(extent);
+  }
+  for (const artifact::TaskMeta& task : kernel.tasks) {
+    for (artifact::NodeId extent : task.extents) take(extent);
+    for (const artifact::AdstackPlanMeta& plan : task.plans) {
+      for (const artifact::StackMeta& stack : plan.stacks) take(stack.capacity);
+    }
+  }
+}
+
+/// Options that sizes depend on and that were not given: "--shape x=N,M", "--arg n=VALUE".
+std::vector<std::string> Missing(const Kernel& kernel, const artifact::KernelMeta& meta,
+                                 const std::map<std::string, ArgValue>& values,
+                                 const std::map<std::string, std::vector<int64_t>>& shapes) {
+  constexpr const char* kAxes = "N,M,K,L,I,J,P,Q";
+  std::vector<std::string> missing;
+  for (uint32_t number = 0; number < kernel.params.size(); ++number) {
+    const Param& param = kernel.params[number];
+    if (!param.IsGiven() || values.count(param.name) != 0) continue;
+    bool companion = param.report.primal < kernel.params.size();
+    bool shaped = shapes.count(param.name) != 0 ||
+                  (companion && shapes.count(kernel.params[param.report.primal].name) != 0);
+    if (shaped || (param.IsBuffer() && param.report.rank == 0)) continue;
+    bool read = false;
+    ForEachSize(meta, [&](artifact::NodeId size) {
+      read = read || (size != artifact::kNoNode && meta.exprs.DependsOn(size, number));
+    });
+    if (!read || param.IsLayout()) continue;
+    missing.push_back(param.IsScalar() ? "--arg " + param.name + "=VALUE"
+                                       : "--shape " + param.name + "=" +
+                                             std::string(kAxes, std::max(1u, 2 * param.report.rank) - 1));
+  }
+  return missing;
+}
+
 /// "0.008" or "grid.ir:194:5=0.008". What is wrong, or empty.
 std::string TakePass(std::string_view text, std::vector<PassShare>* shares) {
   size_t equals = text.rfind('=');
@@ -249,12 +288,14 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     Arguments& arguments = arguments_.emplace_back();
     std::map<std::string, std::vector<int64_t>> shapes;
     if (!ParseArguments(bundle.get(), kernel, own, &arguments.values, &shapes)) return kExitUsage;
-    arguments.list = SizeArguments(kernel, arguments.values, shapes);
     const artifact::KernelMeta& meta = metadata_->kernels[kernel.report.index];
+    arguments.missing = Missing(kernel, meta, arguments.values, shapes);
+    arguments.list = SizeArguments(kernel, arguments.values, shapes);
     for (uint32_t target = 0; target < report.target_count; ++target) {
       auto info = Sized<adrt_target_info>();
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
-      LaunchSizes& sizes = launches_.emplace_back(kernel, meta, arguments.list, info, request);
+      LaunchSizes& sizes =
+          launches_.emplace_back(kernel, meta, arguments.list, arguments.missing, info, request);
       if (int code = sizes.Plan(target, &used_passes); code != kExitOk) return code;
     }
   }

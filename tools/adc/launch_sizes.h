@@ -39,10 +39,17 @@ struct SizeRequest {
 /// A launch of one kernel on one target.
 class LaunchSizes {
  public:
-  /// Everything but `target` stays where it is as long as this lives.
+  /// Everything but `target` stays where it is as long as this lives. `missing`: options that the sizes
+  /// depend on and nobody gave.
   LaunchSizes(const Kernel& kernel, const artifact::KernelMeta& meta, const std::vector<adrt_arg>& arguments,
-              const adrt_target_info& target, const SizeRequest& request)
-      : kernel_(kernel), meta_(meta), arguments_(arguments), target_(target), request_(request) {}
+              const std::vector<std::string>& missing, const adrt_target_info& target,
+              const SizeRequest& request)
+      : kernel_(kernel),
+        meta_(meta),
+        arguments_(arguments),
+        missing_(missing),
+        target_(target),
+        request_(request) {}
 
   /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. An exit
   /// code.
@@ -51,6 +58,8 @@ class LaunchSizes {
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
   const adrt_target_info& target() const { return target_; }
+  /// Options that the sizes depend on and nobody gave, "--shape x=N": the report counts their values as 0.
+  const std::vector<std::string>& missing() const { return missing_; }
   const adrt_plan_report& total() const { return total_; }
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
   adrt_task_report Task(uint32_t task) const;
@@ -68,6 +77,7 @@ class LaunchSizes {
   const Kernel& kernel_;
   const artifact::KernelMeta& meta_;
   const std::vector<adrt_arg>& arguments_;
+  const std::vector<std::string>& missing_;
   adrt_target_info target_;
   const SizeRequest& request_;
   uint32_t target_index_ = 0;
@@ -87,6 +97,7 @@ class AllSizes {
   struct Arguments {
     std::map<std::string, ArgValue> values;
     std::vector<adrt_arg> list;
+    std::vector<std::string> missing;
   };
   std::optional<artifact::Metadata> metadata_;
   std::vector<Kernel> kernels_;

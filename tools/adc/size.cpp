@@ -50,7 +50,37 @@ uint64_t ArgumentBytes(const LaunchSizes& sizes) {
   return total.heap_bytes > known ? total.heap_bytes - known : 0;
 }
 
+/// Whether a launch takes the same bytes for any arguments: no task has stacks, and nothing is scratch.
+bool IsConstant(const LaunchSizes& sizes) {
+  bool constant = std::all_of(sizes.meta().params.begin(), sizes.meta().params.end(),
+                              [](const artifact::ParamMeta& param) { return param.extents.empty(); });
+  for (uint32_t task = 0; task < sizes.total().task_count; ++task)
+    constant = constant && sizes.Stacks(task).stacks.empty();
+  return constant;
+}
+
+/// The formulas alone, where nobody gave what their values depend on.
+void PrintFormulas(const LaunchSizes& sizes) {
+  std::string options;
+  for (const std::string& option : sizes.missing()) options += " " + option;
+  std::string heap = IsConstant(sizes) ? Grouped(sizes.total().heap_bytes) + " bytes for any arguments"
+                                       : "unknown without" + options;
+  std::printf("@%s on %s: heap %s\n", sizes.kernel().report.name, sizes.target().name, heap.c_str());
+  for (uint32_t task = 0; task < sizes.total().task_count; ++task) {
+    std::printf("    task %u  (%s)\n", task, sizes.Task(task).place);
+    formulas::Formulas formulas = CapacityFormulas(sizes.meta(), sizes.Stacks(task));
+    for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
+    for (const artifact::StackMeta& stack : sizes.Stacks(task).stacks) {
+      std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
+      std::printf("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
+                  stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
+                  std::string(stack.place.view()).c_str());
+    }
+  }
+}
+
 void PrintText(const LaunchSizes& sizes) {
+  if (!sizes.missing().empty()) return PrintFormulas(sizes);
   const adrt_plan_report& total = sizes.total();
   uint64_t arguments = ArgumentBytes(sizes);
   std::printf("@%s on %s: heap %s bytes%s, scratch %s of them%s, %u %s\n", sizes.kernel().report.name,
@@ -120,6 +150,7 @@ Json ToJson(const LaunchSizes& sizes) {
   for (uint32_t number = 0; number < total.task_count; ++number) tasks.push_back(TaskToJson(sizes, number));
   return {{"kernel", sizes.kernel().report.name},
           {"target", sizes.target().name},
+          {"missing", sizes.missing()},
           {"heap_bytes", total.heap_bytes},
           {"scratch_bytes", total.scratch_bytes},
           {"argument_bytes", ArgumentBytes(sizes)},
@@ -136,10 +167,14 @@ int Size(const std::vector<std::string>& words, Session&) {
   bool json = false;
   CommandLine line(
       "adc size [options] bundle.adcb|kernel.ir",
-      "Says how many heap bytes a launch takes per task and target, with the formula. Extents that no\n"
-      "--shape names count as 0, numbers that no --arg names as 0; a companion has its primal's shape.");
+      "Says how many heap bytes a launch takes per task and target, with the formula; the formula alone,\n"
+      "and what to give, where it depends on an extent that no --shape names or a number that no --arg\n"
+      "names. A companion has its primal's shape.");
   request.AddTo(line);
-  line.Flag("--json", "one JSON object per kernel and target, in a list", &json);
+  line.Flag("--json",
+            "one JSON object per kernel and target, in a list; 'missing' names options without which the\n"
+            "figures count 0",
+            &json);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
                "bytes of a launch");
   line.Example("adc size grid.adcb --kernel step.grad --shape mass=1,65,129,36,2 --pass 0.008",
