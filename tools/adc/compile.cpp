@@ -277,27 +277,9 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
 }
 
-/// A file's name is completed where there is no option or command. Bash takes "--emit=p" for three words, so
-/// that a reply holds what follows the last "=" alone.
-constexpr char kCompletionScript[] = R"(_adc() {
-  local line=${COMP_LINE:0:COMP_POINT} command=()
-  local word=${line##*[[:space:]]}
-  COMPREPLY=()
-  if [[ $COMP_CWORD -gt 1 ]]; then
-    [[ $word == -* ]] || return
-    [[ ${COMP_WORDS[1]} == -* ]] || command=("${COMP_WORDS[1]}")
-  fi
-  mapfile -t COMPREPLY < <("$1" "${command[@]}" "--complete=$word" 2>/dev/null)
-  [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
-  [[ $word == *=* && $COMP_WORDBREAKS == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
-  return 0
-}
-complete -o default -F _adc adc adc-runtime
-)";
-
 }  // namespace
 
-int Compile(const std::vector<std::string>& words, Session&) {
+int Compile(const std::vector<std::string>& words, Session& session) {
   driver::CompileOptions options;
   bool version = false, completion = false;
   CommandLine line("adc [options] kernel.ir...",
@@ -310,7 +292,9 @@ int Compile(const std::vector<std::string>& words, Session&) {
   AddWatching(line, options);
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
-  line.Flag("--completion", "print a script by which bash completes options: eval \"$(adc --completion)\"",
+  line.Flag("--completion",
+            "print a script by which bash completes options: eval \"$(adc --completion)\"; adc completion: "
+            "zsh, fish",
             &completion);
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
@@ -334,10 +318,7 @@ int Compile(const std::vector<std::string>& words, Session&) {
     std::printf("%s\n", driver::ProducerName().c_str());
     return kExitOk;
   }
-  if (completion) {
-    std::fputs(kCompletionScript, stdout);
-    return kExitOk;
-  }
+  if (completion) return Completion({}, session);
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "" : " ") + word;
   if (options.inputs.empty()) {
