@@ -10,6 +10,7 @@ namespace adc::tool {
 
 class Session;
 
+int New(const std::vector<std::string>& words, Session& session);
 int Compile(const std::vector<std::string>& words, Session& session);
 int Run(const std::vector<std::string>& words, Session& session);
 int Gradcheck(const std::vector<std::string>& words, Session& session);
@@ -51,6 +52,7 @@ inline constexpr Command kCommands[] = {
     {"report", Report, "draw what a bundle's launches take, as a page"},
     {"extract", Extract, "write the payloads of a bundle to files"},
     {"devices", Devices, "show what this machine can run"},
+    {"new", New, "make a folder with a kernel, a program and their build"},
     {"explain", Explain, "say what a message means and what to do about it"},
     {"completion", Completion, "print a script by which a shell completes options"},
     {"batch", Batch, "run command lines one after the other in one process"},
