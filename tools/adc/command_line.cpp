@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "manual_page.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/input_kind.h"
@@ -249,6 +250,11 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   constexpr std::string_view kComplete = "--complete=";
   if (!words.empty() && words.back().starts_with(kComplete)) {
     PrintCompletions(std::string_view(words.back()).substr(kComplete.size()));
+    return kExitOk;
+  }
+  if (!words.empty() && words.back() == kManualPage) {
+    std::string page = ManualPage(*app_);
+    std::fwrite(page.data(), 1, page.size(), stdout);
     return kExitOk;
   }
   if (!ExpandResponseFiles(&words)) return kExitUsage;

@@ -24,6 +24,9 @@ void PrintError(std::string_view text, std::string_view help = {});
 /// error was printed where standard output took less than everything.
 int EndOutput(int code);
 
+/// A last word by which Parse prints the manual page of the command.
+inline constexpr std::string_view kManualPage = "--manual-page";
+
 class CommandLine {
  public:
   /// `usage` follows the word "usage:", `summary` is the sentence below it.

@@ -28,6 +28,7 @@ int Extract(const std::vector<std::string>& words, Session& session);
 int Devices(const std::vector<std::string>& words, Session& session);
 int Explain(const std::vector<std::string>& words, Session& session);
 int Completion(const std::vector<std::string>& words, Session& session);
+int Manual(const std::vector<std::string>& words, Session& session);
 int Batch(const std::vector<std::string>& words, Session& session);
 
 struct Command {
@@ -55,6 +56,7 @@ inline constexpr Command kCommands[] = {
     {"new", New, "make a folder with a kernel, a program and their build"},
     {"explain", Explain, "say what a message means and what to do about it"},
     {"completion", Completion, "print a script by which a shell completes options"},
+    {"man", Manual, "print the manual page of a command"},
     {"batch", Batch, "run command lines one after the other in one process"},
 };
 
