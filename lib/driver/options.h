@@ -37,6 +37,11 @@ struct Derivations {
   std::vector<uint32_t> gradient_directions;  ///< k.grad.jvp4: forward over reverse, as many at once
   /// No k.jvp for a kernel that calls functions which name a derivative for reverse mode only.
   bool tangent_where_named = false;
+  /// Only of the kernel of this name; empty: of every one. Of the others nothing is derived, and they save
+  /// nothing for a gradient.
+  std::string only;
+  /// Kernels save what their gradients would read where no gradient is made as well: one that runs alone.
+  bool saves_alone = false;
 };
 
 inline constexpr uint32_t kCheckpointAtLaunch = UINT32_MAX;

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "launch.h"
 #include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -205,7 +206,9 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     Bundle bundle;
     Kernel kernel;
     if (int code = machine.OpenBundle(files[0], open, &bundle); code != kExitOk) return code;
-    if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
+    if (int code = FindKernel(bundle.get(), kernel_name, &kernel, open.compile_ir && IsSourceFile(files[0]));
+        code != kExitOk)
+      return code;
     Values values;
     std::map<std::string, std::vector<int64_t>> shapes;
     if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return int{kExitUsage};

@@ -50,7 +50,7 @@ bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed*
 bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.quiet_warnings = true;
   driver::Product product;
@@ -68,7 +68,7 @@ bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* p
 bool CompileDeterministic(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.deterministic = true;
   compile.quiet_warnings = true;
@@ -205,7 +205,7 @@ int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag:
 
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.deterministic = options.deterministic;
   compile.targets = {target::HostTarget()};

@@ -1,5 +1,7 @@
 #include "loader.h"
 
+#include <algorithm>
+
 #include "bundle_file.h"
 #include "command_line.h"
 #include "compile_source.h"
@@ -134,14 +136,17 @@ bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& tru
   return false;
 }
 
-int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel) {
+int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel, bool derives) {
   std::vector<Kernel> kernels = AllKernels(bundle);
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   const Kernel* found = nullptr;
   uint32_t primals = 0;
   for (const Kernel& candidate : kernels) {
-    names.push_back(candidate.report.name);
+    names.emplace_back(candidate.report.name);
     bool primal = std::string_view(candidate.report.role) == "primal";
+    bool differentiable = std::any_of(candidate.params.begin(), candidate.params.end(),
+                                      [](const Param& param) { return param.report.diff != 0; });
+    if (derives && primal && differentiable) names.push_back(names.back() + ".grad");
     primals += primal;
     if (name.empty() ? primal : name == candidate.report.name) found = &candidate;
   }
@@ -151,11 +156,12 @@ int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kerne
     return kExitOk;
   }
   std::string list;
-  for (std::string_view known : names) list += (list.empty() ? "" : ", ") + std::string(known);
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   if (name.empty()) {
     PrintError("several kernels: say which with --kernel", "the bundle holds " + list);
   } else {
-    std::string_view near = NearestName(name, names);
+    std::vector<std::string_view> known(names.begin(), names.end());
+    std::string_view near = NearestName(name, known);
     PrintError("no kernel '" + name + "' in the bundle",
                near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
   }

@@ -9,6 +9,7 @@
 #include "interpret.h"
 #include "launch.h"
 #include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "support/output_places.h"
 #include "trust.h"
 
@@ -166,7 +167,9 @@ int Run(const std::vector<std::string>& words, Session& session) {
       code != kExitOk) {
     return code;
   }
-  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), kernel_name, &kernel, open.compile_ir && IsSourceFile(files[0]));
+      code != kExitOk)
+    return code;
 
   std::map<std::string, ArgValue> values;
   std::map<std::string, std::vector<int64_t>> shapes;

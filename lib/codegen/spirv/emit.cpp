@@ -33,9 +33,13 @@ std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
   };
   std::set<std::string> features;
   for (const Row& row : kRows) {
-    if (!row.feature.empty() && module.Has(static_cast<spv::Capability>(row.capability)))
+    // A star stands for widths of floats, each a property of its own.
+    bool each = row.feature.ends_with('*');
+    if (!row.feature.empty() && !each && module.Has(static_cast<spv::Capability>(row.capability)))
       features.emplace(row.feature);
   }
+  for (uint32_t width : module.PreservedWidths())
+    features.insert("shaderSignedZeroInfNanPreserveFloat" + std::to_string(width));
   return {features.begin(), features.end()};
 }
 
@@ -46,6 +50,8 @@ class Emission {
                                                                                          : kVersion15),
         context_(builder_, module, config),
         math_(builder_) {
+    // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words.
+    if (!context_.IsMetal() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));

@@ -59,6 +59,8 @@ Id ModuleBuilder::IntType(uint32_t width) {
 
 Id ModuleBuilder::FloatType(uint32_t width) {
   if (width == 64) AddCapability(spv::CapabilityFloat64);
+  if (preserves_ && float_widths_.insert(width).second)
+    AddCapability(spv::CapabilitySignedZeroInfNanPreserve);
   return Intern(spv::OpTypeFloat, {width});
 }
 
@@ -131,9 +133,16 @@ Id ModuleBuilder::ConstantInt(uint32_t width, uint64_t value) {
 }
 
 Id ModuleBuilder::ConstantFloat(uint32_t width, uint64_t bits) {
-  auto low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
-  return width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
-                     : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
+  uint32_t low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
+  Id id = width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
+                      : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
+  floats_[id] = bits;
+  return id;
+}
+
+std::optional<uint64_t> ModuleBuilder::FloatBits(Id id) const {
+  auto found = floats_.find(id);
+  return found == floats_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Id ModuleBuilder::ConstantBool(bool value) {
@@ -215,9 +224,17 @@ void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<
   AppendText(operands, name);
   operands.insert(operands.end(), interface.begin(), interface.end());
   AppendInstruction(entry_points_, spv::OpEntryPoint, operands);
+  entries_.push_back(function);
   AppendInstruction(execution_modes_, spv::OpExecutionMode,
                     Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0],
                           local_size[1], local_size[2]});
+}
+
+std::vector<uint32_t> ModuleBuilder::PreservedWidths() const {
+  std::vector<uint32_t> widths;
+  for (uint32_t width : float_widths_)
+    if (preserves_ && (width != 16 || Has(spv::CapabilityFloat16))) widths.push_back(width);
+  return widths;
 }
 
 Words ModuleBuilder::Finish(bool physical) const {
@@ -238,9 +255,16 @@ Words ModuleBuilder::Finish(bool physical) const {
                     Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
                                                          : spv::AddressingModelLogical),
                           static_cast<uint32_t>(spv::MemoryModelGLSL450)});
-  for (const Words* section :
-       {&entry_points_, &execution_modes_, &strings_, &names_, &annotations_, &globals_, &functions_})
-    words.insert(words.end(), section->begin(), section->end());
+  Words modes = execution_modes_;
+  for (Id entry : entries_) {
+    for (uint32_t width : PreservedWidths()) {
+      uint32_t mode = spv::ExecutionModeSignedZeroInfNanPreserve;
+      AppendInstruction(modes, spv::OpExecutionMode, Words{entry, mode, width});
+    }
+  }
+  std::initializer_list<const Words*> sections = {&entry_points_, &modes,    &strings_,  &names_,
+                                                  &annotations_,  &globals_, &functions_};
+  for (const Words* section : sections) words.insert(words.end(), section->begin(), section->end());
   return words;
 }
 

@@ -39,6 +39,11 @@ class ModuleBuilder {
 
   void AddCapability(spv::Capability capability) { capabilities_.insert(capability); }
   bool Has(spv::Capability capability) const { return capabilities_.count(capability) != 0; }
+  /// Floats of every width that the module computes with have signed zeros, infinities and NaNs. Before any
+  /// other call.
+  void PreserveSpecialFloats() { preserves_ = true; }
+  /// The widths in bits for which that is stated.
+  std::vector<uint32_t> PreservedWidths() const;
   void AddExtension(std::string_view name) { extensions_.emplace(name); }
   /// The id of the instruction set GLSL.std.450.
   Id GlslSet();
@@ -67,6 +72,8 @@ class ModuleBuilder {
   Id ConstantInt(uint32_t width, uint64_t value);
   /// From the bits of the format.
   Id ConstantFloat(uint32_t width, uint64_t bits);
+  /// The bits of a constant that ConstantFloat made; none of any other value.
+  std::optional<uint64_t> FloatBits(Id id) const;
   Id ConstantBool(bool value);
   /// A bool that whoever makes a pipeline may set; false where nobody does.
   Id SpecializedBool(uint32_t number);
@@ -115,12 +122,15 @@ class ModuleBuilder {
   Id glsl_ = 0;
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
+  std::vector<Id> entries_;
+  std::set<uint32_t> float_widths_;
+  bool preserves_ = false;
   Words entry_points_, execution_modes_, strings_, names_, annotations_, globals_, functions_;
   std::map<std::string, Id, std::less<>> string_ids_;
   std::map<Words, Id> interned_;
   std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
   std::map<Words, Id> blocks_;
-  std::map<Id, uint64_t> integers_;
+  std::map<Id, uint64_t> integers_, floats_;
   std::map<uint32_t, Id> specialized_;
 };
 

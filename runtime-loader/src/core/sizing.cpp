@@ -12,7 +12,9 @@
 // What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
 //
 // With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
-// divided by the rows, and evenly among the open stacks of a row.
+// divided by the rows, and evenly among the open stacks of a row. A larger cap never gives a stack less:
+// while there are fewer rows than threads that could run, each open stack gets the smallest share, and only
+// what is left beyond that makes shares larger.
 
 namespace adrt {
 namespace {
@@ -127,7 +129,36 @@ class TaskSizer {
     return done;
   }
 
+  // The least cap that gives every stack what it has now: without a cap, all of them settled. False where
+  // that does not fit. The sizes are to be computed again afterwards.
+  bool LeastCap(uint64_t* bytes) {
+    uint64_t open_count = 0, share = kCapUnit, rows = 0, row = 0;
+    for (uint32_t index = 0; adstack_ && index < adstack_->stacks.size(); ++index) {
+      const artifact::StackMeta& stack = adstack_->stacks[index];
+      if (!IsOpenUnderCap(stack)) continue;
+      uint64_t own = 0;
+      if (!artifact::StackBytes(stack, sizes_.stacks[index].capacity, &own) ||
+          !artifact::AlignUp(own, kCapUnit, &own))
+        return false;
+      if (own > share) share = own;
+      sizes_.stacks[index].capacity = 0;
+      ++open_count;
+    }
+    *bytes = 0;
+    if (open_count == 0 || sizes_.total == 0) return true;
+    if (!LayOut() || !artifact::RoundRows(sizes_.most_threads, rules_, &rows)) return false;
+    uint64_t fixed = plan_.base_bytes + artifact::CounterBytes(*adstack_, rules_);
+    return !__builtin_mul_overflow(share, open_count, &row) &&
+           !__builtin_add_overflow(row, sizes_.row_bytes, &row) &&
+           !__builtin_mul_overflow(row, rows, bytes) && !__builtin_add_overflow(*bytes, fixed, bytes);
+  }
+
  private:
+  bool IsOpenUnderCap(const artifact::StackMeta& stack) const {
+    return stack.capacity == artifact::kNoNode ||
+           plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
+  }
+
   // What is open says nothing of what it was before.
   void Forget() {
     sizes_.resolved = false;
@@ -473,6 +504,7 @@ class TaskSizer {
     uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
     uint64_t fit = available / smallest;
     fit -= fit % rules_.lanes;
+    uint64_t wanted = rows;
     if (fit < rows) sizes_.threads = rows = fit;
     if (rows == 0) {
       uint64_t needed = 0;
@@ -480,7 +512,8 @@ class TaskSizer {
       return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, at least ", needed,
                           " are required");
     }
-    uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
+    uint64_t share =
+        fit < wanted ? kCapUnit : (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
       sizes_.stacks[index].capacity = artifact::ElementsIn(adstack_->stacks[index], share);
@@ -582,6 +615,11 @@ class TaskSizer {
 bool IterationsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total) {
   adrt_error passed = {};
   return TaskSizer(plan, task, true, DetailsOf(nullptr, &passed)).LookAgain(total);
+}
+
+bool LeastCap(adrt_launch_plan& plan, uint32_t task, uint64_t* bytes) {
+  adrt_error passed = {};
+  return TaskSizer(plan, task, true, DetailsOf(nullptr, &passed)).LeastCap(bytes);
 }
 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
