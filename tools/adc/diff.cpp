@@ -9,6 +9,7 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
+#include "print.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
@@ -49,7 +50,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
     std::string extents;
     for (artifact::NodeId extent : task.extents) extents += "[" + FormulaText(kernel, extent) + "]";
     (*facts)[title] = (task.extents.empty() ? "serial" : "parallel over " + extents) + ", class " +
-                      std::string(SizeClassText(task.size_class)) + ", " + std::string(task.place.view());
+                      std::string(SizeClassText(task.size_class)) + ", " + Printable(task.place.view());
     for (const artifact::EntryMeta& entry : task.entries) {
       (*facts)[title + ", on " + std::string(metadata.targets[entry.target].name.view())] =
           EntryText(kernel, task, entry);
@@ -69,7 +70,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
             ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) +
             (stack.storage == artifact::Storage::kRow ? ", row" : ", private") +
             (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") + ", group " +
-            std::to_string(stack.group) + ", " + std::string(stack.place.view());
+            std::to_string(stack.group) + ", " + Printable(stack.place.view());
       }
     }
   }
@@ -117,12 +118,12 @@ int Diff(const std::vector<std::string>& words, Session&) {
     auto in_left = left.find(key), in_right = right.find(key);
     if (in_left != left.end() && in_right != right.end() && in_left->second == in_right->second) continue;
     ++differences;
-    std::printf("%s:\n", key.c_str());
-    if (in_left != left.end()) std::printf("  - %s\n", in_left->second.c_str());
-    if (in_right != right.end()) std::printf("  + %s\n", in_right->second.c_str());
+    Print("%s:\n", key.c_str());
+    if (in_left != left.end()) Print("  - %s\n", in_left->second.c_str());
+    if (in_right != right.end()) Print("  + %s\n", in_right->second.c_str());
   }
   if (differences == 0) return kExitOk;
-  std::printf("%u differences\n", differences);
+  Print("%u differences\n", differences);
   return kExitDiffers;
 }
 

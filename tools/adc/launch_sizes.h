@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "artifact/budget.h"
 #include "artifact/metadata.h"
+#include "bundle_file.h"
 #include "command_line.h"
 #include "loader.h"
 #include "values.h"
@@ -44,9 +46,9 @@ class LaunchSizes {
               const adrt_target_info& target, const SizeRequest& request)
       : kernel_(kernel), meta_(meta), arguments_(arguments), target_(target), request_(request) {}
 
-  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. An exit
-  /// code.
-  int Plan(uint32_t target, std::vector<bool>* used_passes);
+  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. Takes
+  /// its steps from the command's. An exit code.
+  int Plan(uint32_t target, std::vector<bool>* used_passes, artifact::Steps* steps);
 
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
@@ -64,6 +66,10 @@ class LaunchSizes {
   bool HasContents() const;
   /// Settles what they decide.
   adrt_status TakeContents(adrt_error* error);
+  /// Takes the steps of the plan's last call. False where the command has none left.
+  bool Spend(artifact::Steps* steps);
+  adrt_status Assume(uint32_t task, uint32_t group, std::vector<bool>* used_passes, artifact::Steps* steps,
+                     adrt_error* error);
 
   const Kernel& kernel_;
   const artifact::KernelMeta& meta_;
@@ -88,6 +94,9 @@ class AllSizes {
     std::map<std::string, ArgValue> values;
     std::vector<adrt_arg> list;
   };
+  /// Of all plans together: a bundle with many kernels takes no longer than one with a large one.
+  artifact::Steps steps_{artifact::kPlanSteps};
+  artifact::Steps formula_steps_{kFormulaSteps};
   std::optional<artifact::Metadata> metadata_;
   std::vector<Kernel> kernels_;
   std::deque<Arguments> arguments_;
