@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles to disks that are full, or become so at any byte: an error, the bundle before or none, and nothing else.
+"""Compiles to disks of every size up to what the bundle takes: an error, the bundle before or none, and nothing else.
 
 usage: full_disk.py ADC FILE.ir
 
@@ -28,7 +28,7 @@ if INSIDE not in os.environ:
 
 
 def run(folder, name, level):
-    command = [adc, "--target=cpu", f"-O{level}", source, "-o", os.path.join(folder, name)]
+    command = [adc, "--target=cpu", "--target=cuda", "--target=vulkan", f"-O{level}", source, "-o", os.path.join(folder, name)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
