@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/exit_code.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
@@ -48,7 +49,7 @@ void AddPlan(const KernelMeta& kernel, const artifact::AdstackPlanMeta& plan, co
                           (stack.storage == artifact::Storage::kRow ? ", row" : ", private") +
                           (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") +
                           ", group " + std::to_string(stack.group)};
-    (*facts)[name + ", pushed at"] = {FactGroup::Places, Text(stack.place)};
+    (*facts)[name + ", pushed at"] = {FactGroup::Places, Printable(stack.place.view())};
   }
 }
 
@@ -56,7 +57,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
   std::string head = "kernel @" + Text(kernel.name);
   (*facts)[head] = {FactGroup::Interface, "interface " + Hex(kernel.interface_hash)};
   (*facts)[head + ", number of tasks"] = {FactGroup::Tasks, std::to_string(kernel.tasks.size())};
-  (*facts)[head + ", place"] = {FactGroup::Places, Text(kernel.place)};
+  (*facts)[head + ", place"] = {FactGroup::Places, Printable(kernel.place.view())};
   for (const artifact::ParamMeta& param : kernel.params) {
     for (size_t axis = 0; axis < param.extents.size(); ++axis) {
       (*facts)[head + ", scratch %" + Text(param.name) + ", axis " + Number(axis)] = {
@@ -70,7 +71,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
     for (artifact::NodeId extent : task.extents) extents += "[" + FormulaText(kernel, extent) + "]";
     (*facts)[title] = {FactGroup::Tasks, (task.extents.empty() ? "serial" : "parallel over " + extents) +
                                              ", class " + std::string(SizeClassText(task.size_class))};
-    (*facts)[title + ", place"] = {FactGroup::Places, Text(task.place)};
+    (*facts)[title + ", place"] = {FactGroup::Places, Printable(task.place.view())};
     for (const artifact::EntryMeta& entry : task.entries) {
       (*facts)[title + ", on " + Text(metadata.targets[entry.target].name)] = {
           FactGroup::Tasks, EntryText(kernel, task, entry)};
@@ -98,9 +99,9 @@ std::string TaskTitle(const KernelMeta& kernel, size_t task) {
 
 int FactsOf(const BundleFile& file, Facts* facts) {
   const artifact::Metadata& metadata = file.metadata;
-  (*facts)["producer"] = {FactGroup::Producer, Text(metadata.producer)};
+  (*facts)["producer"] = {FactGroup::Producer, Printable(metadata.producer.view())};
   for (size_t number = 0; number < metadata.sources.size(); ++number)
-    (*facts)["source " + Number(number)] = {FactGroup::Places, Text(metadata.sources[number])};
+    (*facts)["source " + Number(number)] = {FactGroup::Places, Printable(metadata.sources[number].view())};
   for (const artifact::TargetMeta& target : metadata.targets) {
     std::string features;
     for (const artifact::String& feature : target.features) features += " " + Text(feature);

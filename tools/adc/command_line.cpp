@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "manual_page.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/input_kind.h"
@@ -21,11 +22,11 @@ namespace adc::tool {
 void PrintError(std::string_view text, std::string_view help) {
   bool color = ColorOnStandardError();
   std::string message = color ? "adc: \x1b[1;31merror:\x1b[0m " : "adc: error: ";
-  message += text;
+  message += PrintableLines(text);
   message += '\n';
   if (!help.empty()) {
     message += color ? "\x1b[1;36mhelp:\x1b[0m " : "help: ";
-    message += help;
+    message += PrintableLines(help);
     message += '\n';
   }
   PrintToStandardError(message);
@@ -241,7 +242,7 @@ void CommandLine::PrintCompletions(std::string_view begin) const {
     // The values of an option follow where it is written out.
     bool value = one.find('=') + 1 < one.size() && one.find('=') != std::string::npos;
     bool wanted = one.starts_with(begin) && (!value || begin.find('=') != std::string_view::npos);
-    if (wanted && one != begin) std::printf("%s\n", one.c_str());
+    if (wanted && one != begin) Print("%s\n", one.c_str());
   }
 }
 
@@ -254,7 +255,7 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   }
   if (!words.empty() && words.back() == kManualPage) {
     std::string page = ManualPage(*app_);
-    std::fwrite(page.data(), 1, page.size(), stdout);
+    PrintRaw(page);
     return kExitOk;
   }
   if (!ExpandResponseFiles(&words)) return kExitUsage;
@@ -267,7 +268,7 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
     if (CheckSources()) return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     std::string help = app_->help();
-    std::fwrite(help.data(), 1, help.size(), stdout);
+    PrintLines(help);
     return kExitOk;
   } catch (const CLI::RequiredError&) {
     PrintError("no " + positional_name_ + " given", usage);

@@ -13,6 +13,7 @@
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/targets.h"
+#include "print.h"
 
 namespace adc::tool {
 
@@ -315,7 +316,7 @@ int Compile(const std::vector<std::string>& words, Session& session) {
     line.Command(std::string(command.name), std::string(command.summary));
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
-    std::printf("%s\n", driver::ProducerName().c_str());
+    Print("%s\n", driver::ProducerName().c_str());
     return kExitOk;
   }
   if (completion) return Completion({}, session);

@@ -2,11 +2,11 @@
 // word
 // --complete=BEGIN, so that every option of a table is completed the day it is added.
 
-#include <cstdio>
 #include <string>
 
 #include "command_line.h"
 #include "commands.h"
+#include "print.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
@@ -80,7 +80,7 @@ int Completion(const std::vector<std::string>& words, Session&) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   for (const Shell& shell : kShells) {
     if (!shells.empty() && shells[0] != shell.name) continue;
-    std::fputs(shell.script, stdout);
+    PrintRaw(shell.script);
     return kExitOk;
   }
   PrintError("no completion for a shell '" + shells[0] + "'", "bash, zsh and fish have one");

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "compare_code.h"
 #include "json_output.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/nearest.h"
 
@@ -80,15 +81,15 @@ std::string Joined(const std::vector<std::string>& words) {
 void PrintText(const std::vector<Difference>& differences) {
   for (const Difference& one : differences) {
     if (one.group == FactGroup::Code && !one.first.empty() && one.first == one.second) {
-      std::printf("%s: differs on %s\n%s", one.subject.c_str(), one.first.c_str(), one.text.c_str());
+      Print("%s: differs on %s\n%s", one.subject.c_str(), one.first.c_str(), one.text.c_str());
       continue;
     }
-    std::printf("%s:\n", one.subject.c_str());
-    if (!one.first.empty()) std::printf("  - %s\n", one.first.c_str());
-    if (!one.second.empty()) std::printf("  + %s\n", one.second.c_str());
+    Print("%s:\n", one.subject.c_str());
+    if (!one.first.empty()) Print("  - %s\n", one.first.c_str());
+    if (!one.second.empty()) Print("  + %s\n", one.second.c_str());
   }
   if (!differences.empty())
-    std::printf("%zu difference%s\n", differences.size(), differences.size() == 1 ? "" : "s");
+    Print("%zu difference%s\n", differences.size(), differences.size() == 1 ? "" : "s");
 }
 
 Json AsJson(const std::vector<Difference>& differences) {
@@ -149,21 +150,21 @@ void PrintMarkdown(const std::vector<Difference>& differences, const Statistics&
             Change(a.bytes, b.bytes) + " |\n";
   }
   if (differences.empty() && rows.empty()) {
-    std::printf("No difference.\n");
+    Print("No difference.\n");
     return;
   }
   if (!rows.empty()) {
-    std::printf(
+    Print(
         "| function | row of the heap | stacks | instructions | registers | bytes of code |\n"
         "|---|---|---|---|---|---|\n%s\n",
         rows.c_str());
   }
   if (differences.empty()) return;
-  std::printf("| what | before | after |\n|---|---|---|\n");
+  Print("| what | before | after |\n|---|---|---|\n");
   for (const Difference& one : differences) {
     bool code = one.group == FactGroup::Code && !one.first.empty() && one.first == one.second;
-    std::printf("| %s | %s | %s |\n", Cell(one.subject).c_str(), code ? "code" : Cell(one.first).c_str(),
-                code ? Cell("other code on " + one.first).c_str() : Cell(one.second).c_str());
+    Print("| %s | %s | %s |\n", Cell(one.subject).c_str(), code ? "code" : Cell(one.first).c_str(),
+          code ? Cell("other code on " + one.first).c_str() : Cell(one.second).c_str());
   }
 }
 

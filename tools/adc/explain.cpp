@@ -1,12 +1,12 @@
 // `adc explain`: what a message means, and what to do about it.
 
 #include <cctype>
-#include <cstdio>
 #include <string>
 
 #include "command_line.h"
 #include "commands.h"
 #include "diag/errors.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/nearest.h"
 
@@ -40,7 +40,7 @@ void PrintWrapped(std::string_view text) {
       end = text.rfind(' ', kWidth);
       if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
     }
-    std::printf("%.*s\n", static_cast<int>(end), text.data());
+    Print("%.*s\n", static_cast<int>(end), text.data());
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -60,7 +60,7 @@ int Explain(const std::vector<std::string>& words, Session&) {
   if (list) {
     for (uint32_t number = 0; number < diag::ErrorCount(); ++number) {
       const diag::ErrorInfo& info = diag::InfoAt(number);
-      std::printf("%s  %s\n", std::string(info.id).c_str(), std::string(info.title).c_str());
+      Print("%s  %s\n", std::string(info.id).c_str(), std::string(info.title).c_str());
     }
     return kExitOk;
   }
@@ -80,8 +80,8 @@ int Explain(const std::vector<std::string>& words, Session&) {
                               : "did you mean " + std::string(near) + "? adc explain --list prints all ids");
       return kExitUsage;
     }
-    if (&word != &ids.front()) std::printf("\n");
-    std::printf("%s: %s\n\n", std::string(info->id).c_str(), std::string(info->title).c_str());
+    if (&word != &ids.front()) Print("\n");
+    Print("%s: %s\n\n", std::string(info->id).c_str(), std::string(info->title).c_str());
     PrintWrapped(info->explanation);
   }
   return kExitOk;

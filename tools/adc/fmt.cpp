@@ -9,6 +9,7 @@
 #include "driver/report.h"
 #include "parse/format.h"
 #include "parse/parser.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 
@@ -65,9 +66,9 @@ int Format(const std::vector<std::string>& words, Session&) {
     bool changed = file.before != file.after;
     changes = changes || changed;
     if (check) {
-      if (changed) std::printf("%s\n", file.path.c_str());
+      if (changed) Print("%s\n", file.path.c_str());
     } else if (file.path == "-") {
-      std::fwrite(file.after.data(), 1, file.after.size(), stdout);
+      PrintRaw(file.after);
     } else if (changed) {
       FileStatus written = WriteWhole(file.path, file.after);
       if (written) continue;

@@ -19,6 +19,7 @@
 #include "interp/interpreter.h"
 #include "ir/number.h"
 #include "parse/parser.h"
+#include "print.h"
 #include "target/target.h"
 #include "verify/verify.h"
 
@@ -267,7 +268,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   if (how.step_budget != 0) run.step_budget = how.step_budget;
   interp::RunResult result = interp::Run(module, *function, arguments, run);
   if (how.quiet && (!result.Ok() || result.status.code != 0)) return kExitRunTime;
-  if (!how.quiet) std::fputs(result.printed.c_str(), stdout);
+  if (!how.quiet) PrintLines(result.printed);
   if (int code = ReportEnd(result, kernel, parsed.sources); code != kExitOk) return code;
   TakeBack(module, *function, arguments, values);
   return kExitOk;

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "artifact/budget.h"
 #include "artifact/metadata.h"
+#include "bundle_file.h"
 #include "command_line.h"
 #include "loader.h"
 #include "values.h"
@@ -51,9 +53,9 @@ class LaunchSizes {
         target_(target),
         request_(request) {}
 
-  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. An exit
-  /// code.
-  int Plan(uint32_t target, std::vector<bool>* used_passes);
+  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. Takes
+  /// its steps from the command's. An exit code.
+  int Plan(uint32_t target, std::vector<bool>* used_passes, artifact::Steps* steps);
 
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
@@ -73,6 +75,10 @@ class LaunchSizes {
   bool HasContents() const;
   /// Settles what they decide.
   adrt_status TakeContents(adrt_error* error);
+  /// Takes the steps of the plan's last call. False where the command has none left.
+  bool Spend(artifact::Steps* steps);
+  adrt_status Assume(uint32_t task, uint32_t group, std::vector<bool>* used_passes, artifact::Steps* steps,
+                     adrt_error* error);
 
   const Kernel& kernel_;
   const artifact::KernelMeta& meta_;
@@ -99,6 +105,9 @@ class AllSizes {
     std::vector<adrt_arg> list;
     std::vector<std::string> missing;
   };
+  /// Of all plans together: a bundle with many kernels takes no longer than one with a large one.
+  artifact::Steps steps_{artifact::kPlanSteps};
+  artifact::Steps formula_steps_{kFormulaSteps};
   std::optional<artifact::Metadata> metadata_;
   std::vector<Kernel> kernels_;
   std::deque<Arguments> arguments_;

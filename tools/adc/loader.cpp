@@ -9,6 +9,7 @@
 #include "support/exit_code.h"
 #include "support/input_kind.h"
 #include "support/nearest.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
@@ -16,7 +17,7 @@ int ReportFailure(const std::string& what, adrt_status status, const adrt_error&
   std::string_view kind = adrt_status_text(status), details = error.text;
   std::string text = what + ": ";
   if (!details.starts_with(kind)) text += std::string(kind) + (details.empty() ? "" : ": ");
-  text += details;
+  text += Printable(details);
   bool names_cap = details.find("adrt_plan_with_cap") != std::string_view::npos;
   PrintError(text, names_cap ? "adrt_plan_with_cap is --adstack-cap=BYTES here" : "");
   if (status == ADRT_ERROR_UNSUPPORTED || status == ADRT_ERROR_NO_TARGET ||
@@ -85,7 +86,7 @@ int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<
   if (options.compile_ir && IsSourceFile(path)) return CompileSource(path, options, bytes);
   FileResult<std::string> file = ReadBundleBytes(path);
   if (!file) {
-    PrintError(file.Failure().text);
+    PrintError(file.Failure().text, file.Failure().help);
     return kExitFailed;
   }
   bytes->assign(file->begin(), file->end());

@@ -5,13 +5,13 @@
 
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "command_line.h"
 #include "commands.h"
 #include "new_templates.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 
@@ -93,11 +93,11 @@ int New(const std::vector<std::string>& words, Session&) {
     rmdir(folder.c_str());
     return kExitFailed;
   }
-  std::printf("%s: %s, main.c, CMakeLists.txt, README.md\n", folder.c_str(), source.c_str());
-  std::printf("  adc gradcheck %s/%s --kernel %s --arg x=random[100] --arg k=2.0\n", folder.c_str(),
-              source.c_str(), name.c_str());
-  std::printf("  cmake -S %s -B %s/build && cmake --build %s/build && %s/build/%s\n", folder.c_str(),
-              folder.c_str(), folder.c_str(), folder.c_str(), name.c_str());
+  Print("%s: %s, main.c, CMakeLists.txt, README.md\n", folder.c_str(), source.c_str());
+  Print("  adc gradcheck %s/%s --kernel %s --arg x=random[100] --arg k=2.0\n", folder.c_str(), source.c_str(),
+        name.c_str());
+  Print("  cmake -S %s -B %s/build && cmake --build %s/build && %s/build/%s\n", folder.c_str(),
+        folder.c_str(), folder.c_str(), folder.c_str(), name.c_str());
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "driver/pipeline.h"
 #include "driver/run_passes.h"
+#include "print.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -89,7 +90,7 @@ int Opt(const std::vector<std::string>& words, Session&) {
   line.Positional("input file", 0, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (list) {
-    std::fputs(driver::PassList().c_str(), stdout);
+    PrintLines(driver::PassList());
     return kExitOk;
   }
   if (files.empty() || asked.passes.empty()) {

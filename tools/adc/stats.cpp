@@ -1,13 +1,13 @@
 // `adc stats`: figures of each function in a bundle.
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "code_statistics.h"
 #include "command_line.h"
 #include "commands.h"
 #include "json_output.h"
+#include "print.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
@@ -21,13 +21,13 @@ std::string OrDash(std::optional<uint64_t> number) {
 void PrintTable(const Statistics& statistics) {
   size_t width = 8;
   for (const auto& [title, figures] : statistics) width = std::max(width, title.size());
-  std::printf("%-*s %12s %9s %10s %6s  %s\n", static_cast<int>(width), "function", "instructions",
-              "registers", "bytes", "stacks", "row of the heap");
+  Print("%-*s %12s %9s %10s %6s  %s\n", static_cast<int>(width), "function", "instructions", "registers",
+        "bytes", "stacks", "row of the heap");
   for (const auto& [title, figures] : statistics) {
-    std::printf("%-*s %12s %9s %10s %6s  %s\n", static_cast<int>(width), title.c_str(),
-                OrDash(figures.instructions).c_str(), OrDash(figures.registers).c_str(),
-                OrDash(figures.bytes).c_str(), Grouped(figures.stacks).c_str(),
-                figures.row.empty() ? "-" : figures.row.c_str());
+    Print("%-*s %12s %9s %10s %6s  %s\n", static_cast<int>(width), title.c_str(),
+          OrDash(figures.instructions).c_str(), OrDash(figures.registers).c_str(),
+          OrDash(figures.bytes).c_str(), Grouped(figures.stacks).c_str(),
+          figures.row.empty() ? "-" : figures.row.c_str());
   }
 }
 
