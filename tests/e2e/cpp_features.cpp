@@ -1,6 +1,6 @@
-// Every feature of cpp/features.cpp: the function on the host against the kernel that adc made of it, its
-// gradient against central differences of the host's function and against forward mode. The bundle is the
-// first argument.
+// Every kernel of cpp/features.cpp and cpp/engine.cpp: the function on the host against the kernel that adc
+// made of it, its gradient against central differences of the host's function and against forward mode. The
+// bundle is the first argument.
 
 #include <adrt/adrt.h>
 
@@ -12,6 +12,19 @@
 #include <vector>
 
 #include "cpp/features.cpp"
+
+// Odd corners, of which compilers warn.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wdeprecated-enum-float-conversion"
+#pragma GCC diagnostic ignored "-Wliteral-conversion"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#endif
+#include "cpp/engine.cpp"
+#pragma GCC diagnostic pop
 
 namespace {
 
@@ -157,8 +170,12 @@ int main(int count, char** words) {
   int features = 0;
 #define ADC_EXACT(name) Feature(kernels, #name, &name, true), ++features;
 #define ADC_CLOSE(name) Feature(kernels, #name, &name, false), ++features;
+#define ENGINE_EXACT(name) Feature(kernels, #name, &engine::name, true), ++features;
+#define ENGINE_CLOSE(name) Feature(kernels, #name, &engine::name, false), ++features;
   ADC_EXACT_FEATURES(ADC_EXACT)
   ADC_CLOSE_FEATURES(ADC_CLOSE)
+  ADC_EXACT_ENGINE(ENGINE_EXACT)
+  ADC_CLOSE_ENGINE(ENGINE_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -68,7 +68,12 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
                                                         {"transpose", Op::Transpose},
                                                         {"determinant", Op::Det},
                                                         {"inverse", Op::Inverse},
-                                                        {"outer", Op::Outer}};
+                                                        {"outer", Op::Outer},
+                                                        {"floor", Op::Floor},
+                                                        {"ceil", Op::Ceil},
+                                                        {"abs", Op::Abs},
+                                                        {"min", Op::Min},
+                                                        {"max", Op::Max}};
   auto vector = kVector.find(name);
   if (vector == kVector.end()) return std::nullopt;
   if (arguments.size() == 1) {
@@ -79,6 +84,8 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
   Value a = ValueOf(arguments[0]);
   Value b = ValueOf(arguments[1]);
   SetPlace(range);
+  // The header gives the first operand on a tie, the IR the second.
+  if (vector->second == Op::Min || vector->second == Op::Max) std::swap(a, b);
   return Given{ssa_.Make(vector->second, {a, b}), {}};
 }
 
@@ -188,6 +195,28 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
     if (method->getParent()->getNumBases() == 0)
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
+  }
+  const clang::CXXRecordDecl* parent = method->getParent();
+  bool named_array = parent->isInStdNamespace() && parent->getIdentifier() != nullptr &&
+                     parent->getName() == "array" && method->getIdentifier() != nullptr;
+  if (named_array && method->getName() == "back") {
+    ObjectPtr array = Place(object);
+    SetPlace(range);
+    if (array->members.size() == 1 && array->members[0]->kind == ObjectKind::Array) {
+      const ObjectPtr& elements = array->members[0];
+      return Given{
+          {}, Element(elements, ssa_.builder().I32(static_cast<int32_t>(elements->count - 1)), range)};
+    }
+  }
+  if (named_array && method->getName() == "fill") {
+    ObjectPtr value = Temporary(arguments[0]);
+    ObjectPtr array = Place(object);
+    SetPlace(range);
+    for (const ObjectPtr& elements : array->members) {
+      if (elements != nullptr && elements->kind == ObjectKind::Array)
+        EachElement(elements, range, [&](const ObjectPtr& element) { Copy(element, value, range); });
+    }
+    return Given{};
   }
   std::optional<Type> leaf = RegisterType(type);
   if (!leaf || type->isPointerType() || ScalarOf(type)) return std::nullopt;

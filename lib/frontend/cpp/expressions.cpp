@@ -340,7 +340,7 @@ Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
     if (conjunction) return ssa_.Choose(a, ir::kI1, second, known);
     return ssa_.Choose(a, ir::kI1, known, second);
   }
-  if (binary->isPtrMemOp() || kind == clang::BO_Cmp) Refuse(binary, "kernels do not have this operator");
+  if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
   if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
     Refuse(binary, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
   ir::Value a = ValueOf(binary->getLHS());
@@ -360,6 +360,20 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   SetPlace(construct->getSourceRange());
   if (parts.empty()) return ZeroOf(type);
   if (parts.size() == 1 && ssa_.TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && !ssa_.TypeOf(parts[0]).IsScalar()) {
+    // From a vector or a matrix of another type or size: what fits, converted.
+    ir::Value from = parts[0];
+    Type of = ssa_.TypeOf(from);
+    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
+    if (!fits) Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+    parts.clear();
+    for (uint32_t r = 0; r < type.rows; ++r) {
+      for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
+        parts.push_back(type.IsVec() ? ssa_.Make(Op::VecGet, {from, number(r)})
+                                     : ssa_.Make(Op::MatGet, {from, number(r), number(c)}));
+    }
+  }
   if (parts.size() == 1 && ssa_.TypeOf(parts[0]).IsScalar() && type.IsVec())
     parts.assign(type.Components(), parts[0]);
   for (ir::Value& part : parts) {
@@ -737,6 +751,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     }
     case Stmt::BinaryOperatorClass: {
       const auto* binary = llvm::cast<clang::BinaryOperator>(e);
+      if (binary->getOpcode() == clang::BO_Cmp) Refuse(e, "a kernel has no operator <=>", "define == and <");
       if (binary->getOpcode() != clang::BO_Comma) break;
       Effect(binary->getLHS());
       return Initialise(object, binary->getRHS());

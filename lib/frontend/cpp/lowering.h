@@ -118,6 +118,8 @@ class Lowering {
   void Store(const ObjectPtr& object, ir::Value value, clang::SourceRange range);
   void Copy(const ObjectPtr& to, const ObjectPtr& from, clang::SourceRange range);
   void Zero(const ObjectPtr& object, clang::SourceRange range);
+  void EachElement(const ObjectPtr& array, clang::SourceRange range,
+                   const std::function<void(const ObjectPtr&)>& visit);
   ir::Value ZeroOf(ir::Type type);
   ir::Value Index(ir::Value value);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});

@@ -591,14 +591,20 @@ void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
     return;
   }
   if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
-  if (object->count <= kCopiedElements) {
-    for (uint64_t n = 0; n < object->count; ++n)
-      Zero(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), range);
+  EachElement(object, range, [&](const ObjectPtr& element) { Zero(element, range); });
+}
+
+/// The elements of an array, in a loop where they are many.
+void Lowering::EachElement(const ObjectPtr& array, SourceRange range,
+                           const std::function<void(const ObjectPtr&)>& visit) {
+  if (array->count <= kCopiedElements) {
+    for (uint64_t n = 0; n < array->count; ++n)
+      visit(Element(array, ssa_.builder().I32(static_cast<int32_t>(n)), range));
     return;
   }
-  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(object->count)),
+  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(array->count)),
                              ssa_.builder().I32(1), 0);
-  Zero(Element(object, index, range), range);
+  visit(Element(array, index, range));
   ssa_.Close();
 }
 
