@@ -82,7 +82,8 @@ struct vec<T, 3> {
   constexpr vec(T x0, T y0, T z0) : x(x0), y(y0), z(z0) {}
   template <class U, int M>
     requires(M >= 3 && !(M == 3 && std::is_same_v<T, U>))
-  explicit constexpr vec(const vec<U, M>& other) : x(static_cast<T>(other[0])), y(static_cast<T>(other[1])), z(static_cast<T>(other[2])) {}
+  explicit constexpr vec(const vec<U, M>& other)
+      : x(static_cast<T>(other[0])), y(static_cast<T>(other[1])), z(static_cast<T>(other[2])) {}
   constexpr T& operator[](int k) { return k == 0 ? x : k == 1 ? y : z; }
   constexpr const T& operator[](int k) const { return k == 0 ? x : k == 1 ? y : z; }
 };
@@ -95,7 +96,11 @@ struct vec<T, 4> {
   constexpr vec(T x0, T y0, T z0, T w0) : x(x0), y(y0), z(z0), w(w0) {}
   template <class U, int M>
     requires(M >= 4 && !(M == 4 && std::is_same_v<T, U>))
-  explicit constexpr vec(const vec<U, M>& other) : x(static_cast<T>(other[0])), y(static_cast<T>(other[1])), z(static_cast<T>(other[2])), w(static_cast<T>(other[3])) {}
+  explicit constexpr vec(const vec<U, M>& other)
+      : x(static_cast<T>(other[0])),
+        y(static_cast<T>(other[1])),
+        z(static_cast<T>(other[2])),
+        w(static_cast<T>(other[3])) {}
   constexpr T& operator[](int k) { return k == 0 ? x : k == 1 ? y : k == 2 ? z : w; }
   constexpr const T& operator[](int k) const { return k == 0 ? x : k == 1 ? y : k == 2 ? z : w; }
 };

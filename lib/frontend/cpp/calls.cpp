@@ -266,12 +266,9 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       if (std::optional<Type> leaf = RegisterType(buffer->element)) {
         element = *leaf;
       } else {
-        std::optional<ir::Scalar> scalar;
         if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
-        ScalarCount(buffer->element, range, &scalar);
-        if (!scalar) Refuse(range, "a buffer of an empty class");
-        element = Type::Of(*scalar);
-        object->by_scalars = true;
+        element = Type::Of(WordOf(buffer->element, info.diff, range));
+        object->by_words = true;
         if (++rank > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
       }
       object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);

@@ -33,6 +33,12 @@ Value Lowering::ValueOf(const clang::Expr* expression) {
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
           [&] { return ValueOf(choice->getFalseExpr()); });
     }
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
+      SetPlace(expression->getSourceRange());
+      Given given = Call(call);
+      if (given.value.Valid()) return ssa_.Resolve(given.value);
+      if (given.object != nullptr) return Load(given.object, expression->getSourceRange());
+    }
     return Load(Place(expression), expression->getSourceRange());
   }
   SetPlace(expression->getSourceRange());
@@ -366,7 +372,8 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
     Type of = ssa_.TypeOf(from);
     auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
     bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
-    if (!fits) Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+    if (!fits)
+      Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
     parts.clear();
     for (uint32_t r = 0; r < type.rows; ++r) {
       for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
@@ -386,6 +393,45 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
 }
 
 // ---- What expressions name
+
+namespace {
+
+/// A variable, or a member of one: to name it does nothing else.
+bool IsPlain(const clang::Expr* e) {
+  e = e->IgnoreParenImpCasts();
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) return IsPlain(member->getBase());
+  return llvm::isa<clang::DeclRefExpr, clang::CXXThisExpr>(e);
+}
+
+}  // namespace
+
+/// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
+ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
+  const clang::FunctionDecl* function = call->getDirectCallee();
+  if (function == nullptr || !function->isInStdNamespace() || function->getIdentifier() == nullptr)
+    return nullptr;
+  bool least = function->getName() == "min";
+  bool clamp = function->getName() == "clamp";
+  if ((!least && !clamp && function->getName() != "max") || !call->isGLValue()) return nullptr;
+  if (call->getNumArgs() != (clamp ? 3 : 2)) return nullptr;
+  std::optional<Type> type = RegisterType(call->getType());
+  if (!type || !type->IsScalar()) return nullptr;
+  ObjectPtr a = Place(call->getArg(0));
+  ObjectPtr b = Place(call->getArg(1));
+  if (clamp) {
+    ObjectPtr c = Place(call->getArg(2));
+    ir::Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
+    ir::Value high = Load(c, call->getSourceRange());
+    if (type->IsBool()) return nullptr;
+    ObjectPtr above = ChoiceOf(ssa_.Make(Op::Lt, {high, v}), c, a);
+    return ChoiceOf(ssa_.Make(Op::Lt, {v, low}), b, above);
+  }
+  ir::Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
+  SetPlace(call->getSourceRange());
+  if (type->IsBool()) first = ssa_.Cast(first, ir::kI32), second = ssa_.Cast(second, ir::kI32);
+  ir::Value other = least ? ssa_.Make(Op::Lt, {second, first}) : ssa_.Make(Op::Lt, {first, second});
+  return ChoiceOf(other, b, a);
+}
 
 ObjectPtr Lowering::Place(const clang::Expr* e) {
   using clang::Stmt;
@@ -460,6 +506,7 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
     case Stmt::CallExprClass:
     case Stmt::CXXMemberCallExprClass:
     case Stmt::CXXOperatorCallExprClass: {
+      if (ObjectPtr chosen = ExtremeByReference(llvm::cast<clang::CallExpr>(e))) return chosen;
       Given given = Call(llvm::cast<clang::CallExpr>(e));
       if (given.object != nullptr) return given.object;
       if (!given.value.Valid()) Refuse(e, "a call that gives no value is used as one");
@@ -484,6 +531,11 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (function_.IsConstant(condition))
         return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
                                                                : choice->getFalseExpr());
+      if (e->isGLValue() && IsPlain(choice->getTrueExpr()) && IsPlain(choice->getFalseExpr()) &&
+          RegisterType(e->getType())) {
+        ObjectPtr yes = Place(choice->getTrueExpr());
+        return ChoiceOf(condition, yes, Place(choice->getFalseExpr()));
+      }
       if (e->isGLValue())
         Refuse(e, "a reference to one of several objects that is chosen at run time",
                "choose between the values, or use if and else");

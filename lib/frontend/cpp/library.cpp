@@ -50,9 +50,9 @@ const std::map<llvm::StringRef, Op>& BitFunctions() {
 /// The compiler's own, by which libraries define theirs.
 const std::map<llvm::StringRef, Op>& BitBuiltins() {
   static const std::map<llvm::StringRef, Op> kTable = {
-      {"clz", Op::Clz},   {"clzl", Op::Clz},          {"clzll", Op::Clz},          {"ctz", Op::Ctz},
-      {"ctzl", Op::Ctz},  {"ctzll", Op::Ctz},         {"popcount", Op::Popcount},  {"popcountl", Op::Popcount},
-      {"popcountll", Op::Popcount}};
+      {"clz", Op::Clz},           {"clzl", Op::Clz},           {"clzll", Op::Clz},
+      {"ctz", Op::Ctz},           {"ctzl", Op::Ctz},           {"ctzll", Op::Ctz},
+      {"popcount", Op::Popcount}, {"popcountl", Op::Popcount}, {"popcountll", Op::Popcount}};
   return kTable;
 }
 

@@ -86,7 +86,9 @@ ENGINE(fixed_point, {
 struct Versor {
   double w = 1.0;
   V3 u{};
-  Versor operator*(const Versor& o) const { return {w * o.w - dot(u, o.u), w * o.u + o.w * u + cross(u, o.u)}; }
+  Versor operator*(const Versor& o) const {
+    return {w * o.w - dot(u, o.u), w * o.u + o.w * u + cross(u, o.u)};
+  }
   Versor& operator*=(const Versor& o) { return *this = *this * o; }
   Versor Conjugate() const { return {w, -u}; }
 };
@@ -302,7 +304,8 @@ ENGINE(division_of_integers, {
     if (d == 0) continue;
     v += a / d * 10 + a % d;
   }
-  return x[i] * v + (7u / 2) + (-7 / 2) + (-7 % 3) + static_cast<double>(-7ll / static_cast<long long>(i + 2));
+  return x[i] * v + (7u / 2) + (-7 / 2) + (-7 % 3) +
+         static_cast<double>(-7ll / static_cast<long long>(i + 2));
 })
 ENGINE(booleans, {
   const bool a = i;
@@ -714,7 +717,8 @@ ENGINE(mixed_precision, {
   const float third = 1.0 / 3;
   const float narrow = static_cast<float>(0.1) + 0.2f;
   const auto m = 1 / 3 + 1 / 3.0f;
-  return x[i] * (d + static_cast<double>(g) + e + third + narrow + m) + (0.1f == static_cast<float>(0.1)) + (0.5f == 0.5) + (third == 1.0 / 3) + (f < 1);
+  return x[i] * (d + static_cast<double>(g) + e + third + narrow + m) + (0.1f == static_cast<float>(0.1)) +
+         (0.5f == 0.5) + (third == 1.0 / 3) + (f < 1);
 })
 ENGINE(float_to_integer, {
   const double v = i * 3.3 - 7.0;
@@ -757,7 +761,8 @@ ENGINE(not_rearranged, {
 })
 ENGINE(powers, {
   return std::pow(x[i], 2) + std::pow(x[i], 0.5f) + std::sqrt(4) + std::exp(0) + std::abs(-3) * x[i] +
-         std::abs(-2.5f) + std::fmod(7, 3) + std::floor(-2.5f) + std::max<double>(1, x[i]) + std::hypot(3.0f, 4.0);
+         std::abs(-2.5f) + std::fmod(7, 3) + std::floor(-2.5f) + std::max<double>(1, x[i]) +
+         std::hypot(3.0f, 4.0);
 })
 ENGINE(bit_tricks, {
   const auto f = 0.3f + static_cast<float>(i);
@@ -874,7 +879,8 @@ ENGINE(vectors_of_engines, {
   auto f = [](V3 a, double s) { return a * s + s * a - a / s; };
   V3& same = v;
   same *= V3(1.0, 2.0, 3.0);
-  return dot(f(v, x[3]), w) + cell.x + cell.z * 2 + static_cast<double>(flat.y) + determinant(corner) + (v == w);
+  return dot(f(v, x[3]), w) + cell.x + cell.z * 2 + static_cast<double>(flat.y) + determinant(corner) +
+         (v == w);
 })
 ENGINE(matrices_by_element, {
   M3 m = M3::identity();
