@@ -28,12 +28,14 @@
 
 #define ADC_JOIN_NAMES(a, b) a##b
 #define ADC_JOIN(a, b) ADC_JOIN_NAMES(a, b)
-/// Reverse mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes,
-/// then the adjoint of the result, and returns a struct with the adjoint of each float parameter, in order
-/// (of one: the adjoint itself). Stands in a namespace, behind both functions.
-#define ADC_DERIVATIVE(function, function_vjp)                                                         \
+/// `ADC_DERIVATIVE(function, function_vjp)`, `ADC_DERIVATIVE(function, function_vjp, function_jvp)`: reverse
+/// mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes, then the
+/// adjoint of the result, and returns a struct with the adjoint of each float parameter, in order (of one:
+/// the adjoint itself). Forward mode uses `function_jvp`: it takes what `function` takes, then the tangent of
+/// each float parameter, and returns the tangent of the result. Stands in a namespace, behind all of them.
+#define ADC_DERIVATIVE(function, ...)                                                                  \
   [[maybe_unused]] static constexpr ::adc::detail::derivative ADC_JOIN(adc_derivative_, __COUNTER__) { \
-    &function, &function_vjp                                                                           \
+    function, __VA_ARGS__                                                                              \
   }
 
 namespace adc {
@@ -445,13 +447,16 @@ class marked<B> : public B {
   using B::B;
 };
 
-template <class F, class G>
+template <class F, class Reverse, class Forward = std::nullptr_t>
 struct derivative {
   F of;
-  G is;
+  Reverse reverse;
+  Forward forward = {};
 };
-template <class F, class G>
-derivative(F, G) -> derivative<F, G>;
+template <class F, class Reverse>
+derivative(F, Reverse) -> derivative<F, Reverse>;
+template <class F, class Reverse, class Forward>
+derivative(F, Reverse, Forward) -> derivative<F, Reverse, Forward>;
 
 }  // namespace detail
 

@@ -65,14 +65,14 @@ struct Mpm {
         return Distance(q, size, Cell(0, 1, 2), at, [] { return T(1); });
       };
       const auto tool = [&](int f) { return Pose<T>{tool_pos(f, b), tool_quat(f, b)}; };
-      const Vec p_tool = tool(frame).Local(pos), voxel = Voxels(tool_to_voxels(), p_tool);
-      const T d = tool_distance(voxel), near = std::min(T(1), std::exp(-(d * (T(1) / tool_softness))));
-      if (d <= 0 || near > kLeastInfluence) {
+      const Vec p_tool = tool(frame).Local(pos), spot = Voxels(tool_to_voxels(), p_tool);
+      const T gap = tool_distance(spot), grip = std::min(T(1), std::exp(-(gap * (T(1) / tool_softness))));
+      if (gap <= 0 || grip > kLeastInfluence) {
         const Vec v_tool = (tool(frame + 1) * p_tool - pos) * (T(1) / dt), relative = v - v_tool;
-        const Vec normal = Unit(tool(frame).turn * Normal(tool_distance, tool_to_voxels(), voxel));
+        const Vec normal = Unit(tool(frame).turn * Normal(tool_distance, tool_to_voxels(), spot));
         const T inward = dot(relative, normal);
         auto slid = [&] { return Slide(relative, normal, inward, tool_friction); };
-        if (inward < 0) v = v_tool + (slid() * near + relative * (T(1) - near));
+        if (inward < 0) v = v_tool + (slid() * grip + relative * (T(1) - grip));
       }
       for (int g = 0; g < geom_kind.extent(0); ++g) {
         if (geom_couples[g] == 0) continue;
@@ -101,8 +101,8 @@ struct Mpm {
         adc::atomic_add(link_torque(link, b), cross(arm, force));
         v = hit;
       }
-      for (int k = 0; k < 3; ++k)
-        if ((pos[k] >= high[k] && v[k] >= 0) || (pos[k] <= low[k] && v[k] <= 0)) v[k] *= T(-0.0);
+      for (int a = 0; a < 3; ++a)
+        if ((pos[a] >= high[a] && v[a] >= 0) || (pos[a] <= low[a] && v[a] <= 0)) v[a] *= T(-0.0);
       vel_out(frame, i, j, k, b) = v;
     });
   }
