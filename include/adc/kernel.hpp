@@ -374,7 +374,7 @@ constexpr mat<T, N, N> inverse(mat<T, N, N> a) {
 // ---- Buffers
 
 /// Dense memory in C order, of `Rank` axes; its extents are known at run time. A view: copies share the
-/// memory. The elements are numbers, `vec`, `mat`, or structs of one type of number.
+/// memory. The elements are numbers, `vec`, `mat`, or structs of them (docs/cpp.md).
 template <class T, int Rank>
 class buffer {
  public:

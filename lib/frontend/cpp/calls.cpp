@@ -89,7 +89,8 @@ Given Lowering::Call(const clang::CallExpr* call) {
       self = BaseOf(self, method->getParent(), range);
     if (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) {
       if (!method->isUserProvided()) {
-        Copy(self, Place(arguments[0]), range);
+        bool choice = llvm::isa<clang::ConditionalOperator>(arguments[0]->IgnoreParenImpCasts());
+        Copy(self, choice ? Temporary(arguments[0]) : Place(arguments[0]), range);
         return {{}, self};
       }
     }

@@ -403,6 +403,11 @@ bool IsPlain(const clang::Expr* e) {
   return llvm::isa<clang::DeclRefExpr, clang::CXXThisExpr>(e);
 }
 
+/// `c ? a : b`, of which a copy is made on either side.
+bool IsChoice(const clang::Expr* e) {
+  return llvm::isa<clang::ConditionalOperator>(e->IgnoreParenImpCasts());
+}
+
 }  // namespace
 
 /// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
@@ -531,10 +536,9 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (function_.IsConstant(condition))
         return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
                                                                : choice->getFalseExpr());
-      if (e->isGLValue() && IsPlain(choice->getTrueExpr()) && IsPlain(choice->getFalseExpr()) &&
-          RegisterType(e->getType())) {
+      if (e->isGLValue() && IsPlain(choice->getTrueExpr()) && IsPlain(choice->getFalseExpr())) {
         ObjectPtr yes = Place(choice->getTrueExpr());
-        return ChoiceOf(condition, yes, Place(choice->getFalseExpr()));
+        if (ObjectPtr chosen = ChoiceOf(condition, yes, Place(choice->getFalseExpr()))) return chosen;
       }
       if (e->isGLValue())
         Refuse(e, "a reference to one of several objects that is chosen at run time",
@@ -721,7 +725,8 @@ ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
     Store(place, right, range);
     return place;
   }
-  ObjectPtr from = Place(assignment->getRHS());
+  ObjectPtr from =
+      IsChoice(assignment->getRHS()) ? Temporary(assignment->getRHS()) : Place(assignment->getRHS());
   ObjectPtr place = Place(assignment->getLHS());
   Copy(place, from, range);
   return place;
@@ -735,7 +740,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   SourceRange range = e->getSourceRange();
   if (object->kind != ObjectKind::Struct && object->kind != ObjectKind::Array)
     return Store(object, ValueOf(e), range);
-  if (e->isGLValue()) return Copy(object, Place(e), range);
+  if (e->isGLValue() && !IsChoice(e)) return Copy(object, Place(e), range);
   SetPlace(range);
   switch (e->getStmtClass()) {
     case Stmt::ExprWithCleanupsClass:
@@ -872,8 +877,10 @@ void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr*
     return;
   }
   if (object->kind != ObjectKind::Struct) return Store(object, ValueOfConstruct(construct), range);
-  if (constructor->isCopyOrMoveConstructor() && !constructor->isUserProvided())
-    return Copy(object, Place(construct->getArg(0)), range);
+  if (constructor->isCopyOrMoveConstructor() && !constructor->isUserProvided()) {
+    const clang::Expr* from = construct->getArg(0);
+    return IsChoice(from) ? Initialise(object, from) : Copy(object, Place(from), range);
+  }
   if (constructor->isDefaultConstructor() && constructor->isTrivial()) {
     if (construct->requiresZeroInitialization()) Zero(object, range);
     return;

@@ -598,11 +598,22 @@ void Lowering::StoreWords(const Object& spread, Value value, SourceRange range) 
   }
 }
 
-/// A reference to one of two objects, as a condition that is known when it is bound says.
+/// A reference to one of two objects, as a condition that is known when it is bound says. Null where they
+/// have arrays, whose elements no leaf stands for.
 ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
   if (yes == no) return yes;
+  if (yes == nullptr || no == nullptr || yes->kind == ObjectKind::Array || yes->kind == ObjectKind::Buffer)
+    return nullptr;
   auto choice = std::make_shared<Object>();
   choice->type = yes->type;
+  if (yes->kind == ObjectKind::Struct) {
+    choice->kind = ObjectKind::Struct;
+    for (size_t n = 0; n < yes->members.size(); ++n) {
+      choice->members.push_back(ChoiceOf(condition, yes->members[n], no->members[n]));
+      if (choice->members.back() == nullptr) return nullptr;
+    }
+    return choice;
+  }
   choice->kind = ObjectKind::Choice;
   choice->register_type = yes->register_type;
   choice->at = condition;

@@ -502,6 +502,26 @@ ENGINE(least_by_reference, {
   b += 20.0;
   return least * 2.0 + most;
 })
+struct Track {
+  double at, gains[2];
+};
+ENGINE(chosen_objects, {
+  Pair2 a{x[i], 1.0}, b{x[0], x[1]};
+  const bool first = i > 3;
+  Pair2& c = first ? a : b;
+  c.first += 1.0;
+  c.second *= c.first;
+  Pair2 d = x[2] > 1.0 ? a : b;
+  d.first *= 5.0;
+  Track t{x[3], {x[4], 2.0}}, u{1.0, {x[5], x[i]}}, w;
+  w = i % 2 == 0 ? t : u;
+  Track z = first ? w : t;
+  z.gains[1] += (first ? a : d).first;
+  (first ? t.at : u.at) = 7.0 * x[i];
+  double& least = std::min(a.first, b.first) == a.first ? a.first : b.first;
+  least *= 2.0;
+  return a.first * a.second + b.first * b.second + d.first + w.gains[0] * w.at + z.gains[1] + t.at * u.at;
+})
 ENGINE(reference_parameters, {
   auto add = [](double& to, const double& what) {
     to += what;
@@ -902,7 +922,7 @@ ENGINE(matrices_by_element, {
   X(compound_narrow) X(unsigned_against_signed) X(shifts) X(wrap_around) X(division_of_integers) X(booleans) \
   X(characters) X(widths) X(enum_arithmetic) X(index_of_small_type) X(steps_in_subscripts) \
   X(effects_in_conditions) X(same_on_both_sides) X(ternary_effects) X(assignment_chains) X(assignment_reads_first) \
-  X(arguments_with_effects) X(shadows) X(condition_declares) X(references_follow) X(least_by_reference) \
+  X(arguments_with_effects) X(shadows) X(condition_declares) X(references_follow) X(least_by_reference) X(chosen_objects) \
   X(reference_parameters) X(returns_references) X(lambda_captures) X(lambda_recursion_by_hand) X(immediate) \
   X(everything_leaves) X(switch_in_the_middle) X(negative_cases) X(loop_never_runs) X(index_changes) \
   X(bound_changes) X(float_loop) X(unsigned_down) X(early_out_of_everything) X(nothing_after_return) \

@@ -253,7 +253,7 @@ ADC_KERNEL void raw_pointer(float* y) { *y = 1; }
 ADC_KERNEL void by_reference(Out y, float& sum) { sum = y[0]; }
 // CHECK: :[[#@LINE+1]]:30: error: a struct in a buffer with an adjoint has 'float' and 'double' [E0802]
 ADC_KERNEL void mixed_struct(adc::diff<adc::buffer<Mixed, 1>> y) { y[0].v = 1; }
-// CHECK: :[[#@LINE+1]]:59: error: a number of 2 bytes is stored beside others in a word of 4, which iterations would write at once [E0802]
+// CHECK: :[[#@LINE+1]]:58: error: a number of 2 bytes is stored beside others in a word of 4, which iterations would write at once [E0802]
 ADC_KERNEL void part_of_word(adc::buffer<Packed, 1> p) { p[0].low = 1; }
 // CHECK: :[[#@LINE+1]]:25: error: a parameter of a kernel has a name [E0802]
 ADC_KERNEL void unnamed(Out) {}
