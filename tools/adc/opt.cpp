@@ -54,8 +54,10 @@ int Opt(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   bool list = false;
   uint64_t segment = 0;
-  CommandLine line("adc opt --passes=LIST [options] kernel.ir",
-                   "Runs passes on text, in the order given, and prints the text that they leave.");
+  CommandLine line(
+      "adc opt --passes=LIST [options] kernel.ir",
+      "Runs passes on text, in the order given, and prints the text that they leave. Takes C++ and "
+      "shaders too.");
   line.Value("--passes", "LIST", "names of passes, separated by commas; may be given several times",
              [&](std::string_view word) { return TakePasses(word, &asked.passes); });
   line.Flag("--list-passes", "print the passes, the phases that they run in, and what they do", &list);

@@ -89,7 +89,8 @@ Given Lowering::Call(const clang::CallExpr* call) {
       self = BaseOf(self, method->getParent(), range);
     if (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) {
       if (!method->isUserProvided()) {
-        Copy(self, Place(arguments[0]), range);
+        bool choice = llvm::isa<clang::ConditionalOperator>(arguments[0]->IgnoreParenImpCasts());
+        Copy(self, choice ? Temporary(arguments[0]) : Place(arguments[0]), range);
         return {{}, self};
       }
     }
@@ -266,12 +267,9 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       if (std::optional<Type> leaf = RegisterType(buffer->element)) {
         element = *leaf;
       } else {
-        std::optional<ir::Scalar> scalar;
         if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
-        ScalarCount(buffer->element, range, &scalar);
-        if (!scalar) Refuse(range, "a buffer of an empty class");
-        element = Type::Of(*scalar);
-        object->by_scalars = true;
+        element = Type::Of(WordOf(buffer->element, info.diff, range));
+        object->by_words = true;
         if (++rank > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
       }
       object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);

@@ -47,6 +47,15 @@ const std::map<llvm::StringRef, Op>& BitFunctions() {
   return kTable;
 }
 
+/// The compiler's own, by which libraries define theirs.
+const std::map<llvm::StringRef, Op>& BitBuiltins() {
+  static const std::map<llvm::StringRef, Op> kTable = {
+      {"clz", Op::Clz},           {"clzl", Op::Clz},           {"clzll", Op::Clz},
+      {"ctz", Op::Ctz},           {"ctzl", Op::Ctz},           {"ctzll", Op::Ctz},
+      {"popcount", Op::Popcount}, {"popcountl", Op::Popcount}, {"popcountll", Op::Popcount}};
+  return kTable;
+}
+
 /// `sinf` is `sin`.
 llvm::StringRef WithoutSuffix(llvm::StringRef name) {
   auto known = [](llvm::StringRef n) {
@@ -99,6 +108,16 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
       Refuse(call, "std::bit_cast of something that is no number");
     return given(ssa_.builder().Bitcast(v, *result));
   }
+  if (in_std && name == "swap" && arguments.size() == 2 && call->getType()->isVoidType()) {
+    ObjectPtr a = Place(arguments[0]);
+    ObjectPtr b = Place(arguments[1]);
+    ObjectPtr old = NewObject(a->type, {}, range);
+    SetPlace(range);
+    Copy(old, a, range);
+    Copy(a, b, range);
+    Copy(b, old, range);
+    return Given{};
+  }
   if (name == "is_constant_evaluated" || name == "__is_constant_evaluated")
     return given(ssa_.builder().Int(ir::kI1, 0));
   if (name == "expect" && arguments.size() >= 1 && function->getBuiltinID() != 0)
@@ -141,8 +160,9 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
       Value sign = ssa_.Make(Op::Lt, {ssa_.builder().Bitcast(a, bits), ssa_.builder().Zero(bits)});
       return given(Convert(sign, *result));
     }
-    auto bits = BitFunctions().find(name);
-    if (in_std && bits != BitFunctions().end()) {
+    const std::map<llvm::StringRef, Op>& names = in_std ? BitFunctions() : BitBuiltins();
+    auto bits = names.find(name);
+    if ((in_std || function->getBuiltinID() != 0) && bits != names.end()) {
       Value a = ValueOf(arguments[0]);
       SetPlace(range);
       return given(Convert(ssa_.Make(bits->second, {a}), *result));

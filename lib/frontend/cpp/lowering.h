@@ -102,7 +102,10 @@ class Lowering {
   const clang::CXXRecordDecl* RecordOf(clang::QualType type) const;
   bool ArrayOf(clang::QualType type, clang::QualType* element, uint64_t* count) const;
   std::vector<clang::QualType> MembersOf(const clang::CXXRecordDecl* record, clang::SourceRange range);
-  uint64_t ScalarCount(clang::QualType type, clang::SourceRange range, std::optional<ir::Scalar>* scalar);
+  void ScalarsOf(clang::QualType type, clang::SourceRange range, std::set<ir::Scalar>* scalars);
+  ir::Scalar WordOf(clang::QualType type, bool diff, clang::SourceRange range);
+  uint32_t WordBytes(const Storage& storage) const;
+  uint64_t BytesOf(clang::QualType type) const;
   void LeafTypes(clang::QualType type, uint64_t count, clang::SourceRange range,
                  std::vector<std::pair<ir::Type, uint64_t>>* leaves);
 
@@ -113,11 +116,19 @@ class Lowering {
   ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, clang::SourceRange range);
   ObjectPtr Element(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
   ObjectPtr ComponentOf(const ObjectPtr& object, ir::Value at, clang::QualType type);
+  Storage Moved(Storage storage, uint64_t bytes);
+  ObjectPtr SpreadPart(const Object& spread, uint32_t component);
+  ir::Value LoadWords(const Object& spread, clang::SourceRange range);
+  void StoreWords(const Object& spread, ir::Value value, clang::SourceRange range);
+  ObjectPtr ChoiceOf(ir::Value condition, const ObjectPtr& yes, const ObjectPtr& no);
+  ObjectPtr ExtremeByReference(const clang::CallExpr* call);
   ObjectPtr BufferElement(const ObjectPtr& buffer, std::vector<ir::Value> indices, clang::SourceRange range);
   ir::Value Load(const ObjectPtr& object, clang::SourceRange range);
   void Store(const ObjectPtr& object, ir::Value value, clang::SourceRange range);
   void Copy(const ObjectPtr& to, const ObjectPtr& from, clang::SourceRange range);
   void Zero(const ObjectPtr& object, clang::SourceRange range);
+  void EachElement(const ObjectPtr& array, clang::SourceRange range,
+                   const std::function<void(const ObjectPtr&)>& visit);
   ir::Value ZeroOf(ir::Type type);
   ir::Value Index(ir::Value value);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
