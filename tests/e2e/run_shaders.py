@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dispatches shaders and what adc made of them, by a program that knows neither, and compares memory.
 
-  run_shaders.py --adc ADC --dispatch PROGRAM --work FOLDER SHADER...
+  run_shaders.py --adc ADC --dispatch PROGRAM --translate PROGRAM --work FOLDER SHADER...
 
 A shader says in comments how it is run:
   // DISPATCH: 2 1 1 | 0.1 f32 64 random | 0.2u f32 8 random | push i32 10 u32 7 | 3:5
@@ -9,6 +9,10 @@ A shader says in comments how it is run:
     specialisation constants
   // TOLERANCE: 3e-4, relative, of f32: where the device's own functions are less exact than the kernel's
   // GRADCHECK: arguments of `adc gradcheck`
+  // PY: a line of Python. All of them together compute `after`, lists by set.binding, from `before`, the same, and `push`:
+    what the kernel must leave, computed in another way than the shader does
+  // PHONES: none, or kernel, gradient: what needs no more of a device than a compute shader of OpenGL ES 3.1 or of Direct3D 11
+    has, and what their translators take
   // SAME-AS: FILE.ir arguments: kernel and gradient print the numbers that the sample's do, with the arguments of HERE for
   the shader and those of ADJOINT for both gradients
 """
@@ -29,7 +33,9 @@ FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
 
 def content(kind, length, what, seed):
     source = random.Random(seed)
-    if what == "rows":
+    if what == "tree":
+        values = [0, 1, 2, 2]
+    elif what == "rows":
         values = [4 * n for n in range(length)]
     elif what == "columns":
         values = [source.randrange(16) for _ in range(length)]
@@ -55,20 +61,23 @@ class Shader:
         check = re.search(r"// GRADCHECK: (.*)", text)
         self.gradcheck = check.group(1).split() if check else None
         # What adc prints of some is not what it reads: sums within subgroups, blocks seen as several kinds of numbers.
+        self.closed_form = "\n".join(re.findall(r"^// PY: (.*)$", text, re.MULTILINE))
         self.labels = LABELS[:-1] if "// NOT-AGAIN" in text else LABELS
         def words_of(directive):
             line = re.search(rf"// {directive}: (.*)", text)
             return line.group(1).split() if line else []
 
+        self.phones = words_of("PHONES")
         self.sample, self.here, self.adjoint = (words_of(name) for name in ("SAME-AS", "HERE", "ADJOINT"))
         loose = re.search(r"// TOLERANCE: (\S+)", text)
         self.tolerance = float(loose.group(1)) if loose else 4e-6
         self.groups = self.dispatch[0].split()
-        self.buffers, self.push, self.constants = [], b"", []
+        self.buffers, self.push, self.constants, self.pushed = [], b"", [], []
         for part in self.dispatch[1:]:
             words = part.split()
             if words[0] == "push":
                 for kind, value in zip(words[1::2], words[2::2]):
+                    self.pushed.append(float(value) if kind == "f32" else int(value))
                     self.push += struct.pack("<" + FORMATS[kind], float(value) if kind == "f32" else int(value))
             elif ":" in words[0]:
                 self.constants.append(words[0])
@@ -103,6 +112,30 @@ class Shader:
                     continue
                 return f"{place}[{at}]: the shader gives {a}, the kernel ({other}) {b}"
         return ""
+
+    def expect(self, folder):
+        """The first difference between what the kernel left and the closed form; empty where there is none."""
+        def read(label):
+            rows = {}
+            for number, (place, kind, length, what) in enumerate(self.buffers):
+                if label:
+                    data = (folder / f"{self.path.stem}.{label}.{number}").read_bytes()
+                else:
+                    data = content(kind, length, what, f"{self.path.stem}{number}")
+                rows[place.rstrip("u")] = list(struct.unpack(f"<{length}{FORMATS[kind]}", data))
+            return rows
+
+        names = {"before": read(""), "push": self.pushed, "after": {}}
+        exec(self.closed_form, names)
+        left = read("kernel")
+        for place, wanted in names["after"].items():
+            if len(wanted) > len(left[place]):
+                return f"{place}: the closed form has {len(wanted)} elements, the buffer {len(left[place])}"
+            for at, (a, b) in enumerate(zip(left[place], wanted)):
+                tolerance = 0 if isinstance(a, int) else 10 * self.tolerance
+                if not abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)):
+                    return f"{place}[{at}]: the kernel gives {a}, the closed form {b}"
+        return "" if names["after"] else "the closed form says nothing"
 
     def changed(self, folder):
         for number, (_, kind, length, what) in enumerate(self.buffers):
@@ -142,10 +175,33 @@ def same_as(adc, shader):
     return ""
 
 
+def translated(given, shader, emit):
+    """What translators to HLSL and GLSL for phones say against the kernel and the gradient."""
+    folder = given.work / f"{shader.path.stem}.translated"
+    folder.mkdir(exist_ok=True)
+    for what in shader.phones:
+        module = folder / f"{what}.spv"
+        words = [word for word in emit if what == "kernel" or word != "--derive=none"]
+        found = run([*words, str(shader.path), "-o", str(module)], "adc")
+        if found:
+            return found
+        result = subprocess.run([given.translate, str(module), str(folder)], capture_output=True, text=True)
+        if result.returncode != 0:
+            return f"the {what} is not for phones ({result.returncode}): {result.stderr}"
+        for entry in range(int(result.stdout)):
+            hlsl, glsl = folder / f"{entry}.hlsl", folder / f"{entry}.comp"
+            found = run(["glslangValidator", "-V", "-D", "-S", "comp", "-e", "main", str(hlsl), "-o", str(module)], "HLSL")
+            found = found or run(["glslangValidator", str(glsl)], "GLSL")
+            if found:
+                return f"the {what}: {found}"
+    return ""
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--adc", required=True)
     parser.add_argument("--dispatch", required=True)
+    parser.add_argument("--translate", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("shaders", type=pathlib.Path, nargs="+")
     given = parser.parse_args()
@@ -183,12 +239,16 @@ def main():
             found = found or run(words, what)
         for label in shader.labels:
             found = found or shader.compare(given.work, label)
+        if not found and shader.closed_form:
+            found = shader.expect(given.work)
         if not found and not shader.changed(given.work):
             found = "the kernel changed nothing"
         if not found and shader.gradcheck is not None:
             found = run([given.adc, "gradcheck", str(path), *shader.gradcheck], "gradcheck")
         if not found and shader.sample:
             found = same_as(given.adc, shader)
+        if not found:
+            found = translated(given, shader, emit)
         print(f"{path.name}: {found or 'equal'}")
         if found:
             problems.append(path.name)

@@ -188,7 +188,7 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   if (data.op == Op::Shape) {
     Id extent = kernel_->environment.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
     uint32_t width = ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar);
-    values_.Bind(function_.Result(inst), f_.Resize(extent, 64, width, false));
+    values_.Bind(function_.Result(inst), f_.Resize(extent, kernel_->environment.Wide(), width, false));
     return;
   }
   if (data.op == Op::RowClaim) {
@@ -301,6 +301,12 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   uint32_t first = bounded ? 1 : 0;
   uint32_t width = bounded ? ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar) : 32;
   Id limit = bounded ? values_.Get(function_.Operand(inst, 0)) : 0;
+  // Nothing sees the count but the loop: where its bound is known and small, it takes no wide integers.
+  if (std::optional<uint64_t> known = bounded ? m_.IntegerOf(limit) : std::nullopt;
+      width == 64 && known && *known <= INT32_MAX) {
+    width = 32;
+    limit = f_.Int(32, *known);
+  }
   std::vector<Id> initial;
   for (uint32_t n = 0; n < data.result_count; ++n)
     initial.push_back(values_.Get(function_.Operand(inst, n + first)));
