@@ -18,6 +18,7 @@ A shader says in comments how it is run:
 """
 
 import argparse
+import json
 import pathlib
 import random
 import re
@@ -28,6 +29,7 @@ import sys
 # The kernel; that of the module when another compiler has optimised it; and that of the kernel's own code.
 LABELS = ("kernel", "inlined", "again")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+GROUP_OPERATIONS = 61  # of capabilities
 FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
 
 
@@ -67,6 +69,7 @@ class Shader:
             line = re.search(rf"// {directive}: (.*)", text)
             return line.group(1).split() if line else []
 
+        self.is_read_back = False
         self.phones = words_of("PHONES")
         self.sample, self.here, self.adjoint = (words_of(name) for name in ("SAME-AS", "HERE", "ADJOINT"))
         loose = re.search(r"// TOLERANCE: (\S+)", text)
@@ -197,6 +200,65 @@ def translated(given, shader, emit):
     return ""
 
 
+def capabilities(module):
+    data = module.read_bytes()
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    return {words[at + 1] for at in range(5, len(words) - 1) if words[at] == 2 << 16 | 17}
+
+
+def read_back(given, shader, emit):
+    """What differs between the gradient and what adc makes of the gradient that it has printed: where it has no tape, whose
+    words a loader fills, and no sums within subgroups, which are not read."""
+    if shader.gradcheck is None or "again" not in shader.labels:
+        return ""
+    stem = shader.path.stem
+    module, again, text = (given.work / f"{stem}.grad.{ending}" for ending in ("spv", "again.spv", "json"))
+    emit = [word for word in emit if word != "--derive=none"]
+    found = run([*emit, str(shader.path), "-o", str(module)], "adc")
+    as_json = ["--emit=json" if word == "--emit=spirv" else word for word in emit]
+    found = found or run([*as_json, str(shader.path), "-o", str(text)], "adc")
+    if found:
+        return found
+    said = json.loads(text.read_text(encoding="utf-8"))
+    params = next(kernel["params"] for kernel in said["kernels"] if kernel["name"] == stem + ".grad")
+    layout = next(kernel for kernel in said["shader"] if kernel["kernel"] == stem + ".grad")
+    if layout["tape"] or GROUP_OPERATIONS in capabilities(module):
+        return ""
+    found = run([*emit, "--derive=none", str(module), "-o", str(again)], "adc of the gradient that adc made")
+    if found:
+        return found
+    shader.is_read_back = True
+    given_at = {place.rstrip("u"): (place, kind, length, what) for place, kind, length, what in shader.buffers}
+    place_of = {row["param"]: f"{row['set']}.{row['binding']}" for row in layout["buffers"]}
+    buffers = dict(given_at)
+    for param, place in place_of.items():
+        primal = params[param]["primal"]
+        if primal < 0:
+            continue
+        length = given_at[place_of[primal]][2] if primal in place_of else 16
+        buffers[place] = (place, "f32", length, "random")
+    dispatches, files = [], {}
+    for label, code, entry in (("grad", module, layout["entries"][0]), ("again", again, f"adc_{layout['entries'][0]}_t0")):
+        words = []
+        for place, kind, length, what in buffers.values():
+            file = files[label, place] = given.work / f"{stem}.{label}.{place}"
+            file.write_bytes(content(kind, length, what, stem + place))
+            words.append(f"{place}={file}")
+        if shader.push:
+            words.append(f"push={given.work / f'{stem}.kernel.push'}")
+        dispatches += ["--", str(code), entry, *shader.groups, *words, *shader.constants]
+    found = run([given.dispatch, *dispatches], "dispatch of the gradient")
+    if found:
+        return found
+    changed = False
+    for place, kind, length, what in buffers.values():
+        first, second = (files[label, place].read_bytes() for label in ("grad", "again"))
+        changed = changed or (place.rstrip("u") not in given_at and first != content(kind, length, what, stem + place))
+        if first != second:
+            return f"{place}: the gradient and what adc makes of its code differ"
+    return "" if changed else "the gradient changed no adjoint"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--adc", required=True)
@@ -206,7 +268,7 @@ def main():
     parser.add_argument("shaders", type=pathlib.Path, nargs="+")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    problems = []
+    problems, read_backs = [], 0
     for path in given.shaders:
         shader = Shader(path)
         at = {label: given.work / f"{path.stem}.{label}.spv" for label in ("shader", "optimised", *LABELS)}
@@ -248,11 +310,12 @@ def main():
         if not found and shader.sample:
             found = same_as(given.adc, shader)
         if not found:
-            found = translated(given, shader, emit)
-        print(f"{path.name}: {found or 'equal'}")
+            found = translated(given, shader, emit) or read_back(given, shader, emit)
+        read_backs += shader.is_read_back
+        print(f"{path.name}: {found or 'equal'}{', its gradient read back too' if shader.is_read_back else ''}")
         if found:
             problems.append(path.name)
-    print(f"{len(given.shaders)} shaders, {len(problems)} differ")
+    print(f"{len(given.shaders)} shaders, {len(problems)} differ, {read_backs} gradients read back")
     return 1 if problems else 0
 
 

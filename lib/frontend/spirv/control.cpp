@@ -888,7 +888,7 @@ std::optional<Lowering::Counted> Lowering::FindCounted(const Block& header, cons
 
 /// Whether constants say that the i32 which counts for the loop would pass its largest or smallest value
 /// where the shader's counter does not, or that the loop ends only when its counter wraps.
-bool Lowering::MayWrap(const std::set<Id>& blocks, const Counted& counted) {
+bool Lowering::MayWrap(const std::set<Id>& blocks, Counted& counted) {
   std::vector<Id> starts;
   if (counted.is_phi) {
     starts.push_back(counted.first);
@@ -902,8 +902,10 @@ bool Lowering::MayWrap(const std::set<Id>& blocks, const Counted& counted) {
     const Instruction* variable = binary_.Find(counted.counter);
     if (variable->operands.size() > 1) starts.push_back(variable->At(1));
   }
+  counted.from_constant = !starts.empty();
   for (Id start : starts) {
     std::optional<int64_t> known = types_.Integer(start);
+    counted.from_constant = counted.from_constant && known;
     if (!known) continue;
     auto first = static_cast<int32_t>(*known);
     if ((counted.is_unsigned && first < 0) || (counted.reversed && first == INT32_MAX)) return true;
@@ -1037,6 +1039,17 @@ void Lowering::EmitNext(const Block& header, const Flow& flow) {
   b_->SetBlock(region);
 }
 
+/// Whether a bound without a sign may be beyond an i32: a counter or an extent is not.
+bool Lowering::MayBeLarge(ir::Value bound) const {
+  const ir::ValueData* data = &(*kernel_)[bound];
+  if (data->kind == ir::ValueKind::Result && (*kernel_)[ir::Inst(data->owner)].op == Op::Cast) {
+    data = &(*kernel_)[kernel_->Operand(ir::Inst(data->owner), 0)];
+    if (data->type.Is(ir::Scalar::U32)) return true;
+  }
+  if (data->kind == ir::ValueKind::Result) return (*kernel_)[ir::Inst(data->owner)].op != Op::Shape;
+  return data->kind != ir::ValueKind::BlockParam || ir::Block(data->owner) == kernel_->Body();
+}
+
 Lowering::Flow Lowering::EmitCounted(const Block& header, const Counted& counted) {
   Frame& f = frame();
   // The bound, and what it is computed from, in front of the loop.
@@ -1053,7 +1066,13 @@ Lowering::Flow Lowering::EmitCounted(const Block& header, const Counted& counted
   choose(*counted.test);
   if (counted.test != &header) choose(header);
   for (size_t n = chosen.size(); n-- > 0;) Emit(*chosen[n]);
-  ir::Value bound = b_->Cast(GetOne(counted.bound), ir::kI32);
+  ir::Value bound = GetOne(counted.bound);
+  // More iterations than an i32 counts are as many as it counts, and not none.
+  if (counted.is_unsigned && counted.from_constant && !types_.Integer(counted.bound) && MayBeLarge(bound)) {
+    ir::Value word = b_->Cast(bound, ir::kU32);
+    bound = b_->Make(Op::Min, {word, b_->Int(ir::kU32, INT32_MAX)});
+  }
+  bound = b_->Cast(bound, ir::kI32);
   ir::Value first;
   if (counted.is_phi) {
     // Where it comes from is one of two, and has been stored on the edge.

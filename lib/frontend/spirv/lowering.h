@@ -137,6 +137,7 @@ class Lowering {
     int64_t step = 0;
     bool inclusive = false, reversed = false;
     bool is_unsigned = false;
+    bool from_constant = false;  ///< the counter begins with one that the module states
     Id body = 0;
     const Instruction* update = nullptr;  ///< the store, or the addition of a phi
     bool seen_outside = false;            ///< the counter is read outside of the loop
@@ -249,7 +250,8 @@ class Lowering {
   ir::Value SlotOfPhi(const Instruction& phi, uint32_t part);
   std::optional<Counted> FindCounted(const Block& header, const std::set<Id>& blocks);
   std::set<Id> LoopBlocks(const Block& header);
-  bool MayWrap(const std::set<Id>& blocks, const Counted& counted);
+  bool MayWrap(const std::set<Id>& blocks, Counted& counted);
+  bool MayBeLarge(ir::Value bound) const;
   bool FindStep(const Block& header, const std::set<Id>& blocks, Id counter, Counted& counted);
   std::vector<Id> Successors(const Block& block);
   using SwitchCase = std::pair<Id, std::vector<int64_t>>;  ///< where it begins, and its literals

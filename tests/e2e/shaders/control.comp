@@ -1,5 +1,4 @@
 // Returns, breaks and continues, of loops in functions, in switches in loops.
-// PHONES: kernel
 // DISPATCH: 1 1 1 | 0.0 f32 64 random | 0.1 f32 64 zeros | push i32 9
 // GRADCHECK: --shape=x=32 --shape=y=32 --arg=n=6 --arg=invocations_x=32
 #version 460

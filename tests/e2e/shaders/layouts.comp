@@ -1,5 +1,4 @@
 // Structures in structures in std140, std430 and scalar: the same declaration at three places.
-// PHONES: kernel gradient
 // DISPATCH: 1 1 1 | 0.0 f32 512 random | 0.1 f32 512 random | 0.2u f32 32 random | 0.3 f32 32 zeros
 // GRADCHECK: --shape=wide=8,16 --shape=tight=8,9 --arg=tail=0.3 --shape=value=8 --arg=one=[0.1,0.2,0.3,0,0.4,0,0,0,0.5,0,0,0,0.6,0,0,0,0.7,0,0,0] --arg=invocations_x=8
 #version 460

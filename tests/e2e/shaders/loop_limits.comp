@@ -1,6 +1,5 @@
 // Loops at the ends of their counters' types: unsigned ones beyond 2^31, ones that a wrap or a break ends, ends that are
 // the largest and the smallest integer; a switch whose cases fall into its default.
-// PHONES: kernel
 // DISPATCH: 1 1 1 | 0.0 u32 32 columns | 0.1 u32 256 zeros
 #version 460
 layout(local_size_x = 32) in;
@@ -29,6 +28,11 @@ void main() {
     if (k == n) break;
     ++last;
   }
+  uint open = ~(n & 64u);
+  for (uint k = 0u; k < open; ++k) {
+    if (k == n) break;
+    ++last;
+  }
   for (uint k = 10u + n; k < 100u; --k) ++wrapped;
   for (int k = 2147483640; k <= 2147483647; ++k) {
     ++up;
@@ -44,4 +48,4 @@ void main() {
 // PY: after['0.1'] = []
 // PY: for i, n in enumerate(before['0.0']):
 // PY:   choose = lambda k: 3 if k == -1 else 2 if k == 2147483647 else 12 if k == 3 else 8
-// PY:   after['0.1'] += [sum(k & 7 for k in range(2147483640, 2147483660)), 3, n, 11 + n, 21 + n, 31, choose(i - 1), choose(2147483647 - (i & 1))]
+// PY:   after['0.1'] += [sum(k & 7 for k in range(2147483640, 2147483660)), 3, 2 * n, 11 + n, 21 + n, 31, choose(i - 1), choose(2147483647 - (i & 1))]
