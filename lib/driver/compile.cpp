@@ -27,6 +27,7 @@
 #include "driver/report.h"
 #include "driver/reproduction.h"
 #include "driver/shader_header.h"
+#include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
@@ -445,7 +446,9 @@ bool Compilation::MakeProduct() {
       return passes_.Observe("bundle", [&] {
         diag::Result<std::string> json = MetadataText(metadata_);
         if (!json) return Fail(json.Failure());
-        TakeText(*json + "\n");
+        bool bindings = !module_->shader_bindings.empty();
+        const ir::Module& lowered = *state_->lowered.front().module;
+        TakeText((bindings ? WithShaderBindings(*json, lowered, metadata_, AdjointSet()) : *json) + "\n");
         return true;
       });
     case Emit::Object:

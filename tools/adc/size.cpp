@@ -74,7 +74,7 @@ void PrintFormulas(const LaunchSizes& sizes) {
       std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
       Print("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
             stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
-            std::string(stack.place.view()).c_str());
+            Printable(stack.place.view()).c_str());
     }
   }
 }

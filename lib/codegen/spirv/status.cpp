@@ -59,6 +59,7 @@ Id StatusReporter::MakeFunction() {
   std::vector<Id> parameters = {word, word, word, word, wide, wide};
   if (!bound) parameters.insert(parameters.begin(), wide);
   FunctionBuilder f(m, m.VoidType(), parameters);
+  m.Name(f.id(), "adc.raise");
   Id status = 0;
   if (bound) {
     status = environment_.StatusBlock();

@@ -162,7 +162,40 @@ Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
   return f_.Choose(m_.IntType(64), differs, launched, first);
 }
 
+std::vector<uint32_t> TaskEmitter::InvocationAxes(const ir::Module& module, const ir::Function& kernel,
+                                                  ir::Inst loop) {
+  if (kernel[loop].op == Op::ParallelOver || (kernel[loop].flags & ir::kFlagRecheck) != 0) return {};
+  std::vector<uint32_t> axes;
+  for (uint32_t n = 0; n < kernel[kernel[loop].regions[0]].params.size(); ++n) {
+    const ir::ValueData& high = kernel[kernel.Operand(loop, 2 * n + 1)];
+    bool is_parameter = high.kind == ir::ValueKind::BlockParam && ir::Block(high.owner) == kernel.Body();
+    uint32_t at = is_parameter ? kernel.params[high.number].shader_binding : ir::kNoAttr;
+    bool from_zero = kernel.IntegerConstant(kernel.Operand(loop, 2 * n)) == int64_t{0};
+    if (!from_zero || at == ir::kNoAttr ||
+        module.shader_bindings[at].kind != ir::ShaderBinding::Kind::Invocations)
+      return {};
+    axes.push_back(module.shader_bindings[at].number);
+  }
+  return axes;
+}
+
+/// An invocation is an iteration: no loop, and no position that splits into counters.
+void TaskEmitter::EmitInvocation(const analysis::Task& task) {
+  body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+  const std::vector<ir::Value>& counters = kernel_[kernel_[task.parallel].regions[0]].params;
+  std::vector<uint32_t> axes = InvocationAxes(context_.ir, kernel_, task.parallel);
+  for (size_t n = 0; n < counters.size(); ++n) {
+    uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
+    values_.Bind(counters[n], f_.Resize(environment_.Invocation(axes[n]), 32, width, false));
+  }
+  memory_.SetIteration(task.parallel, environment_.Thread());
+  body_.EmitBlock(kernel_[task.parallel].regions[0]);
+  memory_.SetIteration({}, 0);
+  body_.UpdateCells();
+}
+
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
+  if (environment_.IsNarrow()) return EmitInvocation(task);
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
