@@ -77,6 +77,9 @@ class CommandLine {
   /// The exit code where the command ends here: help was printed, or what is wrong. A last word
   /// "--complete=BEGIN", which the script of `adc --completion` asks with, has options that begin so printed.
   std::optional<int> Parse(std::vector<std::string> words);
+  /// The options that were given, one a line, with their values, however they were spelled; without those of
+  /// `left_out`, positional words and words behind `--`.
+  std::string Given(const std::vector<std::string_view>& left_out) const;
 
  private:
   void PrintCompletions(std::string_view begin) const;
@@ -85,6 +88,7 @@ class CommandLine {
 
   std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::vector<std::string>> choices_;
+  std::vector<std::pair<std::string, std::string>> given_;  ///< names and values, in order
   std::string section_, positional_name_;
   const std::vector<std::string>* positional_ = nullptr;
   std::vector<std::string>* behind_dashes_ = nullptr;
