@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -224,6 +225,17 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   if (error == kNoNameless) error = WriteNamed(place, mode, bytes);
   if (error != 0) return CannotWrite(path, error);
   return FileDone{};
+}
+
+FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes) {
+  if (path != "-" && CheckRegularFile(path)) {
+    FileResult<std::string> old = ReadWhole(path, bytes.size());
+    if (old && old->size() == bytes.size() &&
+        std::equal(bytes.begin(), bytes.end(), old->begin(),
+                   [](uint8_t left, char right) { return left == static_cast<uint8_t>(right); }))
+      return FileDone{};
+  }
+  return WriteWhole(path, bytes);
 }
 
 FileStatus WriteWhole(const std::string& path, std::string_view text) {

@@ -35,5 +35,7 @@ FileStatus CheckRegularFile(const std::string& path);
 /// then leaves nothing.
 FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes);
 FileStatus WriteWhole(const std::string& path, std::string_view text);
+/// The same, but a regular file that holds these bytes already is left untouched, its times too.
+FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace adc

@@ -82,7 +82,11 @@ void CommandLine::Section(std::string title) {
 }
 
 void CommandLine::Action(std::string name, std::string help, std::function<void()> act) {
-  app_->add_flag_callback(RegisteredName(std::move(name)), std::move(act), std::move(help))
+  auto note = [this, name, act = std::move(act)] {
+    given_.emplace_back(name, "");
+    act();
+  };
+  app_->add_flag_callback(RegisteredName(std::move(name)), std::move(note), std::move(help))
       ->trigger_on_parse()
       ->group(section_);
 }
@@ -95,7 +99,9 @@ void CommandLine::Value(std::string name, std::string value_name, std::string he
                         std::function<std::string(std::string_view)> take) {
   // The value "{}" stands for an empty list to CLI11, which appends a mark to it: the first result counts.
   std::string registered = RegisteredName(name);
-  CLI::callback_t took = [name = std::move(name), take = std::move(take)](const CLI::results_t& results) {
+  CLI::callback_t took = [this, name = std::move(name),
+                          take = std::move(take)](const CLI::results_t& results) {
+    given_.emplace_back(name, results.front());
     std::string wrong = take(results.front());
     if (!wrong.empty()) throw CLI::ValidationError("'" + results.front() + "' after " + name + ": " + wrong);
     return true;
@@ -244,6 +250,20 @@ void CommandLine::PrintCompletions(std::string_view begin) const {
     bool wanted = one.starts_with(begin) && (!value || begin.find('=') != std::string_view::npos);
     if (wanted && one != begin) Print("%s\n", one.c_str());
   }
+}
+
+size_t CommandLine::TimesGiven(std::string_view name) const {
+  return static_cast<size_t>(
+      std::count_if(given_.begin(), given_.end(), [&](const auto& one) { return one.first == name; }));
+}
+
+std::string CommandLine::Given(const std::vector<std::string_view>& left_out) const {
+  std::string text;
+  for (const auto& [name, value] : given_) {
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+      text += name + "=" + value + "\n";
+  }
+  return text;
 }
 
 std::optional<int> CommandLine::Parse(std::vector<std::string> words) {

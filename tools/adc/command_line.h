@@ -80,6 +80,11 @@ class CommandLine {
   /// The exit code where the command ends here: help was printed, or what is wrong. A last word
   /// "--complete=BEGIN", which the script of `adc --completion` asks with, has options that begin so printed.
   std::optional<int> Parse(std::vector<std::string> words);
+  /// How often the option `name` was given, after Parse.
+  size_t TimesGiven(std::string_view name) const;
+  /// The options that were given, one a line, with their values, however they were spelled; without those of
+  /// `left_out`, positional words and words behind `--`.
+  std::string Given(const std::vector<std::string_view>& left_out) const;
 
  private:
   void PrintCompletions(std::string_view begin) const;
@@ -88,6 +93,7 @@ class CommandLine {
 
   std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::vector<std::string>> choices_;
+  std::vector<std::pair<std::string, std::string>> given_;  ///< names and values, in order
   std::string section_, positional_name_;
   const std::vector<std::string>* positional_ = nullptr;
   std::vector<std::string>* behind_dashes_ = nullptr;

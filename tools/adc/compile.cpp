@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 
 #include "command_line.h"
 #include "commands.h"
@@ -67,6 +68,21 @@ std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
   if (failure != std::errc() || end != word.data() + word.size() || number < 1)
     return "takes a number of iterations from 1 to 2147483647, or auto";
   *checkpoint = static_cast<uint32_t>(number);
+  return {};
+}
+
+/// `--jobs`: a number, or make.
+std::string TakeJobs(std::string_view word, driver::CompileOptions* options) {
+  if (word == "make") {
+    const char* flags = std::getenv("MAKEFLAGS");
+    options->make_flags = flags == nullptr ? "" : flags;
+    return {};
+  }
+  uint32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || number < 1 || number > 1024)
+    return "takes a number from 1 to 1024, or make";
+  options->jobs = number;
   return {};
 }
 
@@ -253,6 +269,18 @@ void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
   line.Section("For build systems");
   line.Flag("-MD", "write a depfile next to the output", &options.write_depfile);
   line.Text("-MF", "FILE", "name of the depfile", &options.depfile);
+  line.Text("--header", "FILE",
+            "also write what --emit=header makes to FILE, which stays untouched if nothing changed",
+            &options.header);
+  line.Text("--json", "FILE", "also write what --emit=json makes to FILE, in the same way", &options.json);
+  line.Text("--cache-dir", "DIR",
+            "take the output from DIR if the same text was compiled there before with the same options by\n"
+            "the same adc; else put it there. Any number of processes may share DIR (docs/install.md)",
+            &options.cache_dir);
+  line.Value("--jobs", "N|make",
+             "make code of at most N targets at once; default: one for each processor. make: as the job\n"
+             "server of make allows, which is the only option that reads the environment (MAKEFLAGS)",
+             [&options](std::string_view word) { return TakeJobs(word, &options); });
   line.Text("-MT", "NAME", "the target that the depfile names; default: the output", &options.depfile_target);
 }
 
@@ -320,6 +348,18 @@ int Compile(const std::vector<std::string>& words, Session& session) {
     return kExitOk;
   }
   if (completion) return Completion({}, session);
+  if (line.TimesGiven("--emit") > 1) {
+    PrintError("--emit was given twice",
+               "one run writes one kind; --header=FILE and --json=FILE write those "
+               "beside a bundle");
+    return kExitUsage;
+  }
+  // What the cache need not know: names of files whose content it knows, and how things are reported. An
+  // option that is not in this list makes another entry.
+  options.cache_words = line.Given({"-o", "--header", "--json", "--cache-dir", "--jobs", "-MD", "-MF", "-MT",
+                                    "--repro", "--error-limit", "--error-format", "--file-prefix-map", "-I",
+                                    "--allow-imports", "--libdevice", "--verify-each"});
+  for (const std::string& word : options.clang_arguments) options.cache_words += "-- " + word + "\n";
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "" : " ") + word;
   if (options.inputs.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4), for content ids.
+// SHA-256 (FIPS 180-4), for content ids and for the keys of the compiler's cache.
 
 #include <cstddef>
 #include <cstdint>
