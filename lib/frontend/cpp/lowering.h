@@ -165,7 +165,8 @@ class Lowering {
   // ---- Calls
   Given Call(const clang::CallExpr* call);
   Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
-               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call);
+               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call,
+               bool right_first = false, const std::function<ObjectPtr()>& self_last = {});
   void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
   Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
   const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, clang::SourceRange call);
