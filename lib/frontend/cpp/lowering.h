@@ -1,7 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
-// objects.cpp (what a name stands for), expressions.cpp, calls.cpp, contract.cpp (the names of
-// adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp, loops.cpp.
+// objects.cpp (what a name stands for), words.cpp (buffers of structs), expressions.cpp, calls.cpp,
+// contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp,
+// loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
