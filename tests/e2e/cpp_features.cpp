@@ -1,6 +1,6 @@
-// Every kernel of cpp/features.cpp and cpp/engine.cpp: the function on the host against the kernel that adc
-// made of it, its gradient against central differences of the host's function and against forward mode. The
-// bundle is the first argument.
+// Every kernel of cpp/features.cpp, cpp/engine.cpp and cpp/corners.cpp: the function on the host against the
+// kernel that adc made of it, its gradient against central differences of the host's function and against
+// forward mode. The bundle is the first argument.
 
 #include <cstdio>
 #include <cstring>
@@ -13,11 +13,15 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
 #pragma GCC diagnostic ignored "-Wfloat-equal"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wsign-compare"
 #if defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdeprecated-enum-float-conversion"
 #pragma GCC diagnostic ignored "-Wliteral-conversion"
 #pragma GCC diagnostic ignored "-Wbool-operation"
 #endif
+#include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
 #pragma GCC diagnostic pop
 
@@ -114,6 +118,8 @@ int main(int count, char** words) {
   ADC_CLOSE_FEATURES(ADC_CLOSE)
   ADC_EXACT_ENGINE(ENGINE_EXACT)
   ADC_CLOSE_ENGINE(ENGINE_CLOSE)
+#define CORNERS_CLOSE(name) Feature(kernels, #name, &corners::name, false), ++features;
+  ADC_CORNERS(CORNERS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

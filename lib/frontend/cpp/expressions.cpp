@@ -410,34 +410,6 @@ bool IsChoice(const clang::Expr* e) {
 
 }  // namespace
 
-/// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
-ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
-  const clang::FunctionDecl* function = call->getDirectCallee();
-  if (function == nullptr || !function->isInStdNamespace() || function->getIdentifier() == nullptr)
-    return nullptr;
-  bool least = function->getName() == "min";
-  bool clamp = function->getName() == "clamp";
-  if ((!least && !clamp && function->getName() != "max") || !call->isGLValue()) return nullptr;
-  if (call->getNumArgs() != (clamp ? 3 : 2)) return nullptr;
-  std::optional<Type> type = RegisterType(call->getType());
-  if (!type || !type->IsScalar()) return nullptr;
-  ObjectPtr a = Place(call->getArg(0));
-  ObjectPtr b = Place(call->getArg(1));
-  if (clamp) {
-    ObjectPtr c = Place(call->getArg(2));
-    ir::Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
-    ir::Value high = Load(c, call->getSourceRange());
-    if (type->IsBool()) return nullptr;
-    ObjectPtr above = ChoiceOf(ssa_.Make(Op::Lt, {high, v}), c, a);
-    return ChoiceOf(ssa_.Make(Op::Lt, {v, low}), b, above);
-  }
-  ir::Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
-  SetPlace(call->getSourceRange());
-  if (type->IsBool()) first = ssa_.Cast(first, ir::kI32), second = ssa_.Cast(second, ir::kI32);
-  ir::Value other = least ? ssa_.Make(Op::Lt, {second, first}) : ssa_.Make(Op::Lt, {first, second});
-  return ChoiceOf(other, b, a);
-}
-
 ObjectPtr Lowering::Place(const clang::Expr* e) {
   using clang::Stmt;
   e = e->IgnoreParens();

@@ -1,7 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
-// objects.cpp (what a name stands for), expressions.cpp, calls.cpp, contract.cpp (the names of
-// adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp, loops.cpp.
+// objects.cpp (what a name stands for), words.cpp (buffers of structs), expressions.cpp, calls.cpp,
+// contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp,
+// loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
@@ -165,7 +166,8 @@ class Lowering {
   // ---- Calls
   Given Call(const clang::CallExpr* call);
   Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
-               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call);
+               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call,
+               bool right_first = false, const std::function<ObjectPtr()>& self_last = {});
   void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
   Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
   const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, clang::SourceRange call);

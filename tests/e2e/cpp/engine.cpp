@@ -426,6 +426,30 @@ ENGINE(assignment_reads_first, {
   j = j++ * 3;
   return a[0] + a[1] * 2.0 + a[2] * 3.0 + k + j;
 })
+struct Added {
+  double v = 0.0;
+  Added& operator+=(const Added& o) {
+    v += o.v;
+    return *this;
+  }
+  friend Added& operator-=(Added& a, Added b) {
+    a.v -= 2.0 * b.v;
+    return a;
+  }
+};
+ENGINE(assignment_of_classes, {
+  Added a[4] = {{x[0]}, {x[i]}, {x[2]}, {x[3]}};
+  int k = 0;
+  a[k++] += a[k];
+  a[k++] -= a[k];
+  a[k] = a[k = 1];
+  V3 v[2] = {V3(x[4], 1.0, 2.0), V3(3.0, x[5], 5.0)};
+  int j = 0;
+  v[j++] = v[j] * 2.0;
+  v[j--] += v[j];
+  a[0].operator+=(a[++j]);
+  return a[0].v + a[1].v * 2.0 + a[2].v * 3.0 + a[3].v + dot(v[0], v[1]) + k * 100 + j;
+})
 ENGINE(arguments_with_effects, {
   int k = 0;
   auto f = [](double a, int b) { return a * b; };
@@ -921,7 +945,7 @@ ENGINE(matrices_by_element, {
   X(handles) X(iterator_by_hand) X(two_bases) X(static_members) X(default_members) X(promotions) \
   X(compound_narrow) X(unsigned_against_signed) X(shifts) X(wrap_around) X(division_of_integers) X(booleans) \
   X(characters) X(widths) X(enum_arithmetic) X(index_of_small_type) X(steps_in_subscripts) \
-  X(effects_in_conditions) X(same_on_both_sides) X(ternary_effects) X(assignment_chains) X(assignment_reads_first) \
+  X(effects_in_conditions) X(same_on_both_sides) X(ternary_effects) X(assignment_chains) X(assignment_reads_first) X(assignment_of_classes) \
   X(arguments_with_effects) X(shadows) X(condition_declares) X(references_follow) X(least_by_reference) X(chosen_objects) \
   X(reference_parameters) X(returns_references) X(lambda_captures) X(lambda_recursion_by_hand) X(immediate) \
   X(everything_leaves) X(switch_in_the_middle) X(negative_cases) X(loop_never_runs) X(index_changes) \
