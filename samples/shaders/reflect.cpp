@@ -184,8 +184,10 @@ int main(int count, char** arguments) {
     Floats(points)[n] = 0.1f * std::sin(7.3f * at);
   }
   for (int32_t n = 0; n < kPoints; ++n) {
-    Floats(points)[kPointFloats * static_cast<uint32_t>(n)] += static_cast<float>(n % kColumns);
-    Floats(points)[kPointFloats * static_cast<uint32_t>(n) + 1] += static_cast<float>(n / kColumns);
+    float* position = Floats(points) + kPointFloats * static_cast<uint32_t>(n);
+    int32_t row = n / kColumns, column = n % kColumns;
+    position[0] += static_cast<float>(column);
+    position[1] += static_cast<float>(row);
   }
   auto set = [&](const char* name, std::initializer_list<float> values) {
     std::copy(values.begin(), values.end(), Floats(spring) + Find(primal_layout.offsets, name) / 4);

@@ -108,16 +108,22 @@ class Emission {
   }
 
  private:
-  /// Whether a task needs no integers of 64 bits beyond those that its text has: it runs one iteration per
-  /// invocation, and neither tapes nor reports, since rows of a tape and reports have 64 bits.
+  /// Whether a task needs no integers of 64 bits beyond those that its text has: it neither tapes nor
+  /// reports, since rows of a tape and what is reported have 64 bits, and with a shader's bindings it runs
+  /// one iteration per invocation.
   bool IsNarrow(const ir::Function& kernel, const analysis::Task& task) const {
     for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
       for (ir::Inst inst : kernel[ir::Block(block)].insts) {
         ir::Op op = kernel[inst].op;
-        if (op == ir::Op::StatusRaise || op == ir::Op::RowClaim || op == ir::Op::RowCapacity) return false;
+        bool rechecks = (op == ir::Op::Parallel || op == ir::Op::ParallelOver) &&
+                        (kernel[inst].flags & ir::kFlagRecheck) != 0;
+        if (op == ir::Op::StatusRaise || op == ir::Op::RowClaim || op == ir::Op::RowCapacity || rechecks)
+          return false;
       }
     }
-    return !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
+    if (!context_.config.keep_bindings) return true;
+    return task.kind == analysis::TaskKind::Parallel &&
+           !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
   }
 
   std::vector<Binding> EmitEntry(const ir::Function& kernel, const analysis::Task& task, uint32_t number,
@@ -131,7 +137,7 @@ class Emission {
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
     if (!parallel) environment.SetSerial();
-    if (context_.config.keep_bindings && parallel && IsNarrow(kernel, task)) environment.SetNarrow();
+    if (addressing == Addressing::Alone && IsNarrow(kernel, task)) environment.SetNarrow();
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values);

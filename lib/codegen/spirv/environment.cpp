@@ -127,7 +127,7 @@ Id Environment::Word(uint32_t position) {
   if (KeepsBindings()) position -= first_adstack_word_;
   if (words_ == 0) {
     if (!addressed) {
-      words_ = Bound(BindingOf::Words, 0, Storage::U64, false, false);
+      words_ = Bound(BindingOf::Words, 0, narrow_ ? Storage::U32 : Storage::U64, false, false);
     } else {
       Uses(context_.push_constants);
       Id type = m_.PointerType(spv::StorageClassPushConstant, m_.IntType(64));
@@ -135,11 +135,20 @@ Id Environment::Word(uint32_t position) {
       words_ = BlockAt(f_.Load(m_.IntType(64), place, 0), Storage::U64, false);
     }
   }
+  if (narrow_) {
+    known = HalfWord(2 * position);
+    return known;
+  }
   Place place =
       InBlock(words_, addressed ? spv::StorageClassPhysicalStorageBuffer : spv::StorageClassStorageBuffer,
               Storage::U64, f_.Int(32, position));
   known = f_.Load(m_.IntType(64), place.pointer, place.alignment);
   return known;
+}
+
+Id Environment::HalfWord(uint32_t position) {
+  Place place = InBlock(words_, spv::StorageClassStorageBuffer, Storage::U32, f_.Int(32, position));
+  return f_.Load(m_.IntType(32), place.pointer, 0);
 }
 
 Id Environment::ParameterComponent(uint32_t param, uint32_t component) {
@@ -151,8 +160,13 @@ Id Environment::ParameterComponent(uint32_t param, uint32_t component) {
     known = ShaderValue(param, component);
     return known;
   }
-  Id word = Word(first_word_[param] + component);
-  Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, 64, 32, false);
+  uint32_t position = first_word_[param] + component;
+  Id word = Word(position);
+  Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, Wide(), 32, false);
+  if (narrow_ && RegisterWidth(scalar) == 64) {
+    Id high = f_.ShiftLeft(64, f_.Resize(HalfWord(2 * position + 1), 32, 64, false), f_.Int(32, 32));
+    bits = f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {f_.Resize(word, 32, 64, false), high});
+  }
   if (scalar == Scalar::I1) bits = f_.And(32, bits, f_.Int(32, 0xFF));
   known = scalars_.FromBits(scalar, bits);
   return known;
@@ -234,7 +248,7 @@ Id Environment::Thread() {
   Id word = m_.IntType(32);
   Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
                      {context_.thread_index, f_.Int(32, 0)});
-  thread_ = f_.Resize(f_.Load(word, place, 0), 32, 64, false);
+  thread_ = f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
   return thread_;
 }
 

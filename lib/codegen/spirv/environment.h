@@ -99,8 +99,8 @@ class Environment {
   const ShaderLayout& layout() const { return layout_; }
   /// With bindings of a shader: the entry runs one iteration, the serial task.
   void SetSerial() { serial_ = true; }
-  /// With bindings of a shader: extents, iterations and threads have 32 bits, and the device need have no
-  /// integers of 64.
+  /// Without device addresses: extents, iterations and threads have 32 bits, and the device need have no
+  /// integers of 64. The words are seen by halves.
   void SetNarrow() { narrow_ = true; }
   bool IsNarrow() const { return narrow_; }
   /// Bits of extents, iterations and threads.
@@ -125,6 +125,8 @@ class Environment {
   Id WholeInBlock(const ir::ShaderBinding& binding, ir::Type type);
   Id InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis);
   Id Word(uint32_t position);
+  /// Of a word that is seen by halves: `position` counts these.
+  Id HalfWord(uint32_t position);
   /// What tools are to call the block of a binding, and its variable and member.
   BlockNames NamesOf(BindingOf of, uint32_t param) const;
   /// A pointer to a block that holds an array of `storage`, at a device address; made in the head.
