@@ -119,6 +119,22 @@ def check_consumer(options, prefix, generator):
         expect(what in said, f"'{what}' in {said}")
 
 
+def check_subproject(options):
+    """adc as a part of the consumer: configured, with nothing of ours but what the consumer asks for. Building it all is
+    what the presets do."""
+    build = options.work / "subproject"
+    run(options.cmake, "-S", HERE / "consumer", "-B", build, "-G", "Ninja", f"-DCONSUMER_SUBPROJECT={HERE.parent.parent}",
+        f"-DCMAKE_C_COMPILER={options.cc}", f"-DCMAKE_CXX_COMPILER={options.cxx}", "-DCMAKE_BUILD_TYPE=Release")
+    targets = run("ninja", "-C", build, "-t", "targets", "all")
+    for name in ("adc_unit", "adc_mpm", "relax_vs_clang", "adrt_installed"):
+        expect(name not in targets, f"{name} is built as a part of another project")
+    planned = run("ninja", "-C", build, "-t", "commands", "run_static").splitlines()
+    expect(any("-o tools/adc/adc " in line or "-o adc/tools/adc/adc " in line for line in planned) and
+           any("kernels/relax.ir" in line and "--header=" in line for line in planned), "the kernels do not wait for adc")
+    ours = [line for line in planned if "lib/driver/compile.cpp" in line]
+    expect(ours and not any("-Werror" in line for line in ours), "warnings of adc are errors in another project")
+
+
 def check_pkg_config(options, prefix):
     if not shutil.which("pkg-config"):
         print("NO pkg-config HERE, ITS FILES ARE NOT TRIED")
@@ -202,6 +218,7 @@ def main():
     check_relocated(options, prefix)
     check_consumer(options, prefix, "Ninja")
     check_consumer(options, prefix, "Unix Makefiles")
+    check_subproject(options)
     check_pkg_config(options, prefix)
     check_build_systems(options, prefix)
     shutil.rmtree(options.work)
