@@ -29,7 +29,7 @@
 #define ADC_JOIN(a, b) ADC_JOIN_NAMES(a, b)
 /// Reverse mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes,
 /// then the adjoint of the result, and returns a struct with the adjoint of each float parameter, in order
-/// (of one: the adjoint itself). Stands in a namespace, behind both functions.
+/// (of one: the adjoint itself). Stands in a namespace, after both functions.
 #define ADC_DERIVATIVE(function, function_vjp)                                                         \
   [[maybe_unused]] static constexpr ::adc::detail::derivative ADC_JOIN(adc_derivative_, __COUNTER__) { \
     &function, &function_vjp                                                                           \
