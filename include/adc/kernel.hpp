@@ -32,7 +32,7 @@
 /// mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes, then the
 /// adjoint of the result, and returns a struct with the adjoint of each float parameter, in order (of one:
 /// the adjoint itself). Forward mode uses `function_jvp`: it takes what `function` takes, then the tangent of
-/// each float parameter, and returns the tangent of the result. Stands in a namespace, behind all of them.
+/// each float parameter, and returns the tangent of the result. Stands in a namespace, after all of them.
 #define ADC_DERIVATIVE(function, ...)                                                                  \
   [[maybe_unused]] static constexpr ::adc::detail::derivative ADC_JOIN(adc_derivative_, __COUNTER__) { \
     function, __VA_ARGS__                                                                              \

@@ -93,7 +93,7 @@ struct CompileOptions {
   bool debug_info = false;
   bool want_plans = false;                   ///< Product::plans is filled
   bool leave_out_guards = false;             ///< for measuring what they cost: no command line says so
-  std::vector<std::string> clang_arguments;  ///< of C++: what stands behind `--`
+  std::vector<std::string> clang_arguments;  ///< of C++: the words after `--`
   std::string compile_database;              ///< of C++: the folder of a compile_commands.json
   std::vector<std::string> include_dirs;
   /// `NAME=VALUE`: of text, constants and names of types that it is read with instead of its own; of shaders,

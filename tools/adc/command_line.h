@@ -69,7 +69,7 @@ class CommandLine {
   /// `help` says what to do instead.
   void WantsSource(std::string name, std::string help);
   void Positional(std::string value_name, size_t least, size_t most, std::vector<std::string>* target);
-  /// Words behind `--` go to `target`, where a positional argument is a C++ file.
+  /// Words after `--` go to `target`, where a positional argument is a C++ file.
   void BehindDashes(std::vector<std::string>* target) { behind_dashes_ = target; }
   void Example(std::string command, std::string what);
   /// Text at the end of the help.

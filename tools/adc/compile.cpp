@@ -136,7 +136,7 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.Value(
       "--adjoint-set", "N",
       "for a shader with --emit=spirv: the descriptor set of adjoints and what else is added; default:\n"
-      "the first behind those of the shader",
+      "the first after those of the shader",
       [&options](std::string_view word) -> std::string {
         uint32_t number = 0;
         auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -328,7 +328,7 @@ int Compile(const std::vector<std::string>& words, Session& session) {
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc -O3 relax.cpp -- -std=c++20 -Wall",
-               "kernels in C++ (docs/cpp.md); what stands behind -- is for Clang");
+               "kernels in C++ (docs/cpp.md); words after -- are for Clang");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
   line.Example("adc --checkpoint=auto relax.ir", "a gradient that fits into a small heap budget");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");

@@ -95,7 +95,7 @@ class CommandLine;
 struct SourceOptions {
   std::vector<std::string> include_dirs = {};  ///< where imports and headers are looked for
   std::vector<std::string> defines = {};  ///< of C++ and shaders: macros; of .ir files: constants and types
-  std::vector<std::string> clang_arguments = {};  ///< of C++: what stands behind `--`
+  std::vector<std::string> clang_arguments = {};  ///< of C++: the words after `--`
 
   /// -I, -D and `--`.
   void AddTo(CommandLine& line);

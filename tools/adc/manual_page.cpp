@@ -1,5 +1,6 @@
 #include "manual_page.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <sstream>

@@ -1,8 +1,11 @@
 #pragma once
 // A command's table of options as a manual page.
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace adc::tool {
 
