@@ -336,25 +336,13 @@ TEST_CASE("a size kernel counts what no expression says", "[loader]") {
   }
 }
 
-TEST_CASE("the cap that an overflow names is enough, and a larger one gives no stack less", "[loader]") {
+TEST_CASE("a larger cap gives no stack less", "[loader]") {
   for (uint32_t workers : {1u, 3u}) {
     Session session(workers);
     std::vector<uint32_t> x = {1, 6, 27, 97};
     Plan plan(session, "counted", {BufferArg("x", ADRT_TYPE_U32, x.data(), {4})});
-    REQUIRE(adrt_plan_with_cap(plan.plan, 64 * workers, &plan.error) == ADRT_OK);
-    CHECK(plan.Run() == ADRT_ERROR_ADSTACK_OVERFLOW);
-    CHECK(plan.error.Says("bytes are enough"));
-    uint64_t enough = plan.error.needed_bytes;
-    // The plan is what it was, cap and all.
-    CHECK(plan.Info().resolved == 1);
-    CHECK(plan.Info().heap_bytes == 64 * workers);
-    x = {1, 6, 27, 97};
-    REQUIRE(adrt_plan_with_cap(plan.plan, enough, &plan.error) == ADRT_OK);
-    INFO(plan.error.text);
-    CHECK(plan.Run() == ADRT_OK);
-    CHECK(x == std::vector<uint32_t>{0, 8, 111, 118});
     uint64_t before = 0;
-    for (uint64_t cap = 64; cap < enough + 1000; cap += 24) {
+    for (uint64_t cap = 64; cap < 3000; cap += 24) {
       REQUIRE(adrt_plan_with_cap(plan.plan, cap, &plan.error) == ADRT_OK);
       uint64_t capacity = plan.Stack(0, 0).capacity;
       CHECK(capacity >= before);

@@ -29,12 +29,9 @@ bool IsName(std::string_view name) {
   return true;
 }
 
-/// The template with the kernel's name for @name@, @NAME@ in capitals, and @source@ for the kernel's file.
+/// The template with the kernel's name for @name@ and its file for @source@.
 std::string Filled(std::string_view text, const std::string& name, const std::string& source) {
-  std::string upper;
-  for (char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const std::pair<std::string_view, const std::string*> words[] = {
-      {"@name@", &name}, {"@NAME@", &upper}, {"@source@", &source}};
+  const std::pair<std::string_view, const std::string*> words[] = {{"@name@", &name}, {"@source@", &source}};
   std::string filled;
   while (!text.empty()) {
     size_t at = text.find('@');

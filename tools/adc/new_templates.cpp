@@ -70,7 +70,7 @@ static void run(adrt_bundle* bundle, adrt_module* module, const char* name, uint
   adrt_plan_desc desc = {0};
   desc.struct_size = sizeof desc;
   desc.args = args;
-  desc.arg_count = interface_hash == ADC_@NAME@_INTERFACE ? 3 : 5;
+  desc.arg_count = interface_hash == adc_@name@_interface_hash ? 3 : 5;
   desc.module = module;
   check(adrt_bundle_find_kernel(bundle, name, interface_hash, &kernel, &error), name);
   check(adrt_plan(kernel, &desc, &plan, &error), name);
@@ -91,8 +91,8 @@ int main(void) {
   check(adrt_module_load(device, bundle, &module, &error), "load");
 
   for (int i = 0; i < COUNT; ++i) x[i] = 1.1f * (float)i;
-  run(bundle, module, ADC_@NAME@_NAME, ADC_@NAME@_INTERFACE);
-  run(bundle, module, ADC_@NAME@_GRAD_NAME, ADC_@NAME@_GRAD_INTERFACE);
+  run(bundle, module, adc_@name@_name, adc_@name@_interface_hash);
+  run(bundle, module, adc_@name@_grad_name, adc_@name@_grad_interface_hash);
 
   double worst = 0;
   for (int i = 0; i < COUNT; ++i) {

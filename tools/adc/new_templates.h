@@ -1,5 +1,5 @@
 #pragma once
-// The files of a new project, with @name@, @NAME@ and @source@ to be filled in.
+// The files of a new project, with @name@ and @source@ to be filled in.
 
 #include <string_view>
 

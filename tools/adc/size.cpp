@@ -67,7 +67,7 @@ void PrintFormulas(const LaunchSizes& sizes) {
                                        : "unknown without" + options;
   Print("@%s on %s: heap %s\n", sizes.kernel().report.name, sizes.target().name, heap.c_str());
   for (uint32_t task = 0; task < sizes.total().task_count; ++task) {
-    Print("    task %u  (%s)\n", task, sizes.Task(task).place);
+    Print("    task %u  (%s)\n", task, Printable(sizes.Task(task).place).c_str());
     formulas::Formulas formulas = CapacityFormulas(sizes.meta(), sizes.Stacks(task));
     for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : sizes.Stacks(task).stacks) {

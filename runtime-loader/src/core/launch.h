@@ -269,12 +269,6 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
 bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
 /// The same with the segment length that the plan holds.
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
-/// The least cap under which the stacks of a task get what they have in a plan without a cap that has settled
-/// them. False where that does not fit. Leaves sizes behind that are to be computed again.
-bool LeastCap(adrt_launch_plan& plan, uint32_t task, uint64_t* bytes);
-/// Whether the contents that the task's sizes look at have been seen and settled it (TaskPlan::was_resolved):
-/// its number of iterations then stays what it is.
-bool KnowsContents(const adrt_launch_plan& plan, uint32_t task);
 /// The parameter that holds the iterations between checkpoints; kNoIndex where the kernel has none.
 uint32_t SegmentParam(const adrt_launch_plan& plan);
 /// What the contents that lie in host memory now give for the number of iterations of a settled task; false

@@ -261,14 +261,6 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
   return SizeTasks(plan, false, error);
 }
 
-bool KnowsContents(const adrt_launch_plan& plan, uint32_t task) {
-  if (!plan.tasks[task].was_resolved) return false;
-  for (uint32_t param : plan.meta().tasks[task].size_reads) {
-    if (!plan.params[param].content) return false;
-  }
-  return true;
-}
-
 bool ReadsExtents(const adrt_launch_plan& plan, uint32_t task) {
   for (artifact::NodeId extent : plan.meta().tasks[task].extents) {
     if (plan.meta().exprs.ClassOf(extent) == artifact::SizeClass::kS2) return true;

@@ -88,11 +88,21 @@ bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* er
          adrt::SizeLaunch(plan, error);
 }
 
+// Whether the contents that the task's sizes look at have been seen and settled it: its number of iterations
+// then stays what it is.
+bool KnowsContents(const adrt_launch_plan& plan, uint32_t task) {
+  if (!plan.tasks[task].was_resolved) return false;
+  for (uint32_t param : plan.meta().tasks[task].size_reads) {
+    if (!plan.params[param].content) return false;
+  }
+  return true;
+}
+
 // A cap settles what it can at once; what is late is left to adrt_run. Where it does not settle the rest it
 // is of no use to who gives it.
 bool UseCap(adrt_launch_plan& plan, uint64_t cap, adrt_error* error) {
   plan.cap = cap;
-  if (!adrt::SizeTasks(plan, adrt::KnowsContents, error)) return false;
+  if (!adrt::SizeTasks(plan, KnowsContents, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!plan.tasks[task].resolved && !plan.tasks[task].late) return adrt::RefuseOpen(plan, task, error);
   }
@@ -177,7 +187,7 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   if (UseCap(*plan, max_bytes, details)) return ADRT_OK;
   plan->cap = before;
   adrt::BeginSteps(*plan);
-  adrt::SizeTasks(*plan, adrt::KnowsContents, adrt::DetailsOf(nullptr, &passed));
+  adrt::SizeTasks(*plan, KnowsContents, adrt::DetailsOf(nullptr, &passed));
   return details->status;
 }
 

@@ -61,12 +61,6 @@ class Launcher {
     return ReadStatus();
   }
 
-  // Settles every task without running any. False where one is settled at its turn only.
-  bool SettleAlone() {
-    ++plan_.epoch;
-    return SettleAll() && adrt::LateFrom(plan_, 0) == adc::artifact::kNoIndex;
-  }
-
   const uint32_t* status() const { return status_; }
   const adrt_run_times& times() const { return times_; }
 
@@ -264,47 +258,6 @@ class Launcher {
   alignas(64) uint32_t status_[ADRT_CPU_STATUS_WORDS] = {};
 };
 
-// The cap under which a launch that a cap was too small for would have what it takes: contents are read, and
-// iterations counted, as without a cap. 0 where that cannot be said before earlier tasks have run.
-uint64_t EnoughCap(adrt_launch_plan& plan) {
-  adrt_error passed = {};
-  adrt_error* unseen = adrt::DetailsOf(nullptr, &passed);
-  uint64_t cap = plan.cap, budget = plan.heap_budget, enough = 0;
-  for (adrt::TaskPlan& task : plan.tasks) {
-    task.was_resolved = task.resolved;
-    task.resolved = false;
-  }
-  plan.cap = plan.heap_budget = 0;
-  adrt::BeginSteps(plan);
-  adrt_run_desc nothing = {};
-  bool known = Launcher(plan, nothing, unseen).SettleAlone();
-  for (uint32_t task = 0; known && task < plan.tasks.size(); ++task) {
-    uint64_t bytes = 0;
-    known = plan.tasks[task].resolved && adrt::LeastCap(plan, task, &bytes);
-    if (bytes > enough) enough = bytes;
-  }
-  plan.cap = cap;
-  plan.heap_budget = budget;
-  adrt::BeginSteps(plan);
-  adrt::SizeTasks(plan, adrt::KnowsContents, unseen);
-  return known ? enough : 0;
-}
-
-// Whether a cap left a stack of the kernel open: then it is what was too small.
-bool IsCapped(const adrt_launch_plan& plan) {
-  for (const adrt::TaskPlan& task : plan.tasks) {
-    if (task.capped) return true;
-  }
-  return false;
-}
-
-void SayEnough(uint64_t bytes, adrt_error& error) {
-  size_t used = std::strlen(error.text);
-  adc::artifact::TextWriter(error.text + used, sizeof error.text - used)
-      << ": " << bytes << " bytes are enough";
-  error.needed_bytes = bytes;
-}
-
 }  // namespace
 
 adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error) {
@@ -322,26 +275,17 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   adrt::BeginSteps(*plan);
-  uint32_t words[ADRT_CPU_STATUS_WORDS] = {};
-  adrt_run_times times = {};
-  {
-    Launcher launcher(*plan, wanted, details);
-    if (!launcher.Run()) return details->status;
-    std::memcpy(words, launcher.status(), sizeof words);
-    times = launcher.times();
-  }
+  Launcher launcher(*plan, wanted, details);
+  if (!launcher.Run()) return details->status;
   // Sizes did not hold: the next launch reads and counts again, whatever the content versions say.
-  uint32_t code = words[ADRT_CPU_STATUS_CODE];
+  uint32_t code = launcher.status()[ADRT_CPU_STATUS_CODE];
   bool overflow =
       code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_GPU_ROWS_EXHAUSTED || code == ADRT_CPU_BOUNDS_MOVED;
-  if (wanted.times && !adrt::CopyReport(times, wanted.times)) {
+  if (wanted.times && !adrt::CopyReport(launcher.times(), wanted.times)) {
     return Fail(error, ADRT_ERROR_ARGUMENT, "run: struct_size of the times is not set");
   }
-  if (wanted.status) std::memcpy(wanted.status, words, ADRT_STATUS_BYTES);
-  adrt_status status = adrt_status_read(plan, words, error);
-  if (code == ADRT_CPU_ADSTACK_OVERFLOW && details == error && IsCapped(*plan)) {
-    if (uint64_t enough = EnoughCap(*plan); enough > plan->cap) SayEnough(enough, *details);
-  }
+  if (wanted.status) std::memcpy(wanted.status, launcher.status(), ADRT_STATUS_BYTES);
+  adrt_status status = adrt_status_read(plan, launcher.status(), error);
   for (uint32_t task = 0; task < plan->tasks.size() && overflow; ++task) adrt::ForgetSizes(*plan, task);
   return status;
 }

@@ -129,30 +129,6 @@ class TaskSizer {
     return done;
   }
 
-  // The least cap that gives every stack what it has now: without a cap, all of them settled. False where
-  // that does not fit. The sizes are to be computed again afterwards.
-  bool LeastCap(uint64_t* bytes) {
-    uint64_t open_count = 0, share = kCapUnit, rows = 0, row = 0;
-    for (uint32_t index = 0; adstack_ && index < adstack_->stacks.size(); ++index) {
-      const artifact::StackMeta& stack = adstack_->stacks[index];
-      if (!IsOpenUnderCap(stack)) continue;
-      uint64_t own = 0;
-      if (!artifact::StackBytes(stack, sizes_.stacks[index].capacity, &own) ||
-          !artifact::AlignUp(own, kCapUnit, &own))
-        return false;
-      if (own > share) share = own;
-      sizes_.stacks[index].capacity = 0;
-      ++open_count;
-    }
-    *bytes = 0;
-    if (open_count == 0 || sizes_.total == 0) return true;
-    if (!LayOut() || !artifact::RoundRows(sizes_.most_threads, rules_, &rows)) return false;
-    uint64_t fixed = plan_.base_bytes + artifact::CounterBytes(*adstack_, rules_);
-    return !__builtin_mul_overflow(share, open_count, &row) &&
-           !__builtin_add_overflow(row, sizes_.row_bytes, &row) &&
-           !__builtin_mul_overflow(row, rows, bytes) && !__builtin_add_overflow(*bytes, fixed, bytes);
-  }
-
  private:
   bool IsOpenUnderCap(const artifact::StackMeta& stack) const {
     return stack.capacity == artifact::kNoNode ||
@@ -615,11 +591,6 @@ class TaskSizer {
 bool IterationsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total) {
   adrt_error passed = {};
   return TaskSizer(plan, task, true, DetailsOf(nullptr, &passed)).LookAgain(total);
-}
-
-bool LeastCap(adrt_launch_plan& plan, uint32_t task, uint64_t* bytes) {
-  adrt_error passed = {};
-  return TaskSizer(plan, task, true, DetailsOf(nullptr, &passed)).LeastCap(bytes);
 }
 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
