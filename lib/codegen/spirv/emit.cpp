@@ -51,8 +51,9 @@ class Emission {
             config.target.kind == target::Kind::Vulkan ? config.producer : std::string()),
         context_(builder_, module, config),
         math_(builder_) {
-    // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words.
-    if (!context_.IsMetal() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
+    // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words;
+    // translators to other languages, which near modules are for, know none.
+    if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
