@@ -186,6 +186,18 @@ def check_build_systems(options, prefix):
         print(f"{name}: {said.strip()}")
 
 
+def check_new(options, prefix):
+    """What `adc new` makes builds with what is installed, and its gradient is right."""
+    for name, more in (("spring", []), ("springs", ["--cpp"])):
+        run(prefix / "bin" / "adc", "new", *more, name, cwd=options.work)
+        folder = options.work / name
+        run(options.cmake, "-S", folder, "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DCMAKE_C_COMPILER={options.cc}")
+        run(options.cmake, "--build", folder / "build")
+        said = run(folder / "build" / name)
+        expect("energy 0.0700" in said and "error of the gradient" in said, f"{name}: {said}")
+
+
 def check_shared(prefix):
     """The shared loader: its soname, the names that it exports, no C++ runtime."""
     library = next(prefix.rglob("libadrt.so.0"))
@@ -221,6 +233,7 @@ def main():
     check_subproject(options)
     check_pkg_config(options, prefix)
     check_build_systems(options, prefix)
+    check_new(options, prefix)
     shutil.rmtree(options.work)
     return 0
 

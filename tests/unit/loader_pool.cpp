@@ -5,8 +5,16 @@
 
 #include "cpu/pool.h"
 
-// What the threads of a pool are to the process that they run in.
+// What the threads of a pool are to the process that they run in. Sanitizers have alternate stacks of their
+// own.
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ADC_HAS_SANITIZER 1
+#endif
+#endif
+
+#ifndef ADC_HAS_SANITIZER
 namespace {
 
 struct Seen {
@@ -40,13 +48,6 @@ void Ignore(int) {}
 
 }  // namespace
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ADC_HAS_SANITIZER 1
-#endif
-#endif
-
-#ifndef ADC_HAS_SANITIZER
 TEST_CASE("threads give a stack to the process's handler of faults, and only if it asks for one",
           "[loader]") {
   struct sigaction before = {}, action = {};
@@ -67,4 +68,5 @@ TEST_CASE("threads give a stack to the process's handler of faults, and only if 
   }
   REQUIRE(sigaction(SIGSEGV, &before, nullptr) == 0);
 }
+
 #endif
