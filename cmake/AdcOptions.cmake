@@ -1,4 +1,5 @@
 # How every target is compiled: the language level, the warnings, the sanitizers, reproducible paths.
+get_filename_component(ADC_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -10,15 +11,17 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-if(NOT CMAKE_BUILD_TYPE)
+if(NOT CMAKE_BUILD_TYPE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 # Debug information and assertions aside, -O2 is as fast as -O3 here and quicker to build.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
-# What sanitizers watch: places in their reports, no more, so that a test run on two cores stays short.
+# What sanitizers watch: places in their reports, no more, so that a test run on two cores stays short. Nobody installs it.
 if(ADC_SANITIZE)
+  set(ADC_INSTALL OFF)
+  set(ADRT_BUILD_SHARED OFF)
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
   set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
 endif()
@@ -31,8 +34,10 @@ endif()
 # Where size is asked for, clang has more than -Os to give: 7 % of the loader.
 set(ADC_SMALLEST "$<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang,AppleClang>>:-Oz>")
 add_library(adc_options INTERFACE)
-target_compile_options(adc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
-  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# The presets, which scripts/build and scripts/test use, say so; other compilers have other warnings.
+option(ADC_WARNINGS_AS_ERRORS "Treat warnings of our own code as errors" OFF)
+target_compile_options(adc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${ADC_WARNINGS_AS_ERRORS}>:-Werror>
+  -ffile-prefix-map=${ADC_ROOT}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(adc_options INTERFACE -Wimplicit-fallthrough -Wswitch-enum -Wno-gnu-zero-variadic-macro-arguments)
 endif()

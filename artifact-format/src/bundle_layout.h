@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "artifact/bundle.h"
-#include "sha256.h"
+#include "artifact/sha256.h"
 
 namespace adc::artifact {
 

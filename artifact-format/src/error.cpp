@@ -1,5 +1,7 @@
 #include "artifact/error.h"
 
+#include "names.h"
+
 namespace adc::artifact {
 
 std::string_view Error::message() const {
@@ -16,7 +18,12 @@ TextWriter& TextWriter::operator<<(std::string_view text) {
   if (count < text.size()) {
     while (count > 0 && (static_cast<unsigned char>(text[count]) & 0xC0) == 0x80) --count;
   }
-  for (size_t index = 0; index < count; ++index) buffer_[size_++] = text[index];
+  // A message quotes names and texts of bundles, and hosts print it: none of them drives a terminal.
+  for (size_t index = 0; index < count; ++index) {
+    size_t hidden = HiddenLength(text, index);
+    buffer_[size_++] = hidden == 0 ? text[index] : '?';
+    if (hidden > 1) index += hidden - 1;
+  }
   if (count < text.size()) capacity_ = size_ + 1;
   buffer_[size_] = 0;
   return *this;

@@ -96,10 +96,9 @@ class Checker {
       return Fail(error_, Code::kOverLimit, Rule::kH7, "a name (", what, ") of ", uint64_t{name.size()},
                   " bytes is over the limit of ", limits_.name_bytes);
     }
-    for (unsigned char letter : name) {
-      if (letter < 0x20 || letter == 0x7F) return BadName(what, "not free of control characters");
+    for (size_t at = 0; at < name.size(); ++at) {
+      if (HiddenLength(name, at) != 0) return BadName(what, "not free of control characters");
     }
-    if (HasHiddenControls(name)) return BadName(what, "not free of control characters");
     return Text(what, name);
   }
   // What tools write into headers and scripts: a C identifier.
@@ -112,20 +111,6 @@ class Checker {
       if (!is_letter && !is_digit) return BadName(what, "no identifier of C");
     }
     return true;
-  }
-  // Beside ASCII's: C1 (U+0080 to U+009F, which terminals obey), the ends of lines and paragraphs, and what
-  // turns the direction of text (U+2028 to U+202E, U+2066 to U+2069).
-  static bool HasHiddenControls(std::string_view name) {
-    for (size_t at = 0; at + 1 < name.size(); ++at) {
-      auto byte = [&](size_t n) {
-        return n < name.size() ? static_cast<unsigned char>(name[n]) : static_cast<unsigned char>(0);
-      };
-      if (byte(at) == 0xC2 && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x9F) return true;
-      if (byte(at) != 0xE2) continue;
-      if (byte(at + 1) == 0x80 && byte(at + 2) >= 0xA8 && byte(at + 2) <= 0xAE) return true;
-      if (byte(at + 1) == 0x81 && byte(at + 2) >= 0xA6 && byte(at + 2) <= 0xA9) return true;
-    }
-    return false;
   }
   bool BadName(std::string_view what, std::string_view why) {
     return Fail(error_, Code::kMalformed, Rule::kH7, "a name (", what, ") is ", why);
@@ -260,6 +245,15 @@ class Checker {
     }
     for (const TaskMeta& task : kernel.tasks) {
       if (!Task(kernel, task)) return false;
+    }
+    // A launch takes all tasks of one target, so that a target has code for all of them or for none.
+    for (const TaskMeta& task : kernel.tasks) {
+      uint64_t torn = TargetsOf(task) ^ TargetsOf(kernel.tasks[0]);
+      if (torn != 0) {
+        const TargetMeta& target = metadata_.targets[static_cast<uint32_t>(__builtin_ctzll(torn))];
+        return Broken("some of its tasks have an entry for target '", target.name.view(),
+                      "', others have none");
+      }
     }
     if (!Bounds(kernel)) return false;
     for (const Vector<CheckMeta>* list : {&kernel.asserts, &kernel.accesses}) {

@@ -2,6 +2,19 @@
 
 namespace adc::artifact {
 
+size_t HiddenLength(std::string_view text, size_t at) {
+  auto byte = [&](size_t n) {
+    return at + n < text.size() ? static_cast<unsigned char>(text[at + n]) : static_cast<unsigned char>(0);
+  };
+  unsigned char first = byte(0), second = byte(1), third = byte(2);
+  if (first < 0x20 || first == 0x7F) return 1;
+  if (first == 0xC2) return second >= 0x80 && second <= 0x9F ? 2 : 0;
+  if (first == 0xD8) return second == 0x9C ? 2 : 0;
+  if (first != 0xE2) return 0;
+  bool turns = second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE));
+  return turns || (second == 0x81 && third >= 0xA6 && third <= 0xA9) ? 3 : 0;
+}
+
 void SortNames(Vector<std::string_view>* list) {
   Vector<std::string_view>& names = *list;
   auto sift = [&](size_t root, size_t end) {

@@ -8,6 +8,11 @@
 
 namespace adc::artifact {
 
+/// How many bytes at `at` are a character that would drive a terminal or turn the direction of text, 0 where
+/// it is another: control characters (U+0000 to U+001F, U+007F to U+009F), ends of lines and paragraphs
+/// (U+2028, U+2029), U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+size_t HiddenLength(std::string_view text, size_t at);
+
 /// Sorts with a heap: no recursion, no memory, no bad case.
 void SortNames(Vector<std::string_view>* names);
 /// Comparisons that it takes.

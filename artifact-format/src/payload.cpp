@@ -7,20 +7,6 @@
 namespace adc::artifact {
 namespace {
 
-constexpr uint16_t kElfRelocatable = 1, kElfShared = 3;
-constexpr uint16_t kElfX86 = 62, kElfAarch64 = 183;
-
-// ELF64, little-endian, version 1, of the given type and machine.
-bool IsElf(std::span<const uint8_t> bytes, uint16_t type, uint16_t machine) {
-  constexpr uint8_t kIdent[] = {0x7F, 'E', 'L', 'F', 2, 1, 1};
-  if (bytes.size() < 64 || std::memcmp(bytes.data(), kIdent, sizeof kIdent) != 0) return false;
-  return Load<uint16_t>(bytes.data() + 16) == type && Load<uint16_t>(bytes.data() + 18) == machine;
-}
-
-uint16_t CpuMachine(std::string_view arch) {
-  return arch == "aarch64" ? kElfAarch64 : arch == "x86-64" ? kElfX86 : 0;
-}
-
 /// The kind of target that a kind of section holds code for.
 std::string_view TargetKindOf(uint32_t kind) {
   switch (kind) {
@@ -61,6 +47,13 @@ bool EntriesOf(const Metadata& metadata, uint32_t target, OpenBudget* budget, Wa
   return budget->Spend(walked + StepsToSort(wanted)) && names->TrySeal();
 }
 
+bool HasTasks(const Metadata& metadata) {
+  for (const KernelMeta& kernel : metadata.kernels) {
+    if (!kernel.tasks.empty()) return true;
+  }
+  return false;
+}
+
 /// Code for the target that the section names, and of its kind.
 bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metadata& metadata,
                OpenBudget* budget, Error* error) {
@@ -72,15 +65,20 @@ bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metada
                 " does not hold code for target '", target.name.view(), "'");
   };
   if (target.kind != TargetKindOf(item.kind)) return not_for_it();
-  if (target.kind == "cpu") {
-    uint16_t type = item.kind == section::kObject ? kElfRelocatable : kElfShared;
-    return IsElf(bytes, type, CpuMachine(target.arch)) || not_for_it();
-  }
   WantedNames names(budget->allocator());
   if (!EntriesOf(metadata, item.target, budget, &names)) {
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the names of entry points");
   }
-  bool good = item.kind == section::kSpirv   ? CheckSpirv(bytes, target, &names, error)
+  // Code that nothing launches: the entries were taken out.
+  if (names.size() == 0 && HasTasks(metadata)) {
+    return Fail(error, Code::kMalformed, Rule::kH10, "section ", std::string_view(kind, 4),
+                " holds code for target '", target.name.view(),
+                "', and the metadata states no entry point for it");
+  }
+  bool is_cpu = target.kind == "cpu";
+  if (is_cpu && !IsCpuElf(item.kind, bytes, target)) return not_for_it();
+  bool good = is_cpu                         ? CheckCpuElf(bytes, target, &names, error)
+              : item.kind == section::kSpirv ? CheckSpirv(bytes, target, &names, error)
               : item.kind == section::kHsaco ? CheckHsaco(bytes, target, &names, error)
               : item.kind == section::kMsl   ? CheckMsl(bytes, &names, error)
                                              : CheckPtx(bytes, target, &names, error);

@@ -9,6 +9,14 @@
 
 namespace adc::artifact {
 
+/// Whether it is ELF for the target's processor, of the type that the kind of section holds: OBJ_ or SHLB.
+bool IsCpuElf(uint32_t kind, std::span<const uint8_t> bytes, const TargetMeta& target);
+
+/// Code of a processor, in a form that IsCpuElf has seen: a function in a section of code for each entry
+/// point. A shared image is mapped, and checked again, from its segments; this finds entries that neither
+/// has.
+bool CheckCpuElf(std::span<const uint8_t> bytes, const TargetMeta& target, WantedNames* names, Error* error);
+
 /// A SPIR-V module: its header, its instructions up to their ends, a version that the target's Vulkan has,
 /// capabilities that `target.features` covers, compute entry points alone.
 bool CheckSpirv(std::span<const uint8_t> bytes, const TargetMeta& target, WantedNames* names, Error* error);

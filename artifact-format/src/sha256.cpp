@@ -1,4 +1,4 @@
-#include "sha256.h"
+#include "artifact/sha256.h"
 
 #include <cstring>
 

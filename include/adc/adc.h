@@ -115,12 +115,12 @@ typedef struct adc_options {
   size_t define_count;
   const char* const* active; /* of the parameters that are `diff`, those that count; none: all */
   size_t active_count;
-  uint32_t optimisation; /* 0 to 3; 2 where nobody says */
+  uint32_t optimisation; /* 0 to 3; default 2 */
   adc_float_mode float_mode;
   uint32_t flags;
   uint32_t checkpoint;  /* iterations of a segment of every long loop; 0: of those marked alone */
-  uint32_t error_limit; /* 0: none; 20 where nobody says */
-  uint32_t threads;     /* that this compilation may use, for several targets; 1 where nobody says */
+  uint32_t error_limit; /* 0: none; default 20 */
+  uint32_t threads;     /* that this compilation may use, for several targets; default 1 */
   void* user;           /* for the functions */
   adc_report_fn report;
   adc_cancel_fn cancel;

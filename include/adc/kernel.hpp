@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <type_traits>
 
 #if defined(__ADC__)
@@ -27,19 +28,22 @@
 
 #define ADC_JOIN_NAMES(a, b) a##b
 #define ADC_JOIN(a, b) ADC_JOIN_NAMES(a, b)
-/// Reverse mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes,
-/// then the adjoint of the result, and returns a struct with the adjoint of each float parameter, in order
-/// (of one: the adjoint itself). Stands in a namespace, behind both functions.
-#define ADC_DERIVATIVE(function, function_vjp)                                                         \
+/// `ADC_DERIVATIVE(function, function_vjp)`, `ADC_DERIVATIVE(function, function_vjp, function_jvp)`: reverse
+/// mode uses `function_vjp` in place of a derivative of `function`: it takes what `function` takes, then the
+/// adjoint of the result, and returns a struct with the adjoint of each float parameter, in order (of one:
+/// the adjoint itself). Forward mode uses `function_jvp`: it takes what `function` takes, then the tangent of
+/// each float parameter, and returns the tangent of the result. Stands in a namespace, after all of them.
+#define ADC_DERIVATIVE(function, ...)                                                                  \
   [[maybe_unused]] static constexpr ::adc::detail::derivative ADC_JOIN(adc_derivative_, __COUNTER__) { \
-    &function, &function_vjp                                                                           \
+    function, __VA_ARGS__                                                                              \
   }
 
 namespace adc {
 
 // ---- Vectors and matrices
 
-/// N numbers, packed. `v[k]`; `.x .y .z .w` up to four.
+/// N numbers, packed. `v[k]`; `.x .y .z .w` up to four. `vec<T, N>(other)` converts each number, and drops
+/// those behind the N-th.
 template <class T, int N>
 struct vec {
   T data[N] = {};
@@ -50,6 +54,11 @@ struct vec {
   template <class... Rest>
     requires(sizeof...(Rest) + 2 == N)
   constexpr vec(T first, T second, Rest... rest) : data{first, second, static_cast<T>(rest)...} {}
+  template <class U, int M>
+    requires(M >= N && !(M == N && std::is_same_v<T, U>))
+  explicit constexpr vec(const vec<U, M>& other) {
+    for (int k = 0; k < N; ++k) data[k] = static_cast<T>(other[k]);
+  }
   constexpr T& operator[](int k) { return data[k]; }
   constexpr const T& operator[](int k) const { return data[k]; }
 };
@@ -60,6 +69,9 @@ struct vec<T, 2> {
   constexpr vec() = default;
   explicit constexpr vec(T all) : x(all), y(all) {}
   constexpr vec(T x0, T y0) : x(x0), y(y0) {}
+  template <class U, int M>
+    requires(M >= 2 && !(M == 2 && std::is_same_v<T, U>))
+  explicit constexpr vec(const vec<U, M>& other) : x(static_cast<T>(other[0])), y(static_cast<T>(other[1])) {}
   constexpr T& operator[](int k) { return k == 0 ? x : y; }
   constexpr const T& operator[](int k) const { return k == 0 ? x : y; }
 };
@@ -70,6 +82,10 @@ struct vec<T, 3> {
   constexpr vec() = default;
   explicit constexpr vec(T all) : x(all), y(all), z(all) {}
   constexpr vec(T x0, T y0, T z0) : x(x0), y(y0), z(z0) {}
+  template <class U, int M>
+    requires(M >= 3 && !(M == 3 && std::is_same_v<T, U>))
+  explicit constexpr vec(const vec<U, M>& other)
+      : x(static_cast<T>(other[0])), y(static_cast<T>(other[1])), z(static_cast<T>(other[2])) {}
   constexpr T& operator[](int k) { return k == 0 ? x : k == 1 ? y : z; }
   constexpr const T& operator[](int k) const { return k == 0 ? x : k == 1 ? y : z; }
 };
@@ -80,11 +96,19 @@ struct vec<T, 4> {
   constexpr vec() = default;
   explicit constexpr vec(T all) : x(all), y(all), z(all), w(all) {}
   constexpr vec(T x0, T y0, T z0, T w0) : x(x0), y(y0), z(z0), w(w0) {}
+  template <class U, int M>
+    requires(M >= 4 && !(M == 4 && std::is_same_v<T, U>))
+  explicit constexpr vec(const vec<U, M>& other)
+      : x(static_cast<T>(other[0])),
+        y(static_cast<T>(other[1])),
+        z(static_cast<T>(other[2])),
+        w(static_cast<T>(other[3])) {}
   constexpr T& operator[](int k) { return k == 0 ? x : k == 1 ? y : k == 2 ? z : w; }
   constexpr const T& operator[](int k) const { return k == 0 ? x : k == 1 ? y : k == 2 ? z : w; }
 };
 
 /// R rows of C numbers, packed row by row. `m[r]` is a row, `m(r, c)` and `m[r][c]` an element.
+/// `mat<T, R, C>(other)` takes the first R rows and C columns and converts each number.
 template <class T, int R, int C>
 struct mat {
   vec<T, C> rows[R] = {};
@@ -101,6 +125,11 @@ struct mat {
   template <class... Rest>
     requires(sizeof...(Rest) + 2 == R && (std::is_convertible_v<Rest, vec<T, C>> && ...))
   constexpr mat(vec<T, C> first, vec<T, C> second, Rest... rest) : rows{first, second, rest...} {}
+  template <class U, int R2, int C2>
+    requires(R2 >= R && C2 >= C && !(R2 == R && C2 == C && std::is_same_v<T, U>))
+  explicit constexpr mat(const mat<U, R2, C2>& other) {
+    for (int r = 0; r < R; ++r) rows[r] = vec<T, C>(other.rows[r]);
+  }
   static constexpr mat identity() {
     mat m;
     for (int k = 0; k < R && k < C; ++k) m.rows[k][k] = T(1);
@@ -161,6 +190,34 @@ constexpr bool operator==(vec<T, N> a, vec<T, N> b) {
   bool same = true;
   for (int k = 0; k < N; ++k) same = same && a[k] == b[k];
   return same;
+}
+
+/// Number by number, as the functions of <cmath> and <algorithm> do.
+template <std::floating_point T, int N>
+vec<T, N> floor(vec<T, N> a) {
+  for (int k = 0; k < N; ++k) a[k] = std::floor(a[k]);
+  return a;
+}
+template <std::floating_point T, int N>
+vec<T, N> ceil(vec<T, N> a) {
+  for (int k = 0; k < N; ++k) a[k] = std::ceil(a[k]);
+  return a;
+}
+template <class T, int N>
+  requires std::is_signed_v<T>
+vec<T, N> abs(vec<T, N> a) {
+  for (int k = 0; k < N; ++k) a[k] = static_cast<T>(std::abs(a[k]));
+  return a;
+}
+template <class T, int N>
+constexpr vec<T, N> min(vec<T, N> a, std::type_identity_t<vec<T, N>> b) {
+  for (int k = 0; k < N; ++k) a[k] = b[k] < a[k] ? b[k] : a[k];
+  return a;
+}
+template <class T, int N>
+constexpr vec<T, N> max(vec<T, N> a, std::type_identity_t<vec<T, N>> b) {
+  for (int k = 0; k < N; ++k) a[k] = a[k] < b[k] ? b[k] : a[k];
+  return a;
 }
 
 template <class T, int N>
@@ -317,7 +374,7 @@ constexpr mat<T, N, N> inverse(mat<T, N, N> a) {
 // ---- Buffers
 
 /// Dense memory in C order, of `Rank` axes; its extents are known at run time. A view: copies share the
-/// memory. The elements are numbers, `vec`, `mat`, or structs of one type of number.
+/// memory. The elements are numbers, `vec`, `mat`, or structs of them (docs/cpp.md).
 template <class T, int Rank>
 class buffer {
  public:
@@ -390,13 +447,16 @@ class marked<B> : public B {
   using B::B;
 };
 
-template <class F, class G>
+template <class F, class Reverse, class Forward = std::nullptr_t>
 struct derivative {
   F of;
-  G is;
+  Reverse reverse;
+  Forward forward = {};
 };
-template <class F, class G>
-derivative(F, G) -> derivative<F, G>;
+template <class F, class Reverse>
+derivative(F, Reverse) -> derivative<F, Reverse>;
+template <class F, class Reverse, class Forward>
+derivative(F, Reverse, Forward) -> derivative<F, Reverse, Forward>;
 
 }  // namespace detail
 

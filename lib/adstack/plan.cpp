@@ -125,11 +125,12 @@ class Planner {
     return plan;
   }
 
-  /// The slots of saved values begin at 0: their largest one says how many there are. How a loop is cut into
-  /// segments changes the order in which slots are read, and not which: a bound for one segment that is the
-  /// whole loop holds for all, and needs no length, which a launch chooses only after it knows its buffers.
+  /// The slots of saved values begin at 0: their largest one says how many there are, whatever the contents
+  /// of buffers. How a loop is cut into segments changes the order in which slots are read, and not which: a
+  /// bound for one segment that is the whole loop holds for all, and needs no length, which a launch chooses
+  /// only after it knows its buffers.
   void PlanSaved() {
-    Bounds bounds(module_, kernel_, algebra_, Bounds::Segments::Whole);
+    Bounds bounds(module_, kernel_, algebra_, Bounds::Known::Arguments);
     plan_.saved.assign(kernel_.params.size(), kNoNode);
     for (Inst access : structure_.Order()) {
       if (!ir::IsAccess(kernel_[access].op)) continue;

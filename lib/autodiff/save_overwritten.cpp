@@ -11,6 +11,11 @@
 //   parallel %i, %j in 0..%n, 0..%m { for %t in 0..%k { %a = load ... } }
 //   slot(%a) = base + t * (n * m) + i * m + j,   base = slots of the values before
 //
+// A loop whose length depends on data has the digits of the longest that its arguments allow: those of a
+// `while max`, with a counter that it carries from here on, of a `parallel` that runs behind a condition
+// (transform/guard_tasks.h), of a `for` up to a minimum. Slots of iterations that do not run stay as they
+// are.
+//
 // All of it is 64-bit arithmetic: a buffer of 2^31 elements and more is what this is for.
 //
 // What is saved is the value, not the cell: a cell that a loop overwrites in each trip has one slot per trip.
@@ -31,6 +36,7 @@
 
 namespace adc::autodiff {
 
+using ir::Block;
 using ir::Function;
 using ir::Inst;
 using ir::InstData;
@@ -80,6 +86,26 @@ bool IsFromArguments(const Function& function, Value v) {
                      [&](Value one) { return IsFromArguments(function, one); });
 }
 
+/// How deep the arithmetic of a bound is looked through.
+constexpr uint32_t kBoundDepth = 8;
+
+/// Whether arguments and shapes say how large `v` may become.
+bool IsBoundedByArguments(const Function& function, Value v, uint32_t depth = kBoundDepth) {
+  if (IsFromArguments(function, v)) return true;
+  Inst inst = function.DefiningInst(v);
+  if (!inst.Valid() || depth == 0) return false;
+  auto bounded = [&](uint32_t n) {
+    return IsBoundedByArguments(function, function.Operand(inst, n), depth - 1);
+  };
+  Op op = function[inst].op;
+  if (op == Op::Select) return bounded(1) && bounded(2);
+  if (op == Op::Max) return bounded(0) && bounded(1);
+  if (op == Op::Min) return bounded(0) || bounded(1);
+  bool widens = op == Op::Cast && function.TypeOf(v) == ir::kI64 &&
+                function.TypeOf(function.Operand(inst, 0)) == ir::kI32;
+  return widens && bounded(0);
+}
+
 class SaveRewriter final : public transform::Rewriter {
  public:
   SaveRewriter(ir::Module& module, const Function& from, const SaveConfig& config)
@@ -89,24 +115,29 @@ class SaveRewriter final : public transform::Rewriter {
   bool Plan(std::span<const Inst> values, diag::Diagnostics& diagnostics) {
     for (Inst inst : values) {
       Site site{inst, {}, {}, {}};
-      if (!FindLoops(site, diagnostics)) return false;
-      Inst anchor = site.loops.empty() ? inst : site.loops.front();
-      for (Value bound : BoundsOf(site)) {
-        if (IsFromArguments(from_, bound)) continue;
-        Refuse(site, diagnostics);
+      for (Inst at = from_[from_[inst].parent].owner; at.Valid(); at = from_[from_[at].parent].owner)
+        if (from_[at].op != Op::If) site.loops.insert(site.loops.begin(), at);
+      for (Inst loop : site.loops) {
+        if (IsBounded(loop)) continue;
+        Refuse(site, loop, diagnostics);
         return false;
       }
-      anchored_[anchor].push_back(inst);
+      for (Inst loop : site.loops)
+        if (from_[loop].op == Op::While) counters_[loop] = Value();
+      anchored_[site.loops.empty() ? inst : site.loops.front()].push_back(inst);
       sites_.emplace(inst, std::move(site));
     }
     return true;
   }
 
  private:
-  /// A loop or axis around a value: what counts, from where, in which steps.
+  /// A loop or axis around a value: what counts, from where, in which steps, how often at most.
   struct Digit {
-    Value index, first, trips;
+    Value index;    ///< of the loop, which begins at `first`
+    Value counter;  ///< or, built, one that begins at 0
+    Value first, trips;
     int64_t step = 1;
+    bool loose = false;  ///< it may run less often
   };
   struct Site {
     Inst inst;
@@ -114,54 +145,65 @@ class SaveRewriter final : public transform::Rewriter {
     Value buffer, base;       ///< built; base: the first slot
   };
 
-  bool FindLoops(Site& site, diag::Diagnostics& diagnostics) const {
-    for (Inst at = from_[from_[site.inst].parent].owner; at.Valid(); at = from_[from_[at].parent].owner) {
-      if (from_[at].op == Op::If) continue;
-      site.loops.insert(site.loops.begin(), at);
-      if (from_[at].op != Op::While) continue;
-      site.loops = {at};
-      Refuse(site, diagnostics);
-      return false;
+  /// Whether arguments and shapes say where the loop begins and how often it runs at most.
+  bool IsBounded(Inst loop) const {
+    const InstData& data = from_[loop];
+    if (data.op == Op::ParallelOver) return true;
+    if (data.op == Op::While) {
+      bool has_max = (data.flags & ir::kFlagHasMax) != 0 && (data.flags & ir::kFlagOrNone) == 0;
+      return has_max && IsBoundedByArguments(from_, from_.Operand(loop, 0));
+    }
+    uint32_t count = data.op == Op::For ? 2 : data.operand_count;
+    for (uint32_t n = 0; n < count; n += 2) {
+      if (!IsFromArguments(from_, from_.Operand(loop, n))) return false;
+      if (!IsBoundedByArguments(from_, from_.Operand(loop, n + 1))) return false;
     }
     return true;
   }
 
-  /// The operands that say how often the loops around a value run.
-  std::vector<Value> BoundsOf(const Site& site) const {
-    std::vector<Value> bounds;
-    for (Inst loop : site.loops) {
-      if (from_[loop].op == Op::ParallelOver) continue;
-      size_t count = from_[loop].op == Op::For ? 2 : from_[loop].operand_count;
-      for (size_t n = 0; n < count; ++n) bounds.push_back(from_.Operand(loop, static_cast<uint32_t>(n)));
-    }
-    return bounds;
-  }
-
-  void Refuse(const Site& site, diag::Diagnostics& diagnostics) const {
+  void Refuse(const Site& site, Inst loop, diag::Diagnostics& diagnostics) const {
     const ir::ValueData& value = from_[from_.Result(site.inst)];
-    Inst loop = site.loops.back();
-    for (Inst one : site.loops) {
-      if (from_[one].op == Op::ParallelOver) continue;
-      bool known = from_[one].op == Op::For || from_[one].op == Op::Parallel;
-      size_t count = from_[one].op == Op::For ? 2 : from_[one].operand_count;
-      for (size_t n = 0; known && n < count; ++n)
-        known = IsFromArguments(from_, from_.Operand(one, static_cast<uint32_t>(n)));
-      if (!known) loop = one;
-    }
+    bool is_while = from_[loop].op == Op::While;
     diagnostics
         .Error(diag::E0450, from_[site.inst].span,
                (value.name.Valid() ? "'%" + std::string(module_.Text(value.name)) + "'"
                                    : std::string("a value")) +
                    " is to be saved for the gradient, but the number of times is not known before the launch")
         .AddNote(from_[loop].span,
-                 "the number of iterations of this loop is not arithmetic on arguments and shapes alone")
-        .AddHelp(
-            "use arguments as bounds; if they depend on a loop around it, run over all iterations and skip "
-            "some by an 'if'; or copy what it reads to a buffer that the kernel does not "
-            "write");
+                 is_while ? "this loop has no 'max' that arguments and shapes bound"
+                          : "arguments and shapes alone do not bound the number of iterations of this loop")
+        .AddHelp(is_while ? "write 'while max N' with an N of arguments and shapes; or copy what it reads to "
+                            "a buffer that the kernel does not write"
+                          : "use arguments as bounds, or 'min' of the bound and an argument; if they depend "
+                            "on a loop around it, run over all iterations and skip some by an 'if'; or copy "
+                            "what it reads to a buffer that the kernel does not write");
   }
 
   Value Wide(Value v) { return into_->TypeOf(v) == ir::kI64 ? v : builder_.Cast(v, ir::kI64); }
+
+  /// The counterpart of an expression on arguments and shapes, made here where the walk has not come to it.
+  Value Rebuilt(Value v) {
+    Inst inst = from_.DefiningInst(v);
+    if (!inst.Valid() || map_.Get(v).Valid()) return Map(v);
+    for (Value operand : from_.Operands(inst)) Rebuilt(operand);
+    Copy(inst);
+    return Map(v);
+  }
+
+  /// What arguments and shapes let `v` be at most.
+  Value Most(Value v) {
+    if (IsFromArguments(from_, v)) return Rebuilt(v);
+    Inst inst = from_.DefiningInst(v);
+    auto most = [&](uint32_t n) { return Most(from_.Operand(inst, n)); };
+    Op op = from_[inst].op;
+    if (op == Op::Cast) return Wide(most(0));
+    if (op == Op::Select) return builder_.Make(Op::Max, {most(1), most(2)});
+    if (op == Op::Max) return builder_.Make(Op::Max, {most(0), most(1)});
+    bool first = IsBoundedByArguments(from_, from_.Operand(inst, 0)),
+         second = IsBoundedByArguments(from_, from_.Operand(inst, 1));
+    if (first && second) return builder_.Make(Op::Min, {most(0), most(1)});
+    return most(first ? 0 : 1);
+  }
 
   /// The digits of `loop`, outermost axis first.
   std::vector<Digit> DigitsOf(Inst loop) {
@@ -172,16 +214,23 @@ class SaveRewriter final : public transform::Rewriter {
       const ir::Layout& layout = module_.layouts[from_.TypeOf(from_.Operand(loop, 0)).count];
       for (size_t axis = 0; axis < indices.size(); ++axis) {
         Value extent = builder_.I64(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent));
-        digits.push_back({indices[axis], builder_.I64(0), extent});
+        digits.push_back({indices[axis], {}, builder_.I64(0), extent});
       }
       return digits;
+    }
+    if (data.op == Op::While) {
+      // The test runs no more often than the body may: after the last iteration there is none.
+      Value most = builder_.Make(Op::Max, {Wide(Most(from_.Operand(loop, 0))), builder_.I64(0)});
+      return {{{}, counters_.at(loop), {}, most, 1, true}};
     }
     size_t axes = data.op == Op::For ? 1 : indices.size();
     for (size_t axis = 0; axis < axes; ++axis) {
       auto operand = static_cast<uint32_t>(2 * axis);
-      Value lo = Wide(Map(from_.Operand(loop, operand))), hi = Wide(Map(from_.Operand(loop, operand + 1)));
-      Digit digit{indices[axis], lo,
-                  builder_.Make(Op::Max, {builder_.Make(Op::Sub, {hi, lo}), builder_.I64(0)})};
+      Value lo = Wide(Rebuilt(from_.Operand(loop, operand))),
+            hi = Wide(Most(from_.Operand(loop, operand + 1)));
+      Digit digit{
+          indices[axis], {}, lo, builder_.Make(Op::Max, {builder_.Make(Op::Sub, {hi, lo}), builder_.I64(0)})};
+      digit.loose = data.op != Op::For && !IsFromArguments(from_, from_.Operand(loop, operand + 1));
       if (data.op == Op::For) digit.step = *from_.IntegerConstant(from_.Operand(loop, 2));
       if (digit.step != 1) digit.trips = builder_.Make(Op::CeilDiv, {digit.trips, builder_.I64(digit.step)});
       digits.push_back(digit);
@@ -237,7 +286,12 @@ class SaveRewriter final : public transform::Rewriter {
     builder_.SetSpan(from_[site.inst].span);
     Value slot = site.base, radix = builder_.I64(1);
     for (const Digit& digit : DigitsOf(site)) {
-      Value number = builder_.Make(Op::Sub, {Wide(Map(digit.index)), digit.first});
+      Value number = digit.counter.Valid() ? digit.counter
+                                           : builder_.Make(Op::Sub, {Wide(Map(digit.index)), digit.first});
+      // Where no expression says how far it comes (a gradient counts the iterations of a `while` backwards,
+      // and those of a `parallel` may be counted before the launch) the minimum bounds the slot.
+      if (digit.loose)
+        number = builder_.Make(Op::Min, {number, builder_.Make(Op::Sub, {digit.trips, builder_.I64(1)})});
       if (digit.step != 1) number = builder_.Make(Op::Div, {number, builder_.I64(digit.step)});
       slot = builder_.Make(Op::Add, {slot, builder_.Make(Op::Mul, {number, radix})});
       radix = builder_.Make(Op::Mul, {radix, digit.trips});
@@ -246,13 +300,53 @@ class SaveRewriter final : public transform::Rewriter {
     builder_.Access(Op::Store, site.buffer, {&slot, 1}, {&value, 1});
   }
 
+  /// A `while` with one more carried value, which counts its iterations.
+  void CopyCounted(Inst inst) {
+    const InstData& data = from_[inst];
+    builder_.SetSpan(data.span);
+    std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(1));
+    initial.push_back(builder_.I64(0));
+    Inst loop = builder_.While(Map(from_.Operand(inst, 0)), initial, data.flags);
+    (*into_)[loop].attr = data.attr;
+    Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
+    const std::vector<Value>& source = from_[data.regions[0]].params;
+    for (size_t n = 0; n < source.size(); ++n) {
+      SetMapped(source[n], (*into_)[test].params[n]);
+      (*into_)[(*into_)[test].params[n]].name = from_[source[n]].name;
+    }
+    Value counter = counters_[inst] = (*into_)[test].params.back();
+    VisitBlock(data.regions[0], test);
+    Block around = builder_.block();
+    builder_.SetBlock(body);
+    for (Inst one : from_[data.regions[1]].insts) {
+      if (from_[one].op != Op::Yield) {
+        Visit(one);
+        continue;
+      }
+      std::vector<Value> next = MapAll(from_.Operands(one));
+      builder_.SetSpan(from_[one].span);
+      next.push_back(builder_.Make(Op::Add, {counter, builder_.I64(1)}));
+      builder_.Yield(next);
+    }
+    builder_.SetBlock(around);
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      SetMapped(from_.Result(inst, n), into_->Result(loop, n));
+      PassName(from_.Result(inst, n), into_->Result(loop, n));
+    }
+  }
+
   void Visit(Inst inst) override {
     if (auto values = anchored_.find(inst); values != anchored_.end()) Prepare(inst, values->second);
-    Copy(inst);
+    if (counters_.contains(inst)) {
+      CopyCounted(inst);
+    } else {
+      Copy(inst);
+    }
     if (auto site = sites_.find(inst); site != sites_.end()) Save(site->second);
   }
 
-  std::map<Inst, Site> sites_;  ///< by the instruction whose result is saved
+  std::map<Inst, Value> counters_;  ///< of `while` loops around sites, built
+  std::map<Inst, Site> sites_;      ///< by the instruction whose result is saved
   std::map<Inst, std::vector<Inst>>
       anchored_;  ///< these, by the instruction of the kernel's body around them
 };
@@ -278,11 +372,23 @@ bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, di
   }
 }
 
+/// Like SaveIn, but all of the values or none, and nothing is said.
+void SaveWherePossible(ir::Module& module, Function& function, const SaveConfig& config, bool* saved) {
+  diag::Diagnostics found(0);
+  Function before = std::move(*transform::Rewriter(module, function, config.fold).Run());
+  bool any = false;
+  if (SaveIn(module, function, config, found, &any)) {
+    *saved = *saved || any;
+  } else {
+    function = std::move(before);
+  }
+}
+
 bool Asks(const Function& function, const SaveConfig& config) {
   if (!function.IsKernel() || function.role != ir::KernelRole::Primal || function.grad.Valid()) return false;
   bool marked = std::any_of(function.params.begin(), function.params.end(),
                             [](const ir::ParamInfo& info) { return info.save; });
-  return marked || config.overwritten;
+  return (marked || config.overwritten) && (!config.saves || config.saves(function));
 }
 
 }  // namespace
@@ -290,7 +396,12 @@ bool Asks(const Function& function, const SaveConfig& config) {
 bool SaveOverwritten(ir::Module& module, const SaveConfig& config, diag::Diagnostics& diagnostics) {
   bool saved = false;
   for (auto& function : module.functions) {
-    if (Asks(*function, config) && !SaveIn(module, *function, config, diagnostics, &saved)) return false;
+    if (!Asks(*function, config)) continue;
+    if (config.optional) {
+      SaveWherePossible(module, *function, config, &saved);
+    } else if (!SaveIn(module, *function, config, diagnostics, &saved)) {
+      return false;
+    }
   }
   // A value of a task's prologue that is stored makes a task of its own.
   return !saved || transform::IsolateTasks(module, {}, diagnostics);

@@ -1,6 +1,8 @@
 #pragma once
 // Kernels that save what their gradients read of memory that is overwritten.
 
+#include <functional>
+
 #include "diag/diagnostics.h"
 #include "ir/module.h"
 #include "transform/pass.h"
@@ -12,6 +14,10 @@ struct SaveConfig {
   bool overwritten = false;
   /// The gradient will be differentiated in turn, which saved values do not allow (E0452).
   bool differentiated_again = false;
+  /// A kernel of which a value cannot be saved stays as it is, without an error.
+  bool optional = false;
+  /// The kernels that save; empty: all.
+  std::function<bool(const ir::Function&)> saves = {};
   transform::FoldConfig fold = {};
 };
 
@@ -27,8 +33,8 @@ struct SaveConfig {
 /// gradient reads the slot (autodiff/stored.h), so that it runs in any later state of the saved buffers.
 ///
 /// Requires: Phase::Scalar. Guarantees: a value that is saved is stored in the block that makes it; slots of
-/// different values and iterations differ and begin at 0. Breaks: nothing. Errors: E0450 where no argument
-/// says how often a loop around runs, E0452. False after an error.
+/// different values and iterations differ and begin at 0. Breaks: nothing. Errors: E0450 where arguments and
+/// shapes do not bound how often a loop around runs, E0452. False after an error.
 bool SaveOverwritten(ir::Module& module, const SaveConfig& config, diag::Diagnostics& diagnostics);
 
 }  // namespace adc::autodiff

@@ -1,12 +1,13 @@
 // Diagnostics as text with carets.
 //
-// The source line is the user's and may be anything: tabs become four spaces, control characters and
-// malformed UTF-8 a replacement mark, and of a very long line only the surroundings of the caret are shown,
-// so that a message has a bounded size and cannot drive the terminal.
+// The source line is the user's and may be anything: tabs become four spaces, control characters, what
+// turns the direction of text and malformed UTF-8 a replacement mark, and of a very long line only the
+// surroundings of the caret are shown, so that a message has a bounded size and cannot drive the terminal.
 
 #include <algorithm>
 
 #include "diag/diagnostics.h"
+#include "support/printable.h"
 
 namespace adc::diag {
 namespace {
@@ -15,29 +16,8 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr size_t kBytesBefore = 80;
 constexpr size_t kBytesAfter = 120;
 
-/// Length of the well-formed UTF-8 sequence at `at`; 0 where there is none.
-size_t SequenceAt(std::string_view text, size_t at) {
-  auto byte = [&](size_t n) { return static_cast<unsigned char>(text[n]); };
-  unsigned char lead = byte(at);
-  if (lead < 0x80) return 1;
-  size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || at + length > text.size()) return 0;
-  for (size_t n = 1; n < length; ++n) {
-    if ((byte(at + n) & 0xC0) != 0x80) return 0;
-  }
-  if ((lead == 0xE0 && byte(at + 1) < 0xA0) || (lead == 0xED && byte(at + 1) > 0x9F) ||
-      (lead == 0xF0 && byte(at + 1) < 0x90) || (lead == 0xF4 && byte(at + 1) > 0x8F))
-    return 0;
-  return length;
-}
-
 bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-bool IsControl(char c) {
-  auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7F;
 }
 
 /// Appends what is shown for text[begin, end) and gives the number of columns that it takes.
@@ -48,7 +28,7 @@ size_t AppendShown(std::string& out, std::string_view text, size_t begin, size_t
     if (text[at] == '\t') {
       out += "    ";
       columns += 4;
-    } else if (length == 0 || IsControl(text[at])) {
+    } else if (length == 0 || IsHidden(text, at)) {
       out += kReplacement;
       ++columns;
     } else {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "codegen/common/math_file.h"
 #include "codegen/common/shader_layout.h"
 #include "diag/errors/autodiff.h"
 #include "diag/errors/cpp.h"
@@ -21,12 +22,14 @@
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/plan_dump.h"
+#include "driver/product_cache.h"
 #include "driver/read_cpp.h"
 #include "driver/read_shader.h"
 #include "driver/refusals.h"
 #include "driver/report.h"
 #include "driver/reproduction.h"
 #include "driver/shader_header.h"
+#include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
@@ -34,6 +37,7 @@
 #include "support/files.h"
 #include "support/input_kind.h"
 #include "support/nearest.h"
+#include "support/program_identity.h"
 #include "support/terminal.h"
 #include "verify/verify.h"
 
@@ -65,15 +69,18 @@ class Compilation {
   ExitCode Run() {
     bool finished = TakeTargets() && Read() && TakeActive();
     bool checked_alone = memory_ != nullptr && memory_->check_alone;
-    finished = finished && (checked_alone || RunPasses());
+    bool cached = finished && TakeCached();
+    finished = finished && (checked_alone || cached || RunPasses());
     if (options_.emit == Emit::Ir) {
       // The module is what was asked for, however far --stop-after let it come.
       bool stopped = passes_.Stopped() && !passes_.Failed();
       // Of several modules, the one for the first target.
       if (finished || stopped) TakeText(ir::Print(state_ ? state_->First() : *module_));
-    } else if (finished) {
+    } else if (finished && !cached) {
       // What fails has told the diagnostics, or the product's own failure.
-      (void)(Generate() && MakeProduct());
+      (void)(Generate() && MakeProduct(options_.emit) &&
+             MakeBeside(Emit::Header, options_.header, &product_->header) &&
+             MakeBeside(Emit::Json, options_.json, &product_->json) && StoreCached());
     }
     passes_.End();
     NameFiles(given_names_);
@@ -98,6 +105,8 @@ class Compilation {
   bool IsAnyCpp() const { return std::any_of(inputs_.begin(), inputs_.end(), IsCpp); }
   bool Report();
   bool TakeActive();
+  bool TakeCached();
+  bool StoreCached();
   bool RunPasses();
   void ShowPlans();
   bool Generate();
@@ -107,7 +116,8 @@ class Compilation {
   /// Gives the source files these names, in order.
   void NameFiles(const std::vector<std::string>& names);
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
-  bool MakeProduct();
+  bool MakeProduct(Emit emit);
+  bool MakeBeside(Emit emit, const std::string& file, std::vector<uint8_t>* bytes);
   KernelText ShaderKernelText() const;
   uint32_t AdjointSet() const {
     return options_.adjoint_set ? *options_.adjoint_set : codegen::DefaultAdjointSet(*module_);
@@ -138,6 +148,7 @@ class Compilation {
   std::vector<MadeTarget> made_;        ///< those of the targets whose code there is
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
+  std::optional<std::string> cache_key_;  ///< where the product is to be stored
   uint32_t optimisation_ = 0;             ///< that back ends use
   bool unsupported_ = false;
   bool usage_ = false;
@@ -264,6 +275,48 @@ bool Compilation::TakeActive() {
   return good || passes_.Fail();
 }
 
+/// Whether the cache has the product of these texts and options.
+bool Compilation::TakeCached() {
+  const WatchOptions& watch = options_.watch;
+  bool watched = watch.time_passes || !watch.dumps.empty() || !watch.stop_after.empty();
+  if (options_.cache_dir.empty() || memory_ != nullptr || options_.emit == Emit::Ir || options_.want_plans ||
+      watched || !diagnostics_.All().empty())
+    return false;
+  CacheKey key;
+  key.Add(ProducerName());
+  key.Add(ProgramIdentity());
+  key.Add(options_.cache_words);
+  key.Add((options_.header.empty() ? "" : "header ") + std::string(options_.json.empty() ? "" : "json"));
+  for (const target::Target& target : targets_) {
+    std::string file = codegen::MathFileOf(target, options_.libdevice);
+    key.Add(target.name);
+    if (file.empty()) continue;
+    constexpr uint64_t kMost = uint64_t{1} << 30;
+    FileResult<std::string> bytes = ReadWhole(file, kMost);
+    if (!bytes) return false;  // where it matters, linking says so
+    key.Add(*bytes);
+  }
+  key.Add(std::filesystem::path(inputs_[0]).stem().string());
+  for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files()) {
+    key.Add(ProductName(file->name, inputs_, options_));
+    key.Add(file->text);
+  }
+  // What the texts of other languages mean depends on headers and on options that their front ends read.
+  key.Add(ir::Print(*module_));
+  cache_key_ = key.Text();
+  return FindInCache(options_.cache_dir, *cache_key_, product_);
+}
+
+/// A product that came with messages is not stored: they are shown each time.
+bool Compilation::StoreCached() {
+  if (!cache_key_ || !diagnostics_.All().empty()) return true;
+  FileStatus stored = StoreInCache(options_.cache_dir, *cache_key_, *product_);
+  if (!stored)
+    diagnostics_.Warning(diag::W0702, {}, stored.Failure().text)
+        .AddHelp("name another folder with --cache-dir");
+  return true;
+}
+
 /// Everything between the verifier and code generation. What is asked for as IR ends before adstacks are
 /// planned, unless --stop-after has it go on.
 bool Compilation::RunPasses() {
@@ -380,8 +433,10 @@ bool Compilation::GenerateCode() {
     jobs.push_back({raised.module.get(), raised_kernels[static_cast<size_t>(&raised - state_->raised.data())],
                     ConfigFor(target)});
   }
+  std::optional<JobServer> tokens;
+  if (options_.make_flags) tokens.emplace(*options_.make_flags);
   std::vector<diag::Result<codegen::TargetCode>> results =
-      EmitAll(jobs, memory_ != nullptr ? memory_->threads : 0);
+      EmitAll(jobs, memory_ != nullptr ? memory_->threads : options_.jobs, tokens ? &*tokens : nullptr);
   for (size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) continue;
     for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning, diagnostics_);
@@ -433,19 +488,30 @@ KernelText Compilation::ShaderKernelText() const {
   };
 }
 
-bool Compilation::MakeProduct() {
+/// Another form of the product, where a file is named for it: the same bytes as `--emit` makes alone.
+bool Compilation::MakeBeside(Emit emit, const std::string& file, std::vector<uint8_t>* bytes) {
+  if (file.empty()) return true;
+  std::swap(product_->bytes, *bytes);
+  bool made = MakeProduct(emit);
+  std::swap(product_->bytes, *bytes);
+  return made;
+}
+
+bool Compilation::MakeProduct(Emit emit) {
   if (state_->lowered.front().kernels.empty()) {
     return Fail(diag::Fail(diag::E0707, {}, "no kernel in " + inputs_[0],
                            "a file of functions alone is imported by one that has kernels"));
   }
-  switch (options_.emit) {
+  switch (emit) {
     case Emit::Bundle:
       return passes_.Observe("bundle", [&] { return TakeBytes(BundleBytes(metadata_, made_)); });
     case Emit::Json:
       return passes_.Observe("bundle", [&] {
         diag::Result<std::string> json = MetadataText(metadata_);
         if (!json) return Fail(json.Failure());
-        TakeText(*json + "\n");
+        bool bindings = !module_->shader_bindings.empty();
+        const ir::Module& lowered = *state_->lowered.front().module;
+        TakeText((bindings ? WithShaderBindings(*json, lowered, metadata_, AdjointSet()) : *json) + "\n");
         return true;
       });
     case Emit::Object:

@@ -17,6 +17,7 @@ namespace adc::driver {
 /// What one compilation made.
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
+  std::vector<uint8_t> header, json;      ///< where CompileOptions names a file for them
   std::vector<std::string> dependencies;  ///< files read, the inputs first
   std::vector<PlanDump> plans;         ///< what --dump=adstack shows, where CompileOptions::want_plans asks
   std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of

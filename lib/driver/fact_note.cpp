@@ -15,7 +15,7 @@ namespace {
 using artifact::NodeId;
 using artifact::SizeNode;
 
-constexpr std::string_view kMark = "adc facts: ";
+constexpr std::string_view kMark = "adc facts: ", kNeeds = "adc needs: ";
 constexpr const char* kFacts[] = {"parameters", "iterations", "stacks", "entry points"};
 constexpr size_t kDigits = 8, kCount = std::size(kFacts);
 
@@ -180,6 +180,32 @@ std::string NoteFor(const artifact::Metadata& metadata, uint32_t target) {
   return note;
 }
 
+bool IsProcessor(const artifact::Metadata& metadata, uint32_t target) {
+  return metadata.targets[target].kind == "cpu";
+}
+
+/// What an ELF file for processors does not say in words of its own. Devices' code does: PTX and code objects
+/// name their processor, and SPIR-V its capabilities.
+std::string NeedsOf(const artifact::Metadata& metadata, uint32_t target) {
+  std::string needs(kNeeds);
+  for (const artifact::String& feature : metadata.targets[target].features) {
+    if (needs.size() > kNeeds.size()) needs += ',';
+    needs += feature.view();
+  }
+  return needs;
+}
+
+/// "the processor's features" where what the code's note says of them is not what the metadata says.
+std::string CompareNeeds(const artifact::Metadata& metadata, uint32_t target, std::string_view text) {
+  if (!IsProcessor(metadata, target)) return {};
+  size_t at = text.rfind(kNeeds);
+  if (at == std::string_view::npos) return {};
+  text = text.substr(at, text.find('\n', at) - at);
+  return text == NeedsOf(metadata, target)
+             ? ""
+             : "the processor's features (" + std::string(text.substr(kNeeds.size())) + ")";
+}
+
 /// Where a SPIR-V module takes OpModuleProcessed: after names, before decorations.
 size_t PlaceInSpirv(const std::vector<uint8_t>& bytes) {
   constexpr uint32_t kBefore[] = {2, 3, 4, 5, 6, 7, 10, 11, 14, 15, 16, 17, 330, 331};
@@ -209,6 +235,7 @@ std::vector<uint8_t> WithFactNote(const artifact::Metadata& metadata, uint32_t t
     return bytes;
   }
   bool is_text = payload.kind == codegen::PayloadKind::Ptx || payload.kind == codegen::PayloadKind::Msl;
+  if (IsProcessor(metadata, target)) note = NeedsOf(metadata, target) + "\n" + note;
   note = (is_text ? "// " : "") + note + "\n";
   if (!is_text || (!bytes.empty() && bytes.back() != '\n')) note.insert(0, 1, '\n');
   bytes.insert(bytes.end(), note.begin(), note.end());
@@ -220,6 +247,7 @@ std::optional<std::string> CompareFactNote(const artifact::Metadata& metadata, u
   std::string_view text(reinterpret_cast<const char*>(payload.data()), payload.size());
   size_t at = text.rfind(kMark);
   if (at == std::string_view::npos) return std::nullopt;
+  if (std::string other = CompareNeeds(metadata, target, text); !other.empty()) return other;
   at += kMark.size();
   text = text.substr(at, text.find_first_not_of("0123456789abcdef,", at) - at);
   for (const artifact::KernelMeta& kernel : metadata.kernels) {

@@ -10,6 +10,8 @@
 //                                                       metadata's order: parameters, iterations, stacks,
 //                                                       entry points, in hexadecimal
 //
+//   adc needs: avx,avx2,...                           for processors: the features that the code may use
+//
 // A line of its own at the end of text, an OpModuleProcessed of SPIR-V, and a line after the last byte of an
 // ELF file, which nothing that reads ELF looks at.
 

@@ -59,8 +59,8 @@ diag::Result<codegen::TargetCode> EmitOne(const ir::Module& module,
 
 }  // namespace
 
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs,
-                                                       uint32_t threads_wanted) {
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs, uint32_t threads_wanted,
+                                                       JobServer* tokens) {
   std::vector<std::optional<diag::Result<codegen::TargetCode>>> slots(jobs.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
@@ -74,8 +74,12 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> 
   auto help = [&] {
     AlternateStack stack;  // for a back end that uses its stack up
     work();
+    if (tokens != nullptr) tokens->Give();
   };
-  for (size_t helper = 1; helper < helpers; ++helper) threads.emplace_back(help);
+  for (size_t helper = 1; helper < helpers; ++helper) {
+    if (tokens != nullptr && !tokens->Take()) break;
+    threads.emplace_back(help);
+  }
   work();
   for (std::thread& thread : threads) thread.join();
   std::vector<diag::Result<codegen::TargetCode>> results;

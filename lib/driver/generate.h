@@ -7,6 +7,7 @@
 
 #include "codegen/common/code.h"
 #include "diag/result.h"
+#include "support/job_server.h"
 
 namespace adc::driver {
 
@@ -19,7 +20,10 @@ struct EmitJob {
 
 /// The code of each job, at once where the machine has processors for it. The result does not depend on how
 /// many ran at once.
-std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs, uint32_t threads = 0);
+/// `threads`: most of them; 0: as many as the machine has processors. `tokens`: what each thread besides this
+/// one needs one of; null: nothing.
+std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs, uint32_t threads = 0,
+                                                       JobServer* tokens = nullptr);
 
 /// Whether a back end failed because its target cannot express a kernel, so that others still may; and not
 /// because of a file, or of the machine.

@@ -37,6 +37,11 @@ struct Derivations {
   std::vector<uint32_t> gradient_directions;  ///< k.grad.jvp4: forward over reverse, as many at once
   /// No k.jvp for a kernel that calls functions which name a derivative for reverse mode only.
   bool tangent_where_named = false;
+  /// Only of the kernel of this name; empty: of every one. Of the others nothing is derived, and they save
+  /// nothing for a gradient.
+  std::string only;
+  /// Kernels save what their gradients would read where no gradient is made as well: one that runs alone.
+  bool saves_alone = false;
 };
 
 inline constexpr uint32_t kCheckpointAtLaunch = UINT32_MAX;
@@ -55,6 +60,13 @@ struct CompileOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: named after the input; "-": standard output
   Emit emit = Emit::Bundle;
+  std::string cache_dir;    ///< of driver/product_cache.h; empty: none
+  std::string cache_words;  ///< what was asked for that decides the bytes of the product, for the cache
+  std::string header;       ///< a file for what Emit::Header makes, beside the output; empty: none
+  std::string json;         ///< the same for Emit::Json
+  uint32_t jobs = 0;        ///< back ends at once; 0: as many as the machine has processors
+  /// Where tokens of the job server of make are to be had: its MAKEFLAGS; empty: nowhere.
+  std::optional<std::string> make_flags;
   std::vector<std::string> targets;  ///< empty: the default ones
   /// A target that was asked for and cannot express a kernel is left out with a warning, instead of an error.
   bool keep_going = false;
@@ -81,7 +93,7 @@ struct CompileOptions {
   bool debug_info = false;
   bool want_plans = false;                   ///< Product::plans is filled
   bool leave_out_guards = false;             ///< for measuring what they cost: no command line says so
-  std::vector<std::string> clang_arguments;  ///< of C++: what stands behind `--`
+  std::vector<std::string> clang_arguments;  ///< of C++: the words after `--`
   std::string compile_database;              ///< of C++: the folder of a compile_commands.json
   std::vector<std::string> include_dirs;
   /// `NAME=VALUE`: of text, constants and names of types that it is read with instead of its own; of shaders,

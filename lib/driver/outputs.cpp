@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "diag/errors/driver.h"
 #include "driver/compile.h"
@@ -43,6 +44,20 @@ FileStatus KeepInputsApart(const CompileOptions& options) {
   return KeepApart(outputs);
 }
 
+/// That --header and --json have one product to describe.
+std::optional<diag::Diagnostic> CheckBeside(const CompileOptions& options) {
+  std::string option = !options.header.empty() ? "--header" : !options.json.empty() ? "--json" : "";
+  if (option.empty()) return std::nullopt;
+  if (options.emit == Emit::Ir || !options.watch.stop_after.empty())
+    return diag::Fail(diag::E0705, {}, "'" + option + "' describes code, and none is made",
+                      "leave it out, or --emit=ir and --stop-after");
+  if (!options.output.empty() || options.inputs.size() == 1) return std::nullopt;
+  return diag::Fail(diag::E0705, {},
+                    "what '" + option + "' writes of '" + options.inputs[0] + "' and '" + options.inputs[1] +
+                        "' has one name",
+                    "compile one at a time, or both into one file with -o");
+}
+
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                       const std::string& output) {
   Product product;
@@ -52,6 +67,9 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
   bool depfile = options.write_depfile || !options.depfile.empty();
   std::string made = NameForBuilds(output, inputs[0]);
   std::vector<std::string> outputs = {output};
+  for (const std::string& beside : {options.header, options.json}) {
+    if (!beside.empty()) outputs.push_back(beside);
+  }
   if (depfile) outputs.push_back(DepfileName(options, made));
   FileStatus safe = KeepApart(outputs);
   if (safe) safe = KeepSources(outputs, product.dependencies);
@@ -65,6 +83,9 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
     std::string target = options.depfile_target.empty() ? made : options.depfile_target;
     written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
   }
+  // Files that have not changed stay untouched, so that nothing is built again for their sake.
+  if (written && !options.header.empty()) written = WriteIfDifferent(options.header, product.header);
+  if (written && !options.json.empty()) written = WriteIfDifferent(options.json, product.json);
   if (written) written = WriteWhole(output, product.bytes);
   if (written) return kExitOk;
   ReportOne(CannotWrite(written.Failure()), options);
@@ -107,6 +128,10 @@ std::string DefaultOutput(const std::string& input, Emit emit) {
 }
 
 ExitCode CompileToFiles(const CompileOptions& options) {
+  if (std::optional<diag::Diagnostic> wrong = CheckBeside(options)) {
+    ReportOne(*wrong, options);
+    return kExitUsage;
+  }
   if (!options.output.empty() || options.inputs.size() == 1) {
     std::string output =
         options.output.empty() ? DefaultOutput(options.inputs[0], options.emit) : options.output;

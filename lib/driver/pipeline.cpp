@@ -86,12 +86,17 @@ bool IsDifferentiable(const ir::Module& module, const Function& kernel) {
   return false;
 }
 
+bool IsDerivedFrom(const Derivations& derive, const ir::Module& module, const Function& kernel) {
+  return derive.only.empty() || module.Text(kernel.name) == derive.only;
+}
+
 /// Only kernels with differentiable parameters have derivatives; the others are simply compiled.
 const std::vector<Function*>& Primals(PipelineState& state) {
   if (!state.primals) {
     state.primals.emplace();
     for (Function* kernel : Kernels(state.module)) {
-      if (IsDifferentiable(state.module, *kernel)) state.primals->push_back(kernel);
+      bool derived = IsDerivedFrom(state.options.derive, state.module, *kernel);
+      if (derived && IsDifferentiable(state.module, *kernel)) state.primals->push_back(kernel);
     }
   }
   return *state.primals;
@@ -104,6 +109,10 @@ bool DerivesAgain(const CompileOptions& options) {
 
 bool DerivesGradients(const CompileOptions& options) {
   return options.derive.gradient;
+}
+
+bool SavesValues(const CompileOptions& options) {
+  return DerivesGradients(options) || options.derive.saves_alone;
 }
 
 bool DerivesForward(const CompileOptions& options) {
@@ -207,7 +216,12 @@ bool SaveOverwritten(PipelineState& state) {
   autodiff::SaveConfig config;
   config.overwritten = state.options.save_overwritten;
   config.differentiated_again = DerivesAgain(state.options);
+  // An attribute asks for what a gradient reads; where none is made, what cannot be saved is not missed.
+  config.optional = !DerivesGradients(state.options) && !state.options.save_overwritten;
   config.fold = Folding(state);
+  config.saves = [&](const Function& kernel) {
+    return IsDerivedFrom(state.options.derive, state.module, kernel);
+  };
   return autodiff::SaveOverwritten(state.module, config, state.diagnostics);
 }
 
@@ -439,7 +453,7 @@ constexpr Pass kPasses[] = {
      "refuses stores of two iterations to one element, and warns of derivatives that stop in memory"},
     {"save-overwritten", Stage::Differentiate, SaveOverwritten, kScalar, kScalar, Form::Any, kSame,
      "stores values that are overwritten and that gradients read, where an option or attribute says so",
-     DerivesGradients},
+     SavesValues},
     {"checkpoint", Stage::Differentiate, Checkpoint, kScalar, kScalar, Form::Any, kSame,
      "adds `k.segmented`, with loops over segments, for gradients with checkpoints",
      DerivesGradients, "reverse"},

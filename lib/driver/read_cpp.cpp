@@ -6,19 +6,18 @@
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/plugin.h"
+#include "support/installed.h"
 
 namespace adc::driver {
 
 namespace {
 
-/// The library beside the program, or where packages put it. It stays loaded.
+/// The library beside the program, or where it is installed (lib/adc). It stays loaded.
 frontend::CppEntry Load(std::string* reason) {
   std::error_code failure;
-  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  std::filesystem::path folder = program.parent_path();
-  for (const std::filesystem::path& place : {folder, folder / ".." / "lib" / "adc"}) {
-    std::filesystem::path library = place / frontend::kCppLibrary;
-    if (!std::filesystem::exists(library, failure)) continue;
+  std::filesystem::path beside = OwnFolder() / frontend::kCppLibrary;
+  for (const std::filesystem::path& library : {beside, InstalledFile(frontend::kCppLibrary)}) {
+    if (library.empty() || !std::filesystem::exists(library, failure)) continue;
     void* loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* entry = loaded == nullptr ? nullptr : dlsym(loaded, frontend::kCppEntry);
     if (entry != nullptr) return reinterpret_cast<frontend::CppEntry>(entry);
@@ -39,7 +38,7 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, cons
   frontend::CppEntry entry = Load(&reason);
   if (entry == nullptr) {
     diagnostics.Error(diag::E0804, {}, "C++ cannot be read: " + reason)
-        .AddHelp("install adc-cpp.so beside adc");
+        .AddHelp("install adc-cpp.so beside adc, or in ../lib/adc");
     return nullptr;
   }
   frontend::CppConfig config;

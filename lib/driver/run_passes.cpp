@@ -8,11 +8,14 @@
 #include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
+#include "driver/read_cpp.h"
+#include "driver/read_shader.h"
 #include "driver/report.h"
 #include "driver/reproduction.h"
 #include "driver/targets.h"
 #include "parse/parser.h"
 #include "support/files.h"
+#include "support/input_kind.h"
 #include "support/output_places.h"
 #include "support/terminal.h"
 #include "verify/form.h"
@@ -129,6 +132,20 @@ class Run {
     config.include_dirs = options_.include_dirs;
     config.defines = options_.defines;
     config.text_limit = options_.limits.text_mebibytes << 20;
+    InputKind kind = InputKindOf(asked_.input);
+    if (kind == InputKind::Cpp || IsShader(kind)) {
+      if (asked_.phase != ir::Phase::Parsed) {
+        diagnostics_
+            .Error(diag::E0709, {},
+                   Quoted(asked_.input) + " is in phase parsed: it is no text that adc has printed")
+            .AddHelp("leave --phase out");
+        return false;
+      }
+      module_ = kind == InputKind::Cpp
+                    ? ReadCpp({asked_.input}, options_, sources_, diagnostics_, &read_, nullptr)
+                    : ReadShader(asked_.input, options_, sources_, diagnostics_, &read_);
+      return module_ != nullptr && !diagnostics_.HasErrors();
+    }
     if (asked_.input != "-") {
       module_ = parse::ParseFiles({asked_.input}, config, sources_, diagnostics_, &read_);
       return module_ != nullptr;

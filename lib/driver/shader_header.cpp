@@ -21,22 +21,11 @@ std::string PlaceText(const std::string& name, const codegen::DescriptorPlace& p
   return Define(name + "_set", place.set) + Define(name + "_binding", place.binding);
 }
 
-/// The plan of a task's adstacks for Vulkan; null where it has none in a heap.
-const artifact::AdstackPlanMeta* PlanOf(const artifact::Metadata& metadata, const artifact::TaskMeta& task) {
-  for (const artifact::EntryMeta& entry : task.entries) {
-    if (metadata.targets[entry.target].kind != "vulkan" || entry.plan == artifact::kNoIndex) continue;
-    const artifact::AdstackPlanMeta& plan = task.plans[entry.plan];
-    return plan.groups.empty() ? nullptr : &plan;
-  }
-  return nullptr;
-}
-
 /// The arithmetic of artifact/adstack_layout.h, written out for one plan.
 std::string WordsFunction(const artifact::KernelMeta& meta, const artifact::AdstackPlanMeta& plan,
                           const std::string& name) {
   std::vector<std::string_view> params;
   for (const artifact::ParamMeta& param : meta.params) params.push_back(param.name.view());
-  uint32_t rows = 0;
   std::string stacks;
   for (uint32_t n = 0; n < plan.stacks.size(); ++n) {
     const artifact::StackMeta& stack = plan.stacks[n];
@@ -49,12 +38,11 @@ std::string WordsFunction(const artifact::KernelMeta& meta, const artifact::Adst
         std::string(stack.place.view()) +
         (stack.storage == artifact::Storage::kRow ? "" : " (in private memory: its capacity is not read)") +
         "\n";
-    rows += stack.storage == artifact::Storage::kRow ? 1 : 0;
   }
   auto groups = static_cast<uint32_t>(plan.groups.size());
-  uint32_t words = 4 * groups + 2 * rows;
   artifact::RowRules rules = artifact::RowRulesOf("vulkan", plan.lanes);
-  std::string text = Define(name + "_word_count", words) + Define(name + "_stack_count", plan.stacks.size());
+  std::string text =
+      Define(name + "_word_count", PlanWords(plan)) + Define(name + "_stack_count", plan.stacks.size());
   text += "/* Fills the words of the adstacks; the bytes of the heap, which begins with zeros. Elements:\n" +
           stacks +
           " * An adstack that overflows all the same writes nothing out of bounds, and the status block is "
@@ -120,6 +108,23 @@ std::string WordsFunction(const artifact::KernelMeta& meta, const artifact::Adst
 
 }  // namespace
 
+const artifact::AdstackPlanMeta* PlanInHeap(const artifact::Metadata& metadata,
+                                            const artifact::TaskMeta& task) {
+  for (const artifact::EntryMeta& entry : task.entries) {
+    if (metadata.targets[entry.target].kind != "vulkan" || entry.plan == artifact::kNoIndex) continue;
+    const artifact::AdstackPlanMeta& plan = task.plans[entry.plan];
+    return plan.groups.empty() ? nullptr : &plan;
+  }
+  return nullptr;
+}
+
+uint32_t PlanWords(const artifact::AdstackPlanMeta& plan) {
+  auto words = static_cast<uint32_t>(4 * plan.groups.size());
+  for (const artifact::StackMeta& stack : plan.stacks)
+    words += stack.storage == artifact::Storage::kRow ? 2 : 0;
+  return words;
+}
+
 std::string ShaderHeaderText(const ir::Module& module, const ir::Function& kernel,
                              const artifact::Metadata& metadata, const artifact::KernelMeta& meta,
                              uint32_t adjoint_set, const std::string& word) {
@@ -130,13 +135,15 @@ std::string ShaderHeaderText(const ir::Module& module, const ir::Function& kerne
   for (uint32_t number = 0; number < meta.tasks.size(); ++number) {
     std::string task = word + "_t" + std::to_string(number);
     text += "#define " + task + "_entry \"" + codegen::EntrySymbol(module.Text(kernel.name), number) + "\"\n";
-    if (const artifact::AdstackPlanMeta* plan = PlanOf(metadata, meta.tasks[number])) {
+    if (const artifact::AdstackPlanMeta* plan = PlanInHeap(metadata, meta.tasks[number])) {
       heap = true;
       text += WordsFunction(meta, *plan, task);
     }
   }
   for (uint32_t axis = 0; axis < 3; ++axis)
     text += Define(word + "_local_size_" + std::string(1, "xyz"[axis]), layout.local_size[axis]);
+  if (uint32_t bytes = codegen::PushConstantBytes(module, kernel); bytes != 0)
+    text += Define(word + "_push_bytes", bytes);
   for (uint32_t n = 0; n < kernel.params.size(); ++n) {
     ir::Value param = kernel.Params()[n];
     std::string name = word + "_" + HeaderIdentifier(module.Text(kernel[param].name));
@@ -147,6 +154,7 @@ std::string ShaderHeaderText(const ir::Module& module, const ir::Function& kerne
       text += Define(name + "_constant_id", binding->number);
       continue;
     }
+    if (kernel.TypeOf(param).IsMat()) text += Define(name + "_matrix_stride", binding->matrix_stride);
     bool push = binding != nullptr && binding->kind == Kind::PushConstant;
     if (push) {
       text += Define(name + "_push_offset", binding->offset);

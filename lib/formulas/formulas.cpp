@@ -8,7 +8,8 @@
 
 #include "formulas/formulas.h"
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 namespace adc::formulas {
 namespace {
@@ -57,6 +58,7 @@ Formulas::Formulas(const artifact::SizeExprPool& pool, std::vector<std::string_v
   }
   for (size_t id = pool.size(); id-- > 0;) {
     if (uses[id] == 0) continue;
+    ++parts_;
     for (NodeId operand : OperandsOf(pool, pool[static_cast<NodeId>(id)])) ++uses[operand];
   }
   auto shown = [&](NodeId id) { return named[id] ? kNameLength : lengths[id]; };
@@ -75,12 +77,17 @@ Formulas::Formulas(const artifact::SizeExprPool& pool, std::vector<std::string_v
     }
     named[id] = uses[id] > 1 && (uses[id] - 1) * lengths[id] >= kWorthSaving && lengths[id] > 4 * kNameLength;
   }
+  // A parameter may be called e1.
+  std::set<std::string_view> taken;
+  for (std::string_view name : names_) {
+    if (name.starts_with('e')) taken.insert(name);
+  }
   uint32_t number = 0;
   for (NodeId id = 0; id < pool.size(); ++id) {
     if (!named[id]) continue;
     do {
-      ++number;  // a parameter may be called e1
-    } while (std::find(names_.begin(), names_.end(), "e" + std::to_string(number)) != names_.end());
+      ++number;
+    } while (taken.contains("e" + std::to_string(number)));
     terms_[id] = number;
   }
 }

@@ -20,6 +20,8 @@ class Formulas {
   Formulas(const artifact::SizeExprPool& pool, std::vector<std::string_view> names,
            std::span<const artifact::NodeId> roots);
 
+  /// How many parts of expressions the roots use: all texts together are about so long.
+  size_t parts() const { return parts_; }
   /// One of the roots, or its name.
   std::string Text(artifact::NodeId root) const;
   /// "e1 = ..." for each name, those that others use first.
@@ -30,6 +32,7 @@ class Formulas {
 
   const artifact::SizeExprPool& pool_;
   std::vector<std::string_view> names_;
+  size_t parts_ = 0;
   std::vector<uint32_t> terms_;  ///< per node its number; 0: written out
 };
 

@@ -66,9 +66,8 @@ SizeOp SizeOpOf(CompareOp op) {
 
 }  // namespace
 
-Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra,
-               Segments segments)
-    : module_(module), function_(function), algebra_(algebra), segments_(segments), task_of_(0, UINT32_MAX) {
+Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra, Known known)
+    : module_(module), function_(function), algebra_(algebra), given_(known), task_of_(0, UINT32_MAX) {
   std::vector<analysis::Task> tasks = analysis::TasksOf(function);
   const std::vector<Inst>& body = function[function.Body()].insts;
   for (uint32_t task = 0; task < tasks.size(); ++task) {
@@ -120,7 +119,7 @@ Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
     if (!bounded || function_.IntegerConstant(function_.Operand(loop, 0)) >= INT32_MAX) return {};
     return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
   }
-  if (Value trips = TripsParam(function_, loop, axis); trips.Valid())
+  if (Value trips = TripsParam(function_, loop, axis); trips.Valid() && given_ == Known::AtLaunch)
     return {algebra_.pool().Arg(function_[trips].number), true};
   uint32_t first = data.op == Op::Parallel ? 2 * axis : 0;
   Range low = Of(function_.Operand(loop, first)), high = Of(function_.Operand(loop, first + 1));
@@ -239,7 +238,8 @@ Range Bounds::Compute(Value value) {
 Range Bounds::OfParam(Block block, uint32_t number, Type type) {
   if (block == function_.Body()) {
     if (!type.IsScalar()) return {};
-    bool is_whole = segments_ == Segments::Whole && function_.params[number].role == ir::ParamRole::Segment;
+    if (given_ == Known::Arguments && function_.params[number].role == ir::ParamRole::Trips) return {};
+    bool is_whole = given_ == Known::Arguments && function_.params[number].role == ir::ParamRole::Segment;
     return Range::Exactly(is_whole ? algebra_.Const(0) : algebra_.pool().Arg(number));
   }
   Inst owner = function_[block].owner;
@@ -254,6 +254,8 @@ Range Bounds::OfParam(Block block, uint32_t number, Type type) {
     low = Of(function_.Operand(owner, 0));
     step = Of(function_.Operand(owner, 2)).lower;
   }
+  // How far an index comes of which nothing is counted yet is for who uses it to bound.
+  if (given_ == Known::Arguments && TripsOf(owner, axis).upper == kNoNode) return {low.lower, kNoNode};
   uint32_t level = LevelOf(owner, axis);
   if (level < kNoLevel) {
     NodeId moved = algebra_.Mul(step, algebra_.pool().Index(level));
@@ -537,6 +539,7 @@ Range Bounds::OfLoad(Inst inst) {
   }
   if (base_data.kind != ValueKind::BlockParam || Block(base_data.owner) != function_.Body()) return {};
   if (!type.IsBuffer() || type.rows != 0) return {};
+  if (given_ == Known::Arguments) return {};
   if (type.scalar == ir::Scalar::I1) return {};  // expressions read numbers
   uint32_t task = TaskOf(inst);
   if (task >= written_.size() || written_[task][base_data.number]) return {};
@@ -606,8 +609,11 @@ NodeId Bounds::LargestIn(Block block, NodeId expr, Block outer, bool* loose) {
       expr = algebra_.MaxOver(LevelOf(owner), trips, expr, !is_test);
     } else {
       auto axes = static_cast<uint32_t>(function_[data.regions[0]].params.size());
-      for (uint32_t axis = axes; axis-- > 0;)
-        expr = algebra_.MaxOver(LevelOf(owner, axis), TripsOf(owner, axis).upper, expr, false);
+      for (uint32_t axis = axes; axis-- > 0;) {
+        NodeId trips = TripsOf(owner, axis).upper;
+        bool is_free = trips == kNoNode && given_ == Known::Arguments;
+        if (!is_free) expr = algebra_.MaxOver(LevelOf(owner, axis), trips, expr, false);
+      }
     }
     block = data.parent;
   }

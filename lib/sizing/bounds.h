@@ -34,14 +34,15 @@ struct Trips {
 /// known.
 class Bounds {
  public:
-  /// What a parameter for the length of segments (ir::ParamRole::Segment) stands for.
-  enum class Segments : uint8_t {
-    AsGiven,  ///< an argument, which the loader chooses when it sizes stacks
-    Whole,    ///< 0: all of a loop in one segment
+  /// What expressions may go by.
+  enum class Known : uint8_t {
+    AtLaunch,   ///< what the loader knows when it sizes stacks: contents of buffers too, trips that it
+                ///< counted, and the length of segments (ir::ParamRole::Segment), which it chooses
+    Arguments,  ///< arguments and shapes: nothing is read or counted, and a segment is all of its loop
   };
 
   Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra,
-         Segments segments = Segments::AsGiven);
+         Known known = Known::AtLaunch);
 
   Range Of(ir::Value value);
   /// Of the slot of a push or pop, in numbers that do not wrap: where a slot of the kernel would, its tape is
@@ -117,7 +118,7 @@ class Bounds {
   const ir::Module& module_;
   const ir::Function& function_;
   SizeAlgebra& algebra_;
-  const Segments segments_;
+  const Known given_;
   SideTable<ir::Value, Entry> known_;
   SideTable<ir::Value, std::vector<ir::Inst>> pushes_;  ///< by stack
   SideTable<ir::Inst, uint32_t> task_of_;               ///< of the instructions of the kernel's body

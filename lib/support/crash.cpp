@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,10 +30,25 @@ void Say(const char* text) {
   WriteToReproduction(STDERR_FILENO, text, std::strlen(text));
 }
 
-const char* NameOf(int number) {
+/// Whether the access was to the page below a stack: code asks for its frames page by page, so that the first
+/// one that is not there lies beside the stack's end.
+bool IsBesideStack(uint64_t address, const void* context) {
+  constexpr uint64_t kBeside = uint64_t{64} << 10;
+  const auto* registers = static_cast<const ucontext_t*>(context);
+#if defined(__x86_64__)
+  auto stack = static_cast<uint64_t>(registers->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  uint64_t stack = registers->uc_mcontext.sp;
+#else
+  uint64_t stack = 0;
+#endif
+  return stack != 0 && address - (stack - kBeside) < 2 * kBeside;
+}
+
+const char* NameOf(int number, bool beside_stack) {
   switch (number) {
     case SIGSEGV:
-      return "an invalid access to memory, or a stack that is used up (SIGSEGV)";
+      return beside_stack ? "a stack was used up (SIGSEGV)" : "an invalid access to memory (SIGSEGV)";
     case SIGBUS:
       return "an invalid access to memory (SIGBUS)";
     case SIGILL:
@@ -48,22 +64,27 @@ const char* NameOf(int number) {
 std::atomic<uint32_t> running = 0;
 std::atomic<pid_t> handling = 0;
 
-[[noreturn]] void Handle(int number) {
+[[noreturn]] void Handle(int number, siginfo_t* info, void* context) {
   pid_t none = 0, self = gettid();
   if (!handling.compare_exchange_strong(none, self)) {
     if (none == self) _exit(kInternalErrorStatus);
     // Workers that share a mistake fail at once: the first one says so, and ends the process.
     for (;;) pause();
   }
+  bool beside_stack = number == SIGSEGV && IsBesideStack(reinterpret_cast<uintptr_t>(info->si_addr), context);
   if (running != 0) {
     Say("adc: error: ");
-    Say(NameOf(number));
-    Say(" while a kernel ran\nhelp: an index out of range does that: --check-bounds finds it, where the .ir "
-        "file is run or compiled\n");
+    Say(NameOf(number, beside_stack));
+    Say(" while a kernel ran\n");
+    Say(beside_stack
+            ? "help: local arrays (alloca) of an iteration lie there: make them smaller, or allow more "
+              "(ulimit -s)\n"
+            : "help: an index out of range does that: --check-bounds finds it, where the .ir file is run "
+              "or compiled\n");
     _exit(kExitRunTime);
   }
   Say("adc: internal error: ");
-  Say(NameOf(number));
+  Say(NameOf(number, beside_stack));
   Say("\nadc: this is a defect of adc, not of your program; please report it with the input\n");
   WriteReproduction();
   _exit(kInternalErrorStatus);
@@ -95,11 +116,12 @@ bool WriteToReproduction(int file, const char* text, size_t size) {
 }
 
 void InstallCrashHandler() {
+  signal(SIGXFSZ, SIG_IGN);
   if (kSanitized) return;
   static AlternateStack stack;
   struct sigaction action = {};
-  action.sa_handler = Handle;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_sigaction = Handle;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
 }

@@ -16,8 +16,9 @@ bool WriteToReproduction(int file, const char* text, size_t size);
 
 /// Makes SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT end the process with a message, the reproduction file
 /// and status 70, also where the stack is used up: this thread gets an alternate stack. While a kernel runs
-/// (KernelScope) the message is about the kernel, and the status kExitRunTime. Under a sanitizer it does
-/// nothing.
+/// (KernelScope) the message is about the kernel, and the status kExitRunTime. Under a sanitizer these
+/// signals stay as they are. SIGXFSZ is ignored, so that a write beyond the limit of a file's size fails and
+/// can be told.
 void InstallCrashHandler();
 
 /// While one lives, kernels of the user run in this process, on whatever threads: what they do with an index

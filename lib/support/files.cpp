@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,8 @@ FileFailure CannotWrite(const std::string& path, int error) {
   std::string help;
   if (error == ENOSPC || error == EDQUOT) {
     help = "free space on that disk, or write elsewhere";
+  } else if (error == EFBIG) {
+    help = "raise the limit of a file's size (ulimit -f), or write elsewhere";
   } else if (error == ENOENT || error == ENOTDIR) {
     help = "make the folder first, or write elsewhere";
   } else if (error == EACCES || error == EROFS || error == EPERM) {
@@ -163,7 +166,17 @@ FileResult<std::string> ReadWhole(const std::string& path, uint64_t most, const 
   return Whole(path, most, ReadTextFile(path, most, /*regular_only=*/false, /*text=*/false, wanted));
 }
 
+FileStatus CheckNoNamedPipe(const std::string& path) {
+  struct stat facts = {};
+  bool is_open = path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/");
+  if (is_open || stat(path.c_str(), &facts) != 0 || !S_ISFIFO(facts.st_mode)) return FileDone{};
+  return FileFailure{
+      "cannot read '" + path + "': it is a named pipe, and its reader waits until somebody writes",
+      "give what it would pass on as standard input, '-'"};
+}
+
 FileResult<std::string> ReadBegin(const std::string& path) {
+  if (FileStatus file = CheckNoNamedPipe(path); !file) return file.Failure();
   return ReadWhole(path, UINT64_MAX, [](std::string_view) { return uint64_t{0}; });
 }
 
@@ -212,6 +225,17 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   if (error == kNoNameless) error = WriteNamed(place, mode, bytes);
   if (error != 0) return CannotWrite(path, error);
   return FileDone{};
+}
+
+FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes) {
+  if (path != "-" && CheckRegularFile(path)) {
+    FileResult<std::string> old = ReadWhole(path, bytes.size());
+    if (old && old->size() == bytes.size() &&
+        std::equal(bytes.begin(), bytes.end(), old->begin(),
+                   [](uint8_t left, char right) { return left == static_cast<uint8_t>(right); }))
+      return FileDone{};
+  }
+  return WriteWhole(path, bytes);
 }
 
 FileStatus WriteWhole(const std::string& path, std::string_view text) {

@@ -15,6 +15,10 @@ namespace adc {
 /// known to be larger than `most` bytes: what is read may be a device or a pipe without an end, so that every
 /// caller knows a limit. Where `wanted` is given the file is read as far as it says.
 FileResult<std::string> ReadWhole(const std::string& path, uint64_t most, const WantedBytes& wanted = {});
+/// Fails where `path` names a pipe: to open it waits until somebody writes, which may be never. What is open
+/// already
+/// ("-", /dev/fd/N) is no such name.
+FileStatus CheckNoNamedPipe(const std::string& path);
 /// Its first bytes, 4096 where there are as many: enough for whoever wants a small file of some form.
 FileResult<std::string> ReadBegin(const std::string& path);
 /// The same as ReadWhole for text: a device or a pipe is read to its first NUL byte, which is then the last
@@ -31,5 +35,7 @@ FileStatus CheckRegularFile(const std::string& path);
 /// then leaves nothing.
 FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes);
 FileStatus WriteWhole(const std::string& path, std::string_view text);
+/// The same, but a regular file that holds these bytes already is left untouched, its times too.
+FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace adc

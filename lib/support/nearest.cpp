@@ -8,23 +8,30 @@ namespace {
 
 constexpr size_t kLongest = 64;
 
-/// Edit distance of two names of at most kLongest letters, or `limit + 1` where it exceeds `limit`.
+using Row = std::array<size_t, kLongest + 1>;
+
+/// Insertions, deletions, replacements and swaps of neighbours between two names of at most kLongest letters
+/// (the "optimal string alignment" distance), or `limit + 1` where they are more than `limit`.
 size_t Distance(std::string_view left, std::string_view right, size_t limit) {
   size_t difference = left.size() > right.size() ? left.size() - right.size() : right.size() - left.size();
   if (difference > limit) return limit + 1;
-  std::array<size_t, kLongest + 1> row{};
+  Row before{}, last{}, row{};
   for (size_t n = 0; n <= right.size(); ++n) row[n] = n;
   for (size_t l = 1; l <= left.size(); ++l) {
-    size_t diagonal = row[0];
+    before = last;
+    last = row;
     row[0] = l;
     size_t best = l;
     for (size_t r = 1; r <= right.size(); ++r) {
-      size_t replaced = diagonal + (left[l - 1] == right[r - 1] ? 0 : 1);
-      diagonal = row[r];
-      row[r] = std::min({replaced, row[r] + 1, row[r - 1] + 1});
+      size_t replaced = last[r - 1] + (left[l - 1] == right[r - 1] ? 0 : 1);
+      row[r] = std::min({replaced, last[r] + 1, row[r - 1] + 1});
+      bool swapped = l > 1 && r > 1 && left[l - 1] == right[r - 2] && left[l - 2] == right[r - 1];
+      if (swapped) row[r] = std::min(row[r], before[r - 2] + 1);
       best = std::min(best, row[r]);
     }
-    if (best > limit) return limit + 1;
+    // A swap reaches over one row.
+    if (best > limit && *std::min_element(last.begin(), last.begin() + right.size() + 1) > limit)
+      return limit + 1;
   }
   return row[right.size()];
 }

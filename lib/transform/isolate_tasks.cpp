@@ -35,7 +35,15 @@ class IsolateRewriter final : public Rewriter {
         diagnostics_(diagnostics),
         structure_(from),
         memory_(structure_),
-        tasks_(analysis::TasksOf(from)) {}
+        tasks_(analysis::TasksOf(from)) {
+    for (Inst inst : structure_.Order()) {
+      if (from[inst].op != Op::Store) continue;
+      const ir::ValueData& base = from[from.Operand(inst, 0)];
+      bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == from.Body();
+      if (is_parameter && from.params[base.number].role == ir::ParamRole::Saved)
+        saved_.Insert(from.AccessValues(inst)[0]);
+    }
+  }
 
   /// False when nothing crosses.
   bool Plan() {
@@ -136,7 +144,8 @@ class IsolateRewriter final : public Rewriter {
     const InstData& data = from_[inst];
     if (!analysis::IsPureOrRead(data.op) || ++cost > config_.repeat_limit) return false;
     if (data.op == Op::Load) {
-      if (analysis::IsLocalAccess(from_, inst)) return false;
+      // What is saved for the gradient is saved where it was read first.
+      if (analysis::IsLocalAccess(from_, inst) || saved_.Has(v)) return false;
       // The reading task runs later, so its own writes count for a parallel one too.
       const std::vector<Inst>& body = from_[from_.Body()].insts;
       const Task& reader = tasks_[task];
@@ -285,6 +294,7 @@ class IsolateRewriter final : public Rewriter {
   std::vector<Value> through_memory_;         ///< ascending
   SideTable<Value, std::vector<Value>> scratch_;
   IndexSet<Value> reported_;
+  IndexSet<Value> saved_;  ///< what a store to a parameter of saved values holds
   uint32_t current_task_ = 0;
   bool failed_ = false;
 };

@@ -47,7 +47,17 @@ Device::Device() {
   queue.queueCount = 1;
   queue.pQueuePriorities = &priority;
   // Whatever the device has: a shader names what it takes.
+  vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, extensions.data());
+  const char* atomics = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME;
+  bool has_atomics = false;
+  for (const VkExtensionProperties& extension : extensions)
+    has_atomics = has_atomics || std::strcmp(extension.extensionName, atomics) == 0;
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT float_atomics = {};
+  float_atomics.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
   VkPhysicalDeviceVulkan12Features features12 = {};
+  features12.pNext = has_atomics ? &float_atomics : nullptr;
   features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   VkPhysicalDeviceVulkan11Features features11 = {};
   features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -59,6 +69,8 @@ Device::Device() {
   VkDeviceCreateInfo device_info = {};
   device_info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   device_info.pNext = &features;
+  device_info.enabledExtensionCount = has_atomics ? 1 : 0;
+  device_info.ppEnabledExtensionNames = &atomics;
   device_info.queueCreateInfoCount = 1;
   device_info.pQueueCreateInfos = &queue;
   Check(vkCreateDevice(physical_, &device_info, nullptr, &device_), "vkCreateDevice");

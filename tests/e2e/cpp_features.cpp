@@ -1,17 +1,31 @@
-// Every feature of cpp/features.cpp: the function on the host against the kernel that adc made of it, its
-// gradient against central differences of the host's function and against forward mode. The bundle is the
-// first argument.
-
-#include <adrt/adrt.h>
+// Every kernel of cpp/features.cpp, cpp/engine.cpp and cpp/corners.cpp: the function on the host against the
+// kernel that adc made of it, its gradient against central differences of the host's function and against
+// forward mode. The bundle is the first argument.
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include "cpp/features.cpp"
+#include "cpp_bundle.h"
+
+// Odd corners, of which compilers warn.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wdeprecated-enum-float-conversion"
+#pragma GCC diagnostic ignored "-Wliteral-conversion"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#endif
+#include "cpp/corners.cpp"
+#include "cpp/engine.cpp"
+#pragma GCC diagnostic pop
+
+using namespace adc::test;
 
 namespace {
 
@@ -24,76 +38,16 @@ void Fail(const char* name, const char* what, int at, double got, double wanted)
   ++failures;
 }
 
-struct Kernels {
-  adrt_bundle* bundle = nullptr;
-  adrt_device* device = nullptr;
-  adrt_module* module = nullptr;
-  adrt_heap* heap = nullptr;
-  adrt_error error = {};
-
-  void Check(adrt_status status, const std::string& what) {
-    if (status == ADRT_OK) return;
-    std::printf("%s: %s: %s\n", what.c_str(), adrt_status_text(status), error.text);
-    std::exit(1);
-  }
-
-  explicit Kernels(const char* path) {
-    error.struct_size = sizeof error;
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
-    adrt_host host = {};
-    host.struct_size = sizeof host;
-    host.flags = ADRT_HOST_TRUST;
-    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle, &error), path);
-    Check(adrt_device_open_cpu(&host, 2, &device, &error), "device");
-    Check(adrt_module_load(device, bundle, &module, &error), "module");
-    Check(adrt_heap_create(&host, &heap, &error), "heap");
-  }
-  ~Kernels() {
-    adrt_heap_release(heap);
-    adrt_module_release(module);
-    adrt_device_release(device);
-    adrt_bundle_release(bundle);
-  }
-
-  /// Buffers of doubles by name, and n.
-  void Run(const std::string& name, std::vector<std::pair<std::string, std::vector<double>*>> buffers) {
-    const adrt_kernel* kernel = nullptr;
-    Check(adrt_bundle_find_kernel(bundle, name.c_str(), 0, &kernel, &error), name);
-    int32_t n = kN;
-    std::vector<adrt_arg> args;
-    for (auto& [buffer, data] : buffers) {
-      adrt_arg arg = {};
-      arg.struct_size = sizeof arg;
-      arg.kind = ADRT_PARAM_BUFFER;
-      arg.type = ADRT_TYPE_F64;
-      arg.name = buffer.c_str();
-      arg.rank = 1;
-      arg.data = data->data();
-      arg.extents[0] = static_cast<int64_t>(data->size());
-      args.push_back(arg);
-    }
-    adrt_arg scalar = {};
-    scalar.struct_size = sizeof scalar;
-    scalar.kind = ADRT_PARAM_SCALAR;
-    scalar.type = ADRT_TYPE_I32;
-    scalar.name = "n";
-    scalar.data = &n;
-    args.push_back(scalar);
-    adrt_plan_desc desc = {};
-    desc.struct_size = sizeof desc;
-    desc.args = args.data();
-    desc.arg_count = static_cast<uint32_t>(args.size());
-    desc.module = module;
-    adrt_launch_plan* plan = nullptr;
-    Check(adrt_plan(kernel, &desc, &plan, &error), name);
-    adrt_run_desc run = {};
-    run.struct_size = sizeof run;
-    run.heap = heap;
-    Check(adrt_run(plan, &run, &error), name);
-    adrt_plan_release(plan);
-  }
-};
+/// Buffers of doubles by name, and n.
+void Run(Kernels& kernels, const std::string& name,
+         std::vector<std::pair<std::string, std::vector<double>*>> buffers) {
+  int32_t n = kN;
+  std::vector<adrt_arg> args;
+  for (auto& [buffer, data] : buffers)
+    args.push_back(Memory(buffer.c_str(), ADRT_TYPE_F64, data->data(), {static_cast<int64_t>(data->size())}));
+  args.push_back(Scalar("n", ADRT_TYPE_I32, &n));
+  kernels.Run(name, args);
+}
 
 using Host = void (*)(In, Out, int);
 
@@ -116,7 +70,7 @@ bool Near(double a, double b, double relative, double absolute) {
 
 void Feature(Kernels& kernels, const char* name, Host host, bool exact) {
   std::vector<double> x = Inputs(), y(kOutputs, 0.0), wanted = OnHost(host, x);
-  kernels.Run(name, {{"x", &x}, {"y", &y}});
+  Run(kernels, name, {{"x", &x}, {"y", &y}});
   for (int k = 0; k < kOutputs; ++k) {
     if (exact ? std::memcmp(&y[k], &wanted[k], sizeof y[k]) != 0 : !Near(y[k], wanted[k], 1e-12, 1e-13))
       Fail(name, "y", k, y[k], wanted[k]);
@@ -125,7 +79,7 @@ void Feature(Kernels& kernels, const char* name, Host host, bool exact) {
   std::vector<double> weight, x_adj(kInputs, 0.0), after = y;
   for (int k = 0; k < kOutputs; ++k) weight.push_back(0.5 + 0.37 * ((k * 5 + 1) % 8));
   std::vector<double> y_adj = weight;
-  kernels.Run(std::string(name) + ".grad", {{"x", &x}, {"y", &after}, {"x.adj", &x_adj}, {"y.adj", &y_adj}});
+  Run(kernels, std::string(name) + ".grad", {{"x", &x}, {"y", &after}, {"x.adj", &x_adj}, {"y.adj", &y_adj}});
   constexpr double kStep = 1e-6;
   double along = 0;
   std::vector<double> x_tan;
@@ -143,7 +97,8 @@ void Feature(Kernels& kernels, const char* name, Host host, bool exact) {
   }
   if (along == 0) Fail(name, "derivative", 0, along, 1);
   std::vector<double> y_again(kOutputs, 0.0), y_tan(kOutputs, 0.0);
-  kernels.Run(std::string(name) + ".jvp", {{"x", &x}, {"y", &y_again}, {"x.tan", &x_tan}, {"y.tan", &y_tan}});
+  Run(kernels, std::string(name) + ".jvp",
+      {{"x", &x}, {"y", &y_again}, {"x.tan", &x_tan}, {"y.tan", &y_tan}});
   double forward = 0;
   for (int j = 0; j < kOutputs; ++j) forward += weight[j] * y_tan[j];
   if (!Near(along, forward, 1e-11, 1e-12)) Fail(name, "reverse against forward", 0, along, forward);
@@ -157,8 +112,14 @@ int main(int count, char** words) {
   int features = 0;
 #define ADC_EXACT(name) Feature(kernels, #name, &name, true), ++features;
 #define ADC_CLOSE(name) Feature(kernels, #name, &name, false), ++features;
+#define ENGINE_EXACT(name) Feature(kernels, #name, &engine::name, true), ++features;
+#define ENGINE_CLOSE(name) Feature(kernels, #name, &engine::name, false), ++features;
   ADC_EXACT_FEATURES(ADC_EXACT)
   ADC_CLOSE_FEATURES(ADC_CLOSE)
+  ADC_EXACT_ENGINE(ENGINE_EXACT)
+  ADC_CLOSE_ENGINE(ENGINE_CLOSE)
+#define CORNERS_CLOSE(name) Feature(kernels, #name, &corners::name, false), ++features;
+  ADC_CORNERS(CORNERS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

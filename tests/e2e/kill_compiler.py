@@ -3,7 +3,8 @@
 
 usage: kill_compiler.py ADC FILE.ir [COUNT [SEED]]
 
-COUNT compilations are killed; those that end first are told and not counted. docs/security.md has the result of 1,000.
+COUNT compilations are killed, $ADC_KILLS or 50 by default; those that end first are told and not counted.
+docs/security.md has the result of 1,000.
 """
 
 import os
@@ -15,7 +16,7 @@ import tempfile
 import time
 
 adc, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-count = int(sys.argv[3]) if len(sys.argv) > 3 else 200
+count = int(sys.argv[3]) if len(sys.argv) > 3 else int(os.environ.get("ADC_KILLS", "50"))
 seed = int(sys.argv[4]) if len(sys.argv) > 4 else 20261122
 print(f"{count} kills, seed {seed}")
 random.seed(seed)
@@ -55,7 +56,12 @@ with tempfile.TemporaryDirectory() as folder:
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
-            killed += 1
+            # It may have ended in between: what the signal did not end is no kill.
+            if process.returncode == -signal.SIGKILL:
+                killed += 1
+            else:
+                assert process.returncode == 0, f"kill {killed}: the compiler ended with {process.returncode} by itself"
+                finished += 1
             if moment > 1:
                 longest *= 1.1
         try:

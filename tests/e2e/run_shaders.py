@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dispatches shaders and what adc made of them, by a program that knows neither, and compares memory.
 
-  run_shaders.py --adc ADC --dispatch PROGRAM --work FOLDER SHADER...
+  run_shaders.py --adc ADC --dispatch PROGRAM --translate PROGRAM --work FOLDER SHADER...
 
 A shader says in comments how it is run:
   // DISPATCH: 2 1 1 | 0.1 f32 64 random | 0.2u f32 8 random | push i32 10 u32 7 | 3:5
@@ -9,11 +9,16 @@ A shader says in comments how it is run:
     specialisation constants
   // TOLERANCE: 3e-4, relative, of f32: where the device's own functions are less exact than the kernel's
   // GRADCHECK: arguments of `adc gradcheck`
+  // PY: a line of Python. All of them together compute `after`, lists by set.binding, from `before`, the same, and `push`:
+    what the kernel must leave, computed in another way than the shader does
+  // PHONES: none, or kernel, gradient: what needs no more of a device than a compute shader of OpenGL ES 3.1 or of Direct3D 11
+    has, and what their translators take
   // SAME-AS: FILE.ir arguments: kernel and gradient print the numbers that the sample's do, with the arguments of HERE for
   the shader and those of ADJOINT for both gradients
 """
 
 import argparse
+import json
 import pathlib
 import random
 import re
@@ -24,12 +29,15 @@ import sys
 # The kernel; that of the module when another compiler has optimised it; and that of the kernel's own code.
 LABELS = ("kernel", "inlined", "again")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+GROUP_OPERATIONS = 61  # of capabilities
 FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
 
 
 def content(kind, length, what, seed):
     source = random.Random(seed)
-    if what == "rows":
+    if what == "tree":
+        values = [0, 1, 2, 2]
+    elif what == "rows":
         values = [4 * n for n in range(length)]
     elif what == "columns":
         values = [source.randrange(16) for _ in range(length)]
@@ -55,20 +63,24 @@ class Shader:
         check = re.search(r"// GRADCHECK: (.*)", text)
         self.gradcheck = check.group(1).split() if check else None
         # What adc prints of some is not what it reads: sums within subgroups, blocks seen as several kinds of numbers.
+        self.closed_form = "\n".join(re.findall(r"^// PY: (.*)$", text, re.MULTILINE))
         self.labels = LABELS[:-1] if "// NOT-AGAIN" in text else LABELS
         def words_of(directive):
             line = re.search(rf"// {directive}: (.*)", text)
             return line.group(1).split() if line else []
 
+        self.is_read_back = False
+        self.phones = words_of("PHONES")
         self.sample, self.here, self.adjoint = (words_of(name) for name in ("SAME-AS", "HERE", "ADJOINT"))
         loose = re.search(r"// TOLERANCE: (\S+)", text)
         self.tolerance = float(loose.group(1)) if loose else 4e-6
         self.groups = self.dispatch[0].split()
-        self.buffers, self.push, self.constants = [], b"", []
+        self.buffers, self.push, self.constants, self.pushed = [], b"", [], []
         for part in self.dispatch[1:]:
             words = part.split()
             if words[0] == "push":
                 for kind, value in zip(words[1::2], words[2::2]):
+                    self.pushed.append(float(value) if kind == "f32" else int(value))
                     self.push += struct.pack("<" + FORMATS[kind], float(value) if kind == "f32" else int(value))
             elif ":" in words[0]:
                 self.constants.append(words[0])
@@ -103,6 +115,30 @@ class Shader:
                     continue
                 return f"{place}[{at}]: the shader gives {a}, the kernel ({other}) {b}"
         return ""
+
+    def expect(self, folder):
+        """The first difference between what the kernel left and the closed form; empty where there is none."""
+        def read(label):
+            rows = {}
+            for number, (place, kind, length, what) in enumerate(self.buffers):
+                if label:
+                    data = (folder / f"{self.path.stem}.{label}.{number}").read_bytes()
+                else:
+                    data = content(kind, length, what, f"{self.path.stem}{number}")
+                rows[place.rstrip("u")] = list(struct.unpack(f"<{length}{FORMATS[kind]}", data))
+            return rows
+
+        names = {"before": read(""), "push": self.pushed, "after": {}}
+        exec(self.closed_form, names)
+        left = read("kernel")
+        for place, wanted in names["after"].items():
+            if len(wanted) > len(left[place]):
+                return f"{place}: the closed form has {len(wanted)} elements, the buffer {len(left[place])}"
+            for at, (a, b) in enumerate(zip(left[place], wanted)):
+                tolerance = 0 if isinstance(a, int) else 10 * self.tolerance
+                if not abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)):
+                    return f"{place}[{at}]: the kernel gives {a}, the closed form {b}"
+        return "" if names["after"] else "the closed form says nothing"
 
     def changed(self, folder):
         for number, (_, kind, length, what) in enumerate(self.buffers):
@@ -142,15 +178,103 @@ def same_as(adc, shader):
     return ""
 
 
+def translated(given, shader, emit):
+    """What translators to HLSL and GLSL for phones say against the kernel and the gradient."""
+    folder = given.work / f"{shader.path.stem}.translated"
+    folder.mkdir(exist_ok=True)
+    for what in shader.phones:
+        module = folder / f"{what}.spv"
+        words = [word for word in emit if what == "kernel" or word != "--derive=none"]
+        found = run([*words, str(shader.path), "-o", str(module)], "adc")
+        if found:
+            return found
+        result = subprocess.run([given.translate, str(module), str(folder)], capture_output=True, text=True)
+        if result.returncode != 0:
+            return f"the {what} is not for phones ({result.returncode}): {result.stderr}"
+        for entry in range(int(result.stdout)):
+            hlsl, glsl = folder / f"{entry}.hlsl", folder / f"{entry}.comp"
+            found = run(["glslangValidator", "-V", "-D", "-S", "comp", "-e", "main", str(hlsl), "-o", str(module)], "HLSL")
+            found = found or run(["glslangValidator", str(glsl)], "GLSL")
+            if found:
+                return f"the {what}: {found}"
+    return ""
+
+
+def capabilities(module):
+    data = module.read_bytes()
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    return {words[at + 1] for at in range(5, len(words) - 1) if words[at] == 2 << 16 | 17}
+
+
+def read_back(given, shader, emit):
+    """What differs between the gradient and what adc makes of the gradient that it has printed: where it has no tape, whose
+    words a loader fills, and no sums within subgroups, which are not read."""
+    if shader.gradcheck is None or "again" not in shader.labels:
+        return ""
+    stem = shader.path.stem
+    module, again, text = (given.work / f"{stem}.grad.{ending}" for ending in ("spv", "again.spv", "json"))
+    emit = [word for word in emit if word != "--derive=none"]
+    found = run([*emit, str(shader.path), "-o", str(module)], "adc")
+    as_json = ["--emit=json" if word == "--emit=spirv" else word for word in emit]
+    found = found or run([*as_json, str(shader.path), "-o", str(text)], "adc")
+    if found:
+        return found
+    said = json.loads(text.read_text(encoding="utf-8"))
+    params = next(kernel["params"] for kernel in said["kernels"] if kernel["name"] == stem + ".grad")
+    layout = next(kernel for kernel in said["shader"] if kernel["kernel"] == stem + ".grad")
+    if layout["tape"] or GROUP_OPERATIONS in capabilities(module):
+        return ""
+    found = run([*emit, "--derive=none", str(module), "-o", str(again)], "adc of the gradient that adc made")
+    if found:
+        return found
+    shader.is_read_back = True
+    given_at = {place.rstrip("u"): (place, kind, length, what) for place, kind, length, what in shader.buffers}
+    place_of = {row["param"]: f"{row['set']}.{row['binding']}" for row in layout["buffers"]}
+    buffers = dict(given_at)
+    for param, place in place_of.items():
+        primal = params[param]["primal"]
+        if primal < 0:
+            continue
+        length = given_at[place_of[primal]][2] if primal in place_of else 16
+        buffers[place] = (place, "f32", length, "random")
+    # What the kernel has left, which a gradient may read, and adjoints.
+    start = {place: content(kind, length, what, stem + place) for place, kind, length, what in buffers.values()}
+    for number, (place, *_) in enumerate(shader.buffers):
+        start[place] = (given.work / f"{stem}.kernel.{number}").read_bytes()
+    dispatches, files = [], {}
+    for label, code, entry in (("grad", module, layout["entries"][0]), ("again", again, f"adc_{layout['entries'][0]}_t0")):
+        words = []
+        for place, data in start.items():
+            file = files[label, place] = given.work / f"{stem}.{label}.{place}"
+            file.write_bytes(data)
+            words.append(f"{place}={file}")
+        if shader.push:
+            words.append(f"push={given.work / f'{stem}.kernel.push'}")
+        dispatches += ["--", str(code), entry, *shader.groups, *words, *shader.constants]
+    found = run([given.dispatch, *dispatches], "dispatch of the gradient")
+    if found:
+        return found
+    changed = False
+    for place, kind, length, _ in buffers.values():
+        form = f"<{length}{FORMATS[kind]}"
+        first, second = (struct.unpack(form, files[label, place].read_bytes()) for label in ("grad", "again"))
+        finite = any(a == a and a != b for a, b in zip(first, struct.unpack(form, start[place])))
+        changed = changed or (place.rstrip("u") not in given_at and finite)
+        if any(a != b and (a == a or b == b) for a, b in zip(first, second)):
+            return f"{place}: the gradient and what adc makes of its code differ"
+    return "" if changed else "the gradient changed no adjoint"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--adc", required=True)
     parser.add_argument("--dispatch", required=True)
+    parser.add_argument("--translate", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("shaders", type=pathlib.Path, nargs="+")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    problems = []
+    problems, read_backs = [], 0
     for path in given.shaders:
         shader = Shader(path)
         at = {label: given.work / f"{path.stem}.{label}.spv" for label in ("shader", "optimised", *LABELS)}
@@ -183,16 +307,21 @@ def main():
             found = found or run(words, what)
         for label in shader.labels:
             found = found or shader.compare(given.work, label)
+        if not found and shader.closed_form:
+            found = shader.expect(given.work)
         if not found and not shader.changed(given.work):
             found = "the kernel changed nothing"
         if not found and shader.gradcheck is not None:
             found = run([given.adc, "gradcheck", str(path), *shader.gradcheck], "gradcheck")
         if not found and shader.sample:
             found = same_as(given.adc, shader)
-        print(f"{path.name}: {found or 'equal'}")
+        if not found:
+            found = translated(given, shader, emit) or read_back(given, shader, emit)
+        read_backs += shader.is_read_back
+        print(f"{path.name}: {found or 'equal'}{', its gradient read back too' if shader.is_read_back else ''}")
         if found:
             problems.append(path.name)
-    print(f"{len(given.shaders)} shaders, {len(problems)} differ")
+    print(f"{len(given.shaders)} shaders, {len(problems)} differ, {read_backs} gradients read back")
     return 1 if problems else 0
 
 

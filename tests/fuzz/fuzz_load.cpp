@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "../support/hostile_bundles.h"
+#include "cpu/image.h"
 #include "fixture.h"
 #include "host_memory.h"
 #include "seeds.h"
@@ -56,6 +57,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Demand(adrt_device_wrap_cpu(&host, nullptr, &device, &error) == ADRT_OK, error.text);
     status = adrt_module_load(device, bundle, &module, &error);
   }
+  // Opening refuses most of what the mapper has to stand as well.
+  adrt::Image mapped;
+  adrt_error other = {};
+  other.struct_size = sizeof other;
+  bool maps = mapped.Map({data, size}, &other);
+  Demand(maps || other.text[0] != 0, "an image that is refused without a reason");
+  Demand(maps || status != ADRT_OK, "an image that loads and does not map");
   Demand(status == ADRT_OK || (error.status == status && error.text[0] != 0), "a failure without details");
   adrt_module_release(module);
   adrt_device_release(device);

@@ -12,6 +12,7 @@
 #include "../support/hostile_bundles.h"
 #include "host_memory.h"
 #include "seeds.h"
+#include "size_ops.h"
 
 namespace {
 
@@ -140,7 +141,7 @@ class Builder {
     SizeExprPool& pool = kernel_.exprs;
     for (uint32_t count = 1 + dice_.Byte() % 96; count > 0; --count) {
       SizeNode node;
-      node.op = static_cast<SizeOp>(dice_.Below(26));
+      node.op = static_cast<SizeOp>(dice_.Below(kSizeOps + 1));
       uint32_t size = static_cast<uint32_t>(pool.size());
       NodeId indices[2] = {};
       uint32_t index_count = 0;
@@ -166,7 +167,7 @@ class Builder {
         if (node.op == SizeOp::kConst) node.value = dice_.Number();
       }
       if (node.param == kNoIndex) continue;
-      uint32_t operands = static_cast<uint32_t>(node.op) < 25 ? SizeOpOperands(node.op) : 0;
+      uint32_t operands = static_cast<uint32_t>(node.op) < kSizeOps ? SizeOpOperands(node.op) : 0;
       if (operands > 0 && size == 0) continue;
       for (uint32_t operand = 0; operand < operands; ++operand) node.operands[operand] = Back(size);
       Error error;

@@ -6,6 +6,7 @@
 #include "artifact/budget.h"
 #include "artifact/size_expr.h"
 #include "seeds.h"
+#include "size_ops.h"
 
 using namespace adc::artifact;
 
@@ -26,13 +27,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t at = 0; at + kNodeBytes <= size; at += kNodeBytes) {
     const uint8_t* bytes = data + at;
     SizeNode node;
-    node.op = static_cast<SizeOp>(bytes[0] % 32);
+    node.op = static_cast<SizeOp>(bytes[0] % (kSizeOps + 7));
     node.param = bytes[1] % 3;
     node.axis = bytes[2] % 20;
     node.value = static_cast<int8_t>(bytes[3]);
     if (bytes[3] == 0x80) node.value = INT64_MIN;
     if (bytes[3] == 0x7F) node.value = INT64_MAX;
-    uint32_t operands = static_cast<uint32_t>(node.op) < 25 ? SizeOpOperands(node.op) : bytes[7] % 4;
+    uint32_t operands = static_cast<uint32_t>(node.op) < kSizeOps ? SizeOpOperands(node.op) : bytes[7] % 4;
     uint32_t count = static_cast<uint32_t>(pool.size());
     // Operands count back from the end, so that mutated bytes still build deep graphs; a few point nowhere.
     for (uint32_t index = 0; index < operands; ++index) {

@@ -120,7 +120,9 @@ void VKAPI_CALL vkGetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDevic
       own->subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BALLOT_BIT;
     }
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
-      reinterpret_cast<VkPhysicalDeviceVulkan12Properties*>(next)->shaderDenormPreserveFloat32 = VK_TRUE;
+      auto* own = reinterpret_cast<VkPhysicalDeviceVulkan12Properties*>(next);
+      own->shaderDenormPreserveFloat32 = VK_TRUE;
+      own->shaderSignedZeroInfNanPreserveFloat32 = own->shaderSignedZeroInfNanPreserveFloat64 = VK_TRUE;
     }
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR) {
       reinterpret_cast<VkPhysicalDevicePushDescriptorPropertiesKHR*>(next)->maxPushDescriptors = 8;

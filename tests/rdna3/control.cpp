@@ -9,7 +9,7 @@ namespace {
 
 void Nothing(Wave&, const Instruction&) {}
 
-/// The program counter stands behind the instruction already.
+/// The program counter stands after the instruction already.
 template <auto kCondition>
 void Branch(Wave& wave, const Instruction& i) {
   if (kCondition(wave)) wave.pc += static_cast<uint64_t>(int64_t{i.offset} * 4);

@@ -210,6 +210,25 @@ inline Bytes HsacoNames(size_t n) {
   return Pack(JsonOf(metadata), {Code(section::kHsaco, all)});
 }
 
+// Many entries with long names that begin alike, and far more symbols, each of which is compared with them.
+inline Bytes CpuNames(size_t n) {
+  Metadata metadata = OneTarget();
+  KernelMeta kernel;
+  kernel.name = "k";
+  std::vector<payloads::ElfSymbol> symbols;
+  for (size_t index = 0; index < n; ++index) {
+    std::string name = std::string(245, 'x') + std::to_string(1000000 + index);
+    kernel.tasks.push_back(SerialTask(name.c_str()));
+    symbols.push_back({name});
+  }
+  metadata.kernels.push_back(kernel);
+  symbols.resize(40 * n, {""});
+  Bytes code = payloads::CpuElf(/*is_object=*/true, symbols);
+  // The names of all others are that of the first, which lies behind the table's empty one.
+  for (size_t index = n; index < symbols.size(); ++index) payloads::Put(code, 64 + 24 * index, 1, 4);
+  return Pack(JsonOf(metadata), {Code(section::kObject, code)});
+}
+
 // Little but zeros, so that each section compresses nearly as far as one may.
 inline Bytes ZeroSections(size_t n) {
   std::vector<Bytes> contents(16, Bytes(n * 1024));
@@ -337,6 +356,7 @@ inline Bytes Counting(size_t n) {
 inline constexpr Family kFamilies[] = {
     {"tables of symbols in HSACO", HsacoTables},
     {"symbols of one long name in HSACO", HsacoNames},
+    {"long names of a processor's symbols", CpuNames},
     {"tasks and parameters of an old bundle", OldCountingTasks},
     {"layout fields and parameters", LayoutParams},
     {"tasks and their size kernel", Counting},

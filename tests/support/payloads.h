@@ -104,4 +104,53 @@ inline Bytes Hsaco(const std::vector<std::string>& symbols, uint32_t machine = 0
   return bytes;
 }
 
+/// A symbol of a processor's code.
+struct ElfSymbol {
+  std::string name;
+  uint8_t info = 0x12;   ///< a function that others see
+  uint16_t section = 3;  ///< the one of code
+  uint64_t value = 0;
+};
+
+/// An object, or a shared image, for x86-64 with 16 bytes of code and these symbols.
+inline Bytes CpuElf(bool is_object, const std::vector<ElfSymbol>& symbols) {
+  Bytes bytes = {0x7F, 'E', 'L', 'F', 2, 1, 1};
+  Put(bytes, 16, is_object ? 1 : 3, 2);
+  Put(bytes, 18, 62, 2);
+  Put(bytes, 58, 64, 2);
+  Put(bytes, 60, 4, 2);
+  std::string names(1, '\0');
+  constexpr size_t kCode = 0x1000;
+  size_t at = 64;
+  for (const ElfSymbol& symbol : symbols) {
+    Put(bytes, at, names.size(), 4);
+    Put(bytes, at + 4, symbol.info, 1);
+    Put(bytes, at + 6, symbol.section, 2);
+    Put(bytes, at + 8, symbol.value + (is_object ? 0 : kCode), 8);
+    Put(bytes, at + 16, 4, 8);
+    at += 24;
+    names += symbol.name + '\0';
+  }
+  size_t text = at;
+  for (char letter : names) Put(bytes, at++, static_cast<unsigned char>(letter), 1);
+  size_t sections = (at + 7) / 8 * 8;
+  Put(bytes, 40, sections, 8);
+  auto section = [&](size_t number, uint32_t type, uint64_t flags, uint64_t address, uint64_t offset,
+                     uint64_t length, uint32_t link) {
+    size_t row = sections + 64 * number;
+    Put(bytes, row + 4, type, 4);
+    Put(bytes, row + 8, flags, 8);
+    Put(bytes, row + 16, address, 8);
+    Put(bytes, row + 24, offset, 8);
+    Put(bytes, row + 32, length, 8);
+    Put(bytes, row + 40, link, 4);
+    Put(bytes, row + 56, 0, 8);
+  };
+  section(0, 0, 0, 0, 0, 0, 0);
+  section(1, is_object ? 2 : 11, 0, 0, 64, 24 * symbols.size(), 2);
+  section(2, 3, 0, 0, text, names.size(), 0);
+  section(3, 1, 6, is_object ? 0 : kCode, 64, 16, 0);
+  return bytes;
+}
+
 }  // namespace payloads

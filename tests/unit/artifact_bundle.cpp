@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "../../artifact-format/src/sha256.h"
 #include "artifact/bundle.h"
+#include "artifact/sha256.h"
 
 using namespace adc::artifact;
 

@@ -127,6 +127,10 @@ Metadata Sample() {
                                   {4, BindingOf::kHeap, kNoIndex, ScalarType::kF64},
                                   {5, BindingOf::kWords, kNoIndex, ScalarType::kU64},
                                   {7, BindingOf::kStatus, kNoIndex, ScalarType::kU32}};
+  for (uint32_t target : {1u, 2u}) {
+    entry.target = target;
+    serial.entries.push_back(entry);
+  }
   kernel.tasks = {serial, parallel};
   kernel.asserts = {{"a.ir:9:1", "tab\there, \x01 and \xC3\xA9"}};
   kernel.accesses = {{"a.ir:10:1", "x"}};
@@ -290,6 +294,18 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
        "bits"},
       {"three lanes", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 3; }, "lanes"},
       {"lanes on a CPU", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].lanes = 32; }, "CPU"},
+      {"entry of one task alone", [](Metadata& m) { m.kernels[0].tasks[0].entries.pop_back(); },
+       "others have none"},
+      {"entries of one task alone", [](Metadata& m) { m.kernels[0].tasks[1].entries.clear(); },
+       "others have none"},
+      {"name that turns its line",
+       [](Metadata& m) {
+         m.targets[0].name =
+             "a\xE2\x80\x8F"
+             "b";
+       },
+       "control characters"},
+      {"name with an Arabic mark", [](Metadata& m) { m.targets[0].name = "\xD8\x9C"; }, "control characters"},
       {"entry without plan", [](Metadata& m) { m.kernels[0].tasks[1].entries[0].plan = 1; }, "plan"},
       {"entry for no target", [](Metadata& m) { m.kernels[0].tasks[1].entries[2].target = 3; }, "targets"},
       {"entries out of order",

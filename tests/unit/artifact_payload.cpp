@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../../artifact-format/src/payload.h"
@@ -95,6 +96,54 @@ TEST_CASE("a code object is for its processor and has a descriptor for each kern
   Put(other, 18, 62, 2);
   CHECK(Says(verdict(other), "no AMD code object"));
   Maul(section::kHsaco, good, metadata, true);
+}
+
+TEST_CASE("a processor's object and image have a function for each entry point", "[payload]") {
+  Metadata metadata = For("cpu", "x86-64");
+  for (bool is_object : {true, false}) {
+    INFO((is_object ? "object" : "image"));
+    uint32_t kind = is_object ? section::kObject : section::kImage;
+    auto verdict = [&](const std::vector<ElfSymbol>& symbols) {
+      return Verdict(kind, CpuElf(is_object, symbols), metadata);
+    };
+    CHECK(verdict({{"other"}, {"adc_k_t0"}}).empty());
+    CHECK(Says(verdict({{"adc_k_t1"}, {"adc_k_t"}, {"adc_k_t01"}}), "has no entry point 'adc_k_t0'"));
+    CHECK(Says(verdict({}), "'adc_k_t0'"));
+    // A local one, data, one that is not defined, one of a section that does not exist or holds no code, one
+    // beyond the code.
+    CHECK(Says(verdict({{"adc_k_t0", 0x02}}), "'adc_k_t0'"));
+    CHECK(Says(verdict({{"adc_k_t0", 0x11}}), "'adc_k_t0'"));
+    CHECK(Says(verdict({{"adc_k_t0", 0x12, 0}}), "'adc_k_t0'"));
+    CHECK(Says(verdict({{"adc_k_t0", 0x12, 4}}), "'adc_k_t0'"));
+    CHECK(Says(verdict({{"adc_k_t0", 0x12, 0xFFF1}}), "'adc_k_t0'"));
+    CHECK(Says(verdict({{"adc_k_t0", 0x12, 2}}), "'adc_k_t0'"));
+    CHECK(verdict({{"adc_k_t0", 0x12, 3, 15}}).empty());
+    CHECK(Says(verdict({{"adc_k_t0", 0x12, 3, 16}}), "'adc_k_t0'"));
+    Bytes good = CpuElf(is_object, {{"adc_k_t0"}});
+    CHECK_FALSE(Verdict(is_object ? section::kImage : section::kObject, good, metadata).empty());
+    CHECK_FALSE(Verdict(kind, good, For("cpu", "aarch64")).empty());
+    Maul(kind, good, metadata, true);
+  }
+}
+
+TEST_CASE("code for a target for which no kernel states an entry point is refused", "[payload]") {
+  for (auto [kind, name, arch] :
+       {std::tuple{section::kObject, "cpu", "x86-64"}, std::tuple{section::kPtx, "cuda", "sm_80"},
+        std::tuple{section::kMsl, "metal", "2.4"}}) {
+    INFO(name);
+    Metadata metadata = For(name, arch);
+    Bytes code =
+        kind == section::kObject ? CpuElf(true, {{"adc_k_t0"}})
+        : kind == section::kPtx
+            ? FromText(".version 7.0\n.target sm_80\n.visible .entry adc_k_t0(.param .u64 a) { ret; }")
+            : FromText("kernel void adc_k_t0() {}");
+    CHECK(Verdict(kind, code, metadata).empty());
+    metadata.kernels[0].tasks[0].entries.clear();
+    CHECK(Says(Verdict(kind, code, metadata), "states no entry point for it"));
+    // A module without kernels is code too.
+    metadata.kernels.clear();
+    CHECK(Verdict(kind, code, metadata).empty());
+  }
 }
 
 TEST_CASE("text has the entry points that the metadata states", "[payload]") {

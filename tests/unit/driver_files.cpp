@@ -270,7 +270,7 @@ void CheckReproduction(void (*fail)(), const std::string& message, const std::st
 }  // namespace
 
 TEST_CASE("a stack that is used up ends with status 70 and a reproduction file") {
-  CheckReproduction([] { _exit(static_cast<int>(UseStackUp(0))); }, "an invalid access to memory");
+  CheckReproduction([] { _exit(static_cast<int>(UseStackUp(0))); }, "a stack was used up");
 }
 
 TEST_CASE("a broken invariant ends with status 70 and a reproduction file") {

@@ -336,6 +336,22 @@ TEST_CASE("a size kernel counts what no expression says", "[loader]") {
   }
 }
 
+TEST_CASE("a larger cap gives no stack less", "[loader]") {
+  for (uint32_t workers : {1u, 3u}) {
+    Session session(workers);
+    std::vector<uint32_t> x = {1, 6, 27, 97};
+    Plan plan(session, "counted", {BufferArg("x", ADRT_TYPE_U32, x.data(), {4})});
+    uint64_t before = 0;
+    for (uint64_t cap = 64; cap < 3000; cap += 24) {
+      REQUIRE(adrt_plan_with_cap(plan.plan, cap, &plan.error) == ADRT_OK);
+      uint64_t capacity = plan.Stack(0, 0).capacity;
+      CHECK(capacity >= before);
+      before = capacity;
+    }
+    CHECK(before >= 118);
+  }
+}
+
 TEST_CASE("passes are supposed of plans without a module alone", "[loader]") {
   Session session(1);
   std::vector<uint32_t> x = {1, 6, 27, 97};

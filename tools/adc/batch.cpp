@@ -12,6 +12,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "line_reader.h"
+#include "print.h"
 #include "session.h"
 #include "support/exit_code.h"
 #include "words.h"
@@ -50,8 +51,8 @@ int RunLines(LineReader& lines, const std::string& name, Session& session) {
     ++count;
     failed += code != kExitOk;
     std::fflush(stderr);
-    std::printf("batch: line %llu: exit %d, %.3f s%s\n", static_cast<unsigned long long>(number), code,
-                taken.count(), lost.empty() ? "" : ", the last one");
+    Print("batch: line %llu: exit %d, %.3f s%s\n", static_cast<unsigned long long>(number), code,
+          taken.count(), lost.empty() ? "" : ", the last one");
     std::fflush(stdout);
   }
   if (!lost.empty()) {
@@ -60,8 +61,8 @@ int RunLines(LineReader& lines, const std::string& name, Session& session) {
                "run them in another process: 'adc batch' with what is left of the lines");
     return kExitRunTime;
   }
-  std::printf("batch: %llu command lines, %llu failed\n", static_cast<unsigned long long>(count),
-              static_cast<unsigned long long>(failed));
+  Print("batch: %llu command lines, %llu failed\n", static_cast<unsigned long long>(count),
+        static_cast<unsigned long long>(failed));
   if (std::string wrong = session.Close(); !wrong.empty()) {
     PrintError(wrong, "this is a fault of adc: please report it with the lines of the batch");
     return kExitRunTime;

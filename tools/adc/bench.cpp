@@ -13,7 +13,9 @@
 #include "command_line.h"
 #include "commands.h"
 #include "launch.h"
+#include "print.h"
 #include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -132,22 +134,21 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
   double device = Median(totals);
   *device_seconds = device;
   const adrt_device_report& about = machine.device().report();
-  std::printf("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
-              about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name,
-              about.name[0] != 0 ? ")" : "", static_cast<unsigned long long>(settings.turns),
-              static_cast<unsigned long long>(launches), report.workers,
-              machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str(),
-              Checkpoints(plan.get(), report.task_count).c_str());
-  std::printf("  plan    %10s us\n", Micro(Median(plans)).c_str());
-  if (!machine.device().IsCpu()) std::printf("  record  %10s us\n", Micro(Median(records)).c_str());
+  Print("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
+        about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name, about.name[0] != 0 ? ")" : "",
+        static_cast<unsigned long long>(settings.turns), static_cast<unsigned long long>(launches),
+        report.workers, machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str(),
+        Checkpoints(plan.get(), report.task_count).c_str());
+  Print("  plan    %10s us\n", Micro(Median(plans)).c_str());
+  if (!machine.device().IsCpu()) Print("  record  %10s us\n", Micro(Median(records)).c_str());
   auto [low, high] = std::minmax_element(totals.begin(), totals.end());
-  std::printf("  device  %10s us, from %s to %s\n", Micro(device).c_str(), Micro(*low).c_str(),
-              Micro(*high).c_str());
-  if (!machine.device().IsCpu()) std::printf("  copy in %10s us, once\n", Micro(copy).c_str());
+  Print("  device  %10s us, from %s to %s\n", Micro(device).c_str(), Micro(*low).c_str(),
+        Micro(*high).c_str());
+  if (!machine.device().IsCpu()) Print("  copy in %10s us, once\n", Micro(copy).c_str());
   uint64_t bytes = moved.read + moved.written + moved.tape;
-  std::printf("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n",
-              Grouped(moved.read).c_str(), Grouped(moved.written).c_str(), Grouped(moved.tape).c_str(),
-              device > 0 ? static_cast<double>(bytes) / device * 1e-9 : 0);
+  Print("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n", Grouped(moved.read).c_str(),
+        Grouped(moved.written).c_str(), Grouped(moved.tape).c_str(),
+        device > 0 ? static_cast<double>(bytes) / device * 1e-9 : 0);
   return kExitOk;
 }
 
@@ -205,7 +206,9 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     Bundle bundle;
     Kernel kernel;
     if (int code = machine.OpenBundle(files[0], open, &bundle); code != kExitOk) return code;
-    if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
+    if (int code = FindKernel(bundle.get(), kernel_name, &kernel, open.compile_ir && IsSourceFile(files[0]));
+        code != kExitOk)
+      return code;
     Values values;
     std::map<std::string, std::vector<int64_t>> shapes;
     if (!ParseArguments(bundle.get(), kernel, texts, &values, &shapes)) return int{kExitUsage};
@@ -218,7 +221,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   if (int code = bench(&exact); code != kExitOk) return code;
   open.deterministic = false;
   if (int code = bench(&plain); code != kExitOk) return code;
-  std::printf("deterministic: %.2f times the plain kernel\n", plain > 0 ? exact / plain : 0);
+  Print("deterministic: %.2f times the plain kernel\n", plain > 0 ? exact / plain : 0);
   return kExitOk;
 }
 

@@ -4,10 +4,16 @@
 #include "command_line.h"
 #include "support/exit_code.h"
 #include "support/files.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
 namespace {
+
+/// Memory of this process, without a budget for it.
+constexpr const artifact::Allocator* kOwnMemory = nullptr;
+/// Parts of the longest text of an extent (artifact/size_expr.h cuts it), and how many looks are a step.
+constexpr uint64_t kExtentParts = 200, kLooks = 64;
 
 std::vector<std::string_view> ParamNames(const artifact::KernelMeta& kernel) {
   std::vector<std::string_view> names;
@@ -16,7 +22,7 @@ std::vector<std::string_view> ParamNames(const artifact::KernelMeta& kernel) {
 }
 
 int Report(const std::string& path, const artifact::Error& error) {
-  std::string text = "'" + path + "': " + std::string(error.message());
+  std::string text = "'" + path + "': " + Printable(error.message());
   if (error.section != artifact::kNoSection) text += " (section " + std::to_string(error.section) + ")";
   PrintError(text);
   return error.code == artifact::Code::kUnsupported ? kExitUnsupported : kExitBadBundle;
@@ -25,6 +31,7 @@ int Report(const std::string& path, const artifact::Error& error) {
 }  // namespace
 
 FileResult<std::string> ReadBundleBytes(const std::string& path) {
+  if (FileStatus file = CheckNoNamedPipe(path); !file) return file.Failure();
   return ReadWhole(path, artifact::Limits().file_bytes, [](std::string_view begin) {
     uint64_t length = artifact::BundleLength({reinterpret_cast<const uint8_t*>(begin.data()), begin.size()});
     return length == 0 || length == UINT64_MAX ? length : length + 1;
@@ -34,13 +41,17 @@ FileResult<std::string> ReadBundleBytes(const std::string& path) {
 int ReadBundleFile(const std::string& path, BundleFile* file) {
   FileResult<std::string> bytes = ReadBundleBytes(path);
   if (!bytes) {
-    PrintError(bytes.Failure().text);
+    PrintError(bytes.Failure().text, bytes.Failure().help);
     return kExitFailed;
   }
-  file->bytes.assign(bytes->begin(), bytes->end());
+  return TakeBundle(path, {bytes->begin(), bytes->end()}, file);
+}
+
+int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* file) {
+  file->bytes = std::move(bytes);
   artifact::Error error;
-  bool good =
-      artifact::ReadBundle(file->bytes, artifact::Limits(), nullptr, &file->index, &file->metadata, &error);
+  bool good = artifact::ReadBundle(file->bytes, artifact::Limits(), kOwnMemory, &file->index, &file->metadata,
+                                   &error);
   return good ? kExitOk : Report(path, error);
 }
 
@@ -94,6 +105,31 @@ formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
   std::vector<artifact::NodeId> shown;
   for (const artifact::StackMeta& stack : plan.stacks) shown.push_back(stack.capacity);
   return {kernel.exprs, ParamNames(kernel), shown};
+}
+
+bool SpendFormulas(const artifact::KernelMeta& kernel, uint64_t times, artifact::Steps* steps) {
+  bool good = true;
+  auto spend = [&](uint64_t parts) {
+    good = good && parts <= steps->left() / times && steps->Spend(times * parts);
+  };
+  for (const artifact::TaskMeta& task : kernel.tasks) {
+    // Extents are written one by one, and cut where they are long.
+    spend(task.extents.size() * (kernel.params.size() + kExtentParts));
+    for (const artifact::AdstackPlanMeta& plan : task.plans) {
+      // Of a part that no stack uses a look at it is all.
+      spend(kernel.params.size() + kernel.exprs.size() / kLooks + plan.stacks.size());
+      if (good) spend(CapacityFormulas(kernel, plan).parts());
+      if (!good) break;
+    }
+    if (!good) break;
+  }
+  if (good) return true;
+  PrintError(
+      "kernel '" + std::string(kernel.name.view()) +
+          "': with it the formulas of this bundle have more than " + std::to_string(steps->limit()) +
+          " parts, which is what one command may write",
+      "--kernel=NAME of adc size writes those of one kernel, adc inspect --json the metadata as it is");
+  return false;
 }
 
 std::string_view SizeClassText(artifact::SizeClass size_class) {

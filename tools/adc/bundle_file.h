@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "artifact/budget.h"
 #include "artifact/signature.h"
 #include "formulas/formulas.h"
 #include "support/file_result.h"
@@ -22,6 +23,8 @@ FileResult<std::string> ReadBundleBytes(const std::string& path);
 
 /// kExitOk, or the exit code after the reason was printed.
 int ReadBundleFile(const std::string& path, BundleFile* file);
+/// The same of bytes that were read from `path`: a pipe is read once.
+int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* file);
 
 /// The raw bytes of a section; the reason is printed where they are bad.
 int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes);
@@ -34,6 +37,13 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
 
 /// "max over i0 in [0, n) of ...", with the kernel's parameter names; "?" for an unknown size.
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node);
+
+/// Parts of size expressions that one command writes as text, about a second of it.
+inline constexpr uint64_t kFormulaSteps = 1 << 22;
+
+/// Takes from `steps` what writing the formulas of a kernel takes, `times` times. False where fewer are left,
+/// after the reason was printed: tasks may share expressions, and each writes them out.
+bool SpendFormulas(const artifact::KernelMeta& kernel, uint64_t times, artifact::Steps* steps);
 
 /// Those of a task's stacks, as one plan has them, under names where they are long.
 formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,

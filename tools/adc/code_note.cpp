@@ -151,6 +151,8 @@ std::vector<NoteKernel> KernelsOfNote(std::span<const uint8_t> elf) {
         kernel.block_size = note.Integer();
       } else if (key == ".group_segment_fixed_size") {
         kernel.shared_bytes = note.Integer();
+      } else if (key == ".vgpr_count") {
+        kernel.registers = note.Integer();
       } else if (key == ".args") {
         note.List([&] { argument(kernel); });
       } else {

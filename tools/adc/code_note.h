@@ -12,7 +12,8 @@ namespace adc::tool {
 struct NoteKernel {
   std::string name;
   std::optional<uint64_t> block_size, shared_bytes;
-  std::vector<std::string> words;  ///< names of the arguments, each of 8 bytes; "?" for one that is not
+  std::optional<uint64_t> registers;  ///< vector registers
+  std::vector<std::string> words;     ///< names of the arguments, each of 8 bytes; "?" for one that is not
 };
 
 /// Of any bytes: what cannot be read is left out, and so ends the list.

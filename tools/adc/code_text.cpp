@@ -84,19 +84,54 @@ size_t FindEntry(std::string_view text, std::string_view keyword, std::string_vi
   return std::string_view::npos;
 }
 
-diag::Result<std::string> CodeText(uint32_t kind, std::span<const uint8_t> bytes,
-                                   const artifact::TargetMeta& target, std::string_view symbol) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (kind == section::kPtx) return Block(text, FindEntry(text, ".entry", symbol), symbol);
-  if (kind == section::kMsl) return Block(text, FindEntry(text, "kernel", symbol), symbol);
-  if (kind == section::kSpirv) {
-    std::vector<uint32_t> words = SpirvWords(bytes);
-    uint32_t level = VulkanLevel(target);
-    std::string wrong = codegen::spirv::Validate(words, level);
-    if (!wrong.empty()) return diag::Fail(diag::E0708, {}, "not valid SPIR-V: " + wrong);
-    return SpirvFunction(codegen::spirv::Disassemble(words, level), symbol);
+namespace {
+
+/// Takes the column of offsets from the lines of machine code: "  1c  addss".
+std::string WithoutOffsets(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    size_t number = line.find_first_not_of(' ');
+    size_t after =
+        number == std::string_view::npos ? number : line.find_first_not_of("0123456789abcdef", number);
+    bool has_offset = number != 0 && after != std::string_view::npos && after > number && line[after] == '\t';
+    result += has_offset ? line.substr(after) : line;
   }
-  return codegen::Disassemble(bytes, symbol);
+  return result;
+}
+
+}  // namespace
+
+void CodeReader::ReadModule() {
+  if (read_) return;
+  read_ = true;
+  std::vector<uint32_t> words = SpirvWords(bytes_);
+  uint32_t level = VulkanLevel(target_);
+  wrong_ = codegen::spirv::Validate(words, level);
+  if (!wrong_.empty()) return;
+  using codegen::spirv::Ids;
+  module_ = codegen::spirv::Disassemble(words, level, form_ == Form::Exact ? Ids::Numbers : Ids::Names);
+}
+
+diag::Result<std::string> CodeReader::Function(std::string_view symbol) {
+  std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+  if (section_ == section::kPtx) return Block(text, FindEntry(text, ".entry", symbol), symbol);
+  if (section_ == section::kMsl) return Block(text, FindEntry(text, "kernel", symbol), symbol);
+  if (section_ == section::kSpirv) {
+    ReadModule();
+    if (!wrong_.empty()) return diag::Fail(diag::E0708, {}, "not valid SPIR-V: " + wrong_);
+    return SpirvFunction(module_, symbol);
+  }
+  diag::Result<std::string> machine = codegen::Disassemble(bytes_, symbol);
+  if (machine && form_ == Form::Comparable) return WithoutOffsets(*machine);
+  return machine;
+}
+
+diag::Result<std::string> CodeText(uint32_t section, std::span<const uint8_t> bytes,
+                                   const artifact::TargetMeta& target, std::string_view symbol) {
+  return CodeReader(section, bytes, target, CodeReader::Form::Exact).Function(symbol);
 }
 
 }  // namespace adc::tool

@@ -10,9 +10,36 @@
 
 namespace adc::tool {
 
-/// The function named `symbol` in a section's bytes: disassembled, or cut out of the text. `section` is the
-/// section's kind, `target` what the bundle says of its target. Fails where the bytes are no good, or have no
-/// such function.
+/// A section's code, function by function.
+class CodeReader {
+ public:
+  enum class Form : uint8_t {
+    Exact,
+    Comparable,  ///< small changes stay small: without offsets, constants by their values
+  };
+
+  /// `section` is the section's kind, `bytes` what it holds and `target` what the bundle says of its target;
+  /// both outlive the reader.
+  CodeReader(uint32_t section, std::span<const uint8_t> bytes, const artifact::TargetMeta& target, Form form)
+      : section_(section), bytes_(bytes), target_(target), form_(form) {}
+
+  /// The function named `symbol`: disassembled, or cut out of the text. Fails where the bytes are no good, or
+  /// have no such function.
+  diag::Result<std::string> Function(std::string_view symbol);
+
+ private:
+  /// SPIR-V as text, and what is wrong with it.
+  void ReadModule();
+
+  uint32_t section_;
+  std::span<const uint8_t> bytes_;
+  const artifact::TargetMeta& target_;
+  Form form_;
+  bool read_ = false;
+  std::string module_, wrong_;
+};
+
+/// One function of a section that is read once.
 diag::Result<std::string> CodeText(uint32_t section, std::span<const uint8_t> bytes,
                                    const artifact::TargetMeta& target, std::string_view symbol);
 

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "manual_page.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/input_kind.h"
@@ -20,11 +22,11 @@ namespace adc::tool {
 void PrintError(std::string_view text, std::string_view help) {
   bool color = ColorOnStandardError();
   std::string message = color ? "adc: \x1b[1;31merror:\x1b[0m " : "adc: error: ";
-  message += text;
+  message += PrintableLines(text);
   message += '\n';
   if (!help.empty()) {
     message += color ? "\x1b[1;36mhelp:\x1b[0m " : "help: ";
-    message += help;
+    message += PrintableLines(help);
     message += '\n';
   }
   PrintToStandardError(message);
@@ -80,7 +82,11 @@ void CommandLine::Section(std::string title) {
 }
 
 void CommandLine::Action(std::string name, std::string help, std::function<void()> act) {
-  app_->add_flag_callback(RegisteredName(std::move(name)), std::move(act), std::move(help))
+  auto note = [this, name, act = std::move(act)] {
+    given_.emplace_back(name, "");
+    act();
+  };
+  app_->add_flag_callback(RegisteredName(std::move(name)), std::move(note), std::move(help))
       ->trigger_on_parse()
       ->group(section_);
 }
@@ -93,7 +99,9 @@ void CommandLine::Value(std::string name, std::string value_name, std::string he
                         std::function<std::string(std::string_view)> take) {
   // The value "{}" stands for an empty list to CLI11, which appends a mark to it: the first result counts.
   std::string registered = RegisteredName(name);
-  CLI::callback_t took = [name = std::move(name), take = std::move(take)](const CLI::results_t& results) {
+  CLI::callback_t took = [this, name = std::move(name),
+                          take = std::move(take)](const CLI::results_t& results) {
+    given_.emplace_back(name, results.front());
     std::string wrong = take(results.front());
     if (!wrong.empty()) throw CLI::ValidationError("'" + results.front() + "' after " + name + ": " + wrong);
     return true;
@@ -240,8 +248,22 @@ void CommandLine::PrintCompletions(std::string_view begin) const {
     // The values of an option follow where it is written out.
     bool value = one.find('=') + 1 < one.size() && one.find('=') != std::string::npos;
     bool wanted = one.starts_with(begin) && (!value || begin.find('=') != std::string_view::npos);
-    if (wanted && one != begin) std::printf("%s\n", one.c_str());
+    if (wanted && one != begin) Print("%s\n", one.c_str());
   }
+}
+
+size_t CommandLine::TimesGiven(std::string_view name) const {
+  return static_cast<size_t>(
+      std::count_if(given_.begin(), given_.end(), [&](const auto& one) { return one.first == name; }));
+}
+
+std::string CommandLine::Given(const std::vector<std::string_view>& left_out) const {
+  std::string text;
+  for (const auto& [name, value] : given_) {
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end())
+      text += name + "=" + value + "\n";
+  }
+  return text;
 }
 
 std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
@@ -249,6 +271,11 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
   constexpr std::string_view kComplete = "--complete=";
   if (!words.empty() && words.back().starts_with(kComplete)) {
     PrintCompletions(std::string_view(words.back()).substr(kComplete.size()));
+    return kExitOk;
+  }
+  if (!words.empty() && words.back() == kManualPage) {
+    std::string page = ManualPage(*app_);
+    PrintRaw(page);
     return kExitOk;
   }
   if (!ExpandResponseFiles(&words)) return kExitUsage;
@@ -261,7 +288,7 @@ std::optional<int> CommandLine::Parse(std::vector<std::string> words) {
     if (CheckSources()) return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     std::string help = app_->help();
-    std::fwrite(help.data(), 1, help.size(), stdout);
+    PrintLines(help);
     return kExitOk;
   } catch (const CLI::RequiredError&) {
     PrintError("no " + positional_name_ + " given", usage);

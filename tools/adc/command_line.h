@@ -24,6 +24,9 @@ void PrintError(std::string_view text, std::string_view help = {});
 /// error was printed where standard output took less than everything.
 int EndOutput(int code);
 
+/// A last word by which Parse prints the manual page of the command.
+inline constexpr std::string_view kManualPage = "--manual-page";
+
 class CommandLine {
  public:
   /// `usage` follows the word "usage:", `summary` is the sentence below it.
@@ -66,7 +69,7 @@ class CommandLine {
   /// `help` says what to do instead.
   void WantsSource(std::string name, std::string help);
   void Positional(std::string value_name, size_t least, size_t most, std::vector<std::string>* target);
-  /// Words behind `--` go to `target`, where a positional argument is a C++ file.
+  /// Words after `--` go to `target`, where a positional argument is a C++ file.
   void BehindDashes(std::vector<std::string>* target) { behind_dashes_ = target; }
   void Example(std::string command, std::string what);
   /// Text at the end of the help.
@@ -77,6 +80,11 @@ class CommandLine {
   /// The exit code where the command ends here: help was printed, or what is wrong. A last word
   /// "--complete=BEGIN", which the script of `adc --completion` asks with, has options that begin so printed.
   std::optional<int> Parse(std::vector<std::string> words);
+  /// How often the option `name` was given, after Parse.
+  size_t TimesGiven(std::string_view name) const;
+  /// The options that were given, one a line, with their values, however they were spelled; without those of
+  /// `left_out`, positional words and words behind `--`.
+  std::string Given(const std::vector<std::string_view>& left_out) const;
 
  private:
   void PrintCompletions(std::string_view begin) const;
@@ -85,6 +93,7 @@ class CommandLine {
 
   std::unique_ptr<CLI::App> app_;
   std::map<std::string, std::vector<std::string>> choices_;
+  std::vector<std::pair<std::string, std::string>> given_;  ///< names and values, in order
   std::string section_, positional_name_;
   const std::vector<std::string>* positional_ = nullptr;
   std::vector<std::string>* behind_dashes_ = nullptr;

@@ -10,6 +10,7 @@ namespace adc::tool {
 
 class Session;
 
+int New(const std::vector<std::string>& words, Session& session);
 int Compile(const std::vector<std::string>& words, Session& session);
 int Run(const std::vector<std::string>& words, Session& session);
 int Gradcheck(const std::vector<std::string>& words, Session& session);
@@ -17,6 +18,7 @@ int Bench(const std::vector<std::string>& words, Session& session);
 int Inspect(const std::vector<std::string>& words, Session& session);
 int Verify(const std::vector<std::string>& words, Session& session);
 int Sign(const std::vector<std::string>& words, Session& session);
+int Stats(const std::vector<std::string>& words, Session& session);
 int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
 int Opt(const std::vector<std::string>& words, Session& session);
@@ -24,6 +26,9 @@ int Report(const std::vector<std::string>& words, Session& session);
 int Format(const std::vector<std::string>& words, Session& session);
 int Extract(const std::vector<std::string>& words, Session& session);
 int Devices(const std::vector<std::string>& words, Session& session);
+int Explain(const std::vector<std::string>& words, Session& session);
+int Completion(const std::vector<std::string>& words, Session& session);
+int Manual(const std::vector<std::string>& words, Session& session);
 int Batch(const std::vector<std::string>& words, Session& session);
 
 struct Command {
@@ -40,6 +45,7 @@ inline constexpr Command kCommands[] = {
     {"inspect", Inspect, "show what a bundle holds"},
     {"verify", Verify, "check a bundle as the loader does"},
     {"sign", Sign, "make keys, and sign bundles"},
+    {"stats", Stats, "print instructions, registers, bytes and stacks of each function"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},
     {"fmt", Format, "format text, keeping its comments"},
@@ -47,6 +53,10 @@ inline constexpr Command kCommands[] = {
     {"report", Report, "draw what a bundle's launches take, as a page"},
     {"extract", Extract, "write the payloads of a bundle to files"},
     {"devices", Devices, "show what this machine can run"},
+    {"new", New, "make a folder with a kernel, a program and their build"},
+    {"explain", Explain, "say what a message means and what to do about it"},
+    {"completion", Completion, "print a script by which a shell completes options"},
+    {"man", Manual, "print the manual page of a command"},
     {"batch", Batch, "run command lines one after the other in one process"},
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 
 #include "command_line.h"
 #include "commands.h"
@@ -13,6 +14,7 @@
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/targets.h"
+#include "print.h"
 
 namespace adc::tool {
 
@@ -69,6 +71,21 @@ std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
   return {};
 }
 
+/// `--jobs`: a number, or make.
+std::string TakeJobs(std::string_view word, driver::CompileOptions* options) {
+  if (word == "make") {
+    const char* flags = std::getenv("MAKEFLAGS");
+    options->make_flags = flags == nullptr ? "" : flags;
+    return {};
+  }
+  uint32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || number < 1 || number > 1024)
+    return "takes a number from 1 to 1024, or make";
+  options->jobs = number;
+  return {};
+}
+
 void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.Section("What to make");
   line.Text("-o", "FILE",
@@ -119,7 +136,7 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.Value(
       "--adjoint-set", "N",
       "for a shader with --emit=spirv: the descriptor set of adjoints and what else is added; default:\n"
-      "the first behind those of the shader",
+      "the first after those of the shader",
       [&options](std::string_view word) -> std::string {
         uint32_t number = 0;
         auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -252,6 +269,18 @@ void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
   line.Section("For build systems");
   line.Flag("-MD", "write a depfile next to the output", &options.write_depfile);
   line.Text("-MF", "FILE", "name of the depfile", &options.depfile);
+  line.Text("--header", "FILE",
+            "also write what --emit=header makes to FILE, which stays untouched if nothing changed",
+            &options.header);
+  line.Text("--json", "FILE", "also write what --emit=json makes to FILE, in the same way", &options.json);
+  line.Text("--cache-dir", "DIR",
+            "take the output from DIR if the same text was compiled there before with the same options by\n"
+            "the same adc; else put it there. Any number of processes may share DIR (docs/install.md)",
+            &options.cache_dir);
+  line.Value("--jobs", "N|make",
+             "make code of at most N targets at once; default: one for each processor. make: as the job\n"
+             "server of make allows, which is the only option that reads the environment (MAKEFLAGS)",
+             [&options](std::string_view word) { return TakeJobs(word, &options); });
   line.Text("-MT", "NAME", "the target that the depfile names; default: the output", &options.depfile_target);
 }
 
@@ -277,27 +306,9 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
   line.Flag("--verify-each", "check the module after each pass", &options.watch.verify_each);
 }
 
-/// A file's name is completed where there is no option or command. Bash takes "--emit=p" for three words, so
-/// that a reply holds what follows the last "=" alone.
-constexpr char kCompletionScript[] = R"(_adc() {
-  local line=${COMP_LINE:0:COMP_POINT} command=()
-  local word=${line##*[[:space:]]}
-  COMPREPLY=()
-  if [[ $COMP_CWORD -gt 1 ]]; then
-    [[ $word == -* ]] || return
-    [[ ${COMP_WORDS[1]} == -* ]] || command=("${COMP_WORDS[1]}")
-  fi
-  mapfile -t COMPREPLY < <("$1" "${command[@]}" "--complete=$word" 2>/dev/null)
-  [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
-  [[ $word == *=* && $COMP_WORDBREAKS == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
-  return 0
-}
-complete -o default -F _adc adc adc-runtime
-)";
-
 }  // namespace
 
-int Compile(const std::vector<std::string>& words, Session&) {
+int Compile(const std::vector<std::string>& words, Session& session) {
   driver::CompileOptions options;
   bool version = false, completion = false;
   CommandLine line("adc [options] kernel.ir...",
@@ -310,12 +321,14 @@ int Compile(const std::vector<std::string>& words, Session&) {
   AddWatching(line, options);
   line.Section("Other");
   line.Flag("--version", "print the version", &version);
-  line.Flag("--completion", "print a script by which bash completes options: eval \"$(adc --completion)\"",
+  line.Flag("--completion",
+            "print a script by which bash completes options: eval \"$(adc --completion)\"; adc completion: "
+            "zsh, fish",
             &completion);
   line.Example("adc relax.ir", "writes relax.adcb: the kernel and its gradient, for every kind of device");
   line.Example("adc --emit=ir --derive=grad,jvp relax.ir", "prints the derived kernels");
   line.Example("adc -O3 relax.cpp -- -std=c++20 -Wall",
-               "kernels in C++ (docs/cpp.md); what stands behind -- is for Clang");
+               "kernels in C++ (docs/cpp.md); words after -- are for Clang");
   line.Example("adc --deterministic relax.ir", "the same bits in every run, on any number of threads");
   line.Example("adc --checkpoint=auto relax.ir", "a gradient that fits into a small heap budget");
   line.Example("adc --target=cpu:aarch64 --emit=obj -O3 -o relax.o relax.ir", "an object to link");
@@ -331,13 +344,22 @@ int Compile(const std::vector<std::string>& words, Session&) {
     line.Command(std::string(command.name), std::string(command.summary));
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
-    std::printf("%s\n", driver::ProducerName().c_str());
+    Print("%s\n", driver::ProducerName().c_str());
     return kExitOk;
   }
-  if (completion) {
-    std::fputs(kCompletionScript, stdout);
-    return kExitOk;
+  if (completion) return Completion({}, session);
+  if (line.TimesGiven("--emit") > 1) {
+    PrintError("--emit was given twice",
+               "one run writes one kind; --header=FILE and --json=FILE write those "
+               "beside a bundle");
+    return kExitUsage;
   }
+  // What the cache need not know: names of files whose content it knows, and how things are reported. An
+  // option that is not in this list makes another entry.
+  options.cache_words = line.Given({"-o", "--header", "--json", "--cache-dir", "--jobs", "-MD", "-MF", "-MT",
+                                    "--repro", "--error-limit", "--error-format", "--file-prefix-map", "-I",
+                                    "--allow-imports", "--libdevice", "--verify-each"});
+  for (const std::string& word : options.clang_arguments) options.cache_words += "-- " + word + "\n";
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "" : " ") + word;
   if (options.inputs.empty()) {

@@ -9,22 +9,37 @@ namespace adc::tool {
 
 namespace {
 
-/// Asks for what makes a kernel of this name: `k.jvp`, `k.jvp4`, `k.grad.jvp`, `k.grad.jvp4`.
+/// Asks for what makes a kernel of this name (`k.grad`, `k.jvp`, `k.jvp4`, `k.grad.jvp`, `k.grad.jvp4`), and
+/// for nothing else: a kernel of the text runs whatever its gradient, or another kernel's, does not allow.
 void DeriveFor(std::string_view kernel, driver::Derivations* derive) {
   constexpr std::string_view kForward = "jvp", kReverse = ".grad";
+  derive->gradient = derive->tangent = false;
+  derive->saves_alone = true;
+  derive->only = kernel;
+  size_t reverse = (std::string(kernel) + ".").rfind(std::string(kReverse) + ".");
+  if (reverse != std::string_view::npos) {
+    derive->gradient = true;
+    derive->only = kernel.substr(0, reverse);
+  }
   size_t dot = kernel.rfind('.');
   if (dot == std::string_view::npos || !kernel.substr(dot + 1).starts_with(kForward)) return;
   std::string_view number = kernel.substr(dot + 1 + kForward.size());
-  bool of_gradient = kernel.substr(0, dot).ends_with(kReverse);
-  if (number.empty()) {
-    (of_gradient ? derive->gradient_tangent : derive->tangent) = true;
-    return;
+  bool of_gradient = derive->gradient && kernel.substr(0, dot).ends_with(kReverse);
+  uint32_t directions = 1;
+  if (!number.empty()) {
+    auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), directions);
+    bool whole = failure == std::errc() && end == number.data() + number.size();
+    if (!whole || directions < 2 || directions > 64) return;
   }
-  uint32_t directions = 0;
-  auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), directions);
-  if (failure != std::errc() || end != number.data() + number.size() || directions < 2 || directions > 64)
-    return;
-  (of_gradient ? derive->gradient_directions : derive->directions).push_back(directions);
+  if (!of_gradient) {
+    derive->gradient = false;
+    derive->only = kernel.substr(0, dot);
+  }
+  if (directions == 1) {
+    (of_gradient ? derive->gradient_tangent : derive->tangent) = true;
+  } else {
+    (of_gradient ? derive->gradient_directions : derive->directions).push_back(directions);
+  }
 }
 
 }  // namespace
@@ -35,11 +50,21 @@ void ApplySource(const SourceOptions& source, driver::CompileOptions* compile) {
   compile->clang_arguments = source.clang_arguments;
 }
 
+void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compile) {
+  driver::Derivations& derive = compile->derive;
+  derive.tangent = options.derive_tangents;
+  derive.tangent_where_named = options.tangent_where_named;
+  if (!options.derive_for) return;
+  DeriveFor(*options.derive_for, &derive);
+  if (!options.bounds_record || derive.gradient) return;
+  // What is recorded is what the gradient's loops go by.
+  derive.gradient = true;
+  derive.only = *options.derive_for;
+}
+
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
-  compile.derive.tangent = options.derive_tangents;
-  DeriveFor(options.derive_for, &compile.derive);
-  compile.derive.tangent_where_named = options.tangent_where_named;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.targets = options.targets;
   if (compile.targets.empty()) compile.targets = {target::HostTarget()};

@@ -13,6 +13,9 @@ namespace adc::tool {
 /// Hands on how a source file is read.
 void ApplySource(const SourceOptions& source, driver::CompileOptions* compile);
 
+/// Hands on which kernels are derived.
+void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compile);
+
 /// Compiles the file at `path` in memory into the bytes of a bundle. kExitOk, or the exit code after the
 /// reason was printed.
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);

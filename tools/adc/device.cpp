@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "print.h"
 #include "support/nearest.h"
 #include "target/target.h"
 
@@ -138,7 +139,7 @@ void OpenedDevice::Release(void* watch, void* memory, size_t, size_t) {
 void OpenedDevice::TakeMessage(void* watch, const char* text) {
   if (std::string_view(text).find("validation: ") == std::string_view::npos) return;
   ++static_cast<Watch*>(watch)->faults;
-  std::fprintf(stderr, "%s\n", text);
+  PrintAside("%s\n", text);
 }
 
 adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adrt_error* error) {

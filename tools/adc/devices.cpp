@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "device.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "target/target.h"
 
@@ -39,7 +40,7 @@ std::vector<Found> OpenAll() {
       Found found;
       found.name = choice.Name();
       adrt_status status = found.device.Open(choice, 0, &error);
-      if (status != ADRT_OK && choice.index == 0) std::printf("%s: none: %s\n", kind.c_str(), error.text);
+      if (status != ADRT_OK && choice.index == 0) Print("%s: none: %s\n", kind.c_str(), error.text);
       if (status != ADRT_OK) break;
       all.push_back(std::move(found));
       if (kind == "cpu") break;
@@ -51,9 +52,9 @@ std::vector<Found> OpenAll() {
 void PrintDevice(const Found& found) {
   const adrt_device_report& report = found.device.report();
   std::string name = report.name[0] != 0 ? std::string(report.name) + ", " : "";
-  std::printf("%s: %s%s, %u %s, features: %s\n", found.name.c_str(), name.c_str(), report.arch,
-              report.worker_count, found.device.IsCpu() ? "workers" : "threads at once",
-              report.features[0] != 0 ? report.features : "none that bundles ask for");
+  Print("%s: %s%s, %u %s, features: %s\n", found.name.c_str(), name.c_str(), report.arch, report.worker_count,
+        found.device.IsCpu() ? "workers" : "threads at once",
+        report.features[0] != 0 ? report.features : "none that bundles ask for");
 }
 
 /// Empty where the device runs code for the target, as far as its name says, or why it does not.
@@ -114,14 +115,14 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
     adrt_status status =
         adrt_bundle_query_targets(bundle.get(), found.device.get(), reports.data(), count, &count, &error);
     if (status != ADRT_OK) return ReportFailure(found.name, status, error);
-    std::printf("\n%s on %s:\n", path.c_str(), found.name.c_str());
+    Print("\n%s on %s:\n", path.c_str(), found.name.c_str());
     for (const adrt_target_report& report : reports) {
       bool chosen = report.verdict == ADRT_TARGET_CHOSEN;
-      std::printf("  %-18s %s%s\n", report.name,
-                  chosen                                  ? "taken"
-                  : report.verdict == ADRT_TARGET_REFUSED ? "refused: "
-                                                          : "usable: ",
-                  chosen ? "" : report.reason);
+      Print("  %-18s %s%s\n", report.name,
+            chosen                                  ? "taken"
+            : report.verdict == ADRT_TARGET_REFUSED ? "refused: "
+                                                    : "usable: ",
+            chosen ? "" : report.reason);
     }
   }
   return kExitOk;
@@ -142,9 +143,9 @@ int Devices(const std::vector<std::string>& words, Session&) {
   std::vector<Found> all = OpenAll();
   for (const Found& found : all) PrintDevice(found);
   if (!files.empty()) return PrintBundle(files[0], all);
-  std::printf("\ntargets:\n");
+  Print("\ntargets:\n");
   for (const target::Target& target : target::AllTargets()) {
-    std::printf("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());
+    Print("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());
   }
   return kExitOk;
 }

@@ -1,129 +1,240 @@
-// `adc diff`: what differs between two bundles, by meaning first and by content where meaning is equal.
+// `adc diff`: what differs between two bundles, by meaning first, then by functions of the code.
 // Compression does not count: the bytes of zstd differ between its versions.
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "bundle_file.h"
+#include "bundle_facts.h"
+#include "code_statistics.h"
 #include "command_line.h"
 #include "commands.h"
+#include "compare_code.h"
+#include "json_output.h"
+#include "print.h"
 #include "support/exit_code.h"
+#include "support/nearest.h"
 
 namespace adc::tool {
 
 namespace {
 
-using artifact::KernelMeta;
+/// One thing that differs; an empty side is one that the bundle does not have.
+struct Difference {
+  FactGroup group;
+  std::string subject, first, second;
+  std::string text;  ///< unified difference of code
+};
 
-/// Facts of a bundle as sorted key and value, so that comparing is one merge.
-using Facts = std::map<std::string, std::string>;
+/// `interface,sizes`.
+std::string TakeGroups(std::string_view list, std::set<FactGroup>* groups) {
+  while (true) {
+    size_t comma = list.find(',');
+    std::string_view word = list.substr(0, comma);
+    auto found = std::find(std::begin(kFactGroups), std::end(kFactGroups), word);
+    if (found == std::end(kFactGroups)) {
+      std::vector<std::string_view> names(std::begin(kFactGroups), std::end(kFactGroups));
+      std::string_view near = NearestName(std::string(word), names);
+      return near.empty() ? "takes interface, tasks, sizes, targets, code, places, producer, other, "
+                            "separated by commas"
+                          : "did you mean '" + std::string(near) + "'?";
+    }
+    groups->insert(static_cast<FactGroup>(found - std::begin(kFactGroups)));
+    if (comma == std::string_view::npos) return {};
+    list = list.substr(comma + 1);
+  }
+}
 
-std::string Hex(uint64_t word) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(word));
+void CompareFacts(const Facts& left, const Facts& right, const std::set<FactGroup>& wanted,
+                  std::vector<Difference>* differences) {
+  std::set<std::string> titles;
+  for (const auto& [title, fact] : left) titles.insert(title);
+  for (const auto& [title, fact] : right) titles.insert(title);
+  bool rest = false, named = false;
+  for (const std::string& title : titles) {
+    auto first = left.find(title), second = right.find(title);
+    std::string a = first == left.end() ? "" : first->second.text;
+    std::string b = second == right.end() ? "" : second->second.text;
+    FactGroup group = first == left.end() ? second->second.group : first->second.group;
+    if (a == b) continue;
+    if (title == kRestOfMetadata) {
+      rest = true;
+      continue;
+    }
+    bool apart = group == FactGroup::Places || group == FactGroup::Producer;
+    named = named || !apart;
+    if (wanted.count(group) != 0) differences->push_back({group, title, a, b, {}});
+  }
+  // The whole says something only where no part of it does.
+  if (!rest || named || wanted.count(FactGroup::Other) == 0) return;
+  const std::string whole(kRestOfMetadata);
+  differences->push_back({FactGroup::Other, whole, left.at(whole).text, right.at(whole).text, {}});
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
 }
 
-/// Numbers in keys sort as numbers.
-std::string Number(size_t number) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04zu", number);
-  return text;
+void PrintText(const std::vector<Difference>& differences) {
+  for (const Difference& one : differences) {
+    if (one.group == FactGroup::Code && !one.first.empty() && one.first == one.second) {
+      Print("%s: differs on %s\n%s", one.subject.c_str(), one.first.c_str(), one.text.c_str());
+      continue;
+    }
+    Print("%s:\n", one.subject.c_str());
+    if (!one.first.empty()) Print("  - %s\n", one.first.c_str());
+    if (!one.second.empty()) Print("  + %s\n", one.second.c_str());
+  }
+  if (!differences.empty())
+    Print("%zu difference%s\n", differences.size(), differences.size() == 1 ? "" : "s");
 }
 
-void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Facts* facts) {
-  std::string head = "kernel @" + std::string(kernel.name.view());
-  (*facts)[head] = "interface " + Hex(kernel.interface_hash);
-  (*facts)[head + ", number of tasks"] = std::to_string(kernel.tasks.size());
-  for (const artifact::ParamMeta& param : kernel.params) {
-    for (size_t axis = 0; axis < param.extents.size(); ++axis) {
-      (*facts)[head + ", scratch %" + std::string(param.name.view()) + ", axis " + Number(axis)] =
-          FormulaText(kernel, param.extents[axis]);
+Json AsJson(const std::vector<Difference>& differences) {
+  Json list = Json::array();
+  for (const Difference& one : differences) {
+    Json entry;
+    entry["group"] = kFactGroups[static_cast<size_t>(one.group)];
+    entry["subject"] = one.subject;
+    if (one.group == FactGroup::Code && !one.first.empty() && one.first == one.second) {
+      entry["targets"] = one.first;
+    } else {
+      entry["first"] = one.first.empty() ? Json() : Json(one.first);
+      entry["second"] = one.second.empty() ? Json() : Json(one.second);
     }
+    if (!one.text.empty()) entry["text"] = one.text;
+    list.push_back(entry);
   }
-  for (size_t number = 0; number < kernel.tasks.size(); ++number) {
-    const artifact::TaskMeta& task = kernel.tasks[number];
-    std::string title = head + ", task " + Number(number);
-    std::string extents;
-    for (artifact::NodeId extent : task.extents) extents += "[" + FormulaText(kernel, extent) + "]";
-    (*facts)[title] = (task.extents.empty() ? "serial" : "parallel over " + extents) + ", class " +
-                      std::string(SizeClassText(task.size_class)) + ", " + std::string(task.place.view());
-    for (const artifact::EntryMeta& entry : task.entries) {
-      (*facts)[title + ", on " + std::string(metadata.targets[entry.target].name.view())] =
-          EntryText(kernel, task, entry);
-    }
-    // Plans are told apart by the width of their rows and by how many stacks have none, so that a target more
-    // or less changes no other's.
-    for (size_t plan = 0; plan < task.plans.size(); ++plan) {
-      std::string plan_title = title + ", " + std::to_string(task.plans[plan].lanes) + " lanes";
-      auto private_stacks = std::count_if(
-          task.plans[plan].stacks.begin(), task.plans[plan].stacks.end(),
-          [](const artifact::StackMeta& stack) { return stack.storage == artifact::Storage::kPrivate; });
-      if (private_stacks > 0) plan_title += ", " + std::to_string(private_stacks) + " private";
-      (*facts)[plan_title + ", number of stacks"] = std::to_string(task.plans[plan].stacks.size());
-      for (size_t index = 0; index < task.plans[plan].stacks.size(); ++index) {
-        const artifact::StackMeta& stack = task.plans[plan].stacks[index];
-        (*facts)[plan_title + ", stack " + Number(index)] =
-            ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) +
-            (stack.storage == artifact::Storage::kRow ? ", row" : ", private") +
-            (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") + ", group " +
-            std::to_string(stack.group) + ", " + std::string(stack.place.view());
-      }
-    }
-  }
+  return list;
 }
 
-Facts FactsOf(const BundleFile& file) {
-  Facts facts;
-  facts["producer"] = std::string(file.metadata.producer.view());
-  for (const artifact::TargetMeta& target : file.metadata.targets) {
-    std::string features;
-    for (const artifact::String& feature : target.features) features += " " + std::string(feature.view());
-    facts["target " + std::string(target.name.view())] = "features" + features;
+/// A pipe ends a cell.
+std::string Cell(const std::string& text) {
+  std::string cell;
+  for (char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell.empty() ? "none" : cell;
+}
+
+/// "12", or "12 to 15 (+25 %)".
+std::string Change(std::optional<uint64_t> before, std::optional<uint64_t> after) {
+  if (!before && !after) return "";
+  if (!before) return "none to " + Grouped(*after);
+  if (!after) return Grouped(*before) + " to none";
+  if (*before == *after) return Grouped(*before);
+  std::string text = Grouped(*before) + " to " + Grouped(*after);
+  if (*before == 0) return text;
+  double percent = 100 * (static_cast<double>(*after) / static_cast<double>(*before) - 1);
+  char share[32];
+  std::snprintf(share, sizeof share, " (%+.1f %%)", percent);
+  return text + share;
+}
+
+/// Tables for a pull request: figures before and after of every function that changed in one, then the rest.
+void PrintMarkdown(const std::vector<Difference>& differences, const Statistics& before,
+                   const Statistics& after) {
+  std::set<std::string> titles;
+  for (const auto& [title, figures] : before) titles.insert(title);
+  for (const auto& [title, figures] : after) titles.insert(title);
+  std::string rows;
+  const CodeFigures none;
+  for (const std::string& title : titles) {
+    auto first = before.find(title), second = after.find(title);
+    const CodeFigures& a = first == before.end() ? none : first->second;
+    const CodeFigures& b = second == after.end() ? none : second->second;
+    if (a == b) continue;
+    std::string row = a.row == b.row ? Cell(a.row) : Cell(a.row) + " to " + Cell(b.row);
+    rows += "| " + Cell(title) + " | " + row + " | " + Change(a.stacks, b.stacks) + " | " +
+            Change(a.instructions, b.instructions) + " | " + Change(a.registers, b.registers) + " | " +
+            Change(a.bytes, b.bytes) + " |\n";
   }
-  for (const artifact::LayoutMeta& layout : file.metadata.layouts) {
-    facts["layout @" + std::string(layout.name.view())] = std::to_string(layout.size) + " bytes";
+  if (differences.empty() && rows.empty()) {
+    Print("No difference.\n");
+    return;
   }
-  for (const KernelMeta& kernel : file.metadata.kernels) AddKernel(file.metadata, kernel, &facts);
-  for (const artifact::Section& section : file.index.sections) {
-    facts["section " + SectionTitle(file, section)] =
-        Grouped(section.raw_size) + " bytes, content " + Hex(section.raw_hash);
+  if (!rows.empty()) {
+    Print(
+        "| function | row of the heap | stacks | instructions | registers | bytes of code |\n"
+        "|---|---|---|---|---|---|\n%s\n",
+        rows.c_str());
   }
-  return facts;
+  if (differences.empty()) return;
+  Print("| what | before | after |\n|---|---|---|\n");
+  for (const Difference& one : differences) {
+    bool code = one.group == FactGroup::Code && !one.first.empty() && one.first == one.second;
+    Print("| %s | %s | %s |\n", Cell(one.subject).c_str(), code ? "code" : Cell(one.first).c_str(),
+          code ? Cell("other code on " + one.first).c_str() : Cell(one.second).c_str());
+  }
 }
 
 }  // namespace
 
 int Diff(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
+  std::set<FactGroup> only, ignored;
+  bool text = false, json = false, markdown = false;
   CommandLine line(
-      "adc diff first.adcb second.adcb",
-      "Says what differs between two bundles: targets, kernels, tasks, stacks, then the content of\n"
-      "sections, uncompressed. Exit code 7 if they differ, 0 if not.");
+      "adc diff [options] first.adcb second.adcb",
+      "Says what differs between two bundles: interface, tasks, sizes, targets, and the functions whose\n"
+      "code differs. Places in the source are compared where --only asks for them. Exit code 7 if the\n"
+      "bundles differ, 0 if not.");
+  line.Flag("--text", "show how code differs, disassembled", &text);
+  line.Flag("--json", "print a list of differences: group, subject, first, second", &json);
+  line.Flag("--markdown",
+            "print tables for a pull request: heap, stacks, instructions, registers, bytes before and after",
+            &markdown);
+  line.Value("--only", "GROUPS",
+             "compare these alone, separated by commas: interface, tasks, sizes, targets, code, places, "
+             "producer, other",
+             [&](std::string_view list) { return TakeGroups(list, &only); });
+  line.Value("--ignore", "GROUPS", "leave these out",
+             [&](std::string_view list) { return TakeGroups(list, &ignored); });
   line.Example("adc diff golden.adcb relax.adcb", "nothing and exit code 0 where they hold the same");
+  line.Example("adc diff --only=interface,sizes --ignore=producer golden.adcb relax.adcb",
+               "what callers have to know of");
+  line.Example("adc diff --text golden.adcb relax.adcb", "which instructions changed");
   line.Positional("bundle", 2, 2, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  if (json && markdown) {
+    PrintError("--json and --markdown", "give one of them");
+    return kExitUsage;
+  }
+  std::set<FactGroup> wanted = only;
+  for (size_t group = 0; only.empty() && group < std::size(kFactGroups); ++group) {
+    if (static_cast<FactGroup>(group) != FactGroup::Places) wanted.insert(static_cast<FactGroup>(group));
+  }
+  for (FactGroup group : ignored) wanted.erase(group);
+
   BundleFile first, second;
+  Facts left, right;
   if (int code = ReadBundleFile(files[0], &first); code != kExitOk) return code;
   if (int code = ReadBundleFile(files[1], &second); code != kExitOk) return code;
-  Facts left = FactsOf(first), right = FactsOf(second);
-  std::set<std::string> keys;
-  for (const auto& [key, value] : left) keys.insert(key);
-  for (const auto& [key, value] : right) keys.insert(key);
-  uint32_t differences = 0;
-  for (const std::string& key : keys) {
-    auto in_left = left.find(key), in_right = right.find(key);
-    if (in_left != left.end() && in_right != right.end() && in_left->second == in_right->second) continue;
-    ++differences;
-    std::printf("%s:\n", key.c_str());
-    if (in_left != left.end()) std::printf("  - %s\n", in_left->second.c_str());
-    if (in_right != right.end()) std::printf("  + %s\n", in_right->second.c_str());
+  if (int code = FactsOf(first, &left); code != kExitOk) return code;
+  if (int code = FactsOf(second, &right); code != kExitOk) return code;
+  std::vector<Difference> differences;
+  CompareFacts(left, right, wanted, &differences);
+  if (wanted.count(FactGroup::Code) != 0) {
+    std::vector<CodeDifference> code;
+    if (int result = CompareCode(first, second, text, &code); result != kExitOk) return result;
+    for (CodeDifference& one : code) {
+      std::string targets = Joined(one.targets);
+      bool whole = one.targets.empty();
+      differences.push_back({FactGroup::Code, std::move(one.subject), whole ? one.first : targets,
+                             whole ? one.second : targets, std::move(one.text)});
+    }
   }
-  if (differences == 0) return kExitOk;
-  std::printf("%u differences\n", differences);
-  return kExitDiffers;
+  if (json) {
+    PrintJson(AsJson(differences));
+  } else if (markdown) {
+    Statistics before, after;
+    if (int code = StatisticsOf(first, &before); code != kExitOk) return code;
+    if (int code = StatisticsOf(second, &after); code != kExitOk) return code;
+    PrintMarkdown(differences, before, after);
+  } else {
+    PrintText(differences);
+  }
+  return differences.empty() ? kExitOk : kExitDiffers;
 }
 
 }  // namespace adc::tool

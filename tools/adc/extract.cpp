@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/header.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/output_places.h"
@@ -61,7 +62,7 @@ int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uin
     PrintError(written.Failure().text, written.Failure().help);
     return kExitFailed;
   }
-  std::printf("%s: %zu bytes\n", path.c_str(), bytes.size());
+  Print("%s: %zu bytes\n", path.c_str(), bytes.size());
   return kExitOk;
 }
 

@@ -9,8 +9,10 @@
 #include "driver/report.h"
 #include "parse/format.h"
 #include "parse/parser.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
+#include "support/input_kind.h"
 
 namespace adc::tool {
 
@@ -25,6 +27,19 @@ struct Formatted {
 bool FormatOne(const std::string& path, Formatted* formatted) {
   diag::SourceManager sources;
   diag::Diagnostics diagnostics;
+  driver::CompileOptions options;
+  InputKind kind = InputKindOf(path);
+  if (kind == InputKind::Cpp || IsShader(kind)) {
+    diagnostics
+        .Error(diag::E0701, {},
+               "'" + path + "' is " + (kind == InputKind::Cpp ? "C++" : "a shader") +
+                   ": adc fmt formats the text of the IR")
+        .AddHelp(kind == InputKind::Cpp
+                     ? "use clang-format; 'adc --emit=ir " + path + "' prints its kernels in the IR"
+                     : "'adc --emit=ir " + path + "' prints it in the IR");
+    driver::ReportDiagnostics(diagnostics, sources, options);
+    return false;
+  }
   FileResult<std::string> text = ReadWholeText(path, parse::kTextLimit);
   if (!text) {
     const diag::Diagnostic failure = driver::CannotRead(text.Failure());
@@ -37,7 +52,6 @@ bool FormatOne(const std::string& path, Formatted* formatted) {
     uint32_t base = sources.AddFile(path == "-" ? "<stdin>" : path, std::move(*text));
     parse::FormatText(*sources.FileOf({base, base + 1}), diagnostics, &formatted->after);
   }
-  driver::CompileOptions options;
   return !driver::ReportDiagnostics(diagnostics, sources, options);
 }
 
@@ -65,9 +79,9 @@ int Format(const std::vector<std::string>& words, Session&) {
     bool changed = file.before != file.after;
     changes = changes || changed;
     if (check) {
-      if (changed) std::printf("%s\n", file.path.c_str());
+      if (changed) Print("%s\n", file.path.c_str());
     } else if (file.path == "-") {
-      std::fwrite(file.after.data(), 1, file.after.size(), stdout);
+      PrintRaw(file.after);
     } else if (changed) {
       FileStatus written = WriteWhole(file.path, file.after);
       if (written) continue;

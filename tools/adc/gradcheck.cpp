@@ -14,6 +14,7 @@
 #include "interpret.h"
 #include "json_output.h"
 #include "point_checker.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/input_kind.h"
 #include "trust.h"
@@ -124,36 +125,35 @@ struct Outcome {
 };
 
 void PrintRows(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows, const Outcome& outcome) {
-  std::printf("gradient of @%s\n%-20s %-22s %14s %14s %14s %9s %9s\n", kernel.report.name, "parameter",
-              "type", "reverse", "forward", "central", "fwd err", "cd err");
+  Print("gradient of @%s\n%-20s %-22s %14s %14s %14s %9s %9s\n", kernel.report.name, "parameter", "type",
+        "reverse", "forward", "central", "fwd err", "cd err");
   for (const auto& [param, row] : rows) {
     char forward[32] = "-";  // where nothing was compared
     if (row.forward_error >= 0) std::snprintf(forward, sizeof forward, "%.7g", row.forward);
-    std::printf("%-20s %-22s %14.7g %14s %14.7g %9s %9s  %s\n", param->name.c_str(),
-                param->TypeText(bundle).c_str(), row.reverse, forward, row.central,
-                ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
-                VerdictText(row).c_str());
+    Print("%-20s %-22s %14.7g %14s %14.7g %9s %9s  %s\n", param->name.c_str(),
+          param->TypeText(bundle).c_str(), row.reverse, forward, row.central,
+          ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
+          VerdictText(row).c_str());
   }
-  std::printf("worst: forward %s, central %s\n%zu parameters, %u differ",
-              ErrorText(outcome.worst_forward).c_str(), ErrorText(outcome.worst_central).c_str(), rows.size(),
-              outcome.differ);
-  if (outcome.by_forward > 0) std::printf(", %u ok by forward mode alone", outcome.by_forward);
-  if (outcome.unknown > 0) std::printf(", %u not known", outcome.unknown);
-  std::printf("\n");
+  Print("worst: forward %s, central %s\n%zu parameters, %u differ", ErrorText(outcome.worst_forward).c_str(),
+        ErrorText(outcome.worst_central).c_str(), rows.size(), outcome.differ);
+  if (outcome.by_forward > 0) Print(", %u ok by forward mode alone", outcome.by_forward);
+  if (outcome.unknown > 0) Print(", %u not known", outcome.unknown);
+  Print("\n");
 }
 
 void PrintPoints(const PointsOutcome& points) {
   if (points.points == 0) return;
-  std::printf("%u further points, %zu differ from the interpreter's derivatives", points.points,
-              points.differences.size());
-  if (points.near_kink > 0) std::printf(", %u ok near a kink, or in rounding", points.near_kink);
-  if (points.cut_short) std::printf(" (the interpreter takes long: --points=N for more)");
-  std::printf("\n");
+  Print("%u further points, %zu differ from the interpreter's derivatives", points.points,
+        points.differences.size());
+  if (points.near_kink > 0) Print(", %u ok near a kink, or in rounding", points.near_kink);
+  if (points.cut_short) Print(" (the interpreter takes long: --points=N for more)");
+  Print("\n");
   for (const PointDifference& difference : points.differences) {
     std::string by = difference.workers == 0 ? "" : ", " + std::to_string(difference.workers) + " workers";
-    std::printf("  %s%s: %s DIFFERS at element %llu: reverse %.7g, interpreter %.7g\n",
-                difference.point.c_str(), by.c_str(), difference.parameter.c_str(),
-                static_cast<unsigned long long>(difference.element), difference.reverse, difference.dual);
+    Print("  %s%s: %s DIFFERS at element %llu: reverse %.7g, interpreter %.7g\n", difference.point.c_str(),
+          by.c_str(), difference.parameter.c_str(), static_cast<unsigned long long>(difference.element),
+          difference.reverse, difference.dual);
   }
 }
 
@@ -497,7 +497,7 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   int worst = kExitOk;
   for (const std::string& mode : modes) {
     open.float_mode = mode;
-    if (!request.json) std::printf("--fp=%s: ", mode.c_str());
+    if (!request.json) Print("--fp=%s: ", mode.c_str());
     int code = CheckOnce(request, session);
     if (code != kExitOk && code != kExitFailed) return code;
     worst = std::max(worst, code);

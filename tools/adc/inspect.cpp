@@ -8,6 +8,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "keys/keys.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/nearest.h"
 #include "trust.h"
@@ -87,35 +88,34 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
       head += (axis == 0 ? "" : " x ") + FormulaText(kernel, task.extents[axis]);
     }
   }
-  std::printf("%s, %s, class %s\n", head.c_str(), std::string(task.place.view()).c_str(),
-              std::string(SizeClassText(task.size_class)).c_str());
+  Print("%s, %s, class %s\n", head.c_str(), Printable(task.place.view()).c_str(),
+        std::string(SizeClassText(task.size_class)).c_str());
   for (size_t index = 0; index < task.plans.size(); ++index) {
     const artifact::AdstackPlanMeta& plan = task.plans[index];
     // Plans differ in how rows lie, and in nothing else that is printed.
     if (index > 0 && SameStacks(plan, task.plans[0])) continue;
-    if (index > 0) std::printf("      for %u lanes:\n", plan.lanes);
+    if (index > 0) Print("      for %u lanes:\n", plan.lanes);
     formulas::Formulas formulas = CapacityFormulas(kernel, plan);
-    for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
+    for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
-      if (stack.group < plan.groups.size()) gate = std::string(plan.groups[stack.group].gate.view());
-      std::printf("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
-                  stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity).c_str(),
-                  stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
-                  stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",
-                  gate.empty() ? "" : ", behind the gate at ", gate.c_str(),
-                  std::string(stack.place.view()).c_str());
+      if (stack.group < plan.groups.size()) gate = Printable(plan.groups[stack.group].gate.view());
+      Print("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
+            stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity).c_str(),
+            stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
+            stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",
+            gate.empty() ? "" : ", behind the gate at ", gate.c_str(), Printable(stack.place.view()).c_str());
     }
   }
   for (const artifact::EntryMeta& entry : task.entries) {
-    std::printf("      %s: %s\n", std::string(metadata.targets[entry.target].name.view()).c_str(),
-                EntryText(kernel, task, entry).c_str());
+    Print("      %s: %s\n", std::string(metadata.targets[entry.target].name.view()).c_str(),
+          EntryText(kernel, task, entry).c_str());
   }
 }
 
 /// What a target's code needs, and how much there is of it.
 void PrintTargets(const BundleFile& file) {
-  std::printf("\ntargets:\n");
+  Print("\ntargets:\n");
   for (uint32_t target = 0; target < file.metadata.targets.size(); ++target) {
     const artifact::TargetMeta& meta = file.metadata.targets[target];
     uint64_t raw = 0, stored = 0;
@@ -126,9 +126,8 @@ void PrintTargets(const BundleFile& file) {
     }
     std::string features;
     for (const artifact::String& feature : meta.features) features += " " + std::string(feature.view());
-    std::printf("  %-18s %s bytes of code, %s stored, needs%s\n", std::string(meta.name.view()).c_str(),
-                Grouped(raw).c_str(), Grouped(stored).c_str(),
-                features.empty() ? " no feature" : features.c_str());
+    Print("  %-18s %s bytes of code, %s stored, needs%s\n", std::string(meta.name.view()).c_str(),
+          Grouped(raw).c_str(), Grouped(stored).c_str(), features.empty() ? " no feature" : features.c_str());
   }
 }
 
@@ -146,47 +145,45 @@ void PrintSignatures(const BundleFile& file, const std::vector<artifact::Signatu
       bool good = check != nullptr && check(nullptr, row.key, row.bytes, message, sizeof message) != 0;
       verdict = good ? "good" : "BAD: this key has not signed this content";
     }
-    std::printf("signed by %s: %s\n", keys::Hex(row.key).c_str(), verdict);
+    Print("signed by %s: %s\n", keys::Hex(row.key).c_str(), verdict);
   }
 }
 
 void PrintBundle(const std::string& path, const BundleFile& file,
                  const std::vector<artifact::Signature>& signatures, const std::vector<uint8_t>& known) {
   const Metadata& metadata = file.metadata;
-  std::printf("%s: %s bytes, format %u.%u, made by %s\ncontent ", path.c_str(),
-              Grouped(file.bytes.size()).c_str(), file.index.major, file.index.minor,
-              std::string(metadata.producer.view()).c_str());
-  for (uint8_t byte : file.index.content_id) std::printf("%02x", byte);
-  std::printf("\n");
+  Print("%s: %s bytes, format %u.%u, made by %s\ncontent ", path.c_str(), Grouped(file.bytes.size()).c_str(),
+        file.index.major, file.index.minor, std::string(metadata.producer.view()).c_str());
+  for (uint8_t byte : file.index.content_id) Print("%02x", byte);
+  Print("\n");
   PrintSignatures(file, signatures, known);
-  std::printf("\nsections:\n");
+  Print("\nsections:\n");
   for (const artifact::Section& section : file.index.sections) {
-    std::printf(
-        "  %-24s %12s bytes%s\n", SectionTitle(file, section).c_str(), Grouped(section.raw_size).c_str(),
-        section.flags & artifact::kSectionZstd ? (", " + Grouped(section.stored_size) + " stored").c_str()
-                                               : "");
+    Print("  %-24s %12s bytes%s\n", SectionTitle(file, section).c_str(), Grouped(section.raw_size).c_str(),
+          section.flags & artifact::kSectionZstd ? (", " + Grouped(section.stored_size) + " stored").c_str()
+                                                 : "");
   }
   PrintTargets(file);
-  if (!metadata.layouts.empty()) std::printf("\nlayouts:\n");
+  if (!metadata.layouts.empty()) Print("\nlayouts:\n");
   for (const artifact::LayoutMeta& layout : metadata.layouts) {
-    std::printf("  @%s: %s bytes\n", std::string(layout.name.view()).c_str(),
-                Grouped(static_cast<uint64_t>(layout.size)).c_str());
+    Print("  @%s: %s bytes\n", std::string(layout.name.view()).c_str(),
+          Grouped(static_cast<uint64_t>(layout.size)).c_str());
     for (const artifact::FieldMeta& field : layout.fields) {
-      std::printf("    %s: %s%s at byte %lld\n", std::string(field.name.view()).c_str(),
-                  Element(field.type, field.rows, field.columns).c_str(), field.diff ? " diff" : "",
-                  static_cast<long long>(field.offset));
+      Print("    %s: %s%s at byte %lld\n", std::string(field.name.view()).c_str(),
+            Element(field.type, field.rows, field.columns).c_str(), field.diff ? " diff" : "",
+            static_cast<long long>(field.offset));
     }
   }
-  std::printf("\nkernels:\n");
+  Print("\nkernels:\n");
   for (const KernelMeta& kernel : metadata.kernels) {
     std::string origin;
     if (kernel.role == artifact::KernelRole::kGrad)
       origin = ", gradient of @" + std::string(kernel.of.view());
     if (kernel.role == artifact::KernelRole::kJvp) origin = ", tangent of @" + std::string(kernel.of.view());
-    std::printf("  @%s%s, interface 0x%016llx\n", std::string(kernel.name.view()).c_str(), origin.c_str(),
-                static_cast<unsigned long long>(kernel.interface_hash));
+    Print("  @%s%s, interface 0x%016llx\n", std::string(kernel.name.view()).c_str(), origin.c_str(),
+          static_cast<unsigned long long>(kernel.interface_hash));
     for (const ParamMeta& param : kernel.params)
-      std::printf("    %s\n", ParamLine(metadata, kernel, param).c_str());
+      Print("    %s\n", ParamLine(metadata, kernel, param).c_str());
     for (uint32_t task = 0; task < kernel.tasks.size(); ++task) {
       PrintTask(metadata, kernel, task, kernel.tasks[task]);
     }
@@ -227,9 +224,8 @@ int PrintCode(const BundleFile& file, const std::string& name, const std::string
           PrintError(SectionTitle(file, section) + ": " + text.Failure().text);
           return kExitBadBundle;
         }
-        std::printf("// %s, %s, task at %s\n%s\n", SectionTitle(file, section).c_str(),
-                    std::string(entry.symbol.view()).c_str(), std::string(task.place.view()).c_str(),
-                    text->c_str());
+        Print("// %s, %s, task at %s\n%s\n", SectionTitle(file, section).c_str(),
+              std::string(entry.symbol.view()).c_str(), Printable(task.place.view()).c_str(), text->c_str());
       }
     }
   }
@@ -264,6 +260,10 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   if (int code = ReadBundleFile(files[0], &file); code != kExitOk) return code;
   if (!disassemble.empty()) return PrintCode(file, disassemble, target);
   if (!json) {
+    artifact::Steps steps(kFormulaSteps);
+    for (const KernelMeta& kernel : file.metadata.kernels) {
+      if (!SpendFormulas(kernel, 1, &steps)) return kExitBadBundle;
+    }
     std::vector<artifact::Signature> signatures;
     if (int code = ReadSignatureRows(file, &signatures); code != kExitOk) return code;
     PrintBundle(files[0], file, signatures, known);
@@ -271,8 +271,10 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   }
   std::vector<uint8_t> bytes;
   if (int code = ReadSectionBytes(file, 0, &bytes); code != kExitOk) return code;
-  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-  if (bytes.empty() || bytes.back() != '\n') std::fputc('\n', stdout);
+  // What is hidden becomes \uXXXX, which means the same in JSON.
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  PrintLines(text);
+  if (!text.ends_with('\n')) PrintLines("\n");
   return kExitOk;
 }
 

@@ -19,6 +19,7 @@
 #include "interp/interpreter.h"
 #include "ir/number.h"
 #include "parse/parser.h"
+#include "print.h"
 #include "target/target.h"
 #include "verify/verify.h"
 
@@ -50,7 +51,7 @@ bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed*
 bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.quiet_warnings = true;
   driver::Product product;
@@ -68,7 +69,7 @@ bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* p
 bool CompileDeterministic(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.deterministic = true;
   compile.quiet_warnings = true;
@@ -205,7 +206,7 @@ int ReportEnd(const interp::RunResult& result, const Kernel& kernel, const diag:
 
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
-  compile.derive.tangent = options.derive_tangents;
+  ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.deterministic = options.deterministic;
   compile.targets = {target::HostTarget()};
@@ -267,7 +268,7 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   if (how.step_budget != 0) run.step_budget = how.step_budget;
   interp::RunResult result = interp::Run(module, *function, arguments, run);
   if (how.quiet && (!result.Ok() || result.status.code != 0)) return kExitRunTime;
-  if (!how.quiet) std::fputs(result.printed.c_str(), stdout);
+  if (!how.quiet) PrintLines(result.printed);
   if (int code = ReportEnd(result, kernel, parsed.sources); code != kExitOk) return code;
   TakeBack(module, *function, arguments, values);
   return kExitOk;

@@ -3,6 +3,7 @@
 #include "command_line.h"
 #include "support/crash.h"
 #include "support/exit_code.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
@@ -126,7 +127,7 @@ void DescribeRows(const adrt_launch_plan* plan, LaunchReport* report) {
     for (uint32_t n = 0; adrt_plan_group(plan, task, n, &group, nullptr) == ADRT_OK; ++n) {
       if (!group.counted) continue;
       report->rows.push_back("task " + std::to_string(task) + ": " + std::to_string(group.iterations) +
-                             " iterations pass the gate at " + group.gate + ", " +
+                             " iterations pass the gate at " + Printable(group.gate) + ", " +
                              std::to_string(group.rows) + " rows of " + std::to_string(group.row_bytes) +
                              " bytes, " + std::to_string(own.threads) + " threads");
     }

@@ -44,6 +44,45 @@ std::vector<adrt_arg> SizeArguments(const Kernel& kernel, std::map<std::string, 
   return arguments;
 }
 
+/// Calls `take` with every expression that the sizes of a kernel's launch follow from.
+template <typename Take>
+void ForEachSize(const artifact::KernelMeta& kernel, const Take& take) {
+  for (const artifact::ParamMeta& param : kernel.params) {
+    for (artifact::NodeId extent : param.extents) take(extent);
+  }
+  for (const artifact::TaskMeta& task : kernel.tasks) {
+    for (artifact::NodeId extent : task.extents) take(extent);
+    for (const artifact::AdstackPlanMeta& plan : task.plans) {
+      for (const artifact::StackMeta& stack : plan.stacks) take(stack.capacity);
+    }
+  }
+}
+
+/// Options that sizes depend on and that were not given: "--shape x=N,M", "--arg n=VALUE".
+std::vector<std::string> Missing(const Kernel& kernel, const artifact::KernelMeta& meta,
+                                 const std::map<std::string, ArgValue>& values,
+                                 const std::map<std::string, std::vector<int64_t>>& shapes) {
+  constexpr const char* kAxes = "N,M,K,L,I,J,P,Q";
+  std::vector<std::string> missing;
+  for (uint32_t number = 0; number < kernel.params.size(); ++number) {
+    const Param& param = kernel.params[number];
+    if (!param.IsGiven() || values.count(param.name) != 0) continue;
+    bool companion = param.report.primal < kernel.params.size();
+    bool shaped = shapes.count(param.name) != 0 ||
+                  (companion && shapes.count(kernel.params[param.report.primal].name) != 0);
+    if (shaped || (param.IsBuffer() && param.report.rank == 0)) continue;
+    bool read = false;
+    ForEachSize(meta, [&](artifact::NodeId size) {
+      read = read || (size != artifact::kNoNode && meta.exprs.DependsOn(size, number));
+    });
+    if (!read || param.IsLayout()) continue;
+    missing.push_back(param.IsScalar() ? "--arg " + param.name + "=VALUE"
+                                       : "--shape " + param.name + "=" +
+                                             std::string(kAxes, std::max(1u, 2 * param.report.rank) - 1));
+  }
+  return missing;
+}
+
 /// "0.008" or "grid.ir:194:5=0.008". What is wrong, or empty.
 std::string TakePass(std::string_view text, std::vector<PassShare>* shares) {
   size_t equals = text.rfind('=');
@@ -79,7 +118,8 @@ std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
     adrt_bundle_section_data(bundle, index, json.data(), json.size(), &size, nullptr);
     artifact::Metadata metadata;
     artifact::Error error;
-    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), nullptr, &metadata, &error))
+    const artifact::Allocator* own_memory = nullptr;
+    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), own_memory, &metadata, &error))
       return metadata;
     PrintError("the metadata cannot be read: " + std::string(error.message()));
   }
@@ -171,7 +211,30 @@ adrt_status LaunchSizes::TakeContents(adrt_error* error) {
   return adrt_plan_resolve(plan_.get(), readback.data(), readback.size(), error);
 }
 
-int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes) {
+bool LaunchSizes::Spend(artifact::Steps* steps) {
+  auto report = Sized<adrt_plan_report>();
+  adrt_plan_info(plan_.get(), &report, nullptr);
+  return steps->Spend(report.steps);
+}
+
+adrt_status LaunchSizes::Assume(uint32_t task, uint32_t number, std::vector<bool>* used_passes,
+                                artifact::Steps* steps, adrt_error* error) {
+  adrt_status status = ADRT_OK;
+  uint64_t all = Task(task).iterations;
+  adrt_group_report group = Group(task, number);
+  for (size_t pass = 0; pass < request_.passes.size() && status == ADRT_OK; ++pass) {
+    const PassShare& share = request_.passes[pass];
+    bool meant = group.gate[0] != 0 && (share.gate.empty() || EndsWithPlace(group.gate, share.gate));
+    if (!meant) continue;
+    (*used_passes)[pass] = true;
+    double iterations = std::ceil(static_cast<double>(all) * share.share);
+    status = adrt_plan_assume(plan_.get(), task, number, static_cast<uint64_t>(iterations), error);
+    if (status == ADRT_OK && !Spend(steps)) return ADRT_ERROR_OVER_LIMIT;
+  }
+  return status;
+}
+
+int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes, artifact::Steps* steps) {
   target_index_ = target;
   auto desc = Sized<adrt_plan_desc>();
   std::vector<adrt_arg> arguments = arguments_;
@@ -185,23 +248,28 @@ int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes) {
   desc.workers = static_cast<uint32_t>(request_.workers);
   if (desc.workers == 0) desc.workers = IsCpu() ? 1 : kDeviceThreads;
   desc.heap_budget = request_.budget;
+  desc.size_budget = std::max<uint64_t>(steps->left(), 1);  // 0 would be the default
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_plan(kernel_.handle, &desc, plan_.Out(), &error);
-  if (status == ADRT_OK && HasContents()) status = TakeContents(&error);
+  if (status == ADRT_OK && !Spend(steps)) status = ADRT_ERROR_OVER_LIMIT;
+  if (status == ADRT_OK && HasContents()) {
+    status = TakeContents(&error);
+    if (status == ADRT_OK && !Spend(steps)) status = ADRT_ERROR_OVER_LIMIT;
+  }
   if (status == ADRT_OK) adrt_plan_info(plan_.get(), &total_, nullptr);
   for (uint32_t task = 0; status == ADRT_OK && task < total_.task_count; ++task) {
-    adrt_task_report report = Task(task);
-    for (uint32_t number = 0; status == ADRT_OK && number < report.group_count; ++number) {
-      adrt_group_report group = Group(task, number);
-      for (size_t pass = 0; pass < request_.passes.size(); ++pass) {
-        const PassShare& share = request_.passes[pass];
-        bool meant = group.gate[0] != 0 && (share.gate.empty() || EndsWithPlace(group.gate, share.gate));
-        if (!meant) continue;
-        (*used_passes)[pass] = true;
-        double iterations = std::ceil(static_cast<double>(report.iterations) * share.share);
-        status = adrt_plan_assume(plan_.get(), task, number, static_cast<uint64_t>(iterations), &error);
-      }
-    }
+    uint32_t groups = Task(task).group_count;
+    for (uint32_t number = 0; status == ADRT_OK && number < groups; ++number)
+      status = Assume(task, number, used_passes, steps, &error);
+  }
+  // Where this kernel alone is over all that a command has, the loader says so.
+  bool is_shared = steps->exceeded() || desc.size_budget < steps->limit();
+  if (status == ADRT_ERROR_OVER_LIMIT && is_shared) {
+    PrintError("kernel '" + std::string(kernel_.report.name) +
+                   "': with it the sizes of this bundle take more than " + std::to_string(steps->limit()) +
+                   " steps to compute, which is what one command may take",
+               "--kernel=NAME computes those of one kernel");
+    return kExitBadBundle;
   }
   if (status != ADRT_OK)
     return ReportFailure("kernel '" + std::string(kernel_.report.name) + "'", status, error);
@@ -249,13 +317,16 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
     Arguments& arguments = arguments_.emplace_back();
     std::map<std::string, std::vector<int64_t>> shapes;
     if (!ParseArguments(bundle.get(), kernel, own, &arguments.values, &shapes)) return kExitUsage;
-    arguments.list = SizeArguments(kernel, arguments.values, shapes);
     const artifact::KernelMeta& meta = metadata_->kernels[kernel.report.index];
+    arguments.missing = Missing(kernel, meta, arguments.values, shapes);
+    arguments.list = SizeArguments(kernel, arguments.values, shapes);
+    if (!SpendFormulas(meta, std::max(report.target_count, 1u), &formula_steps_)) return kExitBadBundle;
     for (uint32_t target = 0; target < report.target_count; ++target) {
       auto info = Sized<adrt_target_info>();
       adrt_bundle_target(bundle.get(), target, &info, nullptr);
-      LaunchSizes& sizes = launches_.emplace_back(kernel, meta, arguments.list, info, request);
-      if (int code = sizes.Plan(target, &used_passes); code != kExitOk) return code;
+      LaunchSizes& sizes =
+          launches_.emplace_back(kernel, meta, arguments.list, arguments.missing, info, request);
+      if (int code = sizes.Plan(target, &used_passes, &steps_); code != kExitOk) return code;
     }
   }
   for (size_t pass = 0; pass < used_passes.size(); ++pass) {

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "artifact/budget.h"
 #include "artifact/metadata.h"
+#include "bundle_file.h"
 #include "command_line.h"
 #include "loader.h"
 #include "values.h"
@@ -39,18 +41,27 @@ struct SizeRequest {
 /// A launch of one kernel on one target.
 class LaunchSizes {
  public:
-  /// Everything but `target` stays where it is as long as this lives.
+  /// Everything but `target` stays where it is as long as this lives. `missing`: options that the sizes
+  /// depend on and nobody gave.
   LaunchSizes(const Kernel& kernel, const artifact::KernelMeta& meta, const std::vector<adrt_arg>& arguments,
-              const adrt_target_info& target, const SizeRequest& request)
-      : kernel_(kernel), meta_(meta), arguments_(arguments), target_(target), request_(request) {}
+              const std::vector<std::string>& missing, const adrt_target_info& target,
+              const SizeRequest& request)
+      : kernel_(kernel),
+        meta_(meta),
+        arguments_(arguments),
+        missing_(missing),
+        target_(target),
+        request_(request) {}
 
-  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. An exit
-  /// code.
-  int Plan(uint32_t target, std::vector<bool>* used_passes);
+  /// Makes the plan that is reported; says in `used_passes` which of the request's shares had a gate. Takes
+  /// its steps from the command's. An exit code.
+  int Plan(uint32_t target, std::vector<bool>* used_passes, artifact::Steps* steps);
 
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
   const adrt_target_info& target() const { return target_; }
+  /// Options that the sizes depend on and nobody gave, "--shape x=N": the report counts their values as 0.
+  const std::vector<std::string>& missing() const { return missing_; }
   const adrt_plan_report& total() const { return total_; }
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
   adrt_task_report Task(uint32_t task) const;
@@ -64,10 +75,15 @@ class LaunchSizes {
   bool HasContents() const;
   /// Settles what they decide.
   adrt_status TakeContents(adrt_error* error);
+  /// Takes the steps of the plan's last call. False where the command has none left.
+  bool Spend(artifact::Steps* steps);
+  adrt_status Assume(uint32_t task, uint32_t group, std::vector<bool>* used_passes, artifact::Steps* steps,
+                     adrt_error* error);
 
   const Kernel& kernel_;
   const artifact::KernelMeta& meta_;
   const std::vector<adrt_arg>& arguments_;
+  const std::vector<std::string>& missing_;
   adrt_target_info target_;
   const SizeRequest& request_;
   uint32_t target_index_ = 0;
@@ -87,7 +103,11 @@ class AllSizes {
   struct Arguments {
     std::map<std::string, ArgValue> values;
     std::vector<adrt_arg> list;
+    std::vector<std::string> missing;
   };
+  /// Of all plans together: a bundle with many kernels takes no longer than one with a large one.
+  artifact::Steps steps_{artifact::kPlanSteps};
+  artifact::Steps formula_steps_{kFormulaSteps};
   std::optional<artifact::Metadata> metadata_;
   std::vector<Kernel> kernels_;
   std::deque<Arguments> arguments_;

@@ -1,5 +1,7 @@
 #include "loader.h"
 
+#include <algorithm>
+
 #include "bundle_file.h"
 #include "command_line.h"
 #include "compile_source.h"
@@ -7,6 +9,7 @@
 #include "support/exit_code.h"
 #include "support/input_kind.h"
 #include "support/nearest.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
@@ -14,7 +17,7 @@ int ReportFailure(const std::string& what, adrt_status status, const adrt_error&
   std::string_view kind = adrt_status_text(status), details = error.text;
   std::string text = what + ": ";
   if (!details.starts_with(kind)) text += std::string(kind) + (details.empty() ? "" : ": ");
-  text += details;
+  text += Printable(details);
   bool names_cap = details.find("adrt_plan_with_cap") != std::string_view::npos;
   PrintError(text, names_cap ? "adrt_plan_with_cap is --adstack-cap=BYTES here" : "");
   if (status == ADRT_ERROR_UNSUPPORTED || status == ADRT_ERROR_NO_TARGET ||
@@ -83,7 +86,7 @@ int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<
   if (options.compile_ir && IsSourceFile(path)) return CompileSource(path, options, bytes);
   FileResult<std::string> file = ReadBundleBytes(path);
   if (!file) {
-    PrintError(file.Failure().text);
+    PrintError(file.Failure().text, file.Failure().help);
     return kExitFailed;
   }
   bytes->assign(file->begin(), file->end());
@@ -134,14 +137,17 @@ bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& tru
   return false;
 }
 
-int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel) {
+int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel, bool derives) {
   std::vector<Kernel> kernels = AllKernels(bundle);
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   const Kernel* found = nullptr;
   uint32_t primals = 0;
   for (const Kernel& candidate : kernels) {
-    names.push_back(candidate.report.name);
+    names.emplace_back(candidate.report.name);
     bool primal = std::string_view(candidate.report.role) == "primal";
+    bool differentiable = std::any_of(candidate.params.begin(), candidate.params.end(),
+                                      [](const Param& param) { return param.report.diff != 0; });
+    if (derives && primal && differentiable) names.push_back(names.back() + ".grad");
     primals += primal;
     if (name.empty() ? primal : name == candidate.report.name) found = &candidate;
   }
@@ -151,11 +157,12 @@ int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kerne
     return kExitOk;
   }
   std::string list;
-  for (std::string_view known : names) list += (list.empty() ? "" : ", ") + std::string(known);
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   if (name.empty()) {
     PrintError("several kernels: say which with --kernel", "the bundle holds " + list);
   } else {
-    std::string_view near = NearestName(name, names);
+    std::vector<std::string_view> known(names.begin(), names.end());
+    std::string_view near = NearestName(name, known);
     PrintError("no kernel '" + name + "' in the bundle",
                near.empty() ? "the bundle holds " + list : "did you mean '" + std::string(near) + "'?");
   }

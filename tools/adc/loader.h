@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +95,7 @@ class CommandLine;
 struct SourceOptions {
   std::vector<std::string> include_dirs = {};  ///< where imports and headers are looked for
   std::vector<std::string> defines = {};  ///< of C++ and shaders: macros; of .ir files: constants and types
-  std::vector<std::string> clang_arguments = {};  ///< of C++: what stands behind `--`
+  std::vector<std::string> clang_arguments = {};  ///< of C++: the words after `--`
 
   /// -I, -D and `--`.
   void AddTo(CommandLine& line);
@@ -104,10 +105,12 @@ struct SourceOptions {
 /// exit code after the reason was printed. The bundle holds the bytes.
 struct OpenOptions : SourceOptions {
   Trust trust = {};
-  bool compile_ir = true;            ///< take .ir files as well
-  bool derive_tangents = false;      ///< for .ir files: derive k.jvp too
-  std::string derive_for = {};       ///< for .ir files: derive this kernel too, a k.jvp4 or k.grad.jvp, say
-  bool tangent_where_named = false;  ///< not where a function names a derivative for reverse mode only
+  bool compile_ir = true;        ///< take .ir files as well
+  bool derive_tangents = false;  ///< for .ir files: derive k.jvp too
+  /// For source files: derive what running this kernel takes (a k.grad, k.jvp4 or k.grad.jvp, say; empty: the
+  /// only one that is not derived), and nothing else; none: every gradient.
+  std::optional<std::string> derive_for = {};
+  bool tangent_where_named = false;       ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::string float_mode = {};            ///< for .ir files: strict, contract (as where it is empty) or fast
   bool check_bounds = false;
@@ -131,7 +134,8 @@ adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bun
                       adrt_error* error);
 
 /// The kernel named `name`, or the only primal kernel where `name` is empty. kExitOk, or the exit code after
-/// the reason was printed.
-int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel);
+/// the reason was printed. Where the bundle `derives` gradients only when they are asked for (it was made of
+/// a source file), the reason names them too.
+int FindKernel(const adrt_bundle* bundle, const std::string& name, Kernel* kernel, bool derives = false);
 
 }  // namespace adc::tool

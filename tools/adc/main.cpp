@@ -33,6 +33,12 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
     for (const adc::tool::Command& command : adc::tool::kCommands) {
       if (arguments[0] == command.name) return command.run({arguments.begin() + 1, arguments.end()}, session);
     }
+    // `adc help run` is `adc run --help`.
+    if (arguments[0] == "help") {
+      std::vector<std::string> asked(arguments.begin() + 1, arguments.end());
+      asked.emplace_back("--help");
+      return Dispatch(asked, session);
+    }
     if (arguments[0] == "compile")
       return adc::tool::Compile({arguments.begin() + 1, arguments.end()}, session);
     if (LooksLikeCommand(arguments[0])) {

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "driver/pipeline.h"
 #include "driver/run_passes.h"
+#include "print.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -53,8 +54,10 @@ int Opt(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   bool list = false;
   uint64_t segment = 0;
-  CommandLine line("adc opt --passes=LIST [options] kernel.ir",
-                   "Runs passes on text, in the order given, and prints the text that they leave.");
+  CommandLine line(
+      "adc opt --passes=LIST [options] kernel.ir",
+      "Runs passes on text, in the order given, and prints the text that they leave. Takes C++ and "
+      "shaders too.");
   line.Value("--passes", "LIST", "names of passes, separated by commas; may be given several times",
              [&](std::string_view word) { return TakePasses(word, &asked.passes); });
   line.Flag("--list-passes", "print the passes, the phases that they run in, and what they do", &list);
@@ -89,7 +92,7 @@ int Opt(const std::vector<std::string>& words, Session&) {
   line.Positional("input file", 0, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (list) {
-    std::fputs(driver::PassList().c_str(), stdout);
+    PrintLines(driver::PassList());
     return kExitOk;
   }
   if (files.empty() || asked.passes.empty()) {

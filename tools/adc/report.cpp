@@ -13,6 +13,7 @@
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/output_places.h"
+#include "support/printable.h"
 
 namespace adc::tool {
 
@@ -29,9 +30,9 @@ code, pre { font: 13px/1.4 ui-monospace, monospace; } pre { background: #f6f8fa;
 .key { color: #57606a; }
 )";
 
-std::string Escaped(std::string_view text) {
+std::string EscapedLines(std::string_view text) {
   std::string escaped;
-  for (char letter : text) {
+  for (char letter : PrintableLines(text)) {
     if (letter == '&') {
       escaped += "&amp;";
     } else if (letter == '<') {
@@ -45,6 +46,10 @@ std::string Escaped(std::string_view text) {
     }
   }
   return escaped;
+}
+
+std::string Escaped(std::string_view text) {
+  return EscapedLines(Printable(text));
 }
 
 std::string Cell(std::string_view text) {
@@ -235,7 +240,7 @@ std::string Page(const std::string& name, const adrt_bundle* bundle, const AllSi
   page += plans.empty()
               ? "<p>A bundle says what is stored, above. What is computed again instead, and from what, its "
                 "source says: <code>adc report kernel.ir</code>.</p>\n"
-              : "<pre>" + Escaped(plans) + "</pre>\n";
+              : "<pre>" + EscapedLines(plans) + "</pre>\n";
   return page + "</body></html>\n";
 }
 

@@ -8,7 +8,9 @@
 #include "commands.h"
 #include "interpret.h"
 #include "launch.h"
+#include "print.h"
 #include "support/exit_code.h"
+#include "support/input_kind.h"
 #include "support/output_places.h"
 #include "trust.h"
 
@@ -21,7 +23,7 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
   constexpr uint64_t kShown = 8;
   std::string text = param.name + ": " + param.TypeText(bundle);
   if (param.IsLayout()) {
-    std::printf("%s, %zu bytes\n", text.c_str(), value.bytes.size());
+    Print("%s, %zu bytes\n", text.c_str(), value.bytes.size());
     return;
   }
   uint32_t type = param.report.type;
@@ -48,7 +50,7 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
     std::snprintf(range, sizeof range, " ... (min %.9g, max %.9g, sum %.9g)", low, high, sum);
     text += range;
   }
-  std::printf("%s\n", text.c_str());
+  Print("%s\n", text.c_str());
 }
 
 /// That no output replaces another, or the bundle or source at `input`. An exit code.
@@ -166,7 +168,9 @@ int Run(const std::vector<std::string>& words, Session& session) {
       code != kExitOk) {
     return code;
   }
-  if (int code = FindKernel(bundle.get(), kernel_name, &kernel); code != kExitOk) return code;
+  if (int code = FindKernel(bundle.get(), kernel_name, &kernel, open.compile_ir && IsSourceFile(files[0]));
+      code != kExitOk)
+    return code;
 
   std::map<std::string, ArgValue> values;
   std::map<std::string, std::vector<int64_t>> shapes;
@@ -199,10 +203,9 @@ int Run(const std::vector<std::string>& words, Session& session) {
     if (int code = machine.Launch(kernel, values, launch, &report); code != kExitOk) return code;
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     if (time) {
-      std::fprintf(stderr, "%s: %.3f ms, %u workers, heap %llu bytes\n", kernel.report.name,
-                   taken.count() * 1e3, report.plan.workers,
-                   static_cast<unsigned long long>(report.plan.heap_bytes));
-      for (const std::string& rows : report.rows) std::fprintf(stderr, "  %s\n", rows.c_str());
+      PrintAside("%s: %.3f ms, %u workers, heap %llu bytes\n", kernel.report.name, taken.count() * 1e3,
+                 report.plan.workers, static_cast<unsigned long long>(report.plan.heap_bytes));
+      for (const std::string& rows : report.rows) PrintAside("  %s\n", rows.c_str());
     }
   }
   for (const Param& param : kernel.params) {

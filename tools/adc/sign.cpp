@@ -13,6 +13,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "keys/keys.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/output_places.h"
@@ -57,11 +58,11 @@ int MakeKey(const std::string& path) {
   if (int code = WriteSecret(path, keys::SecretText(seed)); code != kExitOk) return code;
   if (FileStatus written = WriteWhole(public_path, keys::PublicText(key)); !written) {
     unlink(path.c_str());
-    PrintError(written.Failure().text);
+    PrintError(written.Failure().text, written.Failure().help);
     return kExitFailed;
   }
-  std::printf("%s: secret key, keep it to yourself\n%s: public key %s\n", path.c_str(), public_path.c_str(),
-              keys::Hex(key).c_str());
+  Print("%s: secret key, keep it to yourself\n%s: public key %s\n", path.c_str(), public_path.c_str(),
+        keys::Hex(key).c_str());
   return kExitOk;
 }
 
@@ -98,7 +99,7 @@ int Rewrite(const std::string& path, const std::string& out, const keys::Seed* s
   }
   std::span<const uint8_t> bytes(written.data(), written.size());
   if (FileStatus done = WriteWhole(out, bytes); !done) {
-    PrintError(done.Failure().text);
+    PrintError(done.Failure().text, done.Failure().help);
     return kExitFailed;
   }
   return kExitOk;
@@ -142,7 +143,7 @@ int Sign(const std::vector<std::string>& words, Session&) {
     FileResult<std::string> text = ReadBegin(key);
     std::string wrong;
     if (!text) {
-      PrintError(text.Failure().text);
+      PrintError(text.Failure().text, text.Failure().help);
       return kExitFailed;
     }
     seed = keys::SecretFromText(*text, &wrong);

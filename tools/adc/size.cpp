@@ -1,7 +1,6 @@
 // `adc size`: what a launch takes, from the bundle alone: no device, no code run.
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "bundle_file.h"
@@ -10,6 +9,7 @@
 #include "driver/targets.h"
 #include "json_output.h"
 #include "launch_sizes.h"
+#include "print.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
@@ -20,22 +20,22 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
   bool can_count = !sizes.meta().tasks[task].size_kernel.empty();
   const artifact::AdstackPlanMeta& stacks = sizes.Stacks(task);
   formulas::Formulas formulas = CapacityFormulas(sizes.meta(), stacks);
-  for (const std::string& term : formulas.Terms()) std::printf("      %s\n", term.c_str());
+  for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
   for (uint32_t index = 0; index < report.stack_count; ++index) {
     adrt_stack_report stack = sizes.Stack(task, index);
     const char* bits = stack.bits != 0 ? " bits" : "";
     std::string formula = formulas.Text(stacks.stacks[index].capacity);
     if (stack.known == 0) {
-      std::printf("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
-                  adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
-                  stack.place);
+      Print("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
+            adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
+            Printable(stack.place).c_str());
     } else if (stack.in_row == 0) {
-      std::printf("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
-                  formula.c_str(), static_cast<unsigned long long>(stack.capacity), stack.place);
+      Print("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
+            formula.c_str(), static_cast<unsigned long long>(stack.capacity), Printable(stack.place).c_str());
     } else {
-      std::printf("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits,
-                  formula.c_str(), report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
-                  stack.gate[0] != 0 ? ", gated" : "", stack.place);
+      Print("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
+            report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
+            stack.gate[0] != 0 ? ", gated" : "", Printable(stack.place).c_str());
     }
   }
 }
@@ -50,34 +50,63 @@ uint64_t ArgumentBytes(const LaunchSizes& sizes) {
   return total.heap_bytes > known ? total.heap_bytes - known : 0;
 }
 
+/// Whether a launch takes the same bytes for any arguments: no task has stacks, and nothing is scratch.
+bool IsConstant(const LaunchSizes& sizes) {
+  bool constant = std::all_of(sizes.meta().params.begin(), sizes.meta().params.end(),
+                              [](const artifact::ParamMeta& param) { return param.extents.empty(); });
+  for (uint32_t task = 0; task < sizes.total().task_count; ++task)
+    constant = constant && sizes.Stacks(task).stacks.empty();
+  return constant;
+}
+
+/// The formulas alone, where nobody gave what their values depend on.
+void PrintFormulas(const LaunchSizes& sizes) {
+  std::string options;
+  for (const std::string& option : sizes.missing()) options += " " + option;
+  std::string heap = IsConstant(sizes) ? Grouped(sizes.total().heap_bytes) + " bytes for any arguments"
+                                       : "unknown without" + options;
+  Print("@%s on %s: heap %s\n", sizes.kernel().report.name, sizes.target().name, heap.c_str());
+  for (uint32_t task = 0; task < sizes.total().task_count; ++task) {
+    Print("    task %u  (%s)\n", task, Printable(sizes.Task(task).place).c_str());
+    formulas::Formulas formulas = CapacityFormulas(sizes.meta(), sizes.Stacks(task));
+    for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
+    for (const artifact::StackMeta& stack : sizes.Stacks(task).stacks) {
+      std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
+      Print("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
+            stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
+            Printable(stack.place.view()).c_str());
+    }
+  }
+}
+
 void PrintText(const LaunchSizes& sizes) {
+  if (!sizes.missing().empty()) return PrintFormulas(sizes);
   const adrt_plan_report& total = sizes.total();
   uint64_t arguments = ArgumentBytes(sizes);
-  std::printf("@%s on %s: heap %s bytes%s, scratch %s of them%s, %u %s\n", sizes.kernel().report.name,
-              sizes.target().name, Grouped(total.heap_bytes).c_str(),
-              total.resolved ? "" : " and what depends on buffer contents (class S2)",
-              Grouped(total.scratch_bytes).c_str(),
-              arguments > 0 ? (", arguments " + Grouped(arguments)).c_str() : "", total.workers,
-              sizes.IsCpu() ? "workers" : "threads at once");
+  Print("@%s on %s: heap %s bytes%s, scratch %s of them%s, %u %s\n", sizes.kernel().report.name,
+        sizes.target().name, Grouped(total.heap_bytes).c_str(),
+        total.resolved ? "" : " and what depends on buffer contents (class S2)",
+        Grouped(total.scratch_bytes).c_str(),
+        arguments > 0 ? (", arguments " + Grouped(arguments)).c_str() : "", total.workers,
+        sizes.IsCpu() ? "workers" : "threads at once");
   for (uint32_t task = 0; task < total.task_count; ++task) {
     adrt_task_report report = sizes.Task(task);
     bool counted = report.counted_axes != 0;
-    std::printf("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
-                counted ? "?" : Grouped(report.iterations).c_str(),
-                counted || !report.resolved ? "?" : Grouped(report.rows).c_str(),
-                report.resolved ? Grouped(report.row_bytes).c_str() : "?",
-                report.resolved ? Grouped(report.heap_bytes).c_str() : "?", report.place);
-    if (counted)
-      std::printf("      no expression gives its iterations: the launch runs code that counts them\n");
+    Print("    task %u: %s iterations, %s rows of %s bytes = %s bytes  (%s)\n", task,
+          counted ? "?" : Grouped(report.iterations).c_str(),
+          counted || !report.resolved ? "?" : Grouped(report.rows).c_str(),
+          report.resolved ? Grouped(report.row_bytes).c_str() : "?",
+          report.resolved ? Grouped(report.heap_bytes).c_str() : "?", Printable(report.place).c_str());
+    if (counted) Print("      no expression gives its iterations: the launch runs code that counts them\n");
     if (report.segment > 0)
-      std::printf("      checkpoints every %s iterations, and one more forward run\n",
-                  Grouped(report.segment).c_str());
+      Print("      checkpoints every %s iterations, and one more forward run\n",
+            Grouped(report.segment).c_str());
     for (uint32_t number = 0; number < report.group_count; ++number) {
       adrt_group_report group = sizes.Group(task, number);
       if (group.counted == 0) continue;
-      std::printf("      %s iterations pass the gate: %s rows of %s bytes  (%s)\n",
-                  Grouped(group.iterations).c_str(), Grouped(group.rows).c_str(),
-                  Grouped(group.row_bytes).c_str(), group.gate);
+      Print("      %s iterations pass the gate: %s rows of %s bytes  (%s)\n",
+            Grouped(group.iterations).c_str(), Grouped(group.rows).c_str(), Grouped(group.row_bytes).c_str(),
+            Printable(group.gate).c_str());
     }
     PrintStacks(sizes, task, report);
   }
@@ -120,6 +149,7 @@ Json ToJson(const LaunchSizes& sizes) {
   for (uint32_t number = 0; number < total.task_count; ++number) tasks.push_back(TaskToJson(sizes, number));
   return {{"kernel", sizes.kernel().report.name},
           {"target", sizes.target().name},
+          {"missing", sizes.missing()},
           {"heap_bytes", total.heap_bytes},
           {"scratch_bytes", total.scratch_bytes},
           {"argument_bytes", ArgumentBytes(sizes)},
@@ -136,10 +166,14 @@ int Size(const std::vector<std::string>& words, Session&) {
   bool json = false;
   CommandLine line(
       "adc size [options] bundle.adcb|kernel.ir",
-      "Says how many heap bytes a launch takes per task and target, with the formula. Extents that no\n"
-      "--shape names count as 0, numbers that no --arg names as 0; a companion has its primal's shape.");
+      "Says how many heap bytes a launch takes per task and target, with the formula; the formula alone,\n"
+      "and what to give, where it depends on an extent that no --shape names or a number that no --arg\n"
+      "names. A companion has its primal's shape.");
   request.AddTo(line);
-  line.Flag("--json", "one JSON object per kernel and target, in a list", &json);
+  line.Flag("--json",
+            "one JSON object per kernel and target, in a list; 'missing' names options without which the\n"
+            "figures count 0",
+            &json);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
                "bytes of a launch");
   line.Example("adc size grid.adcb --kernel step.grad --shape mass=1,65,129,36,2 --pass 0.008",

@@ -10,6 +10,7 @@
 #include "driver/fact_note.h"
 #include "keys/keys.h"
 #include "loader.h"
+#include "print.h"
 #include "support/exit_code.h"
 #include "trust.h"
 
@@ -45,9 +46,9 @@ int CheckTargetsHaveCode(const std::string& path, const BundleFile& file) {
 
 /// The code of every section, as the tools for its form see it. An exit code, after what is wrong was
 /// printed. `silent`: the sections whose code has no note of what it was compiled to be launched with.
-int CheckAllCode(const std::string& path, std::string* silent) {
+int CheckAllCode(const std::string& path, std::vector<uint8_t> content, std::string* silent) {
   BundleFile file;
-  if (int code = ReadBundleFile(path, &file); code != kExitOk) return code;
+  if (int code = TakeBundle(path, std::move(content), &file); code != kExitOk) return code;
   int result = CheckTargetsHaveCode(path, file);
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
     const artifact::Section& section = file.index.sections[number];
@@ -60,7 +61,7 @@ int CheckAllCode(const std::string& path, std::string* silent) {
     if (wrong.empty() && other && !other->empty())
       wrong = "the metadata differs from the code's own note of " + *other;
     if (wrong.empty()) continue;
-    PrintError("'" + path + "': " + SectionTitle(file, section) + ": " + wrong);
+    PrintError("'" + path + "': " + SectionTitle(file, section) + ": " + Printable(wrong));
     result = kExitBadBundle;
   }
   return result;
@@ -99,9 +100,14 @@ int Verify(const std::vector<std::string>& words, Session&) {
   options.compile_ir = false;
   for (const std::string& path : files) {
     Bundle bundle;
-    int code = OpenBundle(path, options, &bundle);
+    std::vector<uint8_t> bytes;
+    int code = ReadBundle(path, options, &bytes);
+    auto error = Sized<adrt_error>();
+    adrt_status status =
+        code == kExitOk ? OpenBytes(bytes, TrustFor(path, options), &bundle, &error) : ADRT_OK;
+    if (status != ADRT_OK) code = ReportFailure("'" + path + "'", status, error);
     std::string silent;
-    if (code == kExitOk) code = CheckAllCode(path, &silent);
+    if (code == kExitOk) code = CheckAllCode(path, std::move(bytes), &silent);
     auto report = Sized<adrt_bundle_report>();
     if (code == kExitOk) code = CheckSigned(path, bundle.get(), options.trust, &report);
     if (code != kExitOk) {
@@ -110,11 +116,11 @@ int Verify(const std::vector<std::string>& words, Session&) {
     }
     std::string signature(adrt_signature_text(report.signature));
     if (report.signature == ADRT_SIGNATURE_GOOD) signature = "signed by " + keys::Hex(report.signer);
-    std::printf("%s: good (%u kernels, %u targets, %u sections), %s\n", path.c_str(), report.kernel_count,
-                report.target_count, report.section_count, signature.c_str());
+    Print("%s: good (%u kernels, %u targets, %u sections), %s\n", path.c_str(), report.kernel_count,
+          report.target_count, report.section_count, signature.c_str());
     if (!silent.empty())
-      std::printf("%s: not seen, since the code has no note of it: stacks and iterations of %s\n",
-                  path.c_str(), silent.c_str());
+      Print("%s: not seen, since the code has no note of it: stacks and iterations of %s\n", path.c_str(),
+            silent.c_str());
   }
   return worst;
 }

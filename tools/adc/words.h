@@ -17,7 +17,7 @@ namespace adc::tool {
 /// False where a quote stays open.
 bool SplitWords(std::string_view text, std::vector<std::string>* words);
 
-/// The words in front of `--`, where one of them is a C++ file; those behind it are for Clang.
+/// The words in front of `--`, where one of them is a C++ file; those after it are for Clang.
 std::vector<std::string> TakeClangArguments(const std::vector<std::string>& words,
                                             std::vector<std::string>* arguments);
 

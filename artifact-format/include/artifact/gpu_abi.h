@@ -15,7 +15,7 @@
  *   - Vulkan: words lie in device memory; the push constants are their device address. Near entries reach
  *     buffers and layouts through descriptors of set 0, far ones through the addresses among the words. Both
  *     reach scratch, heap and status by address. An entry without a far one reaches all of them, words too,
- *     by descriptors.
+ *     by descriptors; if its binding of the words has type u32, it sees each as two, the lower half first.
  *   - Metal: words, heap, status and parameters are buffer bindings. Below ADRT_METAL_TABLE a number is the
  *     index of a buffer. From there on, counted from 0, it is the place of a device address in a table,
  *     which is the buffer with the index ADRT_METAL_TABLE.

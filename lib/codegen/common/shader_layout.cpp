@@ -99,4 +99,16 @@ uint32_t ComponentOffset(const ir::ShaderBinding& binding, ir::Type type, uint32
                                              : column * binding.matrix_stride + row * bytes);
 }
 
+uint32_t PushConstantBytes(const ir::Module& module, const ir::Function& kernel) {
+  uint32_t end = 0;
+  for (uint32_t n = 0; n < kernel.params.size(); ++n) {
+    const ir::ShaderBinding* binding = BindingOf(module, kernel.params[n]);
+    if (binding == nullptr || binding->kind != Kind::PushConstant) continue;
+    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
+    for (uint32_t part = 0; part < type.Components(); ++part)
+      end = std::max(end, ComponentOffset(*binding, type, part) + ir::ByteSize(type.scalar));
+  }
+  return end;
+}
+
 }  // namespace adc::codegen

@@ -37,4 +37,7 @@ diag::Status CanKeepBindings(const ir::Module& module, const ir::Function& kerne
 /// Bytes of component `component` of a value behind the start of its block, row by row as the IR counts.
 uint32_t ComponentOffset(const ir::ShaderBinding& binding, ir::Type type, uint32_t component);
 
+/// Bytes of push constants up to the end of the last value that the kernel has in them; 0: it has none.
+uint32_t PushConstantBytes(const ir::Module& module, const ir::Function& kernel);
+
 }  // namespace adc::codegen

@@ -36,6 +36,9 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   // minus infinity of subnormal numbers.
   entry_->addFnAttr("reciprocal-estimates", "none");
   if (!config.target.features.empty()) entry_->addFnAttr("target-features", config.target.features);
+  // A frame is asked for page by page: one that is larger than what is left of a stack ends in the page below
+  // it.
+  entry_->addFnAttr("probe-stack", "inline-asm");
   entry_->addParamAttr(0, llvm::Attribute::NoAlias);
   entry_->addParamAttr(0, llvm::Attribute::NoCapture);
   entry_->addParamAttr(0, llvm::Attribute::ReadOnly);

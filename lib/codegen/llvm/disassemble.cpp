@@ -184,4 +184,17 @@ diag::Result<std::string> Disassemble(std::span<const uint8_t> elf, std::string_
   return out.str();
 }
 
+std::optional<uint64_t> FunctionBytes(std::span<const uint8_t> elf, std::string_view symbol) {
+  llvm::StringRef bytes(reinterpret_cast<const char*>(elf.data()), elf.size());
+  auto opened = llvm::object::ELF64LEObjectFile::create(llvm::MemoryBufferRef(bytes, "code"));
+  if (!opened) {
+    llvm::consumeError(opened.takeError());
+    return std::nullopt;
+  }
+  for (const Code& function : FunctionsOf(opened->getELFFile())) {
+    if (function.name == symbol) return function.bytes.size();
+  }
+  return std::nullopt;
+}
+
 }  // namespace adc::codegen

@@ -26,7 +26,7 @@ namespace {
 
 diag::Diagnostic LinkFailure(const std::string& what, const std::string& reason) {
   return diag::Fail(diag::E0603, {}, what + ": " + reason,
-                    "check that /proc is mounted and that there is memory left");
+                    "check that /proc is mounted, that there is memory left, and ulimit -f");
 }
 
 std::string LastError() {

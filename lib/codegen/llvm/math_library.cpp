@@ -20,9 +20,9 @@
 #include <memory>
 #include <vector>
 
+#include "codegen/common/math_file.h"
 #include "codegen/common/math_names.h"
 #include "diag/errors/codegen.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Constants.h"
@@ -34,7 +34,6 @@
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -243,10 +242,8 @@ MathLibrary MathLibraryOf(const target::Target& target, const std::string& libde
   bool nvidia = target.arch == target::Arch::Nvptx;
   ADC_CHECK(nvidia || target.arch == target::Arch::Amdgcn,
             "a target whose math comes from a library in bitcode");
-  if (nvidia && !libdevice.empty()) return {MathLibrary::Names::Libdevice, libdevice};
-  llvm::SmallString<128> file(ADC_LIBCLC_FOLDER);
-  llvm::sys::path::append(file, nvidia ? "nvptx64--nvidiacl.bc" : target.processor + "-amdgcn--.bc");
-  return {MathLibrary::Names::OpenCl, std::string(file)};
+  bool chosen = nvidia && !libdevice.empty();
+  return {chosen ? MathLibrary::Names::Libdevice : MathLibrary::Names::OpenCl, MathFileOf(target, libdevice)};
 }
 
 Value* EmitMath(llvm::IRBuilder<>& builder, const MathLibrary& library, Op op, Scalar scalar,

@@ -188,7 +188,7 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   if (data.op == Op::Shape) {
     Id extent = kernel_->environment.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
     uint32_t width = ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar);
-    values_.Bind(function_.Result(inst), f_.Resize(extent, 64, width, false));
+    values_.Bind(function_.Result(inst), f_.Resize(extent, kernel_->environment.Wide(), width, false));
     return;
   }
   if (data.op == Op::RowClaim) {
@@ -300,7 +300,14 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   const std::vector<ir::Value>& params = function_[test].params;
   uint32_t first = bounded ? 1 : 0;
   uint32_t width = bounded ? ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar) : 32;
-  Id limit = bounded ? values_.Get(function_.Operand(inst, 0)) : 0;
+  Id limit = 0;
+  if (bounded) {
+    // Nothing sees the count but the loop: where its bound is known and small, it takes no wide integers.
+    std::optional<int64_t> known = function_.IntegerConstant(function_.Operand(inst, 0));
+    bool small = width == 64 && known && *known >= 0 && *known <= INT32_MAX;
+    if (small) width = 32;
+    limit = small ? f_.Int(32, static_cast<uint64_t>(*known)) : values_.Get(function_.Operand(inst, 0));
+  }
   std::vector<Id> initial;
   for (uint32_t n = 0; n < data.result_count; ++n)
     initial.push_back(values_.Get(function_.Operand(inst, n + first)));

@@ -33,27 +33,37 @@ std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
   };
   std::set<std::string> features;
   for (const Row& row : kRows) {
-    if (!row.feature.empty() && module.Has(static_cast<spv::Capability>(row.capability)))
+    // A star stands for widths of floats, each a property of its own.
+    bool each = row.feature.ends_with('*');
+    if (!row.feature.empty() && !each && module.Has(static_cast<spv::Capability>(row.capability)))
       features.emplace(row.feature);
   }
+  for (uint32_t width : module.PreservedWidths())
+    features.insert("shaderSignedZeroInfNanPreserveFloat" + std::to_string(width));
   return {features.begin(), features.end()};
 }
 
 class Emission {
  public:
   Emission(const ir::Module& module, const CodeConfig& config)
-      : builder_(config.target.level >= 13 && config.target.kind == target::Kind::Vulkan ? kVersion16
-                                                                                         : kVersion15),
+      : builder_(
+            config.target.level >= 13 && config.target.kind == target::Kind::Vulkan ? kVersion16 : kVersion15,
+            config.target.kind == target::Kind::Vulkan ? config.producer : std::string()),
         context_(builder_, module, config),
         math_(builder_) {
+    // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words;
+    // translators to other languages, which near modules are for, know none.
+    if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
     builder_.Decorate(context_.thread_index, spv::DecorationBuiltIn, {spv::BuiltInGlobalInvocationId});
+    builder_.Name(context_.thread_index, "adc.invocation");
     if (!context_.HasAddresses()) return;
     builder_.AddCapability(spv::CapabilityPhysicalStorageBufferAddresses);
-    context_.push_constants =
-        builder_.GlobalVariable(spv::StorageClassPushConstant, builder_.BlockOfOne(builder_.IntType(64)));
+    Id launch = builder_.BlockOfOne(builder_.IntType(64), {"adc.Launch", "words"});
+    context_.push_constants = builder_.GlobalVariable(spv::StorageClassPushConstant, launch);
+    builder_.Name(context_.push_constants, "adc.launch");
   }
 
   std::vector<EntryCode> EmitKernel(const KernelToEmit& what) {
@@ -99,6 +109,24 @@ class Emission {
   }
 
  private:
+  /// Whether a task needs no integers of 64 bits beyond those that its text has: it neither tapes nor
+  /// reports, since rows of a tape and what is reported have 64 bits, and with a shader's bindings it runs
+  /// one iteration per invocation.
+  bool IsNarrow(const ir::Function& kernel, const analysis::Task& task) const {
+    for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
+      for (ir::Inst inst : kernel[ir::Block(block)].insts) {
+        ir::Op op = kernel[inst].op;
+        bool rechecks = (op == ir::Op::Parallel || op == ir::Op::ParallelOver) &&
+                        (kernel[inst].flags & ir::kFlagRecheck) != 0;
+        if (op == ir::Op::StatusRaise || op == ir::Op::RowClaim || op == ir::Op::RowCapacity || rechecks)
+          return false;
+      }
+    }
+    if (!context_.config.keep_bindings) return true;
+    return task.kind == analysis::TaskKind::Parallel &&
+           !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
+  }
+
   std::vector<Binding> EmitEntry(const ir::Function& kernel, const analysis::Task& task, uint32_t number,
                                  const TaskRows* rows, const std::string& symbol, uint32_t block_size,
                                  Addressing addressing) {
@@ -110,6 +138,7 @@ class Emission {
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
     if (!parallel) environment.SetSerial();
+    if (addressing == Addressing::Alone && IsNarrow(kernel, task)) environment.SetNarrow();
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values);
@@ -125,7 +154,7 @@ class Emission {
     } else {
       builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
     }
-    if (context_.config.debug_lines) builder_.Name(builder.id(), symbol);
+    builder_.Name(builder.id(), symbol);
     return environment.bindings();
   }
 

@@ -21,7 +21,7 @@
 
 namespace adc::codegen {
 
-/// The module in phase Lowered. Fails where something cannot be generated for the target, with its place and
+/// The module in phase Raised. Fails where something cannot be generated for the target, with its place and
 /// the remedy.
 diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                    const CodeConfig& config);

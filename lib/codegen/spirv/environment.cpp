@@ -1,5 +1,7 @@
 #include "codegen/spirv/environment.h"
 
+#include <algorithm>
+
 #include "artifact/gpu_abi.h"
 #include "support/check.h"
 
@@ -45,12 +47,17 @@ Environment::Environment(ModuleContext& context, FunctionBuilder& builder, Scala
 Id Environment::Bound(BindingOf of, uint32_t param, Storage storage, bool writable, bool aliased) {
   Id& known = bound_[{of, param, storage}];
   if (known != 0) return known;
-  Id block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
   bool uniform = of == BindingOf::Param && IsUniform(param);
+  Id block = 0;
   if (uniform) {
     // As std140 has arrays: elements of 16 bytes.
     uint32_t bytes = context_.ir.shader_bindings[kernel_.params[param].shader_binding].fixed_bytes;
-    block = m_.BlockOfVectors(TypeOf(m_, storage), (bytes + 15) / 16);
+    block = m_.BlockOfVectors(TypeOf(m_, storage), (bytes + 15) / 16, NamesOf(of, param));
+  } else if (KeepsBindings()) {
+    // A type of its own for each, since programs that bind by reflection look at names of types as well.
+    block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable, NamesOf(of, param));
+  } else {
+    block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
   }
   known = m_.GlobalVariable(uniform ? spv::StorageClassUniform : spv::StorageClassStorageBuffer, block);
   DescriptorPlace place{0, static_cast<uint32_t>(bindings_.size())};
@@ -59,19 +66,40 @@ Id Environment::Bound(BindingOf of, uint32_t param, Storage storage, bool writab
             : of == BindingOf::Words ? layout_.words
             : of == BindingOf::Heap  ? layout_.heap
                                      : layout_.status;
-    m_.Name(known, of == BindingOf::Param   ? context_.ir.Text(kernel_[kernel_.Params()[param]].name)
-                   : of == BindingOf::Words ? "adc.words"
-                   : of == BindingOf::Heap  ? "adc.heap"
-                                            : "adc.status");
     // Several parameters may have one block.
     aliased = aliased || (of == BindingOf::Param && kernel_.params[param].interleaved);
   }
+  m_.Name(known, NamesOf(of, param).member);
   m_.Decorate(known, spv::DecorationDescriptorSet, {place.set});
   m_.Decorate(known, spv::DecorationBinding, {place.binding});
   if (!uniform) m_.Decorate(known, aliased ? spv::DecorationAliased : spv::DecorationRestrict);
   bindings_.push_back({place.binding, of, param, ScalarOf(storage), place.set});
   Uses(known);
   return known;
+}
+
+BlockNames Environment::NamesOf(BindingOf of, uint32_t param) const {
+  switch (of) {
+    case BindingOf::Words:
+      return {"adc.Words", "adc.words"};
+    case BindingOf::Heap:
+      return {"adc.Heap", "adc.heap"};
+    case BindingOf::Status:
+      return {"adc.Status", "adc.status"};
+    case BindingOf::Param:
+      break;
+  }
+  const ir::ParamInfo& info = kernel_.params[param];
+  std::string name(context_.ir.Text(kernel_[kernel_.Params()[param]].name)), block = name;
+  uint32_t primal =
+      info.shader_binding == ir::kNoAttr && info.companion_of != ir::kNoAttr ? info.companion_of : param;
+  uint32_t binding = kernel_.params[primal].shader_binding;
+  if (binding != ir::kNoAttr && !context_.ir.shader_bindings[binding].block.empty()) {
+    std::string_view of_primal = context_.ir.Text(kernel_[kernel_.Params()[primal]].name);
+    block = context_.ir.shader_bindings[binding].block;
+    if (name.starts_with(of_primal)) block += name.substr(of_primal.size());
+  }
+  return {block, name};
 }
 
 Id Environment::BlockAt(Id address, Storage storage, bool writable) {
@@ -99,7 +127,7 @@ Id Environment::Word(uint32_t position) {
   if (KeepsBindings()) position -= first_adstack_word_;
   if (words_ == 0) {
     if (!addressed) {
-      words_ = Bound(BindingOf::Words, 0, Storage::U64, false, false);
+      words_ = Bound(BindingOf::Words, 0, narrow_ ? Storage::U32 : Storage::U64, false, false);
     } else {
       Uses(context_.push_constants);
       Id type = m_.PointerType(spv::StorageClassPushConstant, m_.IntType(64));
@@ -107,11 +135,20 @@ Id Environment::Word(uint32_t position) {
       words_ = BlockAt(f_.Load(m_.IntType(64), place, 0), Storage::U64, false);
     }
   }
+  if (narrow_) {
+    known = HalfWord(2 * position);
+    return known;
+  }
   Place place =
       InBlock(words_, addressed ? spv::StorageClassPhysicalStorageBuffer : spv::StorageClassStorageBuffer,
               Storage::U64, f_.Int(32, position));
   known = f_.Load(m_.IntType(64), place.pointer, place.alignment);
   return known;
+}
+
+Id Environment::HalfWord(uint32_t position) {
+  Place place = InBlock(words_, spv::StorageClassStorageBuffer, Storage::U32, f_.Int(32, position));
+  return f_.Load(m_.IntType(32), place.pointer, 0);
 }
 
 Id Environment::ParameterComponent(uint32_t param, uint32_t component) {
@@ -123,8 +160,13 @@ Id Environment::ParameterComponent(uint32_t param, uint32_t component) {
     known = ShaderValue(param, component);
     return known;
   }
-  Id word = Word(first_word_[param] + component);
-  Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, 64, 32, false);
+  uint32_t position = first_word_[param] + component;
+  Id word = Word(position);
+  Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, Wide(), 32, false);
+  if (narrow_ && RegisterWidth(scalar) == 64) {
+    Id high = f_.ShiftLeft(64, f_.Resize(HalfWord(2 * position + 1), 32, 64, false), f_.Int(32, 32));
+    bits = f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {f_.Resize(word, 32, 64, false), high});
+  }
   if (scalar == Scalar::I1) bits = f_.And(32, bits, f_.Int(32, 0xFF));
   known = scalars_.FromBits(scalar, bits);
   return known;
@@ -206,7 +248,7 @@ Id Environment::Thread() {
   Id word = m_.IntType(32);
   Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
                      {context_.thread_index, f_.Int(32, 0)});
-  thread_ = f_.Resize(f_.Load(word, place, 0), 32, 64, false);
+  thread_ = f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
   return thread_;
 }
 
@@ -217,37 +259,38 @@ Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis) {
   if (variable == 0) {
     variable = m_.GlobalVariable(spv::StorageClassInput, m_.VectorType(word, 3));
     m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
+    m_.Name(variable, builtin == spv::BuiltInNumWorkgroups ? "adc.groups" : "adc.invocation");
   }
   Uses(variable);
   Id place =
       f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word), {variable, f_.Int(32, axis)});
-  return f_.Resize(f_.Load(word, place, 0), 32, 64, false);
+  return f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
 }
 
 Id Environment::Invocations(uint32_t axis) {
   Id groups = InputWord(context_.group_count, spv::BuiltInNumWorkgroups, axis);
-  return f_.Mul(64, groups, f_.Int(64, layout_.local_size[axis]));
+  return f_.Mul(Wide(), groups, f_.Int(Wide(), layout_.local_size[axis]));
 }
 
 /// A dispatch has as many iterations as invocations, and each runs one.
 Id Environment::ShaderIterations() {
-  if (serial_) return f_.Int(64, 1);
+  if (serial_) return f_.Int(Wide(), 1);
   if (iterations_ != 0) return iterations_;
   FunctionBuilder::Head head(f_);
-  iterations_ = f_.Int(64, 1);
+  iterations_ = f_.Int(Wide(), 1);
   for (uint32_t axis = 3; axis-- > 0;) {
-    if (layout_.axes[axis]) iterations_ = f_.Mul(64, iterations_, Invocations(axis));
+    if (layout_.axes[axis]) iterations_ = f_.Mul(Wide(), iterations_, Invocations(axis));
   }
   return iterations_;
 }
 
 /// The axes of the loop are z, y, x, the last one fastest.
 Id Environment::ShaderThread() {
-  Id thread = f_.Int(64, 0);
+  Id thread = f_.Int(Wide(), 0);
   for (uint32_t axis = 3; axis-- > 0;) {
     if (!layout_.axes[axis]) continue;
-    thread = f_.Mul(64, thread, Invocations(axis));
-    thread = f_.Add(64, thread, InputWord(context_.thread_index, spv::BuiltInGlobalInvocationId, axis));
+    thread = f_.Mul(Wide(), thread, Invocations(axis));
+    thread = f_.Add(Wide(), thread, Invocation(axis));
   }
   return thread;
 }
@@ -271,12 +314,12 @@ Id Environment::ShaderExtent(uint32_t param, uint32_t axis) {
   }
   FunctionBuilder::Head head(f_);
   if (axis == 1) {
-    known = f_.Int(64, row / bytes);
+    known = f_.Int(Wide(), row / bytes);
     return known;
   }
   uint32_t unit = row != 0 ? row : element;
   if (fixed != 0) {
-    known = f_.Int(64, fixed / unit);
+    known = f_.Int(Wide(), fixed / unit);
     return known;
   }
   Storage storage = Storage::U32;
@@ -291,8 +334,8 @@ Id Environment::ShaderExtent(uint32_t param, uint32_t axis) {
     variable = Bound(BindingOf::Param, param, storage, false, true);
   }
   Id length = f_.Emit(spv::OpArrayLength, m_.IntType(32), {variable, 0});
-  Id wide = f_.Resize(length, 32, 64, false);
-  known = f_.Div(64, f_.Mul(64, wide, f_.Int(64, BytesOf(storage))), f_.Int(64, unit));
+  Id wide = f_.Resize(length, 32, Wide(), false);
+  known = f_.Div(Wide(), f_.Mul(Wide(), wide, f_.Int(Wide(), BytesOf(storage))), f_.Int(Wide(), unit));
   return known;
 }
 
@@ -300,20 +343,21 @@ Id Environment::ShaderExtent(uint32_t param, uint32_t axis) {
 Id Environment::ShaderValue(uint32_t param, uint32_t component) {
   const ir::ShaderBinding& binding = context_.ir.shader_bindings[kernel_.params[param].shader_binding];
   ir::Type type = kernel_.TypeOf(kernel_.Params()[param]);
-  uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
   using Kind = ir::ShaderBinding::Kind;
   if (binding.kind == Kind::Invocations)
-    return scalars_.FromBits(type.scalar, f_.Resize(Invocations(binding.number), 64, 32, false));
+    return scalars_.FromBits(type.scalar, f_.Resize(Invocations(binding.number), Wide(), 32, false));
   if (binding.kind == Kind::SpecConstant) {
+    uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
     Id bits = m_.SpecializedInt(width, binding.number, binding.default_bits,
                                 context_.ir.Text(kernel_[kernel_.Params()[param]].name));
     return scalars_.FromBits(type.scalar, bits);
   }
   bool push = binding.kind == Kind::PushConstant;
   spv::StorageClass memory = push ? spv::StorageClassPushConstant : spv::StorageClassUniform;
-  // One variable per block of the shader, with a member per component of every value in it.
+  // One variable per block of the shader, with a member per value in it, and per component of a value that no
+  // vector can stand for at its place.
   std::string key = push ? "push" : std::to_string(binding.set) + "." + std::to_string(binding.binding);
-  std::map<uint32_t, std::pair<uint32_t, std::string>> members;  // offset -> width, name
+  std::map<uint32_t, BlockMember> members;  // by offset
   for (uint32_t n = 0; n < kernel_.params.size(); ++n) {
     if (kernel_.params[n].shader_binding == ir::kNoAttr) continue;
     const ir::ShaderBinding& other = context_.ir.shader_bindings[kernel_.params[n].shader_binding];
@@ -322,19 +366,25 @@ Id Environment::ShaderValue(uint32_t param, uint32_t component) {
                 (push || (other.set == binding.set && other.binding == binding.binding));
     if (!same || other_type.IsBuffer()) continue;
     std::string name(context_.ir.Text(kernel_[kernel_.Params()[n]].name));
+    Id scalar = ScalarInBlock(other_type);
+    if (IsWholeInBlock(other, other_type)) {
+      members[other.offset] = {WholeInBlock(other, other_type), other.offset, name};
+      continue;
+    }
     for (uint32_t part = 0; part < other_type.Components(); ++part) {
-      std::string part_name = other_type.Components() == 1 ? name : name + "." + std::to_string(part);
-      members[ComponentOffset(other, other_type, part)] = {RegisterWidth(other_type.scalar), part_name};
+      uint32_t offset = ComponentOffset(other, other_type, part);
+      members[offset] = {scalar, offset, name + "." + std::to_string(part)};
     }
   }
   for (const auto& [offset, member] : members)
-    key += "," + std::to_string(offset) + ":" + std::to_string(member.first);
+    key += "," + std::to_string(offset) + ":" + std::to_string(member.type);
   Id& variable = context_.value_blocks[key];
   if (variable == 0) {
     std::vector<BlockMember> list;
-    for (const auto& [offset, member] : members)
-      list.push_back({m_.IntType(member.first), offset, member.second});
-    variable = m_.GlobalVariable(memory, m_.BlockOf(list));
+    for (const auto& [offset, member] : members) list.push_back(member);
+    Id block = m_.BlockOf(list);
+    variable = m_.GlobalVariable(memory, block);
+    m_.Name(block, binding.block);
     m_.Name(variable, binding.block);
     if (!push) {
       m_.Decorate(variable, spv::DecorationDescriptorSet, {binding.set});
@@ -342,11 +392,55 @@ Id Environment::ShaderValue(uint32_t param, uint32_t component) {
     }
   }
   Uses(variable);
-  uint32_t wanted = ComponentOffset(binding, type, component);
-  auto position = static_cast<uint32_t>(std::distance(members.begin(), members.find(wanted)));
-  Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(memory, m_.IntType(width)),
-                     {variable, f_.Int(32, position)});
-  return scalars_.FromBits(type.scalar, f_.Load(m_.IntType(width), place, 0));
+  bool whole = IsWholeInBlock(binding, type);
+  auto position = [&](uint32_t offset) {
+    return f_.Int(32, static_cast<uint64_t>(std::distance(members.begin(), members.find(offset))));
+  };
+  std::vector<Id> chain = {variable,
+                           position(whole ? binding.offset : ComponentOffset(binding, type, component))};
+  if (whole && type.IsMat()) {
+    uint32_t row = component / type.columns, column = component % type.columns;
+    chain.push_back(f_.Int(32, binding.row_major ? row : column));
+    chain.push_back(f_.Int(32, binding.row_major ? column : row));
+  } else if (whole && type.IsVec()) {
+    chain.push_back(f_.Int(32, component));
+  }
+  Id scalar = ScalarInBlock(type);
+  Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(memory, scalar), chain);
+  Id loaded = f_.Load(scalar, place, 0);
+  return IsFloatInBlock(type) ? loaded : scalars_.FromBits(type.scalar, loaded);
+}
+
+bool Environment::IsFloatInBlock(ir::Type type) {
+  return type.scalar == Scalar::F32 || type.scalar == Scalar::F64;
+}
+
+Id Environment::ScalarInBlock(ir::Type type) {
+  uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
+  return IsFloatInBlock(type) ? m_.FloatType(width) : m_.IntType(width);
+}
+
+/// Whether a vector, or an array of them, may lie where the shader has the value: not across 16 bytes, as a
+/// scalar layout allows, and in uniform blocks at multiples of 16 bytes.
+bool Environment::IsWholeInBlock(const ir::ShaderBinding& binding, ir::Type type) const {
+  if (!type.IsVec() && !type.IsMat()) return type.IsScalar();
+  uint32_t length = type.IsVec() ? type.rows : binding.row_major ? type.columns : type.rows;
+  uint32_t alignment = ir::ByteSize(type.scalar) * (length == 2 ? 2 : 4);
+  if (length < 2 || binding.offset % alignment != 0) return false;
+  if (type.IsVec()) return true;
+  uint32_t unit =
+      binding.kind == ir::ShaderBinding::Kind::PushConstant ? alignment : std::max(alignment, 16u);
+  return binding.offset % unit == 0 && binding.matrix_stride % unit == 0 &&
+         binding.matrix_stride >= length * ir::ByteSize(type.scalar);
+}
+
+Id Environment::WholeInBlock(const ir::ShaderBinding& binding, ir::Type type) {
+  Id scalar = ScalarInBlock(type);
+  if (type.IsVec()) return m_.VectorType(scalar, type.rows);
+  if (!type.IsMat()) return scalar;
+  uint32_t lines = binding.row_major ? type.rows : type.columns;
+  uint32_t length = binding.row_major ? type.columns : type.rows;
+  return m_.ArrayInBlock(m_.VectorType(scalar, length), lines, binding.matrix_stride);
 }
 
 }  // namespace adc::codegen::spirv

@@ -51,7 +51,7 @@ class Environment {
     return addressing_ == Addressing::Near || addressing_ == Addressing::Alone;
   }
 
-  /// Extent of an axis of a buffer parameter in 64 bits.
+  /// Extent of an axis of a buffer parameter, in Wide() bits.
   Id Extent(uint32_t param, uint32_t axis) {
     return KeepsBindings() ? ShaderExtent(param, axis) : Word(first_word_[param] + 1 + axis);
   }
@@ -86,7 +86,7 @@ class Environment {
   Id StatusAddress() { return Word(tail_ + 1); }
   Id Iterations() { return KeepsBindings() ? ShaderIterations() : Word(tail_ + 2); }
   Id Threads() { return KeepsBindings() ? ShaderIterations() : Word(tail_ + 3); }
-  /// The number of this thread in 64 bits.
+  /// The number of this thread in Wide() bits.
   Id Thread();
 
   /// Adds a variable of the module to the entry's interface.
@@ -99,17 +99,36 @@ class Environment {
   const ShaderLayout& layout() const { return layout_; }
   /// With bindings of a shader: the entry runs one iteration, the serial task.
   void SetSerial() { serial_ = true; }
+  /// Without device addresses: extents, iterations and threads have 32 bits, and the device need have no
+  /// integers of 64. The words are seen by halves.
+  void SetNarrow() { narrow_ = true; }
+  bool IsNarrow() const { return narrow_; }
+  /// Bits of extents, iterations and threads.
+  uint32_t Wide() const { return narrow_ ? 32 : 64; }
+  /// With bindings of a shader: this invocation's number along an axis.
+  Id Invocation(uint32_t axis) {
+    return InputWord(context_.thread_index, spv::BuiltInGlobalInvocationId, axis);
+  }
 
  private:
   bool IsUniform(uint32_t param) const;
   Id ShaderExtent(uint32_t param, uint32_t axis);
   Id ShaderIterations();
   Id ShaderThread();
-  /// Invocations along an axis in 64 bits.
+  /// Invocations along an axis in Wide() bits.
   Id Invocations(uint32_t axis);
   Id ShaderValue(uint32_t param, uint32_t component);
+  /// How a value lies in a block of the shader: as scalars of ScalarInBlock, or whole.
+  static bool IsFloatInBlock(ir::Type type);
+  Id ScalarInBlock(ir::Type type);
+  bool IsWholeInBlock(const ir::ShaderBinding& binding, ir::Type type) const;
+  Id WholeInBlock(const ir::ShaderBinding& binding, ir::Type type);
   Id InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis);
   Id Word(uint32_t position);
+  /// Of a word that is seen by halves: `position` counts these.
+  Id HalfWord(uint32_t position);
+  /// What tools are to call the block of a binding, and its variable and member.
+  BlockNames NamesOf(BindingOf of, uint32_t param) const;
   /// A pointer to a block that holds an array of `storage`, at a device address; made in the head.
   Id BlockAt(Id address, Storage storage, bool writable);
   /// The variable behind a binding.
@@ -136,6 +155,7 @@ class Environment {
   std::set<Id> interface_;
   ShaderLayout layout_;
   bool serial_ = false;
+  bool narrow_ = false;
   Id iterations_ = 0;
 };
 

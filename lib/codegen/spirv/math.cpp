@@ -26,6 +26,7 @@ Id MathLibrary::Make(const ir::Module& module, const ir::Function& function) {
   };
   for (ir::Value param : function.Params()) types.push_back(type_of(function.TypeOf(param)));
   FunctionBuilder builder(m_, type_of(function.result_types[0]), types);
+  m_.Name(builder.id(), module.Text(function.name));
   ScalarEmitter scalars(builder, *this, FloatMode::Strict);
   ValueTable values(module, function, builder, scalars, nullptr);
   for (size_t n = 0; n < types.size(); ++n) values.Bind(function.Params()[n], builder.Parameter(n));
@@ -42,6 +43,7 @@ Id MathLibrary::MakeSine(ir::Scalar scalar, bool is_cosine) {
   if (turned == 0) turned = Make(functions.module(), functions.TurnedSine(scalar));
   Id type = m_.FloatType(RegisterWidth(scalar));
   FunctionBuilder builder(m_, type, {&type, 1});
+  m_.Name(builder.id(), std::string(is_cosine ? "cos." : "sin.") + ir::Spelling(scalar));
   Id quarters = builder.Int(32, is_cosine ? 1 : 0);
   builder.Do(spv::OpReturnValue,
              {builder.Emit(spv::OpFunctionCall, type, {turned, builder.Parameter(0), quarters})});

@@ -14,6 +14,7 @@ void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Type type = kernel_.TypeOf(result);
   Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), type.count * type.Components());
   Id variable = f_.Variable(array);
+  m_.Name(variable, context_.ir.Text(kernel_[result].name));
   f_.Store(variable, m_.ConstantNull(array), 0);
   arrays_.Set(result) = variable;
 }
@@ -34,6 +35,7 @@ Id MemoryEmitter::ConstantArray(ir::Value base) {
     for (uint64_t bits : constant.elements) elements.push_back(scalars_.Constant(data.type.scalar, bits));
     Id type = m_.ArrayType(scalars_.RegisterType(data.type.scalar), static_cast<uint32_t>(elements.size()));
     known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.ConstantComposite(type, elements));
+    m_.Name(known, context_.ir.Text(constant.name));
   }
   environment_.Uses(known);
   return known;
@@ -97,12 +99,13 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   cell.index = f_.Int(width, 0);
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (axis != 0) {
-      Id extent = f_.Resize(environment_.Extent(cell.param, axis), 64, width, false);
+      Id extent = f_.Resize(environment_.Extent(cell.param, axis), environment_.Wide(), width, false);
       cell.index = f_.Mul(width, cell.index, extent);
     }
     if (axis < flat) cell.index = f_.Add(width, cell.index, values_.Position(indices[axis], width));
   }
-  if (flat < indices.size()) cell.index = f_.Add(width, cell.index, f_.Resize(iteration_, 64, width, false));
+  if (flat < indices.size())
+    cell.index = f_.Add(width, cell.index, f_.Resize(iteration_, environment_.Wide(), width, false));
   if (!element.IsScalar()) {
     cell.index = f_.Mul(width, cell.index, f_.Int(width, element.Components()));
     cell.index = f_.Add(width, cell.index, f_.Int(width, component));

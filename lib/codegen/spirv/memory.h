@@ -32,7 +32,8 @@ class MemoryEmitter {
 
   /// The device address of the element of `access`.
   Id AddressOf(ir::Inst access) { return AddressOf(CellOf(access)); }
-  /// The parallel loop that is being emitted and its flat iteration in 64 bits; 0: none.
+  /// The parallel loop that is being emitted and its flat iteration in Environment::Wide()
+  /// bits; 0: none.
   void SetIteration(ir::Inst loop, Id iteration) {
     loop_ = loop;
     iteration_ = iteration;

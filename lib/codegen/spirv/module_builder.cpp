@@ -4,6 +4,14 @@
 
 namespace adc::codegen::spirv {
 
+namespace {
+
+/// The upper half names a registered tool, and 0 is for those that are not; the lower half is the tool's own:
+/// its version, major and minor in a byte each. OpModuleProcessed says the name.
+constexpr uint32_t kGenerator = 0x0001;
+
+}  // namespace
+
 void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> operands) {
   words.push_back(static_cast<uint32_t>(operands.size() + 1) << spv::WordCountShift |
                   static_cast<uint32_t>(op));
@@ -59,45 +67,65 @@ Id ModuleBuilder::IntType(uint32_t width) {
 
 Id ModuleBuilder::FloatType(uint32_t width) {
   if (width == 64) AddCapability(spv::CapabilityFloat64);
+  if (preserves_ && float_widths_.insert(width).second)
+    AddCapability(spv::CapabilitySignedZeroInfNanPreserve);
   return Intern(spv::OpTypeFloat, {width});
 }
 
-Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable) {
+Id ModuleBuilder::RuntimeArray(Id element, uint32_t stride) {
   Id& array = arrays_[{element, stride}];
-  if (array == 0) {
-    array = NewId();
-    AppendInstruction(globals_, spv::OpTypeRuntimeArray, Words{array, element});
-    Decorate(array, spv::DecorationArrayStride, {stride});
-  }
-  auto [place, fresh] = blocks_.try_emplace(Words{array, writable}, 0);
-  if (!fresh) return place->second;
-  Id block = place->second = NewId();
-  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, array});
+  if (array != 0) return array;
+  array = NewId();
+  AppendInstruction(globals_, spv::OpTypeRuntimeArray, Words{array, element});
+  Decorate(array, spv::DecorationArrayStride, {stride});
+  return array;
+}
+
+Id ModuleBuilder::BlockAround(Id member, bool writable) {
+  Id block = NewId();
+  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, member});
   Decorate(block, spv::DecorationBlock);
   DecorateMember(block, 0, spv::DecorationOffset, {0});
   if (!writable) DecorateMember(block, 0, spv::DecorationNonWritable);
   return block;
 }
 
-Id ModuleBuilder::BlockOfOne(Id member) {
-  auto [place, fresh] = blocks_.try_emplace(Words{member}, 0);
+Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable) {
+  Id array = RuntimeArray(element, stride);
+  auto [place, fresh] = blocks_.try_emplace(Words{array, writable}, 0);
   if (!fresh) return place->second;
-  Id block = place->second = NewId();
-  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, member});
-  Decorate(block, spv::DecorationBlock);
-  DecorateMember(block, 0, spv::DecorationOffset, {0});
+  place->second = BlockAround(array, writable);
+  // Its variables have names; that of the type says nothing of them.
+  NameMember(place->second, 0, "_data");
+  return place->second;
+}
+
+Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable, const BlockNames& names) {
+  Id block = BlockAround(RuntimeArray(element, stride), writable);
+  Name(block, names.block);
+  NameMember(block, 0, names.member);
   return block;
 }
 
-Id ModuleBuilder::BlockOfVectors(Id component, uint32_t count) {
-  Id vector = VectorType(component, 4), length = ConstantInt(32, count);
-  Id array = NewId(), block = NewId();
-  AppendInstruction(globals_, spv::OpTypeArray, Words{array, vector, length});
-  Decorate(array, spv::DecorationArrayStride, {16});
-  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, array});
-  Decorate(block, spv::DecorationBlock);
-  DecorateMember(block, 0, spv::DecorationOffset, {0});
+Id ModuleBuilder::BlockOfOne(Id member, const BlockNames& names) {
+  Id block = BlockAround(member, true);
+  Name(block, names.block);
+  NameMember(block, 0, names.member);
   return block;
+}
+
+Id ModuleBuilder::ArrayInBlock(Id element, uint32_t length, uint32_t stride) {
+  Id& array = block_arrays_[{element, length, stride}];
+  if (array != 0) return array;
+  Id count = ConstantInt(32, length);
+  array = NewId();
+  AppendInstruction(globals_, spv::OpTypeArray, Words{array, element, count});
+  Decorate(array, spv::DecorationArrayStride, {stride});
+  return array;
+}
+
+Id ModuleBuilder::BlockOfVectors(Id component, uint32_t count, const BlockNames& names) {
+  return BlockOfOne(ArrayInBlock(VectorType(component, 4), count, 16), names);
 }
 
 Id ModuleBuilder::BlockOf(std::span<const BlockMember> members) {
@@ -108,9 +136,7 @@ Id ModuleBuilder::BlockOf(std::span<const BlockMember> members) {
   Decorate(block, spv::DecorationBlock);
   for (uint32_t n = 0; n < members.size(); ++n) {
     DecorateMember(block, n, spv::DecorationOffset, {members[n].offset});
-    Words name{block, n};
-    AppendText(name, members[n].name);
-    AppendInstruction(names_, spv::OpMemberName, name);
+    NameMember(block, n, members[n].name);
   }
   return block;
 }
@@ -131,9 +157,16 @@ Id ModuleBuilder::ConstantInt(uint32_t width, uint64_t value) {
 }
 
 Id ModuleBuilder::ConstantFloat(uint32_t width, uint64_t bits) {
-  auto low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
-  return width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
-                     : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
+  uint32_t low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
+  Id id = width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
+                      : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
+  floats_[id] = bits;
+  return id;
+}
+
+std::optional<uint64_t> ModuleBuilder::FloatBits(Id id) const {
+  auto found = floats_.find(id);
+  return found == floats_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Id ModuleBuilder::ConstantBool(bool value) {
@@ -182,9 +215,17 @@ Id ModuleBuilder::String(std::string_view text) {
 }
 
 void ModuleBuilder::Name(Id id, std::string_view name) {
+  if (producer_.empty() || name.empty()) return;
   Words operands{id};
   AppendText(operands, name);
   AppendInstruction(names_, spv::OpName, operands);
+}
+
+void ModuleBuilder::NameMember(Id id, uint32_t member, std::string_view name) {
+  if (producer_.empty() || name.empty()) return;
+  Words operands{id, member};
+  AppendText(operands, name);
+  AppendInstruction(names_, spv::OpMemberName, operands);
 }
 
 void ModuleBuilder::Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals) {
@@ -215,13 +256,21 @@ void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<
   AppendText(operands, name);
   operands.insert(operands.end(), interface.begin(), interface.end());
   AppendInstruction(entry_points_, spv::OpEntryPoint, operands);
+  entries_.push_back(function);
   AppendInstruction(execution_modes_, spv::OpExecutionMode,
                     Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0],
                           local_size[1], local_size[2]});
 }
 
+std::vector<uint32_t> ModuleBuilder::PreservedWidths() const {
+  std::vector<uint32_t> widths;
+  for (uint32_t width : float_widths_)
+    if (preserves_ && (width != 16 || Has(spv::CapabilityFloat16))) widths.push_back(width);
+  return widths;
+}
+
 Words ModuleBuilder::Finish(bool physical) const {
-  Words words{spv::MagicNumber, version_, 0, next_id_, 0};
+  Words words{spv::MagicNumber, version_, kGenerator, next_id_, 0};
   for (spv::Capability capability : capabilities_)
     AppendInstruction(words, spv::OpCapability, Words{static_cast<uint32_t>(capability)});
   for (const std::string& name : extensions_) {
@@ -238,9 +287,23 @@ Words ModuleBuilder::Finish(bool physical) const {
                     Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
                                                          : spv::AddressingModelLogical),
                           static_cast<uint32_t>(spv::MemoryModelGLSL450)});
-  for (const Words* section :
-       {&entry_points_, &execution_modes_, &strings_, &names_, &annotations_, &globals_, &functions_})
-    words.insert(words.end(), section->begin(), section->end());
+  Words modes = execution_modes_;
+  for (Id entry : entries_) {
+    for (uint32_t width : PreservedWidths()) {
+      uint32_t mode = spv::ExecutionModeSignedZeroInfNanPreserve;
+      AppendInstruction(modes, spv::OpExecutionMode, Words{entry, mode, width});
+    }
+  }
+  Words source, made_by;
+  if (!producer_.empty()) {
+    AppendInstruction(source, spv::OpSource, Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0});
+    Words text;
+    AppendText(text, producer_);
+    AppendInstruction(made_by, spv::OpModuleProcessed, text);
+  }
+  const Words* sections[] = {&entry_points_, &modes,        &strings_, &source,    &names_,
+                             &made_by,       &annotations_, &globals_, &functions_};
+  for (const Words* section : sections) words.insert(words.end(), section->begin(), section->end());
   return words;
 }
 

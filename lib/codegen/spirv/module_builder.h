@@ -11,6 +11,7 @@
 #include <spirv/unified1/spirv.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace adc::codegen::spirv {
@@ -29,16 +30,28 @@ struct BlockMember {
   std::string name;
 };
 
+/// What tools are to call a block and its only member.
+struct BlockNames {
+  std::string block;
+  std::string member;
+};
+
 class ModuleBuilder {
  public:
-  /// `version`: as in the header, 0x00010500 for 1.5.
-  explicit ModuleBuilder(uint32_t version) : version_(version) {}
+  /// `version`: as in the header, 0x00010500 for 1.5. `producer`: what the module says that it was made by;
+  /// empty: neither that nor any name, which a translation to another language would take up.
+  ModuleBuilder(uint32_t version, std::string_view producer) : version_(version), producer_(producer) {}
 
   Id NewId() { return next_id_++; }
   uint32_t IdCount() const { return next_id_; }
 
   void AddCapability(spv::Capability capability) { capabilities_.insert(capability); }
   bool Has(spv::Capability capability) const { return capabilities_.count(capability) != 0; }
+  /// Floats of every width that the module computes with have signed zeros, infinities and NaNs. Before any
+  /// other call.
+  void PreserveSpecialFloats() { preserves_ = true; }
+  /// The widths in bits for which that is stated.
+  std::vector<uint32_t> PreservedWidths() const;
   void AddExtension(std::string_view name) { extensions_.emplace(name); }
   /// The id of the instruction set GLSL.std.450.
   Id GlslSet();
@@ -51,12 +64,17 @@ class ModuleBuilder {
   Id ArrayType(Id element, uint32_t length) {
     return Intern(spv::OpTypeArray, {element, ConstantInt(32, length)});
   }
-  /// A block that holds an array of unknown length, with `stride` bytes from one element to the next.
+  /// A block that holds an array of unknown length, with `stride` bytes from one element to the next; one
+  /// for all who ask for the same.
   Id BlockOfArray(Id element, uint32_t stride, bool writable);
+  /// Such a block of its own, with names.
+  Id BlockOfArray(Id element, uint32_t stride, bool writable, const BlockNames& names);
   /// A block with one member.
-  Id BlockOfOne(Id member);
+  Id BlockOfOne(Id member, const BlockNames& names);
   /// A block that holds an array of vectors of four, 16 bytes each.
-  Id BlockOfVectors(Id component, uint32_t count);
+  Id BlockOfVectors(Id component, uint32_t count, const BlockNames& names);
+  /// An array of known length, with `stride` bytes from one element to the next.
+  Id ArrayInBlock(Id element, uint32_t length, uint32_t stride);
   /// A block with named members at stated offsets.
   Id BlockOf(std::span<const BlockMember> members);
   Id PointerType(spv::StorageClass storage, Id pointee) {
@@ -67,6 +85,8 @@ class ModuleBuilder {
   Id ConstantInt(uint32_t width, uint64_t value);
   /// From the bits of the format.
   Id ConstantFloat(uint32_t width, uint64_t bits);
+  /// The bits of a constant that ConstantFloat made; none of any other value.
+  std::optional<uint64_t> FloatBits(Id id) const;
   Id ConstantBool(bool value);
   /// A bool that whoever makes a pipeline may set; false where nobody does.
   Id SpecializedBool(uint32_t number);
@@ -84,6 +104,7 @@ class ModuleBuilder {
   Id String(std::string_view text);
   /// What tools are to call an id.
   void Name(Id id, std::string_view name);
+  void NameMember(Id id, uint32_t member, std::string_view name);
 
   void Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals = {});
   void DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
@@ -110,17 +131,26 @@ class ModuleBuilder {
   Id Intern(spv::Op op, std::span<const uint32_t> operands);
   Id InternTyped(spv::Op op, Id type, std::span<const uint32_t> operands);
 
+  /// The array of a block, and the block around it.
+  Id RuntimeArray(Id element, uint32_t stride);
+  Id BlockAround(Id member, bool writable);
+
   uint32_t version_;
+  std::string producer_;
   Id next_id_ = 1;
   Id glsl_ = 0;
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
+  std::vector<Id> entries_;
+  std::set<uint32_t> float_widths_;
+  bool preserves_ = false;
   Words entry_points_, execution_modes_, strings_, names_, annotations_, globals_, functions_;
   std::map<std::string, Id, std::less<>> string_ids_;
   std::map<Words, Id> interned_;
+  std::map<std::tuple<Id, uint32_t, uint32_t>, Id> block_arrays_;  ///< by element, length and stride
   std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
   std::map<Words, Id> blocks_;
-  std::map<Id, uint64_t> integers_;
+  std::map<Id, uint64_t> integers_, floats_;
   std::map<uint32_t, Id> specialized_;
 };
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ir/number.h"
 #include "support/check.h"
@@ -57,7 +58,11 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
     return Emit(Op::Min, operand, result, {raised, operands[2]});
   }
   if (operand == Scalar::F16) {
-    if (op == Op::Fma) return HalfFma(operands[0], operands[1], operands[2]);
+    if (op == Op::Fma) {
+      Id product = TimesZero(Scalar::F32, operands[0], operands[1]);
+      if (product != 0) return RoundToHalf(Float(spv::OpFAdd, Scalar::F32, {product, operands[2]}));
+      return HalfFma(operands[0], operands[1], operands[2]);
+    }
     // What gives one of its operands, its negative or an integral value needs no rounding.
     bool exact = op == Op::Neg || op == Op::Abs || op == Op::Sgn || op == Op::Floor || op == Op::Ceil ||
                  op == Op::Round || op == Op::Trunc || op == Op::Min || op == Op::Max;
@@ -66,6 +71,8 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
     return exact ? single : RoundToHalf(single);
   }
   if (op == Op::Fma) {
+    if (Id product = TimesZero(operand, operands[0], operands[1]))
+      return Float(spv::OpFAdd, operand, {product, operands[2]});
     Id fused = f_.Glsl(GLSLstd450Fma, RegisterType(operand), {operands[0], operands[1], operands[2]});
     if (mode_ != FloatMode::Fast) m_.Decorate(fused, spv::DecorationNoContraction);
     return fused;
@@ -244,12 +251,38 @@ Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
   return Math(op, scalar, std::span<const Id>(&a, 1));
 }
 
+/// The product of a number and a constant zero from the number's bits: a zero with both signs, or NaN.
+/// Drivers take such a product for +0, whatever the module says of floats (Mesa's llvmpipe does). 0: it is
+/// another product.
+Id ScalarEmitter::TimesZero(Scalar scalar, Id a, Id b) {
+  if (mode_ == FloatMode::Fast) return 0;
+  bool wide = scalar == Scalar::F64;
+  uint32_t width = wide ? 64 : 32;
+  uint64_t sign = uint64_t{1} << (width - 1), infinity = wide ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
+  uint64_t quiet = infinity | infinity >> 1;
+  auto is_zero = [&](Id id) { return (m_.FloatBits(id).value_or(1) & ~sign) == 0; };
+  if (is_zero(a)) std::swap(a, b);
+  if (!is_zero(b)) return 0;
+  Id bits_type = m_.IntType(width), type = RegisterType(scalar);
+  auto constant = [&](uint64_t value) { return m_.ConstantInt(width, value); };
+  Id bits = f_.Emit(spv::OpBitcast, bits_type, {a});
+  Id exponent = f_.Emit(spv::OpBitwiseAnd, bits_type, {bits, constant(infinity)});
+  Id zero = f_.Emit(spv::OpBitwiseAnd, bits_type, {bits, constant(sign)});
+  if (*m_.FloatBits(b) != 0) zero = f_.Emit(spv::OpBitwiseXor, bits_type, {zero, constant(sign)});
+  Id finite = f_.Compare(spv::OpINotEqual, exponent, constant(infinity));
+  Id chosen = f_.Choose(bits_type, finite, zero, constant(quiet));
+  return f_.Emit(spv::OpBitcast, type, {chosen});
+}
+
 /// min and max take the second operand on a tie and where one operand is NaN.
 Id ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Id a, Id b) {
   Id type = RegisterType(scalar);
   if (op == Op::Add) return Float(spv::OpFAdd, scalar, {a, b});
   if (op == Op::Sub) return Float(spv::OpFSub, scalar, {a, b});
-  if (op == Op::Mul) return Float(spv::OpFMul, scalar, {a, b});
+  if (op == Op::Mul) {
+    Id product = TimesZero(scalar, a, b);
+    return product != 0 ? product : Float(spv::OpFMul, scalar, {a, b});
+  }
   if (op == Op::Div) return Float(spv::OpFDiv, scalar, {a, b});
   if (op == Op::Min) return f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, a, b), a, b);
   if (op == Op::Max) return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, b), a, b);

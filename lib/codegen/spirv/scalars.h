@@ -70,6 +70,7 @@ class ScalarEmitter {
   Id UnaryFloat(ir::Op op, ir::Scalar scalar, Id a);
   Id BinaryInteger(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id BinaryBool(ir::Op op, Id a, Id b);
+  Id TimesZero(ir::Scalar scalar, Id a, Id b);
   Id BinaryFloat(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id Divide(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id Compare(ir::Op op, ir::Scalar scalar, Id a, Id b);

@@ -14,6 +14,7 @@ static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADS
 
 template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
+  bool narrow = environment_.IsNarrow();
   ModuleBuilder& m = context_.module;
   Id type = m.IntType(32), relaxed = f.Int(32, 0);
   Id found = f.Emit(spv::OpAtomicCompareExchange, type,
@@ -27,8 +28,9 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
     f.Store(place.pointer, value, place.alignment);
   };
   auto store_wide = [&](uint32_t number, Id value) {
-    store(number, f.Resize(value, 64, 32, false));
-    store(number + 1, f.Resize(f.ShiftRight(64, value, f.Int(32, 32)), 64, 32, false));
+    store(number, f.Resize(value, environment_.Wide(), 32, false));
+    store(number + 1,
+          narrow ? f.Int(32, 0) : f.Resize(f.ShiftRight(64, value, f.Int(32, 32)), 64, 32, false));
   };
   store(ADRT_CPU_STATUS_CODE, report.code);
   store(ADRT_CPU_STATUS_TASK, report.task);
@@ -40,9 +42,12 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
   Id same = m.NewId(), done = m.NewId();
   f.Select(f.Compare(spv::OpIEqual, found, report.source), same, done, done);
   f.Start(same);
-  Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
-  Id most = f.Choose(type, f.Compare(spv::OpIEqual, high, f.Int(64, 0)),
-                     f.Resize(report.needed, 64, 32, false), largest);
+  Id most = report.needed;
+  if (!narrow) {
+    Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
+    most = f.Choose(type, f.Compare(spv::OpIEqual, high, f.Int(64, 0)),
+                    f.Resize(report.needed, 64, 32, false), largest);
+  }
   f.Emit(spv::OpAtomicUMax, type,
          {word(ADRT_CPU_STATUS_MOST).pointer, f.Int(32, spv::ScopeDevice), relaxed, most});
   f.Branch(done);
@@ -55,10 +60,11 @@ Id StatusReporter::MakeFunction() {
   ModuleBuilder& m = context_.module;
   bool bound = !HasAddresses(environment_.addressing());
   spv::StorageClass memory = bound ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
-  Id word = m.IntType(32), wide = m.IntType(64);
+  Id word = m.IntType(32), wide = m.IntType(environment_.Wide());
   std::vector<Id> parameters = {word, word, word, word, wide, wide};
   if (!bound) parameters.insert(parameters.begin(), wide);
   FunctionBuilder f(m, m.VoidType(), parameters);
+  m.Name(f.id(), "adc.raise");
   Id status = 0;
   if (bound) {
     status = environment_.StatusBlock();
@@ -86,7 +92,7 @@ void StatusReporter::Raise(StatusCode code, uint32_t index, Id needed) {
   if (raise == 0) raise = MakeFunction();
   std::vector<Id> operands = {raise};
   if (!bound) operands.push_back(environment_.StatusAddress());
-  Id zero = f_.Int(64, 0);
+  Id zero = f_.Int(environment_.Wide(), 0);
   for (Id operand : {f_.Int(32, StatusSource(code, task_, index)), f_.Int(32, static_cast<uint32_t>(code)),
                      f_.Int(32, task_), f_.Int(32, index), needed != 0 ? needed : zero,
                      iteration_ != 0 ? iteration_ : zero})

@@ -50,15 +50,16 @@ void TaskEmitter::EmitCutCheck() {
   Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
   f_.Select(m_.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
   f_.Start(check);
-  Id wide = m_.IntType(64), turns = Unfolded(f_.Int(64, 2));
+  uint32_t width = environment_.Wide();
+  Id wide = m_.IntType(width), turns = Unfolded(f_.Int(width, 2));
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(64, 0)), left = f_.LoopPhi(loop, wide, turns);
+  OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(width, 0)), left = f_.LoopPhi(loop, wide, turns);
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, turns));
   f_.BeginNext(loop);
-  f_.Close(loop, turn, f_.Add(64, turn.id, f_.Int(64, 1)));
-  f_.Close(loop, left, f_.Sub(64, left.id, f_.Int(64, 1)));
+  f_.Close(loop, turn, f_.Add(width, turn.id, f_.Int(width, 1)));
+  f_.Close(loop, left, f_.Sub(width, left.id, f_.Int(width, 1)));
   f_.EndLoop(loop);
-  f_.Select(f_.Compare(spv::OpINotEqual, left.id, f_.Int(64, 0)), cut, whole, whole);
+  f_.Select(f_.Compare(spv::OpINotEqual, left.id, f_.Int(width, 0)), cut, whole, whole);
   f_.Start(cut);
   status_.Raise(StatusCode::LoopsCut, 0);
   f_.Branch(whole);
@@ -69,9 +70,10 @@ void TaskEmitter::EmitCutCheck() {
 
 Id TaskEmitter::Unfolded(Id extent) {
   if (context_.IsMetal()) return extent;
-  // No launch has 2^63 iterations.
-  return f_.Emit(spv::OpIAdd, m_.IntType(64),
-                 {extent, f_.ShiftRight(64, environment_.Iterations(), f_.Int(32, 63))});
+  // No launch has 2^63 iterations; the loader makes none of 2^31 for code that counts them in 32 bits.
+  uint32_t width = environment_.Wide();
+  return f_.Emit(spv::OpIAdd, m_.IntType(width),
+                 {extent, f_.ShiftRight(width, environment_.Iterations(), f_.Int(32, width - 1))});
 }
 
 std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_first) {
@@ -82,7 +84,8 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
     const ir::LayoutField& field = layout.fields[kernel_[loop].attr];
     for (size_t n = 0; n < counters.size(); ++n) {
       uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
-      axes.push_back({counters[n], width, f_.Int(width, 0), Unfolded(f_.Int(64, field.axes[n].extent))});
+      axes.push_back({counters[n], width, f_.Int(width, 0),
+                      Unfolded(f_.Int(environment_.Wide(), field.axes[n].extent))});
     }
     return axes;
   }
@@ -95,7 +98,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
       Id high = values_.Get(high_value);
       Id some = f_.Compare(spv::OpSLessThan, low, high);
       extent = f_.Choose(m_.IntType(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
-      extent = f_.Resize(extent, width, 64, false);
+      extent = f_.Resize(extent, width, environment_.Wide(), false);
       if (m_.IntegerOf(low) && m_.IntegerOf(high)) extent = Unfolded(extent);
     }
     axes.push_back({counters[n], width, low, extent});
@@ -105,11 +108,11 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
 
 std::vector<Id> TaskEmitter::Digits(const std::vector<Axis>& axes, Id position, uint32_t width) {
   std::vector<Id> digits(axes.size());
-  Id rest = f_.Resize(position, 64, width, false);
+  Id rest = f_.Resize(position, environment_.Wide(), width, false);
   for (size_t n = axes.size(); n-- > 0;) {
     Id digit = rest;
     if (n != 0) {
-      Id extent = f_.Resize(axes[n].extent, 64, width, false);
+      Id extent = f_.Resize(axes[n].extent, environment_.Wide(), width, false);
       Id quotient = f_.Div(width, rest, extent);
       digit = f_.Sub(width, rest, f_.Mul(width, quotient, extent));
       rest = quotient;
@@ -129,8 +132,8 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
                       : std::nullopt;
   }
   bool always_narrow = known_total && *known_total < (uint64_t{1} << 32);
-  if (axes.size() <= 1 || always_narrow) {
-    digits = Digits(axes, position, axes.size() <= 1 ? 64 : 32);
+  if (axes.size() <= 1 || always_narrow || environment_.IsNarrow()) {
+    digits = Digits(axes, position, axes.size() <= 1 ? environment_.Wide() : 32);
   } else {
     Id narrow = m_.NewId(), wide = m_.NewId(), join = m_.NewId();
     Id fits = f_.Compare(spv::OpULessThan, environment_.Iterations(), f_.Int(64, uint64_t{1} << 32));
@@ -162,11 +165,44 @@ Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
   return f_.Choose(m_.IntType(64), differs, launched, first);
 }
 
+std::vector<uint32_t> TaskEmitter::InvocationAxes(const ir::Module& module, const ir::Function& kernel,
+                                                  ir::Inst loop) {
+  if (kernel[loop].op == Op::ParallelOver || (kernel[loop].flags & ir::kFlagRecheck) != 0) return {};
+  std::vector<uint32_t> axes;
+  for (uint32_t n = 0; n < kernel[kernel[loop].regions[0]].params.size(); ++n) {
+    const ir::ValueData& high = kernel[kernel.Operand(loop, 2 * n + 1)];
+    bool is_parameter = high.kind == ir::ValueKind::BlockParam && ir::Block(high.owner) == kernel.Body();
+    uint32_t at = is_parameter ? kernel.params[high.number].shader_binding : ir::kNoAttr;
+    bool from_zero = kernel.IntegerConstant(kernel.Operand(loop, 2 * n)) == int64_t{0};
+    if (!from_zero || at == ir::kNoAttr ||
+        module.shader_bindings[at].kind != ir::ShaderBinding::Kind::Invocations)
+      return {};
+    axes.push_back(module.shader_bindings[at].number);
+  }
+  return axes;
+}
+
+/// An invocation is an iteration: no loop, and no position that splits into counters.
+void TaskEmitter::EmitInvocation(const analysis::Task& task) {
+  body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+  const std::vector<ir::Value>& counters = kernel_[kernel_[task.parallel].regions[0]].params;
+  std::vector<uint32_t> axes = InvocationAxes(context_.ir, kernel_, task.parallel);
+  for (size_t n = 0; n < counters.size(); ++n) {
+    uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
+    values_.Bind(counters[n], f_.Resize(environment_.Invocation(axes[n]), 32, width, false));
+  }
+  memory_.SetIteration(task.parallel, environment_.Thread());
+  body_.EmitBlock(kernel_[task.parallel].regions[0]);
+  memory_.SetIteration({}, 0);
+  body_.UpdateCells();
+}
+
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
+  if (environment_.IsNarrow() && environment_.KeepsBindings()) return EmitInvocation(task);
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
-  Id wide = m_.IntType(64);
+  Id wide = m_.IntType(environment_.Wide());
   Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
   Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, thread, threads), thread, total);
   if (guarded) first = GuardBounds(axes, first);
@@ -187,7 +223,7 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
   f_.BeginNext(loop);
-  f_.Close(loop, position, f_.Add(64, position.id, threads));
+  f_.Close(loop, position, f_.Add(environment_.Wide(), position.id, threads));
   for (size_t n = 0; n < changed.size(); ++n) {
     f_.Close(loop, states[n], body_.State(changed[n]));
     body_.SetState(changed[n], states[n].id);

@@ -24,6 +24,10 @@ class TaskEmitter {
 
   /// Emits the whole task and ends the function.
   void Emit(const analysis::Task& task);
+  /// The axes of a dispatch that the counters of a loop run along; none where the loop is not one iteration
+  /// per invocation of a shader.
+  static std::vector<uint32_t> InvocationAxes(const ir::Module& module, const ir::Function& kernel,
+                                              ir::Inst loop);
 
  private:
   /// One axis of a parallel loop. Its extent is not negative, and at least 1 where an iteration runs.
@@ -36,6 +40,7 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
+  void EmitInvocation(const analysis::Task& task);
   /// Reports loops that the driver has ended early, where it is one that does.
   void EmitCutCheck();
   /// An extent that is the same, and of which a driver cannot know that it is a constant.

@@ -65,11 +65,12 @@ Words Optimise(const Words& module, uint32_t level) {
   return optimised;
 }
 
-std::string Disassemble(const Words& module, uint32_t level) {
+std::string Disassemble(const Words& module, uint32_t level, Ids ids) {
   spvtools::SpirvTools tools(EnvironmentOf(level));
   std::string text;
-  bool done = tools.Disassemble(module, &text,
-                                SPV_BINARY_TO_TEXT_OPTION_NO_HEADER | SPV_BINARY_TO_TEXT_OPTION_INDENT);
+  uint32_t options = SPV_BINARY_TO_TEXT_OPTION_NO_HEADER | SPV_BINARY_TO_TEXT_OPTION_INDENT;
+  if (ids == Ids::Names) options |= SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
+  bool done = tools.Disassemble(module, &text, options);
   ADC_CHECK(done, "a module that has no text");
   return text;
 }

@@ -11,7 +11,9 @@ namespace adc::codegen::spirv {
 std::string Validate(const Words& module, uint32_t level);
 /// Removes what is computed twice or for nothing. Control flow stays as it is.
 Words Optimise(const Words& module, uint32_t level);
+/// How a module's text spells ids: by their numbers, or by what they are ("%float_0_5").
+enum class Ids : uint8_t { Numbers, Names };
 /// The module as text, for people and tests.
-std::string Disassemble(const Words& module, uint32_t level);
+std::string Disassemble(const Words& module, uint32_t level, Ids ids = Ids::Numbers);
 
 }  // namespace adc::codegen::spirv

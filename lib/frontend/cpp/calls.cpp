@@ -80,21 +80,30 @@ Given Lowering::Call(const clang::CallExpr* call) {
   }
   const clang::FunctionDecl* canonical = function->getCanonicalDecl();
   if (shared_.derivatives.contains(canonical)) return CallFunction(canonical, arguments, range);
-  ObjectPtr self;
-  if (object != nullptr) {
+  // Of an assignment in operator notation the right side is evaluated first, as of a built-in one.
+  const auto* notation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
+  bool right_first = notation != nullptr && notation->isAssignmentOp();
+  if (object == nullptr) return Inline(function, {}, arguments, range, right_first);
+  auto place = [&] {
     const auto* member = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens());
     bool arrow = member != nullptr && member->isArrow();
-    self = arrow ? Pointee(object) : Place(object);
+    ObjectPtr self = arrow ? Pointee(object) : Place(object);
     if (self->kind == ObjectKind::Struct && RecordOf(self->type) != method->getParent()->getDefinition())
       self = BaseOf(self, method->getParent(), range);
-    if (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) {
-      if (!method->isUserProvided()) {
-        Copy(self, Place(arguments[0]), range);
-        return {{}, self};
-      }
-    }
+    return self;
+  };
+  if ((method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
+      !method->isUserProvided()) {
+    ObjectPtr self, from;
+    if (!right_first) self = place();
+    bool choice = llvm::isa<clang::ConditionalOperator>(arguments[0]->IgnoreParenImpCasts());
+    from = choice ? Temporary(arguments[0]) : Place(arguments[0]);
+    if (right_first) self = place();
+    Copy(self, from, range);
+    return {{}, self};
   }
-  return Inline(function, self, arguments, range);
+  if (right_first) return Inline(function, {}, arguments, range, true, place);
+  return Inline(function, place(), arguments, range);
 }
 
 const clang::FunctionDecl* Lowering::BodyOf(const clang::FunctionDecl* function, SourceRange call) {
@@ -136,7 +145,8 @@ void Lowering::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, 
 }
 
 Given Lowering::Inline(const clang::FunctionDecl* function, ObjectPtr self,
-                       llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
+                       llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first,
+                       const std::function<ObjectPtr()>& self_last) {
   if (function->isDefaulted() && llvm::isa<clang::CXXConstructorDecl>(function) && !function->hasBody())
     Refuse(call, "kernels do not know this constructor");
   const clang::FunctionDecl* defined = BodyOf(function, call);
@@ -146,8 +156,12 @@ Given Lowering::Inline(const clang::FunctionDecl* function, ObjectPtr self,
   frame.self = std::move(self);
   frame.first_boundary = boundaries_.size();
   // Arguments are evaluated in the caller.
-  for (unsigned n = 0; n < defined->getNumParams() && n < arguments.size(); ++n)
+  auto count = std::min(defined->getNumParams(), static_cast<unsigned>(arguments.size()));
+  for (unsigned k = 0; k < count; ++k) {
+    unsigned n = right_first ? count - 1 - k : k;
     BindParameter(frame, defined->getParamDecl(n), arguments[n]);
+  }
+  if (self_last) frame.self = self_last();
   return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
 }
 
@@ -266,12 +280,9 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       if (std::optional<Type> leaf = RegisterType(buffer->element)) {
         element = *leaf;
       } else {
-        std::optional<ir::Scalar> scalar;
         if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
-        ScalarCount(buffer->element, range, &scalar);
-        if (!scalar) Refuse(range, "a buffer of an empty class");
-        element = Type::Of(*scalar);
-        object->by_scalars = true;
+        element = Type::Of(WordOf(buffer->element, info.diff, range));
+        object->by_words = true;
         if (++rank > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
       }
       object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);

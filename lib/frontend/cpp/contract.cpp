@@ -68,9 +68,14 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
                                                         {"transpose", Op::Transpose},
                                                         {"determinant", Op::Det},
                                                         {"inverse", Op::Inverse},
-                                                        {"outer", Op::Outer}};
+                                                        {"outer", Op::Outer},
+                                                        {"floor", Op::Floor},
+                                                        {"ceil", Op::Ceil},
+                                                        {"abs", Op::Abs},
+                                                        {"min", Op::Min},
+                                                        {"max", Op::Max}};
   auto vector = kVector.find(name);
-  if (vector == kVector.end()) return std::nullopt;
+  if (vector == kVector.end() || !RegisterType(arguments[0]->getType())) return std::nullopt;
   if (arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
@@ -79,6 +84,8 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
   Value a = ValueOf(arguments[0]);
   Value b = ValueOf(arguments[1]);
   SetPlace(range);
+  // The header gives the first operand on a tie, the IR the second.
+  if (vector->second == Op::Min || vector->second == Op::Max) std::swap(a, b);
   return Given{ssa_.Make(vector->second, {a, b}), {}};
 }
 
@@ -189,6 +196,28 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
   }
+  const clang::CXXRecordDecl* parent = method->getParent();
+  bool named_array = parent->isInStdNamespace() && parent->getIdentifier() != nullptr &&
+                     parent->getName() == "array" && method->getIdentifier() != nullptr;
+  if (named_array && method->getName() == "back") {
+    ObjectPtr array = Place(object);
+    SetPlace(range);
+    if (array->members.size() == 1 && array->members[0]->kind == ObjectKind::Array) {
+      const ObjectPtr& elements = array->members[0];
+      return Given{{},
+                   Element(elements, ssa_.builder().I32(static_cast<int32_t>(elements->count - 1)), range)};
+    }
+  }
+  if (named_array && method->getName() == "fill") {
+    ObjectPtr value = Temporary(arguments[0]);
+    ObjectPtr array = Place(object);
+    SetPlace(range);
+    for (const ObjectPtr& elements : array->members) {
+      if (elements != nullptr && elements->kind == ObjectKind::Array)
+        EachElement(elements, range, [&](const ObjectPtr& element) { Copy(element, value, range); });
+    }
+    return Given{};
+  }
   std::optional<Type> leaf = RegisterType(type);
   if (!leaf || type->isPointerType() || ScalarOf(type)) return std::nullopt;
   auto kind = method->getOverloadedOperator();
@@ -286,18 +315,33 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
     Refuse(arguments[0], "an atomic works on an element of a buffer",
            "use an ordinary assignment for what a kernel declares");
   if (whole->kind == ObjectKind::Spread) {
-    if (cell->kind != ObjectKind::Spread)
-      Refuse(arguments[0], "an atomic on a component of a struct's vector");
-    if (!call->getType()->isVoidType() && op == Op::AtomicExchange) Refuse(call, "an exchange of a vector");
-    std::vector<Value> indices = cell->indices, parts;
-    Value first = indices.back();
-    Type type = cell->register_type;
-    for (uint32_t n = 0; n < type.Components(); ++n) {
-      indices.back() = ssa_.Make(Op::Add, {first, ssa_.builder().Int(ssa_.TypeOf(first), n)});
-      Value part = ssa_.Make(Op::VecGet, {v, ssa_.builder().I32(static_cast<int32_t>(n))});
-      parts.push_back(ssa_.builder().Access(op, cell->base, indices, {&part, 1}));
+    if (whole->register_type.scalar != ssa_.TypeOf(whole->base).scalar)
+      Refuse(arguments[0],
+             "an atomic on '" + Spell(whole->type) + "' in a struct of a buffer whose word is '" +
+                 std::string(ir::Spelling(ssa_.TypeOf(whole->base).scalar)) + "'",
+             "give it a buffer of its own");
+    if (cell->kind == ObjectKind::Component) {
+      std::optional<int64_t> at = function_.IntegerConstant(cell->at);
+      bool inside = at && *at >= 0 && *at < static_cast<int64_t>(whole->register_type.Components());
+      if (!inside || cell->of.get() != whole || !cell->register_type.IsScalar())
+        Refuse(arguments[0], "an atomic on a component that is chosen at run time",
+               "unroll the loop over components");
+      ObjectPtr part = SpreadPart(*whole, static_cast<uint32_t>(*at));
+      return {ssa_.builder().Access(op, part->base, part->indices, {&v, 1}), {}};
     }
-    return {function_.Result(ssa_.builder().Create(Op::VecMake, parts, {&type, 1})), {}};
+    std::vector<Value> parts;
+    Type type = cell->register_type;
+    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    for (uint32_t n = 0; n < type.Components(); ++n) {
+      ObjectPtr of = SpreadPart(*cell, n);
+      Value part = type.IsVec()
+                       ? ssa_.Make(Op::VecGet, {v, number(n)})
+                       : ssa_.Make(Op::MatGet, {v, number(n / type.columns), number(n % type.columns)});
+      parts.push_back(ssa_.builder().Access(op, of->base, of->indices, {&part, 1}));
+    }
+    return {
+        function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1})),
+        {}};
   }
   uint32_t component = ir::kNoAttr;
   if (cell->kind == ObjectKind::Component) {

@@ -33,6 +33,12 @@ Value Lowering::ValueOf(const clang::Expr* expression) {
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
           [&] { return ValueOf(choice->getFalseExpr()); });
     }
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
+      SetPlace(expression->getSourceRange());
+      Given given = Call(call);
+      if (given.value.Valid()) return ssa_.Resolve(given.value);
+      if (given.object != nullptr) return Load(given.object, expression->getSourceRange());
+    }
     return Load(Place(expression), expression->getSourceRange());
   }
   SetPlace(expression->getSourceRange());
@@ -340,7 +346,7 @@ Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
     if (conjunction) return ssa_.Choose(a, ir::kI1, second, known);
     return ssa_.Choose(a, ir::kI1, known, second);
   }
-  if (binary->isPtrMemOp() || kind == clang::BO_Cmp) Refuse(binary, "kernels do not have this operator");
+  if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
   if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
     Refuse(binary, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
   ir::Value a = ValueOf(binary->getLHS());
@@ -360,6 +366,21 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   SetPlace(construct->getSourceRange());
   if (parts.empty()) return ZeroOf(type);
   if (parts.size() == 1 && ssa_.TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && !ssa_.TypeOf(parts[0]).IsScalar()) {
+    // From a vector or a matrix of another type or size: what fits, converted.
+    ir::Value from = parts[0];
+    Type of = ssa_.TypeOf(from);
+    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
+    if (!fits)
+      Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+    parts.clear();
+    for (uint32_t r = 0; r < type.rows; ++r) {
+      for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
+        parts.push_back(type.IsVec() ? ssa_.Make(Op::VecGet, {from, number(r)})
+                                     : ssa_.Make(Op::MatGet, {from, number(r), number(c)}));
+    }
+  }
   if (parts.size() == 1 && ssa_.TypeOf(parts[0]).IsScalar() && type.IsVec())
     parts.assign(type.Components(), parts[0]);
   for (ir::Value& part : parts) {
@@ -372,6 +393,22 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
 }
 
 // ---- What expressions name
+
+namespace {
+
+/// A variable, or a member of one: to name it does nothing else.
+bool IsPlain(const clang::Expr* e) {
+  e = e->IgnoreParenImpCasts();
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) return IsPlain(member->getBase());
+  return llvm::isa<clang::DeclRefExpr, clang::CXXThisExpr>(e);
+}
+
+/// `c ? a : b`, of which a copy is made on either side.
+bool IsChoice(const clang::Expr* e) {
+  return llvm::isa<clang::ConditionalOperator>(e->IgnoreParenImpCasts());
+}
+
+}  // namespace
 
 ObjectPtr Lowering::Place(const clang::Expr* e) {
   using clang::Stmt;
@@ -446,6 +483,7 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
     case Stmt::CallExprClass:
     case Stmt::CXXMemberCallExprClass:
     case Stmt::CXXOperatorCallExprClass: {
+      if (ObjectPtr chosen = ExtremeByReference(llvm::cast<clang::CallExpr>(e))) return chosen;
       Given given = Call(llvm::cast<clang::CallExpr>(e));
       if (given.object != nullptr) return given.object;
       if (!given.value.Valid()) Refuse(e, "a call that gives no value is used as one");
@@ -470,6 +508,10 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (function_.IsConstant(condition))
         return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
                                                                : choice->getFalseExpr());
+      if (e->isGLValue() && IsPlain(choice->getTrueExpr()) && IsPlain(choice->getFalseExpr())) {
+        ObjectPtr yes = Place(choice->getTrueExpr());
+        if (ObjectPtr chosen = ChoiceOf(condition, yes, Place(choice->getFalseExpr()))) return chosen;
+      }
       if (e->isGLValue())
         Refuse(e, "a reference to one of several objects that is chosen at run time",
                "choose between the values, or use if and else");
@@ -655,7 +697,8 @@ ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
     Store(place, right, range);
     return place;
   }
-  ObjectPtr from = Place(assignment->getRHS());
+  ObjectPtr from =
+      IsChoice(assignment->getRHS()) ? Temporary(assignment->getRHS()) : Place(assignment->getRHS());
   ObjectPtr place = Place(assignment->getLHS());
   Copy(place, from, range);
   return place;
@@ -669,7 +712,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   SourceRange range = e->getSourceRange();
   if (object->kind != ObjectKind::Struct && object->kind != ObjectKind::Array)
     return Store(object, ValueOf(e), range);
-  if (e->isGLValue()) return Copy(object, Place(e), range);
+  if (e->isGLValue() && !IsChoice(e)) return Copy(object, Place(e), range);
   SetPlace(range);
   switch (e->getStmtClass()) {
     case Stmt::ExprWithCleanupsClass:
@@ -737,6 +780,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     }
     case Stmt::BinaryOperatorClass: {
       const auto* binary = llvm::cast<clang::BinaryOperator>(e);
+      if (binary->getOpcode() == clang::BO_Cmp) Refuse(e, "a kernel has no operator <=>", "define == and <");
       if (binary->getOpcode() != clang::BO_Comma) break;
       Effect(binary->getLHS());
       return Initialise(object, binary->getRHS());
@@ -805,8 +849,10 @@ void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr*
     return;
   }
   if (object->kind != ObjectKind::Struct) return Store(object, ValueOfConstruct(construct), range);
-  if (constructor->isCopyOrMoveConstructor() && !constructor->isUserProvided())
-    return Copy(object, Place(construct->getArg(0)), range);
+  if (constructor->isCopyOrMoveConstructor() && !constructor->isUserProvided()) {
+    const clang::Expr* from = construct->getArg(0);
+    return IsChoice(from) ? Initialise(object, from) : Copy(object, Place(from), range);
+  }
   if (constructor->isDefaultConstructor() && constructor->isTrivial()) {
     if (construct->requiresZeroInitialization()) Zero(object, range);
     return;

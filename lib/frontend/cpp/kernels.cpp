@@ -90,6 +90,10 @@ class Kernels {
   }
 
  private:
+  struct Derivatives {
+    StringId reverse, forward;
+  };
+
   /// Of an instantiation the place where it is asked for, so that several stand in that order.
   static clang::SourceLocation PlaceOf(const clang::FunctionDecl* function) {
     clang::SourceLocation place = function->getPointOfInstantiation();
@@ -163,7 +167,7 @@ class Kernels {
     ir::Function scratch(kind, name);
     scratch.span = shared_.places.Of(declaration->getNameInfo().getSourceRange());
     auto named = names_.find(declaration->getCanonicalDecl());
-    if (named != names_.end()) scratch.vjp = named->second;
+    if (named != names_.end()) scratch.vjp = named->second.reverse, scratch.jvp = named->second.forward;
     Lowering lowering(shared_, scratch);
     try {
       build(lowering);
@@ -176,26 +180,32 @@ class Kernels {
     return true;
   }
 
+  /// `f`, what reverse mode uses in place of its derivative, and what forward mode uses.
   void TakeDerivative(const clang::VarDecl* variable) {
-    std::vector<const clang::FunctionDecl*> pair;
-    FunctionsIn(variable->getInit(), &pair);
-    if (pair.size() != 2) return;
-    const clang::FunctionDecl* of = pair[0]->getCanonicalDecl();
-    const clang::FunctionDecl* is = pair[1]->getCanonicalDecl();
+    std::vector<const clang::FunctionDecl*> named;
+    FunctionsIn(variable->getInit(), &named);
+    if (named.size() != 2 && named.size() != 3) return;
+    const clang::FunctionDecl* of = named[0]->getCanonicalDecl();
+    if (shared_.functions.contains(of))
+      return Bad(of, "a function with two derivatives", "leave one of them out");
     const clang::FunctionDecl* body = nullptr;
     if (!of->hasBody(body)) return Bad(of, "a function with a derivative has no body here", "define it");
-    const clang::FunctionDecl* derivative = nullptr;
-    if (!is->hasBody(derivative)) return Bad(is, "a derivative has no body here", "define it");
-    StringId is_name = Free(NameOf(is));
-    if (!Make(derivative, is_name, ir::FunctionKind::Function,
-              [&](Lowering& lowering) { lowering.NamedFunction(derivative); }))
-      return;
-    names_[of] = is_name;
+    Derivatives made;
+    for (size_t n = 1; n < named.size(); ++n) {
+      const clang::FunctionDecl* derivative = nullptr;
+      if (!named[n]->hasBody(derivative)) return Bad(named[n], "a derivative has no body here", "define it");
+      StringId& name = n == 1 ? made.reverse : made.forward;
+      name = Free(NameOf(named[n]));
+      if (!Make(derivative, name, ir::FunctionKind::Function,
+                [&](Lowering& lowering) { lowering.NamedFunction(derivative); }))
+        return;
+    }
+    names_[of] = made;
     StringId of_name = Free(NameOf(of));
     if (!Make(body, of_name, ir::FunctionKind::Function,
               [&](Lowering& lowering) { lowering.NamedFunction(body); }))
       return;
-    shared_.derivatives[of] = is;
+    shared_.derivatives[of] = named[1]->getCanonicalDecl();
     shared_.functions[of] = of_name;
   }
 
@@ -208,7 +218,7 @@ class Kernels {
 
   Shared shared_;
   Finder finder_;
-  std::map<const clang::FunctionDecl*, StringId> names_;  ///< of derivatives, by what they are of
+  std::map<const clang::FunctionDecl*, Derivatives> names_;  ///< by what they are of
 };
 
 }  // namespace

@@ -47,6 +47,15 @@ const std::map<llvm::StringRef, Op>& BitFunctions() {
   return kTable;
 }
 
+/// The compiler's own, by which libraries define theirs.
+const std::map<llvm::StringRef, Op>& BitBuiltins() {
+  static const std::map<llvm::StringRef, Op> kTable = {
+      {"clz", Op::Clz},           {"clzl", Op::Clz},           {"clzll", Op::Clz},
+      {"ctz", Op::Ctz},           {"ctzl", Op::Ctz},           {"ctzll", Op::Ctz},
+      {"popcount", Op::Popcount}, {"popcountl", Op::Popcount}, {"popcountll", Op::Popcount}};
+  return kTable;
+}
+
 /// `sinf` is `sin`.
 llvm::StringRef WithoutSuffix(llvm::StringRef name) {
   auto known = [](llvm::StringRef n) {
@@ -68,6 +77,34 @@ Value Lowering::RoundAway(Value a) {
   Value one = ssa_.Make(Op::Copysign, {ssa_.builder().Float(type, 1), a});
   Value rounded = ssa_.Make(Op::Select, {away, ssa_.Make(Op::Add, {whole, one}), whole});
   return ssa_.Make(Op::Copysign, {rounded, a});
+}
+
+/// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
+ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
+  const clang::FunctionDecl* function = call->getDirectCallee();
+  if (function == nullptr || !function->isInStdNamespace() || function->getIdentifier() == nullptr)
+    return nullptr;
+  bool least = function->getName() == "min";
+  bool clamp = function->getName() == "clamp";
+  if ((!least && !clamp && function->getName() != "max") || !call->isGLValue()) return nullptr;
+  if (call->getNumArgs() != (clamp ? 3 : 2)) return nullptr;
+  std::optional<Type> type = RegisterType(call->getType());
+  if (!type || !type->IsScalar()) return nullptr;
+  ObjectPtr a = Place(call->getArg(0));
+  ObjectPtr b = Place(call->getArg(1));
+  if (clamp) {
+    ObjectPtr c = Place(call->getArg(2));
+    ir::Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
+    ir::Value high = Load(c, call->getSourceRange());
+    if (type->IsBool()) return nullptr;
+    ObjectPtr above = ChoiceOf(ssa_.Make(Op::Lt, {high, v}), c, a);
+    return ChoiceOf(ssa_.Make(Op::Lt, {v, low}), b, above);
+  }
+  ir::Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
+  SetPlace(call->getSourceRange());
+  if (type->IsBool()) first = ssa_.Cast(first, ir::kI32), second = ssa_.Cast(second, ir::kI32);
+  ir::Value other = least ? ssa_.Make(Op::Lt, {second, first}) : ssa_.Make(Op::Lt, {first, second});
+  return ChoiceOf(other, b, a);
 }
 
 std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
@@ -98,6 +135,16 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
     if (!from.IsScalar() || from.IsBool() || result->IsBool())
       Refuse(call, "std::bit_cast of something that is no number");
     return given(ssa_.builder().Bitcast(v, *result));
+  }
+  if (in_std && name == "swap" && arguments.size() == 2 && call->getType()->isVoidType()) {
+    ObjectPtr a = Place(arguments[0]);
+    ObjectPtr b = Place(arguments[1]);
+    ObjectPtr old = NewObject(a->type, {}, range);
+    SetPlace(range);
+    Copy(old, a, range);
+    Copy(a, b, range);
+    Copy(b, old, range);
+    return Given{};
   }
   if (name == "is_constant_evaluated" || name == "__is_constant_evaluated")
     return given(ssa_.builder().Int(ir::kI1, 0));
@@ -141,8 +188,9 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
       Value sign = ssa_.Make(Op::Lt, {ssa_.builder().Bitcast(a, bits), ssa_.builder().Zero(bits)});
       return given(Convert(sign, *result));
     }
-    auto bits = BitFunctions().find(name);
-    if (in_std && bits != BitFunctions().end()) {
+    const std::map<llvm::StringRef, Op>& names = in_std ? BitFunctions() : BitBuiltins();
+    auto bits = names.find(name);
+    if ((in_std || function->getBuiltinID() != 0) && bits != names.end()) {
       Value a = ValueOf(arguments[0]);
       SetPlace(range);
       return given(Convert(ssa_.Make(bits->second, {a}), *result));

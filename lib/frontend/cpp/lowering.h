@@ -1,7 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
-// objects.cpp (what a name stands for), expressions.cpp, calls.cpp, contract.cpp (the names of
-// adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp, loops.cpp.
+// objects.cpp (what a name stands for), words.cpp (buffers of structs), expressions.cpp, calls.cpp,
+// contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp,
+// loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
@@ -102,7 +103,10 @@ class Lowering {
   const clang::CXXRecordDecl* RecordOf(clang::QualType type) const;
   bool ArrayOf(clang::QualType type, clang::QualType* element, uint64_t* count) const;
   std::vector<clang::QualType> MembersOf(const clang::CXXRecordDecl* record, clang::SourceRange range);
-  uint64_t ScalarCount(clang::QualType type, clang::SourceRange range, std::optional<ir::Scalar>* scalar);
+  void ScalarsOf(clang::QualType type, clang::SourceRange range, std::set<ir::Scalar>* scalars);
+  ir::Scalar WordOf(clang::QualType type, bool diff, clang::SourceRange range);
+  uint32_t WordBytes(const Storage& storage) const;
+  uint64_t BytesOf(clang::QualType type) const;
   void LeafTypes(clang::QualType type, uint64_t count, clang::SourceRange range,
                  std::vector<std::pair<ir::Type, uint64_t>>* leaves);
 
@@ -113,11 +117,19 @@ class Lowering {
   ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, clang::SourceRange range);
   ObjectPtr Element(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
   ObjectPtr ComponentOf(const ObjectPtr& object, ir::Value at, clang::QualType type);
+  Storage Moved(Storage storage, uint64_t bytes);
+  ObjectPtr SpreadPart(const Object& spread, uint32_t component);
+  ir::Value LoadWords(const Object& spread, clang::SourceRange range);
+  void StoreWords(const Object& spread, ir::Value value, clang::SourceRange range);
+  ObjectPtr ChoiceOf(ir::Value condition, const ObjectPtr& yes, const ObjectPtr& no);
+  ObjectPtr ExtremeByReference(const clang::CallExpr* call);
   ObjectPtr BufferElement(const ObjectPtr& buffer, std::vector<ir::Value> indices, clang::SourceRange range);
   ir::Value Load(const ObjectPtr& object, clang::SourceRange range);
   void Store(const ObjectPtr& object, ir::Value value, clang::SourceRange range);
   void Copy(const ObjectPtr& to, const ObjectPtr& from, clang::SourceRange range);
   void Zero(const ObjectPtr& object, clang::SourceRange range);
+  void EachElement(const ObjectPtr& array, clang::SourceRange range,
+                   const std::function<void(const ObjectPtr&)>& visit);
   ir::Value ZeroOf(ir::Type type);
   ir::Value Index(ir::Value value);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
@@ -154,7 +166,8 @@ class Lowering {
   // ---- Calls
   Given Call(const clang::CallExpr* call);
   Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
-               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call);
+               llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceRange call,
+               bool right_first = false, const std::function<ObjectPtr()>& self_last = {});
   void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
   Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
   const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, clang::SourceRange call);

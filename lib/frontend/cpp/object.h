@@ -15,38 +15,44 @@ struct Object;
 using ObjectPtr = std::shared_ptr<Object>;
 
 enum class ObjectKind : uint8_t {
-  Slot,       ///< a number, vector or matrix in a register
-  Cell,       ///< one that is an element of a buffer or of a local array
-  Spread,     ///< a vector or matrix in memory whose elements are scalars: neighbours along the last axis
+  Slot,    ///< a number, vector or matrix in a register
+  Cell,    ///< one that is an element of a buffer or of a local array
+  Spread,  ///< in a buffer of structs, in words along the last axis: what is more or less than a word of it
   Component,  ///< component or row `at` of `of`
+  Choice,     ///< `of` where `at` holds, `members[0]` otherwise
   Struct,     ///< bases, then fields
   Array,      ///< elements that an index chooses
   Buffer,     ///< a parameter: memory with extents
 };
 
 /// Where the elements of an array lie: in local arrays, one for each number, vector or matrix of an element,
-/// at `flat`; or in a buffer whose last axis runs over the scalars of a struct, from `flat` on.
+/// at `flat`; or in a buffer whose last axis runs over the words of a struct, from word `flat` and byte
+/// `byte` of it on.
 struct Storage {
   std::vector<ir::Value> bases;
   std::vector<ir::Value> indices;  ///< of the buffer, without the last
   ir::Value flat;                  ///< invalid: 0
   bool in_buffer = false;
+  uint32_t byte = 0;
+  bool alone = true;  ///< nothing else of the struct lies in these words
 };
 
 struct Object {
   ObjectKind kind = ObjectKind::Slot;
   clang::QualType type;
-  ir::Type register_type;  ///< of Slot, Cell, Spread and Component
+  ir::Type register_type;  ///< of Slot, Cell, Spread, Component and Choice
   Slot slot = 0;
   ir::Value base;                  ///< Cell, Spread, Buffer
-  std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first scalar
-  ObjectPtr of;                    ///< Component
+  std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first word
+  uint32_t byte = 0;               ///< Spread: where it begins in that word
+  bool alone = true;               ///< Spread: nothing else lies in its words
+  ObjectPtr of;                    ///< Component, Choice
   ir::Value at;
-  std::vector<ObjectPtr> members;  ///< Struct
+  std::vector<ObjectPtr> members;  ///< Struct, Choice
   Storage storage;                 ///< Array
   clang::QualType element;         ///< Array, Buffer
   uint64_t count = 0;              ///< Array; Buffer: rank
-  bool by_scalars = false;         ///< Buffer: of structs, with an axis more
+  bool by_words = false;           ///< Buffer: of structs, with an axis more
 };
 
 }  // namespace adc::frontend

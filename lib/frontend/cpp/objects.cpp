@@ -1,10 +1,10 @@
 // Objects: what names stand for, and how they are read and written.
 //
 // A variable of a class is a tree whose leaves are numbers, vectors and matrices. A leaf is a slot, which
-// becomes values, or an element of memory. An array of structs is a local array for each leaf of its element;
-// a buffer of structs has the scalars of the struct on an axis of its own, which is how C++ lays them out.
+// becomes values, or an element of memory. An array of structs is a local array for each leaf of its element.
 
 #include <clang/AST/DeclTemplate.h>
+#include <clang/AST/RecordLayout.h>
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
@@ -162,23 +162,6 @@ std::vector<QualType> Lowering::MembersOf(const clang::CXXRecordDecl* record, So
   return members;
 }
 
-uint64_t Lowering::ScalarCount(QualType type, SourceRange range, std::optional<Scalar>* scalar) {
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) return count * ScalarCount(element, range, scalar);
-  if (std::optional<Type> leaf = RegisterType(type)) {
-    if (scalar->has_value() && **scalar != leaf->scalar)
-      Refuse(range, "a struct in a buffer has numbers of one type",
-             "make several buffers of it, one for each type");
-    *scalar = leaf->scalar;
-    return leaf->Components();
-  }
-  const clang::CXXRecordDecl* record = RecordOf(type);
-  if (record == nullptr) Refuse(range, "a buffer cannot have elements of type '" + Spell(type) + "'");
-  for (QualType member : MembersOf(record, range)) count += ScalarCount(member, range, scalar);
-  return count;
-}
-
 void Lowering::LeafTypes(QualType type, uint64_t count, SourceRange range,
                          std::vector<std::pair<Type, uint64_t>>* leaves) {
   QualType element;
@@ -267,29 +250,52 @@ ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
   if (std::optional<Type> leaf = RegisterType(type)) {
     object->register_type = *leaf;
     object->base = storage.bases[0];
-    object->kind = storage.in_buffer && !leaf->IsScalar() ? ObjectKind::Spread : ObjectKind::Cell;
+    bool word = leaf->IsScalar() && leaf->scalar == ssa_.TypeOf(object->base).scalar;
+    object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
+    object->byte = storage.byte;
+    object->alone = storage.alone;
     object->indices = storage.indices;
     object->indices.push_back(storage.flat.Valid() ? storage.flat : ssa_.builder().I32(0));
     return object;
   }
   object->kind = ObjectKind::Struct;
   size_t first_base = 0;
-  Value offset = storage.flat;
-  for (QualType member : MembersOf(RecordOf(type), range)) {
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  std::vector<QualType> members = MembersOf(record, range);
+  std::vector<uint64_t> offsets;
+  if (storage.in_buffer) {
+    const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+    for (const clang::CXXBaseSpecifier& base : record->bases())
+      offsets.push_back(
+          static_cast<uint64_t>(layout.getBaseClassOffset(RecordOf(base.getType())).getQuantity()));
+    while (offsets.size() < members.size())
+      offsets.push_back(layout.getFieldOffset(static_cast<unsigned>(offsets.size() - record->getNumBases())) /
+                        8);
+  }
+  for (size_t n = 0; n < members.size(); ++n) {
     Storage part = storage;
     if (storage.in_buffer) {
-      part.flat = offset;
-      std::optional<Scalar> scalar;
-      Value more = ssa_.builder().I32(static_cast<int32_t>(ScalarCount(member, range, &scalar)));
-      offset = offset.Valid() ? ssa_.Make(Op::Add, {offset, Convert(more, ssa_.TypeOf(offset))}) : more;
+      uint32_t word = WordBytes(storage);
+      part = Moved(storage, offsets[n]);
+      bool whole = static_cast<uint64_t>(context_.getTypeAlignInChars(type).getQuantity()) % word == 0;
+      part.alone = storage.alone || whole;
+      uint64_t begin = (storage.byte + offsets[n]) / word;
+      uint64_t end = (storage.byte + offsets[n] + BytesOf(members[n]) + word - 1) / word;
+      for (size_t other = 0; other < members.size(); ++other) {
+        if (other == n || (RecordOf(members[other]) != nullptr && RecordOf(members[other])->isEmpty()))
+          continue;
+        uint64_t first = (storage.byte + offsets[other]) / word;
+        uint64_t last = (storage.byte + offsets[other] + BytesOf(members[other]) + word - 1) / word;
+        part.alone = part.alone && (last <= begin || end <= first);
+      }
     } else {
       std::vector<std::pair<Type, uint64_t>> leaves;
-      LeafTypes(member, 1, range, &leaves);
+      LeafTypes(members[n], 1, range, &leaves);
       auto first = storage.bases.begin() + static_cast<ptrdiff_t>(first_base);
       part.bases.assign(first, first + static_cast<ptrdiff_t>(leaves.size()));
       first_base += leaves.size();
     }
-    object->members.push_back(View(member, std::move(part), range));
+    object->members.push_back(View(members[n], std::move(part), range));
   }
   return object;
 }
@@ -340,8 +346,17 @@ ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange ran
   Value step = index;
   Value first = storage.flat;
   if (storage.in_buffer) {
-    std::optional<Scalar> scalar;
-    step = times(index, ScalarCount(array->element, range, &scalar));
+    uint64_t bytes = BytesOf(array->element), word = WordBytes(storage);
+    if (bytes % word != 0) {
+      std::optional<int64_t> at = function_.IntegerConstant(index);
+      if (!at || *at < 0)
+        Refuse(range,
+               "an array of '" + Spell(array->element) + "' in a struct of a buffer, at an index of run time",
+               "use numbers of " + std::to_string(word) + " bytes, or a buffer of its own");
+      storage.alone = storage.alone && array->count == 1;
+      return View(array->element, Moved(std::move(storage), static_cast<uint64_t>(*at) * bytes), range);
+    }
+    step = times(index, bytes / word);
   } else if (first.Valid()) {
     first = times(first, array->count);
   }
@@ -366,7 +381,7 @@ ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type
 
 ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
   for (Value& index : indices) index = Index(index);
-  if (buffer->by_scalars) {
+  if (buffer->by_words) {
     Storage storage;
     storage.bases = {buffer->base};
     storage.indices = std::move(indices);
@@ -413,6 +428,30 @@ const Object& WholeOf(const Object& object) {
 
 }  // namespace
 
+/// A reference to one of two objects, as a condition that is known when it is bound says. Null where they
+/// have arrays, whose elements no leaf stands for.
+ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
+  if (yes == no) return yes;
+  if (yes == nullptr || no == nullptr || yes->kind == ObjectKind::Array || yes->kind == ObjectKind::Buffer)
+    return nullptr;
+  auto choice = std::make_shared<Object>();
+  choice->type = yes->type;
+  if (yes->kind == ObjectKind::Struct) {
+    choice->kind = ObjectKind::Struct;
+    for (size_t n = 0; n < yes->members.size(); ++n) {
+      choice->members.push_back(ChoiceOf(condition, yes->members[n], no->members[n]));
+      if (choice->members.back() == nullptr) return nullptr;
+    }
+    return choice;
+  }
+  choice->kind = ObjectKind::Choice;
+  choice->register_type = yes->register_type;
+  choice->at = condition;
+  choice->of = yes;
+  choice->members = {no};
+  return choice;
+}
+
 Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
   SetPlace(range);
   switch (object->kind) {
@@ -426,23 +465,24 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
       return ssa_.builder().Load(object->base, object->indices);
     }
     case ObjectKind::Spread: {
-      std::vector<Value> parts;
-      std::vector<Value> indices = object->indices;
-      Value first = indices.back();
       Type type = object->register_type;
-      for (uint32_t n = 0; n < type.Components(); ++n) {
-        Value more = ssa_.builder().Int(ssa_.TypeOf(first), n);
-        indices.back() = n == 0 ? first : ssa_.Make(Op::Add, {first, more});
-        parts.push_back(ssa_.builder().Load(object->base, indices));
-      }
+      if (type.IsScalar()) return LoadWords(*object, range);
+      std::vector<Value> parts;
+      for (uint32_t n = 0; n < type.Components(); ++n) parts.push_back(Load(SpreadPart(*object, n), range));
       return function_.Result(
           ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
     }
+    case ObjectKind::Choice:
+      return ssa_.Choose(
+          object->at, object->register_type, [&] { return Load(object->of, range); },
+          [&] { return Load(object->members[0], range); });
     case ObjectKind::Component: {
       const Object& whole = WholeOf(*object);
       std::optional<uint32_t> known = KnownComponent(function_, *object);
       if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
         return ssa_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
+      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
+        return Load(SpreadPart(whole, *known), range);
       if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
         if (object->of->kind == ObjectKind::Component) {
           Value matrix = Load(object->of->of, range);
@@ -485,20 +525,21 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
       return store(object->indices, value, ir::kNoAttr);
     }
     case ObjectKind::Spread: {
-      std::vector<Value> indices = object->indices;
-      Value first = indices.back();
+      if (type.IsScalar()) return StoreWords(*object, value, range);
       for (uint32_t n = 0; n < type.Components(); ++n) {
-        indices.back() =
-            n == 0 ? first : ssa_.Make(Op::Add, {first, ssa_.builder().Int(ssa_.TypeOf(first), n)});
         auto component = [&](uint32_t k) { return ssa_.builder().I32(static_cast<int32_t>(k)); };
         Value part =
             type.IsVec()
                 ? ssa_.Make(Op::VecGet, {value, component(n)})
                 : ssa_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
-        store(indices, part, ir::kNoAttr);
+        Store(SpreadPart(*object, n), part, range);
       }
       return;
     }
+    case ObjectKind::Choice:
+      return ssa_.If(
+          object->at, [&] { Store(object->of, value, range); },
+          [&] { Store(object->members[0], value, range); });
     case ObjectKind::Component:
       break;
     case ObjectKind::Struct:
@@ -512,6 +553,8 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
     ssa_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
     return;
   }
+  if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
+    return Store(SpreadPart(whole, *known), value, range);
   Value before = Load(object->of, range);
   Type of = object->of->register_type;
   if (of.IsVec()) return Store(object->of, ssa_.Make(Op::VecSet, {before, object->at, value}), range);
@@ -591,14 +634,20 @@ void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
     return;
   }
   if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
-  if (object->count <= kCopiedElements) {
-    for (uint64_t n = 0; n < object->count; ++n)
-      Zero(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), range);
+  EachElement(object, range, [&](const ObjectPtr& element) { Zero(element, range); });
+}
+
+/// The elements of an array, in a loop where they are many.
+void Lowering::EachElement(const ObjectPtr& array, SourceRange range,
+                           const std::function<void(const ObjectPtr&)>& visit) {
+  if (array->count <= kCopiedElements) {
+    for (uint64_t n = 0; n < array->count; ++n)
+      visit(Element(array, ssa_.builder().I32(static_cast<int32_t>(n)), range));
     return;
   }
-  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(object->count)),
+  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(array->count)),
                              ssa_.builder().I32(1), 0);
-  Zero(Element(object, index, range), range);
+  visit(Element(array, index, range));
   ssa_.Close();
 }
 

@@ -22,6 +22,7 @@
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/header_text.h"
 #include "frontend/cpp/kernels.h"
+#include "support/installed.h"
 
 namespace adc::frontend {
 
@@ -179,6 +180,13 @@ bool TakeCommand(const std::string& folder, const std::string& path, diag::Diagn
   return true;
 }
 
+/// Clang's own headers: those that are installed with adc, or in a build tree those of the LLVM that it was
+/// built with.
+std::string ResourceFolder() {
+  std::filesystem::path header = InstalledFile("clang/include/stddef.h");
+  return header.empty() ? ADC_CLANG_RESOURCES : header.parent_path().parent_path().string();
+}
+
 void ReadOne(const std::string& path, const CppConfig& config, ir::Module& module,
              diag::SourceManager& sources, diag::Diagnostics& diagnostics,
              std::vector<std::string>* dependencies, CppTimes& times) {
@@ -199,7 +207,7 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   }
   for (const std::string& define : config.defines) arguments.push_back("-D" + define);
   arguments.insert(arguments.end(), config.arguments.begin(), config.arguments.end());
-  arguments.insert(arguments.end(), {"-D__ADC__=1", "-resource-dir", ADC_CLANG_RESOURCES, "-isystem",
+  arguments.insert(arguments.end(), {"-D__ADC__=1", "-resource-dir", ResourceFolder(), "-isystem",
                                      kHeaderFolder, "-x", "c++", file});
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> overlay(
       new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));

@@ -212,9 +212,11 @@ void Ssa::Join(Value condition, Region then, Region otherwise, const std::vector
   std::vector<Value> yes, no;
   std::vector<Type> types;
   bool both = then.falls && otherwise.falls;
+  std::vector<Value> after = before;
   for (Slot slot = 0; slot < before.size(); ++slot) {
     Value a = Resolve(then.falls ? then.env[slot] : before[slot]);
     Value b = Resolve(otherwise.falls ? otherwise.env[slot] : before[slot]);
+    after[slot] = a;  // also where both branches assign one value
     if (a == b) continue;
     Type type = slots_[slot].type;
     if (!type.IsScalar() && (!a.Valid() || !b.Valid())) {
@@ -236,7 +238,7 @@ void Ssa::Join(Value condition, Region then, Region otherwise, const std::vector
     types.push_back(type);
   }
   reachable_ = then.falls || otherwise.falls;
-  env_ = before;
+  env_ = std::move(after);
   if (both && IsCheap(then.block) && IsCheap(otherwise.block)) {
     Splice(then.block);
     Splice(otherwise.block);

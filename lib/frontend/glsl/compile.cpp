@@ -101,11 +101,54 @@ void TakeMarks(std::string& text, uint32_t base, std::vector<MarkedName>& marked
   }
 }
 
+/// glslang reads [[vk::push_constant]] in front of a cbuffer or a ConstantBuffer. In front of anything else
+/// it says nothing, and makes a uniform block of what the program pushes.
+bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diagnostics) {
+  constexpr std::string_view kAttribute = "vk::push_constant";
+  bool good = true;
+  for (size_t at = text.find(kAttribute); at != std::string_view::npos; at = text.find(kAttribute, at + 1)) {
+    size_t line = text.rfind('\n', at);
+    line = line == std::string_view::npos ? 0 : line + 1;
+    if (text.substr(line, at - line).find("//") != std::string_view::npos) continue;
+    size_t rest = text.find("]]", at);
+    // Other attributes, blanks and ends of lines stand between.
+    while (rest != std::string_view::npos && rest < text.size()) {
+      if (text.substr(rest, 2) == "]]") {
+        rest += 2;
+      } else if (text.substr(rest, 2) == "[[") {
+        rest = text.find("]]", rest);
+      } else if (text[rest] == ' ' || text[rest] == '\t' || text[rest] == '\n' || text[rest] == '\r') {
+        ++rest;
+      } else {
+        break;
+      }
+    }
+    if (rest == std::string_view::npos) continue;
+    std::string_view declaration = text.substr(rest);
+    if (declaration.starts_with("cbuffer") || declaration.starts_with("ConstantBuffer")) continue;
+    auto first = static_cast<uint32_t>(base + at);
+    diagnostics
+        .Error(diag::E0850, {first, first + static_cast<uint32_t>(kAttribute.size())},
+               "glslang takes push constants for a uniform block, unless they are a 'cbuffer' or a "
+               "'ConstantBuffer'")
+        .AddHelp("write [[vk::push_constant]] ConstantBuffer<TYPE> NAME, which other compilers take too");
+    good = false;
+  }
+  return good;
+}
+
 class Includer final : public glslang::TShader::Includer {
  public:
-  Includer(const CompileConfig& config, diag::SourceManager& sources, std::vector<std::string>* dependencies,
-           std::vector<MarkedName>& marked)
-      : config_(config), sources_(sources), dependencies_(dependencies), marked_(marked) {}
+  Includer(const CompileConfig& config, diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+           std::vector<std::string>* dependencies, std::vector<MarkedName>& marked)
+      : config_(config),
+        sources_(sources),
+        diagnostics_(diagnostics),
+        dependencies_(dependencies),
+        marked_(marked) {}
+
+  /// Whether glslang misunderstands an included file.
+  bool misread() const { return misread_; }
 
   IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override {
     fs::path folder = fs::path(includer).parent_path();
@@ -135,6 +178,8 @@ class Includer final : public glslang::TShader::Includer {
       uint32_t base = sources_.AddFile(path, read.text);
       if (base == 0) return nullptr;
       TakeMarks(read.text, base, marked_);
+      if (config_.language == Language::Hlsl && !RefuseMisread(read.text, base, diagnostics_))
+        misread_ = true;
       if (dependencies_ != nullptr) dependencies_->push_back(path);
       known = texts_.emplace(path, std::move(read.text)).first;
     }
@@ -145,8 +190,10 @@ class Includer final : public glslang::TShader::Includer {
 
   const CompileConfig& config_;
   diag::SourceManager& sources_;
+  diag::Diagnostics& diagnostics_;
   std::vector<std::string>* dependencies_;
   std::vector<MarkedName>& marked_;
+  bool misread_ = false;
   std::map<std::string, std::string> texts_;
   std::vector<std::unique_ptr<IncludeResult>> results_;
   uint64_t taken_ = 0;
@@ -215,6 +262,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     return result;
   }
   TakeMarks(text, base, result.marked);
+  if (config.language == Language::Hlsl && !RefuseMisread(text, base, diagnostics)) return result;
   std::string preamble;
   for (const std::string& define : config.defines) {
     size_t equals = define.find('=');
@@ -242,7 +290,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
     if (hlsl) bits |= EShMsgReadHlsl;
     auto messages = static_cast<EShMessages>(bits);
-    Includer includer(config, sources, dependencies, result.marked);
+    Includer includer(config, sources, diagnostics, dependencies, result.marked);
     bool good = shader.parse(GetDefaultResources(), hlsl ? 500 : 460, false, messages, includer);
     glslang::TProgram program;
     std::string log = shader.getInfoLog();
@@ -252,7 +300,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
       log += program.getInfoLog();
     }
     TellLog(log, sources, diagnostics, !good, name);
-    if (good) {
+    if (good && !includer.misread()) {
       glslang::SpvOptions options;
       options.generateDebugInfo = true;
       options.disableOptimizer = true;

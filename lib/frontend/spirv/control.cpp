@@ -404,7 +404,7 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
   Id merge = block.merge->At(0), fallback = last.At(1);
   ir::Type type = kernel_->TypeOf(selector);
   bool wide = ir::BitWidth(type.scalar) == 64;
-  std::vector<std::pair<Id, std::vector<int64_t>>> cases;
+  std::vector<SwitchCase> cases;
   std::map<Id, size_t> position;
   auto case_of = [&](Id label) -> std::vector<int64_t>& {
     auto [place, fresh] = position.try_emplace(label, cases.size());
@@ -420,15 +420,7 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
   }
   Spend(all.size() + 1, last);
   case_of(fallback);
-  // Blocks stand in an order in which a case stands in front of the one it falls into.
-  const Function& function = *frame().function;
-  std::sort(cases.begin(), cases.end(), [&](const auto& a, const auto& b) {
-    auto of = [&](Id label) {
-      auto found = function.block_of.find(label);
-      return found == function.block_of.end() ? UINT32_MAX : found->second;
-    };
-    return std::pair(of(a.first), a.first) < std::pair(of(b.first), b.first);
-  });
+  OrderCases(merge, cases);
   if (++depth_ > kDeepestRegion)
     Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
            "move inner parts into loops of their own");
@@ -510,6 +502,69 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
   --depth_;
   if (flow.pending.erase(scope.number) != 0) flow.falls = true;
   return flow;
+}
+
+/// Puts each case in front of the one that it falls into. A case falls into one at most, and one at most
+/// falls into it: of the cases of such a chain the first one reaches most others.
+void Lowering::OrderCases(Id merge, std::vector<SwitchCase>& cases) {
+  const Function& function = *frame().function;
+  auto place_of = [&](Id label) {
+    auto found = function.block_of.find(label);
+    return found == function.block_of.end() ? UINT32_MAX : found->second;
+  };
+  std::sort(cases.begin(), cases.end(), [&](const SwitchCase& a, const SwitchCase& b) {
+    return std::pair(place_of(a.first), a.first) < std::pair(place_of(b.first), b.first);
+  });
+  std::map<Id, size_t> position;
+  for (size_t n = 0; n < cases.size(); ++n) position.emplace(cases[n].first, n);
+  std::vector<std::vector<size_t>> reaches(cases.size());
+  std::vector<bool> is_reached(cases.size(), false);
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (cases[n].first == merge) continue;
+    for (Id label : ReachedFrom(cases[n].first, merge)) {
+      auto other = position.find(label);
+      if (other == position.end() || other->second == n || label == merge) continue;
+      reaches[n].push_back(other->second);
+      is_reached[other->second] = true;
+    }
+  }
+  std::vector<size_t> order;
+  std::vector<bool> placed(cases.size(), false);
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (is_reached[n]) continue;
+    std::vector<size_t> chain = reaches[n];
+    std::sort(chain.begin(), chain.end(), [&](size_t a, size_t b) {
+      return std::pair(reaches[b].size(), a) < std::pair(reaches[a].size(), b);
+    });
+    chain.insert(chain.begin(), n);
+    for (size_t at : chain) {
+      if (!placed[at]) order.push_back(at);
+      placed[at] = true;
+    }
+  }
+  // Cases that reach each other do not nest: they stay where they are, and are refused there.
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (!placed[n]) order.push_back(n);
+  }
+  std::vector<SwitchCase> sorted;
+  for (size_t at : order) sorted.push_back(std::move(cases[at]));
+  cases = std::move(sorted);
+}
+
+/// The blocks that can be reached from `label` without passing `merge`, or leaving for a construct around.
+std::set<Id> Lowering::ReachedFrom(Id label, Id merge) {
+  std::vector<Id> pending{label};
+  std::set<Id> seen{label};
+  while (!pending.empty()) {
+    const Block& block = BlockAt(pending.back());
+    pending.pop_back();
+    if (block.terminator != nullptr) Spend(1, *block.terminator);
+    for (Id next : Successors(block)) {
+      if (next == merge || IsExit(next, merge) || !seen.insert(next).second) continue;
+      pending.push_back(next);
+    }
+  }
+  return seen;
 }
 
 /// Whether `target` can be reached from `label` without passing `merge`.
@@ -815,6 +870,7 @@ std::optional<Lowering::Counted> Lowering::FindCounted(const Block& header, cons
   if (!up && counted.is_unsigned) return std::nullopt;
   counted.reversed = !up;
   counted.inclusive = order == Order::LessEqual || order == Order::GreaterEqual;
+  if (MayWrap(blocks, counted)) return std::nullopt;
   // What the deciding blocks compute is not seen behind the loop.
   for (const Block* block : {&header, test}) {
     for (const Instruction* inst : block->body) {
@@ -828,6 +884,39 @@ std::optional<Lowering::Counted> Lowering::FindCounted(const Block& header, cons
   for (const Instruction* inst : last.body)
     counted.plain = counted.plain && (IsPure(*inst) || inst == counted.update);
   return counted;
+}
+
+/// Whether constants say that the i32 which counts for the loop would pass its largest or smallest value
+/// where the shader's counter does not, or that the loop ends only when its counter wraps.
+bool Lowering::MayWrap(const std::set<Id>& blocks, Counted& counted) {
+  std::vector<Id> starts;
+  if (counted.is_phi) {
+    starts.push_back(counted.first);
+  } else {
+    for (const Block& block : frame().function->blocks) {
+      if (blocks.count(block.label) != 0) continue;
+      for (const Instruction* inst : block.body) {
+        if (inst->op == spv::OpStore && inst->At(0) == counted.counter) starts.push_back(inst->At(1));
+      }
+    }
+    const Instruction* variable = binary_.Find(counted.counter);
+    if (variable->operands.size() > 1) starts.push_back(variable->At(1));
+  }
+  counted.from_constant = !starts.empty();
+  for (Id start : starts) {
+    std::optional<int64_t> known = types_.Integer(start);
+    counted.from_constant = counted.from_constant && known;
+    if (!known) continue;
+    auto first = static_cast<int32_t>(*known);
+    if ((counted.is_unsigned && first < 0) || (counted.reversed && first == INT32_MAX)) return true;
+  }
+  std::optional<int64_t> known = types_.Integer(counted.bound);
+  if (!known) return false;
+  auto bound = static_cast<int32_t>(*known);
+  if (counted.reversed) return counted.inclusive && bound == INT32_MIN;
+  // Behind its last value the counter goes one step on.
+  return (counted.is_unsigned && bound < 0) ||
+         int64_t{bound} + (counted.inclusive ? 1 : 0) + counted.step - 1 > INT32_MAX;
 }
 
 /// Whether the counter goes by a constant step, once per iteration, at its end.
@@ -950,6 +1039,17 @@ void Lowering::EmitNext(const Block& header, const Flow& flow) {
   b_->SetBlock(region);
 }
 
+/// Whether a bound without a sign may be beyond an i32: a counter or an extent is not.
+bool Lowering::MayBeLarge(ir::Value bound) const {
+  const ir::ValueData* data = &(*kernel_)[bound];
+  if (data->kind == ir::ValueKind::Result && (*kernel_)[ir::Inst(data->owner)].op == Op::Cast) {
+    data = &(*kernel_)[kernel_->Operand(ir::Inst(data->owner), 0)];
+    if (data->type.Is(ir::Scalar::U32)) return true;
+  }
+  if (data->kind == ir::ValueKind::Result) return (*kernel_)[ir::Inst(data->owner)].op != Op::Shape;
+  return data->kind != ir::ValueKind::BlockParam || ir::Block(data->owner) == kernel_->Body();
+}
+
 Lowering::Flow Lowering::EmitCounted(const Block& header, const Counted& counted) {
   Frame& f = frame();
   // The bound, and what it is computed from, in front of the loop.
@@ -966,7 +1066,13 @@ Lowering::Flow Lowering::EmitCounted(const Block& header, const Counted& counted
   choose(*counted.test);
   if (counted.test != &header) choose(header);
   for (size_t n = chosen.size(); n-- > 0;) Emit(*chosen[n]);
-  ir::Value bound = b_->Cast(GetOne(counted.bound), ir::kI32);
+  ir::Value bound = GetOne(counted.bound);
+  // More iterations than an i32 counts are as many as it counts, and not none.
+  if (counted.is_unsigned && counted.from_constant && !types_.Integer(counted.bound) && MayBeLarge(bound)) {
+    ir::Value word = b_->Cast(bound, ir::kU32);
+    bound = b_->Make(Op::Min, {word, b_->Int(ir::kU32, INT32_MAX)});
+  }
+  bound = b_->Cast(bound, ir::kI32);
   ir::Value first;
   if (counted.is_phi) {
     // Where it comes from is one of two, and has been stored on the edge.

@@ -168,6 +168,7 @@ void Lowering::CheckBindings(const std::vector<Resource>& resources) const {
     auto [place, fresh] = known.try_emplace({resource.set, resource.binding}, &resource);
     if (fresh || (resource.read_only && place->second->read_only)) continue;
     std::string name(binary_.NameOf(resource.variable));
+    if (name.empty()) name = binary_.NameOf(resource.block);
     Refuse(diag::E0855, binary_.Find(resource.variable)->span,
            "'" + name + "' has the binding of another buffer, " + std::to_string(resource.binding) +
                " of set " + std::to_string(resource.set) + ", and is the same memory",
@@ -312,7 +313,8 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     written_.clear();
     leave_region_now_.clear();
     next_flag_ = 1;
-    arrays_ = 0;
+    arrays_.clear();
+    next_numbers_.clear();
     depth_ = 0;
     AddParameters();
     if (names != nullptr) *names = resources_->names();
@@ -355,6 +357,8 @@ void Lowering::EmitKernel() {
   for (Id variable : privates_) MakeLocal(*binary_.Find(variable));
   EmitFrom(0, function.blocks[0].label, 0);
   Close(home_);
+  std::vector<ir::Inst>& insts = (*kernel_)[home_].insts;
+  insts.insert(insts.begin(), arrays_.begin(), arrays_.end());
   b_->SetBlock(kernel_->Body());
   b_->Terminate(ir::Op::Return, {});
 }
@@ -381,7 +385,8 @@ StringId Lowering::FreeName(const std::string& wanted) {
   }
   if (name.empty()) name = "v";
   std::string free = name;
-  for (uint32_t number = 2; !value_names_.insert(free).second; ++number)
+  for (uint32_t& number = next_numbers_.try_emplace(name, 2).first->second; !value_names_.insert(free).second;
+       ++number)
     free = name + "." + std::to_string(number);
   return module_.Intern(free);
 }
@@ -404,8 +409,7 @@ ir::Value Lowering::Slot(ir::Type type) {
   ir::Type array = ir::Type::Array(type, 1);
   ir::Inst inst = kernel_->NewInst(ir::Op::Alloca, {}, {&array, 1}, b_->span());
   (*kernel_)[inst].parent = home_;
-  std::vector<ir::Inst>& insts = (*kernel_)[home_].insts;
-  insts.insert(insts.begin() + static_cast<std::ptrdiff_t>(arrays_++), inst);
+  arrays_.push_back(inst);
   return kernel_->Result(inst);
 }
 

@@ -137,6 +137,7 @@ class Lowering {
     int64_t step = 0;
     bool inclusive = false, reversed = false;
     bool is_unsigned = false;
+    bool from_constant = false;  ///< the counter begins with one that the module states
     Id body = 0;
     const Instruction* update = nullptr;  ///< the store, or the addition of a phi
     bool seen_outside = false;            ///< the counter is read outside of the loop
@@ -249,8 +250,13 @@ class Lowering {
   ir::Value SlotOfPhi(const Instruction& phi, uint32_t part);
   std::optional<Counted> FindCounted(const Block& header, const std::set<Id>& blocks);
   std::set<Id> LoopBlocks(const Block& header);
+  bool MayWrap(const std::set<Id>& blocks, Counted& counted);
+  bool MayBeLarge(ir::Value bound) const;
   bool FindStep(const Block& header, const std::set<Id>& blocks, Id counter, Counted& counted);
   std::vector<Id> Successors(const Block& block);
+  using SwitchCase = std::pair<Id, std::vector<int64_t>>;  ///< where it begins, and its literals
+  void OrderCases(Id merge, std::vector<SwitchCase>& cases);
+  std::set<Id> ReachedFrom(Id label, Id merge);
   bool CanReach(Id label, Id target, Id merge);
   bool UsedOutside(Id id, const std::set<Id>& blocks);
   void Spend(uint64_t units, const Instruction& inst);
@@ -280,6 +286,7 @@ class Lowering {
   std::vector<std::unique_ptr<Frame>> retired_;
   std::vector<Id> privates_;  ///< variables outside of functions that are the kernel's locals
   std::set<std::string> value_names_;
+  std::map<std::string, uint32_t> next_numbers_;  ///< behind a name that is taken
   std::map<Id, ir::Value> spec_params_;
   std::set<Id> functions_;  ///< that the entry calls
   std::set<Id> written_;    ///< variables that something may write
@@ -290,8 +297,8 @@ class Lowering {
   uint32_t next_flag_ = 1;
   std::set<Id> leave_region_;  ///< values that are used where they are not seen
   std::set<Id> leave_region_now_;
-  ir::Block home_;     ///< body of the parallel
-  size_t arrays_ = 0;  ///< at its beginning
+  ir::Block home_;                ///< body of the parallel
+  std::vector<ir::Inst> arrays_;  ///< what is to stand at its beginning
   uint64_t spent_ = 0;
   uint32_t depth_ = 0;  ///< of regions
 };

@@ -61,8 +61,7 @@ void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth)
     ir::Type array = ir::Type::Array(element, static_cast<uint32_t>(count));
     ir::Inst inst = kernel_->NewInst(ir::Op::Alloca, {}, {&array, 1}, b_->span());
     (*kernel_)[inst].parent = home_;
-    std::vector<ir::Inst>& insts = (*kernel_)[home_].insts;
-    insts.insert(insts.begin() + static_cast<std::ptrdiff_t>(arrays_++), inst);
+    arrays_.push_back(inst);
     local.leaves.push_back({kernel_->Result(inst), element});
     return;
   }

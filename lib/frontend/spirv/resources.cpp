@@ -174,7 +174,10 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   binding.set = resource.set;
   binding.binding = resource.binding;
   binding.offset = static_cast<uint32_t>(unit.offset);
-  binding.block = resource.name;
+  // Uniform blocks are only read: several variables that see one are one block, which has the type's name.
+  std::string_view type_name = types_.binary().NameOf(resource.block);
+  bool uniform = resource.kind == Kind::UniformBuffer && !type_name.empty();
+  binding.block = uniform ? std::string(type_name) : resource.name;
   if (type.IsBuffer()) {
     uint64_t fixed = 0;
     Measure(resource, &fixed, &binding.element_stride);

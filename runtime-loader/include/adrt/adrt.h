@@ -33,6 +33,22 @@ extern "C" {
 
 #define ADRT_VERSION_MAJOR 0
 #define ADRT_VERSION_MINOR 1
+#define ADRT_VERSION_PATCH 0
+#define ADRT_VERSION (ADRT_VERSION_MAJOR << 16 | ADRT_VERSION_MINOR << 8 | ADRT_VERSION_PATCH)
+
+/* Before each function. The build of the shared library defines ADRT_EXPORTS. Programs that link the shared
+ * library on Windows define ADRT_SHARED (the CMake and pkg-config files of the package do). In the static
+ * library nothing is visible beyond the program or library that it is linked into. */
+#if defined(ADRT_API)
+#elif defined(_WIN32) && defined(ADRT_EXPORTS)
+#define ADRT_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(ADRT_SHARED)
+#define ADRT_API __declspec(dllimport)
+#elif defined(ADRT_EXPORTS)
+#define ADRT_API __attribute__((visibility("default")))
+#else
+#define ADRT_API
+#endif
 
 typedef int32_t adrt_status;
 
@@ -91,8 +107,12 @@ typedef struct adrt_error {
   char text[512];        /* for people; ends with a zero */
 } adrt_error;
 
+/* ADRT_VERSION of the library that the program runs with: another one than that of the header, where the
+ * shared library was replaced. Libraries of one major version (of one minor version, while the major version
+ * is 0) take programs that were built with an older header. Any thread. */
+ADRT_API uint32_t adrt_version(void);
 /* A short English name: "adstack overflow". Any thread. */
-const char* adrt_status_text(adrt_status status);
+ADRT_API const char* adrt_status_text(adrt_status status);
 
 /* ------------------------------------------------------------------------------------------------ host */
 
@@ -161,16 +181,17 @@ enum {
 
 /* Opens a bundle from memory and verifies all of it: hashes, form, metadata, and that payloads have the form
  * that they claim. Any thread. */
-adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
-                             adrt_bundle** bundle, adrt_error* error);
+ADRT_API adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t size, uint32_t mode,
+                                      adrt_bundle** bundle, adrt_error* error);
 /* Any thread. */
-void adrt_bundle_retain(adrt_bundle* bundle);
-void adrt_bundle_release(adrt_bundle* bundle);
+ADRT_API void adrt_bundle_retain(adrt_bundle* bundle);
+ADRT_API void adrt_bundle_release(adrt_bundle* bundle);
 
 /* The kernel of exactly this name ("relax.grad"). A nonzero interface_hash must match the kernel's. Any
  * thread. */
-adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name, uint64_t interface_hash,
-                                    const adrt_kernel** kernel, adrt_error* error);
+ADRT_API adrt_status adrt_bundle_find_kernel(const adrt_bundle* bundle, const char* name,
+                                             uint64_t interface_hash, const adrt_kernel** kernel,
+                                             adrt_error* error);
 
 /* ---------------------------------------------------------------------------------------------- device */
 
@@ -189,16 +210,16 @@ typedef struct adrt_cpu_jobs {
 
 /* The CPU through the caller's job system; null jobs: everything runs on the thread that calls adrt_run. Any
  * thread. */
-adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,
-                                 adrt_error* error);
+ADRT_API adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs,
+                                          adrt_device** device, adrt_error* error);
 /* The CPU through a pool of its own: worker_count - 1 threads that live as long as the device, and the caller
  * of adrt_run; 0: one worker per processor. Launches from several threads take turns. In a forked child,
  * which has none of the threads, launches that need them are ADRT_ERROR_DRIVER. Any thread. */
-adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
-                                 adrt_error* error);
+ADRT_API adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, adrt_device** device,
+                                          adrt_error* error);
 /* Any thread. The last release stops a pool's threads and must not come from one of its jobs. */
-void adrt_device_retain(adrt_device* device);
-void adrt_device_release(adrt_device* device);
+ADRT_API void adrt_device_retain(adrt_device* device);
+ADRT_API void adrt_device_release(adrt_device* device);
 
 typedef struct adrt_device_report {
   uint32_t struct_size;
@@ -212,7 +233,8 @@ typedef struct adrt_device_report {
 } adrt_device_report;
 
 /* Any thread. */
-adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_device_info(const adrt_device* device, adrt_device_report* report,
+                                      adrt_error* error);
 
 enum { ADRT_TARGET_REFUSED = 0, ADRT_TARGET_USABLE = 1, ADRT_TARGET_CHOSEN = 2 };
 
@@ -226,25 +248,25 @@ typedef struct adrt_target_report {
 
 /* One report per target of the bundle, in its order. `reports` may be null: then only the count is given. Any
  * thread. */
-adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_device* device,
-                                      adrt_target_report* reports, uint32_t capacity, uint32_t* count,
-                                      adrt_error* error);
+ADRT_API adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_device* device,
+                                               adrt_target_report* reports, uint32_t capacity,
+                                               uint32_t* count, adrt_error* error);
 
 /* ---------------------------------------------------------------------------------------------- module */
 
 typedef struct adrt_module adrt_module;
 
 /* Loads the code of the best target for the device: decompresses, checks, maps. Any thread. */
-adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
-                             adrt_error* error);
+ADRT_API adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
+                                      adrt_error* error);
 /* The same for one target by its index in the bundle. Any thread. */
-adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
-                                    adrt_module** module, adrt_error* error);
+ADRT_API adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
+                                             adrt_module** module, adrt_error* error);
 /* Index of the target whose code the module holds. Any thread. */
-uint32_t adrt_module_target(const adrt_module* module);
+ADRT_API uint32_t adrt_module_target(const adrt_module* module);
 /* Any thread. */
-void adrt_module_retain(adrt_module* module);
-void adrt_module_release(adrt_module* module);
+ADRT_API void adrt_module_retain(adrt_module* module);
+ADRT_API void adrt_module_release(adrt_module* module);
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
@@ -252,18 +274,19 @@ void adrt_module_release(adrt_module* module);
  * content is undefined at first. */
 typedef struct adrt_memory adrt_memory;
 /* Any thread. */
-adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory** memory, adrt_error* error);
-void adrt_memory_retain(adrt_memory* memory);
-void adrt_memory_release(adrt_memory* memory);
+ADRT_API adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adrt_memory** memory,
+                                        adrt_error* error);
+ADRT_API void adrt_memory_retain(adrt_memory* memory);
+ADRT_API void adrt_memory_release(adrt_memory* memory);
 /* What adrt_arg.data takes: a CPU's address; the device address of CUDA and HIP; a pointer to an
  * adrt_vk_buffer or an adrt_metal_buffer that lives as long as the memory. Any thread. */
-void* adrt_memory_data(const adrt_memory* memory);
-uint64_t adrt_memory_bytes(const adrt_memory* memory);
+ADRT_API void* adrt_memory_data(const adrt_memory* memory);
+ADRT_API uint64_t adrt_memory_bytes(const adrt_memory* memory);
 /* Copy, and wait. Any thread; launches that use the same bytes must be done. */
-adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* from, uint64_t bytes,
-                              adrt_error* error);
-adrt_status adrt_memory_read(const adrt_memory* memory, uint64_t offset, void* to, uint64_t bytes,
-                             adrt_error* error);
+ADRT_API adrt_status adrt_memory_write(adrt_memory* memory, uint64_t offset, const void* from, uint64_t bytes,
+                                       adrt_error* error);
+ADRT_API adrt_status adrt_memory_read(const adrt_memory* memory, uint64_t offset, void* to, uint64_t bytes,
+                                      adrt_error* error);
 
 /* ----------------------------------------------------------------------------------------------- types */
 
@@ -283,8 +306,8 @@ enum {
   ADRT_TYPE_F64 = 12
 };
 /* "f32", or "?" for a number that is no type; bytes of a scalar, or 0. Any thread. */
-const char* adrt_type_name(uint32_t type);
-uint32_t adrt_type_size(uint32_t type);
+ADRT_API const char* adrt_type_name(uint32_t type);
+ADRT_API uint32_t adrt_type_size(uint32_t type);
 
 /* The launch makes scratch, segment lengths (iterations between checkpoints) and trip counts (iterations of
  * a loop that only running code can count): the caller does not give them. */
@@ -375,8 +398,8 @@ typedef struct adrt_plan_desc {
  * adrt_plan_with_cap or adrt_run, and with a module also those of class S1 that take more than 2^18 steps to
  * evaluate and have a size kernel. Without a module, buffers may be null. Any thread; the plan itself is for
  * one thread at a time. */
-adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
-                      adrt_error* error);
+ADRT_API adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
+                               adrt_error* error);
 /* Gives a plan other arguments: those listed, under the rules of adrt_plan; the others stay. Sizes stay too
  * unless a number, a shape, a buffer or a content_version on which they may depend has changed. Sizes of
  * class S2 are then open again until the next adrt_plan_resolve or adrt_run, which does not copy a buffer
@@ -384,9 +407,9 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
  * (except for unusually large expressions), so that adrt_plan_update and adrt_run in turn allocate nothing.
  * If it fails the plan is unchanged, except that sizes of class S2 are open. Launches that were recorded
  * from the plan do not change. One thread at a time. */
-adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
-                             adrt_error* error);
-void adrt_plan_release(adrt_launch_plan* plan);
+ADRT_API adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
+                                      adrt_error* error);
+ADRT_API void adrt_plan_release(adrt_launch_plan* plan);
 
 #define ADRT_READBACK_COUNTS 0xFFFFFFFFu
 
@@ -406,8 +429,8 @@ typedef struct adrt_readback_report {
 } adrt_readback_report;
 
 /* One thread at a time. */
-adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index, adrt_readback_report* report,
-                               adrt_error* error);
+ADRT_API adrt_status adrt_plan_readback(const adrt_launch_plan* plan, uint32_t index,
+                                        adrt_readback_report* report, adrt_error* error);
 
 /* The memory that counting takes on a device. It counts the elements of stacks of data-dependent loops, the
  * iterations that pass the gates of stacks, and those of loops whose bounds no expression gives.
@@ -422,7 +445,7 @@ typedef struct adrt_count_report {
 } adrt_count_report;
 
 /* One thread at a time. */
-adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report, adrt_error* error);
 
 /* Determines sizes of class S2, and rows of gates. On a CPU, where buffers lie in host memory, readback is
  * null and they are read now. Elsewhere readback holds the pieces that adrt_plan_readback lists, and is
@@ -433,20 +456,20 @@ adrt_status adrt_plan_counting(adrt_launch_plan* plan, adrt_count_report* report
  * the kernel itself writes: if nothing else is open, resolving on a device is ADRT_ERROR_NEEDS_DEVICE_DATA.
  * If counts change from round to round, ADRT_ERROR_OVER_LIMIT ends the counting, so that a loop of counting
  * and resolving until adrt_plan_report.resolved ends. One thread at a time. */
-adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
-                              adrt_error* error);
+ADRT_API adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size_t readback_size,
+                                       adrt_error* error);
 
 /* Sizes stacks of class S2 without reading: the heap takes at most max_bytes, and these stacks share evenly
  * what the rest leaves of it. If that is too little, the launch reports ADRT_ERROR_ADSTACK_OVERFLOW. A cap
  * does not replace numbers of iterations that depend on contents: if they are open it fails
  * (ADRT_ERROR_NEEDS_DEVICE_DATA: resolve the plan first), unless only adrt_run can determine them. If it
  * fails the plan is unchanged. One thread at a time. */
-adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
+ADRT_API adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error);
 
 /* Sizes a plan without a module as if `iterations` iterations claimed a row of the group, as a launch does
  * after counting. No effect if they are not counted (adrt_group_report.can_count). One thread at a time. */
-adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t group, uint64_t iterations,
-                             adrt_error* error);
+ADRT_API adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t group,
+                                      uint64_t iterations, adrt_error* error);
 
 typedef struct adrt_plan_report {
   uint32_t struct_size;
@@ -523,16 +546,17 @@ typedef struct adrt_stack_report {
  * the extent 0; a plan with a module is refused (ADRT_ERROR_ARGUMENT, needed_bytes) where they are smaller.
  * Kernel and gradient are given the same memory, which nobody else writes in between. One thread at a time.
  */
-adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
-                            adrt_error* error);
+ADRT_API adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
+                                     adrt_error* error);
 /* One thread at a time. */
-adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report, adrt_error* error);
-adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
-                           adrt_error* error);
-adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_t group,
-                            adrt_group_report* report, adrt_error* error);
-adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
-                            adrt_stack_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* report,
+                                    adrt_error* error);
+ADRT_API adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
+                                    adrt_error* error);
+ADRT_API adrt_status adrt_plan_group(const adrt_launch_plan* plan, uint32_t task, uint32_t group,
+                                     adrt_group_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_t stack,
+                                     adrt_stack_report* report, adrt_error* error);
 
 /* ------------------------------------------------------------------------------------------------- run */
 
@@ -540,12 +564,12 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
  * doubled size is refused. */
 typedef struct adrt_heap adrt_heap;
 /* Host memory, for launches on a CPU. Any thread; the heap itself serves one launch at a time. */
-adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error* error);
+ADRT_API adrt_status adrt_heap_create(const adrt_host* host, adrt_heap** heap, adrt_error* error);
 /* Memory of the device, for its launches. Any thread; the heap itself serves one launch at a time. */
-adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_error* error);
-void adrt_heap_retain(adrt_heap* heap);
-void adrt_heap_release(adrt_heap* heap);
-uint64_t adrt_heap_bytes(const adrt_heap* heap);
+ADRT_API adrt_status adrt_heap_create_on(adrt_device* device, adrt_heap** heap, adrt_error* error);
+ADRT_API void adrt_heap_retain(adrt_heap* heap);
+ADRT_API void adrt_heap_release(adrt_heap* heap);
+ADRT_API uint64_t adrt_heap_bytes(const adrt_heap* heap);
 
 enum { ADRT_STATUS_BYTES = 64, ADRT_HEAP_ALIGNMENT = 64 }; /* of a CPU's; adrt_plan_report says the plan's */
 
@@ -572,7 +596,7 @@ typedef struct adrt_run_desc {
 /* Runs a plan that has a module, and waits: determines open sizes, takes memory, launches every task,
  * reports. desc may be null. Two launches at once must not share a plan, a heap or memory. One thread at a
  * time. */
-adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
+ADRT_API adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_error* error);
 
 /* Launches in the caller's own queues: adrt_record_cuda, adrt_record_vk and so on (adrt_cuda.h, adrt_vk.h,
  * adrt_metal.h). They submit nothing, wait for nothing, allocate no device memory and read nothing back. The
@@ -587,10 +611,10 @@ adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc, adrt_err
  * plan, with any arguments, that follow each other in a queue then share one block, and the first report
  * stands. Chain all but the first, which clears the block. Launches of other plans take blocks of their own.
  * One thread at a time. */
-adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error);
+ADRT_API adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error);
 
 /* The report of a launch of this plan, from its status block, copied to host memory. Any thread. */
-adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);
+ADRT_API adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, adrt_error* error);
 
 /* ------------------------------------------------------------------------------------------ introspection */
 
@@ -603,7 +627,7 @@ enum {
   ADRT_SIGNATURE_BAD = 4          /* it names a key of the host, and that key has not signed this content */
 };
 /* A short English name: "signed by an unknown key". Any thread. */
-const char* adrt_signature_text(uint32_t signature);
+ADRT_API const char* adrt_signature_text(uint32_t signature);
 
 typedef struct adrt_bundle_report {
   uint32_t struct_size;
@@ -706,26 +730,28 @@ typedef struct adrt_field_report {
 } adrt_field_report;
 
 /* Any thread. Texts live as long as the bundle. An index that is too large is ADRT_ERROR_ARGUMENT. */
-adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* report, adrt_error* error);
-adrt_status adrt_bundle_section(const adrt_bundle* bundle, uint32_t index, adrt_section_report* report,
-                                adrt_error* error);
+ADRT_API adrt_status adrt_bundle_info(const adrt_bundle* bundle, adrt_bundle_report* report,
+                                      adrt_error* error);
+ADRT_API adrt_status adrt_bundle_section(const adrt_bundle* bundle, uint32_t index,
+                                         adrt_section_report* report, adrt_error* error);
 /* Copies a section's uncompressed content; *size is its length. A capacity that is too small is an error and
  * copies nothing; null bytes ask for the length. */
-adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, void* bytes, size_t capacity,
-                                     size_t* size, adrt_error* error);
-adrt_status adrt_bundle_target(const adrt_bundle* bundle, uint32_t index, adrt_target_info* info,
-                               adrt_error* error);
-const char* adrt_bundle_target_feature(const adrt_bundle* bundle, uint32_t target, uint32_t index);
-const char* adrt_bundle_source(const adrt_bundle* bundle, uint32_t index);
-adrt_status adrt_bundle_kernel(const adrt_bundle* bundle, uint32_t index, const adrt_kernel** kernel,
-                               adrt_error* error);
-adrt_status adrt_bundle_layout(const adrt_bundle* bundle, uint32_t index, adrt_layout_report* report,
-                               adrt_error* error);
-adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32_t index,
-                              adrt_field_report* report, adrt_error* error);
-adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report, adrt_error* error);
-adrt_status adrt_kernel_param(const adrt_kernel* kernel, uint32_t index, adrt_param_report* report,
-                              adrt_error* error);
+ADRT_API adrt_status adrt_bundle_section_data(const adrt_bundle* bundle, uint32_t index, void* bytes,
+                                              size_t capacity, size_t* size, adrt_error* error);
+ADRT_API adrt_status adrt_bundle_target(const adrt_bundle* bundle, uint32_t index, adrt_target_info* info,
+                                        adrt_error* error);
+ADRT_API const char* adrt_bundle_target_feature(const adrt_bundle* bundle, uint32_t target, uint32_t index);
+ADRT_API const char* adrt_bundle_source(const adrt_bundle* bundle, uint32_t index);
+ADRT_API adrt_status adrt_bundle_kernel(const adrt_bundle* bundle, uint32_t index, const adrt_kernel** kernel,
+                                        adrt_error* error);
+ADRT_API adrt_status adrt_bundle_layout(const adrt_bundle* bundle, uint32_t index, adrt_layout_report* report,
+                                        adrt_error* error);
+ADRT_API adrt_status adrt_bundle_field(const adrt_bundle* bundle, uint32_t layout, uint32_t index,
+                                       adrt_field_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* report,
+                                      adrt_error* error);
+ADRT_API adrt_status adrt_kernel_param(const adrt_kernel* kernel, uint32_t index, adrt_param_report* report,
+                                       adrt_error* error);
 
 #ifdef __cplusplus
 }

@@ -32,25 +32,25 @@ typedef struct adrt_cuda_desc {
 } adrt_cuda_desc;
 
 /* The caller's context. desc may be null. Where there is no driver: ADRT_ERROR_NOT_FOUND. Any thread. */
-adrt_status adrt_device_wrap_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
-                                  adrt_error* error);
+ADRT_API adrt_status adrt_device_wrap_cuda(const adrt_host* host, const adrt_cuda_desc* desc,
+                                           adrt_device** device, adrt_error* error);
 /* The primary context of a device. desc may be null: the first one. Where there is no driver, or no device of
  * that number: ADRT_ERROR_NOT_FOUND. Any thread. */
-adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
-                                  adrt_error* error);
+ADRT_API adrt_status adrt_device_open_cuda(const adrt_host* host, const adrt_cuda_desc* desc,
+                                           adrt_device** device, adrt_error* error);
 
 /* Records a launch into a stream (CUstream, null: the default stream) of the device's context; one that is
  * being captured into a graph will do. `heap` holds at least heap_bytes of the plan, at a multiple of its
  * alignment (null where that is 0), `status` ADRT_STATUS_BYTES, at a multiple of 4. The plan may be released,
  * or recorded again, as soon as the function returns. One thread at a time for the plan. */
-adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
-                             void* status, adrt_error* error);
+ADRT_API adrt_status adrt_record_cuda(adrt_launch_plan* plan, void* stream, void* heap, uint64_t heap_size,
+                                      void* status, adrt_error* error);
 
 /* Records the counting of what adrt_plan_counting says: `memory` is device memory of its size and alignment,
  * and holds the counts at its start once the work is done. Read them back and give them to adrt_plan_resolve.
  * One thread at a time for the plan. */
-adrt_status adrt_record_size_cuda(adrt_launch_plan* plan, void* stream, void* memory, uint64_t memory_size,
-                                  adrt_error* error);
+ADRT_API adrt_status adrt_record_size_cuda(adrt_launch_plan* plan, void* stream, void* memory,
+                                           uint64_t memory_size, adrt_error* error);
 
 #ifdef __cplusplus
 }

@@ -38,11 +38,11 @@ typedef struct adrt_metal_desc {
 
 /* The caller's device; it and the queue are retained. Where this build of adrt holds no Metal:
  * ADRT_ERROR_UNSUPPORTED. Any thread. */
-adrt_status adrt_device_wrap_metal(const adrt_host* host, const adrt_metal_desc* desc, adrt_device** device,
-                                   adrt_error* error);
+ADRT_API adrt_status adrt_device_wrap_metal(const adrt_host* host, const adrt_metal_desc* desc,
+                                            adrt_device** device, adrt_error* error);
 /* The system's default device; desc may be null. Where there is none: ADRT_ERROR_NOT_FOUND. Any thread. */
-adrt_status adrt_device_open_metal(const adrt_host* host, const adrt_metal_desc* desc, adrt_device** device,
-                                   adrt_error* error);
+ADRT_API adrt_status adrt_device_open_metal(const adrt_host* host, const adrt_metal_desc* desc,
+                                            adrt_device** device, adrt_error* error);
 
 typedef struct adrt_metal_launch {
   uint32_t struct_size;
@@ -56,14 +56,14 @@ typedef struct adrt_metal_launch {
  * own that clear status, scratch and counters and dispatch every task, with barriers between. Never commits,
  * waits, allocates device memory or reads back. The plan must be resolved and live until the work is done.
  * One thread at a time for the plan. */
-adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer, const adrt_metal_launch* launch,
-                              adrt_error* error);
+ADRT_API adrt_status adrt_record_metal(adrt_launch_plan* plan, void* command_buffer,
+                                       const adrt_metal_launch* launch, adrt_error* error);
 
 /* Encodes the counting of what adrt_plan_counting says, as adrt_record_metal encodes a launch: `memory` has
  * its size and alignment, and holds the counts at its start once the work is done. Give them to
  * adrt_plan_resolve. One thread at a time for the plan. */
-adrt_status adrt_record_size_metal(adrt_launch_plan* plan, void* command_buffer,
-                                   const adrt_metal_buffer* memory, adrt_error* error);
+ADRT_API adrt_status adrt_record_size_metal(adrt_launch_plan* plan, void* command_buffer,
+                                            const adrt_metal_buffer* memory, adrt_error* error);
 
 #ifdef __cplusplus
 }

@@ -89,15 +89,16 @@ typedef struct adrt_rollout adrt_rollout;
  * that would do. ADRT_ERROR_SIZE_OVERFLOW where bytes or steps do not fit 64 bits. host may be null. Any
  * thread.
  */
-adrt_status adrt_rollout_create(const adrt_host* host, const adrt_rollout_desc* desc, adrt_rollout** rollout,
-                                adrt_error* error);
-void adrt_rollout_release(adrt_rollout* rollout);
+ADRT_API adrt_status adrt_rollout_create(const adrt_host* host, const adrt_rollout_desc* desc,
+                                         adrt_rollout** rollout, adrt_error* error);
+ADRT_API void adrt_rollout_release(adrt_rollout* rollout);
 /* One thread at a time, all of the following. */
-adrt_status adrt_rollout_info(const adrt_rollout* rollout, adrt_rollout_report* report, adrt_error* error);
+ADRT_API adrt_status adrt_rollout_info(const adrt_rollout* rollout, adrt_rollout_report* report,
+                                       adrt_error* error);
 /* The next action; after the last one ADRT_ROLLOUT_DONE, again and again. */
-adrt_status adrt_rollout_next(adrt_rollout* rollout, adrt_rollout_action* action, adrt_error* error);
+ADRT_API adrt_status adrt_rollout_next(adrt_rollout* rollout, adrt_rollout_action* action, adrt_error* error);
 /* Begins again with the first action. */
-adrt_status adrt_rollout_restart(adrt_rollout* rollout, adrt_error* error);
+ADRT_API adrt_status adrt_rollout_restart(adrt_rollout* rollout, adrt_error* error);
 
 #ifdef __cplusplus
 }

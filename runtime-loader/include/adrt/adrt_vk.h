@@ -51,13 +51,13 @@ typedef struct adrt_vk_requirements {
 } adrt_vk_requirements;
 
 /* For target number `target` of the bundle, which must be one of kind "vulkan". Any thread. */
-adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t target,
-                                        adrt_vk_requirements* requirements, adrt_error* error);
+ADRT_API adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint32_t target,
+                                                 adrt_vk_requirements* requirements, adrt_error* error);
 /* Enables, in a chain that begins with a VkPhysicalDeviceFeatures2 and goes to vkCreateDevice, every feature
  * that the target needs. Features that the chain already enables stay enabled. A feature whose structure is
  * not in the chain is ADRT_ERROR_DEVICE_FEATURE, and the text names it. Any thread. */
-adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
-                                     adrt_error* error);
+ADRT_API adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
+                                              adrt_error* error);
 
 /* The caller's Vulkan. Everything stays the caller's and must outlive the device. */
 typedef struct adrt_vk_desc {
@@ -87,8 +87,8 @@ typedef struct adrt_vk_desc {
  * device addresses (vulkan:1.2-near). docs/security.md says what confines it, and what robustBufferAccess2
  * adds, which counts as enabled if the chain enables it. Makes no Vulkan object until adrt_module_load,
  * adrt_run or adrt_memory_*. Any thread. */
-adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc, adrt_device** device,
-                                adrt_error* error);
+ADRT_API adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc,
+                                         adrt_device** device, adrt_error* error);
 
 enum {
   ADRT_VK_VALIDATE = 1u, /* with VK_LAYER_KHRONOS_validation, which must be installed; to the host's log */
@@ -107,8 +107,8 @@ typedef struct adrt_vk_open_desc {
 
 /* A device of its own, with an instance, a compute queue and every feature that bundles may ask for and the
  * device has. Null desc: the first one. Where the system has no Vulkan: ADRT_ERROR_NOT_FOUND. Any thread. */
-adrt_status adrt_device_open_vk(const adrt_host* host, const adrt_vk_open_desc* desc, adrt_device** device,
-                                adrt_error* error);
+ADRT_API adrt_status adrt_device_open_vk(const adrt_host* host, const adrt_vk_open_desc* desc,
+                                         adrt_device** device, adrt_error* error);
 
 typedef struct adrt_vk_launch {
   uint32_t struct_size;
@@ -127,14 +127,14 @@ typedef struct adrt_vk_launch {
  * the plan; after 4,096 of them ADRT_ERROR_OVER_LIMIT. The bound pipeline, push constants and set 0 for
  * compute are different afterwards. The plan must be resolved; it, its arguments' buffers and heap and
  * status must live until the work is done. One thread at a time for the plan. */
-adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_launch* launch,
-                           adrt_error* error);
+ADRT_API adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer,
+                                    const adrt_vk_launch* launch, adrt_error* error);
 
 /* Records the counting of what adrt_plan_counting says, as adrt_record_vk records a launch: `memory` has its
  * size and alignment, and holds the counts at its start once the work is done. Read them back and give them
  * to adrt_plan_resolve. One thread at a time for the plan. */
-adrt_status adrt_record_size_vk(adrt_launch_plan* plan, void* command_buffer, const adrt_vk_buffer* memory,
-                                adrt_error* error);
+ADRT_API adrt_status adrt_record_size_vk(adrt_launch_plan* plan, void* command_buffer,
+                                         const adrt_vk_buffer* memory, adrt_error* error);
 
 #ifdef __cplusplus
 }

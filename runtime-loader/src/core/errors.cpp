@@ -105,6 +105,10 @@ adrt_status FromArtifact(const artifact::Error& from, adrt_error* error) {
 
 }  // namespace adrt
 
+uint32_t adrt_version(void) {
+  return ADRT_VERSION;
+}
+
 const char* adrt_status_text(adrt_status status) {
   switch (status) {
     case ADRT_OK:

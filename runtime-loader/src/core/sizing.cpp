@@ -12,7 +12,9 @@
 // What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
 //
 // With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
-// divided by the rows, and evenly among the open stacks of a row.
+// divided by the rows, and evenly among the open stacks of a row. A larger cap never gives a stack less:
+// while there are fewer rows than threads that could run, each open stack gets the smallest share, and only
+// what is left beyond that makes shares larger.
 
 namespace adrt {
 namespace {
@@ -128,6 +130,11 @@ class TaskSizer {
   }
 
  private:
+  bool IsOpenUnderCap(const artifact::StackMeta& stack) const {
+    return stack.capacity == artifact::kNoNode ||
+           plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
+  }
+
   // What is open says nothing of what it was before.
   void Forget() {
     sizes_.resolved = false;
@@ -473,6 +480,7 @@ class TaskSizer {
     uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
     uint64_t fit = available / smallest;
     fit -= fit % rules_.lanes;
+    uint64_t wanted = rows;
     if (fit < rows) sizes_.threads = rows = fit;
     if (rows == 0) {
       uint64_t needed = 0;
@@ -480,7 +488,8 @@ class TaskSizer {
       return HeapTooSmall(needed, "a cap of ", plan_.cap, " bytes is too small, at least ", needed,
                           " are required");
     }
-    uint64_t share = (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
+    uint64_t share =
+        fit < wanted ? kCapUnit : (available / rows - sizes_.row_bytes) / open_count & ~(kCapUnit - 1);
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       if (!sizes_.open[index]) continue;
       sizes_.stacks[index].capacity = artifact::ElementsIn(adstack_->stacks[index], share);

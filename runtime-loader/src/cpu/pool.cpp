@@ -1,8 +1,12 @@
 #include "cpu/pool.h"
 
+#include <signal.h>
+
 #include "core/errors.h"
 
 namespace adrt {
+
+constexpr size_t kAlternateStack = size_t{32} << 10;
 
 bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error) {
   threads_.Bind(allocator);
@@ -36,8 +40,32 @@ Pool::~Pool() {
   pthread_mutex_destroy(&turn_);
 }
 
+namespace {
+
+/// Whether the process handles invalid accesses on alternate stacks, which each thread has to give for
+/// itself.
+bool HandlesFaultsElsewhere() {
+  struct sigaction action = {};
+  return sigaction(SIGSEGV, nullptr, &action) == 0 && (action.sa_flags & SA_ONSTACK) != 0;
+}
+
+}  // namespace
+
 void* Pool::ThreadMain(void* pool) {
+  // No handler is installed here. But one that the process has, to say which crash it was, could not run on a
+  // stack that is used up: the process would end without a word. Overflow happens at the other end of the
+  // stack that these bytes lie on.
+  alignas(16) char memory[kAlternateStack];
+  stack_t given = {}, none = {};
+  none.ss_flags = SS_DISABLE;
+  bool gives =
+      HandlesFaultsElsewhere() && sigaltstack(nullptr, &given) == 0 && (given.ss_flags & SS_DISABLE) != 0;
+  given = {};
+  given.ss_sp = memory;
+  given.ss_size = sizeof memory;
+  gives = gives && sigaltstack(&given, nullptr) == 0;
   static_cast<Pool*>(pool)->Serve();
+  if (gives) sigaltstack(&none, nullptr);
   return nullptr;
 }
 

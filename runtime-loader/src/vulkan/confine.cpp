@@ -84,6 +84,7 @@ Form FormOf(uint32_t op) {
   };
   static constexpr Range kRanges[] = {
       {1, 1, kTyped},       // OpUndef
+      {3, 3, kPlain},       // OpSource
       {5, 6, kPlain},       // names
       {7, 7, kResult},      // OpString
       {8, 8, kPlain},       // OpLine

@@ -71,7 +71,8 @@ bool GiveMemory(Device& device, Block& block, Use use, adrt_error* error) {
   bool staging = use == Use::kStaging, mapped = staging || device.host_sees_memory;
   VkMemoryPropertyFlags wanted =
       staging ? kHostSees : VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
-  VkMemoryPropertyFlags better = staging ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : mapped ? kHostSees : 0;
+  VkMemoryPropertyFlags better = mapped ? kHostSees : 0;
+  if (staging) better = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
   VkMemoryPropertyFlags worse = mapped ? 0 : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
   uint32_t type = FindType(device, needs.memoryTypeBits, wanted, better, worse);
   if (type == device.memory.memoryTypeCount) {

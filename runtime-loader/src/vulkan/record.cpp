@@ -71,6 +71,33 @@ bool RefuseNear(const Device& device, const LaunchTask& task, const artifact::Bi
                 large ? device.limits.storage_range : AlignmentOf(device, *refused));
 }
 
+/// Whether a launch fits code that counts in 32 bits, which sees the words by halves; true of other code.
+bool FitsHalves(const LaunchTask& task, adrt_error* error) {
+  bool by_halves = false;
+  for (const artifact::BindingMeta& binding : task.meta->bindings) {
+    by_halves = by_halves ||
+                (binding.of == artifact::BindingOf::kWords && binding.type == artifact::ScalarType::kU32);
+  }
+  if (!by_halves) return true;
+  auto refuse = [&](const char* what, std::string_view of, uint64_t count) {
+    return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "'", task.meta->symbol.view(),
+                  "' counts in 32 bits, and this launch has ", count, what, of,
+                  ": compile for 'vulkan:1.2', which counts in 64");
+  };
+  // Iterations and threads, whose sum must not wrap.
+  for (size_t number = task.words.size() - 2; number < task.words.size(); ++number) {
+    if (task.words[number] >= uint64_t{1} << 31) return refuse(" iterations", "", task.words[number]);
+  }
+  for (const artifact::ParamMeta& param : task.kernel->params) {
+    if (param.kind != artifact::ParamKind::kBuffer && param.kind != artifact::ParamKind::kScratch) continue;
+    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      uint64_t extent = task.words[param.cell + 1 + axis];
+      if (extent > UINT32_MAX) return refuse(" elements along an axis of ", param.name.view(), extent);
+    }
+  }
+  return true;
+}
+
 void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
   static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 65536, "one update takes 64 KiB");
   device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place), task.words_place.offset,
@@ -99,7 +126,8 @@ bool CanLaunch(const adrt_device& base, const LaunchTask& task, adrt_error* erro
   VkDescriptorBufferInfo buffers[kMostDescriptors];
   VkWriteDescriptorSet writes[kMostDescriptors];
   const artifact::BindingMeta* refused = nullptr;
-  return FillDescriptors(device, task, buffers, writes, &refused) || RefuseNear(device, task, refused, error);
+  return FitsHalves(task, error) && (FillDescriptors(device, task, buffers, writes, &refused) ||
+                                     RefuseNear(device, task, refused, error));
 }
 
 bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* error) {
@@ -109,6 +137,7 @@ bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* 
   VkDescriptorBufferInfo buffers[kMostDescriptors];
   VkWriteDescriptorSet writes[kMostDescriptors];
   const artifact::BindingMeta* refused = nullptr;
+  if (!FitsHalves(task, error)) return false;
   bool near = entry.near && FillDescriptors(device, task, buffers, writes, &refused);
   if (!near && !entry.far) return RefuseNear(device, task, refused, error);
   uint32_t count = near ? static_cast<uint32_t>(task.meta->bindings.size()) : 0;

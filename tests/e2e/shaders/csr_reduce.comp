@@ -1,4 +1,5 @@
 // samples/csr_reduce.ir as a shader: rows of a sparse matrix, a state carried from entry to entry.
+// PHONES: kernel
 // DISPATCH: 1 1 1 | 0.0 i32 33 rows | 0.1 i32 128 columns | 0.2 f32 128 random | 0.3 f32 16 random | 0.4 f32 32 zeros
 // SAME-AS: csr_reduce.ir --arg=start=[0,3,3,7,12] --arg=column=[0,1,2,3,0,1,2,3,0,1,2,3] --arg=value=random --shape=value=12 --arg=x=random --shape=x=4 --shape=y=4
 // ADJOINT: --arg=y.adj=[1,2,3,4]

@@ -1,4 +1,5 @@
 // Matrices in every order, in blocks, locals and functions.
+// PHONES: kernel gradient
 // DISPATCH: 1 1 1 | 0.0 f32 512 random | 0.1 f32 1024 zeros | 0.2u f32 40 random
 // GRADCHECK: --shape=m=4,16 --shape=out_m=4,24 --arg=invocations_x=4
 #version 460

@@ -1,3 +1,4 @@
+// PHONES: kernel
 // DISPATCH: 2 1 1 | 0.0 f32 100 random | 0.1 f32 100 zeros | push i32 10 u32 100
 // GRADCHECK: --shape=x=20 --shape=loss=20 --arg=n=7 --arg=count=20 --arg=invocations_x=64
 #version 460

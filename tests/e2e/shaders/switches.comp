@@ -1,4 +1,5 @@
 // Switches that fall through, alone and in loops and in each other.
+// PHONES: kernel
 // DISPATCH: 1 1 1 | 0.0 f32 64 random | 0.1 f32 64 zeros
 // GRADCHECK: --shape=x=32 --shape=y=32 --arg=invocations_x=32
 #version 460

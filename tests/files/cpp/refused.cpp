@@ -44,7 +44,11 @@ struct Bits {
 };
 struct Mixed {
   float v;
-  int kind;
+  double w;
+};
+struct Packed {
+  float v;
+  short low, high;
 };
 float* Pick(float& a) { return &a; }
 float Any(int count, ...) { return static_cast<float>(count); }
@@ -182,10 +186,8 @@ KERNEL(chosen_reference, {
   y[i] = a;
 })
 KERNEL(chosen_lvalue, {
-  float a = 1, b = 2;
 // CHECK: :[[#@LINE+1]]:4: error: a reference to one of several objects that is chosen at run time [E0802]
-  (i > 2 ? a : b) = 3;
-  y[i] = a;
+  (i > 2 ? y[i] : y[n]) = 3;
 })
 KERNEL(misplaced_checkpoint, {
   for (int t = 0; t < n; ++t) {
@@ -249,8 +251,10 @@ ADC_KERNEL float gives_value(Out y) { return y[0]; }
 ADC_KERNEL void raw_pointer(float* y) { *y = 1; }
 // CHECK: :[[#@LINE+1]]:37: error: a kernel gives nothing back through a reference [E0802]
 ADC_KERNEL void by_reference(Out y, float& sum) { sum = y[0]; }
-// CHECK: :[[#@LINE+1]]:30: error: a struct in a buffer has numbers of one type [E0802]
-ADC_KERNEL void mixed_struct(adc::buffer<Mixed, 1> y) { y[0].v = 1; }
+// CHECK: :[[#@LINE+1]]:30: error: a struct in a buffer with an adjoint has 'float' and 'double' [E0802]
+ADC_KERNEL void mixed_struct(adc::diff<adc::buffer<Mixed, 1>> y) { y[0].v = 1; }
+// CHECK: :[[#@LINE+1]]:58: error: a number of 2 bytes is stored beside others in a word of 4, which iterations would write at once [E0802]
+ADC_KERNEL void part_of_word(adc::buffer<Packed, 1> p) { p[0].low = 1; }
 // CHECK: :[[#@LINE+1]]:25: error: a parameter of a kernel has a name [E0802]
 ADC_KERNEL void unnamed(Out) {}
 ADC_KERNEL void twice(Out y) { y[0] = 1; }

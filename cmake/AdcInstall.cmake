@@ -1,0 +1,100 @@
+# What is installed beside the loader, and the packages. Components: compiler (adc, what it reads, libadc.so), loader
+# (adc-runtime, libadrt.so), development (headers, static loader, files for CMake and pkg-config). Programs find what they
+# read relative to themselves (lib/support/installed.h), so that an installation can be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# All that is installed, and no test, sample or benchmark: cmake --build . --target adc_installed
+add_custom_target(adc_installed DEPENDS adrt_installed)
+if(ADC_BUILD_RUNTIME)
+  add_dependencies(adc_installed adc-runtime)
+  install(TARGETS adc-runtime RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loader)
+endif()
+if(ADC_BUILD_COMPILER)
+  add_dependencies(adc_installed adc adc-cpp adc_shared)
+  install(TARGETS adc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+  install(TARGETS adc_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
+    NAMELINK_COMPONENT development)
+
+  # Private to the compiler, and always below lib/adc, whatever the system calls its folder of libraries.
+  install(TARGETS adc-cpp LIBRARY DESTINATION lib/adc COMPONENT compiler)
+  file(STRINGS "${ADC_ROOT}/lib/target/targets.def" hip_targets REGEX "^ADC_HIP_TARGET\\(")
+  set(math nvptx64--nvidiacl.bc)
+  foreach(line IN LISTS hip_targets)
+    string(REGEX REPLACE "^ADC_HIP_TARGET\\(\"([^\"]*)\".*" "\\1-amdgcn--.bc" name "${line}")
+    list(APPEND math "${name}")
+  endforeach()
+  # Most are links to the one of the oldest processor.
+  set(files "")
+  foreach(name IN LISTS math)
+    set(file "${ADC_LIBCLC_FOLDER}/${name}")
+    list(APPEND files "${file}")
+    while(IS_SYMLINK "${file}")
+      file(READ_SYMLINK "${file}" next)
+      get_filename_component(file "${next}" ABSOLUTE BASE_DIR "${ADC_LIBCLC_FOLDER}")
+      list(APPEND files "${file}")
+    endwhile()
+  endforeach()
+  list(REMOVE_DUPLICATES files)
+  install(FILES ${files} DESTINATION lib/adc/clc COMPONENT compiler)
+  # Clang's own headers, of the languages that kernels have.
+  install(DIRECTORY "${ADC_CLANG_RESOURCES}/include" DESTINATION lib/adc/clang COMPONENT compiler
+    FILES_MATCHING PATTERN "*.h" PATTERN "*_wrappers" EXCLUDE PATTERN "sanitizer" EXCLUDE PATTERN "fuzzer" EXCLUDE
+    PATTERN "xray" EXCLUDE PATTERN "profile" EXCLUDE PATTERN "orc" EXCLUDE PATTERN "hlsl" EXCLUDE
+    PATTERN "opencl*" EXCLUDE PATTERN "arm_sve*" EXCLUDE PATTERN "arm_sme*" EXCLUDE PATTERN "arm_mve*" EXCLUDE
+    PATTERN "riscv*" EXCLUDE PATTERN "altivec.h" EXCLUDE PATTERN "hvx_*" EXCLUDE PATTERN "hexagon_*" EXCLUDE)
+
+  install(FILES "${ADC_ROOT}/include/adc/adc.h" "${ADC_ROOT}/include/adc/builder.hpp" "${ADC_ROOT}/include/adc/kernel.hpp"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/adc COMPONENT development)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/install")
+  set(adc_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/adc)
+  configure_package_config_file("${ADC_ROOT}/cmake/adcConfig.cmake.in" "${folder}/adcConfig.cmake"
+    INSTALL_DESTINATION ${adc_config_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
+  write_basic_package_version_file("${folder}/adcConfigVersion.cmake" VERSION ${PROJECT_VERSION}
+    COMPATIBILITY SameMinorVersion)
+  install(FILES "${folder}/adcConfig.cmake" "${folder}/adcConfigVersion.cmake" "${ADC_ROOT}/cmake/AdcKernels.cmake"
+    DESTINATION ${adc_config_folder} COMPONENT development)
+  file(RELATIVE_PATH prefix_from_pc "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
+  configure_file("${ADC_ROOT}/cmake/adc.pc.in" "${folder}/adc.pc" @ONLY)
+  install(FILES "${folder}/adc.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+# LLVM may lie outside of the folders where the dynamic linker looks. Programs say where in the build tree as they do when
+# they are installed: to exchange the one for the other CMake pads it with colons, which stand for the current folder.
+foreach(program adc adc-cpp adc_shared adc-runtime)
+  if(TARGET ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+  endif()
+endforeach()
+foreach(component compiler loader development)
+  install(FILES "${ADC_ROOT}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR}/${component} COMPONENT ${component})
+endforeach()
+
+# Packages: cpack -G DEB makes one for each component, cpack -G TZST one archive with all of them. scripts/package does both.
+set(CPACK_PACKAGE_NAME adc)
+set(CPACK_PACKAGE_VENDOR adc)
+set(CPACK_PACKAGE_CONTACT "The authors of adc <adc@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Ahead-of-time compiler for differentiable parallel kernels")
+set(CPACK_RESOURCE_FILE_LICENSE "${ADC_ROOT}/LICENSE")
+set(CPACK_PACKAGE_DIRECTORY "${adc_BINARY_DIR}/packages")
+set(CPACK_GENERATOR DEB TZST)
+set(CPACK_COMPONENTS_ALL compiler loader development)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME adc)
+set(CPACK_COMPONENT_COMPILER_DESCRIPTION "Compiler: kernels and their gradients, from text to one file.")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SUGGESTS "g++, adc-dev (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LOADER_PACKAGE_NAME adrt)
+set(CPACK_DEBIAN_LOADER_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_LOADER_DESCRIPTION "Loader: runs what adc has compiled.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME adc-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static loader, files for CMake and pkg-config.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "adrt (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "adc (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+include(CPack)

@@ -1,0 +1,13 @@
+#pragma once
+// Which program this is, down to the libraries that it runs with.
+
+#include <string>
+
+namespace adc {
+
+/// One line for each file of code that this process has loaded, in an order that does not depend on where
+/// they are loaded: its name without folders, and its build id (what a linker computes from the content) or,
+/// where it has none, its size and a hash of its bytes. Another build of adc or of LLVM gives another text.
+std::string ProgramIdentity();
+
+}  // namespace adc

@@ -1,0 +1,286 @@
+// More of what engines write: captures, references, loops and numbers in small kernels, as engine.cpp has
+// them.
+
+#include <adc/kernel.hpp>
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace corners {
+
+using In = adc::readonly<adc::diff<adc::buffer<double, 1>>>;
+using Out = adc::diff<adc::buffer<double, 1>>;
+struct P {
+  double a, b;
+};
+
+#define CORNER(name, ...)                                                                              \
+  ADC_KERNEL void name(In x, Out y, [[maybe_unused]] int n) {                                          \
+    adc::parallel(y.extent(0), [&]([[maybe_unused]] int i) { y[i] = [&]() -> double __VA_ARGS__(); }); \
+  }
+
+CORNER(star_this, {
+  struct S {
+    double v;
+    double g() {
+      auto f = [*this](double t) { return t * v; };
+      v = 100;
+      return f(2.0) + v;
+    }
+  } s{x[i]};
+  return s.g();
+})
+CORNER(this_capture, {
+  struct S {
+    double v;
+    double g() {
+      auto f = [this](double t) {
+        v += t;
+        return v;
+      };
+      f(1.0);
+      return f(2.0) + v;
+    }
+  } s{x[i]};
+  return s.g();
+})
+CORNER(step_continue, {
+  double v = 0;
+  int k = 0;
+  for (; k < 20; k += 3) {
+    if (k & 1) continue;
+    v += x[k % 16];
+    if (v > 5) break;
+  }
+  return v + k;
+})
+CORNER(do_effect, {
+  int k = 0;
+  double v = x[i];
+  do {
+    v += 0.1;
+    if (v > 2) continue;
+    v *= 1.1;
+  } while (x[k++] > 0.5 && k < 9);
+  return v + k;
+})
+CORNER(ref_swap, {
+  double a = x[i], b = x[0];
+  double& p = a;
+  double& q = b;
+  std::swap(p, q);
+  p += 1;
+  return a * 2 + b;
+})
+CORNER(arr_of_arr, {
+  double a[2][3] = {{1, 2}, {x[i]}};
+  auto& r = a[1];
+  r[2] = 5;
+  double(&s)[3] = a[0];
+  s[0] = r[0];
+  return a[0][0] + a[1][2] + a[0][2];
+})
+CORNER(array_by_value_lambda, {
+  std::array<double, 3> a{x[i], 2, 3};
+  auto f = [a]() mutable {
+    a[0] = 9;
+    return a[0] + a[1];
+  };
+  double r = f();
+  return r + a[0];
+})
+CORNER(array_param, {
+  auto f = [](std::array<double, 2> a) {
+    a[0] *= 2;
+    return a[0] + a[1];
+  };
+  std::array<double, 2> a{x[i], 1};
+  double v = f(a);
+  return v * a[0];
+})
+CORNER(nested_struct_assign, {
+  struct O {
+    P p;
+    P q[2];
+  } o{{x[i], 1}, {{2, 3}, {4, 5}}};
+  o.p = o.q[1];
+  o.q[0] = {o.p.b, o.p.a};
+  o.q[1].a = x[i];
+  return o.p.a * o.q[0].a + o.q[0].b + o.q[1].a;
+})
+CORNER(loop_ref, {
+  P a[3] = {{1, 2}, {3, x[i]}, {5, 6}};
+  for (auto& p : a) {
+    p.a += p.b;
+    for (auto q : a) p.b += 0.1 * q.a;
+  }
+  return a[0].a + a[1].b * a[2].b;
+})
+CORNER(loop_copy, {
+  double a[3] = {1, x[i], 3};
+  double v = 0;
+  for (auto e : a) {
+    e *= 2;
+    v += e;
+    a[2] += 1;
+  }
+  return v + a[1];
+})
+CORNER(bind_copy, {
+  P p{x[i], 2};
+  auto [a, b] = p;
+  p.a = 100;
+  auto& [c, d] = p;
+  c += 1;
+  return a + b + p.a + d;
+})
+CORNER(bind_array_ref, {
+  double a[2] = {x[i], 2};
+  auto& [p, q] = a;
+  p *= 3;
+  a[1] = p;
+  return q + p;
+})
+CORNER(uninit_branch, {
+  double v;
+  if (i > 3)
+    v = x[i];
+  else
+    v = x[0] * x[i];
+  return v;
+})
+CORNER(const_after, {
+  const double c = x[i] > 1 ? x[0] : 2;
+  double v = c;
+  v += c;
+  return v * x[i];
+})
+CORNER(while_break_carry, {
+  int k = 0;
+  double last = 0, v = x[i];
+  while (true) {
+    last = v;
+    v = v * 0.5 + 0.7;
+    if (++k > 6 || last > v) break;
+    last += 1;
+  }
+  return last * v + k;
+})
+CORNER(switch_loop, {
+  double v = x[i];
+  for (int k = 0; k < 6; ++k) switch (k) {
+      case 2:
+        v += 1;
+        continue;
+      case 4:
+        v *= 2;
+      default:
+        v += 0.1;
+        break;
+      case 5:
+        return v;
+    }
+  return -1;
+})
+CORNER(two_level_return, {
+  auto f = [&](double t) {
+    for (int a = 0; a < 3; ++a) {
+      for (int b = 0; b < 3; ++b)
+        if (x[a + b] * t > 1.5) return x[a + b] * 10 + a;
+      t += 0.2;
+    }
+    return t;
+  };
+  return f(x[i]) + f(0.3);
+})
+CORNER(fold_min, {
+  double best = 1e9;
+  int at = -1;
+  for (int k = 0; k < 16; ++k)
+    if (x[k] < best) best = x[k], at = k;
+  return best * at + x[i];
+})
+CORNER(sort3, {
+  double a[4] = {x[i], x[1], x[2], x[3]};
+  for (int p = 0; p < 3; ++p)
+    for (int q = 0; q < 3 - p; ++q)
+      if (a[q] > a[q + 1]) std::swap(a[q], a[q + 1]);
+  return a[0] + 2 * a[1] + 3 * a[2] + 4 * a[3];
+})
+CORNER(post_inc_struct, {
+  struct I {
+    int k;
+    I operator++(int) {
+      I o = *this;
+      ++k;
+      return o;
+    }
+  } it{0};
+  double v = x[it++.k];
+  v += x[it++.k] * x[it.k] * x[i];
+  return v;
+})
+CORNER(exchange_, {
+  double a = x[i];
+  double b = std::exchange(a, 2.0);
+  return a * b;
+})
+CORNER(max_self, {
+  double a = x[i];
+  a = std::max(a, 1.0);
+  double& r = a;
+  r = std::min(r, r * r);
+  return a * x[0];
+})
+CORNER(clamp_ref, {
+  double v = x[i] * 2, lo = 0.5, hi = 2.5;
+  const double& c = std::clamp(v, lo, hi);
+  v += 100;
+  return c;
+})
+CORNER(uchar_loop, {
+  double v = 0;
+  for (unsigned char k = 0; k < 10; ++k) v += x[k] * k;
+  return v * x[i];
+})
+CORNER(short_sum, {
+  short s = 32000;
+  s += 1000;
+  int k = s;
+  unsigned short u = s;
+  return x[i] * (k + u);
+})
+CORNER(int_min, {
+  int m = -2147483647 - 1;
+  return x[i] * (m < 0) + (m >> 31) + static_cast<unsigned>(m) * 1e-9;
+})
+CORNER(u64_mod, {
+  unsigned long long u = 18446744073709551615ull - static_cast<unsigned>(i);
+  return x[i] * static_cast<double>(u % 1000003ull) + static_cast<double>(u / 3 >> 40);
+})
+CORNER(cmp_mixed, {
+  unsigned u = 3;
+  int s = i - 4;
+  double v = x[i];
+  if (u > static_cast<unsigned>(s)) v += 1;
+  if (s < 0 ? true : u > 2) v *= 2;
+  return v + (s < (long long)u);
+})
+CORNER(static_fn_table, {
+  constexpr int order[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+  double v = 0;
+  for (auto& r : order) v += x[r[0]] * x[r[1]];
+  return v * x[i];
+})
+
+// clang-format off
+#define ADC_CORNERS(X) \
+  X(star_this) X(this_capture) X(step_continue) X(do_effect) X(ref_swap) \
+  X(arr_of_arr) X(array_by_value_lambda) X(array_param) X(nested_struct_assign) X(loop_ref) \
+  X(loop_copy) X(bind_copy) X(bind_array_ref) X(uninit_branch) X(const_after) \
+  X(while_break_carry) X(switch_loop) X(two_level_return) X(fold_min) X(sort3) \
+  X(post_inc_struct) X(exchange_) X(max_self) X(clamp_ref) X(uchar_loop) \
+  X(short_sum) X(int_min) X(u64_mod) X(cmp_mixed) X(static_fn_table)
+// clang-format on
+
+}  // namespace corners

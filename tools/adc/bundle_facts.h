@@ -1,0 +1,44 @@
+#pragma once
+// What a bundle states, as facts that can be compared one by one.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "bundle_file.h"
+
+namespace adc::tool {
+
+/// What a fact is about: `adc diff --only` and `--ignore` choose by it.
+enum class FactGroup : uint8_t {
+  Interface,  ///< what a caller gives
+  Tasks,      ///< launches, and how code is entered
+  Sizes,      ///< stacks, scratch buffers, layouts
+  Targets,    ///< targets, and what they need
+  Code,       ///< the code itself
+  Places,     ///< places in the source, names of sources, source maps
+  Producer,   ///< who made it
+  Other,      ///< the rest of the metadata, as a whole
+};
+inline constexpr std::string_view kFactGroups[] = {"interface", "tasks",  "sizes",    "targets",
+                                                   "code",      "places", "producer", "other"};
+
+struct Fact {
+  FactGroup group;
+  std::string text;
+};
+/// By a title that says what it is of: "kernel @relax, task 0000". Numbers in titles have four digits, so
+/// that they sort.
+using Facts = std::map<std::string, Fact>;
+
+/// The fact that stands for all metadata but places and producer, so that nothing which decides is left out.
+inline constexpr std::string_view kRestOfMetadata = "metadata";
+
+/// Everything but the code, which compare_code.h compares. kExitOk, or the exit code after the reason was
+/// printed.
+int FactsOf(const BundleFile& file, Facts* facts);
+
+/// "kernel @relax.grad, task 0001"
+std::string TaskTitle(const artifact::KernelMeta& kernel, size_t task);
+
+}  // namespace adc::tool

@@ -1,0 +1,30 @@
+#pragma once
+// Figures of each function in a bundle's code: what a reviewer looks at when a golden file changes.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "bundle_file.h"
+
+namespace adc::tool {
+
+/// Of one task's code on one target.
+struct CodeFigures {
+  std::string row;      ///< what a row of the heap holds: "f32 x n, i1 bits x n"; empty: no row
+  uint64_t stacks = 0;  ///< those in private memory included
+  std::optional<uint64_t> instructions;  ///< Metal: statements
+  /// HSACO: vector registers. PTX: virtual registers that are declared. Others do not say.
+  std::optional<uint64_t> registers;
+  std::optional<uint64_t> bytes;  ///< of machine code, or of the text; not of SPIR-V
+
+  bool operator==(const CodeFigures&) const = default;
+};
+/// By "@kernel, task 0, cuda:sm_80".
+using Statistics = std::map<std::string, CodeFigures>;
+
+/// kExitOk, or the exit code after the reason was printed. Code that cannot be read as text has no figures
+/// but those of the metadata.
+int StatisticsOf(const BundleFile& file, Statistics* statistics);
+
+}  // namespace adc::tool
