@@ -68,6 +68,8 @@ struct CompileOptions {
   /// Where tokens of the job server of make are to be had: its MAKEFLAGS; empty: nowhere.
   std::optional<std::string> make_flags;
   std::vector<std::string> targets;  ///< empty: the default ones
+  /// Of each Vulkan target the one with near entries alone: no device addresses, and 32-bit indices.
+  bool near_entries = false;
   /// A target that was asked for and cannot express a kernel is left out with a warning, instead of an error.
   bool keep_going = false;
   uint32_t block_size = 0;  ///< threads of a block on devices, where a kernel does not say; 0: the target's

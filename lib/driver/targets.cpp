@@ -90,6 +90,8 @@ diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& op
   std::vector<target::Target> targets;
   for (const std::string& name : names) {
     diag::Result<target::Target> found = ResolveTarget(name);
+    if (found && options.near_entries && found->kind == Kind::Vulkan && found->features.empty())
+      found = ResolveTarget(found->name + "-near");
     if (!found) return found.Failure();
     if (one && !Contains(form.kinds, found->kind)) {
       return diag::Fail(diag::E0704, {},

@@ -112,6 +112,12 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default:\n" +
                 DefaultTargetsText(),
             &options.targets);
+  line.OneOf(
+      "--vulkan-entries", "KIND",
+      "near: the code for Vulkan takes its buffers by descriptors alone and counts in 32 bits where the\n"
+      "kernel allows, for phones and for translators; the loader refuses larger launches. The same as\n"
+      "--target=vulkan:1.2-near. both (default): entries with device addresses beside them",
+      {"both", "near"}, [&options](size_t word) { options.near_entries = word == 1; });
   line.Flag("--keep-going",
             "if a target that --target names cannot express a kernel: warn, and write the others.\n"
             "A target of the default list is always left out then, with a remark",
