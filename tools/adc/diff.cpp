@@ -20,11 +20,13 @@ namespace adc::tool {
 
 namespace {
 
-/// One thing that differs; an empty side is one that the bundle does not have.
+/// One thing that differs.
 struct Difference {
   FactGroup group;
-  std::string subject, first, second;
-  std::string text;  ///< unified difference of code
+  std::string subject;
+  std::string first, second;  ///< empty: the bundle does not have it
+  std::string targets;        ///< code that both have: on which targets it differs
+  std::string text;           ///< of such code: a unified difference
 };
 
 /// `interface,sizes`.
@@ -64,12 +66,12 @@ void CompareFacts(const Facts& left, const Facts& right, const std::set<FactGrou
     }
     bool apart = group == FactGroup::Places || group == FactGroup::Producer;
     named = named || !apart;
-    if (wanted.count(group) != 0) differences->push_back({group, title, a, b, {}});
+    if (wanted.count(group) != 0) differences->push_back({group, title, a, b, {}, {}});
   }
   // The whole says something only where no part of it does.
   if (!rest || named || wanted.count(FactGroup::Other) == 0) return;
   const std::string whole(kRestOfMetadata);
-  differences->push_back({FactGroup::Other, whole, left.at(whole).text, right.at(whole).text, {}});
+  differences->push_back({FactGroup::Other, whole, left.at(whole).text, right.at(whole).text, {}, {}});
 }
 
 std::string Joined(const std::vector<std::string>& words) {
@@ -80,8 +82,8 @@ std::string Joined(const std::vector<std::string>& words) {
 
 void PrintText(const std::vector<Difference>& differences) {
   for (const Difference& one : differences) {
-    if (one.group == FactGroup::Code && !one.first.empty() && one.first == one.second) {
-      Print("%s: differs on %s\n%s", one.subject.c_str(), one.first.c_str(), one.text.c_str());
+    if (!one.targets.empty()) {
+      Print("%s: differs on %s\n%s", one.subject.c_str(), one.targets.c_str(), one.text.c_str());
       continue;
     }
     Print("%s:\n", one.subject.c_str());
@@ -98,8 +100,8 @@ Json AsJson(const std::vector<Difference>& differences) {
     Json entry;
     entry["group"] = kFactGroups[static_cast<size_t>(one.group)];
     entry["subject"] = one.subject;
-    if (one.group == FactGroup::Code && !one.first.empty() && one.first == one.second) {
-      entry["targets"] = one.first;
+    if (!one.targets.empty()) {
+      entry["targets"] = one.targets;
     } else {
       entry["first"] = one.first.empty() ? Json() : Json(one.first);
       entry["second"] = one.second.empty() ? Json() : Json(one.second);
@@ -162,9 +164,9 @@ void PrintMarkdown(const std::vector<Difference>& differences, const Statistics&
   if (differences.empty()) return;
   Print("| what | before | after |\n|---|---|---|\n");
   for (const Difference& one : differences) {
-    bool code = one.group == FactGroup::Code && !one.first.empty() && one.first == one.second;
+    bool code = !one.targets.empty();
     Print("| %s | %s | %s |\n", Cell(one.subject).c_str(), code ? "code" : Cell(one.first).c_str(),
-          code ? Cell("other code on " + one.first).c_str() : Cell(one.second).c_str());
+          code ? Cell("other code on " + one.targets).c_str() : Cell(one.second).c_str());
   }
 }
 
@@ -218,10 +220,8 @@ int Diff(const std::vector<std::string>& words, Session&) {
     std::vector<CodeDifference> code;
     if (int result = CompareCode(first, second, text, &code); result != kExitOk) return result;
     for (CodeDifference& one : code) {
-      std::string targets = Joined(one.targets);
-      bool whole = one.targets.empty();
-      differences.push_back({FactGroup::Code, std::move(one.subject), whole ? one.first : targets,
-                             whole ? one.second : targets, std::move(one.text)});
+      differences.push_back({FactGroup::Code, std::move(one.subject), std::move(one.first),
+                             std::move(one.second), Joined(one.targets), std::move(one.text)});
     }
   }
   if (json) {
