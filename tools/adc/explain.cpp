@@ -40,7 +40,7 @@ void PrintWrapped(std::string_view text) {
       end = text.rfind(' ', kWidth);
       if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
     }
-    Print("%.*s\n", static_cast<int>(end), text.data());
+    Print("%s\n", std::string(text.substr(0, end)).c_str());
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

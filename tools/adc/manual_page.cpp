@@ -51,7 +51,8 @@ std::string Capitals(std::string text) {
 }
 
 std::string OptionText(const CLI::Option& option) {
-  std::string joined = option.get_option_text(), value = option.get_type_name();
+  const std::string& joined = option.get_option_text();
+  std::string value = option.get_type_name();
   std::string name = option.get_name() == "-h,--help" ? "-h, --help" : SpellingOf(option);
   std::string text = "\\fB" + Escaped(name) + "\\fR";
   if (!joined.empty()) return text + Escaped(joined);
@@ -81,7 +82,8 @@ std::string Footer(const std::string& footer) {
 }  // namespace
 
 std::string ManualPage(const CLI::App& app) {
-  std::string usage = app.get_name(), name = PageName(usage), summary = app.get_description();
+  const std::string& usage = app.get_name();
+  std::string name = PageName(usage), summary = app.get_description();
   std::string first = summary.substr(0, summary.find('.'));
   std::replace(first.begin(), first.end(), '\n', ' ');
   std::string page = ".TH " + Capitals(name) + " 1\n.SH NAME\n" + Escaped(name) + " \\- " + Escaped(first) +
