@@ -13,6 +13,9 @@
 
 namespace adc::frontend::spirv {
 
+/// How deep regions may nest.
+inline constexpr uint32_t kDeepestRegion = 200;
+
 /// An integer that is partly known: constant + dynamic, of i32.
 struct Index {
   int64_t constant = 0;
@@ -219,7 +222,7 @@ class Lowering {
   ir::Value FloatLike(ir::Value like, double value);
   void Barrier(const Instruction& inst);
 
-  // control.cpp
+  // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;
   Flow EmitFrom(Id from, Id label, Id end);
   void EmitBlock(const Block& block);
