@@ -1,4 +1,4 @@
-// Tangents of single statements. Arithmetic goes by the table of partial derivatives: the tangent of a result
+// Tangents of single statements. Arithmetic follows the table of partial derivatives: the tangent of a result
 // is the sum over its operands of the partial, scaled by the operand's tangent.
 
 #include "autodiff/forward_emitter.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The words that passes of lib/raise write on operations: what a printer of code goes by. A lowered module
+// The words that passes of lib/raise write on operations: what a printer of code reads. A lowered module
 // has none of them.
 
 #include <span>

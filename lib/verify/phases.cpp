@@ -143,7 +143,7 @@ void CheckNoRows(Context& context, const Function& function, std::span<const Ins
   }
 }
 
-/// What a printer of code goes by is for the passes of raising to write.
+/// What a printer of code reads is for the passes of raising to write.
 void CheckNoRaiseWords(Context& context, const Function& function, std::span<const Inst> body) {
   for (Inst inst : body) {
     for (const ir::RaiseWord& word : ir::RaiseWordsOf(function[inst].op)) {

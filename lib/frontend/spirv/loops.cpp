@@ -322,7 +322,7 @@ bool Lowering::MayWrap(const std::set<Id>& blocks, Counted& counted) {
          int64_t{bound} + (counted.inclusive ? 1 : 0) + counted.step - 1 > INT32_MAX;
 }
 
-/// Whether the counter goes by a constant step, once per iteration, at its end.
+/// Whether the counter moves by a constant step, once per iteration, at its end.
 bool Lowering::FindStep(const Block& header, const std::set<Id>& blocks, Id counter, Counted& counted) {
   Id next = header.merge->At(1);
   const Block& last = BlockAt(next);

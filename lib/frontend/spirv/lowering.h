@@ -5,6 +5,7 @@
 // nests already and is followed block by block (control.cpp says how). Everything refused is thrown as
 // Refused.
 
+#include <functional>
 #include <memory>
 
 #include "diag/errors/shader.h"
@@ -183,9 +184,8 @@ class Lowering {
   ir::Value ValueOf(const Index& index);
   Pointer Step(Pointer pointer, Id index, const Instruction& inst);
   void AccessChain(const Instruction& inst);
-  void LoadLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element, Value& out);
-  void StoreLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
-                  std::span<const ir::Value>& parts);
+  void VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
+                  const std::function<void(ir::Value array, ir::Value index)>& visit);
   Value Load(const Pointer& pointer, const Instruction& inst);
   void Store(const Pointer& pointer, Value value, const Instruction& inst);
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);

@@ -108,44 +108,24 @@ void Lowering::MakeLocal(const Instruction& variable) {
   if (variable.operands.size() > 1) Store(pointer, Get(variable.At(1)), variable);
 }
 
-void Lowering::LoadLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element, Value& out) {
+// Each register of a value of `type`, in the order of its members, with where it lies in its array.
+void Lowering::VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
+                          const std::function<void(ir::Value array, ir::Value index)>& visit) {
   if (types_.IsRegister(type)) {
     ir::Value index = ValueOf(element);
-    out.parts.push_back(b_->Load(pointer.local->leaves[leaf++].array, {&index, 1}));
-    return;
+    return visit(pointer.local->leaves[leaf++].array, index);
   }
   if (types_.KindOf(type) == spv::OpTypeArray) {
     uint32_t count = types_.Count(type), first = leaf;
     Index base = Scale(element, count);
     for (uint32_t n = 0; n < count; ++n) {
       leaf = first;
-      LoadLocal(pointer, types_.Element(type), leaf, Sum(base, {n, {}}), out);
+      VisitLocal(pointer, types_.Element(type), leaf, Sum(base, {n, {}}), visit);
     }
     return;
   }
   for (uint32_t n = 0; n < types_.Count(type); ++n)
-    LoadLocal(pointer, types_.Member(type, n), leaf, element, out);
-}
-
-void Lowering::StoreLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
-                          std::span<const ir::Value>& parts) {
-  if (types_.IsRegister(type)) {
-    ir::Value index = ValueOf(element);
-    b_->Access(ir::Op::Store, pointer.local->leaves[leaf++].array, {&index, 1}, parts.subspan(0, 1));
-    parts = parts.subspan(1);
-    return;
-  }
-  if (types_.KindOf(type) == spv::OpTypeArray) {
-    uint32_t count = types_.Count(type), first = leaf;
-    Index base = Scale(element, count);
-    for (uint32_t n = 0; n < count; ++n) {
-      leaf = first;
-      StoreLocal(pointer, types_.Element(type), leaf, Sum(base, {n, {}}), parts);
-    }
-    return;
-  }
-  for (uint32_t n = 0; n < types_.Count(type); ++n)
-    StoreLocal(pointer, types_.Member(type, n), leaf, element, parts);
+    VisitLocal(pointer, types_.Member(type, n), leaf, element, visit);
 }
 
 // --- access chains ---
@@ -554,7 +534,9 @@ Value Lowering::Load(const Pointer& p, const Instruction& inst) {
     case Pointer::Kind::Local: {
       uint32_t leaf = p.leaf;
       if (!p.column && !p.component) {
-        LoadLocal(p, p.pointee, leaf, p.element, out);
+        VisitLocal(p, p.pointee, leaf, p.element, [&](ir::Value array, ir::Value index) {
+          out.parts.push_back(b_->Load(array, {&index, 1}));
+        });
         return out;
       }
       ir::Value index = ValueOf(p.element);
@@ -617,7 +599,10 @@ void Lowering::Store(const Pointer& p, Value value, const Instruction& inst) {
       uint32_t leaf = p.leaf;
       Require(!parts.empty() || types_.Members(p.pointee) == 0, inst, "nothing is stored");
       if (!p.column && !p.component) {
-        StoreLocal(p, p.pointee, leaf, p.element, parts);
+        VisitLocal(p, p.pointee, leaf, p.element, [&](ir::Value array, ir::Value index) {
+          b_->Access(ir::Op::Store, array, {&index, 1}, parts.subspan(0, 1));
+          parts = parts.subspan(1);
+        });
         return;
       }
       ir::Value index = ValueOf(p.element), array = p.local->leaves[leaf].array;

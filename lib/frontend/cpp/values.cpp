@@ -1,0 +1,392 @@
+// Values of expressions: numbers in registers. Operands are evaluated from left to right, of an assignment
+// the right side first, as C++17 has it.
+
+#include <clang/AST/ExprConcepts.h>
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::SourceRange;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+void Lowering::SetPlace(SourceRange range) {
+  // What a library's header does stands where the kernel calls it.
+  if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
+  ssa_.builder().SetSpan(shared_.places.Of(range));
+}
+
+Value Lowering::ValueOf(const clang::Expr* expression) {
+  expression = expression->IgnoreParens();
+  if (expression->isGLValue()) {
+    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
+      Type type = NeedRegister(choice->getType(), choice->getSourceRange());
+      ir::Value condition = Condition(choice->getCond());
+      SetPlace(choice->getSourceRange());
+      return ssa_.Choose(
+          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
+          [&] { return ValueOf(choice->getFalseExpr()); });
+    }
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
+      SetPlace(expression->getSourceRange());
+      Given given = Call(call);
+      if (given.value.Valid()) return ssa_.Resolve(given.value);
+      if (given.object != nullptr) return Load(given.object, expression->getSourceRange());
+    }
+    return Load(Place(expression), expression->getSourceRange());
+  }
+  SetPlace(expression->getSourceRange());
+  return ssa_.Resolve(ComputedValue(expression));
+}
+
+Value Lowering::Condition(const clang::Expr* expression) {
+  ir::Value v = ValueOf(expression);
+  return ssa_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
+}
+
+/// A conversion of numbers, with C++'s meaning where it has one.
+Value Lowering::Convert(ir::Value value, Type to) {
+  Type from = ssa_.TypeOf(value);
+  if (from == to) return value;
+  if (to.IsBool() && to.IsScalar()) return ssa_.Make(Op::Ne, {value, ssa_.builder().Zero(from)});
+  return ssa_.Cast(value, to);
+}
+
+Value Lowering::ComputedValue(const clang::Expr* e) {
+  using clang::Stmt;
+  switch (e->getStmtClass()) {
+    case Stmt::IntegerLiteralClass:
+    case Stmt::FloatingLiteralClass:
+    case Stmt::CXXBoolLiteralExprClass:
+    case Stmt::CharacterLiteralClass:
+    case Stmt::UnaryExprOrTypeTraitExprClass:
+    case Stmt::TypeTraitExprClass:
+    case Stmt::ConceptSpecializationExprClass:
+    case Stmt::RequiresExprClass:
+    case Stmt::CXXNoexceptExprClass:
+    case Stmt::SizeOfPackExprClass:
+    case Stmt::OffsetOfExprClass:
+    case Stmt::ArrayTypeTraitExprClass: {
+      NeedRegister(e->getType(), e->getSourceRange());
+      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      Refuse(e, "a constant that cannot be evaluated");
+    }
+    case Stmt::CXXScalarValueInitExprClass:
+    case Stmt::ImplicitValueInitExprClass:
+      return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
+    case Stmt::ParenExprClass:
+      return ValueOf(llvm::cast<clang::ParenExpr>(e)->getSubExpr());
+    case Stmt::ExprWithCleanupsClass:
+    case Stmt::ConstantExprClass: {
+      if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(e)) {
+        if (constant->hasAPValueResult()) {
+          if (std::optional<ir::Value> known = ConstantValue(constant->getAPValueResult(), e->getType()))
+            return *known;
+        }
+      }
+      return ValueOf(llvm::cast<clang::FullExpr>(e)->getSubExpr());
+    }
+    case Stmt::SubstNonTypeTemplateParmExprClass:
+      return ValueOf(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
+    case Stmt::MaterializeTemporaryExprClass:
+      return ValueOf(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
+    case Stmt::CXXBindTemporaryExprClass:
+      return ValueOf(llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
+    case Stmt::CXXDefaultArgExprClass:
+      return ValueOf(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
+    case Stmt::CXXDefaultInitExprClass:
+      return ValueOf(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
+    case Stmt::CXXRewrittenBinaryOperatorClass:
+      return ValueOf(llvm::cast<clang::CXXRewrittenBinaryOperator>(e)->getSemanticForm());
+    case Stmt::DeclRefExprClass: {
+      const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
+      if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
+        return ssa_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
+                                  constant->getInitVal().getExtValue());
+      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      break;
+    }
+    case Stmt::UnaryOperatorClass:
+      return ValueOfUnary(llvm::cast<clang::UnaryOperator>(e));
+    case Stmt::BinaryOperatorClass:
+      return ValueOfBinary(llvm::cast<clang::BinaryOperator>(e));
+    case Stmt::ConditionalOperatorClass: {
+      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
+      Type type = NeedRegister(e->getType(), e->getSourceRange());
+      ir::Value condition = Condition(choice->getCond());
+      SetPlace(e->getSourceRange());
+      return ssa_.Choose(
+          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
+          [&] { return ValueOf(choice->getFalseExpr()); });
+    }
+    case Stmt::ImplicitCastExprClass:
+    case Stmt::CStyleCastExprClass:
+    case Stmt::CXXStaticCastExprClass:
+    case Stmt::CXXFunctionalCastExprClass:
+    case Stmt::BuiltinBitCastExprClass:
+      return ValueOfCast(llvm::cast<clang::CastExpr>(e));
+    case Stmt::CXXConstructExprClass:
+    case Stmt::CXXTemporaryObjectExprClass:
+      return ValueOfConstruct(llvm::cast<clang::CXXConstructExpr>(e));
+    case Stmt::InitListExprClass: {
+      const auto* list = llvm::cast<clang::InitListExpr>(e);
+      if (list->getNumInits() == 0) return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
+      if (list->getNumInits() == 1) return ValueOf(list->getInit(0));
+      break;
+    }
+    case Stmt::CallExprClass:
+    case Stmt::CXXMemberCallExprClass:
+    case Stmt::CXXOperatorCallExprClass:
+    case Stmt::UserDefinedLiteralClass: {
+      Given given = Call(llvm::cast<clang::CallExpr>(e));
+      if (given.value.Valid()) return given.value;
+      if (given.object != nullptr) return Load(given.object, e->getSourceRange());
+      Refuse(e, "a call that gives no value is used as one");
+    }
+    case Stmt::OpaqueValueExprClass:
+      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
+        return ValueOf(source);
+      break;
+    case Stmt::CXXNewExprClass:
+      Refuse(e, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
+    case Stmt::CXXThrowExprClass:
+      Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+    case Stmt::CXXDynamicCastExprClass:
+    case Stmt::CXXTypeidExprClass:
+      Refuse(e, "a kernel knows no types at run time", "use a template, or an enumeration and a switch");
+    case Stmt::CXXReinterpretCastExprClass:
+      Refuse(e, "a kernel has no reinterpret_cast", "use std::bit_cast");
+    case Stmt::CXXNullPtrLiteralExprClass:
+    case Stmt::CXXThisExprClass:
+      Refuse(e, "a kernel has no pointers", "use references, arrays and adc::buffer");
+    case Stmt::StringLiteralClass:
+      Refuse(e, "a kernel has no text", "adc::print and assert take it as their argument");
+    default:
+      break;
+  }
+  NeedRegister(e->getType(), e->getSourceRange());
+  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
+         "docs/cpp.md says what a kernel may use");
+}
+
+Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
+  const clang::Expr* from = cast->getSubExpr();
+  switch (cast->getCastKind()) {
+    case clang::CK_LValueToRValue:
+      if (from->getType().isVolatileQualified()) Refuse(cast, "a kernel has no volatile variables");
+      if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(from->IgnoreParens())) {
+        // A constant of the file, or of a class.
+        const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+        if (variable != nullptr && variable->hasGlobalStorage()) {
+          if (std::optional<ir::Value> constant = TryConstant(cast)) return *constant;
+        }
+      }
+      return ValueOf(from);
+    case clang::CK_NoOp:
+    case clang::CK_ConstructorConversion:
+    case clang::CK_UserDefinedConversion:
+      return ValueOf(from);
+    case clang::CK_IntegralCast:
+    case clang::CK_IntegralToBoolean:
+    case clang::CK_IntegralToFloating:
+    case clang::CK_FloatingToIntegral:
+    case clang::CK_FloatingCast:
+    case clang::CK_FloatingToBoolean:
+    case clang::CK_BooleanToSignedIntegral: {
+      Type to = NeedRegister(cast->getType(), cast->getSourceRange());
+      ir::Value v = ValueOf(from);
+      SetPlace(cast->getSourceRange());
+      return Convert(v, to);
+    }
+    case clang::CK_LValueToRValueBitCast: {
+      Type to = NeedRegister(cast->getType(), cast->getSourceRange());
+      ir::Value v = ValueOf(from);
+      Type of = ssa_.TypeOf(v);
+      if (of == to) return v;
+      if (!of.IsScalar() || !to.IsScalar() || of.IsBool() || to.IsBool())
+        Refuse(cast,
+               "std::bit_cast between '" + Spell(from->getType()) + "' and '" + Spell(cast->getType()) + "'",
+               "kernels cast the bits of numbers");
+      return ssa_.builder().Bitcast(v, to);
+    }
+    case clang::CK_ToVoid:
+      Refuse(cast, "a cast to void is used as a value");
+    default:
+      break;
+  }
+  NeedRegister(cast->getType(), cast->getSourceRange());
+  Refuse(cast, "a kernel has no conversion from '" + Spell(from->getType()) + "' to '" +
+                   Spell(cast->getType()) + "'");
+}
+
+Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
+  const clang::Expr* of = unary->getSubExpr();
+  switch (unary->getOpcode()) {
+    case clang::UO_Plus:
+    case clang::UO_Extension:
+      return ValueOf(of);
+    case clang::UO_Minus: {
+      ir::Value v = ValueOf(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Make(Op::Neg, {v});
+    }
+    case clang::UO_Not: {
+      ir::Value v = ValueOf(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Make(Op::Not, {v});
+    }
+    case clang::UO_LNot: {
+      ir::Value v = Condition(of);
+      SetPlace(unary->getSourceRange());
+      return ssa_.Not(v);
+    }
+    case clang::UO_PostInc:
+    case clang::UO_PostDec: {
+      ObjectPtr place = Place(of);
+      ir::Value before = Load(place, unary->getSourceRange());
+      Type type = ssa_.TypeOf(before);
+      if (!type.IsScalar() || type.IsBool()) break;
+      ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
+      Op op = unary->getOpcode() == clang::UO_PostInc ? Op::Add : Op::Sub;
+      Store(place, ssa_.Make(op, {before, one}), unary->getSourceRange());
+      return before;
+    }
+    case clang::UO_AddrOf:
+      Refuse(unary, "a kernel takes no addresses", "pass a reference");
+    default:
+      break;
+  }
+  Refuse(unary, "kernels do not have this operator");
+}
+
+Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
+  Type type = ssa_.TypeOf(a);
+  bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
+  if (shift) b = Convert(b, type);
+  if (!(ssa_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
+  Op op = Op::Add;
+  switch (kind) {
+    case clang::BO_Add:
+      break;
+    case clang::BO_Sub:
+      op = Op::Sub;
+      break;
+    case clang::BO_Mul:
+      op = Op::Mul;
+      break;
+    case clang::BO_Div:
+      op = Op::Div;
+      break;
+    case clang::BO_Rem:
+      op = Op::Rem;
+      break;
+    case clang::BO_Shl:
+      op = Op::Shl;
+      break;
+    case clang::BO_Shr:
+      op = Op::Shr;
+      break;
+    case clang::BO_And:
+      op = Op::And;
+      break;
+    case clang::BO_Or:
+      op = Op::Or;
+      break;
+    case clang::BO_Xor:
+      op = Op::Xor;
+      break;
+    case clang::BO_LT:
+      op = Op::Lt;
+      break;
+    case clang::BO_GT:
+      op = Op::Gt;
+      break;
+    case clang::BO_LE:
+      op = Op::Le;
+      break;
+    case clang::BO_GE:
+      op = Op::Ge;
+      break;
+    case clang::BO_EQ:
+      op = Op::Eq;
+      break;
+    case clang::BO_NE:
+      op = Op::Ne;
+      break;
+    default:
+      Refuse(at, "kernels do not have this operator");
+  }
+  SetPlace(at->getSourceRange());
+  bool ordered = op == Op::Lt || op == Op::Gt || op == Op::Le || op == Op::Ge;
+  if (type.IsBool() && ordered) {
+    a = ssa_.Cast(a, ir::kI32);
+    b = ssa_.Cast(b, ir::kI32);
+  }
+  return ssa_.Make(op, {a, b});
+}
+
+Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
+  clang::BinaryOperatorKind kind = binary->getOpcode();
+  if (kind == clang::BO_Comma) {
+    Effect(binary->getLHS());
+    return ValueOf(binary->getRHS());
+  }
+  if (kind == clang::BO_LAnd || kind == clang::BO_LOr) {
+    ir::Value a = Condition(binary->getLHS());
+    SetPlace(binary->getSourceRange());
+    bool conjunction = kind == clang::BO_LAnd;
+    auto second = [&] { return Condition(binary->getRHS()); };
+    auto known = [&] { return ssa_.builder().Int(ir::kI1, conjunction ? 0 : 1); };
+    if (conjunction) return ssa_.Choose(a, ir::kI1, second, known);
+    return ssa_.Choose(a, ir::kI1, known, second);
+  }
+  if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
+  if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
+    Refuse(binary, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
+  ir::Value a = ValueOf(binary->getLHS());
+  ir::Value b = ValueOf(binary->getRHS());
+  NeedRegister(binary->getType(), binary->getSourceRange());
+  return Arithmetic(kind, a, b, binary);
+}
+
+/// A vector, a matrix, or a number behind adc::diff, from its constructor's arguments.
+Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
+  Type type = NeedRegister(construct->getType(), construct->getSourceRange());
+  std::vector<ir::Value> parts;
+  for (const clang::Expr* argument : construct->arguments()) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    parts.push_back(ValueOf(argument));
+  }
+  SetPlace(construct->getSourceRange());
+  if (parts.empty()) return ZeroOf(type);
+  if (parts.size() == 1 && ssa_.TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && !ssa_.TypeOf(parts[0]).IsScalar()) {
+    // From a vector or a matrix of another type or size: what fits, converted.
+    ir::Value from = parts[0];
+    Type of = ssa_.TypeOf(from);
+    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
+    if (!fits)
+      Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+    parts.clear();
+    for (uint32_t r = 0; r < type.rows; ++r) {
+      for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
+        parts.push_back(type.IsVec() ? ssa_.Make(Op::VecGet, {from, number(r)})
+                                     : ssa_.Make(Op::MatGet, {from, number(r), number(c)}));
+    }
+  }
+  if (parts.size() == 1 && ssa_.TypeOf(parts[0]).IsScalar() && type.IsVec())
+    parts.assign(type.Components(), parts[0]);
+  for (ir::Value& part : parts) {
+    if (ssa_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
+  }
+  bool by_rows = type.IsMat() && parts.size() == type.rows && ssa_.TypeOf(parts[0]).IsVec();
+  if (parts.size() != type.Components() && !by_rows)
+    Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
+  return function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+}
+
+}  // namespace adc::frontend
