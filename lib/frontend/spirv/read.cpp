@@ -13,6 +13,7 @@
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
+#include "verify/verify.h"
 
 namespace adc::frontend::spirv {
 
@@ -338,7 +339,8 @@ class Reader {
   /// whose index the kernel reads once it is simplified.
   void FindAxes(ir::Module& trial, const EntryPoint& entry, bool* axes) {
     diag::Diagnostics ignored;
-    bool good = transform::LowerLoopExits(trial, {}, ignored) && transform::Scalarise(trial, {}, ignored) &&
+    bool good = verify::Verify(trial, ignored) && transform::LowerLoopExits(trial, {}, ignored) &&
+                transform::Scalarise(trial, {}, ignored) &&
                 transform::MemoryToRegisters(trial, {}, ignored) && transform::Simplify(trial, {}, ignored);
     if (!good || ignored.HasErrors()) return;
     const ir::Function& kernel = *trial.functions.front();
