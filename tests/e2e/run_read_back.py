@@ -122,7 +122,7 @@ def main():
     entries.update(more)
     print(text.splitlines()[-1])
     print(f"a share of seed {given.seed}: one program in {share}; ADC_FULL=1 runs all" if share > 1 else "all programs")
-    print(f"{len(entries)} bundles, {sum(entries.values())} entries read back and equal, {count} kernels of samples among what ran; "
+    print(f"{len(entries)} bundles, {sum(entries.values())} entries read back, and {count} kernels of samples equal as well; "
           f"{len(REFUSED)} refused, different: {', '.join(f'{name} ({why})' for name, why in DIFFERENT.items())}")
 
 
