@@ -73,6 +73,7 @@ void Resources::Add(std::vector<Resource> found) {
            std::tuple(b.kind, b.set, b.binding, b.variable);
   });
   for (Resource& resource : found) {
+    here_ = types_.Of(resource.variable).span;
     resource.name = std::string(types_.binary().NameOf(resource.variable));
     if (resource.name.empty() || resource.name[0] == '_')
       resource.name = std::string(types_.binary().NameOf(resource.block));
@@ -109,7 +110,8 @@ void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
       for (uint32_t n = 0; n < types_.Members(type); ++n) FindKinds(types_.Member(type, n), kinds, depth + 1);
       return;
     default:
-      Refuse(diag::E0853, types_.Of(type).span, "a block holds what kernels do not have in memory",
+      Refuse(diag::E0853, types_.Of(type).span.Valid() ? types_.Of(type).span : here_,
+             "a block holds what kernels do not have in memory",
              "blocks hold numbers, vectors, matrices, arrays and structures");
   }
 }

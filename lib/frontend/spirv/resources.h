@@ -100,6 +100,7 @@ class Resources {
   std::vector<Resource> resources_;
   std::vector<std::string> names_;
   std::set<std::string> taken_;
+  diag::SourceSpan here_;  ///< the block that is being added: types have no lines
 };
 
 }  // namespace adc::frontend::spirv
