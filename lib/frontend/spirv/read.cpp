@@ -435,7 +435,11 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
   if (std::string problem = words.empty() ? "it does not begin with SPIR-V's number" : Problem(words, config);
       !problem.empty()) {
     diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem)
-        .AddHelp("spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
+        .AddHelp(
+            config.before_legalization
+                ? "glslang made this of the source: write it another way, or give adc the .spv of another "
+                  "compiler"
+                : "spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
     return nullptr;
   }
   Binary binary(words);
