@@ -8,6 +8,7 @@
 
 #include "artifact/bundle.h"
 #include "artifact/sha256.h"
+#include "artifact/strip.h"
 
 using namespace adc::artifact;
 
@@ -438,4 +439,41 @@ TEST_CASE("a refused allocation is reported and leaks nothing", "[bundle]") {
     REQUIRE(at < 1000);
   }
   CHECK(counter.calls > 10);
+}
+
+TEST_CASE("stripping leaves what runs, and what nobody knows", "[bundle]") {
+  Sample sample;
+  sample.Add(section::kDebugInfo, kNoTarget, sample.map);
+  Bytes file = sample.Write();
+  BundleIndex index, stripped;
+  Metadata metadata;
+  Error error;
+  REQUIRE(ReadBundle(Span(file), {}, nullptr, &index, &metadata, &error));
+  Vector<uint8_t> written;
+  REQUIRE(WithoutStrippable(Span(file), index, &written, &error));
+  REQUIRE(ReadBundle({written.data(), written.size()}, {}, nullptr, &stripped, &metadata, &error));
+  CHECK(stripped.sections.size() == 3);
+  for (uint32_t kind : {section::kSourceMap, section::kDebugInfo, section::kSignature}) {
+    CHECK(index.Find(kind));
+    CHECK_FALSE(stripped.Find(kind));
+  }
+  CHECK(stripped.Find(section::kMeta));
+  CHECK(stripped.Find(section::kPtx, 0));
+  CHECK(stripped.Find(FourCC("XTRA")));
+  CHECK(std::memcmp(stripped.content_id, index.content_id, kContentIdSize) != 0);
+
+  // Signatures alone: the content is the same. Once more: the same bytes.
+  Vector<SectionInput> inputs;
+  for (const SectionInput& input : sample.inputs) {
+    if (input.kind != section::kSourceMap && input.kind != section::kDebugInfo) inputs.push_back(input);
+  }
+  Vector<uint8_t> is_signed, again;
+  REQUIRE(WriteBundle({inputs.data(), inputs.size()}, &is_signed, &error));
+  REQUIRE(ReadIndex({is_signed.data(), is_signed.size()}, {}, nullptr, &index, &error));
+  CHECK(std::memcmp(stripped.content_id, index.content_id, kContentIdSize) == 0);
+  REQUIRE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  CHECK(std::equal(again.begin(), again.end(), written.begin(), written.end()));
+  index.minor = kFormatMinor - 1;
+  CHECK_FALSE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  CHECK(error.code == Code::kVersion);
 }
