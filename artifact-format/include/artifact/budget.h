@@ -67,7 +67,7 @@ inline constexpr uint64_t kOpenRaw = 512 << 10, kOpenRawPerByte = 16;
 /// Steps of one call that plans a launch.
 inline constexpr uint64_t kPlanSteps = 1 << 28;
 inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
-inline constexpr uint64_t kMostOpenSteps = 2 << 20, kMostOpenStepsPerByte = 40;
+inline constexpr uint64_t kMostOpenSteps = 3 << 19, kMostOpenStepsPerByte = 40;
 /// About what an honest bundle spends for a raw byte of metadata, and of another section.
 inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 8;
 
