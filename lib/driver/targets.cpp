@@ -72,8 +72,7 @@ std::vector<std::string> TargetsOfBundle(const std::string& name) {
 std::vector<std::string> DefaultTargets() {
   std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
   for (const char* kind : {"cuda", "hip", kVulkan, "metal"}) {
-    for (const std::string& name : TargetsOfBundle(kind))
-      names.push_back(target::FindTarget(name)->name);
+    for (const std::string& name : TargetsOfBundle(kind)) names.push_back(target::FindTarget(name)->name);
   }
   return names;
 }

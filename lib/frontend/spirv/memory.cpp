@@ -132,12 +132,18 @@ void Lowering::VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index
 
 namespace {
 
-/// An index of 32 bits, or three of them.
+/// Of the built-ins that kernels have: an index of 32 bits, or three of them. True of others, which are
+/// refused where they are read.
 bool HasTypeOfBuiltin(const Binary& binary, uint32_t builtin, Id type) {
+  constexpr uint32_t kVectors[] = {spv::BuiltInGlobalInvocationId, spv::BuiltInWorkgroupId,
+                                   spv::BuiltInLocalInvocationId, spv::BuiltInWorkgroupSize,
+                                   spv::BuiltInNumWorkgroups};
   const Instruction* found = binary.Find(type);
-  if (found != nullptr && builtin != spv::BuiltInLocalInvocationIndex) {
-    if (found->op != spv::OpTypeVector || found->At(1) != 3) return false;
+  if (std::find(std::begin(kVectors), std::end(kVectors), builtin) != std::end(kVectors)) {
+    if (found == nullptr || found->op != spv::OpTypeVector || found->At(1) != 3) return false;
     found = binary.Find(found->At(0));
+  } else if (builtin != spv::BuiltInLocalInvocationIndex) {
+    return true;
   }
   return found != nullptr && found->op == spv::OpTypeInt && found->At(0) == 32;
 }
