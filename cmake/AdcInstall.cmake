@@ -16,6 +16,35 @@ if(ADC_BUILD_COMPILER)
   install(TARGETS adc_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
     NAMELINK_COMPONENT development)
 
+  # Manual pages and completions come from the option tables, so adc itself writes them.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(pages_folder "${CMAKE_CURRENT_BINARY_DIR}/pages")
+    file(MAKE_DIRECTORY "${pages_folder}")
+    file(STRINGS "${ADC_ROOT}/tools/adc/commands.h" lines REGEX "^    {\"[a-z]+\", ")
+    set(pages "${pages_folder}/adc.1")
+    set(write_pages COMMAND adc man > "${pages_folder}/adc.1")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^    {\"([a-z]+)\".*" "\\1" name "${line}")
+      list(APPEND pages "${pages_folder}/adc-${name}.1")
+      list(APPEND write_pages COMMAND adc man ${name} > "${pages_folder}/adc-${name}.1")
+    endforeach()
+    set(completions "")
+    foreach(shell bash zsh fish)
+      list(APPEND completions "${pages_folder}/${shell}")
+      list(APPEND write_pages COMMAND adc completion ${shell} > "${pages_folder}/${shell}")
+    endforeach()
+    add_custom_command(OUTPUT ${pages} ${completions} ${write_pages} DEPENDS adc VERBATIM)
+    add_custom_target(adc_pages ALL DEPENDS ${pages} ${completions})
+    add_dependencies(adc_installed adc_pages)
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+    install(FILES "${pages_folder}/bash" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME adc
+      COMPONENT compiler)
+    install(FILES "${pages_folder}/zsh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _adc
+      COMPONENT compiler)
+    install(FILES "${pages_folder}/fish" DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME adc.fish
+      COMPONENT compiler)
+  endif()
+
   # Private to the compiler, and always below lib/adc, whatever the system calls its folder of libraries.
   install(TARGETS adc-cpp LIBRARY DESTINATION lib/adc COMPONENT compiler)
   file(STRINGS "${ADC_ROOT}/lib/target/targets.def" hip_targets REGEX "^ADC_HIP_TARGET\\(")

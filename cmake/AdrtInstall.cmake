@@ -16,6 +16,9 @@ endif()
 
 # A header of a kind that was left out would declare functions that are not there.
 set(headers adrt.h adrt_rollout.h adrt_sodium.h)
+if(ADRT_JOBS)
+  list(APPEND headers adrt_cpu.h)
+endif()
 set(headers_of_vulkan adrt_vk.h)
 foreach(kind cuda hip metal)
   set(headers_of_${kind} adrt_${kind}.h)

@@ -18,7 +18,7 @@ OpenBudget::OpenBudget(const Allocator* host, const OpenLimits& limits, uint64_t
       most_bytes_(limits.memory_bytes != 0 ? limits.memory_bytes
                                            : Scaled(kOpenMemory, kOpenMemoryPerByte, file_bytes)),
       most_raw_(limits.raw_bytes != 0 ? limits.raw_bytes : Scaled(kOpenRaw, kOpenRawPerByte, file_bytes)),
-      default_steps_(limits.steps == 0) {
+      most_steps_(limits.steps != 0 ? 0 : Scaled(kMostOpenSteps, kMostOpenStepsPerByte, file_bytes)) {
   own_.allocate = [](void* user, size_t size, size_t alignment) {
     return static_cast<OpenBudget*>(user)->Take(size, alignment);
   };
@@ -33,7 +33,7 @@ bool OpenBudget::TakeRaw(uint64_t bytes) {
     refused_raw_ = true;
     return false;
   }
-  if (default_steps_) steps_.Raise(Scaled(0, kOpenStepsPerByte, bytes));
+  steps_.Raise(Scaled(0, kOpenStepsPerByte, bytes), most_steps_);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include <zstd.h>
 
+#include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "bundle_layout.h"
 
@@ -32,14 +33,46 @@ bool IsPowerOfTwo(uint64_t value) {
   return value != 0 && (value & (value - 1)) == 0;
 }
 
+struct Item {
+  Section row;
+  Vector<uint8_t> compressed;
+  std::span<const uint8_t> raw, stored;
+  bool over_budget = false;
+};
+
+// Whether an open of these sections stays within the default budget, padding not counted.
+bool FitsBudget(std::span<const Item> items) {
+  uint64_t file = kHeaderSize + kEntrySize * items.size(), raw = 0, steps = 0;
+  for (const Item& item : items) {
+    bool compressed = !item.compressed.empty();
+    file += compressed ? item.compressed.size() : item.raw.size();
+    if (compressed) raw += item.raw.size();
+    bool metadata = item.row.kind == section::kMeta;
+    steps += (metadata ? kOpenStepsOfMetadata : kOpenStepsOfSection) * item.raw.size();
+  }
+  steps += file;
+  return raw <= kOpenRaw + kOpenRawPerByte * file && steps <= kOpenSteps + kOpenStepsPerByte * (file + raw) &&
+         steps <= kMostOpenSteps + kMostOpenStepsPerByte * file;
+}
+
+// Sections that compress so well that an open of the bundle would look like one made to be costly are stored
+// as they are, the longest first, until it does not.
+void StoreWithinBudget(std::span<Item> items) {
+  while (!FitsBudget(items)) {
+    Item* longest = nullptr;
+    for (Item& item : items) {
+      bool can = !item.compressed.empty() && !item.over_budget;
+      if (can && (!longest || item.raw.size() > longest->raw.size())) longest = &item;
+    }
+    if (!longest) return;
+    longest->compressed.clear();
+    longest->row.flags &= ~uint32_t{kSectionZstd};
+  }
+}
+
 }  // namespace
 
 bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Error* error) {
-  struct Item {
-    Section row;
-    Vector<uint8_t> compressed;
-    std::span<const uint8_t> raw, stored;
-  };
   Limits limits;
   if (inputs.size() > limits.sections) {
     return Fail(error, Code::kOverLimit, Rule::kNone, "more than ", limits.sections, " sections");
@@ -51,6 +84,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
     item.row.target = input.target;
     item.row.flags = input.required ? uint32_t{kSectionRequired} : 0;
     item.row.alignment = input.alignment;
+    item.over_budget = input.over_budget;
     item.row.raw_size = input.bytes.size();
     item.raw = item.stored = input.bytes;
     char name[5];
@@ -89,6 +123,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
     }
   }
 
+  StoreWithinBudget({items.data(), items.size()});
   uint64_t end = kHeaderSize + kEntrySize * items.size();
   for (Item& item : items) {
     if (item.row.flags & kSectionZstd) item.stored = {item.compressed.data(), item.compressed.size()};

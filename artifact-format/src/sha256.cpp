@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sha256_x86.h"
+
 namespace adc::artifact {
 namespace {
 
@@ -29,6 +31,13 @@ uint32_t Rotate(uint32_t value, int by) {
 }
 
 }  // namespace
+
+void Sha256::Blocks(const uint8_t* blocks, size_t count) {
+  if (count > 0 && instructions_ == Instructions::kUnknown)
+    instructions_ = HasSha256Instructions() ? Instructions::kThere : Instructions::kNone;
+  if (instructions_ == Instructions::kThere) return Sha256Blocks(state_, kRound, blocks, count);
+  for (; count > 0; --count, blocks += 64) Block(blocks);
+}
 
 void Sha256::Block(const uint8_t* block) {
   uint32_t words[64];
@@ -67,10 +76,10 @@ void Sha256::Update(const uint8_t* bytes, size_t size) {
     bytes += taken;
     size -= taken;
     if (used + taken < 64) return;
-    Block(pending_);
+    Blocks(pending_, 1);
   }
-  for (; size >= 64; bytes += 64, size -= 64) Block(bytes);
-  if (size > 0) std::memcpy(pending_, bytes, size);
+  Blocks(bytes, size / 64);
+  if (size % 64 > 0) std::memcpy(pending_, bytes + size / 64 * 64, size % 64);
 }
 
 void Sha256::Finish(uint8_t (&digest)[32]) {

@@ -28,7 +28,8 @@ bool WithSignatures(std::span<const uint8_t> file, const BundleIndex& index,
                         (item.flags & kSectionRequired) != 0,
                         (item.flags & kSectionZstd) != 0,
                         item.alignment,
-                        {contents[number].data(), contents[number].size()}});
+                        {contents[number].data(), contents[number].size()},
+                        /*over_budget=*/true});  // as it was, for the signed bundle to hold the same bytes
   }
   if (!signatures.empty()) {
     SectionInput input;

@@ -34,6 +34,12 @@ int64_t FloorDivide(int64_t left, int64_t right) {
   return left % right != 0 && (left < 0) != (right < 0) ? quotient - 1 : quotient;
 }
 
+// Of the sign of the divisor. The product of quotient and divisor may be one that 64 bits do not hold.
+int64_t FloorModulo(int64_t left, int64_t right) {
+  int64_t rest = left % right;
+  return rest != 0 && (rest < 0) != (right < 0) ? rest + right : rest;
+}
+
 // The value of a node without operands that says all by itself; false where it is another one, or where what
 // it names is not there.
 bool Leaf(const SizeNode& node, const SizeEnv& env, int64_t* value) {
@@ -303,7 +309,7 @@ bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result) {
       }
       if (op == SizeOp::kDiv) *result = left / right;
       if (op == SizeOp::kFloorDiv) *result = FloorDivide(left, right);
-      if (op == SizeOp::kMod) *result = left - FloorDivide(left, right) * right;
+      if (op == SizeOp::kMod) *result = FloorModulo(left, right);
       if (op == SizeOp::kCeilDiv) *result = left / right + (left % right > 0 ? 1 : 0);
       return true;
     case SizeOp::kMin:

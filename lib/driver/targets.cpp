@@ -58,12 +58,22 @@ bool Contains(const std::vector<Kind>& kinds, Kind kind) {
   return false;
 }
 
+constexpr const char* kVulkan = "vulkan";
+
+/// What `name` stands for in a bundle: for Vulkan both generations of code, of which a loader takes the one
+/// that adds floats in memory where the device can.
+std::vector<std::string> TargetsOfBundle(const std::string& name) {
+  if (name == kVulkan) return {"vulkan:1.3", "vulkan:1.2"};
+  return {name};
+}
+
 }  // namespace
 
 std::vector<std::string> DefaultTargets() {
   std::vector<std::string> names = {"cpu:x86-64-v3", "cpu:x86-64"};
-  for (std::string_view kind : {"cuda", "hip", "vulkan", "metal"})
-    names.push_back(target::FindTarget(kind)->name);
+  for (const char* kind : {"cuda", "hip", kVulkan, "metal"}) {
+    for (const std::string& name : TargetsOfBundle(kind)) names.push_back(target::FindTarget(name)->name);
+  }
   return names;
 }
 
@@ -87,6 +97,13 @@ diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& op
   std::vector<std::string> names = options.targets;
   if (names.empty())
     names = one ? std::vector<std::string>{std::string(form.default_target)} : DefaultTargets();
+  if (!one) {
+    std::vector<std::string> all;
+    for (const std::string& name : names) {
+      for (std::string& full : TargetsOfBundle(name)) all.push_back(std::move(full));
+    }
+    names = std::move(all);
+  }
   std::vector<target::Target> targets;
   for (const std::string& name : names) {
     diag::Result<target::Target> found = ResolveTarget(name);

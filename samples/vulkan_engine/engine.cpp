@@ -1,5 +1,6 @@
 #include "engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,9 @@ void Check(adrt_status status, const adrt_error& error, const char* call) {
 }
 
 namespace {
+
+/// Of Vulkan, as far as this engine uses it. Devices may be older.
+constexpr uint32_t kVersion = VK_API_VERSION_1_3;
 
 /// Zeros but for the type that Vulkan wants first.
 template <class T>
@@ -52,9 +56,9 @@ bool Offers(VkPhysicalDevice physical, const char* extension) {
 
 }  // namespace
 
-Device::Device(const adrt_bundle* bundle, uint32_t target, bool validate) : validate_(validate) {
+Device::Device(const adrt_bundle* bundle, bool validate) : validate_(validate) {
   MakeInstance();
-  MakeDevice(bundle, target);
+  MakeDevice(bundle);
   auto pool = Structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool.queueFamilyIndex = queue_family_;
@@ -84,7 +88,7 @@ void Device::MakeInstance() {
   const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   auto application = Structure<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
   application.pApplicationName = "vulkan_engine";
-  application.apiVersion = VK_API_VERSION_1_2;
+  application.apiVersion = kVersion;
   auto messenger =
       Structure<VkDebugUtilsMessengerCreateInfoEXT>(VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT);
   messenger.messageSeverity =
@@ -110,7 +114,7 @@ void Device::MakeInstance() {
 
 // The first device with a queue that computes, made with what the bundle asks for. A larger engine adds this
 // to what it wants for itself.
-void Device::MakeDevice(const adrt_bundle* bundle, uint32_t target) {
+void Device::MakeDevice(const adrt_bundle* bundle) {
   uint32_t count = 1;
   VkResult result = vkEnumeratePhysicalDevices(instance_, &count, &physical_);
   if (result != VK_INCOMPLETE) Check(result, "vkEnumeratePhysicalDevices");
@@ -126,10 +130,11 @@ void Device::MakeDevice(const adrt_bundle* bundle, uint32_t target) {
 
   adrt_error error = {};
   error.struct_size = sizeof error;
+  adrt_vk_desc asked = Describe();
+  Check(adrt_vk_choose_target(bundle, &asked, &target_, &error), error, "adrt_vk_choose_target");
   adrt_vk_requirements needs = {};
   needs.struct_size = sizeof needs;
-  Check(adrt_vk_required_extensions(bundle, target, &needs, &error), error, "adrt_vk_required_extensions");
-  if (properties_.apiVersion < needs.api_version) Fail("the device's Vulkan is too old for the bundle");
+  Check(adrt_vk_required_extensions(bundle, target_, &needs, &error), error, "adrt_vk_required_extensions");
   extensions_.assign(needs.extensions, needs.extensions + needs.extension_count);
   for (uint32_t index = 0; index < needs.wanted_count; ++index) {
     if (Offers(physical_, needs.wanted[index])) extensions_.push_back(needs.wanted[index]);
@@ -139,7 +144,11 @@ void Device::MakeDevice(const adrt_bundle* bundle, uint32_t target) {
   features11_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   features11_.pNext = &features12_;
   features12_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-  Check(adrt_vk_require_features(bundle, target, &features_, &error), error, "adrt_vk_require_features");
+  atomics_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+  for (const char* extension : extensions_) {
+    if (std::strcmp(extension, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME) == 0) features12_.pNext = &atomics_;
+  }
+  Check(adrt_vk_require_features(bundle, target_, &features_, &error), error, "adrt_vk_require_features");
 
   const float priority = 1;
   auto queue = Structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
@@ -159,7 +168,7 @@ void Device::MakeDevice(const adrt_bundle* bundle, uint32_t target) {
 adrt_vk_desc Device::Describe() const {
   adrt_vk_desc desc = {};
   desc.struct_size = sizeof desc;
-  desc.api_version = VK_API_VERSION_1_2;
+  desc.api_version = std::min(kVersion, properties_.apiVersion);
   desc.instance = instance_;
   desc.physical_device = physical_;
   desc.device = device_;

@@ -1,6 +1,6 @@
 #pragma once
 // As much of an engine as the sample needs: its own Vulkan instance, device, buffers and command buffer.
-// Nothing here knows of bundles but the two questions that Device asks before it makes a VkDevice.
+// Nothing here knows of bundles but the three questions that Device asks before it makes a VkDevice.
 
 #include <adrt/adrt_vk.h>
 #include <vulkan/vulkan.h>
@@ -16,11 +16,12 @@ namespace engine {
 void Check(VkResult result, const char* call);
 void Check(adrt_status status, const adrt_error& error, const char* call);
 
-/// Instance, physical device, device and queue, with what a bundle's target asks for turned on.
+/// Instance, physical device, device and queue, with what the bundle's best target for them asks for turned
+/// on.
 class Device {
  public:
   /// `validate`: with the validation layer, whose warnings and errors are counted and printed.
-  Device(const adrt_bundle* bundle, uint32_t target, bool validate);
+  Device(const adrt_bundle* bundle, bool validate);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   ~Device();
@@ -29,6 +30,8 @@ class Device {
   adrt_device* Wrap() const;
   /// What Wrap tells the loader. No queue: the engine alone submits to it.
   adrt_vk_desc Describe() const;
+  /// The number of that target.
+  uint32_t Target() const { return target_; }
   const char* Name() const { return properties_.deviceName; }
   uint32_t Faults() const { return faults_; }
   VkDevice handle() const { return device_; }
@@ -52,9 +55,10 @@ class Device {
 
  private:
   void MakeInstance();
-  void MakeDevice(const adrt_bundle* bundle, uint32_t target);
+  void MakeDevice(const adrt_bundle* bundle);
 
   bool validate_;
+  uint32_t target_ = 0;
   uint32_t faults_ = 0;
   VkInstance instance_ = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
@@ -62,6 +66,7 @@ class Device {
   VkPhysicalDeviceProperties properties_ = {};
   uint32_t queue_family_ = 0;
   std::vector<const char*> extensions_;
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics_ = {};
   VkPhysicalDeviceVulkan11Features features11_ = {};
   VkPhysicalDeviceVulkan12Features features12_ = {};
   VkPhysicalDeviceFeatures2 features_ = {};

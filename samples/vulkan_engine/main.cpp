@@ -77,17 +77,6 @@ adrt_bundle* OpenBundle(const char* path) {
   return bundle;
 }
 
-/// The bundle's first target for Vulkan.
-uint32_t VulkanTarget(const adrt_bundle* bundle) {
-  for (uint32_t index = 0;; ++index) {
-    adrt_target_info info = {};
-    info.struct_size = sizeof info;
-    if (adrt_bundle_target(bundle, index, &info, nullptr) != ADRT_OK)
-      Fail("the bundle has no code for Vulkan");
-    if (std::strcmp(info.kind, "vulkan") == 0) return index;
-  }
-}
-
 /// What kernels may name: buffers of the device and numbers of the host.
 struct World {
   std::map<std::string, engine::Device::Buffer> buffers;
@@ -200,16 +189,18 @@ World MakeWorld(const engine::Device& device) {
 int main(int argc, char** argv) {
   Options options = ReadOptions(argc, argv);
   adrt_bundle* bundle = OpenBundle(options.bundle);
-  uint32_t target = VulkanTarget(bundle);
   uint32_t faults = 0;
   float first = 0, last = 0;
   {
-    engine::Device device(bundle, target, options.validate);
-    std::printf("on %s\n", device.Name());
+    engine::Device device(bundle, options.validate);
+    adrt_target_info target = {};
+    target.struct_size = sizeof target;
+    adrt_error error = NoError();
+    Check(adrt_bundle_target(bundle, device.Target(), &target, &error), error, "adrt_bundle_target");
+    std::printf("on %s, with the code for %s\n", device.Name(), target.name);
     adrt_device* wrapped = device.Wrap();
     adrt_module* module = nullptr;
-    adrt_error error = NoError();
-    Check(adrt_module_load_target(wrapped, bundle, target, &module, &error), error,
+    Check(adrt_module_load_target(wrapped, bundle, device.Target(), &module, &error), error,
           "adrt_module_load_target");
     World world = MakeWorld(device);
     {

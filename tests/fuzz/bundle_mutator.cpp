@@ -1,5 +1,4 @@
-// libFuzzer's mutations inside of a bundle: half of the time of the content of one section, with the bundle
-// made right around it, else of the bytes as they are, with or without their hashes put right.
+#include "bundle_mutator.h"
 
 #include <cstring>
 
@@ -7,10 +6,12 @@
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* bytes, size_t size, size_t most);
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most, unsigned int seed) {
+namespace fuzz {
+
+size_t MutateBundle(uint8_t* bytes, size_t size, size_t most, unsigned int seed) {
   std::vector<uint8_t> file(bytes, bytes + size);
   if (seed % 8 < 5) {
-    std::vector<uint8_t> changed = fuzz::RepackChanged(file, seed / 8, most, LLVMFuzzerMutate);
+    std::vector<uint8_t> changed = RepackChanged(file, seed / 8, most, LLVMFuzzerMutate);
     if (!changed.empty() && changed.size() <= most) {
       std::memcpy(bytes, changed.data(), changed.size());
       return changed.size();
@@ -19,7 +20,9 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t mo
   size = LLVMFuzzerMutate(bytes, size, most);
   if (seed % 8 == 7) return size;
   file.assign(bytes, bytes + size);
-  fuzz::PutRight(file);
+  PutRight(file);
   std::memcpy(bytes, file.data(), size);
   return size;
 }
+
+}  // namespace fuzz

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "driver/pipeline.h"
 #include "parse/parser.h"
 #include "seeds.h"
 #include "support/check.h"
-#include "text_mutator.h"
 #include "verify/verify.h"
 
 namespace adc {
@@ -92,25 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   for (Mode mode : {Mode::Reverse, Mode::Forward, Mode::ForwardOfReverse}) Compilation().Run(text, mode);
   return 0;
-}
-
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most, unsigned int seed) {
-  static const std::vector<std::string> kSeeds = FuzzSeeds();
-  std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  std::string changed = fuzz::MutateText(size == 0 ? kSeeds[0] : text, kSeeds, seed);
-  if (changed.size() > most) changed.resize(most);
-  std::memcpy(bytes, changed.data(), changed.size());
-  return changed.size();
-}
-
-extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size, const uint8_t* second,
-                                            size_t second_size, uint8_t* out, size_t most,
-                                            unsigned int seed) {
-  std::vector<std::string> others = {std::string(reinterpret_cast<const char*>(second), second_size)};
-  std::string changed = fuzz::MutateText({reinterpret_cast<const char*>(first), first_size}, others, seed);
-  if (changed.size() > most) changed.resize(most);
-  std::memcpy(out, changed.data(), changed.size());
-  return changed.size();
 }
 
 std::vector<std::string> FuzzSeeds() {

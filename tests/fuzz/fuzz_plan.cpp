@@ -18,7 +18,7 @@ namespace {
 
 using namespace adc::artifact;
 
-constexpr uint64_t kBudget = 20000;
+constexpr uint64_t kBudget = 4000;
 
 void Demand(bool condition, const char* what) {
   if (condition) return;
@@ -404,7 +404,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const adrt_kernel* kernel = nullptr;
   Demand(adrt_bundle_find_kernel(bundle, "k", 0, &kernel, nullptr) == ADRT_OK, "a kernel is lost");
-  for (uint32_t target = 0; target < 3; ++target) Planner(dice, kernel, metadata, target).Run();
+  Planner(dice, kernel, metadata, dice.Below(3)).Run();
   adrt_bundle_release(bundle);
   Demand(memory.live == 0, "memory is left");
   return 0;

@@ -15,6 +15,9 @@
 
 #include "seeds.h"
 
+/// One mutation of any bytes, for the mutators of targets, as libFuzzer has it.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* bytes, size_t size, size_t most);
+
 /// A target's own mutations, where it has some.
 extern "C" [[gnu::weak]] size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t most,
                                                         unsigned int seed);
@@ -32,19 +35,7 @@ class Mutator {
     return text;
   }
 
- private:
-  std::string ChangeAsTargetDoes(std::string text) {
-    for (size_t count = 1 + Below(4); count > 0; --count) {
-      size_t size = text.size(), most = 2 * size + 4096;
-      text.resize(most);
-      auto seed = static_cast<unsigned int>(random_());
-      text.resize(LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(text.data()), size, most, seed));
-    }
-    return text;
-  }
-
-  size_t Below(size_t count) { return count == 0 ? 0 : random_() % count; }
-
+  /// One mutation of bytes.
   void Change(std::string& text) {
     static constexpr uint64_t kNumbers[] = {0,      1,          0x7F,       0xFF,         0x7FFF,
                                             0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, ~uint64_t{0}, uint64_t{1} << 63};
@@ -83,9 +74,24 @@ class Mutator {
     }
   }
 
+ private:
+  std::string ChangeAsTargetDoes(std::string text) {
+    for (size_t count = 1 + Below(4); count > 0; --count) {
+      size_t size = text.size(), most = 2 * size + 4096;
+      text.resize(most);
+      auto seed = static_cast<unsigned int>(random_());
+      text.resize(LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(text.data()), size, most, seed));
+    }
+    return text;
+  }
+
+  size_t Below(size_t count) { return count == 0 ? 0 : random_() % count; }
+
   const std::vector<std::string>& seeds_;
   std::mt19937_64 random_;
 };
+
+const std::vector<std::string> kNoSeeds = {std::string(64, '\0')};
 
 /// The input that runs, for a failure: with FUZZ_LEFT set, it is written there before it runs.
 void Run(const std::string& text) {
@@ -97,6 +103,15 @@ void Run(const std::string& text) {
 }
 
 }  // namespace
+
+size_t LLVMFuzzerMutate(uint8_t* bytes, size_t size, size_t most) {
+  static Mutator mutator(kNoSeeds, 0x5EED);
+  std::string text(reinterpret_cast<const char*>(bytes), size);
+  mutator.Change(text);
+  size = std::min(text.size(), most);
+  std::memcpy(bytes, text.data(), size);
+  return size;
+}
 
 int main(int argc, char** argv) {
   long iterations = 20000;
@@ -137,6 +152,7 @@ int main(int argc, char** argv) {
   for (const std::string& seed : seeds) Run(seed);
   Mutator mutator(seeds, start);
   for (long iteration = 0; iteration < iterations; ++iteration) Run(mutator.Next());
-  std::printf("%zu seeds and %ld mutations of them: no failure\n", seeds.size(), iterations);
+  // Not to standard output, which a target may have closed.
+  std::fprintf(stderr, "%zu seeds and %ld mutations of them: no failure\n", seeds.size(), iterations);
   return 0;
 }

@@ -49,6 +49,11 @@ def check_relocated(options, prefix):
     shutil.copy(HERE / "consumer/kernels/step.ir", folder)
     shutil.copy(HERE.parent.parent / "samples/cpp/relax.cpp", folder / "relax_cpp.cpp")
     adc = prefix / "bin/adc"
+    for name, shown in (("man/man1/adc.1", ("man",)), ("man/man1/adc-merge.1", ("man", "merge")),
+                        ("bash-completion/completions/adc", ("completion", "bash")),
+                        ("zsh/site-functions/_adc", ("completion", "zsh")),
+                        ("fish/vendor_completions.d/adc.fish", ("completion", "fish"))):
+        expect((prefix / "share" / name).read_text() == run(adc, *shown), f"share/{name} is not what adc prints")
     link = folder / "link-to-adc"
     link.symlink_to(adc)
     for program, output in ((options.adc, "tree"), (adc, "installed"), (link, "linked")):

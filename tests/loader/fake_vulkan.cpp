@@ -156,6 +156,7 @@ VkResult VKAPI_CALL vkEnumerateDeviceExtensionProperties(VkPhysicalDevice, const
   std::vector<const char*> names = {"VK_KHR_synchronization2"};
   if (current->push_descriptors) names.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   if (current->budget) names.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  if (current->atomic_float) names.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
   *count = static_cast<uint32_t>(names.size());
   for (size_t index = 0; list && index < names.size(); ++index) {
     std::strcpy(list[index].extensionName, names[index]);
@@ -171,6 +172,10 @@ void VKAPI_CALL vkGetPhysicalDeviceFeatures2(VkPhysicalDevice, VkPhysicalDeviceF
   for (; next; next = next->pNext) {
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
       reinterpret_cast<VkPhysicalDeviceVulkan12Features*>(next)->bufferDeviceAddress = VK_TRUE;
+    }
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT) {
+      reinterpret_cast<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT*>(next)->shaderBufferFloat32AtomicAdd =
+          current->atomic_float;
     }
   }
 }

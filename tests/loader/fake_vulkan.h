@@ -20,6 +20,7 @@ struct FakeVulkan {
   bool push_descriptors = true;  ///< has VK_KHR_push_descriptor
   bool budget = false;           ///< has VK_EXT_memory_budget, with 1 MiB free
   bool shader_float64 = true;
+  bool atomic_float = false;  ///< has VK_EXT_shader_atomic_float, with sums of 32-bit floats
   uint64_t heap_bytes = uint64_t{256} << 20;
   uint32_t group_count = 65535;
   uint64_t storage_range = uint64_t{128} << 20;

@@ -1,5 +1,6 @@
 #include "vulkan_fixture.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -150,16 +151,20 @@ Metadata MakeVulkanMetadata() {
 std::vector<uint8_t> MakeVulkanBundle(const Metadata& metadata, const std::vector<uint8_t>& spirv) {
   Error error;
   String json;
-  SectionInput sections[2];
+  std::vector<SectionInput> sections;
+  for (uint32_t target = 0; target < metadata.targets.size(); ++target) {
+    SectionInput& code = sections.emplace_back();
+    code.kind = section::kSpirv;
+    code.target = target;
+    code.bytes = {spirv.data(), spirv.size()};
+  }
   Vector<uint8_t> file;
   bool written = WriteMetadata(metadata, &json, &error);
-  sections[0].kind = section::kSpirv;
-  sections[0].target = 0;
-  sections[0].bytes = {spirv.data(), spirv.size()};
-  sections[1].kind = section::kMeta;
-  sections[1].required = true;
-  sections[1].bytes = {reinterpret_cast<const uint8_t*>(json.data()), json.size()};
-  if (!written || !WriteBundle({sections, 2}, &file, &error)) {
+  SectionInput& meta = sections.emplace_back();
+  meta.kind = section::kMeta;
+  meta.required = true;
+  meta.bytes = {reinterpret_cast<const uint8_t*>(json.data()), json.size()};
+  if (!written || !WriteBundle({sections.data(), sections.size()}, &file, &error)) {
     std::fprintf(stderr, "fixture: %s\n", error.text);
     std::abort();
   }
@@ -168,6 +173,26 @@ std::vector<uint8_t> MakeVulkanBundle(const Metadata& metadata, const std::vecto
 
 std::vector<uint8_t> MakeVulkanBundle() {
   return MakeVulkanBundle(MakeVulkanMetadata(), ReadSpirv());
+}
+
+std::vector<uint8_t> MakeVulkanBundleOfTwo() {
+  Metadata metadata = MakeVulkanMetadata();
+  TargetMeta newer = metadata.targets[0];
+  newer.name = "vulkan:1.3";
+  newer.arch = "1.3";
+  newer.features.push_back("shaderBufferFloat32AtomicAdd");
+  std::sort(newer.features.begin(), newer.features.end(),
+            [](const String& a, const String& b) { return a.view() < b.view(); });
+  metadata.targets.push_back(newer);
+  for (KernelMeta& kernel : metadata.kernels) {
+    for (TaskMeta& task : kernel.tasks) {
+      EntryMeta entry = task.entries[0];
+      entry.target = 1;
+      task.entries.push_back(entry);
+    }
+  }
+  FinishMetadata(&metadata);
+  return MakeVulkanBundle(metadata, ReadSpirv());
 }
 
 }  // namespace fixture

@@ -21,6 +21,10 @@ std::vector<uint8_t> MakeVulkanBundle(const adc::artifact::Metadata& metadata,
                                       const std::vector<uint8_t>& spirv);
 std::vector<uint8_t> MakeVulkanBundle();
 
+/// The same code twice, as a default compilation has it: for "vulkan:1.3", which adds floats in memory, and
+/// for "vulkan:1.2".
+std::vector<uint8_t> MakeVulkanBundleOfTwo();
+
 /// Collects what the loader and the validation layer say.
 struct LogBox {
   std::vector<std::string> lines;

@@ -465,14 +465,19 @@ def near(a, b):
 
 
 def main():
+    with tempfile.TemporaryDirectory(prefix="adc-cpp-kernels-") as scratch:
+        return check(scratch)
+
+
+def check(scratch):
     words = argparse.ArgumentParser()
     words.add_argument("adc")
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--count", type=int, default=100)
     words.add_argument("--per-file", type=int, default=25)
-    words.add_argument("--stay")
+    words.add_argument("--stay", help="a folder for the kernels, which stays; their number and seed make them again")
     words = words.parse_args()
-    folder = words.stay or tempfile.mkdtemp(prefix="adc-cpp-kernels-")
+    folder = words.stay or scratch
     os.makedirs(folder, exist_ok=True)
     data = random.Random(words.seed)
     x = [round(data.uniform(-1.6, 1.6), 3) for _ in range(INPUTS)]
@@ -516,6 +521,8 @@ def main():
                 if not same:
                     failed += 1
                     print(f"seed {words.seed}, {kernel.name}{derived} in {folder}/kernels_{first}.cpp and .ir:\n  C++ {a}\n  IR  {b}")
+    if failed and not words.stay:
+        print("--stay FOLDER leaves the files there")
     print(f"seed {words.seed}: {compared} kernels as C++ and as IR, {moving} with a gradient, {failed} differences")
     return 1 if failed or moving * 2 < compared else 0
 

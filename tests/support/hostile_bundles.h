@@ -27,10 +27,35 @@ inline Bytes Pack(const std::string& json, std::vector<SectionInput> sections, b
   meta.compress = compress;
   meta.bytes = {reinterpret_cast<const uint8_t*>(json.data()), json.size()};
   sections.push_back(meta);
+  for (SectionInput& one : sections) one.over_budget = true;
   Vector<uint8_t> file;
   Error error;
   if (!WriteBundle({sections.data(), sections.size()}, &file, &error)) std::abort();
   return {file.begin(), file.end()};
+}
+
+/// The same sections, compressed: `over_budget` also where a default open then refuses them for their cost.
+inline Bytes Compressed(const Bytes& file, bool over_budget) {
+  BundleIndex index;
+  Error error;
+  if (!ReadIndex(file, Limits(), nullptr, &index, &error)) std::abort();
+  std::vector<SectionInput> sections;
+  std::vector<Vector<uint8_t>> contents(index.sections.size());
+  for (uint32_t number = 0; number < index.sections.size(); ++number) {
+    const Section& row = index.sections[number];
+    if (!ReadSection(file, index, number, Limits(), &contents[number], &error)) std::abort();
+    SectionInput section;
+    section.kind = row.kind;
+    section.target = row.target;
+    section.required = (row.flags & kSectionRequired) != 0;
+    section.alignment = row.alignment;
+    section.over_budget = over_budget;
+    section.bytes = {contents[number].data(), contents[number].size()};
+    sections.push_back(section);
+  }
+  Vector<uint8_t> packed;
+  if (!WriteBundle({sections.data(), sections.size()}, &packed, &error)) std::abort();
+  return {packed.begin(), packed.end()};
 }
 
 inline std::string JsonOf(Metadata metadata) {

@@ -24,7 +24,7 @@ class OwnVulkan : private WithEngine, public OnDevice, public Recorder {
                      const std::string& target = "vulkan:1.2", bool pushes = true) {
     adrt_host host = TrustingHost();
     OpenBundle(CompiledFor(path, target, bounds_record), host);
-    engine = std::make_unique<engine::Device>(bundle_, 0, true);
+    engine = std::make_unique<engine::Device>(bundle_, true);
     adrt_vk_desc desc = engine->Describe();
     std::vector<const char*> extensions;
     for (uint32_t n = 0; n < desc.extension_count; ++n) {

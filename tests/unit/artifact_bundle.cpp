@@ -8,6 +8,7 @@
 
 #include "artifact/bundle.h"
 #include "artifact/sha256.h"
+#include "artifact/strip.h"
 
 using namespace adc::artifact;
 
@@ -111,8 +112,8 @@ std::string Hex(const uint8_t* bytes, size_t size) {
   return text;
 }
 
-std::string Digest(std::string_view text, size_t piece) {
-  Sha256 sha;
+std::string Digest(std::string_view text, size_t piece, Sha256::Instructions instructions) {
+  Sha256 sha(instructions);
   for (size_t at = 0; at < text.size(); at += piece) {
     sha.Update(reinterpret_cast<const uint8_t*>(text.data()) + at, std::min(piece, text.size() - at));
   }
@@ -124,14 +125,29 @@ std::string Digest(std::string_view text, size_t piece) {
 }  // namespace
 
 TEST_CASE("SHA-256 gives the published digests, however the bytes come", "[bundle]") {
-  CHECK(Digest("", 1) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(Digest("abc", 64) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  std::string two_blocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-  for (size_t piece : {1, 7, 55, 56, 64}) {
-    CHECK(Digest(two_blocks, piece) == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  // By the processor's instructions for it, if it has them, and without.
+  for (auto instructions : {Sha256::Instructions::kUnknown, Sha256::Instructions::kNone}) {
+    auto digest = [&](std::string_view text, size_t piece) { return Digest(text, piece, instructions); };
+    CHECK(digest("", 1) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    CHECK(digest("abc", 64) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    std::string two_blocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    for (size_t piece : {1, 7, 55, 56, 64})
+      CHECK(digest(two_blocks, piece) == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    CHECK(digest(std::string(1000000, 'a'), 1000) ==
+          "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   }
-  CHECK(Digest(std::string(1000000, 'a'), 1000) ==
-        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("SHA-256 is the same with the processor's instructions and without", "[bundle]") {
+  std::string bytes;
+  for (uint32_t state = 1; bytes.size() < 700; state = state * 1664525 + 1013904223)
+    bytes += static_cast<char>(state >> 24);
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    INFO(size);
+    std::string_view text(bytes.data(), size);
+    CHECK(Digest(text, 1 + size % 130, Sha256::Instructions::kUnknown) ==
+          Digest(text, 1 + size % 90, Sha256::Instructions::kNone));
+  }
 }
 
 TEST_CASE("a bundle comes back as it was written", "[bundle]") {
@@ -423,4 +439,41 @@ TEST_CASE("a refused allocation is reported and leaks nothing", "[bundle]") {
     REQUIRE(at < 1000);
   }
   CHECK(counter.calls > 10);
+}
+
+TEST_CASE("stripping leaves what runs, and what nobody knows", "[bundle]") {
+  Sample sample;
+  sample.Add(section::kDebugInfo, kNoTarget, sample.map);
+  Bytes file = sample.Write();
+  BundleIndex index, stripped;
+  Metadata metadata;
+  Error error;
+  REQUIRE(ReadBundle(Span(file), {}, nullptr, &index, &metadata, &error));
+  Vector<uint8_t> written;
+  REQUIRE(WithoutStrippable(Span(file), index, &written, &error));
+  REQUIRE(ReadBundle({written.data(), written.size()}, {}, nullptr, &stripped, &metadata, &error));
+  CHECK(stripped.sections.size() == 3);
+  for (uint32_t kind : {section::kSourceMap, section::kDebugInfo, section::kSignature}) {
+    CHECK(index.Find(kind));
+    CHECK_FALSE(stripped.Find(kind));
+  }
+  CHECK(stripped.Find(section::kMeta));
+  CHECK(stripped.Find(section::kPtx, 0));
+  CHECK(stripped.Find(FourCC("XTRA")));
+  CHECK(std::memcmp(stripped.content_id, index.content_id, kContentIdSize) != 0);
+
+  // Signatures alone: the content is the same. Once more: the same bytes.
+  Vector<SectionInput> inputs;
+  for (const SectionInput& input : sample.inputs) {
+    if (input.kind != section::kSourceMap && input.kind != section::kDebugInfo) inputs.push_back(input);
+  }
+  Vector<uint8_t> is_signed, again;
+  REQUIRE(WriteBundle({inputs.data(), inputs.size()}, &is_signed, &error));
+  REQUIRE(ReadIndex({is_signed.data(), is_signed.size()}, {}, nullptr, &index, &error));
+  CHECK(std::memcmp(stripped.content_id, index.content_id, kContentIdSize) == 0);
+  REQUIRE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  CHECK(std::equal(again.begin(), again.end(), written.begin(), written.end()));
+  index.minor = kFormatMinor - 1;
+  CHECK_FALSE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  CHECK(error.code == Code::kVersion);
 }

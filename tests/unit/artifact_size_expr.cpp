@@ -131,6 +131,8 @@ TEST_CASE("integer division follows the IR", "[size_expr]") {
                          {SizeOp::kMod, -7, 3, 2},
                          {SizeOp::kMod, 7, -3, -2},
                          {SizeOp::kMod, -7, -3, -1},
+                         {SizeOp::kMod, 1, INT64_MIN, INT64_MIN + 1},
+                         {SizeOp::kMod, INT64_MIN, INT64_MAX, INT64_MAX - 1},
                          {SizeOp::kMod, 5, 0, 0},
                          {SizeOp::kMod, kMin, -1, 0},
                          {SizeOp::kFloorDiv, -7, 2, -4},

@@ -85,6 +85,7 @@ TEST_CASE("what an open takes is in proportion to the bytes of the file", "[budg
       CHECK(taken.peak <= kOpenMemory + kOpenMemoryPerByte * file.size() + kOwn);
       CHECK(taken.raw <= kOpenRaw + kOpenRawPerByte * file.size());
       CHECK(taken.steps <= kOpenSteps + kOpenStepsPerByte * (file.size() + taken.raw));
+      CHECK(taken.steps <= kMostOpenSteps + kMostOpenStepsPerByte * file.size());
       // An old bundle is none any more once it has a key that came later.
       if (family.make == hostile::OldCountingTasks) CHECK(taken.status != ADRT_ERROR_MALFORMED);
       if (taken.status == ADRT_ERROR_OVER_LIMIT) CHECK(std::strstr(taken.error.text, "adrt_limits.open_"));
@@ -107,6 +108,31 @@ TEST_CASE("what an open takes is in proportion to the bytes of the file", "[budg
       memory_before = taken.memory;
     }
   }
+}
+
+TEST_CASE("what an open takes is in proportion to the file however well it compresses", "[budget]") {
+  bool prints = std::getenv("ADC_PRINT_BUDGETS") != nullptr;
+  int refused = 0;
+  for (const hostile::Family& family : hostile::kFamilies) {
+    for (size_t n : {100u, 200u, 400u, 800u, 1600u}) {
+      INFO(family.name << ", n = " << n);
+      std::vector<uint8_t> plain = family.make(n), file = hostile::Compressed(plain, true);
+      Taken taken = Open(file);
+      CHECK(taken.peak <= kOpenMemory + kOpenMemoryPerByte * file.size() + 4096);
+      CHECK(taken.steps <= kMostOpenSteps + kMostOpenStepsPerByte * file.size());
+      if (prints) {
+        std::printf("%-40s n %5zu, %8zu bytes: status %d, %6.2f of 1 ms and 20 ns/B\n", family.name, n,
+                    file.size(), taken.status, taken.nanoseconds / (1e6 + 20.0 * double(file.size())));
+      }
+      // What the writer makes of the same by itself opens where it does without compression.
+      Taken written = Open(hostile::Compressed(plain, false));
+      if (Open(plain).status == ADRT_OK) {
+        CHECK(written.status != ADRT_ERROR_OVER_LIMIT);
+        refused += taken.status == ADRT_ERROR_OVER_LIMIT;
+      }
+    }
+  }
+  CHECK(refused > 5);
 }
 
 TEST_CASE("what is refused by its cost says which budget would do", "[budget]") {

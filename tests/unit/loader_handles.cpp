@@ -4,6 +4,7 @@
 #ifdef ADRT_CHECK_HANDLES
 
 #include <adrt/adrt.h>
+#include <adrt/adrt_cpu.h>
 #include <adrt/adrt_rollout.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,7 +101,7 @@ TEST_CASE("a handle that was released ends the process by name", "[handles]") {
   adrt_bundle_release(again.bundle);
 }
 
-TEST_CASE("plans, modules and rollouts that were released end the process by name", "[handles]") {
+TEST_CASE("plans, modules, rollouts and records that were released end the process by name", "[handles]") {
   std::vector<double> x(5), y(5);
   int32_t n = 2;
   fixture::Session session(1);
@@ -142,6 +143,12 @@ TEST_CASE("plans, modules and rollouts that were released end the process by nam
   adrt_rollout_release(rollout);
   CHECK(Aborts([&] { adrt_rollout_release(rollout); }) ==
         "adrt: adrt_rollout_release got an adrt_rollout that was released before\n");
+
+  adrt_cpu_record* record = nullptr;
+  REQUIRE(adrt_cpu_record_create(session.device, &record, nullptr) == ADRT_OK);
+  adrt_cpu_record_release(record);
+  CHECK(Aborts([&] { adrt_cpu_record_stages(record); }) ==
+        "adrt: adrt_cpu_record_stages got an adrt_cpu_record that was released before\n");
 }
 
 TEST_CASE("memory of released handles is given back in the end", "[handles]") {

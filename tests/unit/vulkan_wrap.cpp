@@ -162,6 +162,77 @@ TEST_CASE("a device that was made without a feature is refused by its name", "[v
   CHECK(std::string(report.reason).find("shaderFloat64") != std::string::npos);
 }
 
+TEST_CASE("a physical device is made for the best code that it can run", "[vulkan]") {
+  struct Row {
+    bool atomic_float;
+    uint32_t driver, used;  // versions of Vulkan
+    const char* target;
+  };
+  constexpr uint32_t k12 = VK_API_VERSION_1_2, k13 = VK_API_VERSION_1_3;
+  for (const Row& row : {Row{true, k13, k13, "vulkan:1.3"}, Row{false, k13, k13, "vulkan:1.2"},
+                         Row{true, k13, k12, "vulkan:1.2"}, Row{true, k12, k13, "vulkan:1.2"}}) {
+    Wrapped wrapped;
+    wrapped.driver.atomic_float = row.atomic_float;
+    wrapped.driver.version = row.driver;
+    adrt_bundle_release(wrapped.bundle);
+    wrapped.bundle = nullptr;
+    adrt_host host = wrapped.log.Host();
+    std::vector<uint8_t> file = MakeVulkanBundleOfTwo();
+    wrapped.Must(
+        adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &wrapped.bundle, &wrapped.error));
+    adrt_vk_desc asked = {};
+    asked.struct_size = sizeof asked;
+    asked.api_version = row.used;
+    asked.instance = wrapped.driver.instance;
+    asked.physical_device = wrapped.driver.physical;
+    asked.get_instance_proc_addr = FakeVulkan::EntryPoint();
+    uint32_t target = 77;
+    wrapped.Must(adrt_vk_choose_target(wrapped.bundle, &asked, &target, &wrapped.error));
+    adrt_target_info info = {};
+    info.struct_size = sizeof info;
+    wrapped.Must(adrt_bundle_target(wrapped.bundle, target, &info, &wrapped.error));
+    CHECK(info.name == std::string(row.target));
+    CHECK(wrapped.driver.live == 0);
+    // A device that is made as the target asks loads it.
+    VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics = {};
+    atomics.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+    wrapped.address_features.pNext = &atomics;
+    wrapped.Must(adrt_vk_require_features(wrapped.bundle, target, &wrapped.features, &wrapped.error));
+    CHECK(bool(atomics.shaderBufferFloat32AtomicAdd) == (info.name == std::string("vulkan:1.3")));
+    wrapped.desc.api_version = row.used;
+    wrapped.Open();
+    CHECK(adrt_module_target(wrapped.module) == target);
+  }
+}
+
+TEST_CASE("choosing a target says why there is none, and what is missing", "[vulkan]") {
+  Wrapped wrapped;
+  wrapped.driver.shader_float64 = false;
+  uint32_t target = 77;
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &wrapped.desc, &target, &wrapped.error) ==
+        ADRT_ERROR_NO_TARGET);
+  CHECK(wrapped.error.Says("vulkan:1.2: the device has no 'shaderFloat64'"));
+  wrapped.driver.version = VK_API_VERSION_1_1;
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &wrapped.desc, &target, &wrapped.error) ==
+        ADRT_ERROR_DEVICE_FEATURE);
+  CHECK(wrapped.error.Says("older than Vulkan 1.2"));
+  adrt_vk_desc desc = wrapped.desc;
+  desc.physical_device = nullptr;
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &desc, &target, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(wrapped.error.Says("needs instance"));
+  desc = wrapped.desc;
+  desc.struct_size = 0;
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &desc, &target, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(adrt_vk_choose_target(nullptr, &wrapped.desc, &target, &wrapped.error) == ADRT_ERROR_ARGUMENT);
+  wrapped.driver.version = VK_API_VERSION_1_3;
+  wrapped.driver.missing = "vkGetPhysicalDeviceFeatures2";
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &wrapped.desc, &target, &wrapped.error) == ADRT_ERROR_DRIVER);
+  wrapped.driver.missing.clear();
+  wrapped.driver.fail_at = wrapped.driver.calls + 1;
+  CHECK(adrt_vk_choose_target(wrapped.bundle, &wrapped.desc, &target, &wrapped.error) == ADRT_ERROR_DRIVER);
+  CHECK(target == 77);
+}
+
 TEST_CASE("a descriptor that says too little is refused", "[vulkan]") {
   Wrapped wrapped;
   struct Spoil {

@@ -18,6 +18,8 @@ int Bench(const std::vector<std::string>& words, Session& session);
 int Inspect(const std::vector<std::string>& words, Session& session);
 int Verify(const std::vector<std::string>& words, Session& session);
 int Sign(const std::vector<std::string>& words, Session& session);
+int Merge(const std::vector<std::string>& words, Session& session);
+int Strip(const std::vector<std::string>& words, Session& session);
 int Stats(const std::vector<std::string>& words, Session& session);
 int Diff(const std::vector<std::string>& words, Session& session);
 int Size(const std::vector<std::string>& words, Session& session);
@@ -45,6 +47,8 @@ inline constexpr Command kCommands[] = {
     {"inspect", Inspect, "show what a bundle holds"},
     {"verify", Verify, "check a bundle as the loader does"},
     {"sign", Sign, "make keys, and sign bundles"},
+    {"merge", Merge, "make one bundle of several for different targets"},
+    {"strip", Strip, "take signatures, source maps and debug information out"},
     {"stats", Stats, "print instructions, registers, bytes and stacks of each function"},
     {"diff", Diff, "say what differs between two bundles"},
     {"size", Size, "say how many bytes a launch takes"},

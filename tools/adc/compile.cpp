@@ -109,7 +109,8 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                   &options.emit);
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
-            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target. Default:\n" +
+            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target; of a bundle, vulkan is\n"
+            "vulkan:1.3 and vulkan:1.2, of which a device takes the best that it can run. Default:\n" +
                 DefaultTargetsText(),
             &options.targets);
   line.OneOf(

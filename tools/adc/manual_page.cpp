@@ -39,7 +39,7 @@ std::string PageName(std::string_view usage) {
   while (words >> word) {
     bool plain = std::all_of(word.begin(), word.end(),
                              [](unsigned char c) { return std::islower(c) != 0 || c == '-'; });
-    if (!plain) break;
+    if (!plain || word.front() == '-') break;  // an option that a command requires is none of its names
     name += (name.empty() ? "" : "-") + word;
   }
   return name;

@@ -3,8 +3,9 @@
 // their total, so that a walk over one list for each element of another takes time in proportion to the
 // file. There is one budget per open, and one count of steps per plan. Code that walks asks it first.
 //
-// A step is a byte that a pass reads, or equal work: 1.25 ns, so that the default budget of an open amounts
-// to 20 ns for each byte. A loop that does more work for an element spends more steps on it.
+// A step is a byte that a pass reads, or equal work: 0.5 ns on a processor that hashes by instructions, so
+// that the default budget of an open amounts to 1 ms and 20 ns for each byte of the file. A loop that does
+// more work for an element spends more steps on it.
 
 #include <cstdint>
 #include <span>
@@ -37,7 +38,10 @@ class Steps {
     taken_ += steps;
     return true;
   }
-  void Raise(uint64_t by) { limit_ = by < UINT64_MAX - limit_ ? limit_ + by : UINT64_MAX; }
+  /// Allows `by` more, up to `most` in all.
+  void Raise(uint64_t by, uint64_t most) {
+    if (limit_ < most) limit_ += by < most - limit_ ? by : most - limit_;
+  }
   uint64_t limit() const { return limit_; }
   uint64_t taken() const { return taken_; }
   uint64_t left() const { return exceeded_ ? 0 : limit_ - taken_; }
@@ -54,13 +58,18 @@ struct OpenLimits {
   /// At any one time: kOpenMemory + kOpenMemoryPerByte for each byte of the file; UINT64_MAX: not counted.
   uint64_t memory_bytes = 0;
   uint64_t raw_bytes = 0;  ///< of all sections, decompressed: kOpenRaw + kOpenRawPerByte for each
-  uint64_t steps = 0;      ///< kOpenSteps + kOpenStepsPerByte for each byte of the file and of raw_bytes
+  /// kOpenSteps + kOpenStepsPerByte for each byte of the file and of raw_bytes, but at most
+  /// kMostOpenSteps + kMostOpenStepsPerByte for each byte of the file.
+  uint64_t steps = 0;
 };
 inline constexpr uint64_t kOpenMemory = 1 << 20, kOpenMemoryPerByte = 64;
 inline constexpr uint64_t kOpenRaw = 512 << 10, kOpenRawPerByte = 16;
 /// Steps of one call that plans a launch.
 inline constexpr uint64_t kPlanSteps = 1 << 28;
 inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
+inline constexpr uint64_t kMostOpenSteps = 3 << 19, kMostOpenStepsPerByte = 40;
+/// About what an honest bundle spends for a raw byte of metadata, and of another section.
+inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 8;
 
 /// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.
 class OpenBudget {
@@ -95,9 +104,8 @@ class OpenBudget {
   const Allocator* host_;
   Allocator own_;
   Steps steps_;
-  uint64_t most_bytes_, most_raw_;
+  uint64_t most_bytes_, most_raw_, most_steps_;
   uint64_t live_ = 0, peak_ = 0, raw_ = 0, wanted_ = 0;
-  bool default_steps_;
   bool refused_memory_ = false, refused_raw_ = false, finished_ = false;
 };
 

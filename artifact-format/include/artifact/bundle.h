@@ -54,11 +54,14 @@ struct SectionInput {
   bool required = false;
   bool compress = true;  ///< stored compressed where that is smaller
   uint16_t alignment = 64;
-  std::span<const uint8_t> bytes;
+  std::span<const uint8_t> bytes = {};
+  /// Compressed even where an open with the default budget would then refuse the bundle.
+  bool over_budget = false;
 };
 
-/// Makes a bundle: sorts the sections into canonical order, compresses, hashes. The result depends on the
-/// inputs alone.
+/// Makes a bundle: sorts the sections into canonical order, compresses, hashes. What the default budget of an
+/// open would refuse for being so small is stored larger: sections remain as they are, the longest ones
+/// first. The result depends on the inputs alone.
 bool WriteBundle(std::span<const SectionInput> sections, Vector<uint8_t>* file, Error* error);
 
 /// One row of the table, as read.

@@ -19,9 +19,12 @@ using ir::Value;
 namespace {
 
 /// A variable, or a member of one: to name it does nothing else.
-bool IsPlain(const clang::Expr* e) {
+bool IsPlain(const clang::Expr* e, const clang::ASTContext& context) {
   e = e->IgnoreParenImpCasts();
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) return IsPlain(member->getBase());
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) return IsPlain(member->getBase(), context);
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(e))
+    return !choice->getCond()->HasSideEffects(context) && IsPlain(choice->getTrueExpr(), context) &&
+           IsPlain(choice->getFalseExpr(), context);
   return llvm::isa<clang::DeclRefExpr, clang::CXXThisExpr>(e);
 }
 
@@ -130,7 +133,8 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (function_.IsConstant(condition))
         return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
                                                                : choice->getFalseExpr());
-      if (e->isGLValue() && IsPlain(choice->getTrueExpr()) && IsPlain(choice->getFalseExpr())) {
+      if (e->isGLValue() && IsPlain(choice->getTrueExpr(), context_) &&
+          IsPlain(choice->getFalseExpr(), context_)) {
         ObjectPtr yes = Place(choice->getTrueExpr());
         if (ObjectPtr chosen = ChoiceOf(condition, yes, Place(choice->getFalseExpr()))) return chosen;
       }

@@ -269,7 +269,9 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     preamble += "#define " + define.substr(0, equals) + " " +
                 (equals == std::string::npos ? "1" : define.substr(equals + 1)) + "\n";
   }
-  glslang::InitializeProcess();
+  // Never undone: the tables of a language's built-in functions, most of the time of a first shader, are
+  // built once in a process.
+  [[maybe_unused]] static const bool initialised = glslang::InitializeProcess();
   {
     glslang::TShader shader(EShLangCompute);
     const char* string = text.data();
@@ -310,7 +312,6 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
         diagnostics.Warning(diag::W0850, {}, said.substr(0, said.find_last_not_of('\n') + 1));
     }
   }
-  glslang::FinalizeProcess();
   return result;
 }
 

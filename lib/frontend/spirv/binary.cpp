@@ -76,6 +76,9 @@ void Binary::TakeAnnotations() {
       case spv::OpSourceContinued:
         if (source_file != 0) sources_[source_file] += TextIn(inst.operands);
         break;
+      case spv::OpModuleProcessed:
+        printed_ = printed_ || TextIn(inst.operands).starts_with("adc ");
+        break;
       case spv::OpDecorate:
         decorations_[inst.At(0)].push_back({static_cast<spv::Decoration>(inst.At(1)), inst.At(2)});
         break;

@@ -79,6 +79,8 @@ class Binary {
   };
   const LocalSize* LocalSizeOf(Id function) const;
   std::string_view TextOf(Id string) const;
+  /// Whether the module says that adc has printed it.
+  bool IsPrinted() const { return printed_; }
   /// The text of the sources that the module carries, by the id of their name.
   const std::map<Id, std::string>& sources() const { return sources_; }
 
@@ -96,6 +98,7 @@ class Binary {
   std::vector<EntryPoint> entries_;
   std::map<Id, Function> functions_;
   std::map<Id, LocalSize> local_sizes_;
+  bool printed_ = false;
 };
 
 /// Text packed into words, ended by a zero byte; `used` gets the number of words.

@@ -85,7 +85,8 @@ bool Lowering::StoredIn(Id variable, const std::set<Id>& blocks) {
   if (inst == nullptr) return true;
   if (inst->op != spv::OpVariable || inst->At(0) != spv::StorageClassFunction) {
     bool known = inst->op == spv::OpVariable && inst->At(0) != spv::StorageClassPrivate;
-    return !known || written_.count(variable) != 0;
+    bool aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;
+    return !known || aliased || written_.count(variable) != 0;
   }
   for (Id label : blocks) {
     const Block& block = BlockAt(label);

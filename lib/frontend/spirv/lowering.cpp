@@ -77,7 +77,7 @@ Id Lowering::RootOf(Id pointer) const {
 
 /// The variables that the entry and what it calls name, and which of them something writes.
 void Lowering::FindVariables(std::vector<Resource>& resources) {
-  std::set<Id> used;
+  std::set<Id> used, compared_signed, compared_unsigned;
   std::vector<Id> pending{entry_.function};
   functions_.insert(entry_.function);
   auto see = [&](Id id) {
@@ -94,6 +94,10 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
         if (PointerOperand(*inst) == 0) see(inst->At(0));
         if (inst->op == spv::OpCopyMemory) see(inst->At(1));
         if (Writes(*inst)) written_.insert(RootOf(inst->At(0)));
+        if (inst->op == spv::OpAtomicSMin || inst->op == spv::OpAtomicSMax)
+          compared_signed.insert(RootOf(inst->At(0)));
+        if (inst->op == spv::OpAtomicUMin || inst->op == spv::OpAtomicUMax)
+          compared_unsigned.insert(RootOf(inst->At(0)));
         if (inst->op != spv::OpFunctionCall) continue;
         if (functions_.insert(inst->At(0)).second) pending.push_back(inst->At(0));
         for (size_t n = 1; n < inst->operands.size(); ++n) {
@@ -111,6 +115,9 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
     auto number = [&](spv::Decoration kind) {
       return static_cast<uint32_t>(std::max<int64_t>(0, binary_.Decorated(variable, kind)));
     };
+    resource.aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;
+    resource.compares_signed = compared_signed.count(variable) != 0;
+    resource.compares_unsigned = compared_unsigned.count(variable) != 0;
     resource.set = number(spv::DecorationDescriptorSet);
     resource.binding = number(spv::DecorationBinding);
     std::string name(binary_.NameOf(variable));
@@ -158,8 +165,8 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
   }
 }
 
-/// Two variables at one binding are one memory, which accesses of kernels do not expect. HLSL counts the
-/// registers of read-only and other buffers apart, and means two.
+/// Two variables at one binding are one memory, which accesses of kernels do not expect of buffers that do
+/// not say so. HLSL counts the registers of read-only and other buffers apart, and means two.
 void Lowering::CheckBindings(const std::vector<Resource>& resources) const {
   if (config_.bindings_may_meet) return;
   std::map<std::pair<uint32_t, uint32_t>, const Resource*> known;
@@ -167,6 +174,7 @@ void Lowering::CheckBindings(const std::vector<Resource>& resources) const {
     if (resource.kind != Kind::StorageBuffer) continue;
     auto [place, fresh] = known.try_emplace({resource.set, resource.binding}, &resource);
     if (fresh || (resource.read_only && place->second->read_only)) continue;
+    if (resource.aliased && place->second->aliased) continue;
     std::string name(binary_.NameOf(resource.variable));
     if (name.empty()) name = binary_.NameOf(resource.block);
     Refuse(diag::E0855, binary_.Find(resource.variable)->span,

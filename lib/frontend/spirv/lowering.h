@@ -221,6 +221,7 @@ class Lowering {
   ir::Value MakeVector(std::span<const ir::Value> parts);
   ir::Value FloatLike(ir::Value like, double value);
   void Barrier(const Instruction& inst);
+  bool OfOneInvocation(const Instruction& inst);
 
   // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;

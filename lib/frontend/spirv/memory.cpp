@@ -130,6 +130,26 @@ void Lowering::VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index
 
 // --- access chains ---
 
+namespace {
+
+/// Of the built-ins that kernels have: an index of 32 bits, or three of them. True of others, which are
+/// refused where they are read.
+bool HasTypeOfBuiltin(const Binary& binary, uint32_t builtin, Id type) {
+  constexpr uint32_t kVectors[] = {spv::BuiltInGlobalInvocationId, spv::BuiltInWorkgroupId,
+                                   spv::BuiltInLocalInvocationId, spv::BuiltInWorkgroupSize,
+                                   spv::BuiltInNumWorkgroups};
+  const Instruction* found = binary.Find(type);
+  if (std::find(std::begin(kVectors), std::end(kVectors), builtin) != std::end(kVectors)) {
+    if (found == nullptr || found->op != spv::OpTypeVector || found->At(1) != 3) return false;
+    found = binary.Find(found->At(0));
+  } else if (builtin != spv::BuiltInLocalInvocationIndex) {
+    return true;
+  }
+  return found != nullptr && found->op == spv::OpTypeInt && found->At(0) == 32;
+}
+
+}  // namespace
+
 Pointer Lowering::GetPointer(Id id, const Instruction& user) {
   auto known = frame().pointers.find(id);
   if (known != frame().pointers.end()) return known->second;
@@ -145,6 +165,9 @@ Pointer Lowering::GetPointer(Id id, const Instruction& user) {
     Require(builtin >= 0, *inst, "an input of a compute shader is no built-in");
     pointer.kind = Pointer::Kind::Builtin;
     pointer.builtin = static_cast<uint32_t>(builtin);
+    // The validator asks for it only where the module names an environment of Vulkan.
+    Require(HasTypeOfBuiltin(binary_, pointer.builtin, pointer.pointee), *inst,
+            "a built-in input has another type than Vulkan gives it");
     return pointer;
   }
   if (inst->At(0) == spv::StorageClassPrivate) {

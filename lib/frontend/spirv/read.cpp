@@ -13,6 +13,7 @@
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
+#include "verify/verify.h"
 
 namespace adc::frontend::spirv {
 
@@ -338,7 +339,8 @@ class Reader {
   /// whose index the kernel reads once it is simplified.
   void FindAxes(ir::Module& trial, const EntryPoint& entry, bool* axes) {
     diag::Diagnostics ignored;
-    bool good = transform::LowerLoopExits(trial, {}, ignored) && transform::Scalarise(trial, {}, ignored) &&
+    bool good = verify::Verify(trial, ignored) && transform::LowerLoopExits(trial, {}, ignored) &&
+                transform::Scalarise(trial, {}, ignored) &&
                 transform::MemoryToRegisters(trial, {}, ignored) && transform::Simplify(trial, {}, ignored);
     if (!good || ignored.HasErrors()) return;
     const ir::Function& kernel = *trial.functions.front();
@@ -433,7 +435,11 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
   if (std::string problem = words.empty() ? "it does not begin with SPIR-V's number" : Problem(words, config);
       !problem.empty()) {
     diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem)
-        .AddHelp("spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
+        .AddHelp(
+            config.before_legalization
+                ? "glslang made this of the source: write it another way, or give adc the .spv of another "
+                  "compiler"
+                : "spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
     return nullptr;
   }
   Binary binary(words);

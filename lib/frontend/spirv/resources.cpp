@@ -31,6 +31,15 @@ bool IsMade(std::string_view name) {
   return name.empty() || name[0] == '@' || numbered || name == "_data";
 }
 
+/// The element type as the atomic minima and maxima of a buffer take it, where all of them agree.
+ir::Scalar AsCompared(const Resource& resource, ir::Scalar scalar) {
+  if (scalar == ir::Scalar::U32 && resource.compares_signed && !resource.compares_unsigned)
+    return ir::Scalar::I32;
+  if (scalar == ir::Scalar::I32 && resource.compares_unsigned && !resource.compares_signed)
+    return ir::Scalar::U32;
+  return scalar;
+}
+
 }  // namespace
 
 bool SameKind(ir::Scalar a, ir::Scalar b) {
@@ -64,6 +73,7 @@ void Resources::Add(std::vector<Resource> found) {
            std::tuple(b.kind, b.set, b.binding, b.variable);
   });
   for (Resource& resource : found) {
+    here_ = types_.Of(resource.variable).span;
     resource.name = std::string(types_.binary().NameOf(resource.variable));
     if (resource.name.empty() || resource.name[0] == '_')
       resource.name = std::string(types_.binary().NameOf(resource.block));
@@ -100,7 +110,8 @@ void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
       for (uint32_t n = 0; n < types_.Members(type); ++n) FindKinds(types_.Member(type, n), kinds, depth + 1);
       return;
     default:
-      Refuse(diag::E0853, types_.Of(type).span, "a block holds what kernels do not have in memory",
+      Refuse(diag::E0853, types_.Of(type).span.Valid() ? types_.Of(type).span : here_,
+             "a block holds what kernels do not have in memory",
              "blocks hold numbers, vectors, matrices, arrays and structures");
   }
 }
@@ -166,6 +177,7 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
       type.IsBuffer() && (std::find(once.begin(), once.end(), free) != once.end() ||
                           std::find(once.begin(), once.end(), Identifier(resource.name)) != once.end());
   info.readonly = type.IsBuffer() && resource.read_only;
+  info.alias = type.IsBuffer() && resource.aliased;
   info.interleaved = !whole && type.IsBuffer();
   info.span = types_.Of(resource.variable).span;
   info.shader_binding = static_cast<uint32_t>(module_.shader_bindings.size());
@@ -174,10 +186,10 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   binding.set = resource.set;
   binding.binding = resource.binding;
   binding.offset = static_cast<uint32_t>(unit.offset);
-  // Uniform blocks are only read: several variables that see one are one block, which has the type's name.
+  // Several variables that see one block have the name of its type: uniform blocks, and those that may alias.
   std::string_view type_name = types_.binary().NameOf(resource.block);
-  bool uniform = resource.kind == Kind::UniformBuffer && !type_name.empty();
-  binding.block = uniform ? std::string(type_name) : resource.name;
+  bool one_block = (resource.kind == Kind::UniformBuffer || resource.aliased) && !type_name.empty();
+  binding.block = one_block ? std::string(type_name) : resource.name;
   if (type.IsBuffer()) {
     uint64_t fixed = 0;
     Measure(resource, &fixed, &binding.element_stride);
@@ -208,7 +220,7 @@ void Resources::AddStorage(Resource& resource) {
     for (ir::Scalar scalar : kinds.scalars) {
       Unit unit;
       unit.member = member;
-      unit.scalar = scalar;
+      unit.scalar = scalar = AsCompared(resource, scalar);
       unit.type = type;
       bool array = types_.KindOf(type) == spv::OpTypeRuntimeArray || types_.KindOf(type) == spv::OpTypeArray;
       bool at_start = binary.MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
@@ -237,7 +249,7 @@ void Resources::AddStorage(Resource& resource) {
         }
       }
       std::string own = name;
-      if (!one_kind && scalar != kinds.scalars[0]) own += std::string(".") + ir::Spelling(scalar);
+      if (!one_kind && !SameKind(scalar, kinds.scalars[0])) own += std::string(".") + ir::Spelling(scalar);
       AddUnit(resource, unit, buffer, own, one_member && one_kind);
     }
   }

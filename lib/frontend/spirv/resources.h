@@ -42,6 +42,9 @@ struct Resource {
   uint32_t set = 0, binding = 0;
   std::string name;
   bool read_only = false;
+  bool aliased = false;            ///< another buffer may be the same memory
+  bool compares_signed = false;    ///< its atomic minima and maxima are those of signed integers, ...
+  bool compares_unsigned = false;  ///< ... of unsigned ones
   std::vector<Unit> units;
 
   Unit* Find(uint32_t member, ir::Scalar scalar);
@@ -97,6 +100,7 @@ class Resources {
   std::vector<Resource> resources_;
   std::vector<std::string> names_;
   std::set<std::string> taken_;
+  diag::SourceSpan here_;  ///< the block that is being added: types have no lines
 };
 
 }  // namespace adc::frontend::spirv

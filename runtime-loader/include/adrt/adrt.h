@@ -119,8 +119,8 @@ ADRT_API const char* adrt_status_text(adrt_status status);
 /* Limits on what adrt_bundle_open accepts; 0 means the default. Those of single numbers count as the default
  * where they are larger. The last three are the budget of one open, and may be raised: it bounds the time
  * and memory of an open in proportion to the size of the file, for any bytes; an open that exceeds it is
- * ADRT_ERROR_OVER_LIMIT. adrt_bundle_report says what an open took; bundles that adc makes take less than
- * half of the defaults. */
+ * ADRT_ERROR_OVER_LIMIT. adrt_bundle_report says what an open took; adc stores what would
+ * take more than the defaults less compressed. */
 typedef struct adrt_limits {
   uint32_t struct_size;
   uint32_t sections;          /* 1024 */
@@ -133,8 +133,9 @@ typedef struct adrt_limits {
   uint32_t ratio;             /* 1000: raw bytes per compressed byte */
   uint64_t open_memory_bytes; /* at any one time: 1 MiB, and 64 for each byte of the file; UINT64_MAX: any */
   uint64_t open_raw_bytes;    /* of all compressed sections: 512 KiB, and 16 for each byte of the file */
-  uint64_t open_steps; /* 2^18, and 16 for each byte of the file and of its compressed sections' content. A
-                          step is a byte that a pass reads or an element that a loop visits: nanoseconds */
+  uint64_t open_steps; /* 2^18, and 16 for each byte of the file and of its compressed sections' content, but
+                          at most 3 * 2^19, and 40 for each byte of the file. A step is a byte that a pass
+                          reads or an element that a loop visits: half a nanosecond */
   uint64_t reserved[2];
 } adrt_limits;
 

@@ -2,6 +2,7 @@
 #define ADRT_ADRT_VK_H
 /* adrt on Vulkan. An engine that owns its device:
  *
+ *   adrt_vk_choose_target                                    once it has picked a VkPhysicalDevice
  *   adrt_vk_required_extensions, adrt_vk_require_features    before it makes its VkDevice
  *   adrt_device_wrap_vk -> adrt_module_load -> adrt_plan     once
  *   adrt_record_vk                                           into its own command buffer, each frame
@@ -81,6 +82,14 @@ typedef struct adrt_vk_desc {
   int (*check_spirv)(void* user, const uint32_t* words, size_t count);
   uint64_t reserved[3];
 } adrt_vk_desc;
+
+/* The number of the target that a device should be made for: the best of the bundle's that the physical
+ * device can run when it is made with what adrt_vk_required_extensions and adrt_vk_require_features say. A
+ * bundle by default holds code for devices that add floats in memory (vulkan:1.3) and code for all
+ * (vulkan:1.2). Of `desc` instance, physical_device, api_version and get_instance_proc_addr are read. Where
+ * the device can run none: ADRT_ERROR_NO_TARGET, and the text says of each target why. Any thread. */
+ADRT_API adrt_status adrt_vk_choose_target(const adrt_bundle* bundle, const adrt_vk_desc* desc,
+                                           uint32_t* target, adrt_error* error);
 
 /* A device of the caller. Features and extensions count as enabled only if the descriptor says so. If the
  * chain enables robustBufferAccess, adrt_module_load accepts unverified bundles that hold code without

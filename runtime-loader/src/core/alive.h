@@ -7,6 +7,7 @@
 
 #include "artifact/memory.h"
 
+struct adrt_cpu_record;
 struct adrt_heap;
 struct adrt_memory;
 struct adrt_rollout;
@@ -14,7 +15,18 @@ struct adrt_rollout;
 namespace adrt {
 
 /// The types of handles. What is derived from one of them is one; anything else is None.
-enum class Handle : unsigned char { None, Bundle, Kernel, Device, Module, Memory, Heap, Plan, Rollout };
+enum class Handle : unsigned char {
+  None,
+  Bundle,
+  Kernel,
+  Device,
+  Module,
+  Memory,
+  Heap,
+  Plan,
+  Rollout,
+  CpuRecord
+};
 constexpr Handle HandleOf(const adrt_bundle*) {
   return Handle::Bundle;
 }
@@ -38,6 +50,9 @@ constexpr Handle HandleOf(const adrt_launch_plan*) {
 }
 constexpr Handle HandleOf(const adrt_rollout*) {
   return Handle::Rollout;
+}
+constexpr Handle HandleOf(const adrt_cpu_record*) {
+  return Handle::CpuRecord;
 }
 constexpr Handle HandleOf(const void*) {
   return Handle::None;

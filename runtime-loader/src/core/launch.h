@@ -86,6 +86,7 @@ struct TaskPlan {
 /// One task as a device runs it. Everything lives for the call; the places live for the launch.
 struct LaunchTask {
   const artifact::KernelMeta* kernel = nullptr;
+  uint32_t index = 0;  ///< of the task in the kernel
   const artifact::EntryMeta* meta = nullptr;
   void* entry = nullptr;  ///< what `load` put into adrt_module::entries
   uint64_t total = 0;     ///< iterations; 0 where the code is to look whether there are some by now

@@ -57,6 +57,24 @@ bool adrt::NextEntry(const adrt_module& module, EntryWalk* walk) {
   return false;
 }
 
+bool adrt::ChooseTargetFor(const adrt_device& device, const adrt_bundle& bundle, uint32_t* chosen,
+                           adrt_error* error) {
+  const adc::artifact::Metadata& metadata = bundle.metadata;
+  // An unverified bundle runs its confined code if it has some, and is refused otherwise.
+  if (device.kind->confines && !Trusted(bundle) && ChooseTarget(device, metadata, bundle.index, true, chosen))
+    return true;
+  if (ChooseTarget(device, metadata, bundle.index, false, chosen)) return true;
+  char text[320] = {};
+  adc::artifact::TextWriter reasons(text, sizeof text);
+  for (uint32_t index = 0; index < metadata.targets.size(); ++index) {
+    uint32_t rank = 0;
+    reasons << (index > 0 ? "; " : "") << metadata.targets[index].name.view() << ": ";
+    JudgeTarget(device, metadata, bundle.index, index, &rank, reasons);
+  }
+  Fail(error, ADRT_ERROR_NO_TARGET, "the bundle has no code for this device (", text, ")");
+  return false;
+}
+
 adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                     adrt_module** module, adrt_error* error) {
   adrt::Alive(__func__, device, bundle);
@@ -111,19 +129,7 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
   adrt::Alive(__func__, device, bundle);
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   uint32_t target = 0;
-  // An unverified bundle runs its confined code if it has some, and is refused otherwise.
-  bool chosen = device->kind->confines && !Trusted(*bundle) &&
-                adrt::ChooseTarget(*device, bundle->metadata, bundle->index, true, &target);
-  if (!chosen && !adrt::ChooseTarget(*device, bundle->metadata, bundle->index, false, &target)) {
-    char text[320] = {};
-    adc::artifact::TextWriter reasons(text, sizeof text);
-    for (uint32_t index = 0; index < bundle->metadata.targets.size(); ++index) {
-      uint32_t rank = 0;
-      reasons << (index > 0 ? "; " : "") << bundle->metadata.targets[index].name.view() << ": ";
-      adrt::JudgeTarget(*device, bundle->metadata, bundle->index, index, &rank, reasons);
-    }
-    return Fail(error, ADRT_ERROR_NO_TARGET, "the bundle has no code for this device (", text, ")");
-  }
+  if (!adrt::ChooseTargetFor(*device, *bundle, &target, error)) return ADRT_ERROR_NO_TARGET;
   return adrt_module_load_target(device, bundle, target, module, error);
 }
 

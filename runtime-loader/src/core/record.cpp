@@ -109,6 +109,7 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   const artifact::EntryMeta* meta = EntryOf(plan, task);
   LaunchTask launch;
   launch.kernel = &plan.meta();
+  launch.index = task;
   launch.meta = meta;
   launch.entry = module.entries[module.task_begin[plan.kernel->index] + task];
   launch.total = sizes.total;

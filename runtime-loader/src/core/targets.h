@@ -15,6 +15,12 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
                   const artifact::BundleIndex& index, bool confined, uint32_t* chosen);
 
+/// The target that a module of `bundle` for `device` has: of an unverified bundle the best that the device
+/// may run unverified, else the best. False with the error set, which says of each target why not, where none
+/// is usable.
+bool ChooseTargetFor(const adrt_device& device, const adrt_bundle& bundle, uint32_t* chosen,
+                     adrt_error* error);
+
 /// Whether the device may run unverified code of the target.
 inline bool Confines(const adrt_device& device, const artifact::TargetMeta& target) {
   return device.kind->confines && target.kind == device.kind->name && device.kind->confines(target);

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
@@ -13,6 +14,7 @@
 #include "cpu/features.h"
 #include "cpu/image.h"
 #include "cpu/pool.h"
+#include "cpu/work.h"
 
 // The CPU as a device: shared images mapped into the process, tasks dealt to the caller's jobs or to a small
 // pool.
@@ -94,52 +96,39 @@ void Unload(adrt_module& module) {
 
 // The iterations of a task, dealt in chunks: each job owns one row and takes chunks until there are none.
 struct Deal {
-  const LaunchTask* task;
-  std::atomic<uint64_t> next{0};
-  std::atomic<uint32_t> done{0};  ///< jobs that have ended
+  CpuWork work;
+  alignas(std::atomic_ref<uint64_t>::required_alignment) uint64_t next = 0;
 };
 
-// The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could
-// look at.
-#if defined(__clang__)
-__attribute__((no_sanitize("function")))
-#endif
 void RunJob(void* context, uint32_t index) {
   Deal& deal = *static_cast<Deal*>(context);
-  const LaunchTask& task = *deal.task;
-  adrt_cpu_frame frame = {task.cells.data(), task.words.data(), task.heap.host(),
-                          reinterpret_cast<uint32_t*>(task.status.host()), index};
-  adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(task.entry);
-  while (true) {
-    uint64_t begin = deal.next.fetch_add(task.chunk, std::memory_order_relaxed);
-    if (begin >= task.total) break;
-    uint64_t left = task.total - begin;
-    entry(&frame, begin, begin + (left < task.chunk ? left : task.chunk));
-  }
-  deal.done.fetch_add(1, std::memory_order_release);
+  RunWork(deal.work, index, std::atomic_ref(deal.next));
 }
 
-bool Launch(adrt_device& device, void*, const LaunchTask& task, adrt_error* error) {
-  CpuDevice& cpu = static_cast<CpuDevice&>(device);
-  Deal deal{&task};
-  uint32_t jobs = static_cast<uint32_t>(task.threads);
-  if (jobs > 1 && cpu.jobs.parallel_for) {
-    cpu.jobs.parallel_for(cpu.jobs.user, jobs, RunJob, &deal);
-    // Whose job is dropped, or still under way, has not done what this launch goes on to use.
-    uint32_t done = deal.done.load(std::memory_order_acquire);
-    if (done != jobs) {
-      return Refuse(error, ADRT_ERROR_DRIVER, "the caller's parallel_for returned after ", done, " of ", jobs,
-                    " jobs");
-    }
-  } else if (jobs > 1 && cpu.pool && !cpu.pool->IsHere()) {
-    return Refuse(error, ADRT_ERROR_DRIVER,
-                  "the device's threads stayed in the process that forked: open a device in this one");
-  } else if (jobs > 1 && cpu.pool) {
-    cpu.pool->Run(jobs, RunJob, &deal);
-  } else {
-    RunJob(&deal, 0);
-  }
-  return true;
+bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error) {
+  if (queue) return static_cast<CpuQueue*>(queue)->launch(*static_cast<CpuQueue*>(queue), task, error);
+  Deal deal;
+  deal.work = {task.entry,
+               task.cells.data(),
+               task.words.data(),
+               task.heap.host(),
+               reinterpret_cast<uint32_t*>(task.status.host()),
+               task.total,
+               task.chunk};
+  return RunOnWorkers(device, static_cast<uint32_t>(task.threads), RunJob, &deal, error);
+}
+
+// The jobs of one call, and how many of them have ended.
+struct Jobs {
+  void (*job)(void* context, uint32_t index);
+  void* context;
+  std::atomic<uint32_t> done{0};
+};
+
+void RunAndCount(void* context, uint32_t index) {
+  Jobs& jobs = *static_cast<Jobs*>(context);
+  jobs.job(jobs.context, index);
+  jobs.done.fetch_add(1, std::memory_order_release);
 }
 
 void Destroy(adrt_device& device) {
@@ -163,7 +152,8 @@ bool Read(adrt_device&, const Place& from, void* to, uint64_t bytes, adrt_error*
   return true;
 }
 
-bool Clear(adrt_device&, void*, const Place& place, adrt_error*) {
+bool Clear(adrt_device&, void* queue, const Place& place, adrt_error* error) {
+  if (queue) return static_cast<CpuQueue*>(queue)->clear(*static_cast<CpuQueue*>(queue), place, error);
   std::memset(place.host(), 0, place.bytes);
   return true;
 }
@@ -211,6 +201,46 @@ CpuDevice* MakeCpu(const adrt_host* host, uint32_t workers, adrt_status* status,
 }
 
 }  // namespace
+
+// The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could
+// look at.
+#if defined(__clang__)
+__attribute__((no_sanitize("function")))
+#endif
+void RunWork(const CpuWork& work, uint32_t row, std::atomic_ref<uint64_t> next) {
+  adrt_cpu_frame frame = {work.cells, work.adstack, work.heap, work.status, row};
+  adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(work.entry);
+  while (true) {
+    uint64_t begin = next.fetch_add(work.chunk, std::memory_order_relaxed);
+    if (begin >= work.total) break;
+    uint64_t left = work.total - begin;
+    entry(&frame, begin, begin + (left < work.chunk ? left : work.chunk));
+  }
+}
+
+bool RunOnWorkers(adrt_device& device, uint32_t count, void (*job)(void* context, uint32_t index),
+                  void* context, adrt_error* error) {
+  CpuDevice& cpu = static_cast<CpuDevice&>(device);
+  if (count > 1 && cpu.jobs.parallel_for) {
+    Jobs jobs{job, context};
+    cpu.jobs.parallel_for(cpu.jobs.user, count, RunAndCount, &jobs);
+    // Whose job is dropped, or still under way, has not done what this launch goes on to use.
+    uint32_t done = jobs.done.load(std::memory_order_acquire);
+    if (done != count) {
+      return Refuse(error, ADRT_ERROR_DRIVER, "the caller's parallel_for returned after ", done, " of ",
+                    count, " jobs");
+    }
+  } else if (count > 1 && cpu.pool && !cpu.pool->IsHere()) {
+    return Refuse(error, ADRT_ERROR_DRIVER,
+                  "the device's threads stayed in the process that forked: open a device in this one");
+  } else if (count > 1 && cpu.pool) {
+    cpu.pool->Run(count, job, context);
+  } else {
+    for (uint32_t index = 0; index < count; ++index) job(context, index);
+  }
+  return true;
+}
+
 }  // namespace adrt
 
 adrt_status adrt_device_wrap_cpu(const adrt_host* host, const adrt_cpu_jobs* jobs, adrt_device** device,

@@ -54,8 +54,8 @@ bool Judge(const adrt_device& base, const artifact::TargetMeta& target, uint32_t
       return false;
     }
     if (device.enabled >> feature & 1) continue;
-    reason << (device.owned || !MustBeEnabled(feature) ? "the device has no '"
-                                                       : "the device was made without '")
+    reason << (device.has_all || !MustBeEnabled(feature) ? "the device has no '"
+                                                         : "the device was made without '")
            << name.view() << "'";
     return false;
   }

@@ -75,6 +75,7 @@ struct Device : adrt_device {
   uint32_t queue_family = 0;
   uint32_t version = VK_API_VERSION_1_2;
   FeatureSet enabled = 0;
+  bool has_all = false;        ///< that the physical device has, because the loader made it or would
   bool has_addresses = false;  ///< bufferDeviceAddress is among them
   bool robust = false;         ///< was made with robustBufferAccess
   bool robust2 = false;        ///< with robustBufferAccess2 as well: ranges of descriptors bound, not buffers

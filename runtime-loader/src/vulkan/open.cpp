@@ -1,6 +1,7 @@
 #include "core/host.h"
 #include "core/library.h"
 #include "vulkan/device.h"
+#include "vulkan/offers.h"
 
 // A device of the loader's own, for tools and first steps: the system's Vulkan found at run time, an
 // instance, one physical device with everything on that bundles may ask for, one queue.
@@ -11,24 +12,6 @@ namespace adrt::vulkan {
 namespace {
 
 constexpr const char* kValidation = "VK_LAYER_KHRONOS_validation";
-
-// vkEnumerateX into a vector: asked for the count, then for the elements, again where it grew in between.
-template <class T, class Ask>
-VkResult Enumerate(Vector<T>* list, const T& empty, const Ask& ask) {
-  VkResult result = VK_INCOMPLETE;
-  for (int tries = 0; tries < kEnumerationTries && result == VK_INCOMPLETE; ++tries) {
-    uint32_t count = 0;
-    result = ask(&count, nullptr);
-    if (result != VK_SUCCESS) return result;
-    list->clear();
-    if (!list->TryResize(count)) return VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (T& element : *list) element = empty;
-    if (count == 0) return VK_SUCCESS;
-    result = ask(&count, list->data());
-    if (result == VK_SUCCESS && !list->TryResize(count)) return VK_ERROR_OUT_OF_HOST_MEMORY;
-  }
-  return result;
-}
 
 VKAPI_ATTR VkBool32 VKAPI_CALL Say(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                    const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
@@ -57,9 +40,9 @@ class Opener {
       : device_(device), api_(device.api), desc_(desc), error_(error) {}
 
   bool Run() {
-    device_.owned = true;
+    device_.owned = device_.has_all = true;
     return FindEntryPoint() && api_.FillGlobal(error_) && MakeInstance() && PickPhysicalDevice() &&
-           PickQueueFamily() && FindExtensions() && MakeDevice();
+           PickQueueFamily() && MakeDevice();
   }
 
  private:
@@ -201,39 +184,21 @@ class Opener {
     return found || Refuse(error_, ADRT_ERROR_DEVICE_FEATURE, "the device has no queue that computes");
   }
 
-  bool FindExtensions() {
-    Vector<VkExtensionProperties> list(&device_.host.allocator);
-    VkResult result =
-        Enumerate(&list, VkExtensionProperties{}, [&](uint32_t* count, VkExtensionProperties* found) {
-          return api_.EnumerateDeviceExtensionProperties(device_.physical, nullptr, count, found);
-        });
-    if (result != VK_SUCCESS) return Failed("vkEnumerateDeviceExtensionProperties", result);
-    for (const VkExtensionProperties& extension : list) {
-      for (Wanted& wanted : wanted_) {
-        if (std::string_view(extension.extensionName) == wanted.name) wanted.has = true;
-      }
-    }
-    return true;
-  }
-
   bool MakeDevice() {
-    bool atomic_float = wanted_[kAtomicFloat].has, atomic_float2 = atomic_float && wanted_[kAtomicFloat2].has;
-    wanted_[kAtomicFloat2].has = atomic_float2;
-    bool robust = desc_.flags & ADRT_VK_ROBUST, robust2 = robust && wanted_[kRobustness2].has;
-    FeatureChain supported(atomic_float, atomic_float2, robust2);
-    api_.GetPhysicalDeviceFeatures2(device_.physical, &supported.head);
-    FeatureSet features = FeaturesOfChain(&supported.head);
-    robust2 = wanted_[kRobustness2].has = robust2 && IsRobust2(&supported.head);
-    FeatureChain chain(atomic_float, atomic_float2, robust2);
+    Offers offers;
+    if (!FindOffers(api_, device_.physical, &device_.host.allocator, &offers, error_)) return false;
+    bool robust = desc_.flags & ADRT_VK_ROBUST, robust2 = robust && offers.robust2;
+    offers.has[kRobustness2] = robust2;
+    FeatureChain chain(offers.has[kAtomicFloat], offers.has[kAtomicFloat2], robust2);
     chain.head.features.robustBufferAccess = robust ? VK_TRUE : VK_FALSE;  // every device has it
     chain.robustness2_features.robustBufferAccess2 = robust2 ? VK_TRUE : VK_FALSE;
     for (uint32_t feature = 0; feature < kFeatureCount; ++feature) {
-      if (features >> feature & 1) SetInChain(feature, &chain.head);
+      if (offers.features >> feature & 1) SetInChain(feature, &chain.head);
     }
-    const char* extensions[kWantedCount];
+    const char* extensions[kExtensionCount];
     uint32_t extension_count = 0;
-    for (const Wanted& wanted : wanted_) {
-      if (wanted.has) extensions[extension_count++] = wanted.name;
+    for (int known = 0; known < kExtensionCount; ++known) {
+      if (offers.has[known]) extensions[extension_count++] = kExtensionNames[known];
     }
     const float priority = 1;
     VkDeviceQueueCreateInfo queue = {};
@@ -254,28 +219,17 @@ class Opener {
     device_.handle = handle;
     if (!api_.FillDevice(handle, error_)) return false;
     api_.GetDeviceQueue(handle, device_.queue_family, 0, &device_.queue);
-    device_.enabled = features;
+    device_.enabled = offers.features;
     device_.robust = IsRobust(&chain.head);
     device_.robust2 = IsRobust2(&chain.head);
-    Describe(device_, wanted_[kPushDescriptor].has, wanted_[kBudget].has);
+    Describe(device_, offers.has[kPushDescriptor], offers.has[kBudget]);
     return true;
   }
-
-  enum { kPushDescriptor, kBudget, kAtomicFloat, kAtomicFloat2, kRobustness2, kWantedCount };
-  struct Wanted {
-    const char* name;
-    bool has = false;
-  };
 
   Device& device_;
   Api& api_;
   const adrt_vk_open_desc& desc_;
   adrt_error* error_;
-  Wanted wanted_[kWantedCount] = {{VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME},
-                                  {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME},
-                                  {VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME},
-                                  {VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME},
-                                  {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME}};
 };
 
 }  // namespace

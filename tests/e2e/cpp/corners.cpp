@@ -4,6 +4,7 @@
 #include <adc/kernel.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace corners {
@@ -272,6 +273,82 @@ CORNER(static_fn_table, {
   for (auto& r : order) v += x[r[0]] * x[r[1]];
   return v * x[i];
 })
+template <class T>
+struct Vec3 {
+  T x{}, y{}, z{};
+  constexpr Vec3 operator+(const Vec3& o) const { return {x + o.x, y + o.y, z + o.z}; }
+  constexpr Vec3 operator*(T s) const { return {x * s, y * s, z * s}; }
+  Vec3& operator+=(const Vec3& o) {
+    x += o.x;
+    y += o.y;
+    z += o.z;
+    return *this;
+  }
+  T& operator[](int k) { return k == 0 ? x : k == 1 ? y : z; }
+  friend constexpr Vec3 operator-(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+  friend constexpr T Dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+  friend constexpr Vec3 Cross(Vec3 a, Vec3 b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  }
+};
+template <class T>
+struct Quat {
+  Vec3<T> v;
+  T w;
+  Quat operator*(const Quat& o) const { return {Cross(v, o.v) + o.v * w + v * o.w, w * o.w - Dot(v, o.v)}; }
+  Vec3<T> Rotate(const Vec3<T>& p) const { return ((*this) * Quat{p, T(0)} * Quat{v * T(-1), w}).v; }
+};
+CORNER(chosen_of_three, {
+  Vec3<double> v{x[i], 2, 3};
+  for (int k = 0; k < 7; ++k) {
+    v[(k + i) % 3] += v[k % 3] * 0.5;
+    double& part = i > k ? v.x : v.y < v.z ? v.y : v.z;
+    part *= 0.75;
+  }
+  return v[0] * v[1] - v[2];
+})
+CORNER(chosen_writes, {
+  double a = x[i];
+  double b = 1;
+  double c = -1;
+  (i % 3 == 0 ? a : i % 3 == 1 ? b : c) += 2 * a;
+  auto swapped = [&](double& p, double& q) { std::swap(p, q); };
+  swapped(i % 2 == 0 ? a : i > 4 ? b : c, b);
+  return a + 10 * b + 100 * c;
+})
+CORNER(bodies_step, {
+  static constexpr std::array<double, 4> table{0.5, -1.25, 2.0, 3.5};
+  Vec3<double> p{x[i], 0.5, -0.25};
+  Quat<double> rot{{0.1, x[(i + 1) % 16], 0.3}, 0.9};
+  double mass = 1;
+  Vec3<double> acc{};
+  for (int k = 0; k < 5; ++k) {
+    Vec3<double> d = Vec3<double>{x[(i + k) % 16], 1, 0.25} - p;
+    double r2 = Dot(d, d) + 0.1;
+    acc += d * (mass / (r2 * std::sqrt(r2)));
+    if (r2 > 4.0) break;
+    p += rot.Rotate(acc) * 0.01;
+    rot = rot * Quat<double>{d, 1.0};
+    switch ((i + k) & 3) {
+      case 0:
+        mass *= 1.1;
+        [[fallthrough]];
+      case 1: {
+        acc[k % 3] += table[static_cast<unsigned>(k & 3)];
+        break;
+      }
+      case 2:
+        if (k == 1) continue;
+        mass += table[static_cast<unsigned>(i & 3)];
+        break;
+      default:
+        break;
+    }
+    double& c = k % 2 == 0 ? p.y : rot.w;
+    c *= 0.75;
+  }
+  return acc.x + acc.y * p.z + rot.w * mass;
+})
 
 // clang-format off
 #define ADC_CORNERS(X) \
@@ -280,7 +357,8 @@ CORNER(static_fn_table, {
   X(loop_copy) X(bind_copy) X(bind_array_ref) X(uninit_branch) X(const_after) \
   X(while_break_carry) X(switch_loop) X(two_level_return) X(fold_min) X(sort3) \
   X(post_inc_struct) X(exchange_) X(max_self) X(clamp_ref) X(uchar_loop) \
-  X(short_sum) X(int_min) X(u64_mod) X(cmp_mixed) X(static_fn_table)
+  X(short_sum) X(int_min) X(u64_mod) X(cmp_mixed) X(static_fn_table) \
+  X(chosen_of_three) X(chosen_writes) X(bodies_step)
 // clang-format on
 
 }  // namespace corners

@@ -1,4 +1,3 @@
-// NOT-AGAIN
 // DISPATCH: 4 1 1 | 0.0 i32 8 zeros | 0.1 u32 8 zeros | 0.2 i32 256 random | 0.3 i32 256 zeros
 #version 460
 layout(local_size_x = 64) in;

@@ -1,5 +1,4 @@
 // A weighted histogram: float additions to elements that the data chooses, and what was there before.
-// NOT-AGAIN
 // DISPATCH: 2 1 1 | 0.0 f32 128 random | 0.1 i32 128 columns | 0.2 f32 16 random | 0.3 u32 16 zeros
 // GRADCHECK: --shape=x=16 --arg=bin=[0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3] --shape=sums=4 --shape=counts=4 --arg=invocations_x=64
 #version 460

@@ -1,5 +1,4 @@
 // Blocks of several members and kinds, lengths, and a barrier with nothing behind it.
-// NOT-AGAIN
 // DISPATCH: 1 1 1 | 0.0 f32 160 random | 0.1 f32 4 random | 0.2u f32 32 random | 0.3 f32 32 zeros
 #version 460
 #extension GL_EXT_scalar_block_layout : require

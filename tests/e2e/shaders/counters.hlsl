@@ -1,5 +1,4 @@
 // HLSL: the interlocked operations, on signed and unsigned elements, in a buffer of bytes too.
-// NOT-AGAIN
 // DISPATCH: 2 1 1 | 0.0 i32 128 random | 0.1 i32 4 zeros | 0.2 u32 4 zeros
 [[vk::binding(0)]] StructuredBuffer<int> x;
 [[vk::binding(1)]] RWStructuredBuffer<int> sums;

@@ -1,5 +1,4 @@
 // samples/cpp/mlp.cpp as a shader: arrays of weights of a length that the type states, a loss by atomics.
-// NOT-AGAIN
 // DISPATCH: 2 1 1 | 0.0 f32 64 random | 0.1 f32 32 random | 0.2 f32 18 random | 0.3 f32 42 random | 0.4 f32 7 random | 0.5 f32 1 zeros
 // GRADCHECK: --shape=w_in=18 --shape=w_mid=42 --shape=w_out=7 --shape=inputs=3 --shape=wanted=3 --arg=invocations_x=16
 #version 460

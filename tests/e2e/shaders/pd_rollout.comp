@@ -1,6 +1,5 @@
 // samples/cpp/pd_rollout.cpp as a shader: pendulums that a controller swings, gains in a push constant.
 // TOLERANCE: 2e-5
-// NOT-AGAIN
 // DISPATCH: 1 1 1 | 0.0 f32 32 random | 0.1 f32 32 random | 0.2 f32 1 zeros | push f32 6.0 f32 1.5 f32 20.0 f32 0.02 i32 40
 // GRADCHECK: --shape=start=4 --shape=target=4 --arg=proportional=6 --arg=derivative=1.5 --arg=limit=20 --arg=dt=0.02 --arg=steps=25 --arg=invocations_x=32 --points=4
 #version 460

@@ -1,5 +1,4 @@
 // samples/cpp/sph_density.cpp as a shader: a sum over listed neighbours, a loss that all invocations add to.
-// NOT-AGAIN
 // DISPATCH: 1 1 1 | 0.0 i32 33 rows | 0.1 i32 128 columns | 0.2 f32 128 random | 0.3 f32 32 zeros | 0.4 f32 1 zeros | push f32 0.5 f32 3.0 f32 1.0
 // GRADCHECK: --arg=start=[0,2,3,4] --arg=neighbour=[1,2,0,0] --shape=position=3 --shape=density=3 --arg=mass=0.5 --arg=h=3 --arg=at_rest=1 --arg=invocations_x=32
 #version 460

@@ -1,0 +1,18 @@
+#pragma once
+// Bundles without what is only for people and tools.
+
+#include "artifact/bundle.h"
+
+namespace adc::artifact {
+
+/// Whether a bundle runs as well without sections of this kind: source map, debug information, signatures.
+bool IsStrippable(uint32_t kind);
+
+/// The same bundle without its strippable sections. Where only signatures were there the content id stays;
+/// it is another one without source map or debug information, so that signatures would not hold in any case.
+/// `file` is one that ReadBundle accepted as `index`; of another minor version than the writer's it is
+/// refused, since what is written would claim to be of the writer's.
+bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
+                       Error* error);
+
+}  // namespace adc::artifact
