@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "analysis/walk.h"
+
 namespace adc::raise {
 namespace {
 
@@ -64,6 +66,20 @@ bool IsShort(const ir::Function& kernel, ir::Block block) {
   return is_short;
 }
 
+/// Whether all that a body does to memory are private sums.
+bool OnlySums(const ir::Function& kernel, ir::Block block) {
+  bool sums = false, writes = false;
+  analysis::ForEachInst(kernel, block, [&](ir::Inst inst) {
+    ir::Op op = kernel[inst].op;
+    ir::Effect effect = ir::InfoOf(op).effect;
+    bool is_sum = ir::IsAccess(op) && (kernel[inst].flags & ir::kFlagPrivate) != 0;
+    sums = sums || is_sum;
+    writes = writes || (!is_sum && effect != ir::Effect::Pure && effect != ir::Effect::Read &&
+                        effect != ir::Effect::Control);
+  });
+  return sums && !writes;
+}
+
 }  // namespace
 
 void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
@@ -73,7 +89,9 @@ void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& confi
     if (BoundsReadMemory(kernel, loop)) data.flags |= ir::kFlagRecheck;
     if (!config.device) continue;
     if (HasGate(kernel, loop)) data.flags |= ir::kFlagSparse;
-    if (ir::IsCounting(kernel.role) && IsShort(kernel, data.regions[0])) data.flags |= ir::kFlagFours;
+    if ((ir::IsCounting(kernel.role) || OnlySums(kernel, data.regions[0])) &&
+        IsShort(kernel, data.regions[0]))
+      data.flags |= ir::kFlagFours;
   }
 }
 

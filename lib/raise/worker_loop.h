@@ -13,17 +13,18 @@
 // All that the loop does, but for loads and arithmetic, is in one branch, whose other side does nothing and
 // whose condition compares a float: fields of floats are often zero almost everywhere.
 //
-//   fours     a body of a kernel that only counts, so short that it waits for what it reads and for nothing
-//             else: four iterations of a thread of a device run at once.
+//   fours     a body of a kernel that only counts, or one that only reads and makes private sums
+//             (private_sums.h), so short that it waits for what it reads and for nothing else: four iterations
+//             of a thread of a device run at once.
 
 #include "ir/module.h"
 #include "raise/config.h"
 
 namespace adc::raise {
 
-/// Requires: a kernel of a raised module. Guarantees: a task's prologue (analysis/tasks.h) holds no load of
-/// memory that its loop writes, so that all threads of a launch find the same bounds in a `recheck`. Breaks:
-/// nothing: it only adds words.
+/// Requires: a kernel of a raised module, whose private sums are marked. Guarantees: a task's prologue
+/// (analysis/tasks.h) holds no load of memory that its loop writes, so that all threads of a launch find the
+/// same bounds in a `recheck`. Breaks: nothing: it only adds words.
 void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config);
 
 }  // namespace adc::raise

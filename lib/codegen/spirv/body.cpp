@@ -203,10 +203,12 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
 }
 
 void BodyEmitter::UpdateCells() {
+  std::vector<Id> totals, touched;
   for (uint32_t sum = 0; sum < sum_states_.size(); ++sum) {
-    bool touch = touch_states_[sum] != ir::kNoAttr;
-    kernel_->sums.Update(sum, states_[sum_states_[sum]], touch ? states_[touch_states_[sum]] : 0);
+    totals.push_back(states_[sum_states_[sum]]);
+    touched.push_back(touch_states_[sum] != ir::kNoAttr ? states_[touch_states_[sum]] : 0);
   }
+  kernel_->sums.UpdateAll(totals, touched);
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {

@@ -80,7 +80,7 @@ class Emission {
       if (asked == 0) asked = context_.config.target.block_size;
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
-        return EmitEntry(kernel, tasks[number], number, rows, symbol, entry.block_size, addressing);
+        return EmitEntry(kernel, tasks[number], number, rows, symbol, addressing, entry);
       };
       if (!context_.HasAddresses()) {
         entry.bindings = emit(entry.symbol, context_.IsMetal() ? Addressing::Metal : Addressing::Alone);
@@ -127,9 +127,10 @@ class Emission {
            !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
   }
 
+  /// Its bindings. `of`: what both ways of addressing share.
   std::vector<Binding> EmitEntry(const ir::Function& kernel, const analysis::Task& task, uint32_t number,
-                                 const TaskRows* rows, const std::string& symbol, uint32_t block_size,
-                                 Addressing addressing) {
+                                 const TaskRows* rows, const std::string& symbol, Addressing addressing,
+                                 EntryCode& of) {
     bool parallel = task.kind == analysis::TaskKind::Parallel;
     PrivateSums sums;
     if (parallel) sums = SumsOf(kernel, task.parallel);
@@ -143,16 +144,18 @@ class Emission {
     StatusReporter status(context_, environment, builder, number);
     MemoryEmitter memory(context_, kernel, environment, builder, scalars, values);
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
-    SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums));
+    SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums),
+                           of.block_size);
     KernelParts parts{environment, memory,
                       row_emitter, status,
                       sum_emitter, context_.config.debug_lines ? context_.config.sources : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     TaskEmitter(context_, kernel, environment, builder, values, status, memory, body).Emit(task);
+    of.shared_bytes = sum_emitter.SharedBytes();
     if (context_.config.keep_bindings && parallel) {
       builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);
     } else {
-      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), block_size);
+      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), of.block_size);
     }
     builder_.Name(builder.id(), symbol);
     return environment.bindings();

@@ -267,6 +267,29 @@ Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis) {
   return f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
 }
 
+Id Environment::InputNumber(Id& variable, spv::BuiltIn builtin, const char* name) {
+  Id word = m_.IntType(32);
+  if (variable == 0) {
+    if (builtin != spv::BuiltInLocalInvocationIndex) m_.AddCapability(spv::CapabilityGroupNonUniform);
+    variable = m_.GlobalVariable(spv::StorageClassInput, word);
+    m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
+    m_.Name(variable, name);
+  }
+  Uses(variable);
+  return f_.Load(word, variable, 0);
+}
+
+Id Environment::Shared(Id element, uint32_t length) {
+  Id type = m_.ArrayType(element, length);
+  auto [place, fresh] = context_.shared.try_emplace({type, shared_[type]++}, 0);
+  if (fresh) {
+    place->second = m_.GlobalVariable(spv::StorageClassWorkgroup, type);
+    m_.Name(place->second, "adc.left");
+  }
+  Uses(place->second);
+  return place->second;
+}
+
 Id Environment::Invocations(uint32_t axis) {
   Id groups = InputWord(context_.group_count, spv::BuiltInNumWorkgroups, axis);
   return f_.Mul(Wide(), groups, f_.Int(Wide(), layout_.local_size[axis]));

@@ -23,7 +23,9 @@ struct ModuleContext {
   Id group_count = 0;     ///< with bindings of a shader: the built-in input, made when it is asked for
   std::map<std::string, Id>
       value_blocks;  ///< with bindings of a shader: variables of blocks of values, by their place
-  Id raise = 0;      ///< with device addresses: the function that fills the status block
+  Id invocation_in_block = 0, subgroup_in_block = 0, subgroups = 0;  ///< built-in inputs, made when asked for
+  std::map<std::pair<Id, uint32_t>, Id> shared;  ///< arrays of a workgroup, by type and number in their entry
+  Id raise = 0;                      ///< with device addresses: the function that fills the status block
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
   bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
   /// Whether the module may use device addresses.
@@ -89,6 +91,19 @@ class Environment {
   /// The number of this thread in Wide() bits.
   Id Thread();
 
+  /// Whether the entry is one of two that a module with device addresses has for each task.
+  bool IsOneOfTwo() const { return context_.HasAddresses(); }
+  /// This invocation's number in its workgroup, its subgroup's, and how many subgroups there are; 32 bits.
+  Id InvocationInBlock() {
+    return InputNumber(context_.invocation_in_block, spv::BuiltInLocalInvocationIndex, "adc.in_block");
+  }
+  Id SubgroupInBlock() {
+    return InputNumber(context_.subgroup_in_block, spv::BuiltInSubgroupId, "adc.subgroup");
+  }
+  Id SubgroupsOfBlock() { return InputNumber(context_.subgroups, spv::BuiltInNumSubgroups, "adc.subgroups"); }
+  /// An array that the invocations of a workgroup share; another one at each call.
+  Id Shared(Id element, uint32_t length);
+
   /// Adds a variable of the module to the entry's interface.
   void Uses(Id variable) { interface_.insert(variable); }
   std::vector<Id> Interface() const { return {interface_.begin(), interface_.end()}; }
@@ -124,6 +139,7 @@ class Environment {
   bool IsWholeInBlock(const ir::ShaderBinding& binding, ir::Type type) const;
   Id WholeInBlock(const ir::ShaderBinding& binding, ir::Type type);
   Id InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis);
+  Id InputNumber(Id& variable, spv::BuiltIn builtin, const char* name);
   Id Word(uint32_t position);
   /// Of a word that is seen by halves: `position` counts these.
   Id HalfWord(uint32_t position);
@@ -153,6 +169,7 @@ class Environment {
   std::map<std::tuple<BindingOf, uint32_t, Storage>, Id> bound_;
   std::vector<Binding> bindings_;
   std::set<Id> interface_;
+  std::map<Id, uint32_t> shared_;  ///< arrays of a workgroup that the entry has, by type
   ShaderLayout layout_;
   bool serial_ = false;
   bool narrow_ = false;

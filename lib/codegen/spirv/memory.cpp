@@ -15,7 +15,7 @@ void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), type.count * type.Components());
   Id variable = f_.Variable(array);
   m_.Name(variable, context_.ir.Text(kernel_[result].name));
-  f_.Store(variable, m_.ConstantNull(array), 0);
+  if ((kernel_[inst].flags & ir::kFlagUnset) == 0) f_.Store(variable, m_.ConstantNull(array), 0);
   arrays_.Set(result) = variable;
 }
 

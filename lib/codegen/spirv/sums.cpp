@@ -7,6 +7,13 @@ namespace adc::codegen::spirv {
 using ir::Op;
 using ir::Scalar;
 
+namespace {
+
+/// More would allow one workgroup at a time on devices that have the least that Vulkan asks for.
+constexpr uint32_t kMostShared = 8u << 10;
+
+}  // namespace
+
 Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
   Op op = kernel_[inst].op == Op::AddTo ? Op::AtomicAdd : kernel_[inst].op;
   Id value = values_.Get(kernel_.AccessValues(inst)[0]);
@@ -75,36 +82,136 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   return f_.Add(64, f_.Resize(Together(bits, 32, low), 32, 64, false), at(best, 32));
 }
 
-void SumEmitter::Update(uint32_t sum, Id total, Id touched) {
+SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
   const PrivateSum& what = sums_.sums[sum];
   Scalar scalar = what.scalar;
   spv::Op reduce = Reduce(what.reduction, scalar);
-  Id updates = touched;
   Id wide =
-      !ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64 ? ReduceWide(what.reduction, scalar, total) : 0;
-  if (reduce != spv::OpNop || wide != 0) {
-    m_.AddCapability(spv::CapabilityGroupNonUniform);
-    m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
-    Id subgroup = f_.Int(32, spv::ScopeSubgroup);
-    constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
-    total = wide != 0 ? wide : f_.Emit(reduce, scalars_.RegisterType(scalar), {subgroup, kReduce, total});
-    if (ir::BitWidth(scalar) < 32 && scalar != Scalar::I1) total = scalars_.Normalise(scalar, total);
-    updates = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
-    if (touched != 0) {
-      Id any = f_.Emit(spv::OpGroupNonUniformLogicalOr, m_.BoolType(), {subgroup, kReduce, touched});
-      updates = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {updates, any});
-    }
+      !ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64 ? ReduceWide(what.reduction, scalar, own.total) : 0;
+  if (reduce == spv::OpNop && wide == 0) return own;
+  m_.AddCapability(spv::CapabilityGroupNonUniform);
+  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
+  Id subgroup = f_.Int(32, spv::ScopeSubgroup);
+  constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
+  Partial all;
+  all.total =
+      wide != 0 ? wide : f_.Emit(reduce, scalars_.RegisterType(scalar), {subgroup, kReduce, own.total});
+  if (ir::BitWidth(scalar) < 32 && scalar != Scalar::I1) all.total = scalars_.Normalise(scalar, all.total);
+  all.leads = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
+  if (own.touched != 0)
+    all.touched = f_.Emit(spv::OpGroupNonUniformLogicalOr, m_.BoolType(), {subgroup, kReduce, own.touched});
+  return all;
+}
+
+std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials, bool by_subgroup) {
+  std::vector<Left> left;
+  for (uint32_t sum = 0; sum < partials.size(); ++sum) {
+    Partial& partial = partials[sum];
+    if ((partial.leads != 0) != by_subgroup) continue;
+    Scalar scalar = sums_.sums[sum].scalar;
+    Op op = sums_.sums[sum].Atomic();
+    left.push_back({&partial.total, scalars_.RegisterType(scalar), [this, op, scalar](Id a, Id b) {
+                      return memory_.atomics().Combine(op, scalar, a, std::span<const Id>(&b, 1));
+                    }});
+    if (partial.touched == 0) continue;
+    left.push_back({&partial.touched, m_.BoolType(),
+                    [this](Id a, Id b) { return f_.Emit(spv::OpLogicalOr, m_.BoolType(), {a, b}); }});
   }
+  return left;
+}
+
+void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variables, Id count) {
+  Id one = f_.Int(32, 1);
+  auto at = [&](size_t n, Id place) {
+    Id pointer = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassWorkgroup, left[n].type),
+                         {variables[n], place});
+    return f_.Load(left[n].type, pointer, 0);
+  };
+  std::vector<Id> first;
+  for (size_t n = 0; n < left.size(); ++n) first.push_back(at(n, f_.Int(32, 0)));
+  LoopLabels loop = f_.BeginLoop();
+  OpenPhi place = f_.LoopPhi(loop, m_.IntType(32), one);
+  std::vector<OpenPhi> totals;
+  for (size_t n = 0; n < left.size(); ++n) totals.push_back(f_.LoopPhi(loop, left[n].type, first[n]));
+  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, place.id, count));
+  std::vector<Id> next;
+  for (size_t n = 0; n < left.size(); ++n) next.push_back(left[n].combine(totals[n].id, at(n, place.id)));
+  f_.BeginNext(loop);
+  f_.Close(loop, place, f_.Add(32, place.id, one));
+  for (size_t n = 0; n < left.size(); ++n) f_.Close(loop, totals[n], next[n]);
+  f_.EndLoop(loop);
+  for (size_t n = 0; n < left.size(); ++n) *left[n].value = totals[n].id;
+}
+
+Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
+  Id invocation = environment_.InvocationInBlock();
+  std::vector<Id> variables[2];
+  std::vector<Left> left[2] = {LeftOf(partials, false), LeftOf(partials, true)};
+  for (bool by_subgroup : {false, true}) {
+    if (left[by_subgroup].empty()) continue;
+    Id place = by_subgroup ? environment_.SubgroupInBlock() : invocation;
+    Id leave = 0, gone = 0;
+    if (by_subgroup) {
+      leave = m_.NewId(), gone = m_.NewId();
+      f_.Select(f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup)}), leave,
+                gone, gone);
+      f_.Start(leave);
+    }
+    for (const Left& what : left[by_subgroup]) {
+      Id variable = environment_.Shared(what.type, block_size_);
+      variables[by_subgroup].push_back(variable);
+      Id pointer = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassWorkgroup, what.type),
+                           {variable, place});
+      f_.Store(pointer, *what.value, 0);
+    }
+    if (!by_subgroup) continue;
+    f_.Branch(gone);
+    f_.Start(gone);
+  }
+  f_.Do(spv::OpControlBarrier,
+        {f_.Int(32, spv::ScopeWorkgroup), f_.Int(32, spv::ScopeWorkgroup),
+         f_.Int(32, spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsWorkgroupMemoryMask)});
+  Id collect = m_.NewId(), done = m_.NewId();
+  f_.Select(f_.Compare(spv::OpIEqual, invocation, f_.Int(32, 0)), collect, done, done);
+  f_.Start(collect);
+  if (!left[false].empty()) Collect(left[false], variables[false], f_.Int(32, block_size_));
+  if (!left[true].empty()) Collect(left[true], variables[true], environment_.SubgroupsOfBlock());
+  for (Partial& partial : partials) partial.leads = 0;
+  return done;
+}
+
+void SumEmitter::UpdateCell(uint32_t sum, const Partial& partial) {
+  Id updates = partial.leads;
+  if (partial.touched != 0)
+    updates = updates == 0 ? partial.touched
+                           : f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {updates, partial.touched});
   Id update = m_.NewId(), updated = m_.NewId();
   if (updates != 0) {
     f_.Select(updates, update, updated, updated);
     f_.Start(update);
   }
-  memory_.EmitAtomic(what.first, what.Atomic(), total);
+  memory_.EmitAtomic(sums_.sums[sum].first, sums_.sums[sum].Atomic(), partial.total);
   if (updates != 0) {
     f_.Branch(updated);
     f_.Start(updated);
   }
+}
+
+void SumEmitter::UpdateAll(std::span<const Id> totals, std::span<const Id> touched) {
+  std::vector<Partial> partials;
+  uint32_t bytes = 0;
+  for (uint32_t sum = 0; sum < totals.size(); ++sum) {
+    partials.push_back(OverSubgroup(sum, {totals[sum], touched[sum]}));
+    bytes +=
+        block_size_ * ((ir::BitWidth(sums_.sums[sum].scalar) == 64 ? 8 : 4) + (touched[sum] != 0 ? 4 : 0));
+  }
+  bool over_block = environment_.IsOneOfTwo() && !partials.empty() && bytes <= kMostShared;
+  Id done = over_block ? OverBlock(partials) : 0;
+  if (over_block) shared_bytes_ = bytes;
+  for (uint32_t sum = 0; sum < partials.size(); ++sum) UpdateCell(sum, partials[sum]);
+  if (!over_block) return;
+  f_.Branch(done);
+  f_.Start(done);
 }
 
 }  // namespace adc::codegen::spirv

@@ -2,13 +2,21 @@
 // Sums over the iterations of one thread (codegen/common/private_sums.h), and how threads flush them.
 //
 // A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
-// all threads of a subgroup meet, reduce their sums, and one of them makes one atomic update. Where the
-// device has no reduction for the type, each thread that has a partial sum makes its own.
+// all threads of a subgroup meet and reduce their sums; where the device has no reduction for the type, each
+// thread goes on with its own. On Vulkan the subgroups of a workgroup then leave what they have in shared
+// memory, and its first thread makes one atomic update for all. Without a float atomic that update is a loop
+// of compare-exchange, which each other update in flight sends round again: their number counts twice. In
+// code that is to run unverified or to be translated (Addressing::Alone, Metal) one thread of each subgroup
+// makes the update.
 //
 // Each thread adds to the cell of a gathered sum by itself. Adding up over those of a subgroup that come to
 // one cell together would save atomic updates, but it takes operations of a subgroup in divergent control
 // flow, and one driver (NVIDIA's, 580) loses threads there: a store after a loop that one thread entered was
 // not made by any.
+
+#include <functional>
+#include <span>
+#include <vector>
 
 #include "codegen/common/private_sums.h"
 #include "codegen/spirv/memory.h"
@@ -21,7 +29,7 @@ class SumEmitter {
  public:
   SumEmitter(ModuleBuilder& module, const ir::Function& kernel, Environment& environment,
              FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory,
-             PrivateSums sums)
+             PrivateSums sums, uint32_t block_size)
       : m_(module),
         kernel_(kernel),
         environment_(environment),
@@ -29,7 +37,8 @@ class SumEmitter {
         scalars_(scalars),
         values_(values),
         memory_(memory),
-        sums_(std::move(sums)) {}
+        sums_(std::move(sums)),
+        block_size_(block_size) {}
 
   const std::vector<PrivateSum>& sums() const { return sums_.sums; }
   /// The sum that an accumulation belongs to; ir::kNoAttr: none.
@@ -38,10 +47,35 @@ class SumEmitter {
   Id Start(uint32_t sum) const { return scalars_.Constant(sums_.sums[sum].scalar, sums_.sums[sum].start); }
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
-  /// Adds a sum to its cell, where all threads meet. `touched`: 0 where the cell may always be touched.
-  void Update(uint32_t sum, Id total, Id touched);
+  /// Adds all sums to their cells, where all threads meet; one entry of both lists per sum. `touched`:
+  /// whether the thread has added to the sum, 0 where the cell may always be touched.
+  void UpdateAll(std::span<const Id> totals, std::span<const Id> touched);
+  /// Memory that UpdateAll shares between the threads of a workgroup.
+  uint32_t SharedBytes() const { return shared_bytes_; }
 
  private:
+  /// What an invocation has of a sum.
+  struct Partial {
+    Id total = 0;
+    Id touched = 0;  ///< 0: the cell may always be touched
+    Id leads = 0;    ///< whether the invocation goes on with it; 0: each does
+  };
+  /// Something that subgroups leave for the first invocation of their workgroup.
+  struct Left {
+    Id* value = nullptr;
+    Id type = 0;
+    std::function<Id(Id, Id)> combine;
+  };
+
+  Partial OverSubgroup(uint32_t sum, Partial own);
+  /// Adds up over the workgroup what has been added up over subgroups (`by_subgroup`), or nowhere. Afterwards
+  /// the first invocation has the totals, and the code is inside of a branch of its alone that ends at the
+  /// result.
+  Id OverBlock(std::vector<Partial>& partials);
+  std::vector<Left> LeftOf(std::vector<Partial>& partials, bool by_subgroup);
+  /// The totals of `left` at `variables`, of `count` subgroups.
+  void Collect(std::span<const Left> left, std::span<const Id> variables, Id count);
+  void UpdateCell(uint32_t sum, const Partial& partial);
   /// The reduction of a subgroup's registers of this type; OpNop where there is none.
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
   /// The same of 64-bit integers, which takes no feature of the device; 0 where there is none.
@@ -56,6 +90,8 @@ class SumEmitter {
   ValueTable& values_;
   MemoryEmitter& memory_;
   PrivateSums sums_;
+  uint32_t block_size_;
+  uint32_t shared_bytes_ = 0;
 };
 
 }  // namespace adc::codegen::spirv

@@ -31,6 +31,8 @@ constexpr uint64_t kFewestShare = 4;
 constexpr uint64_t kMostCounted = uint64_t{1} << 56;
 /// Bytes of rows behind gates up to which there is one per iteration.
 constexpr uint64_t kManyGatedRows = 64 << 20;
+/// Blocks of a task that sums up, for each that runs at once.
+constexpr uint64_t kBlocksInTurn = 4;
 /// Bytes that counting may take whatever the budget, with the fewest threads.
 constexpr uint64_t kCountingBytes = 64 << 20;
 
@@ -198,20 +200,28 @@ class TaskSizer {
   // Threads that run at once. Where a GPU's threads have no row, or take one when they pass a gate, there are
   // as many as iterations: those that pass are then spread over the device as evenly as can be. Counting
   // treats all iterations alike, and where the driver says how many blocks run at once, starting more of them
-  // takes longer than the counting.
+  // takes longer than the counting. The threads of a block that shares memory add up, and each block then
+  // adds to a cell where all blocks meet: fewer blocks wait for each other less. A few in turn even out what
+  // processors have to do.
   uint64_t Limit() const {
     if (!rules_.is_gpu || HasUngated() || (plan_.serves && ThreadsOfEntry() > 0)) return OwnThreads();
-    return plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
+    uint64_t most = plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
+    uint64_t summing = OwnThreads() * (ThreadsOfEntry() > 0 ? kBlocksInTurn : 1);
+    return SumsUp() && summing < most ? summing : most;
   }
-  // Fewer threads of a device count as fast, as long as none of them has more iterations, but for what makes
-  // the iterations of each a multiple of four, which are counted together.
+  // Fewer threads of a device count or sum as fast, as long as none of them has more iterations, but for what
+  // makes the iterations of each a multiple of four, which run together.
   uint64_t Threads() const {
     uint64_t limit = Limit(), total = sizes_.total;
     if (total <= limit) return total;
-    if (!rules_.is_gpu || !plan_.serves || limit == 0) return limit;
+    if (!rules_.is_gpu || (!plan_.serves && !SumsUp()) || limit == 0) return limit;
     uint64_t rounds = (total - 1) / limit + 1;
     if (rounds > 2) rounds = (rounds + 3) / 4 * 4;
     return (total - 1) / rounds + 1;
+  }
+  bool SumsUp() const {
+    const artifact::EntryMeta* entry = adstack_ ? nullptr : EntryOf(plan_, number_);
+    return entry && entry->shared_bytes > 0;
   }
   // As many as the driver says; 0 where it does not.
   uint32_t ThreadsOfEntry() const {
