@@ -14,7 +14,9 @@
 //          0 . 1 . 2      0 adds 2; 2 is done (its rank is now 1)
 //          0 . . . 1      0 adds 4
 //
-// Five rounds at most for 32 lanes, for all cells at once; none where every lane has a cell of its own.
+// Five rounds at most for 32 lanes, for all cells at once; none where every lane has a cell of its own. Where
+// all lanes of the wave arrive and have one cell, which an index that no iteration of its own decides gives,
+// the lanes add up pairwise, without a look at who has what.
 
 namespace adc::codegen {
 
@@ -110,6 +112,27 @@ llvm::Function* LaneSums::FlushFunction(Scalar scalar, uint32_t count, llvm::Typ
   llvm::SmallVector<Value*> own;
   for (uint32_t n = 0; n < count; ++n) own.push_back(flush->getArg(1 + n));
   Value* active = wave.ActiveLanes(b);
+  llvm::BasicBlock* every = block("every");
+  llvm::BasicBlock* together = block("together");
+  llvm::BasicBlock* some = block("some");
+  b.CreateCondBr(b.CreateICmpEQ(active, wave.EveryLane(b)), every, some);
+  b.SetInsertPoint(every);
+  Value* number = b.CreatePtrToInt(address, b.getInt64Ty());
+  Value* same = b.CreateICmpEQ(wave.ReadScalar(b, active, number, b.getInt32(0)), number);
+  b.CreateCondBr(b.CreateICmpEQ(wave.LanesWhere(b, active, same), wave.EveryLane(b)), together, some);
+  b.SetInsertPoint(together);
+  llvm::SmallVector<Value*> totals = own;
+  for (uint32_t distance = wave.Lanes() / 2; distance != 0; distance /= 2) {
+    for (Value*& total : totals) {
+      Value* other = wave.ReadScalarAcross(b, total, distance);
+      total = ir::IsFloat(scalar) ? b.CreateFAdd(total, other) : b.CreateAdd(total, other);
+    }
+  }
+  llvm::BasicBlock* for_all = block("for_all");
+  b.CreateCondBr(b.CreateICmpEQ(wave.Lane(b), b.getInt32(0)), for_all, done);
+  b.SetInsertPoint(for_all);
+  update(totals);
+  b.SetInsertPoint(some);
   Value* lanes = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active);
   b.CreateCondBr(b.CreateICmpULE(lanes, llvm::ConstantInt::get(lanes->getType(), kFewLanes)), alone, several);
   b.SetInsertPoint(alone);
