@@ -1,5 +1,6 @@
 #include "codegen/llvm/scalars.h"
 
+#include "codegen/llvm/gpu_dialect.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -131,8 +132,12 @@ Value* ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Value* a) {
   if (op == Op::Trunc) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, a);
   if (op == Op::Round) return RoundToEven(a);
   if (op == Op::Sqrt) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
-  if (op == Op::Rsqrt)
+  if (op == Op::Rsqrt) {
+    const GpuDialect* device = hooks_.Wave();
+    if (Value* known = device != nullptr ? device->ReciprocalRoot(builder_, scalar, a) : nullptr)
+      return known;
     return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a));
+  }
   if (op == Op::Rcp) return builder_.CreateFDiv(one, a);
   if (op == Op::Sgn) {
     Value* below =

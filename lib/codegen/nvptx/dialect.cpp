@@ -117,6 +117,12 @@ Value* NvptxDialect::ApproximateMath(Builder& b, ir::Op op, ir::Scalar scalar,
   return instruction(op == ir::Op::Sin ? Intrinsic::nvvm_sin_approx_f : Intrinsic::nvvm_cos_approx_f, rest);
 }
 
+/// Off by a relative 2^-22.9 at most (PTX ISA, rsqrt), also where the operand is subnormal.
+Value* NvptxDialect::ReciprocalRoot(Builder& b, ir::Scalar scalar, Value* value) const {
+  if (scalar != ir::Scalar::F32) return nullptr;
+  return b.CreateIntrinsic(Intrinsic::nvvm_rsqrt_approx_f, {}, {value});
+}
+
 Value* NvptxDialect::Peers(Builder& b, Value* mask, Value* value) const {
   return b.CreateIntrinsic(Intrinsic::nvvm_match_any_sync_i64, {}, {mask, value});
 }

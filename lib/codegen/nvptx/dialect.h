@@ -24,6 +24,7 @@ class NvptxDialect final : public GpuDialect {
   llvm::Value* CountBelow(Builder& b, llvm::Value* mask) const override;
   llvm::Value* Read(Builder& b, llvm::Value* mask, llvm::Value* value, llvm::Value* lane) const override;
   llvm::Value* ReadAcross(Builder& b, llvm::Value* value, uint32_t distance) const override;
+  llvm::Value* ReciprocalRoot(Builder& b, ir::Scalar scalar, llvm::Value* value) const override;
   llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const override;
   bool AddsAtOnce() const override { return target_.level >= 80; }
   llvm::Value* AddOverWave(Builder& b, llvm::Value* value) const override;
