@@ -130,7 +130,9 @@ class Lowering {
       const PlannedStack& plan = *stack.plan;
       if (plan.storage == Storage::kPrivate) {
         uint32_t length = plan.IsBits() ? FlagWords(plan.private_length) : plan.private_length;
-        stack.row = builder_.Alloca(Type::Array(MemoryType(plan), length));
+        // A pop reads what a push has stored. Flags are set within words that are read first.
+        stack.row =
+            builder_.Alloca(Type::Array(MemoryType(plan), length), plan.IsBits() ? 0 : ir::kFlagUnset);
         stack.capacity = builder_.I64(plan.private_length);
         continue;
       }

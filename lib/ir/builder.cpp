@@ -73,8 +73,10 @@ Value Builder::Access(Op op, Value base, std::span<const Value> indices, std::sp
   return has_result ? function_.Result(inst) : Value();
 }
 
-Value Builder::Alloca(Type array) {
-  return function_.Result(Create(Op::Alloca, {}, {&array, 1}));
+Value Builder::Alloca(Type array, uint8_t flags) {
+  Inst inst = Create(Op::Alloca, {}, {&array, 1});
+  function_[inst].flags = flags;
+  return function_.Result(inst);
 }
 
 Inst Builder::For(Value lo, Value hi, Value step, std::span<const Value> initial, uint8_t flags) {

@@ -45,7 +45,8 @@ class Builder {
   /// Store, AddTo or an atomic with one value. The result of an atomic; invalid for the others.
   Value Access(Op op, Value base, std::span<const Value> indices, std::span<const Value> values,
                uint32_t field = kNoAttr, uint32_t component = kNoAttr, uint8_t flags = 0);
-  Value Alloca(Type array);
+  /// `flags`: 0 or kFlagUnset.
+  Value Alloca(Type array, uint8_t flags = 0);
 
   /// Makes the loop with its region; the block's parameters are iv, then one per initial value. Does not
   /// enter it.

@@ -78,6 +78,8 @@ enum InstFlag : uint8_t {
   // Of another operation than the flag of that number above.
   kFlagOrNone =
       16,  ///< while: the bound may be the largest number of its type, which says that there is none
+  kFlagUnset =
+      1,  ///< alloca: elements have no value until they are stored; written by the lowering of adstacks
   // Of a raised module alone.
   kFlagGuard =
       16,  ///< if: makes one access, where its indices are in range; may stand in a prologue as it may

@@ -18,8 +18,11 @@ void OperationPrinter::Print(Inst inst) {
   out_ += info.spelling;
   switch (info.form) {
     case OpForm::Nullary:
+      out_ += " " + TypeName(module_, result);
+      return;
     case OpForm::AllocaForm:
       out_ += " " + TypeName(module_, result);
+      if ((data.flags & kFlagUnset) != 0) out_ += " unset";
       return;
     case OpForm::Unary:
     case OpForm::Binary:

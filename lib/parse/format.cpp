@@ -57,7 +57,7 @@ bool IsRaiseWord(std::string_view word) {
 bool GoesOn(std::string_view word) {
   if (IsRaiseWord(word) || word == "lanes") return true;
   return IsOneOf(word, {"carry", "step", "reversed", "unroll", "checkpoint", "steps", "max", "or", "none",
-                        "block", "to", "at", "plain", "either", "over", "in"});
+                        "block", "to", "at", "plain", "unset", "either", "over", "in"});
 }
 
 /// Words before a '(' that is no list of arguments.

@@ -436,7 +436,9 @@ bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
     }
     type = Type::Stack(type.scalar);
   }
+  bool unset = op == Op::Alloca && stream_.AcceptWord("unset");
   *made = Create(op, {}, {&type, 1}, word);
+  if (unset && !made->poison) function_[made->inst].flags |= ir::kFlagUnset;
   Check(made, {});
   return true;
 }

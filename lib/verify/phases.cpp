@@ -140,6 +140,9 @@ void CheckNoRows(Context& context, const Function& function, std::span<const Ins
       context.Error(
           diag::E0207, data.span,
           ir::OpName(data.op) + " names what the plan of the adstacks has, and there is no plan yet");
+    if (data.op == Op::Alloca && (data.flags & ir::kFlagUnset) != 0)
+      context.Error(diag::E0207, data.span,
+                    "an array is marked 'unset', which the lowering of adstacks alone writes");
   }
 }
 

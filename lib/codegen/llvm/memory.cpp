@@ -15,7 +15,9 @@ void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   uint64_t length = uint64_t{type.count} * type.Components();
   llvm::AllocaInst* memory =
       hooks_.Local(llvm::ArrayType::get(scalars_.MemoryType(type.scalar), length), "local");
-  builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar), memory->getAlign());
+  if ((kernel_[inst].flags & ir::kFlagUnset) == 0)
+    builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar),
+                          memory->getAlign());
   arrays_.Set(result) = memory;
 }
 
