@@ -119,8 +119,10 @@ int main(int count, char** words) {
   ADC_CLOSE_FEATURES(ADC_CLOSE)
   ADC_EXACT_ENGINE(ENGINE_EXACT)
   ADC_CLOSE_ENGINE(ENGINE_CLOSE)
-  ADC_EXACT_TYPES(ENGINE_EXACT)
-  ADC_CLOSE_TYPES(ENGINE_CLOSE)
+#define TYPES_EXACT(name) Feature(kernels, #name, &types::name, true), ++features;
+#define TYPES_CLOSE(name) Feature(kernels, #name, &types::name, false), ++features;
+  ADC_EXACT_TYPES(TYPES_EXACT)
+  ADC_CLOSE_TYPES(TYPES_CLOSE)
 #define CORNERS_CLOSE(name) Feature(kernels, #name, &corners::name, false), ++features;
   ADC_CORNERS(CORNERS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);

@@ -11,6 +11,10 @@
 
 namespace engine {
 
+struct Pair2 {
+  double first = 1.0, second = 2.0;
+};
+
 // ---- Integers
 
 FEATURE(promotions, {

@@ -9,7 +9,7 @@
 
 #include "feature.h"
 
-namespace engine {
+namespace types {
 
 // ---- Types of one's own
 
@@ -342,4 +342,4 @@ FEATURE(matrices_by_element, {
 #define ADC_CLOSE_TYPES(X) X(dual_numbers) X(vectors_of_engines) X(matrices_by_element)
 // clang-format on
 
-}  // namespace engine
+}  // namespace types
