@@ -1,5 +1,7 @@
 #include "artifact/strip.h"
 
+#include "copy_sections.h"
+
 // Apart from reading, as signature_write.cpp is: the loader must not link the writer of bundles.
 
 namespace adc::artifact {
@@ -10,28 +12,9 @@ bool IsStrippable(uint32_t kind) {
 
 bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
                        Error* error) {
-  if (index.major != kFormatMajor || index.minor != kFormatMinor) {
-    return Fail(error, Code::kVersion, Rule::kNone, "the bundle has format version ", uint32_t{index.major},
-                ".", uint32_t{index.minor}, "; bundles of ", uint32_t{kFormatMajor}, ".",
-                uint32_t{kFormatMinor}, " can be written: compile it again");
-  }
-  Vector<Vector<uint8_t>> contents;
-  Vector<SectionInput> sections;
-  if (!contents.TryResize(index.sections.size())) {
-    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the sections of the bundle");
-  }
-  for (uint32_t number = 0; number < index.sections.size(); ++number) {
-    const Section& item = index.sections[number];
-    if (IsStrippable(item.kind)) continue;
-    if (!ReadSection(file, index, number, Limits(), &contents[number], error)) return false;
-    sections.push_back({item.kind,
-                        item.target,
-                        (item.flags & kSectionRequired) != 0,
-                        (item.flags & kSectionZstd) != 0,
-                        item.alignment,
-                        {contents[number].data(), contents[number].size()}});
-  }
-  return WriteBundle({sections.data(), sections.size()}, written, error);
+  SectionCopies copies;
+  if (!CopySections(file, index, IsStrippable, /*over_budget=*/false, &copies, error)) return false;
+  return WriteBundle({copies.sections.data(), copies.sections.size()}, written, error);
 }
 
 }  // namespace adc::artifact

@@ -343,12 +343,6 @@ class Planner {
 
 }  // namespace
 
-uint32_t AdstackPlan::StackTotal() const {
-  size_t total = 0;
-  for (const TaskPlan& task : tasks) total += task.stacks.size();
-  return static_cast<uint32_t>(total);
-}
-
 SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
   SizeClass worst = task.trip_kernel.empty() ? SizeClass::kS0 : SizeClass::kS2;
   for (NodeId extent : task.extents) worst = std::max(worst, exprs.ClassOf(extent));

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "adstack/artifact_type.h"
 #include "adstack/plan.h"
 #include "formulas/formulas.h"
 
@@ -20,36 +21,6 @@ std::string_view ClassName(SizeClass size_class) {
       return "S2";
   }
   return "";
-}
-
-artifact::ScalarType ScalarTypeOf(ir::Scalar scalar) {
-  switch (scalar) {
-    case ir::Scalar::I1:
-      return artifact::ScalarType::kI1;
-    case ir::Scalar::I8:
-      return artifact::ScalarType::kI8;
-    case ir::Scalar::I16:
-      return artifact::ScalarType::kI16;
-    case ir::Scalar::I32:
-      return artifact::ScalarType::kI32;
-    case ir::Scalar::I64:
-      return artifact::ScalarType::kI64;
-    case ir::Scalar::U8:
-      return artifact::ScalarType::kU8;
-    case ir::Scalar::U16:
-      return artifact::ScalarType::kU16;
-    case ir::Scalar::U32:
-      return artifact::ScalarType::kU32;
-    case ir::Scalar::U64:
-      return artifact::ScalarType::kU64;
-    case ir::Scalar::F16:
-      return artifact::ScalarType::kF16;
-    case ir::Scalar::F32:
-      return artifact::ScalarType::kF32;
-    case ir::Scalar::F64:
-      return artifact::ScalarType::kF64;
-  }
-  return artifact::ScalarType::kF32;
 }
 
 class PlanPrinter {
@@ -197,7 +168,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     entry.id = stack.id;
     entry.group = stack.group == artifact::kNoIndex ? 0 : stack.group;
     entry.bits = stack.IsBits();
-    entry.type = entry.bits ? artifact::ScalarType::kU32 : ScalarTypeOf(stack.scalar);
+    entry.type = entry.bits ? artifact::ScalarType::kU32 : ArtifactType(stack.scalar);
     entry.capacity = stack.capacity;
     entry.counted = stack.counted;
     entry.loose = stack.loose;

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "adstack/artifact_type.h"
 #include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
 #include "autodiff/exact_sums.h"
@@ -17,36 +18,6 @@
 namespace adc::driver {
 
 namespace {
-
-artifact::ScalarType ScalarOf(ir::Scalar scalar) {
-  switch (scalar) {
-    case ir::Scalar::I1:
-      return artifact::ScalarType::kI1;
-    case ir::Scalar::I8:
-      return artifact::ScalarType::kI8;
-    case ir::Scalar::I16:
-      return artifact::ScalarType::kI16;
-    case ir::Scalar::I32:
-      return artifact::ScalarType::kI32;
-    case ir::Scalar::I64:
-      return artifact::ScalarType::kI64;
-    case ir::Scalar::U8:
-      return artifact::ScalarType::kU8;
-    case ir::Scalar::U16:
-      return artifact::ScalarType::kU16;
-    case ir::Scalar::U32:
-      return artifact::ScalarType::kU32;
-    case ir::Scalar::U64:
-      return artifact::ScalarType::kU64;
-    case ir::Scalar::F16:
-      return artifact::ScalarType::kF16;
-    case ir::Scalar::F32:
-      return artifact::ScalarType::kF32;
-    case ir::Scalar::F64:
-      return artifact::ScalarType::kF64;
-  }
-  ADC_UNREACHABLE("a scalar type without a place in the metadata");
-}
 
 artifact::ParamRole RoleOf(ir::ParamRole role) {
   switch (role) {
@@ -86,7 +57,7 @@ artifact::KernelRole RoleOf(ir::KernelRole role) {
 
 /// A register type as rows and columns: a scalar is 1 x 1, a vector N x 1.
 void SetElement(ir::Type type, artifact::ScalarType* scalar, uint32_t* rows, uint32_t* columns) {
-  *scalar = ScalarOf(type.scalar);
+  *scalar = adstack::ArtifactType(type.scalar);
   *rows = type.rows == 0 ? 1 : type.rows;
   *columns = type.columns == 0 ? 1 : type.columns;
 }
@@ -248,7 +219,7 @@ artifact::TargetMeta TargetMetaOf(const MadeTarget& made) {
 artifact::BindingMeta BindingMetaOf(const codegen::Binding& binding) {
   artifact::BindingMeta meta;
   meta.number = binding.number;
-  meta.type = ScalarOf(binding.scalar);
+  meta.type = adstack::ArtifactType(binding.scalar);
   switch (binding.of) {
     case codegen::BindingOf::Param:
       meta.of = artifact::BindingOf::kParam;

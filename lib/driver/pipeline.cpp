@@ -21,11 +21,16 @@
 #include "driver/check_limits.h"
 #include "driver/report.h"
 #include "raise/checks.h"
+#include "raise/decisions.h"
 #include "raise/early_loads.h"
 #include "raise/flat_access.h"
 #include "raise/lanes.h"
 #include "raise/late_prologue.h"
+#include "raise/pairs.h"
 #include "raise/private_sums.h"
+#include "raise/products.h"
+#include "raise/ranges.h"
+#include "raise/turns.h"
 #include "raise/worker_loop.h"
 #include "support/check.h"
 #include "transform/check_writes.h"
@@ -508,6 +513,17 @@ constexpr Pass kPasses[] = {
      "devices: moves loads in front of loops that fill tapes"},
     {"late-prologue", Stage::Raise, OverRaised<raise::DelayPrologue>, kRaised, kRaised, Form::Any, kSame,
      "devices: moves what a task computes before its loop into the branch that alone reads it"},
+    // Beyond this point no pass makes or moves arithmetic.
+    {"decisions", Stage::Raise, OverRaised<raise::MarkDecisions>, kRaised, kRaised, Form::Any, kSame,
+     "marks what decides about branches, addresses and kinks, which is computed as it is written"},
+    {"products", Stage::Raise, OverRaised<raise::MarkProducts>, kRaised, kRaised, Form::Any, kSame,
+     "marks products that the sum that reads them may take in, as one operation"},
+    {"pairs", Stage::Raise, OverRaised<raise::MarkPairs>, kRaised, kRaised, Form::Any, kSame,
+     "marks sines and cosines of one angle, which one call gives"},
+    {"ranges", Stage::Raise, OverRaised<raise::MarkRanges>, kRaised, kRaised, Form::Any, kSame,
+     "marks arithmetic of i32 that cannot wrap, and loops whose counters are short"},
+    {"turns", Stage::Raise, OverRaised<raise::MarkTurns>, kRaised, kRaised, Form::Any, kSame,
+     "devices: marks loops over slots of rows of which several turns run at once"},
 
     {"codegen", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},

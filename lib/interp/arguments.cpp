@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ir/layout.h"
 #include "ir/scalar_math.h"
 #include "support/check.h"
 
@@ -125,14 +126,8 @@ size_t TangentCount(const ir::Module& module, Type type, const Argument& argumen
 
 uint64_t LayoutOffset(const ir::LayoutField& field, std::span<const int64_t> indices, uint32_t component) {
   uint64_t offset = field.offset + uint64_t{component} * ir::ByteSize(field.type.scalar);
-  for (size_t axis = 0; axis < field.axes.size(); ++axis) {
-    auto index = static_cast<uint64_t>(indices[axis]);
-    const std::vector<ir::LayoutLevel>& levels = field.axes[axis].levels;
-    for (size_t level = levels.size(); level-- > 0;) {
-      offset += index % levels[level].extent * levels[level].stride;
-      index /= levels[level].extent;
-    }
-  }
+  for (size_t axis = 0; axis < field.axes.size(); ++axis)
+    offset += ir::OffsetOf(field.axes[axis], static_cast<uint64_t>(indices[axis]));
   return offset;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "interp/tangent_rules.h"
+#include "ir/layout.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -32,17 +33,6 @@ struct Located {
   uint64_t extent = 0;
   bool Ok() const { return axis == UINT32_MAX; }
 };
-
-/// An index of a layout split over the levels of its axis.
-uint64_t AxisOffset(const ir::LayoutAxis& axis, uint64_t index) {
-  if (axis.levels.size() == 1) return index * axis.levels[0].stride;
-  uint64_t offset = 0;
-  for (size_t level = axis.levels.size(); level-- > 0;) {
-    offset += index % axis.levels[level].extent * axis.levels[level].stride;
-    index /= axis.levels[level].extent;
-  }
-  return offset;
-}
 
 Located LocateCells(Machine& m, const AccessInfo& info) {
   Located at;
@@ -76,7 +66,7 @@ Located Locate(Machine& m, const AccessInfo& info) {
       return at;
     }
     if (info.field != nullptr)
-      offset += AxisOffset(info.field->axes[axis], static_cast<uint64_t>(index));
+      offset += ir::OffsetOf(info.field->axes[axis], static_cast<uint64_t>(index));
     else
       offset = offset * extent + static_cast<uint64_t>(index);
   }

@@ -281,6 +281,7 @@ void FunctionPrinter::PrintFor(const InstData& data, std::span<const Value> oper
   Carry(data.regions[0], 1, operands.subspan(3));
   if ((data.flags & kFlagUnroll) != 0) out_ += " unroll";
   Checkpoint(data);
+  if (data.component != kNoAttr) out_ += " turns " + std::to_string(data.component);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }
@@ -293,9 +294,7 @@ void FunctionPrinter::Checkpoint(const InstData& data) {
 }
 
 void FunctionPrinter::RaiseWords(const InstData& data) {
-  for (const RaiseWord& word : RaiseWordsOf(data.op)) {
-    if ((data.flags & word.flag) != 0) out_ += " " + std::string(word.word);
-  }
+  out_ += RaiseWordsText(data);
   bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
   if (parallel && data.component != kNoAttr) out_ += " lanes " + std::to_string(data.component);
 }

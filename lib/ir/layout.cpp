@@ -132,4 +132,26 @@ LayoutProblem ComputeLayout(Layout& layout) {
   return LayoutComputer(layout).Compute();
 }
 
+std::vector<LayoutDigit> DigitsOf(const LayoutAxis& axis) {
+  std::vector<LayoutDigit> digits;
+  uint64_t below = 1;  // cells of the axis.levels inside the current one
+  for (const LayoutLevel& level : axis.levels) below *= level.extent;
+  for (const LayoutLevel& level : axis.levels) {
+    below /= level.extent == 0 ? 1 : level.extent;
+    if (digits.empty() || level.extent != 1)
+      digits.push_back({below, digits.empty() ? 0 : level.extent, level.stride});
+  }
+  return digits;
+}
+
+uint64_t OffsetOf(const LayoutAxis& axis, uint64_t index) {
+  if (axis.levels.size() == 1) return index * axis.levels[0].stride;
+  uint64_t offset = 0;
+  for (size_t level = axis.levels.size(); level-- > 0;) {
+    offset += index % axis.levels[level].extent * axis.levels[level].stride;
+    index /= axis.levels[level].extent;
+  }
+  return offset;
+}
+
 }  // namespace adc::ir

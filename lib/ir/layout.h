@@ -17,4 +17,17 @@ struct LayoutProblem {
 /// cells per axis, or 8 axes.
 LayoutProblem ComputeLayout(Layout& layout);
 
+/// A digit of an index: index / divisor % modulus, and the bytes that each step of it is worth.
+struct LayoutDigit {
+  uint64_t divisor = 1;
+  uint64_t modulus = 0;  ///< 0: the first digit of an index in range, which needs none
+  uint64_t stride = 0;
+};
+
+/// The digits of an index of `axis`, without those that are always 0.
+std::vector<LayoutDigit> DigitsOf(const LayoutAxis& axis);
+
+/// Bytes from cell 0 of `axis` to cell `index`.
+uint64_t OffsetOf(const LayoutAxis& axis, uint64_t index);
+
 }  // namespace adc::ir

@@ -30,6 +30,7 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::Variadic:
       Plain(data.op, operands, result);
       if (MayBeEither(data.op) && data.attr == kEitherSide) out_ += " either";
+      out_ += RaiseWordsText(data);
       return;
     case OpForm::RandomForm:
       for (size_t n = 0; n < operands.size(); ++n) {
@@ -44,6 +45,7 @@ void OperationPrinter::Print(Inst inst) {
         print_.Alone(v);
       }
       out_ += " to " + TypeName(module_, result);
+      out_ += RaiseWordsText(data);
       return;
     case OpForm::ShapeForm:
       return Shape(data, operands, result);
@@ -155,9 +157,7 @@ void OperationPrinter::Access(const InstData& data, std::span<const Value> opera
     print_.Asked(v, element);
   }
   if ((data.flags & kFlagPlain) != 0) out_ += " plain";
-  for (const RaiseWord& word : RaiseWordsOf(data.op)) {
-    if ((data.flags & word.flag) != 0) out_ += " " + std::string(word.word);
-  }
+  out_ += RaiseWordsText(data);
 }
 
 void OperationPrinter::Call(const InstData& data, std::span<const Value> operands) {

@@ -98,6 +98,17 @@ class BodyParser {
     bool poison = false;
   };
 
+  /// What stands before the body of a parallel loop.
+  struct ParallelHead {
+    Op op{};
+    const std::vector<NameToken>& ivs;
+    std::vector<Operand> operands;
+    uint32_t attr = ir::kNoAttr;
+    uint32_t lanes = ir::kNoAttr;
+    uint8_t flags = 0;
+    diag::SourceSpan span = {};
+  };
+
   /// What the parser has read of an expression: an operand that operators may follow, or an instruction in
   /// the form `add %a, %b`, which ends it.
   struct Piece {
@@ -229,6 +240,8 @@ class BodyParser {
   bool ParseField(const Operand& base, uint32_t* field);
   /// The words of raised modules that stand here.
   uint8_t ParseRaiseWords(Op op);
+  /// At a word that may follow the operands of `op`.
+  bool IsWordAfterOperands(Op op) const;
   bool ParseLanes(uint32_t* lanes);
   bool ParseTypeOperand(Op op, diag::SourceSpan word, Made* made);
   bool ParseCall(diag::SourceSpan word, Made* made);
@@ -263,6 +276,8 @@ class BodyParser {
   bool ParseParallel(Region& region, diag::SourceSpan word);
   bool ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word);
   bool ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word);
+  bool EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected);
+  void ParseParallelBody(const ParallelHead& head, diag::SourceSpan word, bool good);
   /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);

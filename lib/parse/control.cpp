@@ -48,7 +48,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   std::vector<NameToken> carried;
   std::vector<Operand> initial;
   uint8_t flags = 0;
-  uint32_t segment = ir::kNoAttr;
+  uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
   bool has_step = false;
   while (stream_.Is(TokenKind::Word)) {
     diag::SourceSpan place = stream_.SpanNow();
@@ -71,6 +71,9 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     } else if (text == "carry") {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
+    } else if (text == "turns" && turns == ir::kNoAttr) {
+      stream_.Advance();
+      if (!ParseAttribute("the number of turns", 1024, &turns)) return false;
     } else {
       stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint' or '{'");
       return false;
@@ -109,6 +112,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     made = Create(Op::For, operands, types, word);
     function_[made.inst].flags = flags;
     function_[made.inst].attr = segment;
+    function_[made.inst].component = turns;
     region.block = function_.NewBlock(made.inst);
     function_[made.inst].regions[0] = region.block;
     function_.AddParam(region.block, TypeOf(operands[0]));
@@ -466,39 +470,15 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
     if (!ParseAttribute("the block size", 65536, &block_size)) return false;
     if (block_size == 0) stream_.Error(diag::E0108, place, "a block has at least 1 iteration");
   }
-  uint8_t flags = ParseRaiseWords(Op::Parallel);
-  uint32_t lanes = ir::kNoAttr;
-  if (!ParseLanes(&lanes)) return false;
-  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("',', 'block' or '{'");
-    return false;
+  ParallelHead head{.op = Op::Parallel, .ivs = ivs, .operands = std::move(operands), .attr = block_size};
+  if (!EndParallelHead(&head, word, "',', 'block' or '{'")) return false;
+  bool good = head.operands.size() == 2 * ivs.size();
+  if (!good) {
+    stream_.Error(diag::E0114, head.span,
+                  std::to_string(ivs.size()) + " indices run over " +
+                      std::to_string(head.operands.size() / 2) + " ranges");
   }
-  Made made;
-  if (operands.size() != 2 * ivs.size()) {
-    stream_.Error(
-        diag::E0114, header,
-        std::to_string(ivs.size()) + " indices run over " + std::to_string(operands.size() / 2) + " ranges");
-    made.poison = true;
-  }
-  if (!made.poison) made = Create(Op::Parallel, operands, {}, word);
-  Region region;
-  region.kind = Region::Kind::Parallel;
-  region.header = header;
-  region.loop = &region;
-  region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
-  if (!made.poison) {
-    function_[made.inst].regions[0] = region.block;
-    function_[made.inst].attr = block_size;
-    function_[made.inst].flags = flags;
-    function_[made.inst].component = lanes;
-    for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, TypeOf(operands[2 * n]));
-    Check(&made, operands);
-  }
-  names_.Push();
-  BindParams(region.block, 0, ivs, made.poison);
-  ParseBraces(region);
-  names_.Pop();
+  ParseParallelBody(head, word, good);
   return true;
 }
 
@@ -510,51 +490,62 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
     return false;
   }
   if (!ParseName(&base[0]) || !ParseField(base[0], &field)) return false;
-  uint8_t flags = ParseRaiseWords(Op::ParallelOver);
-  uint32_t lanes = ir::kNoAttr;
-  if (!ParseLanes(&lanes)) return false;
-  diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'{'");
-    return false;
-  }
-  Made made;
+  ParallelHead head{.op = Op::ParallelOver, .ivs = ivs, .operands = base, .attr = field};
+  if (!EndParallelHead(&head, word, "'{'")) return false;
+  bool good = true;
   Type type = TypeOf(base[0]);
   if (!base[0].IsPoison() && !type.IsLayout()) {
     stream_
         .Error(diag::E0129, base[0].span,
                "'parallel over' runs over a field of a layout, this is " + TypeName(shared_.module, type))
         .AddHelp("write 'parallel %i in 0..shape(%x, 0)' for a buffer");
-    made.poison = true;
+    good = false;
   }
-  if (!made.poison && !base[0].IsPoison()) {
+  if (good && !base[0].IsPoison()) {
     uint32_t axes = shared_.module.IndexCount(function_, base[0].value, field);
     if (axes != ivs.size() || axes == 0) {
       stream_.Error(diag::E0123, base[0].span,
                     "the field has " + std::to_string(axes) + " axes, the loop " +
                         std::to_string(ivs.size()) + " indices");
-      made.poison = true;
+      good = false;
     }
   }
-  if (!made.poison) made = Create(Op::ParallelOver, base, {}, word);
+  ParseParallelBody(head, word, good);
+  return true;
+}
+
+/// What both forms end with: the words of raised modules, up to the brace.
+bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected) {
+  head->flags = ParseRaiseWords(head->op);
+  if (!ParseLanes(&head->lanes)) return false;
+  head->span = {word.begin, stream_.SpanPrevious().end};
+  if (stream_.Is(TokenKind::LeftBrace)) return true;
+  stream_.Unexpected(expected);
+  return false;
+}
+
+void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan word, bool good) {
+  Made made{.poison = !good};
+  if (good) made = Create(head.op, head.operands, {}, word);
   Region region;
   region.kind = Region::Kind::Parallel;
-  region.header = header;
+  region.header = head.span;
   region.loop = &region;
   region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;
-    function_[made.inst].attr = field;
-    function_[made.inst].flags = flags;
-    function_[made.inst].component = lanes;
-    for (size_t n = 0; n < ivs.size(); ++n) function_.AddParam(region.block, ir::kI32);
-    Check(&made, base);
+    function_[made.inst].attr = head.attr;
+    function_[made.inst].flags = head.flags;
+    function_[made.inst].component = head.lanes;
+    bool over = head.op == Op::ParallelOver;
+    for (size_t n = 0; n < head.ivs.size(); ++n)
+      function_.AddParam(region.block, over ? ir::kI32 : TypeOf(head.operands[2 * n]));
+    Check(&made, head.operands);
   }
   names_.Push();
-  BindParams(region.block, 0, ivs, made.poison);
+  BindParams(region.block, 0, head.ivs, made.poison);
   ParseBraces(region);
   names_.Pop();
-  return true;
 }
 
 }  // namespace adc::parse

@@ -244,8 +244,7 @@ bool Definitions::ReadValue(Entry& entry, TokenStream& stream, ir::ModuleConstan
   do {
     Element& element = elements.emplace_back();
     element.span = stream.SpanNow();
-    bool word =
-        stream.IsWord("true") || stream.IsWord("false") || stream.IsWord("inf") || stream.IsWord("nan");
+    bool word = stream.Is(TokenKind::Word) && IsLiteralWord(stream.Now().text);
     TokenKind next = stream.PeekKind();
     bool literal = (word || stream.Is(TokenKind::Number)) &&
                    (next == TokenKind::Comma || next == TokenKind::Colon || next == TokenKind::RightBracket ||

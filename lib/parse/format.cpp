@@ -14,6 +14,7 @@
 #include "diag/errors/parse.h"
 #include "ir/raise_words.h"
 #include "parse/lexer.h"
+#include "parse/literal.h"
 #include "parse/token_stream.h"
 
 namespace adc::parse {
@@ -45,7 +46,7 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
 
 /// Words that raising writes behind operands.
 bool IsRaiseWord(std::string_view word) {
-  for (ir::Op op : {ir::Op::Load, ir::Op::Parallel, ir::Op::If, ir::Op::While}) {
+  for (ir::Op op : {ir::Op::Load, ir::Op::Parallel, ir::Op::If, ir::Op::While, ir::Op::Mul, ir::Op::Sin}) {
     for (const ir::RaiseWord& each : ir::RaiseWordsOf(op)) {
       if (each.word == word) return true;
     }
@@ -55,7 +56,7 @@ bool IsRaiseWord(std::string_view word) {
 
 /// Words that go on with a statement behind an operand.
 bool GoesOn(std::string_view word) {
-  if (IsRaiseWord(word) || word == "lanes") return true;
+  if (IsRaiseWord(word) || word == "lanes" || word == "turns") return true;
   return IsOneOf(word, {"carry", "step", "reversed", "unroll", "checkpoint", "steps", "max", "or", "none",
                         "block", "to", "at", "plain", "unset", "either", "over", "in"});
 }
@@ -68,10 +69,6 @@ bool IsKeyword(std::string_view word) {
 
 bool IsTypeWithBrackets(std::string_view word) {
   return IsOneOf(word, {"vec", "mat", "array", "buffer"});
-}
-
-bool IsLiteralWord(std::string_view word) {
-  return IsOneOf(word, {"true", "false", "inf", "nan"});
 }
 
 class Formatter {

@@ -102,6 +102,10 @@ LiteralBits ReadFloat(std::string_view text, Scalar type) {
 
 }  // namespace
 
+bool IsLiteralWord(std::string_view word) {
+  return word == "true" || word == "false" || word == "inf" || word == "nan";
+}
+
 LiteralBits ReadLiteral(std::string_view text, Scalar type) {
   switch (ir::KindOfSpelling(text)) {
     case ir::LiteralKind::Bool:

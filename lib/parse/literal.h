@@ -15,6 +15,9 @@ struct LiteralBits {
   std::string help = {};
 };
 
+/// The literals that are words: `true`, `false`, `inf`, `nan`.
+bool IsLiteralWord(std::string_view word);
+
 /// `text` is `true`, `false`, `inf`, `nan`, or a number as the lexer reads it. An integer may stand for a
 /// float that holds it exactly; floats are rounded to nearest, and must neither overflow nor vanish.
 LiteralBits ReadLiteral(std::string_view text, ir::Scalar type);

@@ -146,7 +146,9 @@ bool BodyParser::FinishPlain(Op op, diag::SourceSpan word, std::vector<Operand>&
   MakePlain(op, operands, SpanSince(word), stated, made);
   bool may_be_either = ir::MayBeEither(op) && (made->poison || TypeOf(operands[0]).IsFloat());
   bool either = may_be_either && stream_.AcceptWord("either");
+  uint8_t words = ParseRaiseWords(op);
   if (made->poison) return true;
+  function_[made->inst].flags |= words;
   if (either) {
     function_[made->inst].attr = ir::kEitherSide;
     function_[made->inst].span = SpanSince(word);
@@ -228,6 +230,8 @@ bool BodyParser::FinishConvert(Op op, diag::SourceSpan word, Operand& operand, M
   if (!stream_.ExpectWord("to") || !ParseType(stream_, &type)) return false;
   Resolve(operand, ir::kNoType);
   *made = Create(op, {&operand, 1}, {&type, 1}, word);
+  uint8_t words = ParseRaiseWords(op);
+  if (!made->poison) function_[made->inst].flags |= words;
   Check(made, {&operand, 1});
   return true;
 }
@@ -422,6 +426,13 @@ uint8_t BodyParser::ParseRaiseWords(Op op) {
     if (stream_.AcceptWord(word.word)) flags |= word.flag;
   }
   return flags;
+}
+
+bool BodyParser::IsWordAfterOperands(Op op) const {
+  if (stream_.IsWord("either")) return true;
+  std::span<const ir::RaiseWord> words = ir::RaiseWordsOf(op);
+  return std::any_of(words.begin(), words.end(),
+                     [&](const ir::RaiseWord& word) { return stream_.IsWord(word.word); });
 }
 
 bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {

@@ -157,9 +157,10 @@ void CheckNoRaiseWords(Context& context, const Function& function, std::span<con
     }
     bool lanes = ir::ClassOf(function[inst].op) == ir::OpClass::Control && function[inst].op != Op::Call &&
                  function[inst].component != ir::kNoAttr;
+    const char* word = function[inst].op == Op::For ? "turns" : "lanes";
     if (lanes)
       context.Error(diag::E0207, function[inst].span,
-                    ir::OpName(function[inst].op) + " is marked 'lanes', which only raising writes");
+                    ir::OpName(function[inst].op) + " is marked '" + word + "', which only raising writes");
   }
 }
 

@@ -1,5 +1,5 @@
-// Every kernel of cpp/features.cpp, cpp/engine.cpp and cpp/corners.cpp: the function on the host against the
-// kernel that adc made of it, its gradient against central differences of the host's function and against
+// Every kernel of cpp/features.cpp, engine.cpp, types.cpp and corners.cpp: the function on the host against
+// the kernel that adc made of it, its gradient against central differences of the host's function and against
 // forward mode. The bundle is the first argument.
 
 #include <cstdio>
@@ -23,6 +23,7 @@
 #endif
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
+#include "cpp/types.cpp"
 #pragma GCC diagnostic pop
 
 using namespace adc::test;
@@ -118,6 +119,10 @@ int main(int count, char** words) {
   ADC_CLOSE_FEATURES(ADC_CLOSE)
   ADC_EXACT_ENGINE(ENGINE_EXACT)
   ADC_CLOSE_ENGINE(ENGINE_CLOSE)
+#define TYPES_EXACT(name) Feature(kernels, #name, &types::name, true), ++features;
+#define TYPES_CLOSE(name) Feature(kernels, #name, &types::name, false), ++features;
+  ADC_EXACT_TYPES(TYPES_EXACT)
+  ADC_CLOSE_TYPES(TYPES_CLOSE)
 #define CORNERS_CLOSE(name) Feature(kernels, #name, &corners::name, false), ++features;
   ADC_CORNERS(CORNERS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);

@@ -15,7 +15,6 @@
 
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
-#include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
@@ -23,9 +22,8 @@
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
-#include "codegen/llvm/machine.h"
+#include "codegen/llvm/output_module.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/IR/Verifier.h"
 
 namespace adc::codegen {
 namespace {
@@ -125,8 +123,7 @@ class TaskEmitter {
       digits[n]->addIncoming(first_digits[n], before);
     }
     for (size_t n = 0; n < outer_count; ++n)
-      body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digits[n]),
-                                 axes[n].bounds);
+      body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digits[n]));
     Value* wanted = builder_.CreateAdd(start, builder_.CreateSub(hooks_.End(), position));
     Value* stop = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, divisor, wanted);
     EmitRow(loop, inner, start, stop, builder_.CreateSub(position, start));
@@ -173,8 +170,7 @@ class TaskEmitter {
 
   void BeginCell(const Axis& axis, Value* first, Value* cell) {
     hooks_.SetIteration(builder_.CreateAdd(first, cell));
-    if (axis.counter.Valid())
-      body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell), axis.bounds);
+    if (axis.counter.Valid()) body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell));
   }
 
   /// Runs as many cells from `start` on as groups of lanes hold, and gives the first of those that are left.
@@ -274,42 +270,19 @@ void CheckExclusiveStores(std::span<const uint8_t> object, const target::Target&
 
 diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                  const CodeConfig& config) {
-  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
-  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
   TargetCode code;
-  for (const KernelToEmit& what : kernels) {
-    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
-    if (!possible) return possible.Failure();
-  }
+  diag::Status possible = CheckInput(module, kernels, config, &code);
+  if (!possible) return possible.Failure();
   Stopwatch watch(code.steps);
-  std::unique_ptr<llvm::TargetMachine> machine =
-      MakeMachine(config.target, config.optimise, config.float_mode);
-  llvm::LLVMContext context;
-  llvm::Module output("adc", context);
-  output.setSourceFileName("adc");
-  output.setTargetTriple(config.target.triple);
-  output.setDataLayout(machine->createDataLayout());
-  output.setPICLevel(llvm::PICLevel::BigPIC);
-  std::unique_ptr<DebugLines> lines;
-  if (config.debug_lines)
-    lines = std::make_unique<DebugLines>(output, *config.sources, config.directory, config.producer,
-                                         config.optimise != 0);
+  OutputModule output(config);
+  output.module().setPICLevel(llvm::PICLevel::BigPIC);
+  DebugLines* lines = output.BeginLines();
   for (const KernelToEmit& what : kernels)
-    code.entries.push_back(EmitKernel(output, module, what, config, lines.get()));
-  if (lines) lines->Finish();
-  std::string problem;
-  llvm::raw_string_ostream problem_stream(problem);
-  bool broken = llvm::verifyModule(output, &problem_stream);
-  ADC_CHECK(!broken, problem_stream.str().c_str());
-  watch.Lap("emit");
-  Optimise(output, *machine, config.optimise, kImports);
-  watch.Lap("optimise");
-  if (config.want_llvm_text) {
-    llvm::raw_string_ostream stream(code.llvm_text);
-    output.print(stream, nullptr);
-  }
+    code.entries.push_back(EmitKernel(output.module(), module, what, config, lines));
+  output.EndLines();
+  output.Optimise(kImports, watch, &code);
   if (!config.want_object && !config.want_image) return code;
-  diag::Result<std::vector<uint8_t>> object = MakeObject(output, *machine, kImports);
+  diag::Result<std::vector<uint8_t>> object = MakeObject(output.module(), output.machine(), kImports);
   if (!object) return object.Failure();
   CheckImports(*object);
   CheckExclusiveStores(*object, config.target);

@@ -1,5 +1,7 @@
 #include "codegen/llvm/axes.h"
 
+#include "ir/raise_words.h"
+
 namespace adc::codegen {
 
 using llvm::Value;
@@ -8,30 +10,23 @@ std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, i
                          llvm::IRBuilder<>& builder, ValueTable& values) {
   const std::vector<ir::Value>& counters = kernel[kernel[loop].regions[0]].params;
   std::vector<Axis> axes;
+  bool narrow = (kernel[loop].flags & ir::kFlagNarrow) != 0;
+  auto is_narrow = [&](ir::Value counter) { return narrow && kernel.TypeOf(counter).Is(ir::Scalar::I32); };
   if (kernel[loop].op == ir::Op::ParallelOver) {
     const ir::Layout& layout = module.layouts[kernel.TypeOf(kernel.Operand(loop, 0)).count];
     const ir::LayoutField& field = layout.fields[kernel[loop].attr];
     for (size_t n = 0; n < counters.size(); ++n) {
-      uint64_t extent = field.axes[n].extent;
-      axes.push_back({counters[n],
-                      builder.getInt64(0),
-                      builder.getInt64(extent),
-                      {0, static_cast<int64_t>(extent) - 1},
-                      kernel.TypeOf(counters[n]).Is(ir::Scalar::I32)});
+      axes.push_back(
+          {counters[n], builder.getInt64(0), builder.getInt64(field.axes[n].extent), is_narrow(counters[n])});
     }
     return axes;
   }
   for (uint32_t n = 0; n < counters.size(); ++n) {
-    ir::Value low_value = kernel.Operand(loop, 2 * n), high_value = kernel.Operand(loop, 2 * n + 1);
-    Value* low = values.Index(low_value);
-    Value* high = values.Index(high_value);
+    Value* low = values.Index(kernel.Operand(loop, 2 * n));
+    Value* high = values.Index(kernel.Operand(loop, 2 * n + 1));
     Value* extent = builder.CreateSelect(builder.CreateICmpSLT(low, high), builder.CreateSub(high, low),
                                          builder.getInt64(0));
-    axes.push_back({counters[n],
-                    low,
-                    extent,
-                    {values.Bounds(low_value).low, values.Bounds(high_value).high - 1},
-                    kernel.TypeOf(counters[n]).Is(ir::Scalar::I32)});
+    axes.push_back({counters[n], low, extent, is_narrow(counters[n])});
   }
   return axes;
 }

@@ -12,8 +12,7 @@ struct Axis {
   ir::Value counter;
   llvm::Value* low = nullptr;
   llvm::Value* extent = nullptr;  ///< not negative
-  Interval bounds;                ///< of the counter, where it is an i32
-  bool is_narrow = false;         ///< the counter is an i32
+  bool is_narrow = false;         ///< the sum of two of its digits fits 32 bits
 };
 
 /// The axes of `loop`, a `parallel` or a `parallel over`, outermost first. A field outside of every `dense`

@@ -1,9 +1,10 @@
 #include "codegen/llvm/body.h"
 
-#include <map>
+#include <utility>
 
 #include "codegen/llvm/gather_tables.h"
 #include "codegen/llvm/lane_sums.h"
+#include "ir/raise_words.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -20,7 +21,6 @@ BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, l
       builder_(builder),
       hooks_(hooks),
       lines_(lines),
-      decisions_(kernel),
       scalars_(builder, hooks, float_mode),
       values_(module, kernel, builder, hooks, scalars_),
       memory_(module, kernel, builder, hooks, scalars_, values_, aliases) {
@@ -47,45 +47,31 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
-  PairSinCos(block, first, last);
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  std::map<uint32_t, Value*> pairs;
+  std::map<uint32_t, Value*>* around = std::exchange(pairs_, &pairs);
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  pairs_ = around;
   sums_->Flush();
 }
 
-void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {
-  std::map<uint32_t, ir::Inst> seen;  // by operand
-  const std::vector<ir::Inst>& insts = kernel_[block].insts;
-  for (uint32_t position = first; position < last; ++position) {
-    ir::Inst inst = insts[position];
-    Op op = kernel_[inst].op;
-    if ((op != Op::Sin && op != Op::Cos) || kernel_.TypeOf(kernel_.Result(inst)).scalar == Scalar::F16)
-      continue;
-    if (decisions_.Has(inst)) continue;
-    auto [place, fresh] = seen.try_emplace(kernel_.Operand(inst, 0).raw, inst);
-    if (fresh || kernel_[place->second].op == op) continue;
-    partner_.Set(place->second) = inst;
-    partner_.Set(inst) = place->second;
-  }
-}
-
-void BodyEmitter::EmitSinCos(ir::Inst inst) {
-  ir::Inst other = partner_.Get(inst);
-  if (emitted_.Has(inst)) {
-    emitted_.Erase(inst);
+void BodyEmitter::EmitPaired(ir::Inst inst) {
+  ir::Value angle = kernel_.Operand(inst, 0), result = kernel_.Result(inst);
+  auto made = pairs_->find(angle.raw);
+  if (made != pairs_->end()) {
+    values_.Bind(result, made->second);
+    pairs_->erase(made);
     return;
   }
-  Scalar scalar = kernel_.TypeOf(kernel_.Result(inst)).scalar;
-  auto [sine, cosine] = hooks_.CallSinCos(scalar, values_.Get(kernel_.Operand(inst, 0)));
+  auto [sine, cosine] = hooks_.CallSinCos(kernel_.TypeOf(result).scalar, values_.Get(angle));
   bool is_sine = kernel_[inst].op == Op::Sin;
-  values_.Bind(kernel_.Result(inst), is_sine ? sine : cosine);
-  values_.Bind(kernel_.Result(other), is_sine ? cosine : sine);
-  emitted_.Insert(other);
+  values_.Bind(result, is_sine ? sine : cosine);
+  pairs_->emplace(angle.raw, is_sine ? cosine : sine);
 }
 
 void BodyEmitter::EmitPure(ir::Inst inst) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-  if (decisions_.Has(inst)) builder_.clearFastMathFlags();
+  if ((kernel_[inst].flags & ir::kFlagAsWritten) != 0) builder_.clearFastMathFlags();
   values_.EmitPure(inst);
 }
 
@@ -99,8 +85,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case OpClass::Compare:
     case OpClass::Bits:
     case OpClass::Convert:
-      // A sine and a cosine of one angle are made together.
-      return partner_.Get(inst).Valid() ? EmitSinCos(inst) : EmitPure(inst);
+      return (data.flags & ir::kFlagPaired) != 0 ? EmitPaired(inst) : EmitPure(inst);
     case OpClass::Vector:
       // Of a parameter; others are scalars by now.
       if (data.op != Op::VecGet && data.op != Op::MatGet) break;
@@ -160,40 +145,12 @@ void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
   values_.Bind(kernel_.Result(inst), hooks_.ParameterComponent(kernel_[base].number, component));
 }
 
-namespace {
-
-/// Roughly how many instructions a block makes; a great many where it holds a loop or calls a function.
-uint32_t Weight(const ir::Function& kernel, ir::Block block, bool* touches_rows) {
-  constexpr uint32_t kFunction = 100;
-  uint32_t weight = 0;
-  for (ir::Inst inst : kernel[block].insts) {
-    Op op = kernel[inst].op;
-    if (op == Op::RowLoad || op == Op::RowStore) *touches_rows = true;
-    bool is_loop = op == Op::For || op == Op::While;
-    bool is_function = ir::ClassOf(op) == ir::OpClass::Function;
-    weight += is_loop || is_function ? kFunction : 1;
-    for (ir::Block region : kernel[inst].regions) {
-      if (region.Valid()) weight += Weight(kernel, region, touches_rows);
-    }
-  }
-  return weight;
-}
-
-}  // namespace
-
-/// Several turns of a short loop over the slots of a row at once: their loads do not wait for one another, so
-/// that a thread has as many under way as there are copies.
-void BodyEmitter::UnrollForRows(llvm::BranchInst* latch, ir::Block body) {
-  constexpr uint32_t kMost = 8, kMostWeight = 192;
-  bool touches_rows = false;
-  uint32_t weight = Weight(kernel_, body, &touches_rows);
-  if (hooks_.Wave() == nullptr || !touches_rows) return;
-  uint32_t count = kMost;
-  while (count > 1 && count * weight > kMostWeight) count /= 2;
-  if (count == 1) return;
+/// Several turns at once, as `turns` says.
+void BodyEmitter::UnrollTurns(llvm::BranchInst* latch, uint32_t turns) {
+  if (turns == ir::kNoAttr) return;
   llvm::LLVMContext& context = builder_.getContext();
   llvm::Metadata* wish[] = {llvm::MDString::get(context, "llvm.loop.unroll.count"),
-                            llvm::ConstantAsMetadata::get(builder_.getInt32(count))};
+                            llvm::ConstantAsMetadata::get(builder_.getInt32(turns))};
   llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, wish)});
   loop->replaceOperandWith(0, loop);
   latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
@@ -244,8 +201,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
     carried.push_back(builder_.CreatePHI(v->getType(), 2));
     carried.back()->addIncoming(v, before);
   }
-  Interval low_bounds = values_.Bounds(low_value), high_bounds = values_.Bounds(high_value);
-  values_.BindCounter(params[0], counter, {low_bounds.low, high_bounds.high - 1});
+  values_.BindCounter(params[0], counter);
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n + 1], carried[n]);
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);
@@ -258,7 +214,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   counter->addIncoming(next, latch);
   for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
-  UnrollForRows(builder_.CreateCondBr(more, loop, exit), body);
+  UnrollTurns(builder_.CreateCondBr(more, loop, exit), data.component);
   builder_.SetInsertPoint(exit);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     llvm::PHINode* result = builder_.CreatePHI(initial[n]->getType(), 2);

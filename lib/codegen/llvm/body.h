@@ -10,12 +10,12 @@
 // asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
 //
 // Whatever the mode of floats, what decides about control flow is computed as it is written
-// (analysis/decisions.h).
+// (raise/decisions.h).
 
 #include <functional>
+#include <map>
 #include <memory>
 
-#include "analysis/decisions.h"
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
 #include "codegen/llvm/sums.h"
@@ -42,31 +42,29 @@ class BodyEmitter {
   void EmitInst(ir::Inst inst);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
-  void UnrollForRows(llvm::BranchInst* latch, ir::Block body);
+  void UnrollTurns(llvm::BranchInst* latch, uint32_t turns);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitCheck(ir::Inst inst);
   void EmitRow(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
-  void EmitSinCos(ir::Inst inst);
+  /// A sine or cosine, which comes with the other one of its angle.
+  void EmitPaired(ir::Inst inst);
   /// The values that a block's terminator gives.
   llvm::SmallVector<llvm::Value*> Yielded(ir::Block block);
   llvm::BasicBlock* NewBlock(const char* name);
   void SetPlace(ir::Inst inst);
-  /// Marks the sines and cosines of a block that one call can give.
-  void PairSinCos(ir::Block block, uint32_t first, uint32_t last);
 
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
   DebugLines* lines_;
-  analysis::Decisions decisions_;
   ScalarEmitter scalars_;
   ValueTable values_;
   MemoryEmitter memory_;
   std::unique_ptr<SumEmitter> sums_;
-  SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
-  IndexSet<ir::Inst> emitted_;
+  /// Of the range that is emitted: by angle, the one of a pair that is still to come.
+  std::map<uint32_t, llvm::Value*>* pairs_ = nullptr;
   std::function<void()> tell_counters_;
 };
 

@@ -18,10 +18,9 @@ using llvm::Value;
 IterationDigits::IterationDigits(llvm::IRBuilder<>& builder, const std::vector<Axis>& axes)
     : builder_(builder), axes_(axes) {
   for (const Axis& axis : axes) {
-    // Twice the extent must fit.
-    bool narrow = axis.is_narrow && axis.bounds.high - axis.bounds.low < INT32_MAX;
-    llvm::Type* type = narrow ? builder.getInt32Ty() : builder.getInt64Ty();
-    places_.push_back({narrow, type, builder.CreateTrunc(axis.extent, type), nullptr, nullptr, nullptr});
+    llvm::Type* type = axis.is_narrow ? builder.getInt32Ty() : builder.getInt64Ty();
+    places_.push_back(
+        {axis.is_narrow, type, builder.CreateTrunc(axis.extent, type), nullptr, nullptr, nullptr});
   }
 }
 

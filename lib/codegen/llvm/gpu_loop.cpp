@@ -179,7 +179,7 @@ class LoopEmitter {
   }
 
   void BindCounter(const Axis& axis, Value* digit) {
-    body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit), axis.bounds);
+    body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit));
   }
 
   /// The body, whose counters are bound.

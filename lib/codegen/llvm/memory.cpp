@@ -1,5 +1,6 @@
 #include "codegen/llvm/memory.h"
 
+#include "ir/layout.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -50,18 +51,11 @@ Value* MemoryEmitter::LayoutOffset(const ir::LayoutField& field, ir::Inst inst) 
   Value* offset = builder_.getInt64(field.offset);
   uint32_t axis_number = 0;
   for (ir::Value index : kernel_.Indices(inst)) {
-    const ir::LayoutAxis& axis = field.axes[axis_number++];
-    Value* rest = values_.Index(index);
-    uint64_t below = 1;  // cells of the levels inside the current one
-    for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
-    bool outermost = true;
-    for (const ir::LayoutLevel& level : axis.levels) {
-      below /= level.extent == 0 ? 1 : level.extent;
-      if (level.extent == 1 && !outermost) continue;
-      Value* digit = below > 1 ? builder_.CreateUDiv(rest, builder_.getInt64(below)) : rest;
-      if (!outermost) digit = builder_.CreateURem(digit, builder_.getInt64(level.extent));
-      offset = builder_.CreateNSWAdd(offset, builder_.CreateNSWMul(digit, builder_.getInt64(level.stride)));
-      outermost = false;
+    Value* whole = values_.Index(index);
+    for (const ir::LayoutDigit& of : ir::DigitsOf(field.axes[axis_number++])) {
+      Value* digit = of.divisor > 1 ? builder_.CreateUDiv(whole, builder_.getInt64(of.divisor)) : whole;
+      if (of.modulus != 0) digit = builder_.CreateURem(digit, builder_.getInt64(of.modulus));
+      offset = builder_.CreateNSWAdd(offset, builder_.CreateNSWMul(digit, builder_.getInt64(of.stride)));
     }
   }
   return offset;

@@ -2,19 +2,13 @@
 // What stands for each IR value in LLVM: results as they are emitted, constants and parameters on demand.
 //
 // An i32 value used as an index may have a *wide* twin, the same number as i64. Loop counters run in 64 bits
-// and arithmetic on them that cannot overflow is done in both widths, so that addresses are affine in the
-// counters and LLVM need not prove that a 32-bit sum did not wrap. What cannot overflow is known from an
-// interval per value.
+// and arithmetic on them that cannot wrap (raise/ranges.h) is done in both widths, so that addresses are
+// affine in the counters and LLVM need not prove that a 32-bit sum did not wrap.
 
 #include "codegen/llvm/scalars.h"
 #include "ir/module.h"
 
 namespace adc::codegen {
-
-struct Interval {
-  int64_t low = INT32_MIN;
-  int64_t high = INT32_MAX;
-};
 
 class ValueTable {
  public:
@@ -29,16 +23,13 @@ class ValueTable {
     values_.Set(v) = value;
     wide_.Set(v) = nullptr;
   }
-  /// Binds a loop counter: its i64 form, known to lie in `interval` when it is an i32.
-  void BindCounter(ir::Value v, llvm::Value* wide, Interval interval);
+  /// Binds a loop counter, whose i64 form is given.
+  void BindCounter(ir::Value v, llvm::Value* wide);
 
   /// An i32 or i64 value as i64.
   llvm::Value* Index(ir::Value v);
-  /// Bounds of an i32 value.
-  Interval Bounds(ir::Value v) const;
 
-  /// Emits a pure operation on scalars and binds its result, with its wide twin and interval where it has
-  /// them.
+  /// Emits a pure operation on scalars and binds its result, with its wide twin where it has one.
   void EmitPure(ir::Inst inst);
   /// `shape`: binds the result.
   void EmitShape(ir::Inst inst);
@@ -51,7 +42,6 @@ class ValueTable {
   ScalarEmitter& scalars_;
   SideTable<ir::Value, llvm::Value*> values_;
   SideTable<ir::Value, llvm::Value*> wide_;
-  SideTable<ir::Value, Interval> bounds_;
 };
 
 }  // namespace adc::codegen

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/raise_words.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -17,9 +18,7 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
       m_(builder.module()),
       scalars_(scalars),
       values_(values),
-      kernel_(kernel),
-      decisions_(function) {
-  if (scalars.mode() == FloatMode::Contract) FindContractions(analysis::Uses(function), function.Body());
+      kernel_(kernel) {
   if (kernel == nullptr) return;
   for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
     Id type = scalars.RegisterType(kernel->sums.sums()[sum].scalar);
@@ -74,29 +73,15 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
 }
 
-void BodyEmitter::FindContractions(const analysis::Uses& uses, ir::Block block) {
-  for (ir::Inst inst : function_[block].insts) {
-    const ir::InstData& data = function_[inst];
-    for (ir::Block region : data.regions) {
-      if (region.Valid()) FindContractions(uses, region);
-    }
-    if ((data.op != Op::Add && data.op != Op::Sub) || decisions_.Has(inst)) continue;
-    Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
-    if (scalar != Scalar::F32 && scalar != Scalar::F64) continue;
-    for (uint32_t side = 0; side < 2; ++side) {
-      ir::Value operand = function_.Operand(inst, side);
-      ir::Inst product = function_.DefiningInst(operand);
-      if (!product.Valid() || function_[product].op != Op::Mul || uses.Of(operand).size() != 1) continue;
-      taken_in_.Insert(product);
-      contracted_.Set(inst) = side;
-      break;
-    }
-  }
+bool BodyEmitter::IsTakenIn(ir::Inst product) const {
+  return scalars_.mode() == FloatMode::Contract && product.Valid() && function_[product].op == Op::Mul &&
+         (function_[product].flags & ir::kFlagFuses) != 0;
 }
 
 bool BodyEmitter::EmitContracted(ir::Inst inst) {
-  uint32_t side = contracted_.Get(inst);
-  if (side == ir::kNoAttr) return false;
+  if (function_[inst].op != Op::Add && function_[inst].op != Op::Sub) return false;
+  uint32_t side = IsTakenIn(function_.DefiningInst(function_.Operand(inst, 0))) ? 0 : 1;
+  if (side == 1 && !IsTakenIn(function_.DefiningInst(function_.Operand(inst, 1)))) return false;
   Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
   ir::Inst product = function_.DefiningInst(function_.Operand(inst, side));
   Id a = values_.Get(function_.Operand(product, 0)), b = values_.Get(function_.Operand(product, 1));
@@ -110,13 +95,13 @@ bool BodyEmitter::EmitContracted(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitPure(ir::Inst inst) {
-  if (taken_in_.Has(inst) || EmitContracted(inst)) return;
+  if (IsTakenIn(inst) || EmitContracted(inst)) return;
   ir::Value result = function_.Result(inst);
   std::vector<Id> operands;
   for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));
   ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
   FloatMode mode = scalars_.mode();
-  if (decisions_.Has(inst)) scalars_.SetMode(FloatMode::Strict);
+  if ((function_[inst].flags & ir::kFlagAsWritten) != 0) scalars_.SetMode(FloatMode::Strict);
   values_.Bind(result, scalars_.Emit(function_[inst].op, function_.TypeOf(typed).scalar,
                                      function_.TypeOf(result).scalar, operands));
   scalars_.SetMode(mode);

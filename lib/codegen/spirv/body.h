@@ -15,12 +15,10 @@
 // change one carry it.
 //
 // With FloatMode::Contract a product that one sum alone reads is not emitted, and the sum becomes an fma.
-// What decides about control flow is computed as it is written, whatever the mode (analysis/decisions.h).
+// What decides about control flow is computed as it is written, whatever the mode (raise/decisions.h).
 //
 // Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
 
-#include "analysis/decisions.h"
-#include "analysis/uses.h"
 #include "codegen/spirv/memory.h"
 #include "codegen/spirv/rows.h"
 #include "codegen/spirv/sums.h"
@@ -62,8 +60,8 @@ class BodyEmitter {
   /// Says where `inst` comes from.
   void SetPlace(ir::Inst inst);
   void EmitPure(ir::Inst inst);
-  /// Finds the products that become part of a sum.
-  void FindContractions(const analysis::Uses& uses, ir::Block block);
+  /// Whether the sum that reads the value of `product` makes it a part of an fma.
+  bool IsTakenIn(ir::Inst product) const;
   /// The sum `inst` as an fma; false, and nothing emitted, where it has no product to take in.
   bool EmitContracted(ir::Inst inst);
   /// What touches memory, rows or the status block, or reads a parameter.
@@ -84,14 +82,11 @@ class BodyEmitter {
   ScalarEmitter& scalars_;
   ValueTable& values_;
   KernelParts* kernel_;
-  analysis::Decisions decisions_;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   std::vector<uint32_t> sum_states_;          ///< by sum: its total
   std::vector<uint32_t> touch_states_;        ///< by sum: whether it has been touched; ir::kNoAttr: no state
   SideTable<ir::Inst, std::vector<uint32_t>> changes_;
-  IndexSet<ir::Inst> taken_in_;                               ///< products
-  SideTable<ir::Inst, uint32_t> contracted_{0, ir::kNoAttr};  ///< sum -> which operand it takes in
 };
 
 }  // namespace adc::codegen::spirv

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "ir/layout.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -47,19 +48,12 @@ Id MemoryEmitter::LayoutPosition(const ir::LayoutField& field, ir::Inst inst, ui
   Id position = f_.Int(width, field.offset / unit);
   uint32_t axis_number = 0;
   for (ir::Value index : kernel_.Indices(inst)) {
-    const ir::LayoutAxis& axis = field.axes[axis_number++];
-    Id rest = values_.Position(index, width);
-    uint64_t below = 1;  // cells of the levels inside the current one
-    for (const ir::LayoutLevel& level : axis.levels) below *= level.extent;
-    bool outermost = true;
-    for (const ir::LayoutLevel& level : axis.levels) {
-      below /= level.extent == 0 ? 1 : level.extent;
-      if (level.extent == 1 && !outermost) continue;
-      Id digit = f_.Div(width, rest, f_.Int(width, below));
-      if (!outermost) digit = f_.Mod(width, digit, f_.Int(width, level.extent));
-      ADC_CHECK(level.stride % unit == 0, "a stride that is not a multiple of the field's scalar");
-      position = f_.Add(width, position, f_.Mul(width, digit, f_.Int(width, level.stride / unit)));
-      outermost = false;
+    Id whole = values_.Position(index, width);
+    for (const ir::LayoutDigit& of : ir::DigitsOf(field.axes[axis_number++])) {
+      Id digit = f_.Div(width, whole, f_.Int(width, of.divisor));
+      if (of.modulus != 0) digit = f_.Mod(width, digit, f_.Int(width, of.modulus));
+      ADC_CHECK(of.stride % unit == 0, "a stride that is not a multiple of the field's scalar");
+      position = f_.Add(width, position, f_.Mul(width, digit, f_.Int(width, of.stride / unit)));
     }
   }
   return position;

@@ -1,26 +1,20 @@
-// More of what engines write: captures, references, loops and numbers in small kernels, as engine.cpp has
-// them.
+// More of what engines write: captures, references, loops and numbers in small kernels, as engine.cpp
+// has them.
 
-#include <adc/kernel.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "feature.h"
+
 namespace corners {
 
-using In = adc::readonly<adc::diff<adc::buffer<double, 1>>>;
-using Out = adc::diff<adc::buffer<double, 1>>;
 struct P {
   double a, b;
 };
 
-#define CORNER(name, ...)                                                                              \
-  ADC_KERNEL void name(In x, Out y, [[maybe_unused]] int n) {                                          \
-    adc::parallel(y.extent(0), [&]([[maybe_unused]] int i) { y[i] = [&]() -> double __VA_ARGS__(); }); \
-  }
-
-CORNER(star_this, {
+FEATURE(star_this, {
   struct S {
     double v;
     double g() {
@@ -31,7 +25,7 @@ CORNER(star_this, {
   } s{x[i]};
   return s.g();
 })
-CORNER(this_capture, {
+FEATURE(this_capture, {
   struct S {
     double v;
     double g() {
@@ -45,7 +39,7 @@ CORNER(this_capture, {
   } s{x[i]};
   return s.g();
 })
-CORNER(step_continue, {
+FEATURE(step_continue, {
   double v = 0;
   int k = 0;
   for (; k < 20; k += 3) {
@@ -55,7 +49,7 @@ CORNER(step_continue, {
   }
   return v + k;
 })
-CORNER(do_effect, {
+FEATURE(do_effect, {
   int k = 0;
   double v = x[i];
   do {
@@ -65,7 +59,7 @@ CORNER(do_effect, {
   } while (x[k++] > 0.5 && k < 9);
   return v + k;
 })
-CORNER(ref_swap, {
+FEATURE(ref_swap, {
   double a = x[i], b = x[0];
   double& p = a;
   double& q = b;
@@ -73,7 +67,7 @@ CORNER(ref_swap, {
   p += 1;
   return a * 2 + b;
 })
-CORNER(arr_of_arr, {
+FEATURE(arr_of_arr, {
   double a[2][3] = {{1, 2}, {x[i]}};
   auto& r = a[1];
   r[2] = 5;
@@ -81,7 +75,7 @@ CORNER(arr_of_arr, {
   s[0] = r[0];
   return a[0][0] + a[1][2] + a[0][2];
 })
-CORNER(array_by_value_lambda, {
+FEATURE(array_by_value_lambda, {
   std::array<double, 3> a{x[i], 2, 3};
   auto f = [a]() mutable {
     a[0] = 9;
@@ -90,7 +84,7 @@ CORNER(array_by_value_lambda, {
   double r = f();
   return r + a[0];
 })
-CORNER(array_param, {
+FEATURE(array_param, {
   auto f = [](std::array<double, 2> a) {
     a[0] *= 2;
     return a[0] + a[1];
@@ -99,7 +93,7 @@ CORNER(array_param, {
   double v = f(a);
   return v * a[0];
 })
-CORNER(nested_struct_assign, {
+FEATURE(nested_struct_assign, {
   struct O {
     P p;
     P q[2];
@@ -109,7 +103,7 @@ CORNER(nested_struct_assign, {
   o.q[1].a = x[i];
   return o.p.a * o.q[0].a + o.q[0].b + o.q[1].a;
 })
-CORNER(loop_ref, {
+FEATURE(loop_ref, {
   P a[3] = {{1, 2}, {3, x[i]}, {5, 6}};
   for (auto& p : a) {
     p.a += p.b;
@@ -117,7 +111,7 @@ CORNER(loop_ref, {
   }
   return a[0].a + a[1].b * a[2].b;
 })
-CORNER(loop_copy, {
+FEATURE(loop_copy, {
   double a[3] = {1, x[i], 3};
   double v = 0;
   for (auto e : a) {
@@ -127,7 +121,7 @@ CORNER(loop_copy, {
   }
   return v + a[1];
 })
-CORNER(bind_copy, {
+FEATURE(bind_copy, {
   P p{x[i], 2};
   auto [a, b] = p;
   p.a = 100;
@@ -135,14 +129,14 @@ CORNER(bind_copy, {
   c += 1;
   return a + b + p.a + d;
 })
-CORNER(bind_array_ref, {
+FEATURE(bind_array_ref, {
   double a[2] = {x[i], 2};
   auto& [p, q] = a;
   p *= 3;
   a[1] = p;
   return q + p;
 })
-CORNER(uninit_branch, {
+FEATURE(uninit_branch, {
   double v;
   if (i > 3)
     v = x[i];
@@ -150,13 +144,13 @@ CORNER(uninit_branch, {
     v = x[0] * x[i];
   return v;
 })
-CORNER(const_after, {
+FEATURE(const_after, {
   const double c = x[i] > 1 ? x[0] : 2;
   double v = c;
   v += c;
   return v * x[i];
 })
-CORNER(while_break_carry, {
+FEATURE(while_break_carry, {
   int k = 0;
   double last = 0, v = x[i];
   while (true) {
@@ -167,7 +161,7 @@ CORNER(while_break_carry, {
   }
   return last * v + k;
 })
-CORNER(switch_loop, {
+FEATURE(switch_loop, {
   double v = x[i];
   for (int k = 0; k < 6; ++k) switch (k) {
       case 2:
@@ -183,7 +177,7 @@ CORNER(switch_loop, {
     }
   return -1;
 })
-CORNER(two_level_return, {
+FEATURE(two_level_return, {
   auto f = [&](double t) {
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b < 3; ++b)
@@ -194,21 +188,21 @@ CORNER(two_level_return, {
   };
   return f(x[i]) + f(0.3);
 })
-CORNER(fold_min, {
+FEATURE(fold_min, {
   double best = 1e9;
   int at = -1;
   for (int k = 0; k < 16; ++k)
     if (x[k] < best) best = x[k], at = k;
   return best * at + x[i];
 })
-CORNER(sort3, {
+FEATURE(sort3, {
   double a[4] = {x[i], x[1], x[2], x[3]};
   for (int p = 0; p < 3; ++p)
     for (int q = 0; q < 3 - p; ++q)
       if (a[q] > a[q + 1]) std::swap(a[q], a[q + 1]);
   return a[0] + 2 * a[1] + 3 * a[2] + 4 * a[3];
 })
-CORNER(post_inc_struct, {
+FEATURE(post_inc_struct, {
   struct I {
     int k;
     I operator++(int) {
@@ -221,45 +215,45 @@ CORNER(post_inc_struct, {
   v += x[it++.k] * x[it.k] * x[i];
   return v;
 })
-CORNER(exchange_, {
+FEATURE(exchange_, {
   double a = x[i];
   double b = std::exchange(a, 2.0);
   return a * b;
 })
-CORNER(max_self, {
+FEATURE(max_self, {
   double a = x[i];
   a = std::max(a, 1.0);
   double& r = a;
   r = std::min(r, r * r);
   return a * x[0];
 })
-CORNER(clamp_ref, {
+FEATURE(clamp_ref, {
   double v = x[i] * 2, lo = 0.5, hi = 2.5;
   const double& c = std::clamp(v, lo, hi);
   v += 100;
   return c;
 })
-CORNER(uchar_loop, {
+FEATURE(uchar_loop, {
   double v = 0;
   for (unsigned char k = 0; k < 10; ++k) v += x[k] * k;
   return v * x[i];
 })
-CORNER(short_sum, {
+FEATURE(short_sum, {
   short s = 32000;
   s += 1000;
   int k = s;
   unsigned short u = s;
   return x[i] * (k + u);
 })
-CORNER(int_min, {
+FEATURE(int_min, {
   int m = -2147483647 - 1;
   return x[i] * (m < 0) + (m >> 31) + static_cast<unsigned>(m) * 1e-9;
 })
-CORNER(u64_mod, {
+FEATURE(u64_mod, {
   unsigned long long u = 18446744073709551615ull - static_cast<unsigned>(i);
   return x[i] * static_cast<double>(u % 1000003ull) + static_cast<double>(u / 3 >> 40);
 })
-CORNER(cmp_mixed, {
+FEATURE(cmp_mixed, {
   unsigned u = 3;
   int s = i - 4;
   double v = x[i];
@@ -267,7 +261,7 @@ CORNER(cmp_mixed, {
   if (s < 0 ? true : u > 2) v *= 2;
   return v + (s < (long long)u);
 })
-CORNER(static_fn_table, {
+FEATURE(static_fn_table, {
   constexpr int order[3][2] = {{1, 2}, {0, 2}, {0, 1}};
   double v = 0;
   for (auto& r : order) v += x[r[0]] * x[r[1]];
@@ -298,7 +292,7 @@ struct Quat {
   Quat operator*(const Quat& o) const { return {Cross(v, o.v) + o.v * w + v * o.w, w * o.w - Dot(v, o.v)}; }
   Vec3<T> Rotate(const Vec3<T>& p) const { return ((*this) * Quat{p, T(0)} * Quat{v * T(-1), w}).v; }
 };
-CORNER(chosen_of_three, {
+FEATURE(chosen_of_three, {
   Vec3<double> v{x[i], 2, 3};
   for (int k = 0; k < 7; ++k) {
     v[(k + i) % 3] += v[k % 3] * 0.5;
@@ -307,7 +301,7 @@ CORNER(chosen_of_three, {
   }
   return v[0] * v[1] - v[2];
 })
-CORNER(chosen_writes, {
+FEATURE(chosen_writes, {
   double a = x[i];
   double b = 1;
   double c = -1;
@@ -316,7 +310,7 @@ CORNER(chosen_writes, {
   swapped(i % 2 == 0 ? a : i > 4 ? b : c, b);
   return a + 10 * b + 100 * c;
 })
-CORNER(bodies_step, {
+FEATURE(bodies_step, {
   static constexpr std::array<double, 4> table{0.5, -1.25, 2.0, 3.5};
   Vec3<double> p{x[i], 0.5, -0.25};
   Quat<double> rot{{0.1, x[(i + 1) % 16], 0.3}, 0.9};

@@ -1,9 +1,5 @@
-// What a kernel in C++ may use, a kernel each: alone, and nested. cpp_features.cpp runs each function on the
-// host and the kernel that adc makes of it, and compares values and gradients.
-//
-// All of them read x (16 numbers between 0.2 and 2) and n (5) and store y (8 numbers).
+// What a kernel in C++ may use, a kernel each: alone, and nested.
 
-#include <adc/kernel.hpp>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,18 +8,11 @@
 #include <tuple>
 #include <utility>
 
-using In = adc::readonly<adc::diff<adc::buffer<double, 1>>>;
-using Out = adc::diff<adc::buffer<double, 1>>;
+#include "feature.h"
+
 using V2 = adc::vec<double, 2>;
-using V3 = adc::vec<double, 3>;
 using V4 = adc::vec<double, 4>;
 using M2 = adc::mat<double, 2, 2>;
-using M3 = adc::mat<double, 3, 3>;
-
-#define FEATURE(name, ...)                                                                             \
-  ADC_KERNEL void name(In x, Out y, [[maybe_unused]] int n) {                                          \
-    adc::parallel(y.extent(0), [&]([[maybe_unused]] int i) { y[i] = [&]() -> double __VA_ARGS__(); }); \
-  }
 
 // ---- Control flow
 

@@ -1,0 +1,38 @@
+#pragma once
+// The LLVM module of a target's code: made, filled by a printer, checked and optimised.
+
+#include "codegen/common/code.h"
+#include "codegen/llvm/debug_lines.h"
+#include "codegen/llvm/machine.h"
+#include "llvm/IR/LLVMContext.h"
+
+namespace adc::codegen {
+
+/// Ok, or why one of the kernels cannot be generated for the target. Warnings go to `code`.
+diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                        const CodeConfig& config, TargetCode* code);
+
+class OutputModule {
+ public:
+  explicit OutputModule(const CodeConfig& config);
+
+  llvm::Module& module() { return module_; }
+  llvm::TargetMachine& machine() { return *machine_; }
+  /// The line tables; null where none are wanted. Called once, after what is set on the whole module.
+  DebugLines* BeginLines();
+  /// Ends the line tables.
+  void EndLines() {
+    if (lines_) lines_->Finish();
+  }
+  /// Checks the module, which is complete, and optimises it. `imports` as Optimise has them.
+  void Optimise(std::span<const char* const> imports, Stopwatch& watch, TargetCode* code);
+
+ private:
+  const CodeConfig& config_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  llvm::LLVMContext context_;
+  llvm::Module module_{"adc", context_};
+  std::unique_ptr<DebugLines> lines_;
+};
+
+}  // namespace adc::codegen
