@@ -19,7 +19,7 @@ bool Shares(const StackMeta& left, const StackMeta& right) {
 }  // namespace
 
 bool AlignUp(uint64_t value, uint64_t alignment, uint64_t* result) {
-  if (__builtin_add_overflow(value, alignment - 1, result)) return false;
+  if (AddOverflows(value, alignment - 1, result)) return false;
   *result &= ~(alignment - 1);
   return true;
 }
@@ -39,14 +39,14 @@ RowRules RowRulesOf(std::string_view target_kind, uint32_t lanes) {
 bool StackBytes(const StackMeta& stack, uint64_t capacity, uint64_t* bytes) {
   uint64_t units = capacity;
   if (stack.bits) units = capacity / kFlagsPerWord + (capacity % kFlagsPerWord != 0 ? 1 : 0);
-  return !__builtin_mul_overflow(units, uint64_t{ScalarTypeSize(stack.type)}, bytes);
+  return !MultiplyOverflows(units, uint64_t{ScalarTypeSize(stack.type)}, bytes);
 }
 
 uint64_t ElementsIn(const StackMeta& stack, uint64_t bytes) {
   uint64_t units = bytes / ScalarTypeSize(stack.type);
   uint64_t elements = 0;
   if (!stack.bits) return units;
-  return __builtin_mul_overflow(units, uint64_t{kFlagsPerWord}, &elements) ? UINT64_MAX : elements;
+  return MultiplyOverflows(units, uint64_t{kFlagsPerWord}, &elements) ? UINT64_MAX : elements;
 }
 
 bool IsClaimed(const GroupMeta& group, const RowRules& rules) {
@@ -92,12 +92,12 @@ bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<S
     uint64_t& cursor = groups[stack.group].stride;
     if (!AlignUp(cursor, alignment, &cursor)) return false;
     stacks[index].offset = cursor;
-    if (__builtin_add_overflow(cursor, bytes, &cursor)) return false;
+    if (AddOverflows(cursor, bytes, &cursor)) return false;
   }
   *row_bytes = 0;
   for (GroupPlace& group : groups) {
     if (!AlignUp(group.stride, rules.stride_unit, &group.stride) ||
-        __builtin_add_overflow(*row_bytes, group.stride, row_bytes)) {
+        AddOverflows(*row_bytes, group.stride, row_bytes)) {
       return false;
     }
   }
@@ -107,7 +107,7 @@ bool PlaceStacks(const AdstackPlanMeta& plan, const RowRules& rules, std::span<S
 bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begin,
                std::span<GroupPlace> groups, uint64_t* end) {
   uint64_t counter = begin, cursor = begin;
-  if (__builtin_add_overflow(begin, CounterBytes(plan, rules), &cursor)) return false;
+  if (AddOverflows(begin, CounterBytes(plan, rules), &cursor)) return false;
   for (uint32_t index = 0; index < groups.size(); ++index) {
     GroupPlace& group = groups[index];
     group.counter = 0;
@@ -117,8 +117,8 @@ bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begi
     }
     uint64_t bytes = 0;
     group.offset = cursor;
-    if (__builtin_mul_overflow(group.stride, group.rows, &bytes) ||
-        __builtin_add_overflow(cursor, bytes, &cursor) || !AlignUp(cursor, rules.offset_unit, &cursor)) {
+    if (MultiplyOverflows(group.stride, group.rows, &bytes) || AddOverflows(cursor, bytes, &cursor) ||
+        !AlignUp(cursor, rules.offset_unit, &cursor)) {
       return false;
     }
   }

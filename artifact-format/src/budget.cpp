@@ -5,8 +5,7 @@ namespace {
 
 uint64_t Scaled(uint64_t base, uint64_t per_byte, uint64_t bytes) {
   uint64_t product = 0, sum = 0;
-  bool fits =
-      !__builtin_mul_overflow(per_byte, bytes, &product) && !__builtin_add_overflow(base, product, &sum);
+  bool fits = !MultiplyOverflows(per_byte, bytes, &product) && !AddOverflows(base, product, &sum);
   return fits ? sum : UINT64_MAX;
 }
 
@@ -29,7 +28,7 @@ OpenBudget::OpenBudget(const Allocator* host, const OpenLimits& limits, uint64_t
 }
 
 bool OpenBudget::TakeRaw(uint64_t bytes) {
-  if (__builtin_add_overflow(raw_, bytes, &raw_) || raw_ > most_raw_) {
+  if (AddOverflows(raw_, bytes, &raw_) || raw_ > most_raw_) {
     refused_raw_ = true;
     return false;
   }

@@ -44,7 +44,7 @@ class IndexReader {
 
  private:
   template <class... Parts>
-  [[gnu::always_inline]] bool Bad(Code code, Rule rule, uint64_t offset, const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Bad(Code code, Rule rule, uint64_t offset, const Parts&... parts) {
     const MessagePart list[] = {MessagePart(parts)...};
     return BadWith(code, rule, offset, list);
   }

@@ -190,8 +190,8 @@ bool JsonReader::Int(int64_t* value) {
   uint64_t magnitude = 0;
   while (Peek() >= '0' && Peek() <= '9') {
     uint64_t digit = static_cast<uint64_t>(Peek() - '0');
-    if (__builtin_mul_overflow(magnitude, uint64_t{10}, &magnitude) ||
-        __builtin_add_overflow(magnitude, digit, &magnitude)) {
+    if (MultiplyOverflows(magnitude, uint64_t{10}, &magnitude) ||
+        AddOverflows(magnitude, digit, &magnitude)) {
       return Fault("integer out of range");
     }
     ++position_;

@@ -67,7 +67,7 @@ class JsonReader {
   bool AtEnd() const { return position_ == text_.size(); }
   bool ok() const { return !failed_; }
   template <class... Parts>
-  [[gnu::always_inline]] bool Fault(const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Fault(const Parts&... parts) {
     const MessagePart list[] = {MessagePart(parts)...};
     return FaultWith(list);
   }

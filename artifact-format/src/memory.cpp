@@ -1,6 +1,11 @@
 #include "artifact/memory.h"
 
+#include "platform.h"
+
 namespace adc::artifact {
+
+/// The alignment of whatever the C library gives.
+constexpr size_t kAlignedAnyway = alignof(std::max_align_t);
 
 void* Allocate(const Allocator* allocator, size_t size, size_t alignment) {
   if (allocator && allocator->allocate) {
@@ -9,17 +14,18 @@ void* Allocate(const Allocator* allocator, size_t size, size_t alignment) {
     Release(allocator, given, size, alignment);  // compiled code goes by the alignment
     return nullptr;
   }
-  if (alignment <= alignof(std::max_align_t)) return std::malloc(size);
-  void* memory = nullptr;
-  return posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
+  if (alignment <= kAlignedAnyway) return std::malloc(size);
+  return AllocateAligned(size, alignment);
 }
 
 void Release(const Allocator* allocator, void* memory, size_t size, size_t alignment) {
   if (!memory) return;
   if (allocator && allocator->release) {
     allocator->release(allocator->user, memory, size, alignment);
-  } else {
+  } else if (alignment <= kAlignedAnyway) {
     std::free(memory);
+  } else {
+    ReleaseAligned(memory);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "artifact/bounds_record.h"
 #include "artifact/metadata.h"
 #include "json.h"
@@ -67,7 +69,7 @@ class Checker {
   };
 
   template <class... Parts>
-  [[gnu::always_inline]] bool Broken(const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Broken(const Parts&... parts) {
     const MessagePart list[] = {MessagePart(parts)...};
     return BrokenWith(list);
   }
@@ -199,13 +201,13 @@ class Checker {
           empty = true;
           continue;
         }
-        if (__builtin_mul_overflow(level.extents[axis] - 1, level.strides[axis], &span) ||
-            __builtin_add_overflow(end, span, &end)) {
+        if (MultiplyOverflows(level.extents[axis] - 1, level.strides[axis], &span) ||
+            AddOverflows(end, span, &end)) {
           return false;
         }
       }
     }
-    return empty || (!__builtin_add_overflow(end, element, &end) && end <= layout.size);
+    return empty || (!AddOverflows(end, element, &end) && end <= layout.size);
   }
 
   bool Kernels() {
@@ -250,7 +252,7 @@ class Checker {
     for (const TaskMeta& task : kernel.tasks) {
       uint64_t torn = TargetsOf(task) ^ TargetsOf(kernel.tasks[0]);
       if (torn != 0) {
-        const TargetMeta& target = metadata_.targets[static_cast<uint32_t>(__builtin_ctzll(torn))];
+        const TargetMeta& target = metadata_.targets[static_cast<uint32_t>(std::countr_zero(torn))];
         return Broken("some of its tasks have an entry for target '", target.name.view(),
                       "', others have none");
       }
@@ -502,7 +504,7 @@ class Checker {
     uint64_t missing = TargetsOf(task) & ~summary.targets;
     if (missing != 0) {
       return Broken("size kernel '", name, "' has no code for target ",
-                    static_cast<uint32_t>(__builtin_ctzll(missing)));
+                    static_cast<uint32_t>(std::countr_zero(missing)));
     }
     return summary.stacks <= stacks || Broken("size kernel '", name, "' counts for no stack");
   }

@@ -1,42 +1,41 @@
 #include "sha256_x86.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
+#include "artifact/processor.h"
+
+#if defined(ADC_X86_64)
 #include <immintrin.h>
 
 namespace adc::artifact {
 
 bool HasSha256Instructions() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
-  bool shuffles = c & bit_SSSE3, blends = c & bit_SSE4_1;
-  return shuffles && blends && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
+  constexpr uint32_t kShuffles = 1u << 9, kBlends = 1u << 19, kSha = 1u << 29;
+  return (~AskProcessor(1).c & (kShuffles | kBlends)) == 0 && (AskProcessor(7).b & kSha) != 0;
 }
 
 namespace {
 
 // Four rounds; the state lies as the instructions want it, a b e f in one register and c d g h in the other.
-__attribute__((target("sha,sse4.1"), always_inline)) inline void FourRounds(__m128i& abef, __m128i& cdgh,
-                                                                            __m128i added) {
+ADC_ALWAYS_INLINE ADC_FOR_PROCESSOR("sha,sse4.1") void FourRounds(__m128i& abef, __m128i& cdgh,
+                                                                  __m128i added) {
   cdgh = _mm_sha256rnds2_epu32(cdgh, abef, added);
   abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(added, 0x0E));
 }
 
 // The next four words of the schedule in the place of the oldest of the last sixteen.
-__attribute__((target("sha,sse4.1"), always_inline)) inline __m128i Next(__m128i oldest, __m128i second,
-                                                                         __m128i third, __m128i newest) {
+ADC_ALWAYS_INLINE ADC_FOR_PROCESSOR("sha,sse4.1") __m128i
+    Next(__m128i oldest, __m128i second, __m128i third, __m128i newest) {
   __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(oldest, second), _mm_alignr_epi8(newest, third, 4));
   return _mm_sha256msg2_epu32(sum, newest);
 }
 
-__attribute__((always_inline)) inline __m128i Load(const void* from) {
+ADC_ALWAYS_INLINE __m128i Load(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 
 }  // namespace
 
-__attribute__((target("sha,sse4.1"))) void Sha256Blocks(uint32_t (&state)[8], const uint32_t (&rounds)[64],
-                                                        const uint8_t* blocks, size_t count) {
+ADC_FOR_PROCESSOR("sha,sse4.1")
+void Sha256Blocks(uint32_t (&state)[8], const uint32_t (&rounds)[64], const uint8_t* blocks, size_t count) {
   const __m128i order = _mm_set_epi64x(0x0C0D0E0F08090A0B, 0x0405060700010203);  // words are big-endian
   __m128i badc = _mm_shuffle_epi32(Load(state), 0xB1), hgfe = _mm_shuffle_epi32(Load(state + 4), 0x1B);
   __m128i abef = _mm_alignr_epi8(badc, hgfe, 8), cdgh = _mm_blend_epi16(hgfe, badc, 0xF0);

@@ -186,7 +186,7 @@ class Evaluator {
       }
       if (node.op == SizeOp::kMaxOver) {
         if (index == low.value || body.value > total.value) total.value = body.value;
-      } else if (__builtin_add_overflow(total.value, body.value, &total.value)) {
+      } else if (AddOverflows(total.value, body.value, &total.value)) {
         result = {0, id, EvalStatus::kOverflow};
         return true;
       }
@@ -287,11 +287,11 @@ class Evaluator {
 bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result) {
   switch (op) {
     case SizeOp::kAdd:
-      return !__builtin_add_overflow(left, right, result);
+      return !AddOverflows(left, right, result);
     case SizeOp::kSub:
-      return !__builtin_sub_overflow(left, right, result);
+      return !SubtractOverflows(left, right, result);
     case SizeOp::kMul:
-      return !__builtin_mul_overflow(left, right, result);
+      return !MultiplyOverflows(left, right, result);
     case SizeOp::kDiv:
     case SizeOp::kFloorDiv:
     case SizeOp::kCeilDiv:
@@ -305,7 +305,7 @@ bool EvaluateBinary(SizeOp op, int64_t left, int64_t right, int64_t* result) {
           *result = 0;
           return true;
         }
-        return !__builtin_sub_overflow(int64_t{0}, left, result);
+        return !SubtractOverflows(int64_t{0}, left, result);
       }
       if (op == SizeOp::kDiv) *result = left / right;
       if (op == SizeOp::kFloorDiv) *result = FloorDivide(left, right);

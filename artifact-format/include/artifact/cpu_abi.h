@@ -15,6 +15,17 @@
 
 #include "artifact/status_codes.h"
 
+/* Code is called as the System V ABI of its processor says, on every system. Windows has a convention of its
+ * own for x86-64, in which the words would be looked for in other registers. */
+#if defined(_WIN32) && defined(__x86_64__)
+#define ADC_CPU_CALL_DIFFERS 1
+#define ADC_CPU_CALL __attribute__((sysv_abi))
+#elif defined(_MSC_VER) && !defined(__clang__)
+#error "this compiler cannot call compiled CPU code: build the loader by GCC or clang, and link its DLL"
+#else
+#define ADC_CPU_CALL
+#endif
+
 /* One launch of one task on one worker; every pointer lives for the call. */
 typedef struct adrt_cpu_frame {
   const uint64_t* cells;   /* the kernel's arguments */
@@ -25,7 +36,7 @@ typedef struct adrt_cpu_frame {
 } adrt_cpu_frame;
 
 /* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. */
-typedef void (*adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
+typedef void(ADC_CPU_CALL* adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
 /* The status block. A thread that has something to report writes its source to word 3 with a
  * compare-exchange from 0. The first thread fills the other words, so that they belong to one thread. Later

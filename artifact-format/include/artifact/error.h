@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "artifact/compiler.h"
+
 namespace adc::artifact {
 
 /// What went wrong. The groups match those of the loader's `adrt_status`.
@@ -88,7 +90,7 @@ bool FailWith(Error* error, Code code, Rule rule, Message message);
 /// The same with the parts one after the other: `return Fail(error, code, rule, "section ", number, " is
 /// damaged")`.
 template <class... Parts>
-[[gnu::always_inline]] inline bool Fail(Error* error, Code code, Rule rule, const Parts&... parts) {
+ADC_ALWAYS_INLINE bool Fail(Error* error, Code code, Rule rule, const Parts&... parts) {
   const MessagePart list[] = {MessagePart(parts)...};
   return FailWith(error, code, rule, list);
 }

@@ -31,7 +31,7 @@ namespace {
 using llvm::Value;
 
 constexpr const char* kImports[] = {
-#define ADC_MATH_IMPORT(symbol) #symbol,
+#define ADC_MATH_IMPORT(symbol, form) #symbol,
 #include "artifact/math_imports.def"
 #undef ADC_MATH_IMPORT
 };

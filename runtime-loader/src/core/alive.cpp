@@ -2,11 +2,11 @@
 
 #ifdef ADRT_CHECK_HANDLES
 
-#include <pthread.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "platform/platform.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ADRT_ASAN 1
@@ -37,23 +37,15 @@ struct Entry {
 };
 struct Piece {
   void* memory = nullptr;
-  size_t size = 0;
+  size_t size = 0, alignment = 1;
   bool has_parts = false;
 };
 
 constexpr size_t kBuckets = 4096, kHeldBack = 1024;
-pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+platform::Mutex table_lock;
 Entry* table[kBuckets];
 Piece held_back[kHeldBack];
 size_t next_piece = 0;
-
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&table_lock); }
-  ~Lock() { pthread_mutex_unlock(&table_lock); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 Entry** BucketOf(const void* address) {
   return &table[reinterpret_cast<uintptr_t>(address) / 16 * 0x9E3779B97F4A7C15u >> 52];
@@ -80,17 +72,18 @@ void Forget(const Piece& piece) {
   }
 }
 
-void HoldBack(void* memory, size_t size, bool has_parts) {
+void HoldBack(const Piece& piece) {
+  const auto& [memory, size, alignment, has_parts] = piece;
   Piece& place = held_back[next_piece];
   next_piece = (next_piece + 1) % kHeldBack;
   if (place.memory) {
     Forget(place);
     ASAN_UNPOISON_MEMORY_REGION(place.memory, place.size);
-    adc::artifact::Release(nullptr, place.memory, place.size, 1);
+    adc::artifact::Release(nullptr, place.memory, place.size, place.alignment);
   }
   std::memset(memory, 0xDD, size);
   ASAN_POISON_MEMORY_REGION(memory, size);
-  place = {memory, size, has_parts};
+  place = piece;
 }
 
 [[noreturn]] void End(const char* function, const char* type, const char* why) {
@@ -101,7 +94,7 @@ void HoldBack(void* memory, size_t size, bool has_parts) {
 }  // namespace
 
 void BeginLife(const void* handle, Handle type) {
-  Lock lock;
+  platform::Lock lock(table_lock);
   Entry* entry = Find(handle);
   if (!entry) {
     entry = static_cast<Entry*>(std::malloc(sizeof(Entry)));
@@ -115,7 +108,7 @@ void BeginLife(const void* handle, Handle type) {
 }
 
 void EndLife(const void* handle) {
-  Lock lock;
+  platform::Lock lock(table_lock);
   if (Entry* entry = Find(handle)) entry->alive = false;
 }
 
@@ -134,16 +127,16 @@ void GiveHandle(const adc::artifact::Allocator& host, void* memory, size_t size,
                 Handle type) {
   if (type == Handle::None) return adc::artifact::Release(&host, memory, size, alignment);
   EndLife(memory);
-  Lock lock;
-  HoldBack(memory, size, /*has_parts=*/false);
+  platform::Lock lock(table_lock);
+  HoldBack({memory, size, alignment, /*has_parts=*/false});
 }
 
 const adc::artifact::Allocator* KernelMemory(const adc::artifact::Allocator*) {
   static constexpr adc::artifact::Allocator kMemory = {
       [](void*, size_t size, size_t alignment) { return adc::artifact::Allocate(nullptr, size, alignment); },
-      [](void*, void* memory, size_t size, size_t) {
-        Lock lock;
-        HoldBack(memory, size, /*has_parts=*/true);
+      [](void*, void* memory, size_t size, size_t alignment) {
+        platform::Lock lock(table_lock);
+        HoldBack({memory, size, alignment, /*has_parts=*/true});
       },
       nullptr};
   return &kMemory;
@@ -155,7 +148,7 @@ void CheckAlive(const char* function, const void* handle, Handle type) {
       "?",           "adrt_bundle", "adrt_kernel",      "adrt_device",  "adrt_module",
       "adrt_memory", "adrt_heap",   "adrt_launch_plan", "adrt_rollout", "adrt_cpu_record"};
   const char* name = kTypes[static_cast<size_t>(type)];
-  Lock lock;
+  platform::Lock lock(table_lock);
   const Entry* entry = Find(handle);
   if (!entry || entry->type != type) End(function, name, "is not a handle, or was released long ago");
   if (!entry->alive) End(function, name, "was released before");

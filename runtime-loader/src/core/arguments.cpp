@@ -93,18 +93,18 @@ class Binder {
 
  private:
   template <class... Parts>
-  [[gnu::always_inline]] bool Bad(uint32_t index, const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Bad(uint32_t index, const Parts&... parts) {
     const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
     return BadWith(index, list);
   }
-  [[gnu::cold, gnu::noinline]] bool BadWith(uint32_t index, artifact::Message message) {
+  ADC_RARE bool BadWith(uint32_t index, artifact::Message message) {
     const artifact::MessagePart prefix[] = {"kernel '", meta_.name.view(), "', parameter '",
                                             meta_.params[index].name.view(), "': "};
     return RefuseWith(error_, ADRT_ERROR_ARGUMENT, prefix, message);
   }
 
   // Where an argument says its parameter by name, or wrongly.
-  [[gnu::noinline]] bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
+  ADC_NEVER_INLINE bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
     if (!arg.name) {
       return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', argument ", number,
                     ": names parameter ", arg.index, ", the kernel has ", uint64_t{meta_.params.size()});
@@ -140,7 +140,7 @@ class Binder {
     return param.kind == ParamKind::kLayout ? BindLayout(arg, index) : BindScalar(arg, index);
   }
 
-  [[gnu::noinline]] void Keep(uint32_t index) {
+  ADC_NEVER_INLINE void Keep(uint32_t index) {
     const ParamMeta& param = meta_.params[index];
     plan_.params_before[index] = plan_.params[index];
     for (uint32_t n = artifact::CellCount(param); n-- > 0;)
@@ -148,7 +148,7 @@ class Binder {
   }
 
   // What is wrong about an argument beside its memory and its value.
-  [[gnu::noinline]] bool BadArgument(const adrt_arg& arg, uint32_t index) {
+  ADC_NEVER_INLINE bool BadArgument(const adrt_arg& arg, uint32_t index) {
     const ParamMeta& param = meta_.params[index];
     const char* kind = KindName(ToKind(param.kind));
     if (plan_.params[index].given == plan_.bindings) return Bad(index, "is given twice");
@@ -182,20 +182,20 @@ class Binder {
       return true;
     }
     uint64_t position = place.position(), end = 0;
-    bool overflows = __builtin_add_overflow(position, bytes, &end);
+    bool overflows = artifact::AddOverflows(position, bytes, &end);
     if ((position & (alignment - 1)) != 0 || place.bytes < bytes || overflows || end > uint64_t{PTRDIFF_MAX})
       return BadPlace(place, index, bytes, alignment);
     if (ReadsInPlace(plan_)) bound.content = place.host();
     return true;
   }
-  [[gnu::noinline]] bool FindOnDevice(const adrt_arg& arg, uint32_t index) {
+  ADC_NEVER_INLINE bool FindOnDevice(const adrt_arg& arg, uint32_t index) {
     char text[160] = {};
     artifact::TextWriter reason(text, sizeof text);
     const adrt_device& device = *plan_.module->device;
     return device.kind->bind(device, arg.data, &plan_.params[index].place, reason) ||
            Bad(index, "its memory ", text);
   }
-  [[gnu::noinline]] bool BadPlace(const Place& place, uint32_t index, uint64_t bytes, uint64_t alignment) {
+  ADC_NEVER_INLINE bool BadPlace(const Place& place, uint32_t index, uint64_t bytes, uint64_t alignment) {
     if ((place.position() & (alignment - 1)) != 0)
       return Bad(index, "its address is not a multiple of ", alignment);
     if (place.bytes < bytes) return Bad(index, "needs ", bytes, " bytes, and its memory has ", place.bytes);
@@ -216,7 +216,7 @@ class Binder {
       if (param.shape_i32_axes >> axis & 1) narrow |= extent;
       empty |= extent == 0;
       changed |= extent != static_cast<uint64_t>(bound.extents[axis]);
-      overflows |= __builtin_mul_overflow(bytes, extent, &bytes);
+      overflows |= artifact::MultiplyOverflows(bytes, extent, &bytes);
       bound.extents[axis] = arg.extents[axis];
       cell[1 + axis] = extent;
     }
@@ -231,7 +231,7 @@ class Binder {
     *cell = bound.place.address;
     return true;
   }
-  [[gnu::noinline]] bool BadExtents(const adrt_arg& arg, uint32_t index, bool overflows, uint64_t bytes) {
+  ADC_NEVER_INLINE bool BadExtents(const adrt_arg& arg, uint32_t index, bool overflows, uint64_t bytes) {
     for (uint32_t axis = 0; axis < meta_.params[index].rank; ++axis) {
       int64_t extent = arg.extents[axis];
       if (extent < 0) return Bad(index, "extent of axis ", axis, " is ", extent, ", which is negative");

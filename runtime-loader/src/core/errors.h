@@ -20,14 +20,14 @@ adrt_status FailWith(adrt_error* error, adrt_status status, artifact::Message me
 
 /// The same with the parts one after the other: `return Fail(error, ADRT_ERROR_ARGUMENT, "plan: ", ...)`.
 template <class... Parts>
-[[gnu::always_inline]] inline adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
+ADC_ALWAYS_INLINE adrt_status Fail(adrt_error* error, adrt_status status, const Parts&... parts) {
   const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
   return FailWith(error, status, list);
 }
 
 /// The same for internal functions that return bool.
 template <class... Parts>
-[[gnu::always_inline]] inline bool Refuse(adrt_error* error, adrt_status status, const Parts&... parts) {
+ADC_ALWAYS_INLINE bool Refuse(adrt_error* error, adrt_status status, const Parts&... parts) {
   const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
   FailWith(error, status, list);
   return false;

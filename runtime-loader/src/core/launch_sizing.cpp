@@ -31,7 +31,7 @@ bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis,
                   param.name.view(), "' depends on what a launch does not know yet");
   uint64_t bytes = 0;
   if (result.ok() &&
-      !__builtin_mul_overflow(static_cast<uint64_t>(*extent), artifact::ElementSize(param), &bytes))
+      !artifact::MultiplyOverflows(static_cast<uint64_t>(*extent), artifact::ElementSize(param), &bytes))
     return true;
   return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(), "': the size of '",
                 param.name.view(), "' does not fit 64 bits");
@@ -50,7 +50,7 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
     for (uint32_t axis = 0; axis < param.rank; ++axis) {
       int64_t extent = 0;
       if (!EvaluateExtent(plan, index, axis, &extent, error)) return false;
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) {
+      if (artifact::MultiplyOverflows(bytes, static_cast<uint64_t>(extent), &bytes)) {
         return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
                       "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
       }
@@ -58,7 +58,7 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
       plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
     }
     plan.params[index].bytes = bytes;
-    if (__builtin_add_overflow(cursor, bytes, &cursor) ||
+    if (artifact::AddOverflows(cursor, bytes, &cursor) ||
         !artifact::AlignUp(cursor, plan.rules.offset_unit, &cursor) || cursor > uint64_t{PTRDIFF_MAX}) {
       return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
                     "': scratch does not fit 64 bits");
@@ -80,7 +80,7 @@ bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
     if (!EvaluateExtent(plan, index, 0, &least, error)) return false;
     uint64_t bytes = static_cast<uint64_t>(least) * artifact::ElementSize(param);
     plan.params[index].least = least;
-    if (__builtin_add_overflow(plan.saved_bytes, bytes, &plan.saved_bytes))
+    if (artifact::AddOverflows(plan.saved_bytes, bytes, &plan.saved_bytes))
       return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
                     "': its saved values do not fit 64 bits");
     if (!plan.module || plan.params[index].extents[0] >= least) continue;

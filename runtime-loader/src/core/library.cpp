@@ -1,23 +1,21 @@
 #include "core/library.h"
 
-#include <dlfcn.h>
-
 #include "core/errors.h"
+#include "platform/platform.h"
 
 namespace adrt {
 
 void* OpenLibrary(std::span<const char* const> names, adrt_error* error) {
   for (const char* name : names) {
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    if (void* library = platform::OpenLibrary(name)) return library;
   }
-  const char* reason = dlerror();
   Fail(error, ADRT_ERROR_NOT_FOUND, "the driver's library '", names[0],
-       "' cannot be opened: ", reason ? reason : "it is not there");
+       "' cannot be opened: ", platform::LibraryReason());
   return nullptr;
 }
 
 void* FindInLibrary(void* library, const char* name) {
-  return dlsym(library, name);
+  return platform::FindInLibrary(library, name);
 }
 
 bool FillTable(FindEntry find, void* user, std::span<const char* const> names, void** table, const char* what,

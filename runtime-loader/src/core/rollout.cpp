@@ -25,8 +25,6 @@
 namespace adrt {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
 constexpr uint64_t kMostSteps = 1ull << 32;
 /// Numbers that are compared only are cut off here.
 constexpr uint64_t kMany = 1ull << 62;
@@ -35,12 +33,14 @@ constexpr uint64_t kMany = 1ull << 62;
 uint64_t Choose(uint64_t n, uint64_t k) {
   if (k > n) return 0;
   k = std::min(k, n - k);
-  Wide result = 1;
+  uint64_t result = 1;
   for (uint64_t i = 1; i <= k; ++i) {
-    result = result * (n - k + i) / i;
-    if (result >= kMany) return kMany;
+    // i divides result * (n - k + i); in two parts, so that the product fits wherever the quotient does.
+    uint64_t factor = n - k + i, rest = result % i * factor / i;
+    if (artifact::MultiplyOverflows(result / i, factor, &result) || result >= kMany) return kMany;
+    result += rest;
   }
-  return static_cast<uint64_t>(result);
+  return result;
 }
 
 /// How often the segments of a chain of `n` run at most, with `copies` of the state: beside the run that
@@ -64,8 +64,9 @@ uint64_t Repetitions(uint64_t n, uint64_t copies) {
 uint64_t Advances(uint64_t n, uint64_t copies) {
   uint64_t r = Repetitions(n, copies);
   if (r == 0) return 0;
-  Wide runs = Wide{r} * n - Choose(copies + r, r - 1);
-  return runs >= kMany ? kMany : static_cast<uint64_t>(runs);
+  uint64_t runs = 0;
+  if (artifact::MultiplyOverflows(r, n, &runs)) return kMany;
+  return std::min(runs - Choose(copies + r, r - 1), kMany);
 }
 
 /// Where the next copy is best taken: the least m in [1, n) at which the sum stops falling.
@@ -125,7 +126,7 @@ class Chooser {
     uint64_t most = SegmentsOf(segment) - 1;
     if (most == 0) return Consider(segment, 0);
     uint64_t saved = 0;
-    if (__builtin_mul_overflow(segment, saved_, &saved)) return;
+    if (artifact::MultiplyOverflows(segment, saved_, &saved)) return;
     uint64_t left = budget_ > saved ? budget_ - saved : 0;
     uint64_t copies = state_ == 0 ? most : std::min(most, left / state_);
     Consider(segment, std::max<uint64_t>(copies, 1));
@@ -134,9 +135,9 @@ class Chooser {
   void Consider(uint64_t segment, uint64_t copies) {
     Shape shape{segment, SegmentsOf(segment), copies, 0, 0};
     uint64_t saved = 0;
-    if (__builtin_mul_overflow(segment, saved_, &saved) ||
-        __builtin_mul_overflow(copies, state_, &shape.bytes) ||
-        __builtin_add_overflow(shape.bytes, saved, &shape.bytes))
+    if (artifact::MultiplyOverflows(segment, saved_, &saved) ||
+        artifact::MultiplyOverflows(copies, state_, &shape.bytes) ||
+        artifact::AddOverflows(shape.bytes, saved, &shape.bytes))
       return;
     least_ = std::min(least_, shape.bytes);
     if (shape.bytes > budget_) return;
@@ -151,11 +152,13 @@ class Chooser {
   uint64_t Runs(const Shape& shape) const {
     uint64_t again = 0;
     if (shape.copies > 0) {
-      Wide whole = Wide{Advances(shape.segments, shape.copies)} * shape.segment;
+      uint64_t whole = 0;
+      if (artifact::MultiplyOverflows(Advances(shape.segments, shape.copies), shape.segment, &whole))
+        whole = kMany;
       uint64_t missing = shape.segments * shape.segment - steps_, first = 0;
       for (uint64_t n = shape.segments; n > 1; ++first)
         n = shape.copies == 1 ? n - 1 : Split(n, shape.copies);
-      again = whole >= kMany ? kMany : static_cast<uint64_t>(whole) - first * missing;
+      again = whole >= kMany ? kMany : whole - first * missing;
     }
     return steps_ + again;
   }
@@ -274,7 +277,7 @@ adrt_rollout_action adrt_rollout::Next() {
 namespace {
 
 bool Stride(uint64_t bytes, uint64_t alignment, uint64_t* stride) {
-  if (__builtin_add_overflow(bytes, alignment - 1, stride)) return false;
+  if (adrt::artifact::AddOverflows(bytes, alignment - 1, stride)) return false;
   *stride &= ~(alignment - 1);
   return true;
 }

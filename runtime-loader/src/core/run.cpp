@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
@@ -9,6 +7,7 @@
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/launch.h"
+#include "platform/platform.h"
 
 // The simple way to run: settle sizes, take memory, record task after task, wait, read the status block.
 
@@ -19,12 +18,7 @@ static_assert(int{ADRT_HEAP_ALIGNMENT} == int{ADRT_CPU_ROW_ALIGNMENT});
 
 namespace {
 
-/// Nanoseconds of a clock that never goes back.
-uint64_t Now() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
+using adrt::platform::MonotonicNanoseconds;
 
 class Launcher {
  public:
@@ -48,16 +42,16 @@ class Launcher {
     ++plan_.epoch;
     if (!SettleAll()) return false;
     if (!TakeHeap() || !TakeStatus() || !CheckGivenStatus()) return false;
-    uint64_t begin = Now();
+    uint64_t begin = MonotonicNanoseconds();
     if (!queue_.Begin(error_)) return false;
     for (uint32_t turn = 0; turn < (desc_.repeat == 0 ? 1 : desc_.repeat); ++turn) {
       if (!RecordLaunch(turn == 0)) return false;
       if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) break;
     }
-    uint64_t recorded = Now();
+    uint64_t recorded = MonotonicNanoseconds();
     if (!Wait()) return false;
     times_.record_nanoseconds = recorded - begin;
-    times_.wait_nanoseconds = Now() - recorded;
+    times_.wait_nanoseconds = MonotonicNanoseconds() - recorded;
     return ReadStatus();
   }
 

@@ -58,7 +58,8 @@ int64_t BestForCounted(const adrt_launch_plan& plan, uint32_t task) {
   for (const artifact::StackPlace& stack : sizes.stacks) {
     if (stack.capacity > iterations) iterations = stack.capacity;
   }
-  if (sizes.segment > 0 && __builtin_mul_overflow(iterations, sizes.segment, &iterations)) return kLongest;
+  if (sizes.segment > 0 && artifact::MultiplyOverflows(iterations, sizes.segment, &iterations))
+    return kLongest;
   int64_t length = 1;
   while (length < kLongest && static_cast<uint64_t>(length) * static_cast<uint64_t>(length) < iterations)
     length *= 2;

@@ -159,7 +159,7 @@ class TaskSizer {
   }
 
   template <class... Parts>
-  [[gnu::always_inline]] bool Bad(adrt_status status, const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Bad(adrt_status status, const Parts&... parts) {
     const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
     return BadWith(status, list);
   }
@@ -170,7 +170,7 @@ class TaskSizer {
   }
   bool TooLarge() { return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its size does not fit 64 bits"); }
   template <class... Parts>
-  [[gnu::always_inline]] bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool HeapTooSmall(uint64_t needed, const Parts&... parts) {
     Bad(ADRT_ERROR_HEAP_TOO_SMALL, parts...);
     if (error_ && error_->struct_size >= sizeof(adrt_error)) error_->needed_bytes = needed;
     return false;
@@ -315,7 +315,7 @@ class TaskSizer {
       if (sizes_.extents[axis] == 0) total = 0;
     }
     for (uint32_t axis = 0; axis < meta_.extents.size() && total > 0; ++axis) {
-      if (__builtin_mul_overflow(total, static_cast<uint64_t>(sizes_.extents[axis]), &total))
+      if (artifact::MultiplyOverflows(total, static_cast<uint64_t>(sizes_.extents[axis]), &total))
         return TooLarge();
     }
     if (total > uint64_t{INT64_MAX}) return TooLarge();
@@ -448,8 +448,8 @@ class TaskSizer {
   uint64_t BytesOf(uint64_t threads) const {
     uint64_t sum = 0, bytes = 0;
     for (uint32_t group = 0; group < sizes_.groups.size(); ++group) {
-      if (__builtin_mul_overflow(RowsOf(group, threads), sizes_.groups[group].stride, &bytes) ||
-          __builtin_add_overflow(sum, bytes, &sum)) {
+      if (artifact::MultiplyOverflows(RowsOf(group, threads), sizes_.groups[group].stride, &bytes) ||
+          artifact::AddOverflows(sum, bytes, &sum)) {
         return UINT64_MAX;
       }
     }
@@ -477,15 +477,15 @@ class TaskSizer {
   }
   // Bytes of a heap with one block of rows.
   bool OneBlock(uint64_t row_bytes, uint64_t* bytes) {
-    return (!__builtin_mul_overflow(row_bytes, uint64_t{rules_.lanes}, bytes) &&
-            !__builtin_add_overflow(*bytes, Fixed(), bytes)) ||
+    return (!artifact::MultiplyOverflows(row_bytes, uint64_t{rules_.lanes}, bytes) &&
+            !artifact::AddOverflows(*bytes, Fixed(), bytes)) ||
            TooLarge();
   }
 
   // Divides what the cap leaves; a row needs at least 64 bytes per open stack.
   bool ShareCap(uint32_t open_count) {
     uint64_t smallest = 0, rows = 0;
-    if (__builtin_add_overflow(sizes_.row_bytes, kCapUnit * open_count, &smallest)) return TooLarge();
+    if (artifact::AddOverflows(sizes_.row_bytes, kCapUnit * open_count, &smallest)) return TooLarge();
     if (!artifact::RoundRows(sizes_.threads, rules_, &rows)) return TooLarge();
     uint64_t available = plan_.cap > Fixed() ? plan_.cap - Fixed() : 0;
     uint64_t fit = available / smallest;
@@ -559,7 +559,7 @@ class TaskSizer {
       uint64_t slots = root < most / 2 ? root + most / root : most, own = 0;
       if (!artifact::StackBytes(stack, slots, &own) || !artifact::AlignUp(own, rules_.stride_unit, &own))
         return UINT64_MAX;
-      if (__builtin_add_overflow(bytes, own, &bytes)) return UINT64_MAX;
+      if (artifact::AddOverflows(bytes, own, &bytes)) return UINT64_MAX;
     }
     return bytes;
   }

@@ -1,11 +1,10 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
 #include "artifact/cpu_features.h"
+#include "artifact/processor.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/heap.h"
@@ -15,6 +14,7 @@
 #include "cpu/image.h"
 #include "cpu/pool.h"
 #include "cpu/work.h"
+#include "platform/platform.h"
 
 // The CPU as a device: shared images mapped into the process, tasks dealt to the caller's jobs or to a small
 // pool.
@@ -158,7 +158,7 @@ bool Clear(adrt_device&, void* queue, const Place& place, adrt_error* error) {
   return true;
 }
 
-#if defined(__x86_64__)
+#if defined(ADC_X86_64)
 constexpr const char* kArch = "x86-64";
 #else
 constexpr const char* kArch = "aarch64";
@@ -202,12 +202,7 @@ CpuDevice* MakeCpu(const adrt_host* host, uint32_t workers, adrt_status* status,
 
 }  // namespace
 
-// The entries were compiled elsewhere: there is no type information in front of them that a sanitizer could
-// look at.
-#if defined(__clang__)
-__attribute__((no_sanitize("function")))
-#endif
-void RunWork(const CpuWork& work, uint32_t row, std::atomic_ref<uint64_t> next) {
+ADC_CALLS_FOREIGN_CODE void RunWork(const CpuWork& work, uint32_t row, std::atomic_ref<uint64_t> next) {
   adrt_cpu_frame frame = {work.cells, work.adstack, work.heap, work.status, row};
   adrt_cpu_entry entry = reinterpret_cast<adrt_cpu_entry>(work.entry);
   while (true) {
@@ -269,10 +264,8 @@ adrt_status adrt_device_open_cpu(const adrt_host* host, uint32_t worker_count, a
     return Fail(error, ADRT_ERROR_ARGUMENT, "device_open_cpu: at most ", adrt::kMaxWorkers, " workers");
   }
   if (worker_count == 0) {
-    constexpr long kMostByDefault = 256;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors > kMostByDefault) processors = kMostByDefault;
-    worker_count = processors < 1 ? 1 : static_cast<uint32_t>(processors);
+    constexpr uint32_t kMostByDefault = 256;
+    worker_count = std::min(adrt::platform::ProcessorCount(), kMostByDefault);
   }
   adrt_status status = ADRT_OK;
   adrt::CpuDevice* cpu = adrt::MakeCpu(host, worker_count, &status, error);

@@ -1,10 +1,7 @@
 #include "cpu/features.h"
 
 #include "artifact/cpu_features.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
+#include "artifact/processor.h"
 
 // A feature counts only where the operating system saves the registers that it needs: the AVX features need
 // XMM and YMM state in XCR0, the AVX-512 features also the mask and ZMM state.
@@ -13,73 +10,62 @@ namespace adrt {
 
 namespace artifact = adc::artifact;
 
-#if defined(__x86_64__)
+#if defined(ADC_X86_64)
 namespace {
 
-uint64_t Xcr0() {
-  uint32_t low = 0, high = 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return uint64_t{high} << 32 | low;
-}
-
-class Collector {
- public:
-  void Add(artifact::X86Feature feature, bool present) {
-    if (present) bits_ |= uint64_t{1} << static_cast<uint32_t>(feature);
-  }
-  uint64_t bits() const { return bits_; }
-
- private:
-  uint64_t bits_ = 0;
+constexpr uint8_t kYmm = 0x6, kZmm = 0xE6;
+enum Word : uint8_t { kLeaf1C, kLeaf7B, kExtendedC };
+/// Where the processor says that it has a feature, and what the system has to save for it.
+struct Sign {
+  Word word;
+  uint8_t bit;
+  uint8_t saved;
 };
-
-bool Bit(uint32_t word, int bit) {
-  return word >> bit & 1;
-}
+/// In the order of x86_features.def.
+constexpr Sign kSigns[] = {
+    {kLeaf1C, 28, kYmm},  // avx
+    {kLeaf7B, 5, kYmm},   // avx2
+    {kLeaf7B, 30, kZmm},  // avx512bw
+    {kLeaf7B, 28, kZmm},  // avx512cd
+    {kLeaf7B, 17, kZmm},  // avx512dq
+    {kLeaf7B, 16, kZmm},  // avx512f
+    {kLeaf7B, 31, kZmm},  // avx512vl
+    {kLeaf7B, 3, 0},      // bmi
+    {kLeaf7B, 8, 0},      // bmi2
+    {kLeaf1C, 13, 0},     // cx16
+    {kLeaf1C, 29, kYmm},  // f16c
+    {kLeaf1C, 12, kYmm},  // fma
+    {kExtendedC, 5, 0},   // lzcnt
+    {kLeaf1C, 22, 0},     // movbe
+    {kLeaf1C, 23, 0},     // popcnt
+    {kExtendedC, 0, 0},   // sahf
+    {kLeaf1C, 0, 0},      // sse3
+    {kLeaf1C, 19, 0},     // sse4.1
+    {kLeaf1C, 20, 0},     // sse4.2
+    {kLeaf1C, 9, 0},      // ssse3
+};
+static_assert(sizeof kSigns / sizeof *kSigns == artifact::kX86FeatureCount);
 
 }  // namespace
 
 uint64_t ProcessorFeatures() {
-  using artifact::X86Feature;
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-  uint32_t leaf1_c = 0, leaf7_b = 0, extended_c = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d)) leaf1_c = c;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) leaf7_b = b;
-  if (__get_cpuid(0x80000001u, &a, &b, &c, &d)) extended_c = c;
-
-  constexpr uint64_t kYmmState = 0x6, kZmmState = 0xE6;
-  uint64_t saved = Bit(leaf1_c, 27) ? Xcr0() : 0;
-  bool ymm = (saved & kYmmState) == kYmmState, zmm = (saved & kZmmState) == kZmmState;
-
-  Collector found;
-  found.Add(X86Feature::kSse3, Bit(leaf1_c, 0));
-  found.Add(X86Feature::kSsse3, Bit(leaf1_c, 9));
-  found.Add(X86Feature::kCx16, Bit(leaf1_c, 13));
-  found.Add(X86Feature::kSse41, Bit(leaf1_c, 19));
-  found.Add(X86Feature::kSse42, Bit(leaf1_c, 20));
-  found.Add(X86Feature::kMovbe, Bit(leaf1_c, 22));
-  found.Add(X86Feature::kPopcnt, Bit(leaf1_c, 23));
-  found.Add(X86Feature::kSahf, Bit(extended_c, 0));
-  found.Add(X86Feature::kLzcnt, Bit(extended_c, 5));
-  found.Add(X86Feature::kBmi, Bit(leaf7_b, 3));
-  found.Add(X86Feature::kBmi2, Bit(leaf7_b, 8));
-  found.Add(X86Feature::kAvx, ymm && Bit(leaf1_c, 28));
-  found.Add(X86Feature::kFma, ymm && Bit(leaf1_c, 12));
-  found.Add(X86Feature::kF16c, ymm && Bit(leaf1_c, 29));
-  found.Add(X86Feature::kAvx2, ymm && Bit(leaf7_b, 5));
-  found.Add(X86Feature::kAvx512f, zmm && Bit(leaf7_b, 16));
-  found.Add(X86Feature::kAvx512dq, zmm && Bit(leaf7_b, 17));
-  found.Add(X86Feature::kAvx512cd, zmm && Bit(leaf7_b, 28));
-  found.Add(X86Feature::kAvx512bw, zmm && Bit(leaf7_b, 30));
-  found.Add(X86Feature::kAvx512vl, zmm && Bit(leaf7_b, 31));
-  return found.bits();
+  const uint32_t words[] = {artifact::AskProcessor(1).c, artifact::AskProcessor(7).b,
+                            artifact::AskProcessor(0x80000001u).c};
+  constexpr uint32_t kSystemSaves = 1u << 27;
+  uint64_t saved = words[kLeaf1C] & kSystemSaves ? artifact::SavedRegisters() : 0, found = 0;
+  for (uint32_t index = 0; index < artifact::kX86FeatureCount; ++index) {
+    const Sign& sign = kSigns[index];
+    bool has = (words[sign.word] >> sign.bit & 1) != 0 && (saved & sign.saved) == sign.saved;
+    found |= uint64_t{has} << index;
+  }
+  return found;
 }
 
 const char* ProcessorArch() {
   return "x86-64";
 }
 
-#elif defined(__aarch64__)
+#elif defined(ADC_AARCH64)
 
 uint64_t ProcessorFeatures() {
   return 0;

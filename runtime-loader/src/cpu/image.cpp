@@ -1,15 +1,13 @@
 #include "cpu/image.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "artifact/processor.h"
 #include "core/errors.h"
+#include "cpu/elf.h"
 #include "cpu/imports.h"
+#include "platform/platform.h"
 
 // Mapping a hostile file. Nothing is read through a number of the file before it was checked against the file
 // or the image: segments lie in the file and in the image, in order and on pages of their own; tables lie
@@ -21,14 +19,13 @@
 
 namespace adrt {
 
-#if defined(__x86_64__)
-constexpr uint16_t kMachine = EM_X86_64;
-constexpr uint32_t kRelative = R_X86_64_RELATIVE, kGlobal = R_X86_64_GLOB_DAT, kJump = R_X86_64_JUMP_SLOT,
-                   kAbsolute = R_X86_64_64, kNothing = R_X86_64_NONE;
-#elif defined(__aarch64__)
-constexpr uint16_t kMachine = EM_AARCH64;
-constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kGlobal = R_AARCH64_GLOB_DAT, kJump = R_AARCH64_JUMP_SLOT,
-                   kAbsolute = R_AARCH64_ABS64, kNothing = R_AARCH64_NONE;
+// Kinds of relocations of this processor.
+#if defined(ADC_X86_64)
+constexpr uint16_t kMachine = elf::kX86;
+constexpr uint32_t kNothing = 0, kAbsolute = 1, kGlobal = 6, kJump = 7, kRelative = 8;
+#elif defined(ADC_AARCH64)
+constexpr uint16_t kMachine = elf::kAarch64;
+constexpr uint32_t kNothing = 0, kAbsolute = 257, kGlobal = 1025, kJump = 1026, kRelative = 1027;
 #else
 #error "no shared images for this architecture: build the loader for x86-64 or AArch64"
 #endif
@@ -48,7 +45,7 @@ bool Inside(uint64_t size, uint64_t offset, uint64_t length) {
 class ImageMapper {
  public:
   ImageMapper(std::span<const uint8_t> file, Image& image, adrt_error* error)
-      : file_(file), image_(image), error_(error), page_(static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) {}
+      : file_(file), image_(image), error_(error), page_(platform::PageBytes()) {}
 
   bool Run() {
     return ReadHeader() && ReadSegments() && Copy() && ReadDynamic() && CountSymbols() &&
@@ -63,7 +60,7 @@ class ImageMapper {
   };
 
   template <class... Parts>
-  [[gnu::always_inline]] bool Bad(const Parts&... parts) {
+  ADC_ALWAYS_INLINE bool Bad(const Parts&... parts) {
     const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
     return BadWith(list);
   }
@@ -74,8 +71,8 @@ class ImageMapper {
     return false;
   }
   bool System(const char* what) {
-    int code = errno;
-    Fail(error_, ADRT_ERROR_DRIVER, "shared image: the system refused to ", what, " (errno ", int32_t{code},
+    int32_t code = platform::LastError();
+    Fail(error_, ADRT_ERROR_DRIVER, "shared image: the system refused to ", what, platform::kErrorName, code,
          ")");
     error_->native_code = code;
     return false;
@@ -90,41 +87,43 @@ class ImageMapper {
   uint64_t PageUp(uint64_t value) const { return (value + page_ - 1) & ~(page_ - 1); }
 
   bool ReadHeader() {
-    if (file_.size() < sizeof(Elf64_Ehdr)) return Bad("shorter than an ELF header");
-    header_ = At<Elf64_Ehdr>(0);
-    bool known = std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0 &&
-                 header_.e_ident[EI_CLASS] == ELFCLASS64 && header_.e_ident[EI_DATA] == ELFDATA2LSB &&
-                 header_.e_version == EV_CURRENT && header_.e_type == ET_DYN && header_.e_machine == kMachine;
+    if (file_.size() < sizeof(elf::Header)) return Bad("shorter than an ELF header");
+    header_ = At<elf::Header>(0);
+    bool known = std::memcmp(header_.ident, elf::kMagic, sizeof elf::kMagic) == 0 &&
+                 header_.ident[elf::kClassAt] == elf::kClass64 &&
+                 header_.ident[elf::kOrderAt] == elf::kLittleEndian && header_.version == elf::kVersion &&
+                 header_.type == elf::kShared && header_.machine == kMachine;
     if (!known) return Bad("not an ELF64 shared object for this processor");
-    if (header_.e_phentsize != sizeof(Elf64_Phdr) || header_.e_phnum == 0 || header_.e_phnum > 64 ||
-        !Inside(file_.size(), header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr))) {
+    if (header_.segment_bytes != sizeof(elf::Segment) || header_.segment_count == 0 ||
+        header_.segment_count > 64 ||
+        !Inside(file_.size(), header_.segments, uint64_t{header_.segment_count} * sizeof(elf::Segment))) {
       return Bad("its program headers are not inside");
     }
     return true;
   }
 
   bool ReadSegments() {
-    for (uint32_t index = 0; index < header_.e_phnum; ++index) {
-      Elf64_Phdr segment = At<Elf64_Phdr>(header_.e_phoff + index * sizeof(Elf64_Phdr));
-      switch (segment.p_type) {
-        case PT_LOAD:
+    for (uint32_t index = 0; index < header_.segment_count; ++index) {
+      elf::Segment segment = At<elf::Segment>(header_.segments + index * sizeof(elf::Segment));
+      switch (segment.type) {
+        case elf::kLoad:
           if (!AddLoad(segment)) return false;
           break;
-        case PT_DYNAMIC:
+        case elf::kDynamic:
           if (dynamic_size_ != 0) return Bad("two dynamic segments");
-          dynamic_ = segment.p_vaddr;
-          dynamic_size_ = segment.p_memsz;
+          dynamic_ = segment.address;
+          dynamic_size_ = segment.bytes;
           break;
-        case PT_GNU_RELRO:
-          relro_ = segment.p_vaddr;
-          relro_size_ = segment.p_memsz;
+        case elf::kReadOnlyLater:
+          relro_ = segment.address;
+          relro_size_ = segment.bytes;
           break;
-        case PT_GNU_STACK:
-          if (segment.p_flags & PF_X) return Bad("asks for an executable stack");
+        case elf::kStack:
+          if (segment.flags & elf::kExecutable) return Bad("asks for an executable stack");
           break;
-        case PT_TLS:
+        case elf::kThreadLocal:
           return Bad("has thread-local storage");
-        case PT_INTERP:
+        case elf::kInterpreter:
           return Bad("names an interpreter");
         default:
           break;
@@ -134,18 +133,17 @@ class ImageMapper {
     return true;
   }
 
-  bool AddLoad(const Elf64_Phdr& segment) {
+  bool AddLoad(const elf::Segment& segment) {
     if (load_count_ == kMaxSegments) return Bad("more than ", kMaxSegments, " segments");
-    if ((segment.p_flags & PF_W) && (segment.p_flags & PF_X))
+    if ((segment.flags & elf::kWritable) && (segment.flags & elf::kExecutable))
       return Bad("a segment is writable and executable");
-    if (segment.p_filesz > segment.p_memsz || !Inside(kMaxImage, segment.p_vaddr, segment.p_memsz) ||
-        !Inside(file_.size(), segment.p_offset, segment.p_filesz)) {
+    if (segment.stored > segment.bytes || !Inside(kMaxImage, segment.address, segment.bytes) ||
+        !Inside(file_.size(), segment.offset, segment.stored)) {
       return Bad("a segment is not inside");
     }
-    if (segment.p_memsz == 0) return true;
+    if (segment.bytes == 0) return true;
     Segment& added = loads_[load_count_];
-    added = {segment.p_vaddr, segment.p_vaddr + segment.p_memsz, segment.p_offset, segment.p_filesz,
-             segment.p_flags};
+    added = {segment.address, segment.address + segment.bytes, segment.offset, segment.stored, segment.flags};
     if (load_count_ > 0 && PageDown(added.begin) < PageUp(loads_[load_count_ - 1].end)) {
       return Bad("segments share a page or are out of order");
     }
@@ -155,17 +153,15 @@ class ImageMapper {
 
   bool Copy() {
     image_.size_ = PageUp(loads_[load_count_ - 1].end);
-    void* memory = mmap(nullptr, image_.size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    image_.base_ = platform::ReservePages(image_.size_);
+    if (!image_.base_) {
       image_.size_ = 0;
       return System("reserve memory");
     }
-    image_.base_ = static_cast<unsigned char*>(memory);
     for (uint32_t index = 0; index < load_count_; ++index) {
       const Segment& segment = loads_[index];
       uint64_t begin = PageDown(segment.begin), end = PageUp(segment.end);
-      if (mprotect(image_.base_ + begin, end - begin, PROT_READ | PROT_WRITE) != 0)
-        return System("give memory");
+      if (!platform::CommitPages(image_.base_ + begin, end - begin)) return System("give memory");
       if (segment.stored > 0) {
         std::memcpy(image_.base_ + segment.begin, file_.data() + segment.offset, segment.stored);
       }
@@ -187,85 +183,50 @@ class ImageMapper {
 
   // The same for a table that is read while relocations write: they cannot reach it.
   bool MappedForGood(uint64_t begin, uint64_t size) const {
-    return Mapped(begin, size, 0) && !Mapped(begin, size, PF_W);
+    return Mapped(begin, size, 0) && !Mapped(begin, size, elf::kWritable);
   }
 
   bool ReadDynamic() {
     if (!Mapped(dynamic_, dynamic_size_, 0)) return Bad("its dynamic section is not inside");
-    uint64_t symbols = 0, strings = 0, strings_size = 0, symbol_size = sizeof(Elf64_Sym);
-    uint64_t rela_entry = sizeof(Elf64_Rela), jump_kind = DT_RELA;
+    constexpr uint32_t kTags = elf::kPackedRelocations + 1;
+    uint64_t values[kTags] = {}, seen = 0;
+    values[elf::kSymbolEntry] = sizeof(elf::Symbol);
+    values[elf::kRelocationEntry] = sizeof(elf::Relocation);
+    values[elf::kJumpKind] = elf::kRelocations;
     bool ended = false;
-    for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic_size_ && !ended; at += sizeof(Elf64_Dyn)) {
-      Elf64_Dyn entry;
+    for (uint64_t at = 0; at + sizeof(elf::Entry) <= dynamic_size_ && !ended; at += sizeof(elf::Entry)) {
+      elf::Entry entry;
       std::memcpy(&entry, image_.base_ + dynamic_ + at, sizeof entry);
-      uint64_t value = entry.d_un.d_val;
-      switch (entry.d_tag) {
-        case DT_NULL:
-          ended = true;
-          break;
-        case DT_SYMTAB:
-          symbols = value;
-          break;
-        case DT_STRTAB:
-          strings = value;
-          break;
-        case DT_STRSZ:
-          strings_size = value;
-          break;
-        case DT_SYMENT:
-          symbol_size = value;
-          break;
-        case DT_RELA:
-          rela_ = value;
-          break;
-        case DT_RELASZ:
-          rela_size_ = value;
-          break;
-        case DT_RELAENT:
-          rela_entry = value;
-          break;
-        case DT_JMPREL:
-          jump_ = value;
-          break;
-        case DT_PLTRELSZ:
-          jump_size_ = value;
-          break;
-        case DT_PLTREL:
-          jump_kind = value;
-          break;
-        case DT_HASH:
-          hash_ = value;
-          break;
-        case DT_GNU_HASH:
-          gnu_hash_ = value;
-          break;
-        case DT_NEEDED:
-          return Bad("depends on another library");
-        case DT_INIT:
-        case DT_FINI:
-        case DT_INIT_ARRAY:
-        case DT_FINI_ARRAY:
-        case DT_PREINIT_ARRAY:
-          return Bad("wants code to run at loading");
-        case DT_REL:
-        case DT_RELR:
-        case DT_TEXTREL:
-          return Bad("has relocations of an unknown form");
-        default:
-          break;
-      }
+      ended = entry.tag == elf::kEnd;
+      if (entry.tag == elf::kGnuHash) gnu_hash_ = entry.value;
+      if (entry.tag >= kTags) continue;
+      values[entry.tag] = entry.value;
+      seen |= uint64_t{1} << entry.tag;
     }
+    if (seen & elf::Tags(elf::kDependsOn)) return Bad("depends on another library");
+    if (seen & elf::Tags(elf::kInit, elf::kFini, elf::kInitArray, elf::kFiniArray, elf::kPreinitArray))
+      return Bad("wants code to run at loading");
+    if (seen & elf::Tags(elf::kShortRelocations, elf::kPackedRelocations, elf::kTextRelocations))
+      return Bad("has relocations of an unknown form");
     if (!ended) return Bad("its dynamic section has no end");
-    if (symbol_size != sizeof(Elf64_Sym) || rela_entry != sizeof(Elf64_Rela) || jump_kind != DT_RELA) {
+    if (values[elf::kSymbolEntry] != sizeof(elf::Symbol) ||
+        values[elf::kRelocationEntry] != sizeof(elf::Relocation) ||
+        values[elf::kJumpKind] != elf::kRelocations) {
       return Bad("its tables have entries of an unknown size");
     }
+    rela_ = values[elf::kRelocations];
+    rela_size_ = values[elf::kRelocationBytes];
+    jump_ = values[elf::kJumpRelocations];
+    jump_size_ = values[elf::kJumpBytes];
+    hash_ = values[elf::kHash];
+    symbols_at_ = values[elf::kSymbols];
+    uint64_t strings = values[elf::kStrings], strings_size = values[elf::kStringBytes];
     if (strings_size == 0 || !MappedForGood(strings, strings_size) ||
         image_.base_[strings + strings_size - 1] != 0) {
       return Bad("its names are not inside");
     }
     image_.strings_ = reinterpret_cast<const char*>(image_.base_ + strings);
     image_.strings_size_ = strings_size;
-    symbols_at_ = symbols;
     return true;
   }
 
@@ -306,7 +267,7 @@ class ImageMapper {
     } else {
       return Bad("has no hash table");
     }
-    if (count > kMaxImage / sizeof(Elf64_Sym) || !MappedForGood(symbols_at_, count * sizeof(Elf64_Sym))) {
+    if (count > kMaxImage / sizeof(elf::Symbol) || !MappedForGood(symbols_at_, count * sizeof(elf::Symbol))) {
       return Bad("its symbols are not inside");
     }
     image_.symbols_ = image_.base_ + symbols_at_;
@@ -317,13 +278,13 @@ class ImageMapper {
   // The address that a symbol stands for: inside the image, or an import.
   bool Resolve(uint64_t index, uint64_t* address) {
     if (index >= image_.symbol_count_) return Bad("a relocation names no symbol");
-    Elf64_Sym symbol;
+    elf::Symbol symbol;
     std::memcpy(&symbol, image_.symbols_ + index * sizeof symbol, sizeof symbol);
-    if (symbol.st_name >= image_.strings_size_) return Bad("a symbol's name is not inside");
-    std::string_view name = image_.NameAt(symbol.st_name);
-    if (symbol.st_shndx != SHN_UNDEF) {
-      if (symbol.st_value >= image_.size_) return Bad("symbol '", name, "' is not inside");
-      *address = reinterpret_cast<uintptr_t>(image_.base_) + symbol.st_value;
+    if (symbol.name >= image_.strings_size_) return Bad("a symbol's name is not inside");
+    std::string_view name = image_.NameAt(symbol.name);
+    if (symbol.section != elf::kUndefined) {
+      if (symbol.value >= image_.size_) return Bad("symbol '", name, "' is not inside");
+      *address = reinterpret_cast<uintptr_t>(image_.base_) + symbol.value;
       return true;
     }
     for (const adrt_import* import = adrt_math_import_table(); import->name; ++import) {
@@ -346,63 +307,69 @@ class ImageMapper {
 
   bool Relocate(uint64_t table, uint64_t size) {
     if (size == 0) return true;
-    if (size % sizeof(Elf64_Rela) != 0 || !MappedForGood(table, size))
+    if (size % sizeof(elf::Relocation) != 0 || !MappedForGood(table, size))
       return Bad("its relocations are not inside");
-    for (uint64_t at = 0; at < size; at += sizeof(Elf64_Rela)) {
-      Elf64_Rela rela;
+    for (uint64_t at = 0; at < size; at += sizeof(elf::Relocation)) {
+      elf::Relocation rela;
       std::memcpy(&rela, image_.base_ + table + at, sizeof rela);
-      uint32_t type = ELF64_R_TYPE(rela.r_info);
+      uint32_t type = elf::TypeOf(rela);
       if (type == kNothing) continue;
       uint64_t value = 0;
       if (type == kRelative) {
-        if (static_cast<uint64_t>(rela.r_addend) >= image_.size_) return Bad("a relocation points outside");
-        value = reinterpret_cast<uintptr_t>(image_.base_) + static_cast<uint64_t>(rela.r_addend);
+        if (static_cast<uint64_t>(rela.addend) >= image_.size_) return Bad("a relocation points outside");
+        value = reinterpret_cast<uintptr_t>(image_.base_) + static_cast<uint64_t>(rela.addend);
       } else if (type == kGlobal || type == kJump || type == kAbsolute) {
-        if (!Resolve(ELF64_R_SYM(rela.r_info), &value)) return false;
-        if (type == kAbsolute && !AddInside(static_cast<uint64_t>(rela.r_addend), &value))
+        if (!Resolve(elf::SymbolOf(rela), &value)) return false;
+        if (type == kAbsolute && !AddInside(static_cast<uint64_t>(rela.addend), &value))
           return Bad("a relocation points outside");
       } else {
         return Bad("a relocation has the unknown type ", type);
       }
-      if (!Mapped(rela.r_offset, sizeof value, PF_W)) return Bad("a relocation writes where it must not");
-      std::memcpy(image_.base_ + rela.r_offset, &value, sizeof value);
+      if (!Mapped(rela.offset, sizeof value, elf::kWritable))
+        return Bad("a relocation writes where it must not");
+      std::memcpy(image_.base_ + rela.offset, &value, sizeof value);
     }
     return true;
   }
 
+  // The pages of all segments can be written until here.
   bool Protect() {
     for (uint32_t index = 0; index < load_count_; ++index) {
       const Segment& segment = loads_[index];
-      uint64_t begin = PageDown(segment.begin), end = PageUp(segment.end);
-      int protection = PROT_READ;
-      if (segment.flags & PF_W) protection |= PROT_WRITE;
-      if (segment.flags & PF_X) {
-        protection |= PROT_EXEC;
-        __builtin___clear_cache(reinterpret_cast<char*>(image_.base_ + segment.begin),
-                                reinterpret_cast<char*>(image_.base_ + segment.end));
+      if (segment.flags & elf::kWritable) continue;
+      bool runs = segment.flags & elf::kExecutable;
+      if (runs) {
         image_.code_begin_[image_.code_count_] = segment.begin;
         image_.code_end_[image_.code_count_++] = segment.end;
       }
-      if (mprotect(image_.base_ + begin, end - begin, protection) != 0) return System("protect memory");
+      uint64_t begin = PageDown(segment.begin), end = PageUp(segment.end);
+      if (!Allow(begin, end, runs ? platform::PageUse::ReadExecute : platform::PageUse::Read)) return false;
     }
-    // What is written by relocation alone becomes read-only; whole pages of one writable segment only.
+    return ProtectRelocated();
+  }
+
+  // What is written by relocation alone becomes read-only; whole pages of one writable segment only.
+  ADC_ALWAYS_INLINE bool ProtectRelocated() {
     uint64_t begin = PageDown(relro_), end = relro_size_ <= kMaxImage ? PageUp(relro_ + relro_size_) : 0;
-    if (relro_size_ > 0 && relro_ < image_.size_ && begin < end && Mapped(relro_, 1, PF_W)) {
-      for (uint32_t index = 0; index < load_count_; ++index) {
-        const Segment& segment = loads_[index];
-        if (relro_ < segment.begin || relro_ >= segment.end) continue;
-        if (end > PageUp(segment.end)) return Bad("its read-only part is not inside a segment");
-        if (mprotect(image_.base_ + begin, end - begin, PROT_READ) != 0) return System("protect memory");
-      }
+    if (relro_size_ == 0 || relro_ >= image_.size_ || begin >= end) return true;
+    for (uint32_t index = 0; index < load_count_; ++index) {
+      const Segment& segment = loads_[index];
+      if (!(segment.flags & elf::kWritable) || relro_ < segment.begin || relro_ >= segment.end) continue;
+      if (end > PageUp(segment.end)) return Bad("its read-only part is not inside a segment");
+      if (!Allow(begin, end, platform::PageUse::Read)) return false;
     }
     return true;
+  }
+
+  bool Allow(uint64_t begin, uint64_t end, platform::PageUse use) {
+    return platform::Allow(image_.base_ + begin, end - begin, use) || System("protect memory");
   }
 
   std::span<const uint8_t> file_;
   Image& image_;
   adrt_error* error_;
   uint64_t page_;
-  Elf64_Ehdr header_ = {};
+  elf::Header header_ = {};
   Segment loads_[kMaxSegments];
   uint32_t load_count_ = 0;
   uint64_t dynamic_ = 0, dynamic_size_ = 0, relro_ = 0, relro_size_ = 0;
@@ -410,26 +377,27 @@ class ImageMapper {
 };
 
 Image::~Image() {
-  if (base_) munmap(base_, size_);
+  if (base_) platform::ReleasePages(base_, size_);
 }
 
 bool Image::Map(std::span<const uint8_t> file, adrt_error* error) {
+  platform::WritesCode scope;
   return ImageMapper(file, *this, error).Run();
 }
 
 void Image::FindAll(std::span<Wanted> wanted) const {
   auto is_before = [](const Wanted& one, std::string_view name) { return one.name < name; };
   for (uint64_t index = 0; index < symbol_count_; ++index) {
-    Elf64_Sym symbol;
+    elf::Symbol symbol;
     std::memcpy(&symbol, symbols_ + index * sizeof symbol, sizeof symbol);
-    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    if (symbol.st_name >= strings_size_) continue;
-    std::string_view name = NameAt(symbol.st_name);
+    if (symbol.section == elf::kUndefined || elf::TypeOf(symbol) != elf::kFunction) continue;
+    if (symbol.name >= strings_size_) continue;
+    std::string_view name = NameAt(symbol.name);
     auto found = std::lower_bound(wanted.begin(), wanted.end(), name, is_before);
     if (found == wanted.end() || found->name != name || found->address) continue;
     for (uint32_t range = 0; range < code_count_; ++range) {
-      if (symbol.st_value >= code_begin_[range] && symbol.st_value < code_end_[range])
-        found->address = base_ + symbol.st_value;
+      if (symbol.value >= code_begin_[range] && symbol.value < code_end_[range])
+        found->address = base_ + symbol.value;
     }
   }
 }

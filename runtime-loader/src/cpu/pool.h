@@ -1,13 +1,11 @@
 #pragma once
 // A few threads that run numbered jobs together with the thread that asks.
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "core/handles.h"
+#include "platform/platform.h"
 
 namespace adrt {
 
@@ -23,23 +21,23 @@ class Pool {
   bool Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error);
 
   /// Whether this is the process that started the threads: after a fork the child has none of them.
-  bool IsHere() const { return getpid() == process_; }
+  bool IsHere() const { return platform::ProcessNumber() == process_; }
 
   /// Calls job(context, i) for each i below `count`, here and on the threads, and waits. Calls from several
   /// threads take turns; a job must not call it, and nobody where IsHere() does not hold.
   void Run(uint32_t count, void (*job)(void* context, uint32_t index), void* context);
 
  private:
-  static void* ThreadMain(void* pool);
+  static platform::ThreadResult ThreadMain(void* pool);
   void Serve();
   void Work();
 
-  pthread_mutex_t turn_ = PTHREAD_MUTEX_INITIALIZER;  ///< held during one Run
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
-  pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
-  Vector<pthread_t> threads_;
-  pid_t process_ = 0;
+  platform::Mutex turn_;  ///< held during one Run
+  platform::Mutex mutex_;
+  platform::Condition started_;
+  platform::Condition finished_;
+  Vector<platform::Thread> threads_;
+  uint32_t process_ = 0;
   // Written by Run under mutex_ before the threads are woken.
   uint64_t round_ = 0;
   uint32_t busy_ = 0;  ///< threads that have not finished the round

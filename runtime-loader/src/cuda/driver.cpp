@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/errors.h"
+#include "platform/driver_names.h"
 
 namespace adrt {
 namespace {
@@ -48,9 +49,8 @@ const char* const kCudaStreamNames[] = {
 
 bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api,
               adrt_error* error) {
-  constexpr const char* kLibraries[] = {"libcuda.so.1"};
   if (!find) {
-    user = OpenLibrary(kLibraries, error);
+    user = OpenLibrary(platform::kCudaLibraries, error);
     if (!user) return false;
     find = FindInLibrary;
   }

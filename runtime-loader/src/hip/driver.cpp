@@ -1,6 +1,7 @@
 #include "hip/driver.h"
 
 #include "core/errors.h"
+#include "platform/driver_names.h"
 
 namespace adrt {
 namespace {
@@ -37,10 +38,8 @@ const char* const kHipStreamNames[] = {
 };
 
 bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api, adrt_error* error) {
-  // The name without a number comes with the runtime's development files alone.
-  constexpr const char* kLibraries[] = {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so"};
   if (!find) {
-    user = OpenLibrary(kLibraries, error);
+    user = OpenLibrary(platform::kHipLibraries, error);
     if (!user) return false;
     find = FindInLibrary;
   }

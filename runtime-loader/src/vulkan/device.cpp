@@ -121,9 +121,9 @@ Device::~Device() {
     if (owned) api.DestroyDevice(handle, nullptr);
   }
   if (owned) CloseInstance(*this);
-  pthread_mutex_destroy(&mutex);
-  pthread_mutex_destroy(&queue_mutex);
-  pthread_mutex_destroy(&staging_mutex);
+  mutex.Destroy();
+  queue_mutex.Destroy();
+  staging_mutex.Destroy();
 }
 
 void Describe(Device& device, bool push_descriptors, bool budget) {

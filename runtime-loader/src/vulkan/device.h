@@ -3,9 +3,9 @@
 // it makes beside modules: memory, and recorders for its own submissions.
 
 #include <adrt/adrt_vk.h>
-#include <pthread.h>
 
 #include "core/handles.h"
+#include "platform/platform.h"
 #include "vulkan/features.h"
 
 namespace adrt::vulkan {
@@ -39,16 +39,7 @@ struct Recorder {
   Recorder* next = nullptr;
 };
 
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t& mutex_;
-};
+using platform::Lock;
 
 struct Limits {
   uint64_t storage_range = 0;      ///< bytes that a descriptor can reach
@@ -96,9 +87,9 @@ struct Device : adrt_device {
   void (*lock_queue)(void* user) = nullptr;
   void (*unlock_queue)(void* user) = nullptr;
 
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;        ///< the two lists
-  pthread_mutex_t queue_mutex = PTHREAD_MUTEX_INITIALIZER;  ///< submissions
-  pthread_mutex_t staging_mutex = PTHREAD_MUTEX_INITIALIZER;
+  platform::Mutex mutex;        ///< the two lists
+  platform::Mutex queue_mutex;  ///< submissions
+  platform::Mutex staging_mutex;
   Block* blocks = nullptr;
   Recorder* recorders = nullptr;
   Block* staging = nullptr;

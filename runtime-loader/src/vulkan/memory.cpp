@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "core/host.h"
 #include "vulkan/device.h"
 
@@ -26,7 +28,7 @@ uint32_t FindType(const Device& device, uint32_t allowed, VkMemoryPropertyFlags 
   for (uint32_t type = 0; type < device.memory.memoryTypeCount; ++type) {
     VkMemoryPropertyFlags flags = device.memory.memoryTypes[type].propertyFlags;
     if (!(allowed >> type & 1) || (flags & wanted) != wanted) continue;
-    int score = 1 + 2 * __builtin_popcount(flags & better) + ((flags & worse) == 0 ? 1 : 0);
+    int score = 1 + 2 * std::popcount(flags & better) + ((flags & worse) == 0 ? 1 : 0);
     if (score <= best_score) continue;
     best = type;
     best_score = score;

@@ -1,5 +1,6 @@
 #include "core/host.h"
 #include "core/library.h"
+#include "platform/driver_names.h"
 #include "vulkan/device.h"
 #include "vulkan/offers.h"
 
@@ -51,13 +52,13 @@ class Opener {
   bool FindEntryPoint() {
     api_.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc_.get_instance_proc_addr);
     if (api_.GetInstanceProcAddr) return true;
-    constexpr const char* kLibraries[] = {"libvulkan.so.1"};
-    void* library = OpenLibrary(kLibraries, error_);
+    void* library = OpenLibrary(platform::kVulkanLibraries, error_);
     if (!library) return false;
     api_.GetInstanceProcAddr =
         reinterpret_cast<PFN_vkGetInstanceProcAddr>(FindInLibrary(library, "vkGetInstanceProcAddr"));
     if (api_.GetInstanceProcAddr) return true;
-    return Refuse(error_, ADRT_ERROR_NOT_FOUND, kLibraries[0], " has no vkGetInstanceProcAddr");
+    return Refuse(error_, ADRT_ERROR_NOT_FOUND, platform::kVulkanLibraries[0],
+                  " has no vkGetInstanceProcAddr");
   }
 
   bool HasValidation(bool* has) {
