@@ -471,6 +471,20 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
   return CheckSections(reader, *index, *metadata, {json.data(), json.size()}, budget, error);
 }
 
+// What this reader does not take in a bundle of a newer minor version is most likely what that version added:
+// both versions, and what to do. Returns false.
+bool TellVersion(const BundleIndex& index, Error* error) {
+  bool unknown = error && (error->code == Code::kMalformed || error->code == Code::kUnsupported);
+  if (!unknown || index.major != kFormatMajor || index.minor <= kFormatMinor) return false;
+  const Error reason = *error;
+  error->code = Code::kVersion;
+  TextWriter text(error->text, sizeof error->text);
+  text << "format version " << uint32_t{index.major} << "." << uint32_t{index.minor} << "; this reader knows "
+       << uint32_t{kFormatMajor} << "." << uint32_t{kFormatMinor} << ": update the loader ("
+       << reason.message() << ")";
+  return false;
+}
+
 }  // namespace
 
 bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
@@ -499,7 +513,7 @@ bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget*
                 Metadata* metadata, Error* error) {
   bool good = ReadParts(file, limits, budget, index, metadata, error);
   budget->Finish();
-  return good || budget->Explain(error);
+  return good || budget->Explain(error) || TellVersion(*index, error);
 }
 
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,

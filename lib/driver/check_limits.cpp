@@ -66,7 +66,33 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
   return false;
 }
 
-bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics) {
+namespace {
+
+/// The text of an assertion lies in the metadata.
+bool CheckAssertions(const ir::Module& module, diag::Diagnostics& diagnostics) {
+  constexpr size_t kMost = 4096;
+  std::vector<diag::SourceSpan> told;
+  for (const auto& function : module.functions) {
+    if (!function->IsKernel()) continue;
+    for (uint32_t n = 0; n < function->InstCount(); ++n) {
+      const ir::InstData& inst = (*function)[ir::Inst(n)];
+      if (inst.op != ir::Op::Assert || module.Text(inst.symbol).size() <= kMost) continue;
+      if (std::find(told.begin(), told.end(), inst.span) != told.end()) continue;
+      told.push_back(inst.span);
+      diagnostics
+          .Error(diag::E0706, inst.span,
+                 "the text of an assertion has " + std::to_string(module.Text(inst.symbol).size()) +
+                     " bytes: at most " + std::to_string(kMost) + " are possible")
+          .AddHelp("shorten it, or compile without --asserts");
+    }
+  }
+  return told.empty();
+}
+
+}  // namespace
+
+bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagnostics) {
+  if (asserts && !CheckAssertions(module, diagnostics)) return false;
   constexpr uint32_t kMost = artifact::Limits().name_bytes;
   const std::string most = ": at most " + std::to_string(kMost) + " are possible";
   std::vector<diag::SourceSpan> told;

@@ -17,8 +17,8 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
                      diag::Diagnostics& diagnostics);
 
 /// False, with E0706 at each, where names of `module` are longer than a bundle takes, in which a kernel's is
-/// part of the symbols of its tasks.
-bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics);
+/// part of the symbols of its tasks. With `asserts` also where the text of an assertion is.
+bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagnostics);
 
 /// A loop's share of the time that LLVM takes, in operations (docs/limits.md).
 inline constexpr uint64_t kOperationsOfLoop = 20;

@@ -372,7 +372,8 @@ void Compilation::NameFiles(const std::vector<std::string>& names) {
 }
 
 bool Compilation::Generate() {
-  if (!CheckNames(*state_->lowered.front().module, diagnostics_)) return passes_.Fail();
+  if (!CheckNames(*state_->lowered.front().module, options_.keep_asserts, diagnostics_))
+    return passes_.Fail();
   std::vector<std::string> names;
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);

@@ -6,7 +6,9 @@
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/plugin.h"
+#include "parse/no_text.h"
 #include "support/installed.h"
+#include "support/read_text.h"
 
 namespace adc::driver {
 
@@ -34,6 +36,12 @@ frontend::CppEntry Load(std::string* reason) {
 std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, const CompileOptions& options,
                                     diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                     std::vector<std::string>* dependencies, PassRunner* times) {
+  // Clang reads the files itself, and says a lot about those that are no text. What cannot be read it says
+  // too.
+  for (const std::string& input : inputs) {
+    ReadText begin = ReadTextFile(input, options.limits.text_mebibytes << 20, /*regular_only=*/true);
+    if (begin.end == ReadEnd::Whole && !parse::IsText(input, begin.text, {}, diagnostics)) return nullptr;
+  }
   std::string reason;
   frontend::CppEntry entry = Load(&reason);
   if (entry == nullptr) {

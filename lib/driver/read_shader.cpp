@@ -6,6 +6,7 @@
 #include "driver/file_errors.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
+#include "parse/no_text.h"
 #include "support/files.h"
 #include "support/input_kind.h"
 
@@ -34,6 +35,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   } else {
     FileResult<std::string> text = ReadWholeText(path, limit);
     if (!text) return fail(CannotRead(text.Failure()));
+    if (!parse::IsText(path, *text, {}, diagnostics)) return nullptr;
     dependencies->push_back(path);
     frontend::glsl::CompileConfig compile;
     bool hlsl = InputKindOf(path) == InputKind::Hlsl;

@@ -10,6 +10,7 @@
 #include "diag/errors/parse.h"
 #include "parse/body.h"
 #include "parse/generics.h"
+#include "parse/no_text.h"
 #include "support/read_text.h"
 
 namespace adc::parse {
@@ -91,15 +92,7 @@ class Compilation {
   /// Takes the text of the first file or of an import. False where it is no text at all.
   bool AddText(std::string name, std::string text, bool imported, diag::SourceSpan from) {
     std::string folder = fs::path(name).parent_path().string();
-    if (text.find('\0') != std::string::npos) {
-      std::string wrong = QuotedPath(name) + " holds NUL bytes: it is no text";
-      diag::Diagnostic& error = diagnostics_.Error(diag::E0130, from, std::move(wrong));
-      // The first bytes of a bundle, as artifact-format/README.md has them.
-      if (text.starts_with("\x89"
-                           "ADC\r\n"))
-        error.AddHelp("it is a bundle, compiled already: adc run, inspect, size, verify take it");
-      return false;
-    }
+    if (!IsText(name, text, from, diagnostics_)) return false;
     if (text.size() > Left()) return TellTooLarge(name, text.size(), from);
     taken_ += text.size();
     uint32_t base = sources_.AddFile(std::move(name), std::move(text));

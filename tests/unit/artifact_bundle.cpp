@@ -266,6 +266,12 @@ TEST_CASE("header and table say what is wrong with them", "[bundle]") {
       {"bytes behind", [](Bytes& f) { f.push_back(0); }, Code::kMalformed},
       {"flags", [](Bytes& f) { Put(f, 40, 1, 4); }, Code::kMalformed},
       {"features", [](Bytes& f) { Put(f, 44, 1, 4); }, Code::kUnsupported},
+      {"features of a newer version",
+       [](Bytes& f) {
+         Put(f, 10, kFormatMinor + 1, 2);
+         Put(f, 44, 1, 4);
+       },
+       Code::kVersion},
       {"header padding", [](Bytes& f) { f[127] = 1; }, Code::kMalformed},
       {"no sections", [](Bytes& f) { Put(f, 24, 0, 4); }, Code::kMalformed},
       {"a billion sections", [](Bytes& f) { Put(f, 24, 1000000000, 4); }, Code::kOverLimit},

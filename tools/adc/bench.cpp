@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
+#include "json_output.h"
 #include "launch.h"
 #include "print.h"
 #include "support/exit_code.h"
@@ -85,11 +87,65 @@ struct Settings {
   LaunchOptions launch;
   uint64_t launches = 0;  ///< 0: as many as take about kTurnSeconds
   uint64_t turns = 7;
+  bool json = false;
 };
 
-/// Measures and prints. An exit code. `device_seconds`: of one launch.
+/// What was measured; times in seconds, of one launch.
+struct Figures {
+  adrt_plan_report plan_report = Sized<adrt_plan_report>();
+  Moved moved;
+  uint64_t launches = 0;
+  double plan = 0, record = 0, device = 0, low = 0, high = 0, copy = 0;
+
+  double BytesPerSecond() const {
+    uint64_t bytes = moved.read + moved.written + moved.tape;
+    return device > 0 ? static_cast<double>(bytes) / device : 0;
+  }
+};
+
+void Say(const Machine& machine, const Kernel& kernel, const Settings& settings, const Figures& figures,
+         const std::string& checkpoints) {
+  const adrt_device_report& about = machine.device().report();
+  bool is_cpu = machine.device().IsCpu();
+  Print("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
+        about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name, about.name[0] != 0 ? ")" : "",
+        static_cast<unsigned long long>(settings.turns), static_cast<unsigned long long>(figures.launches),
+        figures.plan_report.workers, is_cpu ? "workers" : "threads",
+        Grouped(figures.plan_report.heap_bytes).c_str(), checkpoints.c_str());
+  Print("  plan    %10s us\n", Micro(figures.plan).c_str());
+  if (!is_cpu) Print("  record  %10s us\n", Micro(figures.record).c_str());
+  Print("  device  %10s us, from %s to %s\n", Micro(figures.device).c_str(), Micro(figures.low).c_str(),
+        Micro(figures.high).c_str());
+  if (!is_cpu) Print("  copy in %10s us, once\n", Micro(figures.copy).c_str());
+  Print("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n",
+        Grouped(figures.moved.read).c_str(), Grouped(figures.moved.written).c_str(),
+        Grouped(figures.moved.tape).c_str(), figures.BytesPerSecond() * 1e-9);
+}
+
+Json AsJson(const Machine& machine, const Kernel& kernel, const Settings& settings, const Figures& figures) {
+  const adrt_device_report& about = machine.device().report();
+  return {{"kernel", kernel.report.name},
+          {"device", about.kind},
+          {"arch", about.arch},
+          {"name", about.name},
+          {"turns", settings.turns},
+          {"launches", figures.launches},
+          {"threads", figures.plan_report.workers},
+          {"heap_bytes", figures.plan_report.heap_bytes},
+          {"plan_seconds", figures.plan},
+          {"record_seconds", figures.record},
+          {"device_seconds", figures.device},
+          {"device_seconds_low", figures.low},
+          {"device_seconds_high", figures.high},
+          {"copy_seconds", figures.copy},
+          {"bytes_read", figures.moved.read},
+          {"bytes_written", figures.moved.written},
+          {"bytes_tape", figures.moved.tape}};
+}
+
+/// Measures, and prints unless that is to be JSON. An exit code. `device_seconds`: of one launch.
 int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settings& settings,
-            double* device_seconds) {
+            double* device_seconds, Json* as_json) {
   Arguments arguments;
   auto begin = std::chrono::steady_clock::now();
   if (int code = arguments.Write(machine.device(), kernel, values); code != kExitOk) return code;
@@ -128,27 +184,23 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
   }
   if (status != ADRT_OK)
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
-  auto report = Sized<adrt_plan_report>();
-  adrt_plan_info(plan.get(), &report, nullptr);
-  Moved moved = BytesMoved(kernel, values, plan.get());
-  double device = Median(totals);
-  *device_seconds = device;
-  const adrt_device_report& about = machine.device().report();
-  Print("@%s on %s %s%s%s%s, %llu turns of %llu launches, %u %s, heap %s bytes%s\n", kernel.report.name,
-        about.kind, about.arch, about.name[0] != 0 ? " (" : "", about.name, about.name[0] != 0 ? ")" : "",
-        static_cast<unsigned long long>(settings.turns), static_cast<unsigned long long>(launches),
-        report.workers, machine.device().IsCpu() ? "workers" : "threads", Grouped(report.heap_bytes).c_str(),
-        Checkpoints(plan.get(), report.task_count).c_str());
-  Print("  plan    %10s us\n", Micro(Median(plans)).c_str());
-  if (!machine.device().IsCpu()) Print("  record  %10s us\n", Micro(Median(records)).c_str());
+  Figures figures;
+  adrt_plan_info(plan.get(), &figures.plan_report, nullptr);
+  figures.moved = BytesMoved(kernel, values, plan.get());
+  figures.launches = launches;
+  figures.plan = Median(plans);
+  figures.record = Median(records);
+  figures.device = Median(totals);
   auto [low, high] = std::minmax_element(totals.begin(), totals.end());
-  Print("  device  %10s us, from %s to %s\n", Micro(device).c_str(), Micro(*low).c_str(),
-        Micro(*high).c_str());
-  if (!machine.device().IsCpu()) Print("  copy in %10s us, once\n", Micro(copy).c_str());
-  uint64_t bytes = moved.read + moved.written + moved.tape;
-  Print("  moved   %10s bytes read, %s written, %s on the tape: %.4g GB/s\n", Grouped(moved.read).c_str(),
-        Grouped(moved.written).c_str(), Grouped(moved.tape).c_str(),
-        device > 0 ? static_cast<double>(bytes) / device * 1e-9 : 0);
+  figures.low = *low;
+  figures.high = *high;
+  figures.copy = copy;
+  *device_seconds = figures.device;
+  if (settings.json) {
+    *as_json = AsJson(machine, kernel, settings, figures);
+  } else {
+    Say(machine, kernel, settings, figures, Checkpoints(plan.get(), figures.plan_report.task_count));
+  }
   return kExitOk;
 }
 
@@ -189,6 +241,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   line.Flag("--deterministic",
             "for an .ir file: compile it with --deterministic and without, and print what the one costs",
             &open.deterministic);
+  line.Flag("--json", "print a list of objects, one for each way that was measured", &settings.json);
   line.WantsSource("--deterministic", "it is compiled both ways, and a bundle is compiled already");
   open.SourceOptions::AddTo(line);
   line.Example(
@@ -199,6 +252,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
   open.derive_for = kernel_name;
   device.confined = open.trust.confined;
   double exact = 0, plain = 0;
+  Json measured = Json::array();
   auto bench = [&](double* device_seconds) {
     Machine machine(session);
     if (int code = machine.Open(device, settings.launch.workers); code != kExitOk) return code;
@@ -215,12 +269,23 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     FillShapes(kernel, shapes, &values);
     if (!FillCompanions(kernel, &values)) return int{kExitUsage};
     if (int code = machine.Load(bundle); code != kExitOk) return code;
-    return machine.Finish(Measure(machine, kernel, values, settings, device_seconds));
+    Json object;
+    int code = machine.Finish(Measure(machine, kernel, values, settings, device_seconds, &object));
+    object["deterministic"] = open.deterministic;
+    measured.push_back(std::move(object));
+    return code;
   };
-  if (!open.deterministic) return bench(&plain);
-  if (int code = bench(&exact); code != kExitOk) return code;
-  open.deterministic = false;
+  bool both = open.deterministic;
+  if (both) {
+    if (int code = bench(&exact); code != kExitOk) return code;
+    open.deterministic = false;
+  }
   if (int code = bench(&plain); code != kExitOk) return code;
+  if (settings.json) {
+    PrintJson(measured);
+    return kExitOk;
+  }
+  if (!both) return kExitOk;
   Print("deterministic: %.2f times the plain kernel\n", plain > 0 ? exact / plain : 0);
   return kExitOk;
 }

@@ -2,11 +2,13 @@
 // a bundle, with the loader's reason for each that it does not take.
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "artifact/cpu_features.h"
 #include "command_line.h"
 #include "commands.h"
 #include "device.h"
+#include "json_output.h"
 #include "print.h"
 #include "support/exit_code.h"
 #include "target/target.h"
@@ -29,8 +31,13 @@ struct Found {
   OpenedDevice device;
 };
 
-/// Opens every device of every kind; says why for kinds that have none.
-std::vector<Found> OpenAll() {
+/// A kind that has no device here.
+struct Absent {
+  std::string kind, reason;
+};
+
+/// Opens every device of every kind; `absent` are the kinds that have none.
+std::vector<Found> OpenAll(std::vector<Absent>* absent) {
   std::vector<Found> all;
   for (const std::string& kind : DeviceKinds()) {
     DeviceChoice choice;
@@ -40,7 +47,7 @@ std::vector<Found> OpenAll() {
       Found found;
       found.name = choice.Name();
       adrt_status status = found.device.Open(choice, 0, &error);
-      if (status != ADRT_OK && choice.index == 0) Print("%s: none: %s\n", kind.c_str(), error.text);
+      if (status != ADRT_OK && choice.index == 0) absent->push_back({kind, error.text});
       if (status != ADRT_OK) break;
       all.push_back(std::move(found));
       if (kind == "cpu") break;
@@ -55,6 +62,16 @@ void PrintDevice(const Found& found) {
   Print("%s: %s%s, %u %s, features: %s\n", found.name.c_str(), name.c_str(), report.arch, report.worker_count,
         found.device.IsCpu() ? "workers" : "threads at once",
         report.features[0] != 0 ? report.features : "none that bundles ask for");
+}
+
+Json AsJson(const Found& found) {
+  const adrt_device_report& report = found.device.report();
+  return {{"device", found.name},
+          {"kind", report.kind},
+          {"name", report.name},
+          {"arch", report.arch},
+          {"threads", report.worker_count},
+          {"features", report.features}};
 }
 
 /// Empty where the device runs code for the target, as far as its name says, or why it does not.
@@ -101,7 +118,13 @@ std::string Verdict(const target::Target& target, const std::vector<Found>& all)
   return runs == "runs on cpu" ? "runs here" : runs;
 }
 
-int PrintBundle(const std::string& path, const std::vector<Found>& all) {
+const char* VerdictWord(uint32_t verdict) {
+  if (verdict == ADRT_TARGET_CHOSEN) return "taken";
+  return verdict == ADRT_TARGET_REFUSED ? "refused" : "usable";
+}
+
+/// What each device takes of a bundle: printed, or added to `list`.
+int ShowBundle(const std::string& path, const std::vector<Found>& all, Json* list) {
   OpenOptions options;
   options.compile_ir = false;
   Bundle bundle;
@@ -115,16 +138,36 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
     adrt_status status =
         adrt_bundle_query_targets(bundle.get(), found.device.get(), reports.data(), count, &count, &error);
     if (status != ADRT_OK) return ReportFailure(found.name, status, error);
-    Print("\n%s on %s:\n", path.c_str(), found.name.c_str());
+    if (list == nullptr) Print("\n%s on %s:\n", path.c_str(), found.name.c_str());
     for (const adrt_target_report& report : reports) {
+      const char* word = VerdictWord(report.verdict);
       bool chosen = report.verdict == ADRT_TARGET_CHOSEN;
-      Print("  %-18s %s%s\n", report.name,
-            chosen                                  ? "taken"
-            : report.verdict == ADRT_TARGET_REFUSED ? "refused: "
-                                                    : "usable: ",
-            chosen ? "" : report.reason);
+      if (list == nullptr) {
+        Print("  %-18s %s%s%s\n", report.name, word, chosen ? "" : ": ", chosen ? "" : report.reason);
+      } else {
+        list->push_back({{"device", found.name},
+                         {"target", report.name},
+                         {"verdict", word},
+                         {"reason", chosen ? "" : report.reason}});
+      }
     }
   }
+  return kExitOk;
+}
+
+/// The whole of it as one object.
+int PrintAsJson(const std::vector<Found>& all, const std::vector<Absent>& absent,
+                const std::vector<std::string>& files) {
+  Json devices = Json::array(), none = Json::object(), targets = Json::array();
+  for (const Found& found : all) devices.push_back(AsJson(found));
+  for (const Absent& kind : absent) none[kind.kind] = kind.reason;
+  if (files.empty()) {
+    for (const target::Target& target : target::AllTargets())
+      targets.push_back({{"target", target.name}, {"verdict", Verdict(target, all)}});
+  } else if (int code = ShowBundle(files[0], all, &targets); code != kExitOk) {
+    return code;
+  }
+  PrintJson({{"devices", devices}, {"none", none}, {"targets", targets}});
   return kExitOk;
 }
 
@@ -133,16 +176,21 @@ int PrintBundle(const std::string& path, const std::vector<Found>& all) {
 int Devices(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> files;
   CommandLine line(
-      "adc devices [bundle.adcb]",
+      "adc devices [--json] [bundle.adcb]",
       "Shows what this machine offers and which targets would run on it; for a bundle which of its\n"
       "targets each device takes, and why not the others.");
+  bool json = false;
+  line.Flag("--json", "print an object: devices, kinds without one, and targets", &json);
   line.Example("adc devices", "devices, their features, the targets that they run");
   line.Example("adc devices relax.adcb", "what each device would take of the bundle");
   line.Positional("bundle", 0, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
-  std::vector<Found> all = OpenAll();
+  std::vector<Absent> absent;
+  std::vector<Found> all = OpenAll(&absent);
+  if (json) return PrintAsJson(all, absent, files);
+  for (const Absent& kind : absent) Print("%s: none: %s\n", kind.kind.c_str(), kind.reason.c_str());
   for (const Found& found : all) PrintDevice(found);
-  if (!files.empty()) return PrintBundle(files[0], all);
+  if (!files.empty()) return ShowBundle(files[0], all, nullptr);
   Print("\ntargets:\n");
   for (const target::Target& target : target::AllTargets()) {
     Print("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());

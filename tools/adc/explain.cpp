@@ -1,11 +1,13 @@
 // `adc explain`: what a message means, and what to do about it.
 
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "command_line.h"
 #include "commands.h"
 #include "diag/errors.h"
+#include "json_output.h"
 #include "print.h"
 #include "support/exit_code.h"
 #include "support/nearest.h"
@@ -31,6 +33,37 @@ const diag::ErrorInfo* Find(std::string_view id) {
   return nullptr;
 }
 
+Json AsJson(const diag::ErrorInfo& info) {
+  return {{"id", std::string(info.id)},
+          {"title", std::string(info.title)},
+          {"explanation", std::string(info.explanation)}};
+}
+
+/// Every id with its title.
+void PrintAll(bool json) {
+  Json all = Json::array();
+  for (uint32_t number = 0; number < diag::ErrorCount(); ++number) {
+    const diag::ErrorInfo& info = diag::InfoAt(number);
+    if (json) {
+      all.push_back(AsJson(info));
+    } else {
+      Print("%s  %s\n", std::string(info.id).c_str(), std::string(info.title).c_str());
+    }
+  }
+  if (json) PrintJson(all);
+}
+
+/// That no message has the id `word`, with the nearest one. An exit code.
+int TellUnknown(const std::string& word) {
+  std::vector<std::string_view> known;
+  for (uint32_t number = 0; number < diag::ErrorCount(); ++number) known.push_back(diag::InfoAt(number).id);
+  std::string_view near = NearestName(Spelled(word), known);
+  PrintError("no message has the id '" + word + "'",
+             near.empty() ? "adc explain --list prints all ids"
+                          : "did you mean " + std::string(near) + "? adc explain --list prints all ids");
+  return kExitUsage;
+}
+
 /// In lines of at most 100 characters.
 void PrintWrapped(std::string_view text) {
   constexpr size_t kWidth = 100;
@@ -49,41 +82,34 @@ void PrintWrapped(std::string_view text) {
 
 int Explain(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> ids;
-  bool list = false;
+  bool list = false, json = false;
   CommandLine line("adc explain [options] ID...",
                    "Says what a message means and what to do about it. ID is what stands in brackets at the\n"
                    "end of the message. docs/errors.md has all of them.");
   line.Flag("--list", "print every id with its title", &list);
+  line.Flag("--json", "print a list of objects: id, title, explanation", &json);
   line.Example("adc explain E0401", "the title, and the explanation");
   line.Positional("id", 0, 1000, &ids);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (list) {
-    for (uint32_t number = 0; number < diag::ErrorCount(); ++number) {
-      const diag::ErrorInfo& info = diag::InfoAt(number);
-      Print("%s  %s\n", std::string(info.id).c_str(), std::string(info.title).c_str());
-    }
+    PrintAll(json);
     return kExitOk;
   }
   if (ids.empty()) {
     PrintError("no id of a message", "adc explain E0401; adc explain --list prints all ids");
     return kExitUsage;
   }
+  Json objects = Json::array();
   for (const std::string& word : ids) {
     const diag::ErrorInfo* info = Find(Spelled(word));
-    if (info == nullptr) {
-      std::vector<std::string_view> known;
-      for (uint32_t number = 0; number < diag::ErrorCount(); ++number)
-        known.push_back(diag::InfoAt(number).id);
-      std::string_view near = NearestName(Spelled(word), known);
-      PrintError("no message has the id '" + word + "'",
-                 near.empty() ? "adc explain --list prints all ids"
-                              : "did you mean " + std::string(near) + "? adc explain --list prints all ids");
-      return kExitUsage;
-    }
+    if (info == nullptr) return TellUnknown(word);
+    objects.push_back(AsJson(*info));
+    if (json) continue;
     if (&word != &ids.front()) Print("\n");
     Print("%s: %s\n\n", std::string(info->id).c_str(), std::string(info->title).c_str());
     PrintWrapped(info->explanation);
   }
+  if (json) PrintJson(objects);
   return kExitOk;
 }
 

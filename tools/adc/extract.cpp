@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/header.h"
+#include "json_output.h"
 #include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
@@ -46,10 +48,11 @@ struct Wanted {
   std::string target;  ///< empty: all
   std::string folder = ".";
   bool linkable = false;  ///< the object of one CPU target and a header
+  bool json = false;
 };
 
-/// Writes `name` in the folder, which is made where it is missing.
-int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uint8_t> bytes) {
+/// Writes `name` in the folder, which is made where it is missing, and adds it to `list`.
+int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uint8_t> bytes, Json* list) {
   std::error_code failed;  // what it says, writing says again
   std::filesystem::create_directories(wanted.folder, failed);
   std::string path = wanted.folder + "/" + name;
@@ -62,7 +65,8 @@ int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uin
     PrintError(written.Failure().text, written.Failure().help);
     return kExitFailed;
   }
-  Print("%s: %zu bytes\n", path.c_str(), bytes.size());
+  list->push_back({{"file", path}, {"bytes", bytes.size()}});
+  if (!wanted.json) Print("%s: %zu bytes\n", path.c_str(), bytes.size());
   return kExitOk;
 }
 
@@ -72,14 +76,15 @@ std::string TargetOf(const BundleFile& file, const artifact::Section& section) {
   return has ? std::string(file.metadata.targets[section.target].name.view()) : "";
 }
 
-int WriteSection(const BundleFile& file, const Wanted& wanted, uint32_t number, const std::string& name) {
+int WriteSection(const BundleFile& file, const Wanted& wanted, uint32_t number, const std::string& name,
+                 Json* list) {
   std::vector<uint8_t> bytes;
   if (int code = ReadSectionBytes(file, number, &bytes); code != kExitOk) return code;
-  return WriteFile(wanted, name, bytes);
+  return WriteFile(wanted, name, bytes, list);
 }
 
 /// Every section that is wanted, named after its target.
-int WriteSections(const BundleFile& file, const Wanted& wanted) {
+int WriteSections(const BundleFile& file, const Wanted& wanted, Json* list) {
   uint32_t written = 0;
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
     const artifact::Section& section = file.index.sections[number];
@@ -90,7 +95,7 @@ int WriteSections(const BundleFile& file, const Wanted& wanted) {
     if (kind == nullptr || (!wanted.kind.empty() && wanted.kind != four)) continue;
     if (!wanted.target.empty() && wanted.target != target) continue;
     std::string name = target.empty() ? "metadata" : FileWord(target);
-    int code = WriteSection(file, wanted, number, name + kind->extension);
+    int code = WriteSection(file, wanted, number, name + kind->extension, list);
     if (code != kExitOk) return code;
     ++written;
   }
@@ -101,14 +106,14 @@ int WriteSections(const BundleFile& file, const Wanted& wanted) {
 
 /// Object and header, named after the bundle, for those who link a kernel without the loader. Targets have
 /// the same symbols, so it is the object of one.
-int WriteLinkable(const BundleFile& file, const Wanted& wanted) {
-  std::string list;
+int WriteLinkable(const BundleFile& file, const Wanted& wanted, Json* list) {
+  std::string targets;
   uint32_t section_number = 0, objects = 0;
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
     const artifact::Section& section = file.index.sections[number];
     if (section.kind != artifact::section::kObject) continue;
     std::string target = TargetOf(file, section);
-    list += (list.empty() ? "" : ", ") + target;
+    targets += (targets.empty() ? "" : ", ") + target;
     if (!wanted.target.empty() && wanted.target != target) continue;
     ++objects;
     section_number = number;
@@ -117,13 +122,14 @@ int WriteLinkable(const BundleFile& file, const Wanted& wanted) {
     PrintError(objects == 0 ? "the bundle has no object" +
                                   (wanted.target.empty() ? "" : " for target '" + wanted.target + "'")
                             : "the bundle has objects of several targets, whose symbols are the same",
-               list.empty() ? "compile it for a CPU target" : "say which with --target: " + list);
+               targets.empty() ? "compile it for a CPU target" : "say which with --target: " + targets);
     return objects == 0 ? kExitFailed : kExitUsage;
   }
   std::string stem = std::filesystem::path(wanted.bundle).stem().string();
-  if (int code = WriteSection(file, wanted, section_number, stem + ".o"); code != kExitOk) return code;
+  if (int code = WriteSection(file, wanted, section_number, stem + ".o", list); code != kExitOk) return code;
   std::string header = driver::HeaderText(file.metadata, stem);
-  return WriteFile(wanted, stem + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()});
+  return WriteFile(wanted, stem + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()},
+                   list);
 }
 
 }  // namespace
@@ -145,6 +151,7 @@ int Extract(const std::vector<std::string>& words, Session&) {
   line.Text("-o", "DIR",
             "the folder to write to, which is made where it is missing; default: the current one",
             &wanted.folder);
+  line.Flag("--json", "print the files that were written as a list of objects", &wanted.json);
   line.Example("adc extract relax.adcb --kind=spirv -o shaders", "writes shaders/vulkan-1.2.spv");
   line.Example("adc extract relax.adcb --static --target=cpu:x86-64",
                "writes relax.o and relax.h, for a linker");
@@ -153,7 +160,10 @@ int Extract(const std::vector<std::string>& words, Session&) {
   wanted.bundle = files[0];
   BundleFile file;
   if (int code = ReadBundleFile(files[0], &file); code != kExitOk) return code;
-  return wanted.linkable ? WriteLinkable(file, wanted) : WriteSections(file, wanted);
+  Json list = Json::array();
+  int code = wanted.linkable ? WriteLinkable(file, wanted, &list) : WriteSections(file, wanted, &list);
+  if (code == kExitOk && wanted.json) PrintJson(list);
+  return code;
 }
 
 }  // namespace adc::tool

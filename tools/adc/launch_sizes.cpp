@@ -152,6 +152,20 @@ void SizeRequest::AddTo(CommandLine& line) {
   source.AddTo(line);
 }
 
+std::string LaunchSizes::MissingText() const {
+  std::string text;
+  for (const std::string& option : missing_) text += (text.empty() ? "" : " ") + option;
+  return text;
+}
+
+bool LaunchSizes::IsConstant() const {
+  bool constant = std::all_of(meta_.params.begin(), meta_.params.end(),
+                              [](const artifact::ParamMeta& param) { return param.extents.empty(); });
+  for (uint32_t task = 0; task < total_.task_count; ++task)
+    constant = constant && Stacks(task).stacks.empty();
+  return constant;
+}
+
 adrt_task_report LaunchSizes::Task(uint32_t task) const {
   auto report = Sized<adrt_task_report>();
   adrt_plan_task(plan_.get(), task, &report, nullptr);

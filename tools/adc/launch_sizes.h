@@ -60,8 +60,13 @@ class LaunchSizes {
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
   const adrt_target_info& target() const { return target_; }
-  /// Options that the sizes depend on and nobody gave, "--shape x=N": the report counts their values as 0.
+  /// Options that the sizes depend on and nobody gave, "--shape x=N": the reports count their values as 0.
   const std::vector<std::string>& missing() const { return missing_; }
+  /// Those, as words of a command line: "--shape x=N --arg n=VALUE".
+  std::string MissingText() const;
+  /// Whether the bytes of the reports are those of the launch: nothing is missing, or they are the same for
+  /// any arguments.
+  bool IsKnown() const { return missing_.empty() || IsConstant(); }
   const adrt_plan_report& total() const { return total_; }
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
   adrt_task_report Task(uint32_t task) const;
@@ -71,6 +76,8 @@ class LaunchSizes {
   const artifact::AdstackPlanMeta& Stacks(uint32_t task) const;
 
  private:
+  /// Whether a launch takes the same bytes for any arguments: no task has stacks, and nothing is scratch.
+  bool IsConstant() const;
   /// Whether the contents of every buffer that sizes depend on are given.
   bool HasContents() const;
   /// Settles what they decide.

@@ -117,7 +117,9 @@ std::string StackTable(const LaunchSizes& launch, uint32_t task) {
         launch.meta().tasks[task].size_kernel.empty() ? "a cap" : "counted before the launch";
     rows += "<tr>" + Cell(stack.place) + Cell(type) +
             Cell(stack.known != 0 ? formulas.Text(stacks.stacks[index].capacity) : counted) +
-            NumberCell(stack.known != 0 && report.resolved != 0 ? Grouped(stack.capacity) : "?") +
+            NumberCell(stack.known != 0 && report.resolved != 0 && launch.missing().empty()
+                           ? Grouped(stack.capacity)
+                           : "?") +
             Cell(stack.in_row != 0 ? "row" : "private memory") +
             Cell(stack.gate[0] != 0 ? "behind " + std::string(stack.gate) : "always") + "</tr>\n";
   }
@@ -143,18 +145,24 @@ std::string Bytes(uint64_t bytes) {
 std::string KernelPart(const std::vector<const LaunchSizes*>& launches) {
   const LaunchSizes& first = *launches[0];
   std::string page = "<h2>@" + Escaped(first.kernel().report.name) + "</h2>\n";
+  if (!first.missing().empty()) {
+    page += "<p>Not given: <code>" + Escaped(first.MissingText()) + "</code>. " +
+            (first.IsKnown() ? "Bytes do not depend on them." : "Sizes are unknown without.") + "</p>\n";
+  }
   Chart whole;
   for (const LaunchSizes* launch : launches) {
     const adrt_plan_report& total = launch->total();
-    whole.Add(launch->target().name, total.heap_bytes,
-              Bytes(total.heap_bytes) + (total.resolved != 0 ? "" : " and what depends on contents"));
+    bool known = launch->IsKnown();
+    std::string bytes = known ? Bytes(total.heap_bytes) : "unknown";
+    if (known && total.resolved == 0) bytes += " and what depends on contents";
+    whole.Add(launch->target().name, known ? total.heap_bytes : 0, bytes);
   }
   page += "<h3>heap of a launch</h3>\n" + whole.Svg();
   for (uint32_t task = 0; task < first.total().task_count; ++task) {
     page += "<h3>task " + std::to_string(task) + ": " + Escaped(TaskText(first, task)) + ", <code>" +
             Escaped(first.Task(task).place) + "</code></h3>\n";
     page += StackTable(first, task);
-    if (first.Task(task).stack_count == 0) continue;
+    if (first.Task(task).stack_count == 0 || !first.missing().empty()) continue;
     Chart chart;
     for (const LaunchSizes* launch : launches) {
       adrt_task_report report = launch->Task(task);
@@ -218,11 +226,10 @@ std::string Page(const std::string& name, const adrt_bundle* bundle, const AllSi
           std::to_string(report.target_count) + " targets, made by " + Escaped(report.producer) +
           "<br><span class=key>content " + id + "</span></p>\n";
   std::string given = Given(request);
-  page +=
-      "<p>Launches " +
-      (given.empty() ? "with shapes and numbers of 0: <code>--shape</code> and <code>--arg</code> say which"
-                     : "with <code>" + Escaped(given) + "</code>") +
-      ".</p>\n";
+  page += "<p>Launches " +
+          (given.empty() ? "of any shape: <code>--shape</code> and <code>--arg</code> say which"
+                         : "with <code>" + Escaped(given) + "</code>") +
+          ".</p>\n";
   std::vector<const LaunchSizes*> launches;
   for (size_t at = 0; at < sizes.launches().size(); ++at) {
     launches.push_back(&sizes.launches()[at]);
@@ -254,8 +261,8 @@ int Report(const std::vector<std::string>& words, Session&) {
       "adc report [options] bundle.adcb|kernel.ir",
       "Writes a page for a browser, whole in one file: the memory that launches take, per task and\n"
       "target, as charts; what is stored, where and when; the size of the code. Of an .ir file it\n"
-      "also says what each gradient computes again instead of storing it. Shapes and numbers that\n"
-      "are not given count as 0, as for adc size.");
+      "also says what each gradient computes again instead of storing it. Sizes that depend on a\n"
+      "shape or number that was not given are unknown, and the page says which it was.");
   line.Text("-o", "FILE",
             "write to FILE; '-' is standard output. Default: named after the input, in the current folder",
             &output);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "command_line.h"
 #include "commands.h"
 #include "interpret.h"
+#include "json_output.h"
 #include "launch.h"
 #include "print.h"
 #include "support/exit_code.h"
@@ -51,6 +54,31 @@ void PrintValue(const adrt_bundle* bundle, const Param& param, const ArgValue& v
     text += range;
   }
   Print("%s\n", text.c_str());
+}
+
+/// JSON has no number for what is not finite: its text.
+Json NumberJson(uint32_t type, const uint8_t* bytes, uint64_t at) {
+  bool is_float = type >= ADRT_TYPE_F16;
+  if (!is_float && type == ADRT_TYPE_U64) return static_cast<uint64_t>(ReadInteger(type, bytes, at));
+  if (!is_float) return ReadInteger(type, bytes, at);
+  double number = ReadNumber(type, bytes, at);
+  return std::isfinite(number) ? Json(number) : Json(NumberText(type, bytes, at));
+}
+
+/// All of its numbers; of a layout how many bytes it has.
+Json AsJson(const adrt_bundle* bundle, const Param& param, const ArgValue& value) {
+  Json object = {{"name", param.name}, {"type", param.TypeText(bundle)}};
+  if (param.IsLayout()) {
+    object["bytes"] = value.bytes.size();
+    return object;
+  }
+  object["shape"] = value.extents;
+  Json numbers = Json::array();
+  uint64_t count = value.bytes.size() / adrt_type_size(param.report.type);
+  for (uint64_t at = 0; at < count; ++at)
+    numbers.push_back(NumberJson(param.report.type, value.bytes.data(), at));
+  object["values"] = std::move(numbers);
+  return object;
 }
 
 /// That no output replaces another, or the bundle or source at `input`. An exit code.
@@ -126,7 +154,13 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.WantsSource("--interpret", "a bundle holds compiled code, which runs without it");
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   open.SourceOptions::AddTo(line);
-  line.SourceFlag("--check-bounds", "report accesses out of range", &open.check_bounds);
+  bool json = false;
+  line.Flag("--json",
+            "print a list of objects with all values: name, type, shape, values (of a layout: bytes)", &json);
+  bool no_check_bounds = false, check_bounds = false;
+  line.SourceFlag("--check-bounds", "report accesses out of range; it is the default", &check_bounds);
+  line.Flag("--no-check-bounds", "for an .ir file: do not look for accesses out of range", &no_check_bounds);
+  line.WantsSource("--no-check-bounds", "a bundle looks for them where it was compiled with --check-bounds");
   line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
                   &open.save_overwritten);
   line.SourceFlag("--check-writes", "report stores that meet, and what `writeonce` and `settled` promise",
@@ -141,6 +175,11 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  if (check_bounds && no_check_bounds) {
+    PrintError("--check-bounds with --no-check-bounds", "remove one of the two");
+    return kExitUsage;
+  }
+  open.check_bounds = !no_check_bounds;
   bool no_form = open.check_writes || open.save_overwritten;
   if (interpret && no_form) {
     PrintError(std::string("--interpret with ") +
@@ -208,6 +247,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
       for (const std::string& rows : report.rows) PrintAside("  %s\n", rows.c_str());
     }
   }
+  Json list = Json::array();
   for (const Param& param : kernel.params) {
     auto value = values.find(param.name);
     if (value == values.end()) continue;
@@ -215,9 +255,14 @@ int Run(const std::vector<std::string>& words, Session& session) {
     if (path != out_paths.end()) {
       if (int code = WriteValue(path->second, param, value->second); code != kExitOk) return code;
     } else if (!param.IsScalar() && param.report.access != ADRT_ACCESS_READ) {
-      PrintValue(bundle.get(), param, value->second);
+      if (json) {
+        list.push_back(AsJson(bundle.get(), param, value->second));
+      } else {
+        PrintValue(bundle.get(), param, value->second);
+      }
     }
   }
+  if (json) PrintJson(list);
   return machine.Finish(kExitOk);
 }
 

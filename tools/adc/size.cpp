@@ -50,21 +50,10 @@ uint64_t ArgumentBytes(const LaunchSizes& sizes) {
   return total.heap_bytes > known ? total.heap_bytes - known : 0;
 }
 
-/// Whether a launch takes the same bytes for any arguments: no task has stacks, and nothing is scratch.
-bool IsConstant(const LaunchSizes& sizes) {
-  bool constant = std::all_of(sizes.meta().params.begin(), sizes.meta().params.end(),
-                              [](const artifact::ParamMeta& param) { return param.extents.empty(); });
-  for (uint32_t task = 0; task < sizes.total().task_count; ++task)
-    constant = constant && sizes.Stacks(task).stacks.empty();
-  return constant;
-}
-
 /// The formulas alone, where nobody gave what their values depend on.
 void PrintFormulas(const LaunchSizes& sizes) {
-  std::string options;
-  for (const std::string& option : sizes.missing()) options += " " + option;
-  std::string heap = IsConstant(sizes) ? Grouped(sizes.total().heap_bytes) + " bytes for any arguments"
-                                       : "unknown without" + options;
+  std::string heap = sizes.IsKnown() ? Grouped(sizes.total().heap_bytes) + " bytes for any arguments"
+                                     : "unknown without " + sizes.MissingText();
   Print("@%s on %s: heap %s\n", sizes.kernel().report.name, sizes.target().name, heap.c_str());
   for (uint32_t task = 0; task < sizes.total().task_count; ++task) {
     Print("    task %u  (%s)\n", task, Printable(sizes.Task(task).place).c_str());
@@ -112,47 +101,61 @@ void PrintText(const LaunchSizes& sizes) {
   }
 }
 
-Json ToJson(const adrt_group_report& group) {
-  Json object = {{"gate", group.gate}, {"rows", group.rows}, {"row_bytes", group.row_bytes}};
-  if (group.counted != 0) object["pass"] = group.iterations;
+/// A figure of a launch; null where it depends on what nobody gave.
+Json Figure(bool known, uint64_t number) {
+  return known ? Json(number) : Json(nullptr);
+}
+
+Json ToJson(const adrt_group_report& group, bool known) {
+  Json object = {{"gate", group.gate},
+                 {"rows", Figure(known, group.rows)},
+                 {"row_bytes", Figure(known, group.row_bytes)}};
+  if (group.counted != 0) object["pass"] = Figure(known, group.iterations);
   return object;
 }
 
-Json ToJson(const adrt_stack_report& stack) {
+Json ToJson(const adrt_stack_report& stack, bool known) {
   return {{"type", adrt_type_name(stack.type)},
           {"bits", stack.bits},
           {"in_row", stack.in_row},
           {"known", stack.known},
-          {"capacity", stack.capacity},
+          {"capacity", Figure(known, stack.capacity)},
           {"formula", std::string(stack.formula)},
           {"place", stack.place}};
 }
 
 Json TaskToJson(const LaunchSizes& sizes, uint32_t number) {
+  bool given = sizes.missing().empty(), known = sizes.IsKnown();
   adrt_task_report report = sizes.Task(number);
   Json groups = Json::array(), stacks = Json::array();
   for (uint32_t index = 0; index < report.group_count; ++index)
-    groups.push_back(ToJson(sizes.Group(number, index)));
+    groups.push_back(ToJson(sizes.Group(number, index), given));
   for (uint32_t index = 0; index < report.stack_count; ++index)
-    stacks.push_back(ToJson(sizes.Stack(number, index)));
-  Json task = {{"iterations", report.iterations},     {"resolved", report.resolved},
-               {"counted_axes", report.counted_axes}, {"rows", report.rows},
-               {"row_bytes", report.row_bytes},       {"heap_bytes", report.heap_bytes},
-               {"segment", report.segment},           {"place", report.place},
-               {"groups", std::move(groups)},         {"stacks", std::move(stacks)}};
+    stacks.push_back(ToJson(sizes.Stack(number, index), given));
+  Json task = {{"iterations", Figure(given, report.iterations)},
+               {"resolved", report.resolved},
+               {"counted_axes", report.counted_axes},
+               {"rows", Figure(given, report.rows)},
+               {"row_bytes", Figure(known, report.row_bytes)},
+               {"heap_bytes", Figure(known, report.heap_bytes)},
+               {"segment", Figure(given, report.segment)},
+               {"place", report.place},
+               {"groups", std::move(groups)},
+               {"stacks", std::move(stacks)}};
   return task;
 }
 
 Json ToJson(const LaunchSizes& sizes) {
+  bool known = sizes.IsKnown();
   const adrt_plan_report& total = sizes.total();
   Json tasks = Json::array();
   for (uint32_t number = 0; number < total.task_count; ++number) tasks.push_back(TaskToJson(sizes, number));
   return {{"kernel", sizes.kernel().report.name},
           {"target", sizes.target().name},
           {"missing", sizes.missing()},
-          {"heap_bytes", total.heap_bytes},
-          {"scratch_bytes", total.scratch_bytes},
-          {"argument_bytes", ArgumentBytes(sizes)},
+          {"heap_bytes", Figure(known, total.heap_bytes)},
+          {"scratch_bytes", Figure(known, total.scratch_bytes)},
+          {"argument_bytes", Figure(known, ArgumentBytes(sizes))},
           {"resolved", total.resolved},
           {"threads", total.workers},
           {"tasks", std::move(tasks)}};
@@ -171,8 +174,8 @@ int Size(const std::vector<std::string>& words, Session&) {
       "names. A companion has its primal's shape.");
   request.AddTo(line);
   line.Flag("--json",
-            "one JSON object per kernel and target, in a list; 'missing' names options without which the\n"
-            "figures count 0",
+            "one JSON object per kernel and target, in a list; 'missing' names options that were not given,\n"
+            "and figures that depend on them are null",
             &json);
   line.Example("adc size relax.adcb --kernel relax.grad --shape x=1000000 --arg n=64 --threads 8",
                "bytes of a launch");

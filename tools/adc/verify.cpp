@@ -2,12 +2,14 @@
 // None of the code is run.
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bundle_file.h"
 #include "code_check.h"
 #include "command_line.h"
 #include "commands.h"
 #include "driver/fact_note.h"
+#include "json_output.h"
 #include "keys/keys.h"
 #include "loader.h"
 #include "print.h"
@@ -79,6 +81,51 @@ int CheckSigned(const std::string& path, const adrt_bundle* bundle, const Trust&
   return kExitBadBundle;
 }
 
+/// What is said of a bundle that is good.
+struct Good {
+  adrt_bundle_report report = Sized<adrt_bundle_report>();
+  std::string silent;  ///< sections whose code has no note
+};
+
+/// An exit code, after what is wrong was printed.
+int VerifyOne(const std::string& path, const OpenOptions& options, Good* good) {
+  Bundle bundle;
+  std::vector<uint8_t> bytes;
+  if (int code = ReadBundle(path, options, &bytes); code != kExitOk) return code;
+  auto error = Sized<adrt_error>();
+  adrt_status status = OpenBytes(bytes, TrustFor(path, options), &bundle, &error);
+  if (status != ADRT_OK) return ReportFailure("'" + path + "'", status, error);
+  if (int code = CheckAllCode(path, std::move(bytes), &good->silent); code != kExitOk) return code;
+  return CheckSigned(path, bundle.get(), options.trust, &good->report);
+}
+
+std::string SignatureText(const adrt_bundle_report& report) {
+  if (report.signature == ADRT_SIGNATURE_GOOD) return "signed by " + keys::Hex(report.signer);
+  return adrt_signature_text(report.signature);
+}
+
+void Say(const std::string& path, const Good& good) {
+  const adrt_bundle_report& report = good.report;
+  Print("%s: good (%u kernels, %u targets, %u sections), %s\n", path.c_str(), report.kernel_count,
+        report.target_count, report.section_count, SignatureText(report).c_str());
+  if (!good.silent.empty())
+    Print("%s: not seen, since the code has no note of it: stacks and iterations of %s\n", path.c_str(),
+          good.silent.c_str());
+}
+
+/// Where `code` says that the bundle is bad, standard error has the reason.
+Json AsJson(const std::string& path, int code, const Good& good) {
+  Json object = {{"file", path}, {"good", code == kExitOk}};
+  if (code != kExitOk) return object;
+  const adrt_bundle_report& report = good.report;
+  object["kernels"] = report.kernel_count;
+  object["targets"] = report.target_count;
+  object["sections"] = report.section_count;
+  object["signature"] = SignatureText(report);
+  object["without_note"] = good.silent;
+  return object;
+}
+
 }  // namespace
 
 int Verify(const std::vector<std::string>& words, Session&) {
@@ -94,34 +141,24 @@ int Verify(const std::vector<std::string>& words, Session&) {
   AddKeyOption(line, "the bundle must be signed by this public key; of several keys, by one",
                &options.trust.keys);
   line.Example("adc verify --key=studio.pub relax.adcb", "exit code 3 where studio has not signed it");
+  bool json = false;
+  line.Flag("--json", "print a list of objects; reasons go to standard error", &json);
   line.Positional("bundle", 1, SIZE_MAX, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  Json list = Json::array();
   int worst = kExitOk;
   options.compile_ir = false;
   for (const std::string& path : files) {
-    Bundle bundle;
-    std::vector<uint8_t> bytes;
-    int code = ReadBundle(path, options, &bytes);
-    auto error = Sized<adrt_error>();
-    adrt_status status =
-        code == kExitOk ? OpenBytes(bytes, TrustFor(path, options), &bundle, &error) : ADRT_OK;
-    if (status != ADRT_OK) code = ReportFailure("'" + path + "'", status, error);
-    std::string silent;
-    if (code == kExitOk) code = CheckAllCode(path, std::move(bytes), &silent);
-    auto report = Sized<adrt_bundle_report>();
-    if (code == kExitOk) code = CheckSigned(path, bundle.get(), options.trust, &report);
-    if (code != kExitOk) {
-      if (worst != kExitBadBundle) worst = code;
-      continue;
+    Good good;
+    int code = VerifyOne(path, options, &good);
+    if (json) {
+      list.push_back(AsJson(path, code, good));
+    } else if (code == kExitOk) {
+      Say(path, good);
     }
-    std::string signature(adrt_signature_text(report.signature));
-    if (report.signature == ADRT_SIGNATURE_GOOD) signature = "signed by " + keys::Hex(report.signer);
-    Print("%s: good (%u kernels, %u targets, %u sections), %s\n", path.c_str(), report.kernel_count,
-          report.target_count, report.section_count, signature.c_str());
-    if (!silent.empty())
-      Print("%s: not seen, since the code has no note of it: stacks and iterations of %s\n", path.c_str(),
-            silent.c_str());
+    if (code != kExitOk && worst != kExitBadBundle) worst = code;
   }
+  if (json) PrintJson(list);
   return worst;
 }
 

@@ -257,13 +257,15 @@ ADRT_API adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const 
 
 typedef struct adrt_module adrt_module;
 
-/* Loads the code of the best target for the device: decompresses, checks, maps. Any thread. */
+/* Loads the code of the best target for the device: decompresses, checks, maps. In a bundle that was merged
+ * of several, kernels may have no code for that target: for those it loads the best target that has. Any
+ * thread. */
 ADRT_API adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
                                       adrt_error* error);
-/* The same for one target by its index in the bundle. Any thread. */
+/* The code of one target by its index in the bundle, and no other. Any thread. */
 ADRT_API adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                              adrt_module** module, adrt_error* error);
-/* Index of the target whose code the module holds. Any thread. */
+/* Index of the target whose code the module holds; of several the best. Any thread. */
 ADRT_API uint32_t adrt_module_target(const adrt_module* module);
 /* Any thread. */
 ADRT_API void adrt_module_retain(adrt_module* module);

@@ -2,6 +2,7 @@
 
 #include "core/errors.h"
 #include "core/host.h"
+#include "core/parts.h"
 #include "core/targets.h"
 
 // What is the same for every kind of device: counting, and choosing a target.
@@ -83,7 +84,9 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
     if (capacity < size)
       return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: the bundle has ", size, " targets");
     uint32_t chosen = size;
-    adrt::ChooseTarget(*device, metadata, bundle->index, false, &chosen);
+    uint64_t taken = 0;
+    if (adrt::ChooseTarget(*device, metadata, bundle->index, false, &chosen))
+      taken = adrt::TargetsToLoad(*device, *bundle, false, chosen);
     unsigned char* place = reinterpret_cast<unsigned char*>(reports);
     uint32_t stride = reports->struct_size;
     for (uint32_t target = 0; target < size; ++target) {
@@ -92,9 +95,12 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
       adrt::artifact::TextWriter reason(made.reason, sizeof made.reason);
       uint32_t rank = 0;
       if (adrt::JudgeTarget(*device, metadata, bundle->index, target, &rank, reason)) {
-        made.verdict = target == chosen ? ADRT_TARGET_CHOSEN : ADRT_TARGET_USABLE;
+        bool loads = (taken >> target & 1) != 0;
+        made.verdict = loads ? ADRT_TARGET_CHOSEN : ADRT_TARGET_USABLE;
         if (target == chosen) {
           reason << "the best that this device can run";
+        } else if (loads) {
+          reason << "the best with code for some of the kernels";
         } else {
           reason << "'" << metadata.targets[chosen].name.view() << "' uses more of this device";
         }

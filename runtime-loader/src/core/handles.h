@@ -213,6 +213,7 @@ struct adrt_module {
   adrt_bundle* bundle = nullptr;
   uint32_t target = 0;
   bool confined = false;              ///< the code is unverified (DeviceKind::confines)
+  adrt_module* next = nullptr;        ///< the next part (core/parts.h), which this one holds
   void* code = nullptr;               ///< the kind's own
   adrt::Vector<uint32_t> task_begin;  ///< per kernel: where its tasks begin in `entries`
   adrt::Vector<void*> entries;        ///< per task; null where the target has no code for it

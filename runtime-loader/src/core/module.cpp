@@ -1,9 +1,12 @@
+#include <bit>
+
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
+#include "core/parts.h"
 #include "core/targets.h"
 
-// Modules: the code of one target, loaded for one device.
+// Modules: the code of one target, loaded for one device, and the parts of what was merged (core/parts.h).
 
 using adrt::Fail;
 
@@ -130,7 +133,22 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
   if (!device || !bundle || !module) return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: null argument");
   uint32_t target = 0;
   if (!adrt::ChooseTargetFor(*device, *bundle, &target, error)) return ADRT_ERROR_NO_TARGET;
-  return adrt_module_load_target(device, bundle, target, module, error);
+  adrt_module* first = nullptr;
+  adrt_status status = adrt_module_load_target(device, bundle, target, &first, error);
+  if (status != ADRT_OK) return status;
+  adrt_module* last = first;
+  uint64_t left = adrt::TargetsToLoad(*device, *bundle, first->confined, target) & ~(uint64_t{1} << target);
+  for (; left != 0; left &= left - 1) {
+    status = adrt_module_load_target(device, bundle, static_cast<uint32_t>(std::countr_zero(left)),
+                                     &last->next, error);
+    if (status != ADRT_OK) {
+      adrt_module_release(first);
+      return status;
+    }
+    last = last->next;
+  }
+  *module = first;
+  return ADRT_OK;
 }
 
 uint32_t adrt_module_target(const adrt_module* module) {
@@ -145,11 +163,14 @@ void adrt_module_retain(adrt_module* module) {
 
 void adrt_module_release(adrt_module* module) {
   adrt::Alive(__func__, module);
-  if (!module || !module->count.Release()) return;
-  module->device->kind->unload(*module);
-  adrt_device* device = module->device;
-  adrt_bundle* bundle = module->bundle;
-  adrt::Delete(module->host.allocator, module);
-  adrt_bundle_release(bundle);
-  adrt_device_release(device);
+  while (module && module->count.Release()) {
+    module->device->kind->unload(*module);
+    adrt_device* device = module->device;
+    adrt_bundle* bundle = module->bundle;
+    adrt_module* next = module->next;
+    adrt::Delete(module->host.allocator, module);
+    adrt_bundle_release(bundle);
+    adrt_device_release(device);
+    module = next;
+  }
 }

@@ -3,6 +3,7 @@
 #include "core/errors.h"
 #include "core/host.h"
 #include "core/launch.h"
+#include "core/parts.h"
 
 // Plans: arguments checked and sizes computed, before anything runs.
 
@@ -128,6 +129,7 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   }
   const adrt::Host& host = wanted.module ? wanted.module->host : kernel->bundle->host;
   uint64_t size_budget = wanted.size_budget ? wanted.size_budget : adc::artifact::kPlanSteps;
+  if (wanted.module) wanted.module = adrt::PartFor(*wanted.module, *kernel->meta);
   uint32_t target = wanted.module ? wanted.module->target : wanted.target;
   uint64_t words = WordsOf(*kernel, target);
   if (words > size_budget) {
