@@ -4,12 +4,10 @@
 
 namespace adc::artifact {
 
-bool IsStrippable(uint32_t kind) {
-  return kind == section::kSourceMap || kind == section::kDebugInfo || kind == section::kSignature;
-}
+namespace {
 
-bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
-                       Error* error) {
+bool Without(std::span<const uint8_t> file, const BundleIndex& index, bool (*goes)(uint32_t kind),
+             Vector<uint8_t>* written, Error* error) {
   if (index.major != kFormatMajor || index.minor != kFormatMinor) {
     return Fail(error, Code::kVersion, Rule::kNone, "the bundle has format version ", uint32_t{index.major},
                 ".", uint32_t{index.minor}, "; bundles of ", uint32_t{kFormatMajor}, ".",
@@ -22,7 +20,7 @@ bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, 
   }
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
     const Section& item = index.sections[number];
-    if (IsStrippable(item.kind)) continue;
+    if (goes(item.kind)) continue;
     if (!ReadSection(file, index, number, Limits(), &contents[number], error)) return false;
     sections.push_back({item.kind,
                         item.target,
@@ -32,6 +30,25 @@ bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, 
                         {contents[number].data(), contents[number].size()}});
   }
   return WriteBundle({sections.data(), sections.size()}, written, error);
+}
+
+}  // namespace
+
+bool IsStrippable(uint32_t kind) {
+  return kind == section::kSourceMap || kind == section::kDebugInfo || kind == section::kSignature;
+}
+
+bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
+                       Error* error) {
+  return Without(file, index, IsStrippable, written, error);
+}
+
+bool WithoutProcessorCode(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
+                          Error* error) {
+  auto goes = [](uint32_t kind) {
+    return kind == section::kObject || kind == section::kImage || kind == section::kSignature;
+  };
+  return Without(file, index, goes, written, error);
 }
 
 }  // namespace adc::artifact
