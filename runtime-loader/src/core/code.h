@@ -26,4 +26,16 @@ inline uint32_t BlockSize(const artifact::EntryMeta& meta) {
   return meta.block_size > 0 ? meta.block_size : kDefault;
 }
 
+/// What a module is made of.
+struct ModuleParts {
+  adrt_device* device;
+  adrt_bundle* bundle;
+  uint32_t target;
+  bool confined;
+  void* code;  ///< where `load` finds it in adrt_module::code; null: in the bundle, which must hold it
+  bool (*load)(adrt_module& module, adrt_error* error);
+};
+/// The module, if the device can run the target and `load` takes the code.
+adrt_status MakeModule(const ModuleParts& parts, adrt_module** module, adrt_error* error);
+
 }  // namespace adrt

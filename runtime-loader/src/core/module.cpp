@@ -75,6 +75,40 @@ bool adrt::ChooseTargetFor(const adrt_device& device, const adrt_bundle& bundle,
   return false;
 }
 
+adrt_status adrt::MakeModule(const ModuleParts& parts, adrt_module** module, adrt_error* error) {
+  const artifact::Metadata& metadata = parts.bundle->metadata;
+  std::string_view name = metadata.targets[parts.target].name;
+  char text[160] = {};
+  artifact::TextWriter reason(text, sizeof text);
+  uint32_t rank = 0;
+  bool runs = parts.code
+                  ? parts.device->kind->judge(*parts.device, metadata.targets[parts.target], &rank, reason)
+                  : JudgeTarget(*parts.device, metadata, parts.bundle->index, parts.target, &rank, reason);
+  if (!runs) return Fail(error, ADRT_ERROR_DEVICE_FEATURE, "target '", name, "': ", text);
+  adrt_module* made = New<adrt_module>(parts.device->host.allocator, parts.device->host);
+  if (!made) return OutOfMemory(error);
+  made->device = parts.device;
+  made->bundle = parts.bundle;
+  made->target = parts.target;
+  made->confined = parts.confined;
+  made->code = parts.code;
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  bool done = MakeEntryTable(*made) || (OutOfMemory(details), false);
+  if (!done || !parts.load(*made, details)) {
+    adrt_status status = details->status;
+    Delete(made->host.allocator, made);
+    return status;
+  }
+  adrt_device_retain(parts.device);
+  adrt_bundle_retain(parts.bundle);
+  char message[320];
+  artifact::TextWriter(message, sizeof message) << "adrt: loaded target " << name;
+  Log(made->host, message);
+  *module = made;
+  return ADRT_OK;
+}
+
 adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                     adrt_module** module, adrt_error* error) {
   adrt::Alive(__func__, device, bundle);
@@ -93,35 +127,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
                 device->kind->confines ? metadata.targets[target].name.view() : "",
                 device->kind->confines ? "' is none" : "");
   }
-  char text[160] = {};
-  adc::artifact::TextWriter reason(text, sizeof text);
-  uint32_t rank = 0;
-  if (!adrt::JudgeTarget(*device, metadata, bundle->index, target, &rank, reason)) {
-    return Fail(error, ADRT_ERROR_DEVICE_FEATURE, "target '", metadata.targets[target].name.view(),
-                "': ", text);
-  }
-  adrt_module* made = adrt::New<adrt_module>(device->host.allocator, device->host);
-  if (!made) return adrt::OutOfMemory(error);
-  made->device = device;
-  made->bundle = bundle;
-  made->target = target;
-  made->confined = !trusted;
-  adrt_error own = {};
-  adrt_error* details = adrt::DetailsOf(error, &own);
-  bool done = MakeEntryTable(*made) || (adrt::OutOfMemory(details), false);
-  if (!done || !device->kind->load(*made, details)) {
-    adrt_status status = details->status;
-    adrt::Delete(made->host.allocator, made);
-    return status;
-  }
-  adrt_device_retain(device);
-  adrt_bundle_retain(bundle);
-  char message[320];
-  adc::artifact::TextWriter(message, sizeof message)
-      << "adrt: loaded target " << metadata.targets[target].name.view();
-  adrt::Log(made->host, message);
-  *module = made;
-  return ADRT_OK;
+  return adrt::MakeModule({device, bundle, target, !trusted, nullptr, device->kind->load}, module, error);
 }
 
 adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
