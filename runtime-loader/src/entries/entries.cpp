@@ -47,9 +47,7 @@ void* Find(const adrt_entries& entries, std::string_view name) {
   return nullptr;
 }
 
-bool TakeEntries(adrt_module& module, adrt_error* error) {
-  const adrt_entries& entries = *static_cast<const adrt_entries*>(module.code);
-  module.code = nullptr;  // the program's own: there is nothing to unload
+bool TakeEntries(adrt_module& module, const adrt_entries& entries, adrt_error* error) {
   for (EntryWalk walk; NextEntry(module, &walk);) {
     module.entries[walk.slot] = Find(entries, walk.meta->symbol);
     if (module.entries[walk.slot]) continue;
@@ -100,5 +98,6 @@ adrt_status adrt_module_from_entries(adrt_device* device, adrt_bundle* bundle, c
     return Fail(error, ADRT_ERROR_ARGUMENT, "module_from_entries: the code is for '", table.target,
                 "', the device is of kind '", device->kind->name, "'");
   }
-  return adrt::MakeModule({device, bundle, target, false, &table, adrt::TakeEntries}, module, error);
+  adrt::LinkedCode linked = {&table, adrt::TakeEntries};
+  return adrt::MakeModule(device, bundle, target, &linked, module, error);
 }
