@@ -47,6 +47,7 @@ struct Wanted {
   std::string folder = ".";
   bool linkable = false;  ///< what a program links
   std::string prefix;     ///< of its names
+  bool own_object = false;
 };
 
 /// Writes `name` in the folder, which is made where it is missing.
@@ -103,7 +104,7 @@ int WriteSections(const BundleFile& file, const Wanted& wanted) {
 int WriteLinkable(const BundleFile& file, const Wanted& wanted) {
   std::vector<LinkableFile> files;
   std::string stem = std::filesystem::path(wanted.bundle).stem().string();
-  int code = MakeLinkable(file, wanted.target, {stem, wanted.prefix}, &files);
+  int code = MakeLinkable(file, wanted.target, {stem, wanted.prefix, wanted.own_object}, &files);
   for (size_t at = 0; code == kExitOk && at < files.size(); ++at)
     code = WriteFile(wanted, files[at].name, files[at].bytes);
   return code;
@@ -131,6 +132,10 @@ int Extract(const std::vector<std::string>& words, Session&) {
             "with --static: what the names begin with that linkers see; default: NAME, so that\n"
             "programs may link several bundles",
             &wanted.prefix);
+  line.Flag("--own-object",
+            "with --static: no object; the program links one for another system, which\n"
+            "adc --emit=obj --triple=TRIPLE --prefix=NAME made with the same options",
+            &wanted.own_object);
   line.Text("-o", "DIR",
             "the folder to write to, which is made where it is missing; default: the current one",
             &wanted.folder);
@@ -140,8 +145,8 @@ int Extract(const std::vector<std::string>& words, Session&) {
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   wanted.bundle = files[0];
-  if (!wanted.prefix.empty() && !wanted.linkable) {
-    PrintError("--prefix requires --static");
+  if ((!wanted.prefix.empty() || wanted.own_object) && !wanted.linkable) {
+    PrintError(std::string(wanted.own_object ? "--own-object" : "--prefix") + " requires --static");
     return kExitUsage;
   }
   BundleFile file;

@@ -17,14 +17,14 @@
 
 namespace adc::tool {
 
-namespace {
-
 bool IsIdentifier(std::string_view name) {
   for (char letter : name) {
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '_') return false;
   }
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
 }
+
+namespace {
 
 std::string AsIdentifier(std::string_view name) {
   std::string word;
@@ -93,7 +93,7 @@ class Linkable {
       PrintError(std::string(error.message()));
       return kExitBadBundle;
     }
-    Add("_code.o", {renamed.begin(), renamed.end()}, files);
+    if (!names_.own_object) Add("_code.o", {renamed.begin(), renamed.end()}, files);
     AddText("_entries.c", TableText(index.content_id), files);
     AddText("_entries.h", HeaderText(), files);
     Add("_static.adcb", {static_bundle.begin(), static_bundle.end()}, files);
@@ -151,6 +151,10 @@ class Linkable {
 
   /// What only the object of this bundle has.
   std::string Mark() const { return names_.prefix + "_code_" + ShortId(file_.index.content_id); }
+  std::string MarkText() const {
+    return "/* The first entry, by a name that the object of this bundle alone has. */\nvoid " + Mark() +
+           "(const struct adrt_cpu_frame* frame, uint64_t begin, uint64_t end);\n\n";
+  }
   std::string Head() const {
     return "/* Made by " + AsComment(file_.metadata.producer.view()) + " of " + AsComment(names_.stem) +
            ".adcb, for " + AsComment(TargetName()) + ". */\n";
@@ -180,17 +184,15 @@ class Linkable {
   std::string TableText(const uint8_t (&static_id)[artifact::kContentIdSize]) const {
     std::string rows, ids = IdText(file_.index.content_id) + ",\n        " + IdText(static_id);
     for (const auto& [name, function] : entries_) {
-      bool is_first = name == entries_.begin()->first;
+      bool is_first = name == entries_.begin()->first && !names_.own_object;
       rows += "    {\"" + name + "\", " + (is_first ? Mark() : function) + "},\n";
     }
     return Head() + "#include \"" + names_.stem + "_entries.h\"\n\n#include <adrt/adrt_static.h>\n\n" +
-           "/* The first entry, by a name that the object of this bundle alone has. */\nvoid " + Mark() +
-           "(const struct adrt_cpu_frame* frame, uint64_t begin, uint64_t end);\n\n"
-           "static const adrt_entry entries[] = {\n" +
-           rows + "};\n\nconst adrt_entries " + names_.prefix +
-           "_entries = {\n    sizeof(adrt_entries),\n    " + std::to_string(ADRT_ENTRIES_ABI) + ",\n    " +
-           Literal(names_.stem) + ",\n    " + Literal(TargetName()) + ",\n    {\n        " + ids +
-           ",\n    },\n    entries,\n    " + std::to_string(entries_.size()) + ",\n    0,\n    {0, 0},\n};\n";
+           (names_.own_object ? "" : MarkText()) + "static const adrt_entry entries[] = {\n" + rows +
+           "};\n\nconst adrt_entries " + names_.prefix + "_entries = {\n    sizeof(adrt_entries),\n    " +
+           std::to_string(ADRT_ENTRIES_ABI) + ",\n    " + Literal(names_.stem) + ",\n    " +
+           Literal(TargetName()) + ",\n    {\n        " + ids + ",\n    },\n    entries,\n    " +
+           std::to_string(entries_.size()) + ",\n    0,\n    {0, 0},\n};\n";
   }
 
   const BundleFile& file_;

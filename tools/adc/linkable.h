@@ -14,10 +14,16 @@ struct LinkableFile {
   std::vector<uint8_t> bytes;
 };
 
+/// Whether C takes the text as a name.
+bool IsIdentifier(std::string_view name);
+
 /// How its names and files are called.
 struct LinkableNames {
   std::string stem;    ///< "relax": of the files
   std::string prefix;  ///< of all names that linkers see; empty: the stem as an identifier
+  /// The program has an object that `adc --emit=obj --prefix` made: there is none among the files, and the
+  /// table takes its entries by their plain names.
+  bool own_object = false;
 };
 
 /// The files for the one CPU target of the bundle, or the one that `target` names: STEM_code.o,
