@@ -13,11 +13,14 @@
 #     [HEADER]                 NAME.h, with names, hashes and positions of parameters, for sources of the target
 #     [JSON]                   NAME.json, the metadata
 #     [EMBED]                  the bundle inside the target: NAME_adcb.h declares NAME_adcb and NAME_adcb_size
-#     [STATIC]                 the code of the only CPU target linked into the target, for calls without the loader;
-#                              with NAME.h
+#     [STATIC]                 the code of the only CPU target linked into the target: NAME_entries.h declares the table
+#                              PREFIX_entries for adrt_module_from_entries. What EMBED embeds is then the bundle without
+#                              code of processors. The target needs the headers of the loader (adrt::adrt)
+#     [PREFIX prefix]          with STATIC: what the names begin with that linkers see; default: NAME
 #
 # One run of adc makes all of it. The target property ADC_BUNDLES lists the bundles of a target, and adc_bundle_NAME holds
-# the path of this one in the caller's scope. A change in a source or in what it imports, of the options or of adc itself
+# the path of this one in the caller's scope; with STATIC adc_static_bundle_NAME holds that of the bundle without code of
+# processors. A change in a source or in what it imports, of the options or of adc itself
 # builds again; a header that comes out as it was is not touched, so that what includes it is not compiled again.
 
 set(_adc_kernels_folder "${CMAKE_CURRENT_LIST_DIR}")
@@ -25,7 +28,7 @@ set(_adc_kernels_folder "${CMAKE_CURRENT_LIST_DIR}")
 function(adc_add_kernels)
   cmake_policy(PUSH)
   cmake_policy(SET CMP0116 NEW)
-  cmake_parse_arguments(PARSE_ARGV 0 ARG "HEADER;JSON;EMBED;STATIC" "TARGET;NAME;DERIVE;OUTPUT_DIRECTORY"
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "HEADER;JSON;EMBED;STATIC" "TARGET;NAME;DERIVE;OUTPUT_DIRECTORY;PREFIX"
     "SOURCES;TARGETS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "adc_add_kernels: unknown argument '${ARG_UNPARSED_ARGUMENTS}'")
@@ -68,7 +71,7 @@ function(adc_add_kernels)
     list(APPEND words "--derive=${ARG_DERIVE}")
   endif()
   set(beside "")
-  if(ARG_HEADER OR ARG_STATIC)
+  if(ARG_HEADER)
     list(APPEND words "--header=${folder}/${ARG_NAME}.h")
     list(APPEND beside "${folder}/${ARG_NAME}.h")
   endif()
@@ -90,18 +93,32 @@ function(adc_add_kernels)
     list(APPEND words --jobs=make)
   endif()
   set(static "")
-  set(object "")
+  set(linked "")
+  set(embedded "${bundle}")
+  if(ARG_PREFIX AND NOT ARG_STATIC)
+    message(FATAL_ERROR "adc_add_kernels: PREFIX is for the names of linked code, with STATIC")
+  endif()
   if(ARG_STATIC)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(NOT "C" IN_LIST languages)
+      message(FATAL_ERROR "adc_add_kernels: STATIC needs the language C, in which adc writes the table of entries")
+    endif()
     list(JOIN ARG_TARGETS ";" listed)
     list(FILTER ARG_TARGETS INCLUDE REGEX "^cpu")
     list(LENGTH ARG_TARGETS processors)
     if(NOT processors EQUAL 1)
       message(FATAL_ERROR "adc_add_kernels: STATIC links the code of one CPU target, and TARGETS names ${processors}: '${listed}'")
     endif()
-    set(object "${folder}/static/${ARG_NAME}.o")
-    set(static COMMAND adc::compiler extract --static "${bundle}" -o "${folder}/static")
+    set(embedded "${folder}/${ARG_NAME}_static.adcb")
+    set(linked "${folder}/${ARG_NAME}_code.o" "${folder}/${ARG_NAME}_entries.c" "${folder}/${ARG_NAME}_entries.h")
+    set(static COMMAND adc::compiler extract --static "${bundle}" -o "${folder}")
+    if(ARG_PREFIX)
+      list(APPEND static "--prefix=${ARG_PREFIX}")
+    endif()
   endif()
-  add_custom_command(OUTPUT "${bundle}" ${object} ${byproducts}
+  set(outputs "${bundle}" "${embedded}" ${linked})
+  list(REMOVE_DUPLICATES outputs)
+  add_custom_command(OUTPUT ${outputs} ${byproducts}
     COMMAND adc::compiler ${words} ${static}
     DEPENDS adc::compiler ${sources} ${ARG_DEPENDS} DEPFILE "${bundle}.d" ${job_server}
     WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Compiling kernels ${ARG_NAME}" VERBATIM)
@@ -114,12 +131,16 @@ function(adc_add_kernels)
     target_include_directories("${ARG_TARGET}" PRIVATE "${folder}")
   endif()
   if(ARG_STATIC)
-    target_sources("${ARG_TARGET}" PRIVATE "${object}")
+    target_sources("${ARG_TARGET}" PRIVATE ${linked})
+    list(GET linked 0 object)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     target_link_libraries("${ARG_TARGET}" PRIVATE m)
   endif()
   if(ARG_EMBED)
-    _adc_embed("${ARG_TARGET}" "${ARG_NAME}" "${bundle}" "${folder}")
+    _adc_embed("${ARG_TARGET}" "${ARG_NAME}" "${embedded}" "${folder}")
+  endif()
+  if(ARG_STATIC)
+    set("adc_static_bundle_${ARG_NAME}" "${embedded}" PARENT_SCOPE)
   endif()
   set("adc_bundle_${ARG_NAME}" "${bundle}" PARENT_SCOPE)
   cmake_policy(POP)

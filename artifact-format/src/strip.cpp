@@ -6,15 +6,32 @@
 
 namespace adc::artifact {
 
+namespace {
+
+bool Without(std::span<const uint8_t> file, const BundleIndex& index, bool (*goes)(uint32_t kind),
+             Vector<uint8_t>* written, Error* error) {
+  SectionCopies copies;
+  if (!CopySections(file, index, goes, /*over_budget=*/false, &copies, error)) return false;
+  return WriteBundle({copies.sections.data(), copies.sections.size()}, written, error);
+}
+
+}  // namespace
+
 bool IsStrippable(uint32_t kind) {
   return kind == section::kSourceMap || kind == section::kDebugInfo || kind == section::kSignature;
 }
 
 bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
                        Error* error) {
-  SectionCopies copies;
-  if (!CopySections(file, index, IsStrippable, /*over_budget=*/false, &copies, error)) return false;
-  return WriteBundle({copies.sections.data(), copies.sections.size()}, written, error);
+  return Without(file, index, IsStrippable, written, error);
+}
+
+bool WithoutProcessorCode(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
+                          Error* error) {
+  auto goes = [](uint32_t kind) {
+    return kind == section::kObject || kind == section::kImage || kind == section::kSignature;
+  };
+  return Without(file, index, goes, written, error);
 }
 
 }  // namespace adc::artifact

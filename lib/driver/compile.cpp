@@ -360,6 +360,8 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.producer = ProducerName();
   config.libdevice = options_.libdevice;
   config.want_object = options_.emit != Emit::Llvm && options_.emit != Emit::Json;
+  config.triple = options_.triple;
+  config.prefix = options_.prefix;
   config.want_image = options_.emit == Emit::Bundle;
   config.keep_bindings = options_.emit == Emit::Spirv && !module_->shader_bindings.empty();
   config.adjoint_set = AdjointSet();

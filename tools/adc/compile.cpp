@@ -14,6 +14,7 @@
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/targets.h"
+#include "linkable.h"
 #include "print.h"
 
 namespace adc::tool {
@@ -107,6 +108,12 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                    {"json", Emit::Json},
                    {"header", Emit::Header}},
                   &options.emit);
+  line.Text("--triple", "TRIPLE",
+            "with --emit=obj: the object for another system than Linux, as LLVM names it:\n"
+            "arm64-apple-ios14.0, x86_64-pc-windows-msvc",
+            &options.triple);
+  line.Text("--prefix", "PREFIX", "with --emit=obj: the names of entries begin with PREFIX and an underscore",
+            &options.prefix);
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
             "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target; of a bundle, vulkan is\n"
@@ -359,6 +366,15 @@ int Compile(const std::vector<std::string>& words, Session& session) {
     PrintError("--emit was given twice",
                "one run writes one kind; --header=FILE and --json=FILE write those "
                "beside a bundle");
+    return kExitUsage;
+  }
+  if (options.emit != driver::Emit::Object && !(options.triple.empty() && options.prefix.empty())) {
+    PrintError(std::string(options.triple.empty() ? "--prefix" : "--triple") + " requires --emit=obj");
+    return kExitUsage;
+  }
+  if (!options.prefix.empty() && !IsIdentifier(options.prefix)) {
+    PrintError("--prefix: '" + options.prefix + "' is no identifier of C",
+               "letters, digits and underscores, and no digit first");
     return kExitUsage;
   }
   // What the cache need not know: names of files whose content it knows, and how things are reported. An

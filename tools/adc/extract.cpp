@@ -7,8 +7,8 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/header.h"
 #include "json_output.h"
+#include "linkable.h"
 #include "print.h"
 #include "support/exit_code.h"
 #include "support/files.h"
@@ -47,7 +47,9 @@ struct Wanted {
   std::string kind;    ///< "PTX_"; empty: all
   std::string target;  ///< empty: all
   std::string folder = ".";
-  bool linkable = false;  ///< the object of one CPU target and a header
+  bool linkable = false;  ///< what a program links
+  std::string prefix;     ///< of its names
+  bool own_object = false;
   bool json = false;
 };
 
@@ -104,32 +106,13 @@ int WriteSections(const BundleFile& file, const Wanted& wanted, Json* list) {
   return kExitFailed;
 }
 
-/// Object and header, named after the bundle, for those who link a kernel without the loader. Targets have
-/// the same symbols, so it is the object of one.
 int WriteLinkable(const BundleFile& file, const Wanted& wanted, Json* list) {
-  std::string targets;
-  uint32_t section_number = 0, objects = 0;
-  for (uint32_t number = 0; number < file.index.sections.size(); ++number) {
-    const artifact::Section& section = file.index.sections[number];
-    if (section.kind != artifact::section::kObject) continue;
-    std::string target = TargetOf(file, section);
-    targets += (targets.empty() ? "" : ", ") + target;
-    if (!wanted.target.empty() && wanted.target != target) continue;
-    ++objects;
-    section_number = number;
-  }
-  if (objects != 1) {
-    PrintError(objects == 0 ? "the bundle has no object" +
-                                  (wanted.target.empty() ? "" : " for target '" + wanted.target + "'")
-                            : "the bundle has objects of several targets, whose symbols are the same",
-               targets.empty() ? "compile it for a CPU target" : "say which with --target: " + targets);
-    return objects == 0 ? kExitFailed : kExitUsage;
-  }
+  std::vector<LinkableFile> files;
   std::string stem = std::filesystem::path(wanted.bundle).stem().string();
-  if (int code = WriteSection(file, wanted, section_number, stem + ".o", list); code != kExitOk) return code;
-  std::string header = driver::HeaderText(file.metadata, stem);
-  return WriteFile(wanted, stem + ".h", {reinterpret_cast<const uint8_t*>(header.data()), header.size()},
-                   list);
+  int code = MakeLinkable(file, wanted.target, {stem, wanted.prefix, wanted.own_object}, &files);
+  for (size_t at = 0; code == kExitOk && at < files.size(); ++at)
+    code = WriteFile(wanted, files[at].name, files[at].bytes, list);
+  return code;
 }
 
 }  // namespace
@@ -145,19 +128,33 @@ int Extract(const std::vector<std::string>& words, Session&) {
              [&wanted](size_t at) { wanted.kind = kKinds[at].four; });
   line.Text("--target", "TARGET", "the code for TARGET alone", &wanted.target);
   line.Flag("--static",
-            "the object of one CPU target and a C header with its entries, named after the bundle,\n"
-            "to link without the loader (artifact/cpu_abi.h says how they are called)",
+            "what a program links that loads no code, for one CPU target, named after the bundle\n"
+            "NAME: NAME_code.o, the object; NAME_entries.c and .h, the table of its entries for\n"
+            "adrt_module_from_entries (adrt/adrt_static.h); NAME_static.adcb, the bundle without\n"
+            "code of processors",
             &wanted.linkable);
+  line.Text("--prefix", "PREFIX",
+            "with --static: what the names begin with that linkers see; default: NAME, so that\n"
+            "programs may link several bundles",
+            &wanted.prefix);
+  line.Flag("--own-object",
+            "with --static: no object; the program links one for another system, which\n"
+            "adc --emit=obj --triple=TRIPLE --prefix=NAME made with the same options",
+            &wanted.own_object);
   line.Text("-o", "DIR",
             "the folder to write to, which is made where it is missing; default: the current one",
             &wanted.folder);
   line.Flag("--json", "print the files that were written as a list of objects", &wanted.json);
   line.Example("adc extract relax.adcb --kind=spirv -o shaders", "writes shaders/vulkan-1.2.spv");
   line.Example("adc extract relax.adcb --static --target=cpu:x86-64",
-               "writes relax.o and relax.h, for a linker");
+               "writes relax_code.o and the table relax_entries, for a linker");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   wanted.bundle = files[0];
+  if ((!wanted.prefix.empty() || wanted.own_object) && !wanted.linkable) {
+    PrintError(std::string(wanted.own_object ? "--own-object" : "--prefix") + " requires --static");
+    return kExitUsage;
+  }
   BundleFile file;
   if (int code = ReadBundleFile(files[0], &file); code != kExitOk) return code;
   Json list = Json::array();

@@ -1,5 +1,6 @@
 #pragma once
-// Bundles without what is only for people and tools.
+// Bundles without sections that a program does without: what is only for people and tools, or code that is
+// linked into the program.
 
 #include "artifact/bundle.h"
 
@@ -14,5 +15,10 @@ bool IsStrippable(uint32_t kind);
 /// refused, since what is written would claim to be of the writer's.
 bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
                        Error* error);
+
+/// The same bundle without code of processors, and without signatures, which would not hold: for programs
+/// that this code is linked into. It still has the targets, and says how their code is called.
+bool WithoutProcessorCode(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
+                          Error* error);
 
 }  // namespace adc::artifact

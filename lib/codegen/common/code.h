@@ -53,6 +53,8 @@ struct CodeConfig {
   /// `adjoint_set` (codegen/common/shader_layout.h).
   bool keep_bindings = false;
   uint32_t adjoint_set = 0;
+  std::string triple;  ///< CPU: the system that the object is for, as LLVM names it; empty: Linux
+  std::string prefix;  ///< CPU: what the entries' names begin with in the object; the metadata is without it
   bool want_object = true;  ///< CPU
   bool want_image = true;   ///< CPU; implies the object
   bool want_llvm_text = false;

@@ -13,6 +13,8 @@
 
 #include "codegen/cpu/emit.h"
 
+#include <algorithm>
+
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
@@ -23,6 +25,7 @@
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/output_module.h"
+#include "diag/errors/codegen.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -250,14 +253,54 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
   return entries;
 }
 
-/// Internal check: an image that imports anything else would be refused by every loader.
-void CheckImports(std::span<const uint8_t> object) {
+/// What objects of other systems need besides: marks and functions of their compilers, which every linker
+/// there has.
+constexpr const char* kSystemImports[] = {"_fltused", "__chkstk",       "___chkstk_ms",   "bzero",
+                                          "__bzero",  "__sincos_stret", "__sincosf_stret"};
+
+template <size_t kCount>
+bool Contains(const char* const (&names)[kCount], std::string_view symbol) {
+  return std::find(std::begin(names), std::end(names), symbol) != std::end(names);
+}
+
+/// An image that imports anything else would be refused by every loader, which is an internal error. That of
+/// another system is for its linker, and fails with E0606.
+diag::Status CheckImports(std::span<const uint8_t> object, const llvm::Module& module,
+                          const std::string& triple) {
+  char first = module.getDataLayout().getGlobalPrefix();
   for (const std::string& symbol : UndefinedSymbols(object)) {
-    bool known = symbol == "_GLOBAL_OFFSET_TABLE_";
-    for (const char* import_name : kImports) known = known || symbol == import_name;
+    std::string_view name = symbol;
+    if (first != 0 && name.starts_with(first)) name.remove_prefix(1);
+    if (Contains(kImports, name) || symbol == "_GLOBAL_OFFSET_TABLE_") continue;
+    if (!triple.empty() && (Contains(kSystemImports, name) || Contains(kSystemImports, symbol))) continue;
     std::string problem = "the object needs '" + symbol + "', which is not in artifact/math_imports.def";
-    ADC_CHECK(known, problem.c_str());
+    ADC_CHECK(!triple.empty(), problem.c_str());
+    return diag::Fail(diag::E0606, {}, "--triple=" + triple + ": " + problem,
+                      "compile it for another system");
   }
+  return diag::Unit{};
+}
+
+/// The system that the object is for, as LLVM names it.
+diag::Result<std::string> TripleOf(const CodeConfig& config) {
+  if (config.triple.empty()) return std::string(config.target.triple);
+  llvm::Triple wanted(llvm::Triple::normalize(config.triple)), own(config.target.triple);
+  std::string why;
+  // Pointers carry signatures on the one, and functions are called as on x86-64 on the other.
+  bool calls_otherwise = wanted.getSubArch() == llvm::Triple::AArch64SubArch_arm64e ||
+                         wanted.getSubArch() == llvm::Triple::AArch64SubArch_arm64ec;
+  if (wanted.getArch() != own.getArch() || calls_otherwise || wanted.isX32()) {
+    why = "is not for " + config.target.ArchName() + " with pointers of 64 bits, which target '" +
+          config.target.name + "' is for";
+  } else if (wanted.getOS() == llvm::Triple::UnknownOS) {
+    why = "names no system that LLVM knows";
+  } else if (!wanted.isOSBinFormatELF() && !wanted.isOSBinFormatMachO() && !wanted.isOSBinFormatCOFF()) {
+    why = "has objects of another form than ELF, Mach-O and COFF";
+  }
+  if (why.empty()) return wanted.str();
+  return diag::Fail(diag::E0606, {}, "--triple=" + config.triple + " " + why,
+                    "write it as LLVM does: " + std::string(own.getArchName()) + "-apple-ios14.0, " +
+                        std::string(own.getArchName()) + "-pc-windows-msvc");
 }
 
 /// Internal check: every loop around an exclusive store looks at whether it failed (atomic_update.cpp).
@@ -274,17 +317,23 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   diag::Status possible = CheckInput(module, kernels, config, &code);
   if (!possible) return possible.Failure();
   Stopwatch watch(code.steps);
-  OutputModule output(config);
+  diag::Result<std::string> triple = TripleOf(config);
+  if (!triple) return triple.Failure();
+  OutputModule output(config, *triple);
   output.module().setPICLevel(llvm::PICLevel::BigPIC);
   DebugLines* lines = output.BeginLines();
   for (const KernelToEmit& what : kernels)
     code.entries.push_back(EmitKernel(output.module(), module, what, config, lines));
   output.EndLines();
+  for (llvm::Function& function : output.module()) {
+    if (!config.prefix.empty() && !function.isDeclaration() && !function.hasLocalLinkage())
+      function.setName(config.prefix + "_" + function.getName().str());
+  }
   output.Optimise(kImports, watch, &code);
   if (!config.want_object && !config.want_image) return code;
   diag::Result<std::vector<uint8_t>> object = MakeObject(output.module(), output.machine(), kImports);
   if (!object) return object.Failure();
-  CheckImports(*object);
+  if (diag::Status known = CheckImports(*object, output.module(), config.triple); !known) return known.Failure();
   CheckExclusiveStores(*object, config.target);
   watch.Lap("select");
   const std::vector<uint8_t>& linked =

@@ -17,10 +17,12 @@ diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> 
   return diag::Unit{};
 }
 
-OutputModule::OutputModule(const CodeConfig& config)
-    : config_(config), machine_(MakeMachine(config.target, config.optimise, config.float_mode)) {
+OutputModule::OutputModule(const CodeConfig& config, std::string_view triple) : config_(config) {
+  target::Target target = config.target;
+  target.triple = triple;
+  machine_ = MakeMachine(target, config.optimise, config.float_mode);
   module_.setSourceFileName("adc");
-  module_.setTargetTriple(config.target.triple);
+  module_.setTargetTriple(triple);
   module_.setDataLayout(machine_->createDataLayout());
 }
 

@@ -14,7 +14,9 @@ diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> 
 
 class OutputModule {
  public:
-  explicit OutputModule(const CodeConfig& config);
+  explicit OutputModule(const CodeConfig& config) : OutputModule(config, config.target.triple) {}
+  /// For another system than the target names.
+  OutputModule(const CodeConfig& config, std::string_view triple);
 
   llvm::Module& module() { return module_; }
   llvm::TargetMachine& machine() { return *machine_; }

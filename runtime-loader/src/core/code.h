@@ -3,6 +3,8 @@
 
 #include "core/handles.h"
 
+struct adrt_entries;
+
 namespace adrt {
 
 /// The target's code, uncompressed and checked against its hash. `section` is its number, for errors.
@@ -25,5 +27,16 @@ inline uint32_t BlockSize(const artifact::EntryMeta& meta) {
   constexpr uint32_t kDefault = 128;
   return meta.block_size > 0 ? meta.block_size : kDefault;
 }
+
+/// Code that is in the program already.
+struct LinkedCode {
+  const adrt_entries* entries;
+  /// Fills adrt_module::entries.
+  bool (*take)(adrt_module& module, const adrt_entries& entries, adrt_error* error);
+};
+/// A module of one of the bundle's targets, if the device can run it: of linked code, which is trusted, or,
+/// where `linked` is null, of the code in the bundle, if that is.
+adrt_status MakeModule(adrt_device* device, adrt_bundle* bundle, uint32_t target, const LinkedCode* linked,
+                       adrt_module** module, adrt_error* error);
 
 }  // namespace adrt

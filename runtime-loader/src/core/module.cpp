@@ -78,6 +78,52 @@ bool adrt::ChooseTargetFor(const adrt_device& device, const adrt_bundle& bundle,
   return false;
 }
 
+adrt_status adrt::MakeModule(adrt_device* device, adrt_bundle* bundle, uint32_t target,
+                             const LinkedCode* linked, adrt_module** module, adrt_error* error) {
+  const artifact::Metadata& metadata = bundle->metadata;
+  bool trusted = linked || Trusted(*bundle);
+  if (!trusted && !Confines(*device, metadata.targets[target])) {
+    return Fail(error, ADRT_ERROR_UNTRUSTED, "this bundle's code is unverified (",
+                adrt_signature_text(bundle->signature),
+                "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it",
+                device->kind->confines ? "; code without device addresses needs none of that, and '" : "",
+                device->kind->confines ? metadata.targets[target].name.view() : "",
+                device->kind->confines ? "' is none" : "");
+  }
+  char text[160] = {};
+  artifact::TextWriter reason(text, sizeof text);
+  uint32_t rank = 0;
+  bool runs = linked ? device->kind->judge(*device, metadata.targets[target], &rank, reason)
+                     : JudgeTarget(*device, metadata, bundle->index, target, &rank, reason);
+  if (!runs) {
+    return Fail(error, ADRT_ERROR_DEVICE_FEATURE, "target '", metadata.targets[target].name.view(),
+                "': ", text);
+  }
+  adrt_module* made = New<adrt_module>(device->host.allocator, device->host);
+  if (!made) return OutOfMemory(error);
+  made->device = device;
+  made->bundle = bundle;
+  made->target = target;
+  made->confined = !trusted;
+  adrt_error own = {};
+  adrt_error* details = DetailsOf(error, &own);
+  bool done = MakeEntryTable(*made) || (OutOfMemory(details), false);
+  if (!done ||
+      !(linked ? linked->take(*made, *linked->entries, details) : device->kind->load(*made, details))) {
+    adrt_status status = details->status;
+    Delete(made->host.allocator, made);
+    return status;
+  }
+  adrt_device_retain(device);
+  adrt_bundle_retain(bundle);
+  char message[320];
+  artifact::TextWriter(message, sizeof message)
+      << "adrt: loaded target " << metadata.targets[target].name.view();
+  Log(made->host, message);
+  *module = made;
+  return ADRT_OK;
+}
+
 adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, uint32_t target,
                                     adrt_module** module, adrt_error* error) {
   adrt::Alive(__func__, device, bundle);
@@ -87,44 +133,7 @@ adrt_status adrt_module_load_target(adrt_device* device, adrt_bundle* bundle, ui
     return Fail(error, ADRT_ERROR_ARGUMENT, "module_load: no target ", target, ": the bundle has ",
                 uint64_t{metadata.targets.size()});
   }
-  bool trusted = Trusted(*bundle);
-  if (!trusted && !adrt::Confines(*device, metadata.targets[target])) {
-    return Fail(error, ADRT_ERROR_UNTRUSTED, "this bundle's code is unverified (",
-                adrt_signature_text(bundle->signature),
-                "): set ADRT_HOST_TRUST, authorize its content id, or give the key that signed it",
-                device->kind->confines ? "; code without device addresses needs none of that, and '" : "",
-                device->kind->confines ? metadata.targets[target].name.view() : "",
-                device->kind->confines ? "' is none" : "");
-  }
-  char text[160] = {};
-  adc::artifact::TextWriter reason(text, sizeof text);
-  uint32_t rank = 0;
-  if (!adrt::JudgeTarget(*device, metadata, bundle->index, target, &rank, reason)) {
-    return Fail(error, ADRT_ERROR_DEVICE_FEATURE, "target '", metadata.targets[target].name.view(),
-                "': ", text);
-  }
-  adrt_module* made = adrt::New<adrt_module>(device->host.allocator, device->host);
-  if (!made) return adrt::OutOfMemory(error);
-  made->device = device;
-  made->bundle = bundle;
-  made->target = target;
-  made->confined = !trusted;
-  adrt_error own = {};
-  adrt_error* details = adrt::DetailsOf(error, &own);
-  bool done = MakeEntryTable(*made) || (adrt::OutOfMemory(details), false);
-  if (!done || !device->kind->load(*made, details)) {
-    adrt_status status = details->status;
-    adrt::Delete(made->host.allocator, made);
-    return status;
-  }
-  adrt_device_retain(device);
-  adrt_bundle_retain(bundle);
-  char message[320];
-  adc::artifact::TextWriter(message, sizeof message)
-      << "adrt: loaded target " << metadata.targets[target].name.view();
-  adrt::Log(made->host, message);
-  *module = made;
-  return ADRT_OK;
+  return adrt::MakeModule(device, bundle, target, nullptr, module, error);
 }
 
 adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,

@@ -321,25 +321,26 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
       report.code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
   std::string_view place = report.index < table.size() ? table[report.index].place.view() : "?";
   std::string_view text = report.index < table.size() ? table[report.index].text.view() : "?";
-  if (report.code == ADRT_CPU_ASSERTION) {
-    return Fail(error, ADRT_ERROR_ASSERTION, "kernel '", meta.name.view(), "', iteration ", report.iteration,
-                ", ", place, ": assertion failed: ", text);
-  }
+  adrt_status failure = ADRT_ERROR_ASSERTION;
+  const char *before = ": assertion failed: ", *after = "";
   if (report.code == ADRT_CPU_INDEX_OUT_OF_BOUNDS) {
-    return Fail(error, ADRT_ERROR_INDEX_OUT_OF_BOUNDS, "kernel '", meta.name.view(), "', iteration ",
-                report.iteration, ", ", place, ": an index into '", text, "' is out of bounds");
+    failure = ADRT_ERROR_INDEX_OUT_OF_BOUNDS;
+    before = ": an index into '";
+    after = "' is out of bounds";
+  } else if (report.code != ADRT_CPU_ASSERTION) {
+    // A field of a layout is named behind its parameter.
+    size_t colon = text.find(':');
+    std::string_view param(text.data(), colon < text.size() ? colon : text.size());
+    bool write_once = false;
+    for (const adc::artifact::ParamMeta& one : meta.params)
+      write_once |= one.write_once && one.name.view() == param;
+    failure = ADRT_ERROR_WRITE_PROMISE;
+    before = ": '";
+    after = write_once ? "' is writeonce, and an element was written twice or read before it was written, or "
+                         "read by another iteration"
+                       : "': two iterations of one parallel loop store to one element (or, of a settled one, "
+                         "one reads what another wrote, or an element was written after it was read)";
   }
-  // A field of a layout is named behind its parameter.
-  size_t colon = text.find(':');
-  std::string_view param(text.data(), colon < text.size() ? colon : text.size());
-  bool write_once = false;
-  for (const adc::artifact::ParamMeta& one : meta.params)
-    write_once |= one.write_once && one.name.view() == param;
-  return Fail(error, ADRT_ERROR_WRITE_PROMISE, "kernel '", meta.name.view(), "', iteration ",
-              report.iteration, ", ", place, ": '", text,
-              write_once
-                  ? "' is writeonce, and an element was written twice or read before it was written, or "
-                    "read by another iteration"
-                  : "': two iterations of one parallel loop store to one element (or, of a settled one, one "
-                    "reads what another wrote, or an element was written after it was read)");
+  return Fail(error, failure, "kernel '", meta.name.view(), "', iteration ", report.iteration, ", ", place,
+              before, text, after);
 }
