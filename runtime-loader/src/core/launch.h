@@ -104,6 +104,12 @@ struct LaunchTask {
   Place words_place;      ///< where the words belong, on devices that read them from memory
 };
 
+/// Who takes down what a launch would record, instead of a device's queue.
+struct LaunchNotes {
+  bool (*clear)(LaunchNotes& notes, const Place& place, adrt_error* error) = nullptr;
+  bool (*launch)(LaunchNotes& notes, const LaunchTask& task, adrt_error* error) = nullptr;
+};
+
 }  // namespace adrt
 
 struct adrt_launch_plan {
@@ -122,6 +128,7 @@ struct adrt_launch_plan {
   /// For what is made with the plan and goes with it.
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
+  adrt::Count count;
   adrt::Host host;
   adrt::BlockMemory memory;  ///< after the plan itself, where it was made with a block
   size_t block_bytes = 0;    ///< of the plan and its block; 0: it is part of something
@@ -160,6 +167,7 @@ struct adrt_launch_plan {
   adrt::BoundsRecord* bounds = nullptr;  ///< null: the caller gave no record, or there is nothing to record
   uint64_t epoch = 0;                    ///< counts the times at which buffers may have changed
   void* held = nullptr;                  ///< by the device, for what was recorded with it
+  adrt::LaunchNotes* notes = nullptr;    ///< of a sequence, while it goes through the launch
   adrt::Memory run_status;               ///< adrt_run's own status block, where that is no host memory
   adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
 };

@@ -16,11 +16,12 @@ namespace {
 
 bool Barrier(const adrt_launch_plan& plan, void* queue, adrt_error* error) {
   adrt_device& device = *plan.module->device;
-  return !device.kind->barrier || device.kind->barrier(device, queue, error);
+  return plan.notes || !device.kind->barrier || device.kind->barrier(device, queue, error);
 }
 
 bool ClearPlace(const adrt_launch_plan& plan, void* queue, const Place& place, adrt_error* error) {
   adrt_device& device = *plan.module->device;
+  if (plan.notes) return place.bytes == 0 || plan.notes->clear(*plan.notes, place, error);
   return place.bytes == 0 || device.kind->clear(device, queue, place, error);
 }
 
@@ -180,6 +181,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
       !ClearPlace(plan, queue, launch.heap.Part(sizes.counters, sizes.counter_bytes), error)) {
     return false;
   }
+  if (plan.notes) return plan.notes->launch(*plan.notes, launch, error);
   if (!Barrier(plan, queue, error)) return false;
   if (!device.kind->launch(device, queue, launch, error)) return AtTask(plan, task, *error);
   return Barrier(plan, queue, error);

@@ -35,8 +35,14 @@ const char* const kHipStreamNames[] = {
 #include "stream/calls.def"
 #undef ADRT_STREAM_CALL
 };
+const char* const kHipGraphNames[] = {
+#define ADRT_GRAPH_CALL(name, cuda, hip, parameters) hip,
+#include "stream/graph_calls.def"
+#undef ADRT_GRAPH_CALL
+};
 
-bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api, adrt_error* error) {
+bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api,
+             adrt_graph_api* graph_api, adrt_error* error) {
   // The name without a number comes with the runtime's development files alone.
   constexpr const char* kLibraries[] = {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so"};
   if (!find) {
@@ -51,6 +57,9 @@ bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* str
   }
   std::memcpy(api, static_cast<const void*>(table), sizeof table);
   std::memcpy(stream_api, static_cast<const void*>(stream_table), sizeof stream_table);
+  void* graph_table[kGraphCalls];
+  for (size_t call = 0; call < kGraphCalls; ++call) graph_table[call] = find(user, kHipGraphNames[call]);
+  std::memcpy(graph_api, static_cast<const void*>(graph_table), sizeof graph_table);
   return true;
 }
 

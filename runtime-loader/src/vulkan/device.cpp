@@ -110,6 +110,7 @@ const DeviceKind kVulkan = {
     .can_launch = CanLaunch,
     .forget = Forget,
     .barrier = Barrier,
+    .sequence = RecordSequence,
 };
 
 Device::Device(const Host& from) : adrt_device(from, &kVulkan, 1) {}

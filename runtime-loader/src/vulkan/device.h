@@ -158,6 +158,9 @@ bool CanLaunch(const adrt_device& device, const LaunchTask& task, adrt_error* er
 bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
 bool Barrier(adrt_device& device, void* queue, adrt_error* error);
 
+// sequence.cpp
+bool RecordSequence(adrt_device& device, void* queue, adrt_sequence& sequence, adrt_error* error);
+
 inline VkBuffer BufferOf(const Place& place) {
   return reinterpret_cast<VkBuffer>(static_cast<uintptr_t>(place.buffer));
 }

@@ -29,6 +29,24 @@ struct Entry {
 VkDescriptorSet SetOf(Device& device, const Entry& entry, VkCommandBuffer commands, void** held,
                       VkWriteDescriptorSet* writes, uint32_t count, adrt_error* error);
 
+/// What a dispatch binds.
+struct Dispatched {
+  VkPipeline pipeline;
+  VkPipelineLayout layout;
+  VkDescriptorSet set;  ///< null: `writes` are pushed
+  uint32_t count;       ///< of descriptors; 0: the code takes device addresses
+  VkDescriptorBufferInfo buffers[kMostDescriptors];
+  VkWriteDescriptorSet writes[kMostDescriptors];  ///< point into `buffers`
+};
+/// Decides how a task is reached: all but the set. Makes and records nothing.
+bool Prepare(const Device& device, const LaunchTask& task, Dispatched* made, adrt_error* error);
+/// Makes the set, where it takes one.
+bool MakeSet(Device& device, VkCommandBuffer commands, const LaunchTask& task, Dispatched* made,
+             adrt_error* error);
+/// Records what the task finds its words through; a barrier comes between that and the task.
+void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task);
+void Dispatch(const Device& device, VkCommandBuffer commands, const LaunchTask& task, const Dispatched& made);
+
 /// adrt_module::code.
 struct Code {
   explicit Code(const artifact::Allocator* allocator) : entries(allocator) {}

@@ -5,6 +5,7 @@
 #include <adrt/adrt_hip.h>
 #include <adrt/adrt_metal.h>
 #include <adrt/adrt_rollout.h>
+#include <adrt/adrt_sequence.h>
 #include <adrt/adrt_vk.h>
 
 #include <cstdio>
@@ -14,9 +15,10 @@ static_assert(__cplusplus < 202002L, "C++17");
 
 int main() {
   const void* functions[] = {
-      reinterpret_cast<const void*>(&adrt_record_cuda),  reinterpret_cast<const void*>(&adrt_record_hip),
-      reinterpret_cast<const void*>(&adrt_record_metal), reinterpret_cast<const void*>(&adrt_record_vk),
-      reinterpret_cast<const void*>(&adrt_rollout_next), reinterpret_cast<const void*>(&adrt_record_cpu)};
+      reinterpret_cast<const void*>(&adrt_record_cuda),    reinterpret_cast<const void*>(&adrt_record_hip),
+      reinterpret_cast<const void*>(&adrt_record_metal),   reinterpret_cast<const void*>(&adrt_record_vk),
+      reinterpret_cast<const void*>(&adrt_rollout_next),   reinterpret_cast<const void*>(&adrt_record_cpu),
+      reinterpret_cast<const void*>(&adrt_sequence_record)};
   for (const void* function : functions) {
     if (function == nullptr) return 1;
   }
