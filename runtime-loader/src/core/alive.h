@@ -9,6 +9,7 @@
 
 struct adrt_cpu_record;
 struct adrt_sequence;
+struct adrt_arg_group;
 struct adrt_heap;
 struct adrt_memory;
 struct adrt_rollout;
@@ -27,7 +28,8 @@ enum class Handle : unsigned char {
   Plan,
   Rollout,
   CpuRecord,
-  Sequence
+  Sequence,
+  ArgGroup
 };
 constexpr Handle HandleOf(const adrt_bundle*) {
   return Handle::Bundle;
@@ -58,6 +60,9 @@ constexpr Handle HandleOf(const adrt_cpu_record*) {
 }
 constexpr Handle HandleOf(const adrt_sequence*) {
   return Handle::Sequence;
+}
+constexpr Handle HandleOf(const adrt_arg_group*) {
+  return Handle::ArgGroup;
 }
 constexpr Handle HandleOf(const void*) {
   return Handle::None;

@@ -161,6 +161,8 @@ struct DeviceKind {
   bool (*sequence)(adrt_device& device, void* queue, adrt_sequence& sequence, adrt_error* error) = nullptr;
   /// Gives back adrt_sequence::own. Null where nothing is ever there.
   void (*forget_sequence)(adrt_device& device, void* own) = nullptr;
+  /// Of what adrt_arg.data points to for memory; 0: it is the address itself.
+  uint32_t data_bytes = 0;
 };
 
 }  // namespace adrt

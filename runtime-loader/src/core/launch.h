@@ -128,7 +128,6 @@ struct adrt_launch_plan {
   /// For what is made with the plan and goes with it.
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
-  adrt::Count count;
   adrt::Host host;
   adrt::BlockMemory memory;  ///< after the plan itself, where it was made with a block
   size_t block_bytes = 0;    ///< of the plan and its block; 0: it is part of something
@@ -167,12 +166,26 @@ struct adrt_launch_plan {
   adrt::BoundsRecord* bounds = nullptr;  ///< null: the caller gave no record, or there is nothing to record
   uint64_t epoch = 0;                    ///< counts the times at which buffers may have changed
   void* held = nullptr;                  ///< by the device, for what was recorded with it
-  adrt::LaunchNotes* notes = nullptr;    ///< of a sequence, while it goes through the launch
   adrt::Memory run_status;               ///< adrt_run's own status block, where that is no host memory
   adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
+  // Last: code reaches what comes first in fewer bytes.
+  adrt::Count count;
+  adrt::LaunchNotes* notes = nullptr;  ///< of a sequence, while it goes through the launch
+  void* groups = nullptr;              ///< of arguments, that the plan was made with
+  void (*leave_groups)(adrt_launch_plan& plan) = nullptr;
 };
 
 namespace adrt {
+
+/// Who notes what the plan's launch would record; null: it is recorded. Builds without sequences have nobody.
+inline LaunchNotes* NotesOf(const adrt_launch_plan& plan) {
+#ifdef ADRT_SEQUENCES
+  return plan.notes;
+#else
+  static_cast<void>(plan);
+  return nullptr;
+#endif
+}
 
 /// A call on the plan begins: it has the whole budget.
 inline void BeginSteps(adrt_launch_plan& plan) {

@@ -168,6 +168,9 @@ void adrt_plan_retain(adrt_launch_plan* plan) {
 void adrt_plan_release(adrt_launch_plan* plan) {
   adrt::Alive(__func__, plan);
   if (!plan || !plan->count.Release()) return;
+#ifdef ADRT_SEQUENCES
+  if (plan->groups) plan->leave_groups(*plan);
+#endif
   adrt_module* module = plan->module;
   adrt::ReleaseCounting(*plan);
   adrt::ReleaseRecord(*plan);
