@@ -329,3 +329,39 @@ TEST_CASE("a sequence of launches on a CPU goes into a record, or runs", "[loade
   CHECK(stage.wait_count == 0);
   adrt_cpu_record_release(record);
 }
+
+TEST_CASE("rounds of a sequence on a CPU end where a kernel has set the flag", "[loader]") {
+  Session session(2);
+  // w += z; z += y; y += x: what begins with zeros is not 0 any more in w after three rounds.
+  std::vector<std::vector<float>> values(4, std::vector<float>(kCount));
+  values[0].assign(kCount, 1);
+  float one = 1;
+  alignas(64) static uint32_t blocks[3][16];
+  alignas(16) uint32_t done = 77;
+  Plan first(session, "saxpy", Saxpy(values[2].data(), values[3].data(), &one)),
+      second(session, "saxpy", Saxpy(values[1].data(), values[2].data(), &one)),
+      third(session, "saxpy", Saxpy(values[0].data(), values[1].data(), &one));
+  Sequence sequence(session.device);
+  uint32_t number = 0;
+  for (Plan* plan : {&first, &second, &third}) {
+    sequence.Must(
+        adrt_sequence_add(sequence.sequence, plan->plan, nullptr, 0, blocks[number++], &sequence.error));
+  }
+  adrt_sequence_rounds rounds = {};
+  rounds.struct_size = sizeof rounds;
+  rounds.most = 20;
+  rounds.until = values[3].data();
+  rounds.memory = &done;
+  rounds.memory_size = sizeof done;
+  sequence.Must(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error));
+  sequence.Must(adrt_sequence_run(sequence.sequence, &sequence.error));
+  CHECK(done == 3);
+  CHECK(values[1][0] == 3);
+  CHECK(values[2][0] == 3);
+  CHECK(values[3][0] == 1);
+  adrt_cpu_record* record = nullptr;
+  session.Must(adrt_cpu_record_create(session.device, &record, &session.error));
+  CHECK(adrt_sequence_record(sequence.sequence, record, &sequence.error) == ADRT_ERROR_UNSUPPORTED);
+  CHECK(adrt_cpu_record_stages(record) == 0);
+  adrt_cpu_record_release(record);
+}

@@ -251,3 +251,140 @@ TEST_CASE("a sequence that is refused leaves the command buffer as it was", "[vu
           return one.starts_with("vkCmdDispatch") || one.starts_with("vkCmdFillBuffer");
         }) == 0);
 }
+
+namespace {
+
+/// w += z; z += y; y += x: what begins with zeros is not 0 any more in w after three rounds.
+struct Chain {
+  VulkanSession& session;
+  float one = 1;
+  std::vector<adrt_memory*> values, blocks;
+  adrt_memory* memory = nullptr;
+  Sequence sequence;
+
+  explicit Chain(VulkanSession& from) : session(from), sequence(from.device) {
+    for (float value : {1.0f, 0.0f, 0.0f, 0.0f})
+      values.push_back(session.Upload(std::vector<float>(kCount, value)));
+    for (size_t index = 3; index-- > 0;) {
+      adrt_launch_plan* plan = session.Plan("saxpy", {Saxpys<VulkanSession>::Buffer("x", values[index]),
+                                                      Saxpys<VulkanSession>::Buffer("y", values[index + 1]),
+                                                      ScalarArg("a", ADRT_TYPE_F32, &one)});
+      adrt_memory* heap = session.Upload(std::vector<char>(4096, 0x55));
+      blocks.push_back(session.Upload(std::vector<char>(ADRT_STATUS_BYTES, 0x55)));
+      sequence.Add(plan, adrt_memory_data(heap), adrt_memory_data(blocks.back()));
+      adrt_plan_release(plan);
+    }
+    memory = session.Upload(std::vector<char>(sequence.Info().rounds_bytes, 0x55));
+  }
+  adrt_status Repeat(uint32_t most, adrt_memory* until) {
+    adrt_sequence_rounds rounds = {};
+    rounds.struct_size = sizeof rounds;
+    rounds.most = most;
+    rounds.until = until ? adrt_memory_data(until) : nullptr;
+    rounds.memory = adrt_memory_data(memory);
+    rounds.memory_size = adrt_memory_bytes(memory);
+    return adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error);
+  }
+  float First(size_t index) { return session.Download<float>(values[index])[0]; }
+  uint32_t Rounds() { return session.Download<uint32_t>(memory)[0]; }
+};
+
+}  // namespace
+
+TEST_CASE("rounds end on the device where a kernel has set the flag", "[vulkan]") {
+  VulkanSession session;
+  for (uint32_t most : {1u, 2u, 3u, 4u, 20u}) {
+    Chain chain(session);
+    chain.sequence.Must(chain.Repeat(most, chain.values[3]));
+    chain.sequence.Must(adrt_sequence_run(chain.sequence.sequence, &chain.sequence.error));
+    uint32_t ran = most < 3 ? most : 3;
+    CHECK(chain.Rounds() == ran);
+    CHECK(chain.First(1) == static_cast<float>(ran));
+    CHECK(chain.First(2) == static_cast<float>(ran * (ran - 1) / 2));
+    CHECK(chain.First(3) == (ran == 3 ? 1.0f : 0.0f));
+    // Again, with the flag set: one round. Without rounds: one as well.
+    chain.sequence.Must(adrt_sequence_run(chain.sequence.sequence, &chain.sequence.error));
+    if (most >= 3) CHECK(chain.Rounds() == 1);
+    float before = chain.First(1);
+    chain.sequence.Must(adrt_sequence_repeat(chain.sequence.sequence, nullptr, &chain.sequence.error));
+    chain.sequence.Must(adrt_sequence_run(chain.sequence.sequence, &chain.sequence.error));
+    CHECK(chain.First(1) == before + 1);
+  }
+  // Without a flag all rounds run.
+  Chain chain(session);
+  chain.sequence.Must(chain.Repeat(7, nullptr));
+  chain.sequence.Must(adrt_sequence_run(chain.sequence.sequence, &chain.sequence.error));
+  CHECK(chain.Rounds() == 7);
+  CHECK(chain.First(1) == 7);
+}
+
+TEST_CASE("a round that reports something is the last, and its report stands", "[vulkan]") {
+  VulkanSession session;
+  float minus = -1;
+  adrt_memory *one = session.Upload(std::vector<float>(kCount, 1)),
+              *falling = session.Upload(std::vector<float>(kCount, 2.5f));
+  adrt_launch_plan* plans[] = {session.Plan("saxpy", {Saxpys<VulkanSession>::Buffer("x", one),
+                                                      Saxpys<VulkanSession>::Buffer("y", falling),
+                                                      ScalarArg("a", ADRT_TYPE_F32, &minus)}),
+                               session.Plan("stop", {Saxpys<VulkanSession>::Buffer("x", falling)})};
+  Sequence sequence(session.device);
+  std::vector<adrt_memory*> blocks;
+  for (adrt_launch_plan* plan : plans) {
+    adrt_memory* heap = session.Upload(std::vector<char>(4096, 0x55));
+    blocks.push_back(session.Upload(std::vector<char>(ADRT_STATUS_BYTES, 0x55)));
+    sequence.Add(plan, adrt_memory_data(heap), adrt_memory_data(blocks.back()));
+  }
+  adrt_memory* memory = session.Upload(std::vector<char>(sequence.Info().rounds_bytes));
+  adrt_sequence_rounds rounds = {};
+  rounds.struct_size = sizeof rounds;
+  rounds.most = 10;
+  rounds.memory = adrt_memory_data(memory);
+  rounds.memory_size = adrt_memory_bytes(memory);
+  sequence.Must(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error));
+  sequence.Must(adrt_sequence_run(sequence.sequence, &sequence.error));
+  CHECK(session.Download<uint32_t>(memory)[0] == 3);
+  CHECK(session.Download<float>(falling)[0] == -0.5f);
+  CHECK(adrt_status_read(plans[0], session.Download<uint32_t>(blocks[0]).data(), &session.error) == ADRT_OK);
+  CHECK(adrt_status_read(plans[1], session.Download<uint32_t>(blocks[1]).data(), &session.error) ==
+        ADRT_ERROR_ASSERTION);
+  for (adrt_launch_plan* plan : plans) adrt_plan_release(plan);
+}
+
+TEST_CASE("rounds that cannot be are refused", "[vulkan]") {
+  FakeSession session;
+  Saxpys<FakeSession> work(session);
+  Sequence sequence(session.device);
+  work.AddTo(sequence);
+  adrt_sequence_rounds rounds = {};
+  rounds.struct_size = sizeof rounds;
+  CHECK(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error) == ADRT_ERROR_ARGUMENT);
+  CHECK(sequence.error.Says("1 to 65535 rounds, given 0"));
+  rounds.most = 5;
+  rounds.memory = adrt_memory_data(work.heaps[0]);
+  rounds.memory_size = 32;
+  sequence.Must(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error));
+  session.fake.commands.clear();
+  CHECK(adrt_sequence_run(sequence.sequence, &sequence.error) == ADRT_ERROR_HEAP_TOO_SMALL);
+  CHECK(sequence.error.needed_bytes == sequence.Info().rounds_bytes);
+  CHECK(sequence.error.needed_bytes > 32);
+  CHECK_FALSE(session.fake.Recorded("vkCmdDispatch 1"));
+  // Each call fails in turn until none is left: what made the guard says so, and nothing is left behind.
+  rounds.memory_size = 4096;
+  sequence.Must(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error));
+  std::string failed;
+  adrt_status status = ADRT_ERROR_DRIVER;
+  for (long turn = 1; status != ADRT_OK; ++turn) {
+    REQUIRE(turn < 20);
+    adrt_sequence_release(sequence.sequence);
+    sequence.Must(adrt_sequence_create(session.device, &sequence.sequence, &sequence.error));
+    work.AddTo(sequence);
+    sequence.Must(adrt_sequence_repeat(sequence.sequence, &rounds, &sequence.error));
+    session.fake.fail_at = session.fake.calls + turn;
+    session.fake.failed_call.clear();
+    status = adrt_sequence_run(sequence.sequence, &sequence.error);
+    failed += session.fake.failed_call + " ";
+  }
+  for (const char* call : {"vkCreateShaderModule", "vkCreatePipelineLayout", "vkCreateComputePipelines"})
+    CHECK(failed.find(call) != std::string::npos);
+  CHECK(session.fake.Recorded("vkCmdDispatchIndirect 0") == false);
+}

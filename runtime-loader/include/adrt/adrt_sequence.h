@@ -62,6 +62,31 @@ ADRT_API adrt_status adrt_sequence_record(adrt_sequence* sequence, void* queue, 
  * plans. */
 ADRT_API adrt_status adrt_sequence_run(adrt_sequence* sequence, adrt_error* error);
 
+typedef struct adrt_sequence_rounds {
+  uint32_t struct_size;
+  uint32_t most; /* rounds, at most: 1 to 65535 */
+  void* until;   /* a word that kernels make nonzero to end it, looked at after each round; null: all run */
+  void* memory;  /* adrt_sequence_report.rounds_bytes, at a multiple of 16. Its first word is the number of
+                    rounds that ran, once the work is done. On Vulkan the buffer has
+                    VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT besides what adrt_vk_buffer asks for. On a CPU null
+                    will do */
+  uint64_t memory_size;
+  uint64_t reserved[2];
+} adrt_sequence_rounds;
+
+/* From now on the sequence is repeated on the device, without a look from the host: round after round, until
+ * *until is not 0, or a status block holds a report, or `most` rounds have run. Null: once, as at first.
+ * `until` and `memory` are memory of the device, as adrt_arg.data names it; what they point to is copied.
+ * Whoever records sets *until to 0 before. A status block is cleared before the first round alone, so that
+ * the first report stands.
+ *
+ * On Vulkan all rounds are recorded, and tasks take their numbers of blocks from memory, which become 0:
+ * rounds after the last only fill heaps. Needs bufferDeviceAddress (ADRT_ERROR_DEVICE_FEATURE). On a CPU
+ * adrt_sequence_run repeats, and adrt_sequence_record is ADRT_ERROR_UNSUPPORTED, as adrt_cpu_record_run has
+ * the rounds. On CUDA and HIP recording it is ADRT_ERROR_UNSUPPORTED. One thread at a time. */
+ADRT_API adrt_status adrt_sequence_repeat(adrt_sequence* sequence, const adrt_sequence_rounds* rounds,
+                                          adrt_error* error);
+
 typedef struct adrt_sequence_report {
   uint32_t struct_size;
   uint32_t launch_count; /* that were added */
@@ -70,7 +95,11 @@ typedef struct adrt_sequence_report {
   uint32_t wait_count;    /* pairs of commands of which one waits for the other: edges of a graph */
   uint32_t barrier_count; /* Vulkan: between its commands */
   uint32_t graph_count;   /* CUDA, HIP: how often a graph was made since adrt_sequence_create */
-  uint64_t reserved[4];
+  uint32_t changed; /* nonzero: a launch was added, or a plan was given arguments, since the last recording,
+                       which has those of before */
+  uint32_t reserved0;
+  uint64_t rounds_bytes; /* that adrt_sequence_rounds.memory takes */
+  uint64_t reserved[3];
 } adrt_sequence_report;
 
 /* One thread at a time. */

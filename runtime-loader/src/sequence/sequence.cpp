@@ -195,20 +195,47 @@ void ReleaseLaunches(adrt_sequence& sequence) {
   sequence.launches.clear();
 }
 
-bool Record(adrt_sequence& sequence, void* queue, adrt_error* error) {
-  adrt_device& device = *sequence.device;
+bool RecordOn(adrt_device& device, adrt_sequence& sequence, void* queue, adrt_error* error) {
   if (!device.kind->host_memory)
     return Note(sequence, error) && device.kind->sequence(device, queue, sequence, error);
+  if (sequence.rounds.most > 0) {
+    return Refuse(
+        error, ADRT_ERROR_UNSUPPORTED,
+        "sequence_record: on a CPU rounds are run by adrt_sequence_run, or by adrt_cpu_record_run of "
+        "a sequence without rounds");
+  }
   if (queue) return RecordSequence(*static_cast<adrt_cpu_record*>(queue), sequence, error);
   return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_record: on a CPU the queue is an adrt_cpu_record");
 }
 
+/// Whatever the plans have now was recorded.
+void NoteBindings(adrt_sequence& sequence) {
+  for (SequenceLaunch& launch : sequence.launches) launch.bindings = launch.plan->bindings;
+}
+
+bool Record(adrt_sequence& sequence, void* queue, adrt_error* error) {
+  if (!RecordOn(*sequence.device, sequence, queue, error)) return false;
+  NoteBindings(sequence);
+  return true;
+}
+
+bool RunRounds(adrt_sequence& sequence, adrt_cpu_rounds& rounds, adrt_error* error) {
+  NoteBindings(sequence);
+  if (adrt_cpu_record_run(sequence.record, &rounds, error) != ADRT_OK) return false;
+  if (sequence.rounds.memory.given())
+    std::memcpy(sequence.rounds.memory.host(), &rounds.done, sizeof rounds.done);
+  return true;
+}
+
 bool RunOnCpu(adrt_sequence& sequence, adrt_error* error) {
+  adrt_cpu_rounds rounds = {};
+  rounds.struct_size = sizeof rounds;
+  rounds.most = sequence.rounds.most;
+  rounds.until = reinterpret_cast<const uint32_t*>(sequence.rounds.until.host());
   if (!sequence.record && adrt_cpu_record_create(sequence.device, &sequence.record, error) != ADRT_OK)
     return false;
   return adrt_cpu_record_reset(sequence.record, error) == ADRT_OK &&
-         RecordSequence(*sequence.record, sequence, error) &&
-         adrt_cpu_record_run(sequence.record, nullptr, error) == ADRT_OK;
+         RecordSequence(*sequence.record, sequence, error) && RunRounds(sequence, rounds, error);
 }
 
 bool Run(adrt_sequence& sequence, adrt_error* error) {
@@ -224,13 +251,59 @@ bool BindPlace(const adrt_device& device, const char* what, const void* data, ui
   artifact::TextWriter reason(text, sizeof text);
   if (!data) return true;
   if (!device.kind->bind(device, data, place, reason))
-    return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_add: the ", what, text);
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence: the ", what, text);
   if (place->bytes > bytes) place->bytes = bytes;
   return true;
 }
 
+constexpr uint32_t kMostRounds = 65535;
+
+bool Repeat(adrt_sequence& sequence, const adrt_sequence_rounds& wanted, adrt_error* error) {
+  const adrt_device& device = *sequence.device;
+  SequenceRounds rounds;
+  rounds.most = wanted.most;
+  if (wanted.most == 0 || wanted.most > kMostRounds) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_repeat: 1 to ", kMostRounds, " rounds, given ",
+                  wanted.most);
+  }
+  if (!BindPlace(device, "word 'until' ", wanted.until, sizeof(uint32_t), &rounds.until, error) ||
+      !BindPlace(device, "memory of rounds ", wanted.memory, wanted.memory_size, &rounds.memory, error)) {
+    return false;
+  }
+  if (rounds.until.given() && (rounds.until.bytes < 4 || rounds.until.position() % 4 != 0)) {
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_repeat: 'until' is 4 bytes, aligned to 4");
+  }
+  if (rounds.memory.given() && rounds.memory.position() % 16 != 0)
+    return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_repeat: the memory is not aligned to 16 bytes");
+  sequence.rounds = rounds;
+  return true;
+}
+
 }  // namespace
+
+uint64_t RoundsBytes(const adrt_sequence& sequence) {
+  uint64_t rows = 2 + sequence.launches.size();
+  for (const SequenceLaunch& launch : sequence.launches) rows += launch.plan->tasks.size();
+  return rows * 16;
+}
+
 }  // namespace adrt
+
+adrt_status adrt_sequence_repeat(adrt_sequence* sequence, const adrt_sequence_rounds* rounds,
+                                 adrt_error* error) {
+  adrt::Alive(__func__, sequence);
+  if (!sequence) return Fail(error, ADRT_ERROR_ARGUMENT, "sequence_repeat: null argument");
+  if (!rounds) {
+    sequence->rounds = {};
+    return ADRT_OK;
+  }
+  adrt_sequence_rounds wanted = {};
+  if (!adrt::CopyDescriptor(rounds, &wanted))
+    return Fail(error, ADRT_ERROR_ARGUMENT, "sequence_repeat: ", adrt::kNotSet);
+  adrt_error own = {};
+  adrt_error* details = adrt::DetailsOf(error, &own);
+  return adrt::Repeat(*sequence, wanted, details) ? ADRT_OK : details->status;
+}
 
 adrt_status adrt_sequence_create(adrt_device* device, adrt_sequence** sequence, adrt_error* error) {
   adrt::Alive(__func__, device);
@@ -322,6 +395,9 @@ adrt_status adrt_sequence_info(const adrt_sequence* sequence, adrt_sequence_repo
   bool has_barriers = sequence->device->kind->barrier && sequence->level_count > 0;
   made.barrier_count = has_barriers ? sequence->level_count - 1 : 0;
   made.graph_count = sequence->graph_count;
+  made.rounds_bytes = adrt::RoundsBytes(*sequence);
+  for (const adrt::SequenceLaunch& launch : sequence->launches)
+    made.changed |= launch.bindings != launch.plan->bindings;
   if (!adrt::CopyReport(made, report))
     return Fail(error, ADRT_ERROR_ARGUMENT, "sequence_info: struct_size is not set");
   return ADRT_OK;

@@ -14,6 +14,7 @@ struct SequenceLaunch {
   Place heap, status;
   uint32_t command_begin = 0, command_end = 0;
   uint32_t last_task = UINT32_MAX;  ///< its command; UINT32_MAX: none so far
+  uint64_t bindings = UINT64_MAX;   ///< of the plan, when it was recorded last
   uint32_t setup_level = 0;         ///< of what comes before its tasks
   /// In `ranges`: its heap and status block, then its arguments.
   uint32_t range_begin = 0, own_end = 0, range_end = 0;
@@ -23,6 +24,12 @@ struct SequenceLaunch {
 struct SequenceRange {
   Place place;
   bool is_written;
+};
+
+/// How often it runs: as adrt_sequence_repeat was told. Rounds of 0: once, without rounds.
+struct SequenceRounds {
+  uint32_t most = 0;
+  Place until, memory;
 };
 
 /// Zero-filling, or a task.
@@ -70,14 +77,18 @@ struct adrt_sequence : adrt::LaunchNotes {
   adrt::Vector<uint64_t> words;
   adrt::Vector<adrt::BoundParam> params;
   uint32_t level_count = 0;
+  adrt::SequenceRounds rounds;
   uint32_t noted = 0;  ///< the launch that is being noted
 
-  void* own = nullptr;  ///< the device's: a graph
+  void* own = nullptr;  ///< the device's: a graph, a pipeline
   uint32_t graph_count = 0;
   adrt_cpu_record* record = nullptr;  ///< of adrt_sequence_run on a CPU
 };
 
 namespace adrt {
+
+/// Bytes of memory that rounds take on a device.
+uint64_t RoundsBytes(const adrt_sequence& sequence);
 
 /// Appends all launches to the record; it is unchanged where one is refused.
 bool RecordSequence(adrt_cpu_record& record, adrt_sequence& sequence, adrt_error* error);

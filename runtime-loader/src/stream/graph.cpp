@@ -194,6 +194,10 @@ bool Update(StreamDevice& device, adrt_sequence& sequence, Graph& graph, adrt_er
 
 bool RecordSequence(adrt_device& base, void* stream, adrt_sequence& sequence, adrt_error* error) {
   StreamDevice& device = Of(base);
+  if (sequence.rounds.most > 0) {
+    return Refuse(error, ADRT_ERROR_UNSUPPORTED, "sequence_record: there are no rounds on ",
+                  device.driver.what, ": record the sequence once for each round");
+  }
   if (!HasGraphs(device, error)) return false;
   if (sequence.commands.empty()) return true;
   Current current(device, error);

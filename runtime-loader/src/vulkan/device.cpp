@@ -111,6 +111,8 @@ const DeviceKind kVulkan = {
     .forget = Forget,
     .barrier = Barrier,
     .sequence = RecordSequence,
+    .forget_sequence = ForgetSequence,
+    .data_bytes = sizeof(adrt_vk_buffer),
 };
 
 Device::Device(const Host& from) : adrt_device(from, &kVulkan, 1) {}

@@ -119,12 +119,9 @@ bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error*) {
 bool CanLaunch(const adrt_device& base, const LaunchTask& task, adrt_error* error) {
   const Device& device = Of(base);
   const Entry& entry = *static_cast<const Entry*>(task.entry);
-  if (entry.far) return true;
-  VkDescriptorBufferInfo buffers[kMostDescriptors];
-  VkWriteDescriptorSet writes[kMostDescriptors];
-  const artifact::BindingMeta* refused = nullptr;
-  return FitsHalves(task, error) && (FillDescriptors(device, task, buffers, writes, &refused) ||
-                                     RefuseNear(device, task, refused, error));
+  if (entry.has_far && !device.lazy) return true;
+  Dispatched made;
+  return Prepare(device, task, &made, error);
 }
 
 void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
@@ -134,16 +131,16 @@ void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask
 }
 
 bool Prepare(const Device& device, const LaunchTask& task, Dispatched* made, adrt_error* error) {
-  const Entry& entry = *static_cast<const Entry*>(task.entry);
+  Entry& entry = *static_cast<Entry*>(task.entry);
   const artifact::BindingMeta* refused = nullptr;
   if (!FitsHalves(task, error)) return false;
-  bool near = entry.near && FillDescriptors(device, task, made->buffers, made->writes, &refused);
-  if (!near && !entry.far) return RefuseNear(device, task, refused, error);
+  bool near = entry.has_near && FillDescriptors(device, task, made->buffers, made->writes, &refused);
+  if (!near && !entry.has_far) return RefuseNear(device, task, refused, error);
   made->count = near ? static_cast<uint32_t>(task.meta->bindings.size()) : 0;
   made->layout = made->count > 0 ? entry.near_layout : entry.far_layout;
-  made->pipeline = near ? entry.near : entry.far;
+  made->pipeline = PipelineOf(device, entry, near, error);
   made->set = VK_NULL_HANDLE;
-  return true;
+  return made->pipeline != VK_NULL_HANDLE;
 }
 
 bool MakeSet(Device& device, VkCommandBuffer commands, const LaunchTask& task, Dispatched* made,
@@ -154,8 +151,9 @@ bool MakeSet(Device& device, VkCommandBuffer commands, const LaunchTask& task, D
   return made->set != VK_NULL_HANDLE;
 }
 
-void Dispatch(const Device& device, VkCommandBuffer commands, const LaunchTask& task,
-              const Dispatched& made) {
+void Dispatch(const Device& device, VkCommandBuffer commands, const LaunchTask& task, const Dispatched& made,
+              const Place* blocks) {
+  MarkBegin(device, commands, task);
   device.api.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, made.pipeline);
   device.api.CmdPushConstants(commands, made.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t),
                               &task.words_place.address);
@@ -166,7 +164,12 @@ void Dispatch(const Device& device, VkCommandBuffer commands, const LaunchTask& 
     device.api.CmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, made.layout, 0, made.count,
                                        made.writes);
   }
-  device.api.CmdDispatch(commands, static_cast<uint32_t>(task.blocks), 1, 1);
+  if (blocks) {
+    device.api.CmdDispatchIndirect(commands, BufferOf(*blocks), blocks->offset);
+  } else {
+    device.api.CmdDispatch(commands, static_cast<uint32_t>(task.blocks), 1, 1);
+  }
+  MarkEnd(device, commands, task);
 }
 
 bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* error) {
@@ -176,7 +179,7 @@ bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* 
   if (!Prepare(device, task, &made, error) || !MakeSet(device, commands, task, &made, error)) return false;
   WriteWords(device, commands, task);
   OrderWords(device, commands);
-  Dispatch(device, commands, task, made);
+  Dispatch(device, commands, task, made, nullptr);
   return true;
 }
 
