@@ -170,9 +170,11 @@ struct adrt_launch_plan {
   adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
   // Last: code reaches what comes first in fewer bytes.
   adrt::Count count;
+#ifdef ADRT_SEQUENCES
   adrt::LaunchNotes* notes = nullptr;  ///< of a sequence, while it goes through the launch
   void* groups = nullptr;              ///< of arguments, that the plan was made with
   void (*leave_groups)(adrt_launch_plan& plan) = nullptr;
+#endif
 };
 
 namespace adrt {

@@ -281,12 +281,6 @@ bool Repeat(adrt_sequence& sequence, const adrt_sequence_rounds& wanted, adrt_er
 
 }  // namespace
 
-uint64_t RoundsBytes(const adrt_sequence& sequence) {
-  uint64_t rows = 2 + sequence.launches.size();
-  for (const SequenceLaunch& launch : sequence.launches) rows += launch.plan->tasks.size();
-  return rows * 16;
-}
-
 }  // namespace adrt
 
 adrt_status adrt_sequence_repeat(adrt_sequence* sequence, const adrt_sequence_rounds* rounds,

@@ -88,7 +88,11 @@ struct adrt_sequence : adrt::LaunchNotes {
 namespace adrt {
 
 /// Bytes of memory that rounds take on a device.
-uint64_t RoundsBytes(const adrt_sequence& sequence);
+inline uint64_t RoundsBytes(const adrt_sequence& sequence) {
+  uint64_t rows = 2 + sequence.launches.size();
+  for (const SequenceLaunch& launch : sequence.launches) rows += launch.plan->tasks.size();
+  return rows * 16;
+}
 
 /// Appends all launches to the record; it is unchanged where one is refused.
 bool RecordSequence(adrt_cpu_record& record, adrt_sequence& sequence, adrt_error* error);
