@@ -17,7 +17,7 @@ endif()
 # A header of a kind that was left out would declare functions that are not there.
 set(headers adrt.h adrt_rollout.h adrt_sodium.h)
 if(ADRT_JOBS)
-  list(APPEND headers adrt_cpu.h)
+  list(APPEND headers adrt_arg_group.h adrt_cpu.h adrt_sequence.h)
 endif()
 if(ADRT_STATIC)
   list(APPEND headers adrt_static.h)

@@ -1,14 +1,16 @@
 // A small engine that owns its Vulkan device and learns, frame by frame, how to throw balls at goals.
 //
-// Each frame records three launches of a bundle's kernels into the engine's own command buffer: the flights
-// and their loss, the gradient of the loss with respect to the velocities, and the step downhill. The loader
-// never submits, waits or allocates: heaps and status blocks are the engine's too, their sizes known from the
-// plans.
+// Each frame records a sequence of three launches of a bundle's kernels into the engine's own command buffer,
+// by one call: the flights and their loss, the gradient of the loss with respect to the velocities, and the
+// step downhill. The loader puts barriers where one reads what another writes; it never submits or waits, and
+// heaps and status blocks are the engine's too, their sizes known from the plans.
 //
 //   vulkan_engine BUNDLE [--frames=N] [--below=LOSS] [--validate]
 //
 // Exit code 1 where anything fails, where the loss does not end below LOSS (or below where it began), or
 // where the validation layer has something to say.
+
+#include <adrt/adrt_sequence.h>
 
 #include <algorithm>
 #include <charconv>
@@ -85,7 +87,7 @@ struct World {
   std::map<std::string, float> floats;
 };
 
-/// One kernel, ready to be recorded as often as one likes.
+/// One kernel, ready to be part of a sequence.
 class Launch {
  public:
   Launch(const engine::Device& device, const adrt_bundle* bundle, adrt_module* module, const char* name,
@@ -116,13 +118,10 @@ class Launch {
     device_.Destroy(status_);
   }
 
-  void Record(VkCommandBuffer commands) {
-    adrt_vk_launch launch = {};
-    launch.struct_size = sizeof launch;
-    launch.heap = &heap_.place;
-    launch.status = &status_.place;
+  void AddTo(adrt_sequence* sequence) {
     adrt_error error = NoError();
-    Check(adrt_record_vk(plan_, commands, &launch, &error), error, name_);
+    Check(adrt_sequence_add(sequence, plan_, &heap_.place, heap_.place.size, &status_.place, &error), error,
+          name_);
   }
   /// Once the frame is done: whether the kernel had something to report.
   void CheckStatus() const {
@@ -207,14 +206,15 @@ int main(int argc, char** argv) {
       Launch flights(device, bundle, module, "throw", world),
           gradient(device, bundle, module, "throw.grad", world),
           step(device, bundle, module, "descend", world);
+      adrt_sequence* sequence = nullptr;
+      Check(adrt_sequence_create(wrapped, &sequence, &error), error, "adrt_sequence_create");
+      for (Launch* launch : {&flights, &gradient, &step}) launch->AddTo(sequence);
       for (uint32_t frame = 0; frame < options.frames; ++frame) {
         VkCommandBuffer commands = device.Begin();
         for (const char* name : {"loss", "v.adj"}) {
           vkCmdFillBuffer(commands, world.buffers[name].handle(), 0, VK_WHOLE_SIZE, 0);
         }
-        flights.Record(commands);
-        gradient.Record(commands);
-        step.Record(commands);
+        Check(adrt_sequence_record(sequence, commands, &error), error, "adrt_sequence_record");
         device.Submit();
         for (Launch* launch : {&flights, &gradient, &step}) launch->CheckStatus();
         last = *static_cast<const float*>(world.buffers["loss"].mapped) / kBalls;
@@ -222,6 +222,12 @@ int main(int argc, char** argv) {
         if (frame % 10 == 0 || frame + 1 == options.frames)
           std::printf("frame %3u: loss %.6f\n", frame, static_cast<double>(last));
       }
+      adrt_sequence_report report = {};
+      report.struct_size = sizeof report;
+      Check(adrt_sequence_info(sequence, &report, &error), error, "adrt_sequence_info");
+      std::printf("%u commands of %u launches, %u barriers between\n", report.command_count,
+                  report.launch_count, report.barrier_count);
+      adrt_sequence_release(sequence);
     }
     for (auto& [name, buffer] : world.buffers) device.Destroy(buffer);
     adrt_module_release(module);

@@ -32,10 +32,10 @@ bool InMemory(uint64_t address, size_t bytes) {
 
 int StreamCreate(void** stream, unsigned flags) {
   CALL("cuStreamCreate", "hipStreamCreateWithFlags")
-  if (flags != 0)
-    return fake->Broken("a stream that does not keep order with the default one", kInvalidValue);
+  if (flags > 1) return fake->Broken("a stream of an unknown kind", kInvalidValue);
   *stream = std::malloc(1);
   fake->streams.insert(*stream);
+  if (flags == 1) fake->unordered.insert(*stream);
   return 0;
 }
 int StreamSynchronize(void* stream) {
@@ -84,7 +84,7 @@ int FillWords(uint64_t address, unsigned value, size_t count, void* stream) {
   if (address % 4 != 0 || !InMemory(address, count * 4))
     return fake->Broken("filling no memory", kIllegalAddress);
   if (stream && !fake->streams.count(stream)) return fake->Broken("filling in no stream", kInvalidHandle);
-  fake->Queue([=] {
+  fake->Queue(stream, [=] {
     for (size_t index = 0; index < count; ++index) reinterpret_cast<unsigned*>(address)[index] = value;
   });
   return 0;
@@ -125,7 +125,7 @@ int LaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid
   const uint64_t* words = static_cast<const uint64_t*>(extra[1]);
   fake->launches.push_back({name, grid_x, block_x, {words, words + expected}});
   // The driver has its own copy of the parameters.
-  fake->Queue([kernel, copy = fake->launches.back().words, threads = uint64_t{grid_x} * block_x] {
+  fake->Queue(stream, [kernel, copy = fake->launches.back().words, threads = uint64_t{grid_x} * block_x] {
     for (uint64_t thread = 0; thread < threads; ++thread) kernel(copy.data(), thread);
   });
   return 0;
@@ -134,6 +134,8 @@ int StreamDestroy(void* stream) {
   CALL_TO_END("cuStreamDestroy", "hipStreamDestroy")
   if (!fake->queued.empty()) return fake->Broken("destroying a stream that has work", kInvalidHandle);
   if (fake->streams.erase(stream) == 0) return fake->Broken("destroying no stream", kInvalidHandle);
+  if (fake->captures.count(stream)) fake->broken = "destroying a stream that captures";
+  fake->unordered.erase(stream);
   std::free(stream);
   return fails ? fake->fail_with : 0;
 }
@@ -155,6 +157,116 @@ int ModuleUnload(void* module) {
   return fails ? fake->fail_with : 0;
 }
 
+// ---- graphs
+
+int BeginCapture(void* stream, int mode) {
+  CALL("cuStreamBeginCapture", "hipStreamBeginCapture")
+  if (!fake->unordered.count(stream) || mode != 2)
+    return fake->Broken("a capture that calls of other threads would end", kInvalidValue);
+  fake->captures[stream] = new FakeStreams::Graph;
+  fake->graphs.insert(fake->captures[stream]);
+  fake->dependencies.clear();
+  return 0;
+}
+int EndCapture(void* stream, void** graph) {
+  CALL_TO_END("cuStreamEndCapture", "hipStreamEndCapture")
+  auto found = fake->captures.find(stream);
+  if (found == fake->captures.end()) return fake->Broken("ending no capture", kInvalidHandle);
+  FakeStreams::Graph* made = found->second;
+  fake->captures.erase(found);
+  std::set<size_t> ends;
+  for (size_t number = 1; number <= made->nodes.size(); ++number) ends.insert(number);
+  for (const auto& node : made->nodes) {
+    for (size_t wait : node.waits) ends.erase(wait);
+  }
+  for (void* node : fake->dependencies) ends.erase(reinterpret_cast<size_t>(node));
+  if (fails || !ends.empty()) {
+    fake->graphs.erase(made);
+    delete made;
+    *graph = nullptr;
+    return fails ? fake->fail_with : 904;  // unjoined
+  }
+  *graph = made;
+  return 0;
+}
+int CaptureInfo(void* stream, int* status, uint64_t* id, void** graph, void* const** nodes, size_t* count) {
+  CALL("cuStreamGetCaptureInfo", "hipStreamGetCaptureInfo")
+  auto found = fake->captures.find(stream);
+  if (found == fake->captures.end()) return fake->Broken("asking no capture", kInvalidHandle);
+  *status = 1;
+  *id = 7;
+  *graph = found->second;
+  *nodes = fake->dependencies.data();
+  *count = fake->dependencies.size();
+  return 0;
+}
+int SetDependencies(void* stream, void** nodes, size_t count, unsigned flags) {
+  CALL("cuStreamUpdateCaptureDependencies", "hipStreamUpdateCaptureDependencies")
+  auto found = fake->captures.find(stream);
+  if (found == fake->captures.end() || flags != 1) return fake->Broken("changing no capture", kInvalidHandle);
+  std::set<void*> once(nodes, nodes + count);
+  if (once.size() != count) return fake->Broken("the same node twice", kInvalidValue);
+  for (void* node : once) {
+    size_t number = reinterpret_cast<size_t>(node);
+    if (number == 0 || number > found->second->nodes.size())
+      return fake->Broken("waiting for no node", kInvalidValue);
+  }
+  fake->dependencies.assign(nodes, nodes + count);
+  return 0;
+}
+int Instantiate(void** ready, void* graph, unsigned long long flags) {
+  CALL("cuGraphInstantiateWithFlags", "hipGraphInstantiateWithFlags")
+  auto* from = static_cast<FakeStreams::Graph*>(graph);
+  if (!fake->graphs.count(from) || from->is_ready || flags != 0)
+    return fake->Broken("making no graph ready", kInvalidHandle);
+  auto* made = new FakeStreams::Graph(*from);
+  made->is_ready = true;
+  fake->graphs.insert(made);
+  fake->last_graph = made->nodes;
+  *ready = made;
+  return 0;
+}
+int GraphLaunch(void* ready, void* stream) {
+  CALL("cuGraphLaunch", "hipGraphLaunch")
+  auto* graph = static_cast<FakeStreams::Graph*>(ready);
+  if (!fake->graphs.count(graph) || !graph->is_ready)
+    return fake->Broken("launching no graph", kInvalidHandle);
+  if (stream && !fake->streams.count(stream)) return fake->Broken("launching in no stream", kInvalidHandle);
+  ++fake->graph_launches;
+  // In the order that the edges allow and that is the least like that of the capture.
+  fake->Queue(stream, [nodes = graph->nodes] {
+    std::set<size_t> done;
+    while (done.size() < nodes.size()) {
+      for (size_t number = nodes.size(); number > 0; --number) {
+        const FakeStreams::Graph::Node& node = nodes[number - 1];
+        bool can_run = !done.count(number);
+        for (size_t wait : node.waits) can_run = can_run && done.count(wait);
+        if (!can_run) continue;
+        node.work();
+        done.insert(number);
+        break;
+      }
+    }
+  });
+  return 0;
+}
+int DestroyGraph(void* graph, bool is_ready, bool fails) {
+  auto* gone = static_cast<FakeStreams::Graph*>(graph);
+  if (!fake->graphs.count(gone) || gone->is_ready != is_ready)
+    return fake->Broken("destroying no graph", kInvalidHandle);
+  fake->graphs.erase(gone);
+  delete gone;
+  return fails ? fake->fail_with : 0;
+}
+int DestroyReady(void* ready) {
+  CALL_TO_END("cuGraphExecDestroy", "hipGraphExecDestroy")
+  return DestroyGraph(ready, true, fails);
+}
+int Destroy(void* graph) {
+  CALL_TO_END("cuGraphDestroy", "hipGraphDestroy")
+  return DestroyGraph(graph, false, fails);
+}
+
 }  // namespace
 
 FakeStreams::FakeStreams(bool is_hip) : hip(is_hip) {
@@ -165,6 +277,7 @@ FakeStreams::~FakeStreams() {
   for (const auto& [address, bytes] : memory) std::free(reinterpret_cast<void*>(address));
   for (void* stream : streams) std::free(stream);
   for (void* module : modules) std::free(module);
+  for (Graph* graph : graphs) delete graph;
   fake = nullptr;
 }
 
@@ -180,7 +293,15 @@ bool FakeStreams::Fails(const char* name) {
   return true;
 }
 
-void FakeStreams::Queue(std::function<void()> work) {
+void FakeStreams::Queue(void* stream, std::function<void()> work) {
+  if (auto capture = captures.find(stream); capture != captures.end()) {
+    Graph::Node node = {std::move(work), {}};
+    for (void* dependency : dependencies) node.waits.push_back(reinterpret_cast<size_t>(dependency));
+    capture->second->nodes.push_back(std::move(node));
+    dependencies = {reinterpret_cast<void*>(capture->second->nodes.size())};
+    return;
+  }
+  if (unordered.count(stream)) broken = "work in a stream that keeps no order";
   queued.push_back(std::move(work));
   if (!late) Finish();
 }
@@ -223,6 +344,15 @@ void* FakeStreams::FindShared(const char* name) const {
       {"cuOccupancyMaxActiveBlocksPerMultiprocessor", "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
        reinterpret_cast<void*>(MaxActiveBlocks)},
       {"cuLaunchKernel", "hipModuleLaunchKernel", reinterpret_cast<void*>(LaunchKernel)},
+      {"cuStreamBeginCapture_v2", "hipStreamBeginCapture", reinterpret_cast<void*>(BeginCapture)},
+      {"cuStreamEndCapture", "hipStreamEndCapture", reinterpret_cast<void*>(EndCapture)},
+      {"cuStreamGetCaptureInfo_v2", "hipStreamGetCaptureInfo_v2", reinterpret_cast<void*>(CaptureInfo)},
+      {"cuStreamUpdateCaptureDependencies", "hipStreamUpdateCaptureDependencies",
+       reinterpret_cast<void*>(SetDependencies)},
+      {"cuGraphInstantiateWithFlags", "hipGraphInstantiateWithFlags", reinterpret_cast<void*>(Instantiate)},
+      {"cuGraphLaunch", "hipGraphLaunch", reinterpret_cast<void*>(GraphLaunch)},
+      {"cuGraphExecDestroy", "hipGraphExecDestroy", reinterpret_cast<void*>(DestroyReady)},
+      {"cuGraphDestroy", "hipGraphDestroy", reinterpret_cast<void*>(Destroy)},
   };
   for (const Named& row : kFunctions) {
     if (std::strcmp(hip ? row.hip : row.cuda, name) == 0) return row.function;

@@ -41,6 +41,22 @@ struct FakeStreams {
   std::vector<std::pair<void*, std::string>> functions;  ///< module and name; handle: index + 1
   size_t used = 0;
 
+  /// A graph, being captured or not, or ready to be launched. Nodes are numbered from 1.
+  struct Graph {
+    struct Node {
+      std::function<void()> work;
+      std::vector<size_t> waits;
+    };
+    std::vector<Node> nodes;
+    bool is_ready = false;
+  };
+  std::set<Graph*> graphs;
+  std::map<void*, Graph*> captures;     ///< by stream
+  std::vector<void*> dependencies;      ///< of the stream that captures
+  std::set<void*> unordered;            ///< streams that keep no order with the default one
+  std::vector<Graph::Node> last_graph;  ///< the one that was made ready last
+  long graph_launches = 0;
+
   explicit FakeStreams(bool is_hip);
   virtual ~FakeStreams();
   FakeStreams(const FakeStreams&) = delete;
@@ -55,8 +71,8 @@ struct FakeStreams {
 
   /// Counts a call; true where it is the one to fail.
   bool Fails(const char* name);
-  /// Queues work, which a device that is not late does at once.
-  void Queue(std::function<void()> work);
+  /// Queues work, which a device that is not late does at once; in a stream that captures it becomes a node.
+  void Queue(void* stream, std::function<void()> work);
   /// Somebody waits for all that is queued.
   void Finish();
   /// Notes a broken rule and gives the code back.
@@ -69,7 +85,7 @@ struct FakeStreams {
   std::map<void*, std::set<std::string>> module_functions;
 
  protected:
-  bool NothingAlive() const { return memory.empty() && streams.empty() && modules.empty(); }
+  bool NothingAlive() const { return memory.empty() && streams.empty() && modules.empty() && graphs.empty(); }
 };
 
 }  // namespace fixture

@@ -61,6 +61,12 @@ void Command(const std::string& text) {
   current->commands.push_back(text);
 }
 
+// Instance and device are the test's where it tells which callbacks are expected.
+void TakeCallbacks(const char* name, const VkAllocationCallbacks* callbacks) {
+  bool is_owner = std::strcmp(name, "vkDestroyInstance") == 0 || std::strcmp(name, "vkDestroyDevice") == 0;
+  if (callbacks != current->callbacks && !is_owner) Mistake("other allocation callbacks in", name);
+}
+
 #define FAIL_HERE(name) \
   if (Fails(#name)) return current->failure
 
@@ -78,14 +84,16 @@ VkResult VKAPI_CALL vkEnumerateInstanceLayerProperties(uint32_t* count, VkLayerP
   return VK_SUCCESS;
 }
 
-VkResult VKAPI_CALL vkCreateInstance(const VkInstanceCreateInfo*, const VkAllocationCallbacks*,
+VkResult VKAPI_CALL vkCreateInstance(const VkInstanceCreateInfo*, const VkAllocationCallbacks* callbacks,
                                      VkInstance* instance) {
+  TakeCallbacks("vkCreateInstance", callbacks);
   FAIL_HERE(vkCreateInstance);
   *instance = Make<VkInstance>("instance");
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL vkDestroyInstance(VkInstance instance, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyInstance(VkInstance instance, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyInstance", callbacks);
   Note("vkDestroyInstance");
   Destroy(instance, "instance");
 }
@@ -193,7 +201,8 @@ void VKAPI_CALL vkGetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice, uint
 }
 
 VkResult VKAPI_CALL vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo* info,
-                                   const VkAllocationCallbacks*, VkDevice* device) {
+                                   const VkAllocationCallbacks* callbacks, VkDevice* device) {
+  TakeCallbacks("vkCreateDevice", callbacks);
   FAIL_HERE(vkCreateDevice);
   if (info->pQueueCreateInfos->queueFamilyIndex != 2)
     Mistake("this is not the queue family that computes:", "device");
@@ -204,7 +213,8 @@ VkResult VKAPI_CALL vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo* i
 
 // ---- device
 
-void VKAPI_CALL vkDestroyDevice(VkDevice device, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyDevice(VkDevice device, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyDevice", callbacks);
   Note("vkDestroyDevice");
   Destroy(device, "device");
 }
@@ -223,12 +233,14 @@ VkResult VKAPI_CALL vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo* info, V
   return VK_SUCCESS;
 }
 VkResult VKAPI_CALL vkCreateCommandPool(VkDevice, const VkCommandPoolCreateInfo*,
-                                        const VkAllocationCallbacks*, VkCommandPool* pool) {
+                                        const VkAllocationCallbacks* callbacks, VkCommandPool* pool) {
+  TakeCallbacks("vkCreateCommandPool", callbacks);
   FAIL_HERE(vkCreateCommandPool);
   *pool = Make<VkCommandPool>("command pool");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyCommandPool(VkDevice, VkCommandPool pool, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyCommandPool(VkDevice, VkCommandPool pool, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyCommandPool", callbacks);
   Note("vkDestroyCommandPool");
   if (Look(pool, "command pool").memory) {
     Destroy(reinterpret_cast<VkCommandBuffer>(Look(pool, "command pool").memory), "command buffer");
@@ -254,13 +266,15 @@ VkResult VKAPI_CALL vkEndCommandBuffer(VkCommandBuffer) {
   FAIL_HERE(vkEndCommandBuffer);
   return VK_SUCCESS;
 }
-VkResult VKAPI_CALL vkCreateFence(VkDevice, const VkFenceCreateInfo*, const VkAllocationCallbacks*,
+VkResult VKAPI_CALL vkCreateFence(VkDevice, const VkFenceCreateInfo*, const VkAllocationCallbacks* callbacks,
                                   VkFence* fence) {
+  TakeCallbacks("vkCreateFence", callbacks);
   FAIL_HERE(vkCreateFence);
   *fence = Make<VkFence>("fence");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyFence(VkDevice, VkFence fence, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyFence(VkDevice, VkFence fence, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyFence", callbacks);
   Note("vkDestroyFence");
   Destroy(fence, "fence");
 }
@@ -272,13 +286,15 @@ VkResult VKAPI_CALL vkResetFences(VkDevice, uint32_t, const VkFence*) {
   FAIL_HERE(vkResetFences);
   return VK_SUCCESS;
 }
-VkResult VKAPI_CALL vkCreateBuffer(VkDevice, const VkBufferCreateInfo* info, const VkAllocationCallbacks*,
-                                   VkBuffer* buffer) {
+VkResult VKAPI_CALL vkCreateBuffer(VkDevice, const VkBufferCreateInfo* info,
+                                   const VkAllocationCallbacks* callbacks, VkBuffer* buffer) {
+  TakeCallbacks("vkCreateBuffer", callbacks);
   FAIL_HERE(vkCreateBuffer);
   *buffer = Make<VkBuffer>("buffer", info->size);
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyBuffer", callbacks);
   Note("vkDestroyBuffer");
   Destroy(buffer, "buffer");
 }
@@ -286,15 +302,17 @@ void VKAPI_CALL vkGetBufferMemoryRequirements(VkDevice, VkBuffer buffer, VkMemor
   Note("vkGetBufferMemoryRequirements");
   *needs = {Look(buffer, "buffer").bytes, 256, current->discrete ? 3u : 1u};
 }
-VkResult VKAPI_CALL vkAllocateMemory(VkDevice, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks*,
-                                     VkDeviceMemory* memory) {
+VkResult VKAPI_CALL vkAllocateMemory(VkDevice, const VkMemoryAllocateInfo* info,
+                                     const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
+  TakeCallbacks("vkAllocateMemory", callbacks);
   FAIL_HERE(vkAllocateMemory);
   *memory = Make<VkDeviceMemory>("memory", info->allocationSize);
   Look(*memory, "memory").memory =
       static_cast<unsigned char*>(std::aligned_alloc(256, (info->allocationSize + 255) / 256 * 256));
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkFreeMemory(VkDevice, VkDeviceMemory memory, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkFreeMemory(VkDevice, VkDeviceMemory memory, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkFreeMemory", callbacks);
   Note("vkFreeMemory");
   Destroy(memory, "memory");
 }
@@ -315,34 +333,43 @@ VkDeviceAddress VKAPI_CALL vkGetBufferDeviceAddress(VkDevice, const VkBufferDevi
   return reinterpret_cast<uintptr_t>(Look(info->buffer, "buffer").memory);
 }
 VkResult VKAPI_CALL vkCreateShaderModule(VkDevice, const VkShaderModuleCreateInfo* info,
-                                         const VkAllocationCallbacks*, VkShaderModule* shaders) {
+                                         const VkAllocationCallbacks* callbacks, VkShaderModule* shaders) {
+  TakeCallbacks("vkCreateShaderModule", callbacks);
   FAIL_HERE(vkCreateShaderModule);
   if (*info->pCode != 0x07230203u) Mistake("this is no", "SPIR-V");
   *shaders = Make<VkShaderModule>("shaders");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyShaderModule(VkDevice, VkShaderModule shaders, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyShaderModule(VkDevice, VkShaderModule shaders,
+                                      const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyShaderModule", callbacks);
   Note("vkDestroyShaderModule");
   Destroy(shaders, "shaders");
 }
 VkResult VKAPI_CALL vkCreateDescriptorSetLayout(VkDevice, const VkDescriptorSetLayoutCreateInfo*,
-                                                const VkAllocationCallbacks*, VkDescriptorSetLayout* layout) {
+                                                const VkAllocationCallbacks* callbacks,
+                                                VkDescriptorSetLayout* layout) {
+  TakeCallbacks("vkCreateDescriptorSetLayout", callbacks);
   FAIL_HERE(vkCreateDescriptorSetLayout);
   *layout = Make<VkDescriptorSetLayout>("set layout");
   return VK_SUCCESS;
 }
 void VKAPI_CALL vkDestroyDescriptorSetLayout(VkDevice, VkDescriptorSetLayout layout,
-                                             const VkAllocationCallbacks*) {
+                                             const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyDescriptorSetLayout", callbacks);
   Note("vkDestroyDescriptorSetLayout");
   Destroy(layout, "set layout");
 }
 VkResult VKAPI_CALL vkCreateDescriptorPool(VkDevice, const VkDescriptorPoolCreateInfo*,
-                                           const VkAllocationCallbacks*, VkDescriptorPool* pool) {
+                                           const VkAllocationCallbacks* callbacks, VkDescriptorPool* pool) {
+  TakeCallbacks("vkCreateDescriptorPool", callbacks);
   FAIL_HERE(vkCreateDescriptorPool);
   *pool = Make<VkDescriptorPool>("descriptor pool");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyDescriptorPool(VkDevice, VkDescriptorPool pool, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyDescriptorPool(VkDevice, VkDescriptorPool pool,
+                                        const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyDescriptorPool", callbacks);
   Note("vkDestroyDescriptorPool");
   Destroy(pool, "descriptor pool");
 }
@@ -364,25 +391,31 @@ void VKAPI_CALL vkUpdateDescriptorSets(VkDevice, uint32_t count, const VkWriteDe
   }
 }
 VkResult VKAPI_CALL vkCreatePipelineLayout(VkDevice, const VkPipelineLayoutCreateInfo*,
-                                           const VkAllocationCallbacks*, VkPipelineLayout* layout) {
+                                           const VkAllocationCallbacks* callbacks, VkPipelineLayout* layout) {
+  TakeCallbacks("vkCreatePipelineLayout", callbacks);
   FAIL_HERE(vkCreatePipelineLayout);
   *layout = Make<VkPipelineLayout>("layout");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyPipelineLayout(VkDevice, VkPipelineLayout layout, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyPipelineLayout(VkDevice, VkPipelineLayout layout,
+                                        const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyPipelineLayout", callbacks);
   Note("vkDestroyPipelineLayout");
   Destroy(layout, "layout");
 }
-VkResult VKAPI_CALL vkCreateComputePipelines(VkDevice, VkPipelineCache, uint32_t,
+VkResult VKAPI_CALL vkCreateComputePipelines(VkDevice, VkPipelineCache cache, uint32_t,
                                              const VkComputePipelineCreateInfo* info,
-                                             const VkAllocationCallbacks*, VkPipeline* pipeline) {
+                                             const VkAllocationCallbacks* callbacks, VkPipeline* pipeline) {
+  TakeCallbacks("vkCreateComputePipelines", callbacks);
   FAIL_HERE(vkCreateComputePipelines);
+  current->pipelines.push_back({info->stage.pName, cache});
   Look(info->stage.module, "shaders");
   Look(info->layout, "layout");
   *pipeline = Make<VkPipeline>("pipeline");
   return VK_SUCCESS;
 }
-void VKAPI_CALL vkDestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks*) {
+void VKAPI_CALL vkDestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks* callbacks) {
+  TakeCallbacks("vkDestroyPipeline", callbacks);
   Note("vkDestroyPipeline");
   Destroy(pipeline, "pipeline");
 }
@@ -409,8 +442,24 @@ void VKAPI_CALL vkCmdPushDescriptorSetKHR(VkCommandBuffer, VkPipelineBindPoint, 
                                           uint32_t count, const VkWriteDescriptorSet*) {
   Command("vkCmdPushDescriptorSetKHR " + std::to_string(count));
 }
+VkResult VKAPI_CALL vkSetDebugUtilsObjectNameEXT(VkDevice, const VkDebugUtilsObjectNameInfoEXT* info) {
+  Note("vkSetDebugUtilsObjectNameEXT");
+  current->names.push_back(info->pObjectName);
+  return VK_SUCCESS;
+}
+void VKAPI_CALL vkCmdBeginDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT* label) {
+  Command(std::string("vkCmdBeginDebugUtilsLabelEXT ") + label->pLabelName);
+}
+void VKAPI_CALL vkCmdEndDebugUtilsLabelEXT(VkCommandBuffer) {
+  Command("vkCmdEndDebugUtilsLabelEXT");
+}
 void VKAPI_CALL vkCmdDispatch(VkCommandBuffer, uint32_t x, uint32_t, uint32_t) {
   Command("vkCmdDispatch " + std::to_string(x));
+}
+void VKAPI_CALL vkCmdDispatchIndirect(VkCommandBuffer, VkBuffer buffer, VkDeviceSize offset) {
+  uint32_t blocks = 0;
+  std::memcpy(&blocks, Look(buffer, "buffer").memory + offset, sizeof blocks);
+  Command("vkCmdDispatchIndirect " + std::to_string(blocks));
 }
 void VKAPI_CALL vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags,
                                      VkDependencyFlags, uint32_t, const VkMemoryBarrier*, uint32_t,

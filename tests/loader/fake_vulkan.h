@@ -33,12 +33,20 @@ struct FakeVulkan {
   bool lost = false;  ///< with that call the device goes: all calls after it fail too
 
   // What happened.
-  long calls = 0;                               ///< those that can fail
-  std::string failed_call;                      ///< "vkCreateFence"
-  long live = 0;                                ///< objects that were made and not destroyed
-  std::vector<std::string> commands;            ///< "vkCmdDispatch 3", since the last clear()
-  std::vector<std::string> functions;           ///< every call, since the last clear()
-  std::map<std::string, uint32_t> asked_for;    ///< every function that was looked up
+  long calls = 0;                             ///< those that can fail
+  std::string failed_call;                    ///< "vkCreateFence"
+  long live = 0;                              ///< objects that were made and not destroyed
+  std::vector<std::string> commands;          ///< "vkCmdDispatch 3", since the last clear()
+  std::vector<std::string> functions;         ///< every call, since the last clear()
+  std::map<std::string, uint32_t> asked_for;  ///< every function that was looked up
+  struct Pipeline {
+    std::string symbol;
+    VkPipelineCache cache;
+  };
+  std::vector<Pipeline> pipelines;  ///< that were made
+  std::vector<std::string> names;   ///< that objects got
+  /// What every object must be made and destroyed with.
+  const VkAllocationCallbacks* callbacks = nullptr;
   VkPhysicalDeviceFeatures2 device_features{};  ///< head of what vkCreateDevice got
 
   FakeVulkan();

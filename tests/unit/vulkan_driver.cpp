@@ -161,7 +161,7 @@ TEST_CASE("each function that the driver lacks is named", "[vulkan]") {
     INFO(name << ": " << error.text);
     // An instance or a device that cannot be destroyed is left, what else could be done with it.
     REQUIRE(driver.live == (name == "vkDestroyInstance" ? 1 : name == "vkDestroyDevice" ? 1 : 0));
-    if (name == "vkCmdPushDescriptorSetKHR") {
+    if (name == "vkCmdPushDescriptorSetKHR" || name.find("DebugUtils") != std::string::npos) {
       REQUIRE(status == ADRT_OK);
       continue;
     }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "fake_vulkan.h"
-#include "vulkan_fixture.h"
+#include "vulkan_wrapped.h"
 
 // Devices of the caller: what they must have enabled, what the loader does with them and what it leaves
 // alone.
@@ -9,75 +8,6 @@
 using namespace fixture;
 
 namespace {
-
-/// A wrapped device with the features that the bundle asks for, unless told otherwise.
-struct Wrapped {
-  FakeVulkan driver;
-  LogBox log;
-  adrt_bundle* bundle = nullptr;
-  adrt_device* device = nullptr;
-  adrt_module* module = nullptr;
-  ErrorBox error;
-  VkPhysicalDeviceBufferDeviceAddressFeatures address_features = {};
-  VkPhysicalDeviceFeatures2 features = {};
-  std::vector<const char*> extensions = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
-  adrt_vk_desc desc = {};
-
-  Wrapped() {
-    address_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
-    address_features.bufferDeviceAddress = VK_TRUE;
-    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    features.pNext = &address_features;
-    features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
-    desc.struct_size = sizeof desc;
-    desc.instance = driver.instance;
-    desc.physical_device = driver.physical;
-    desc.device = driver.device;
-    desc.queue = driver.queue;
-    desc.features = &features;
-    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
-    adrt_host host = log.Host();
-    std::vector<uint8_t> file = MakeVulkanBundle();
-    Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
-  }
-  ~Wrapped() {
-    Close();
-    adrt_bundle_release(bundle);
-    CHECK(driver.live == 0);
-  }
-  void Must(adrt_status status) {
-    INFO(error.text);
-    REQUIRE(status == ADRT_OK);
-  }
-  adrt_status Wrap() {
-    adrt_host host = log.Host();
-    desc.extensions = extensions.data();
-    desc.extension_count = static_cast<uint32_t>(extensions.size());
-    return adrt_device_wrap_vk(&host, &desc, &device, &error);
-  }
-  void Open() {
-    Must(Wrap());
-    Must(adrt_module_load(device, bundle, &module, &error));
-  }
-  void Close() {
-    adrt_module_release(module);
-    adrt_device_release(device);
-    module = nullptr;
-    device = nullptr;
-  }
-  adrt_launch_plan* Plan(const char* name, std::vector<adrt_arg> args) {
-    const adrt_kernel* kernel = nullptr;
-    Must(adrt_bundle_find_kernel(bundle, name, 0, &kernel, &error));
-    adrt_plan_desc wanted = {};
-    wanted.struct_size = sizeof wanted;
-    wanted.args = args.data();
-    wanted.arg_count = static_cast<uint32_t>(args.size());
-    wanted.module = module;
-    adrt_launch_plan* plan = nullptr;
-    Must(adrt_plan(kernel, &wanted, &plan, &error));
-    return plan;
-  }
-};
 
 adrt_vk_buffer PartOf(const adrt_memory* memory, uint64_t from = 0) {
   adrt_vk_buffer buffer = *static_cast<const adrt_vk_buffer*>(adrt_memory_data(memory));

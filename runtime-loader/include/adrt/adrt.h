@@ -412,6 +412,7 @@ ADRT_API adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* 
  * from the plan do not change. One thread at a time. */
 ADRT_API adrt_status adrt_plan_update(adrt_launch_plan* plan, const adrt_arg* args, uint32_t arg_count,
                                       adrt_error* error);
+ADRT_API void adrt_plan_retain(adrt_launch_plan* plan);
 ADRT_API void adrt_plan_release(adrt_launch_plan* plan);
 
 #define ADRT_READBACK_COUNTS 0xFFFFFFFFu

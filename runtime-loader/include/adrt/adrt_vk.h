@@ -60,6 +60,32 @@ ADRT_API adrt_status adrt_vk_required_extensions(const adrt_bundle* bundle, uint
 ADRT_API adrt_status adrt_vk_require_features(const adrt_bundle* bundle, uint32_t target, void* features2,
                                               adrt_error* error);
 
+/* An engine's profiler and progress bar. Functions may be null; `user` is handed to each. Copied. */
+typedef struct adrt_vk_hooks {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  void* user;
+  /* Before and after the dispatch of a task is recorded, inside of every adrt_record_vk, adrt_record_size_vk,
+   * adrt_sequence_record and adrt_run: the place to write timestamps. They may record anything that leaves
+   * compute's pipeline, push constants and set 0 as they are. `kernel` and `place` live as long as the
+   * bundle. On the thread that records. */
+  void (*task_begin)(void* user, void* command_buffer, const char* kernel, uint32_t task, const char* place);
+  void (*task_end)(void* user, void* command_buffer, const char* kernel, uint32_t task, const char* place);
+  /* A pipeline was made, of the code with this name. On the thread that loads, or records where
+   * ADRT_VK_LAZY is set. */
+  void (*pipeline_made)(void* user, const char* symbol);
+  uint64_t reserved[4];
+} adrt_vk_hooks;
+
+enum {
+  /* VK_EXT_debug_utils is enabled in the instance: pipelines, shaders and buffers that the loader makes get
+   * names, and each task a label around its commands. */
+  ADRT_VK_NAMES = 4u,
+  /* A pipeline is made when a recording first takes it, instead of by adrt_module_load: loading is quick, and
+   * the first recording is slow and allocates. Recordings of several threads make theirs at once. */
+  ADRT_VK_LAZY = 8u
+};
+
 /* The caller's Vulkan. Everything stays the caller's and must outlive the device. */
 typedef struct adrt_vk_desc {
   uint32_t struct_size;
@@ -80,6 +106,14 @@ typedef struct adrt_vk_desc {
   /* Whether a module of SPIR-V is valid by Vulkan's rules, as spirv-val says; not 0: it is. Called for each
    * unverified module, after the loader's own checks; may be null. */
   int (*check_spirv)(void* user, const uint32_t* words, size_t count);
+  uint64_t pipeline_cache;          /* VkPipelineCache for every pipeline, made without
+                                       VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT; 0: none. The engine loads
+                                       and saves it */
+  const void* allocation_callbacks; /* VkAllocationCallbacks for every object that the loader makes; null:
+                                       the driver's. Called from every thread that uses the device */
+  const adrt_vk_hooks* hooks;       /* null: none */
+  uint32_t flags;                   /* ADRT_VK_NAMES, ADRT_VK_LAZY */
+  uint32_t reserved0;
   uint64_t reserved[3];
 } adrt_vk_desc;
 

@@ -145,8 +145,8 @@ const adc::artifact::Allocator* KernelMemory(const adc::artifact::Allocator*) {
 void CheckAlive(const char* function, const void* handle, Handle type) {
   if (!handle) return;
   constexpr const char* kTypes[] = {
-      "?",           "adrt_bundle", "adrt_kernel",      "adrt_device",  "adrt_module",
-      "adrt_memory", "adrt_heap",   "adrt_launch_plan", "adrt_rollout", "adrt_cpu_record"};
+      "?",         "adrt_bundle",      "adrt_kernel",  "adrt_device",     "adrt_module",   "adrt_memory",
+      "adrt_heap", "adrt_launch_plan", "adrt_rollout", "adrt_cpu_record", "adrt_sequence", "adrt_arg_group"};
   const char* name = kTypes[static_cast<size_t>(type)];
   platform::Lock lock(table_lock);
   const Entry* entry = Find(handle);

@@ -8,6 +8,8 @@
 #include "artifact/memory.h"
 
 struct adrt_cpu_record;
+struct adrt_sequence;
+struct adrt_arg_group;
 struct adrt_heap;
 struct adrt_memory;
 struct adrt_rollout;
@@ -25,7 +27,9 @@ enum class Handle : unsigned char {
   Heap,
   Plan,
   Rollout,
-  CpuRecord
+  CpuRecord,
+  Sequence,
+  ArgGroup
 };
 constexpr Handle HandleOf(const adrt_bundle*) {
   return Handle::Bundle;
@@ -53,6 +57,12 @@ constexpr Handle HandleOf(const adrt_rollout*) {
 }
 constexpr Handle HandleOf(const adrt_cpu_record*) {
   return Handle::CpuRecord;
+}
+constexpr Handle HandleOf(const adrt_sequence*) {
+  return Handle::Sequence;
+}
+constexpr Handle HandleOf(const adrt_arg_group*) {
+  return Handle::ArgGroup;
 }
 constexpr Handle HandleOf(const void*) {
   return Handle::None;

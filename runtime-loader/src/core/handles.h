@@ -155,6 +155,14 @@ struct DeviceKind {
   /// What was recorded before is done, and its memory seen, when what is recorded afterwards begins. Null
   /// where a queue keeps order by itself.
   bool (*barrier)(adrt_device& device, void* queue, adrt_error* error);
+
+  /// Records a sequence (sequence/sequence.h) whose steps are known, into the caller's queue. Null where
+  /// there is none on such devices.
+  bool (*sequence)(adrt_device& device, void* queue, adrt_sequence& sequence, adrt_error* error) = nullptr;
+  /// Gives back adrt_sequence::own. Null where nothing is ever there.
+  void (*forget_sequence)(adrt_device& device, void* own) = nullptr;
+  /// Of what adrt_arg.data points to for memory; 0: it is the address itself.
+  uint32_t data_bytes = 0;
 };
 
 }  // namespace adrt

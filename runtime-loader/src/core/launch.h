@@ -104,6 +104,12 @@ struct LaunchTask {
   Place words_place;      ///< where the words belong, on devices that read them from memory
 };
 
+/// Who takes down what a launch would record, instead of a device's queue.
+struct LaunchNotes {
+  bool (*clear)(LaunchNotes& notes, const Place& place, adrt_error* error) = nullptr;
+  bool (*launch)(LaunchNotes& notes, const LaunchTask& task, adrt_error* error) = nullptr;
+};
+
 }  // namespace adrt
 
 struct adrt_launch_plan {
@@ -162,9 +168,26 @@ struct adrt_launch_plan {
   void* held = nullptr;                  ///< by the device, for what was recorded with it
   adrt::Memory run_status;               ///< adrt_run's own status block, where that is no host memory
   adrt::Memory run_rows;                 ///< adrt_run's own rows of tasks that are settled at their turn
+  // Last: code reaches what comes first in fewer bytes.
+  adrt::Count count;
+#ifdef ADRT_SEQUENCES
+  adrt::LaunchNotes* notes = nullptr;  ///< of a sequence, while it goes through the launch
+  void* groups = nullptr;              ///< of arguments, that the plan was made with
+  void (*leave_groups)(adrt_launch_plan& plan) = nullptr;
+#endif
 };
 
 namespace adrt {
+
+/// Who notes what the plan's launch would record; null: it is recorded. Builds without sequences have nobody.
+inline LaunchNotes* NotesOf(const adrt_launch_plan& plan) {
+#ifdef ADRT_SEQUENCES
+  return plan.notes;
+#else
+  static_cast<void>(plan);
+  return nullptr;
+#endif
+}
 
 /// A call on the plan begins: it has the whole budget.
 inline void BeginSteps(adrt_launch_plan& plan) {

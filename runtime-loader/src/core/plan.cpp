@@ -162,9 +162,17 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   return ADRT_OK;
 }
 
+void adrt_plan_retain(adrt_launch_plan* plan) {
+  adrt::Alive(__func__, plan);
+  if (plan) plan->count.Retain();
+}
+
 void adrt_plan_release(adrt_launch_plan* plan) {
   adrt::Alive(__func__, plan);
-  if (!plan) return;
+  if (!plan || !plan->count.Release()) return;
+#ifdef ADRT_SEQUENCES
+  if (plan->groups) plan->leave_groups(*plan);
+#endif
   adrt_module* module = plan->module;
   adrt::ReleaseCounting(*plan);
   adrt::ReleaseRecord(*plan);

@@ -16,11 +16,12 @@ namespace {
 
 bool Barrier(const adrt_launch_plan& plan, void* queue, adrt_error* error) {
   adrt_device& device = *plan.module->device;
-  return !device.kind->barrier || device.kind->barrier(device, queue, error);
+  return NotesOf(plan) || !device.kind->barrier || device.kind->barrier(device, queue, error);
 }
 
 bool ClearPlace(const adrt_launch_plan& plan, void* queue, const Place& place, adrt_error* error) {
   adrt_device& device = *plan.module->device;
+  if (LaunchNotes* notes = NotesOf(plan)) return place.bytes == 0 || notes->clear(*notes, place, error);
   return place.bytes == 0 || device.kind->clear(device, queue, place, error);
 }
 
@@ -180,6 +181,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
       !ClearPlace(plan, queue, launch.heap.Part(sizes.counters, sizes.counter_bytes), error)) {
     return false;
   }
+  if (LaunchNotes* notes = NotesOf(plan)) return notes->launch(*notes, launch, error);
   if (!Barrier(plan, queue, error)) return false;
   if (!device.kind->launch(device, queue, launch, error)) return AtTask(plan, task, *error);
   return Barrier(plan, queue, error);
@@ -198,14 +200,12 @@ bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) 
         ": its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use "
         "adrt_run";
   } else if (late) {
-    why = iterations ? ": its number of iterations depends on what the kernel computes: use adrt_run"
+    why = iterations ? ": its iterations depend on what the kernel computes: use adrt_run"
                      : ": its sizes depend on what the kernel computes: use adrt_run";
   } else if (LacksTrips(plan, task)) {
-    why =
-        ": its number of iterations must be counted: record the counting (adrt_plan_counting), and call "
-        "adrt_plan_resolve";
+    why = ": its iterations must be counted: record that (adrt_plan_counting), then call adrt_plan_resolve";
   } else if (!cap_helps) {
-    why = ": its number of iterations depends on the content of buffers: call adrt_plan_resolve";
+    why = ": its iterations depend on the content of buffers: call adrt_plan_resolve";
   }
   return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
                 " (", meta.place.view(), ")", why);

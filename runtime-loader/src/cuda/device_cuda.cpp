@@ -54,6 +54,7 @@ bool Failed(const StreamDevice& device, int code, const char* call, adrt_error* 
 
 constexpr StreamDriver kDriver = {
     .names = kCudaStreamNames,
+    .graph_names = kCudaGraphNames,
     .what = "CUDA",
     .record = "record_cuda",
     .record_size = "record_size_cuda",
@@ -205,6 +206,8 @@ constexpr DeviceKind kCuda = {
     .clear = stream::Clear,
     .launch = stream::Launch,
     .barrier = nullptr,  // a stream keeps order
+    .sequence = stream::RecordSequence,
+    .forget_sequence = stream::ForgetSequence,
 };
 
 bool Attribute(const CudaDevice& cuda, int attribute, uint32_t* value, adrt_error* error) {
@@ -244,7 +247,7 @@ bool Describe(CudaDevice& cuda, adrt_error* error) {
 }
 
 bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
-  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, error)) return false;
+  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, &cuda.graph_api, error)) return false;
   cuda.context = desc.context;
   if (!cuda.context) {
     int code = cuda.api.ContextGetCurrent(&cuda.context);
@@ -262,7 +265,7 @@ bool Wrap(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
 }
 
 bool Open(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
-  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, error)) return false;
+  if (!FindCuda(desc.find, desc.user, &cuda.api, &cuda.stream_api, &cuda.graph_api, error)) return false;
   int count = 0;
   int code = cuda.api.Init(0);
   if (code != kCudaSuccess && code != kCudaNoDevice) return CudaFailed(cuda.api, code, "cuInit", error);

@@ -46,9 +46,14 @@ const char* const kCudaStreamNames[] = {
 #include "stream/calls.def"
 #undef ADRT_STREAM_CALL
 };
+const char* const kCudaGraphNames[] = {
+#define ADRT_GRAPH_CALL(name, cuda, hip, parameters) cuda,
+#include "stream/graph_calls.def"
+#undef ADRT_GRAPH_CALL
+};
 
 bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api,
-              adrt_error* error) {
+              adrt_graph_api* graph_api, adrt_error* error) {
   if (!find) {
     user = OpenLibrary(platform::kCudaLibraries, error);
     if (!user) return false;
@@ -61,6 +66,9 @@ bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* s
   }
   std::memcpy(api, static_cast<const void*>(table), sizeof table);
   std::memcpy(stream_api, static_cast<const void*>(stream_table), sizeof stream_table);
+  void* graph_table[kGraphCalls];
+  for (size_t call = 0; call < kGraphCalls; ++call) graph_table[call] = find(user, kCudaGraphNames[call]);
+  std::memcpy(graph_api, static_cast<const void*>(graph_table), sizeof graph_table);
   return true;
 }
 

@@ -31,9 +31,11 @@ enum CudaResult : int {
 
 /// The names of the functions of stream/calls.def.
 extern const char* const kCudaStreamNames[];
+extern const char* const kCudaGraphNames[];
 
-/// Fills both tables by name, from NVIDIA's library where `find` is null.
-bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api, adrt_error* error);
+/// Fills the tables by name, from NVIDIA's library where `find` is null.
+bool FindCuda(FindEntry find, void* user, adrt_cuda_api* api, adrt_stream_api* stream_api,
+              adrt_graph_api* graph_api, adrt_error* error);
 
 /// Reports that `call` gave `code`: by name and number, as out of memory or a lost device where it is that.
 /// Always false.

@@ -55,6 +55,7 @@ bool Failed(const StreamDevice& device, int code, const char* call, adrt_error* 
 
 const StreamDriver kDriver = {
     .names = kHipStreamNames,
+    .graph_names = kHipGraphNames,
     .what = "HIP",
     .record = "record_hip",
     .record_size = "record_size_hip",
@@ -138,6 +139,8 @@ constexpr DeviceKind kHip = {
     .clear = stream::Clear,
     .launch = stream::Launch,
     .barrier = nullptr,  // a stream keeps order
+    .sequence = stream::RecordSequence,
+    .forget_sequence = stream::ForgetSequence,
 };
 
 // What the device is, and the stream of adrt_run. Its number is known.
@@ -169,14 +172,14 @@ bool Describe(HipDevice& hip, adrt_error* error) {
 }
 
 bool Wrap(const adrt_hip_desc& desc, HipDevice& hip, adrt_error* error) {
-  if (!FindHip(desc.find, desc.user, &hip.api, &hip.stream_api, error)) return false;
+  if (!FindHip(desc.find, desc.user, &hip.api, &hip.stream_api, &hip.graph_api, error)) return false;
   int code = hip.api.DeviceGetCurrent(&hip.device);
   if (code != kHipSuccess) return HipFailed(hip.api, code, "hipGetDevice", error);
   return Describe(hip, error);
 }
 
 bool Open(const adrt_hip_desc& desc, HipDevice& hip, adrt_error* error) {
-  if (!FindHip(desc.find, desc.user, &hip.api, &hip.stream_api, error)) return false;
+  if (!FindHip(desc.find, desc.user, &hip.api, &hip.stream_api, &hip.graph_api, error)) return false;
   int count = 0;
   int code = hip.api.Init(0);
   if (code != kHipSuccess && code != kHipNoDevice) return HipFailed(hip.api, code, "hipInit", error);

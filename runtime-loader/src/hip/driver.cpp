@@ -36,8 +36,14 @@ const char* const kHipStreamNames[] = {
 #include "stream/calls.def"
 #undef ADRT_STREAM_CALL
 };
+const char* const kHipGraphNames[] = {
+#define ADRT_GRAPH_CALL(name, cuda, hip, parameters) hip,
+#include "stream/graph_calls.def"
+#undef ADRT_GRAPH_CALL
+};
 
-bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api, adrt_error* error) {
+bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api,
+             adrt_graph_api* graph_api, adrt_error* error) {
   if (!find) {
     user = OpenLibrary(platform::kHipLibraries, error);
     if (!user) return false;
@@ -50,6 +56,9 @@ bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* str
   }
   std::memcpy(api, static_cast<const void*>(table), sizeof table);
   std::memcpy(stream_api, static_cast<const void*>(stream_table), sizeof stream_table);
+  void* graph_table[kGraphCalls];
+  for (size_t call = 0; call < kGraphCalls; ++call) graph_table[call] = find(user, kHipGraphNames[call]);
+  std::memcpy(graph_api, static_cast<const void*>(graph_table), sizeof graph_table);
   return true;
 }
 

@@ -54,9 +54,11 @@ static_assert(offsetof(HipProperties, later) == 1472);
 
 /// The names of the functions of stream/calls.def.
 extern const char* const kHipStreamNames[];
+extern const char* const kHipGraphNames[];
 
-/// Fills both tables by name, from AMD's library where `find` is null.
-bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api, adrt_error* error);
+/// Fills the tables by name, from AMD's library where `find` is null.
+bool FindHip(FindEntry find, void* user, adrt_hip_api* api, adrt_stream_api* stream_api,
+             adrt_graph_api* graph_api, adrt_error* error);
 
 /// Reports that `call` gave `code`: by name and number, as out of memory or a lost device where it is that.
 /// Always false.

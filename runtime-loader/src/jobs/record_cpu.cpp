@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "core/launch.h"
 #include "cpu/work.h"
+#include "sequence/sequence.h"
 
 // Launches for an engine's own jobs. A record is the CPU's queue: core/record.cpp says what a launch clears
 // and runs, in order, and the record notes it as stages. A launch begins with a stage that clears; each other
@@ -283,6 +284,19 @@ adrt_status RunRounds(adrt_cpu_record& record, adrt_cpu_rounds& rounds, adrt_err
 }
 
 }  // namespace
+
+bool RecordSequence(adrt_cpu_record& record, adrt_sequence& sequence, adrt_error* error) {
+  Extent before = record.Now();
+  for (const SequenceLaunch& launch : sequence.launches) {
+    adrt_status status = adrt_record_cpu(launch.plan, &record, launch.heap.host(), launch.heap.bytes,
+                                         launch.status.host(), error);
+    if (status == ADRT_OK) continue;
+    record.GoBack(before);
+    return false;
+  }
+  return true;
+}
+
 }  // namespace adrt
 
 adrt_status adrt_cpu_record_create(adrt_device* device, adrt_cpu_record** record, adrt_error* error) {

@@ -81,6 +81,7 @@ constexpr DeviceKind kMetal = {
     .clear = Clear,
     .launch = Launch,
     .barrier = Barrier,
+    .data_bytes = sizeof(adrt_metal_buffer),
 };
 
 }  // namespace

@@ -19,6 +19,13 @@ struct adrt_stream_api {
 #undef ADRT_STREAM_CALL
 };
 
+/// The same of graph_calls.def, null where the driver has no such function.
+struct adrt_graph_api {
+#define ADRT_GRAPH_CALL(name, cuda, hip, parameters) int(*name) parameters;
+#include "stream/graph_calls.def"
+#undef ADRT_GRAPH_CALL
+};
+
 namespace adrt {
 
 enum class StreamCall : uint8_t {
@@ -28,16 +35,24 @@ enum class StreamCall : uint8_t {
 };
 inline constexpr size_t kStreamCalls = sizeof(adrt_stream_api) / sizeof(void*);
 
+enum class GraphCall : uint8_t {
+#define ADRT_GRAPH_CALL(name, cuda, hip, parameters) name,
+#include "stream/graph_calls.def"
+#undef ADRT_GRAPH_CALL
+};
+inline constexpr size_t kGraphCalls = sizeof(adrt_graph_api) / sizeof(void*);
+
 struct StreamDevice;
 
 /// How one driver differs from the other.
 struct StreamDriver {
-  const char* const* names;  ///< of the functions, by StreamCall
-  const char* what;          ///< "CUDA", for messages
-  const char* record;        ///< "record_cuda"
-  const char* record_size;   ///< "record_size_cuda"
-  int out_of_memory;         ///< the code that says so
-  void* launch_end;          ///< ends the list that hands over a buffer of parameters
+  const char* const* names;        ///< of the functions, by StreamCall
+  const char* const* graph_names;  ///< by GraphCall
+  const char* what;                ///< "CUDA", for messages
+  const char* record;              ///< "record_cuda"
+  const char* record_size;         ///< "record_size_cuda"
+  int out_of_memory;               ///< the code that says so
+  void* launch_end;                ///< ends the list that hands over a buffer of parameters
   /// Makes the device the thread's current one. What was current goes to `before`. Null error: nothing is
   /// reported.
   bool (*enter)(const StreamDevice& device, int* before, adrt_error* error);
@@ -52,6 +67,7 @@ struct StreamDevice : adrt_device {
 
   const StreamDriver& driver;
   adrt_stream_api stream_api = {};
+  adrt_graph_api graph_api = {};
   void* stream = nullptr;  ///< of adrt_run
   uint32_t processors = 0;
 
@@ -98,6 +114,9 @@ bool FindEntries(adrt_module& module, adrt_error* error);
 /// The stream of adrt_run. The device is current.
 bool MakeStream(StreamDevice& device, adrt_error* error);
 void DestroyStream(StreamDevice& device);
+/// Launches a sequence as one graph. graph.cpp
+bool RecordSequence(adrt_device& device, void* stream, adrt_sequence& sequence, adrt_error* error);
+void ForgetSequence(adrt_device& device, void* own);
 /// adrt_record_cuda and adrt_record_hip.
 adrt_status Record(const DeviceKind* kind, const StreamDriver& driver, adrt_launch_plan* plan, void* stream,
                    void* heap, uint64_t heap_size, void* status, adrt_error* error);

@@ -110,6 +110,9 @@ const DeviceKind kVulkan = {
     .can_launch = CanLaunch,
     .forget = Forget,
     .barrier = Barrier,
+    .sequence = RecordSequence,
+    .forget_sequence = ForgetSequence,
+    .data_bytes = sizeof(adrt_vk_buffer),
 };
 
 Device::Device(const Host& from) : adrt_device(from, &kVulkan, 1) {}

@@ -76,6 +76,11 @@ struct Device : adrt_device {
   VkPhysicalDeviceMemoryProperties memory = {};
   bool host_sees_memory = false;  ///< device memory is the host's anyway: map it
   bool tells_budget = false;      ///< VK_EXT_memory_budget
+  const VkAllocationCallbacks* callbacks = nullptr;
+  VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
+  bool names = false;  ///< VK_EXT_debug_utils: objects get names, tasks labels
+  bool lazy = false;   ///< pipelines are made when a recording takes them
+  adrt_vk_hooks hooks = {};
 
   // Opened, not wrapped: what must go with it.
   bool owned = false;
@@ -139,6 +144,9 @@ void OrderBefore(const Device& device, VkCommandBuffer commands);
 /// Orders compute and transfer work before against everything after, the host's reads included.
 void OrderAfter(const Device& device, VkCommandBuffer commands);
 
+/// As a barrier, between rounds whose numbers of blocks lie in memory.
+void OrderRounds(const Device& device, VkCommandBuffer commands);
+
 // module.cpp
 bool Load(adrt_module& module, adrt_error* error);
 void Unload(adrt_module& module);
@@ -148,6 +156,21 @@ bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* err
 bool CanLaunch(const adrt_device& device, const LaunchTask& task, adrt_error* error);
 bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
 bool Barrier(adrt_device& device, void* queue, adrt_error* error);
+
+// marks.cpp
+/// Names an object for tools, where these are asked for.
+void NameObject(const Device& device, VkObjectType type, uint64_t handle, const char* name);
+template <class Handle>
+void Name(const Device& device, VkObjectType type, Handle handle, const char* name) {
+  NameObject(device, type, reinterpret_cast<uintptr_t>(handle), name);
+}
+/// Around a task's dispatch: labels for tools, the caller's hooks.
+void MarkBegin(const Device& device, VkCommandBuffer commands, const LaunchTask& task);
+void MarkEnd(const Device& device, VkCommandBuffer commands, const LaunchTask& task);
+
+// sequence.cpp
+bool RecordSequence(adrt_device& device, void* queue, adrt_sequence& sequence, adrt_error* error);
+void ForgetSequence(adrt_device& device, void* own);
 
 inline VkBuffer BufferOf(const Place& place) {
   return reinterpret_cast<VkBuffer>(static_cast<uintptr_t>(place.buffer));

@@ -63,8 +63,8 @@ bool TooMuch(const Device& device, uint64_t bytes, uint32_t type, const char* ca
 enum class Use { kDevice, kStaging };
 
 void Free(Device& device, Block& block) {
-  if (block.buffer) device.api.DestroyBuffer(device.handle, block.buffer, nullptr);
-  if (block.memory) device.api.FreeMemory(device.handle, block.memory, nullptr);  // unmaps it too
+  if (block.buffer) device.api.DestroyBuffer(device.handle, block.buffer, device.callbacks);
+  if (block.memory) device.api.FreeMemory(device.handle, block.memory, device.callbacks);  // unmaps it too
 }
 
 bool GiveMemory(Device& device, Block& block, Use use, adrt_error* error) {
@@ -92,7 +92,7 @@ bool GiveMemory(Device& device, Block& block, Use use, adrt_error* error) {
   info.pNext = staging || !device.has_addresses ? nullptr : &flags;
   info.allocationSize = needs.size;
   info.memoryTypeIndex = type;
-  VkResult result = device.api.AllocateMemory(device.handle, &info, nullptr, &block.memory);
+  VkResult result = device.api.AllocateMemory(device.handle, &info, device.callbacks, &block.memory);
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
     block.memory = VK_NULL_HANDLE;
     return TooMuch(device, needs.size, type, "vkAllocateMemory", error);
@@ -117,15 +117,16 @@ bool Fill(Device& device, Block& block, uint64_t bytes, Use use, adrt_error* err
   info.size = bytes;
   info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   if (use == Use::kDevice) {
-    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     if (device.has_addresses) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   }
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-  VkResult result = device.api.CreateBuffer(device.handle, &info, nullptr, &block.buffer);
+  VkResult result = device.api.CreateBuffer(device.handle, &info, device.callbacks, &block.buffer);
   if (result != VK_SUCCESS) {
     block.buffer = VK_NULL_HANDLE;
     return DriverFailed(error, "vkCreateBuffer", result);
   }
+  Name(device, VK_OBJECT_TYPE_BUFFER, block.buffer, use == Use::kStaging ? "adrt staging" : "adrt memory");
   block.bytes = bytes;
   if (!GiveMemory(device, block, use, error)) return false;
   if (use == Use::kStaging || !device.has_addresses) return true;

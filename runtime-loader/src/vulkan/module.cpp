@@ -25,7 +25,8 @@ class Loader {
       if (!MakeEntry(*walk.meta, code_.entries[walk.slot])) return false;
       module_.entries[walk.slot] = &code_.entries[walk.slot];
     }
-    device_.api.DestroyShaderModule(device_.handle, code_.shaders, nullptr);
+    if (device_.lazy) return true;
+    device_.api.DestroyShaderModule(device_.handle, code_.shaders, device_.callbacks);
     code_.shaders = VK_NULL_HANDLE;
     return true;
   }
@@ -63,8 +64,12 @@ class Loader {
     info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     info.codeSize = words.size() * sizeof(uint32_t);
     info.pCode = words.data();
-    VkResult result = device_.api.CreateShaderModule(device_.handle, &info, nullptr, &code_.shaders);
-    if (result == VK_SUCCESS) return true;
+    VkResult result =
+        device_.api.CreateShaderModule(device_.handle, &info, device_.callbacks, &code_.shaders);
+    if (result == VK_SUCCESS) {
+      Name(device_, VK_OBJECT_TYPE_SHADER_MODULE, code_.shaders, "adrt code");
+      return true;
+    }
     code_.shaders = VK_NULL_HANDLE;
     return DriverFailed(error_, "vkCreateShaderModule", result);
   }
@@ -76,7 +81,7 @@ class Loader {
     info.pSetLayouts = &set;
     info.pushConstantRangeCount = 1;
     info.pPushConstantRanges = &kPushConstants;
-    VkResult result = device_.api.CreatePipelineLayout(device_.handle, &info, nullptr, layout);
+    VkResult result = device_.api.CreatePipelineLayout(device_.handle, &info, device_.callbacks, layout);
     if (result == VK_SUCCESS) return true;
     *layout = VK_NULL_HANDLE;
     return DriverFailed(error_, "vkCreatePipelineLayout", result);
@@ -96,29 +101,10 @@ class Loader {
     if (pushes) info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     info.bindingCount = static_cast<uint32_t>(bindings.size());
     info.pBindings = bindings.data();
-    VkResult result = device_.api.CreateDescriptorSetLayout(device_.handle, &info, nullptr, layout);
+    VkResult result = device_.api.CreateDescriptorSetLayout(device_.handle, &info, device_.callbacks, layout);
     if (result == VK_SUCCESS) return true;
     *layout = VK_NULL_HANDLE;
     return DriverFailed(error_, "vkCreateDescriptorSetLayout", result);
-  }
-
-  bool MakePipeline(const artifact::String& symbol, VkPipelineLayout layout, VkPipeline* pipeline) {
-    VkComputePipelineCreateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = code_.shaders;
-    info.stage.pName = symbol.c_str();
-    info.layout = layout;
-    static constexpr VkSpecializationMapEntry kCutsLoops = {ADRT_VULKAN_CUTS_LOOPS, 0, sizeof(VkBool32)};
-    static constexpr VkBool32 kYes = VK_TRUE;
-    static constexpr VkSpecializationInfo kSpecialized = {1, &kCutsLoops, sizeof kYes, &kYes};
-    if (device_.cuts_loops) info.stage.pSpecializationInfo = &kSpecialized;
-    VkResult result =
-        device_.api.CreateComputePipelines(device_.handle, VK_NULL_HANDLE, 1, &info, nullptr, pipeline);
-    if (result == VK_SUCCESS) return true;
-    *pipeline = VK_NULL_HANDLE;
-    return DriverFailed(error_, "vkCreateComputePipelines", result);
   }
 
   /// Whether the device has what the entry takes; before anything is made.
@@ -146,14 +132,19 @@ class Loader {
     entry.pushes = Pushes(count);
     bool has_near = entry.pushes || !has_far;
     entry.far_layout = code_.far_layout;
-    if (has_far && !MakePipeline(meta.far_symbol, code_.far_layout, &entry.far)) return false;
-    if (!has_near) return true;
+    entry.meta = &meta;
+    entry.code = &code_;
+    entry.has_far = has_far;
+    entry.has_near = has_near;
     // Without bindings there is nothing to push, and the layout is that of far entries.
-    if (count > 0 && (!MakeSetLayout(meta, entry.pushes, &entry.set_layout) ||
-                      !MakeLayout(entry.set_layout, &entry.near_layout))) {
+    if (has_near && count > 0 &&
+        (!MakeSetLayout(meta, entry.pushes, &entry.set_layout) ||
+         !MakeLayout(entry.set_layout, &entry.near_layout))) {
       return false;
     }
-    return MakePipeline(meta.symbol, count > 0 ? entry.near_layout : code_.far_layout, &entry.near);
+    if (device_.lazy) return true;
+    return (!has_far || PipelineOf(device_, entry, false, error_)) &&
+           (!has_near || PipelineOf(device_, entry, true, error_));
   }
 
   bool Pushes(size_t count) const {
@@ -169,13 +160,15 @@ class Loader {
 
 void Destroy(Device& device, Code* code, const artifact::Allocator& allocator) {
   for (Entry& entry : code->entries) {
-    if (entry.near) device.api.DestroyPipeline(device.handle, entry.near, nullptr);
-    if (entry.far) device.api.DestroyPipeline(device.handle, entry.far, nullptr);
-    if (entry.near_layout) device.api.DestroyPipelineLayout(device.handle, entry.near_layout, nullptr);
-    if (entry.set_layout) device.api.DestroyDescriptorSetLayout(device.handle, entry.set_layout, nullptr);
+    if (entry.near) device.api.DestroyPipeline(device.handle, entry.near, device.callbacks);
+    if (entry.far) device.api.DestroyPipeline(device.handle, entry.far, device.callbacks);
+    if (entry.near_layout)
+      device.api.DestroyPipelineLayout(device.handle, entry.near_layout, device.callbacks);
+    if (entry.set_layout)
+      device.api.DestroyDescriptorSetLayout(device.handle, entry.set_layout, device.callbacks);
   }
-  if (code->far_layout) device.api.DestroyPipelineLayout(device.handle, code->far_layout, nullptr);
-  if (code->shaders) device.api.DestroyShaderModule(device.handle, code->shaders, nullptr);
+  if (code->far_layout) device.api.DestroyPipelineLayout(device.handle, code->far_layout, device.callbacks);
+  if (code->shaders) device.api.DestroyShaderModule(device.handle, code->shaders, device.callbacks);
   Delete(allocator, code);
 }
 

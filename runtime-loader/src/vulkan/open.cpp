@@ -224,6 +224,8 @@ class Opener {
     device_.robust = IsRobust(&chain.head);
     device_.robust2 = IsRobust2(&chain.head);
     Describe(device_, offers.has[kPushDescriptor], offers.has[kBudget]);
+    device_.names = device_.messenger && api_.SetDebugUtilsObjectNameEXT && api_.CmdBeginDebugUtilsLabelEXT &&
+                    api_.CmdEndDebugUtilsLabelEXT;
     return true;
   }
 

@@ -9,8 +9,8 @@ namespace {
 
 void Destroy(Device& device, Recorder* recorder) {
   ReleaseSets(device, &recorder->sets);
-  if (recorder->fence) device.api.DestroyFence(device.handle, recorder->fence, nullptr);
-  if (recorder->pool) device.api.DestroyCommandPool(device.handle, recorder->pool, nullptr);
+  if (recorder->fence) device.api.DestroyFence(device.handle, recorder->fence, device.callbacks);
+  if (recorder->pool) device.api.DestroyCommandPool(device.handle, recorder->pool, device.callbacks);
   Delete(device.host.allocator, recorder);
 }
 
@@ -19,7 +19,7 @@ bool Fill(Device& device, Recorder& recorder, adrt_error* error) {
   pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
   pool.queueFamilyIndex = device.queue_family;
-  VkResult result = device.api.CreateCommandPool(device.handle, &pool, nullptr, &recorder.pool);
+  VkResult result = device.api.CreateCommandPool(device.handle, &pool, device.callbacks, &recorder.pool);
   if (result != VK_SUCCESS) {
     recorder.pool = VK_NULL_HANDLE;
     return DriverFailed(error, "vkCreateCommandPool", result);
@@ -33,7 +33,7 @@ bool Fill(Device& device, Recorder& recorder, adrt_error* error) {
   if (result != VK_SUCCESS) return DriverFailed(error, "vkAllocateCommandBuffers", result);
   VkFenceCreateInfo fence = {};
   fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-  result = device.api.CreateFence(device.handle, &fence, nullptr, &recorder.fence);
+  result = device.api.CreateFence(device.handle, &fence, device.callbacks, &recorder.fence);
   if (result == VK_SUCCESS) return true;
   recorder.fence = VK_NULL_HANDLE;
   return DriverFailed(error, "vkCreateFence", result);
@@ -131,6 +131,11 @@ void OrderBefore(const Device& device, VkCommandBuffer commands) {
 void OrderAfter(const Device& device, VkCommandBuffer commands) {
   Order(device, commands, kWork, kWritten, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
         VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT);
+}
+
+void OrderRounds(const Device& device, VkCommandBuffer commands) {
+  constexpr VkPipelineStageFlags kStages = kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+  Order(device, commands, kStages, kWritten, kStages, kUsed | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 }
 
 bool Barrier(adrt_device& device, void* queue, adrt_error*) {

@@ -98,10 +98,7 @@ bool FitsHalves(const LaunchTask& task, adrt_error* error) {
   return true;
 }
 
-void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
-  static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 65536, "one update takes 64 KiB");
-  device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place), task.words_place.offset,
-                             task.words.size() * sizeof(uint64_t), task.words.data());
+void OrderWords(const Device& device, VkCommandBuffer commands) {
   VkMemoryBarrier barrier = {};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
   barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -122,42 +119,67 @@ bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error*) {
 bool CanLaunch(const adrt_device& base, const LaunchTask& task, adrt_error* error) {
   const Device& device = Of(base);
   const Entry& entry = *static_cast<const Entry*>(task.entry);
-  if (entry.far) return true;
-  VkDescriptorBufferInfo buffers[kMostDescriptors];
-  VkWriteDescriptorSet writes[kMostDescriptors];
+  if (entry.has_far && !device.lazy) return true;
+  Dispatched made;
+  return Prepare(device, task, &made, error);
+}
+
+void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
+  static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 65536, "one update takes 64 KiB");
+  device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place), task.words_place.offset,
+                             task.words.size() * sizeof(uint64_t), task.words.data());
+}
+
+bool Prepare(const Device& device, const LaunchTask& task, Dispatched* made, adrt_error* error) {
+  Entry& entry = *static_cast<Entry*>(task.entry);
   const artifact::BindingMeta* refused = nullptr;
-  return FitsHalves(task, error) && (FillDescriptors(device, task, buffers, writes, &refused) ||
-                                     RefuseNear(device, task, refused, error));
+  if (!FitsHalves(task, error)) return false;
+  bool near = entry.has_near && FillDescriptors(device, task, made->buffers, made->writes, &refused);
+  if (!near && !entry.has_far) return RefuseNear(device, task, refused, error);
+  made->count = near ? static_cast<uint32_t>(task.meta->bindings.size()) : 0;
+  made->layout = made->count > 0 ? entry.near_layout : entry.far_layout;
+  made->pipeline = PipelineOf(device, entry, near, error);
+  made->set = VK_NULL_HANDLE;
+  return made->pipeline != VK_NULL_HANDLE;
+}
+
+bool MakeSet(Device& device, VkCommandBuffer commands, const LaunchTask& task, Dispatched* made,
+             adrt_error* error) {
+  const Entry& entry = *static_cast<const Entry*>(task.entry);
+  if (made->count == 0 || entry.pushes) return true;
+  made->set = SetOf(device, entry, commands, task.held, made->writes, made->count, error);
+  return made->set != VK_NULL_HANDLE;
+}
+
+void Dispatch(const Device& device, VkCommandBuffer commands, const LaunchTask& task, const Dispatched& made,
+              const Place* blocks) {
+  MarkBegin(device, commands, task);
+  device.api.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, made.pipeline);
+  device.api.CmdPushConstants(commands, made.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t),
+                              &task.words_place.address);
+  if (made.set) {
+    device.api.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, made.layout, 0, 1, &made.set,
+                                     0, nullptr);
+  } else if (made.count > 0) {
+    device.api.CmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, made.layout, 0, made.count,
+                                       made.writes);
+  }
+  if (blocks) {
+    device.api.CmdDispatchIndirect(commands, BufferOf(*blocks), blocks->offset);
+  } else {
+    device.api.CmdDispatch(commands, static_cast<uint32_t>(task.blocks), 1, 1);
+  }
+  MarkEnd(device, commands, task);
 }
 
 bool Launch(adrt_device& base, void* queue, const LaunchTask& task, adrt_error* error) {
   Device& device = Of(base);
-  const Entry& entry = *static_cast<const Entry*>(task.entry);
   VkCommandBuffer commands = static_cast<VkCommandBuffer>(queue);
-  VkDescriptorBufferInfo buffers[kMostDescriptors];
-  VkWriteDescriptorSet writes[kMostDescriptors];
-  const artifact::BindingMeta* refused = nullptr;
-  if (!FitsHalves(task, error)) return false;
-  bool near = entry.near && FillDescriptors(device, task, buffers, writes, &refused);
-  if (!near && !entry.far) return RefuseNear(device, task, refused, error);
-  uint32_t count = near ? static_cast<uint32_t>(task.meta->bindings.size()) : 0;
-  VkDescriptorSet set = VK_NULL_HANDLE;
-  if (count > 0 && !entry.pushes) {
-    set = SetOf(device, entry, commands, task.held, writes, count, error);
-    if (!set) return false;
-  }
+  Dispatched made;
+  if (!Prepare(device, task, &made, error) || !MakeSet(device, commands, task, &made, error)) return false;
   WriteWords(device, commands, task);
-  VkPipelineLayout layout = count > 0 ? entry.near_layout : entry.far_layout;
-  device.api.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, near ? entry.near : entry.far);
-  device.api.CmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint64_t),
-                              &task.words_place.address);
-  if (set) {
-    device.api.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0,
-                                     nullptr);
-  } else if (count > 0) {
-    device.api.CmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, count, writes);
-  }
-  device.api.CmdDispatch(commands, static_cast<uint32_t>(task.blocks), 1, 1);
+  OrderWords(device, commands);
+  Dispatch(device, commands, task, made, nullptr);
   return true;
 }
 

@@ -18,7 +18,7 @@ bool Make(const Device& device, const Entry& entry, uint32_t count, DescriptorSe
   pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
   pool.maxSets = pool.poolSizeCount = 1;
   pool.pPoolSizes = &size;
-  VkResult result = device.api.CreateDescriptorPool(device.handle, &pool, nullptr, &made.pool);
+  VkResult result = device.api.CreateDescriptorPool(device.handle, &pool, device.callbacks, &made.pool);
   if (result != VK_SUCCESS) {
     made.pool = VK_NULL_HANDLE;
     return DriverFailed(error, "vkCreateDescriptorPool", result);
@@ -37,7 +37,7 @@ bool Make(const Device& device, const Entry& entry, uint32_t count, DescriptorSe
 void ReleaseSets(const Device& device, DescriptorSet** sets) {
   while (DescriptorSet* first = *sets) {
     *sets = first->next;
-    if (first->pool) device.api.DestroyDescriptorPool(device.handle, first->pool, nullptr);
+    if (first->pool) device.api.DestroyDescriptorPool(device.handle, first->pool, device.callbacks);
     Delete(device.host.allocator, first);
   }
 }

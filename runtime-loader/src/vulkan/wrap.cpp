@@ -33,12 +33,22 @@ bool FillWrapped(const adrt_vk_desc& desc, Device& device, adrt_error* error) {
   device.robust2 = device.robust && IsRobust2(desc.features);
   device.check_user = desc.user;
   device.check_spirv = desc.check_spirv;
+  device.callbacks = static_cast<const VkAllocationCallbacks*>(desc.allocation_callbacks);
+  device.pipeline_cache = reinterpret_cast<VkPipelineCache>(static_cast<uintptr_t>(desc.pipeline_cache));
+  device.names = (desc.flags & ADRT_VK_NAMES) != 0;
+  device.lazy = (desc.flags & ADRT_VK_LAZY) != 0;
   device.api.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(desc.get_instance_proc_addr);
   VkDevice handle = static_cast<VkDevice>(desc.device);
   if (!device.api.FillInstance(device.instance, false, error) || !device.api.FillDevice(handle, error)) {
     return false;
   }
   device.handle = handle;
+  const Api& api = device.api;
+  if (device.names &&
+      !(api.SetDebugUtilsObjectNameEXT && api.CmdBeginDebugUtilsLabelEXT && api.CmdEndDebugUtilsLabelEXT)) {
+    return adrt::Refuse(error, ADRT_ERROR_DEVICE_FEATURE,
+                        "device_wrap_vk: ADRT_VK_NAMES: VK_EXT_debug_utils is not enabled in the instance");
+  }
   Describe(device, Has(desc, kPushDescriptors), Has(desc, kBudget));
   return true;
 }
@@ -137,6 +147,14 @@ adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc,
         ": needs instance, physical_device, device and get_instance_proc_addr; extensions and their count, "
         "lock_queue and unlock_queue go together");
   }
+  adrt_vk_hooks hooks = {};
+  if (wanted.hooks && !adrt::CopyDescriptor(wanted.hooks, &hooks)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, kFunction, ": hooks: ", adrt::kNotSet);
+  }
+  if (wanted.flags & ~(ADRT_VK_NAMES | ADRT_VK_LAZY)) {
+    return Fail(error, ADRT_ERROR_ARGUMENT, kFunction,
+                ": unknown flags: ADRT_VK_NAMES and ADRT_VK_LAZY are taken");
+  }
   if (wanted.api_version != 0 && wanted.api_version < VK_API_VERSION_1_2) {
     return Fail(error, ADRT_ERROR_DEVICE_FEATURE, kFunction, ": needs Vulkan 1.2");
   }
@@ -147,6 +165,7 @@ adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc,
   adrt_error own = {};
   own.struct_size = sizeof own;
   adrt_error* details = error && error->struct_size >= sizeof(adrt_error) ? error : &own;
+  created->hooks = hooks;
   if (!FillWrapped(wanted, *created, details)) {
     adrt_device_release(created);
     return details->status;
