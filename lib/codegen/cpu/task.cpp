@@ -16,7 +16,7 @@ using llvm::Value;
 
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-                 const std::string& symbol, uint32_t task)
+                 const std::string& symbol, uint32_t task, bool is_entry)
     : module_(module),
       builder_(builder),
       kernel_(kernel),
@@ -29,7 +29,8 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   llvm::Type* pointer = builder.getPtrTy();
   llvm::Type* word = builder.getInt64Ty();
   auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, word, word}, false);
-  entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  auto linkage = is_entry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
+  entry_ = llvm::Function::Create(type, linkage, symbol, module);
   entry_->setDoesNotThrow();
   entry_->addFnAttr("target-cpu", config.target.processor);
   // Estimates of 1 / sqrt(x) and of quotients, refined by Newton's step, make NaN of 0 and of infinities, and

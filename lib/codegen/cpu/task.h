@@ -12,10 +12,11 @@ namespace adc::codegen {
 
 class CpuTask final : public TargetHooks {
  public:
-  /// Makes the entry function `symbol` and leaves `builder` in its first working block.
+  /// Makes the function `symbol`, called as entries are, and leaves `builder` in its first working block.
+  /// `is_entry`: the loader finds it.
   CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
           const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-          const std::string& symbol, uint32_t task);
+          const std::string& symbol, uint32_t task, bool is_entry);
 
   llvm::Function* Entry() const { return entry_; }
   llvm::Value* Begin() const { return entry_->getArg(1); }

@@ -26,6 +26,8 @@ class MemoryEmitter {
 
   /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
+  /// One thread runs all iterations of the task: no update is atomic.
+  void SetAlone(bool alone) { alone_ = alone; }
   /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
   void SetIteration(ir::Inst loop, llvm::Value* iteration) {
     loop_ = loop;
@@ -35,7 +37,7 @@ class MemoryEmitter {
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
-  /// The atomic update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
+  /// The update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
   /// `access`. A wider scalar than the cell's is rounded after the update.
   void EmitAtomic(ir::Inst access, ir::Op op, ir::Scalar scalar, llvm::Value* value);
   /// The address of the cell of `access`.
@@ -58,9 +60,10 @@ class MemoryEmitter {
   llvm::Value* ArrayAddress(ir::Value base);
   /// The access; its result in register form, or null.
   llvm::Value* Access(ir::Inst inst);
-  llvm::Value* Load(ir::Inst inst, const Cell& cell);
-  void Store(ir::Inst inst, const Cell& cell, llvm::Value* value);
-  llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* Load(ir::Inst inst, const Cell& cell, bool in_loop);
+  void Store(ir::Inst inst, const Cell& cell, llvm::Value* value, bool in_loop);
+  llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands,
+                           bool in_loop);
   llvm::Value* AtomicUpdate(ir::Inst inst, const Cell& cell, ir::Op op,
                             llvm::ArrayRef<llvm::Value*> operands);
   llvm::Value* UpdateLoop(ir::Inst inst, const Cell& cell, ir::Op op, llvm::Value* operand);
@@ -79,6 +82,7 @@ class MemoryEmitter {
   ValueTable& values_;
   const AliasScopes& aliases_;
   bool in_loop_ = false;
+  bool alone_ = false;
   ir::Inst loop_;
   llvm::Value* iteration_ = nullptr;
   SideTable<ir::Value, llvm::Value*> arrays_;
