@@ -20,12 +20,8 @@ struct Work {
 };
 
 uint64_t UpdateCost(const ir::Function& kernel, ir::Inst inst, bool is_in_loop) {
-  const ir::InstData& data = kernel[inst];
-  bool is_sum = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) == 0;
-  if (!is_sum && !ir::IsAtomic(data.op)) return 0;
-  bool is_memory = kernel[kernel.Operand(inst, 0)].kind == ir::ValueKind::BlockParam;
-  if (!is_memory || (data.flags & ir::kFlagPrivate) != 0) return 0;
-  if ((data.flags & ir::kFlagGathered) == 0) return kAtomic;
+  if (!UpdatesTogether(kernel, inst)) return 0;
+  if ((kernel[inst].flags & ir::kFlagGathered) == 0) return kAtomic;
   return is_in_loop ? kSwept : kGathered;
 }
 
@@ -45,6 +41,14 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint32_t d
 }
 
 }  // namespace
+
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst) {
+  const ir::InstData& data = kernel[inst];
+  bool is_sum = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) == 0;
+  if (!is_sum && !ir::IsAtomic(data.op)) return false;
+  bool is_memory = kernel[kernel.Operand(inst, 0)].kind == ir::ValueKind::BlockParam;
+  return is_memory && (data.flags & ir::kFlagPrivate) == 0;
+}
 
 bool WantsFormForOne(const ir::Function& kernel, ir::Inst parallel) {
   Work work;

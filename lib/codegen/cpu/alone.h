@@ -19,6 +19,10 @@
 
 namespace adc::codegen {
 
+/// Whether `inst` is an update of a cell that other iterations may update too, and no sum of the worker's own
+/// into one cell.
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst);
+
 /// Whether iterations of `parallel` update cells in which they may meet, other than by a sum of the worker's
 /// own into one cell, and these updates take a good part of an iteration's time.
 bool WantsFormForOne(const ir::Function& kernel, ir::Inst parallel);

@@ -21,6 +21,7 @@
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
+#include "codegen/cpu/own_copies.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -62,7 +63,11 @@ class TaskEmitter {
   void EmitParallel(const analysis::Task& task, llvm::Function* alone) {
     std::vector<Axis> axes = EmitBounds(task);
     if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
-    if (alone != nullptr) EmitAlone(axes, alone);
+    if (alone != nullptr) {
+      EmitAlone(axes, alone);
+      std::vector<uint32_t> copies = OwnCopies(kernel_, task.parallel);
+      if (!copies.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
+    }
     EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
   }
 
@@ -287,6 +292,8 @@ class KernelEmitter {
       if (is_parallel && config_.optimise >= 2 && WantsFormForOne(kernel_, task.parallel)) {
         alone = EmitTask(task, number, symbol + ".alone", false,
                          [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });
+        // It takes it that the frame does not change, which its callers may make.
+        alone->addFnAttr(llvm::Attribute::NoInline);
       }
       EmitTask(task, number, symbol, true, [&](TaskEmitter& emitter) {
         is_parallel ? emitter.EmitParallel(task, alone) : emitter.EmitSerial(task);

@@ -159,6 +159,21 @@ Value* CpuTask::RowAddress(Value* row, Value* byte, uint32_t) {
   return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), start, byte);
 }
 
+Value* CpuTask::FrameWith(std::span<const std::pair<uint32_t, Value*>> buffers) {
+  llvm::Type* word = builder_.getInt64Ty();
+  llvm::Align alignment(sizeof(uint64_t));
+  uint64_t count = first_cell_.back();
+  Value* cells = Local(llvm::ArrayType::get(word, count), "cells");
+  builder_.CreateMemCpy(cells, alignment, Frame(FrameField::Cells), alignment, count * sizeof(uint64_t));
+  for (const auto& [param, address] : buffers)
+    builder_.CreateStore(address, builder_.CreateConstInBoundsGEP1_64(word, cells, first_cell_[param]));
+  Value* frame = Local(llvm::ArrayType::get(word, sizeof(adrt_cpu_frame) / sizeof(uint64_t)), "frame");
+  builder_.CreateMemCpy(frame, alignment, entry_->getArg(0), alignment, sizeof(adrt_cpu_frame));
+  builder_.CreateStore(cells, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame,
+                                                                  offsetof(adrt_cpu_frame, cells)));
+  return frame;
+}
+
 llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
   return head_.CreateAlloca(type, nullptr, name);
 }

@@ -134,17 +134,14 @@ Value* MemoryEmitter::Access(ir::Inst inst) {
 
 void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Scalar scalar, Value* value) {
   Cell cell = CellOf(access);
-  auto next = [&](Value* old) {
+  if (scalar == cell.scalar) {
+    AtomicUpdate(access, cell, op, {value});
+    return;
+  }
+  EmitUpdateLoop(builder_, Atomic(cell), MarkOf(access), [&](Value* old) {
     Value* wide = scalars_.Emit(Op::Cast, cell.scalar, scalar, {old});
     return scalars_.Emit(Op::Cast, scalar, cell.scalar, {Combine(op, scalar, wide, {value})});
-  };
-  if (alone_) {
-    Store(access, cell, next(Load(access, cell, false)), false);
-  } else if (scalar == cell.scalar) {
-    AtomicUpdate(access, cell, op, {value});
-  } else {
-    EmitUpdateLoop(builder_, Atomic(cell), MarkOf(access), next);
-  }
+  });
 }
 
 Value* MemoryEmitter::Load(ir::Inst inst, const Cell& cell, bool in_loop) {

@@ -26,7 +26,7 @@ class MemoryEmitter {
 
   /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
-  /// One thread runs all iterations of the task: no update is atomic.
+  /// No other thread updates what the accesses emitted from here on update: they are not atomic.
   void SetAlone(bool alone) { alone_ = alone; }
   /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
   void SetIteration(ir::Inst loop, llvm::Value* iteration) {
@@ -37,7 +37,7 @@ class MemoryEmitter {
   void EmitAlloca(ir::Inst inst);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
-  /// The update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
+  /// The atomic update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
   /// `access`. A wider scalar than the cell's is rounded after the update.
   void EmitAtomic(ir::Inst access, ir::Op op, ir::Scalar scalar, llvm::Value* value);
   /// The address of the cell of `access`.
