@@ -126,6 +126,16 @@ void SpringsPrimal(int springs, const double* x, const int32_t* one, const int32
   }
 }
 
+void WavePrimal(int64_t size, const double* now, const double* before, double c, double* next) {
+  for (int64_t i = 1; i < size - 1; ++i) {
+    for (int64_t j = 1; j < size - 1; ++j) {
+      const double* at = now + i * size + j;
+      double around = at[-size] + at[size] + at[-1] + at[1];
+      next[i * size + j] = 2 * *at - before[i * size + j] + c * (around - 4 * *at);
+    }
+  }
+}
+
 const char* PrimalsCompiler() {
   return __VERSION__;
 }

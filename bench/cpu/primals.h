@@ -28,6 +28,9 @@ void RayMarchPrimal(int rays, int steps, int64_t size, const double* grid, const
 void SpringsPrimal(int springs, const double* x, const int32_t* one, const int32_t* other, const double* rest,
                    double stiffness, double* force);
 
+/// `size` points along both axes.
+void WavePrimal(int64_t size, const double* now, const double* before, double c, double* next);
+
 /// Which compiler made them.
 const char* PrimalsCompiler();
 

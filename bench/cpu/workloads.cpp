@@ -141,10 +141,23 @@ Workload MakeSprings() {
   return work;
 }
 
+Workload MakeWave() {
+  constexpr int64_t kSize = 1024;
+  constexpr double kSpeed = 0.3;
+  Workload work{"wave", "1024 by 1024 points", {}, {0, 1}, 3, 1.5, {}};
+  Sequence sequence;
+  Add(work.arguments, Numbers(sequence, {kSize, kSize}, 1, -1, 1));
+  Add(work.arguments, Numbers(sequence, {kSize, kSize}, 1, -1, 1));
+  work.arguments.list.push_back(interp::NumberArgument(ir::kF64, kSpeed));
+  Add(work.arguments, Numbers(sequence, {kSize, kSize}, 1, 0, 0));
+  work.primal = [](Arguments& a) { WavePrimal(kSize, At(a, 0), At(a, 1), kSpeed, At(a, 3)); };
+  return work;
+}
+
 }  // namespace
 
 std::vector<Workload> Workloads() {
-  return {MakeGmm(), MakeNbody(), MakeHashGrid(), MakeRayMarch(), MakeSprings()};
+  return {MakeGmm(), MakeNbody(), MakeHashGrid(), MakeRayMarch(), MakeSprings(), MakeWave()};
 }
 
 }  // namespace adc::bench

@@ -22,6 +22,7 @@
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
+#include "codegen/cpu/reach.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -65,7 +66,9 @@ class TaskEmitter {
     if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
     if (alone != nullptr) {
       EmitAlone(axes, alone);
+      std::vector<uint64_t> reach = ReachOf(kernel_, task.parallel);
       std::vector<uint32_t> copies = OwnCopies(kernel_, task.parallel);
+      if (!reach.empty()) EmitBetween(axes, reach, alone);
       if (!copies.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
     }
     EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
@@ -121,6 +124,36 @@ class TaskEmitter {
     builder_.CreateCall(alone, {entry->getArg(0), entry->getArg(1), entry->getArg(2)});
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(some);
+  }
+
+  /// Leaves the iterations of a call that meet those of no other call to `alone`, and calls the entry for
+  /// both ends of the range, which are too short for that.
+  void EmitBetween(const std::vector<Axis>& axes, const std::vector<uint64_t>& reach, llvm::Function* alone) {
+    // Neither products nor their sum leave 64 bits: strides are cut where no call has so many iterations.
+    constexpr uint64_t kMostIterations = uint64_t{1} << 42;
+    Value* most = builder_.getInt64(kMostIterations);
+    Value* stride = builder_.getInt64(1);
+    Value* end = builder_.getInt64(0);
+    for (size_t axis = axes.size(); axis-- > 0;) {
+      Value* cut = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, stride, most);
+      end = builder_.CreateAdd(end, builder_.CreateMul(cut, builder_.getInt64(reach[axis])));
+      stride = builder_.CreateMul(stride, axes[axis].extent);
+    }
+    Value* length = builder_.CreateSub(hooks_.End(), hooks_.Begin());
+    Value* has_between = builder_.CreateICmpUGT(length, builder_.CreateShl(end, 1));
+    has_between = builder_.CreateAnd(has_between, builder_.CreateICmpULT(length, most));
+    llvm::BasicBlock* between = NewBlock("between");
+    llvm::BasicBlock* ends = NewBlock("ends");
+    builder_.CreateCondBr(has_between, between, ends);
+    builder_.SetInsertPoint(between);
+    llvm::Function* entry = hooks_.Entry();
+    Value* first = builder_.CreateAdd(hooks_.Begin(), end);
+    Value* last = builder_.CreateSub(hooks_.End(), end);
+    builder_.CreateCall(entry, {entry->getArg(0), hooks_.Begin(), first});
+    builder_.CreateCall(alone, {entry->getArg(0), first, last});
+    builder_.CreateCall(entry, {entry->getArg(0), last, hooks_.End()});
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(ends);
   }
 
   /// Runs nothing where the bounds give fewer iterations than were dealt. That they give more is for the
