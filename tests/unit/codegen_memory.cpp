@@ -144,7 +144,7 @@ void RunOnTwoThreads(const Launch& launch, adrt_cpu_entry entry, uint64_t total)
   other.join();
 }
 
-constexpr int32_t kCount = 3000, kCells = 3;
+constexpr int32_t kUpdates = 3000, kCells = 3;
 
 struct AtomicCase {
   Op op;
@@ -178,14 +178,14 @@ void CheckAtomic(const AtomicCase& c) {
 
 void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone) {
   uint32_t bytes = ir::ByteSize(c.scalar);
-  std::vector<unsigned char> memory(kCells * bytes), old_values(kCount * bytes);
+  std::vector<unsigned char> memory(kCells * bytes), old_values(kUpdates * bytes);
   // An f16 sum of so many terms would stall: it starts high enough to be exact only with few iterations.
-  int32_t used = c.scalar == Scalar::F16 || bytes == 1 ? 30 : kCount;
+  int32_t used = c.scalar == Scalar::F16 || bytes == 1 ? 30 : kUpdates;
   uint64_t start = ir::IsFloat(c.scalar) ? ir::FloatToBits(c.scalar, 4.0) : ir::WrapInteger(c.scalar, 4);
   for (int32_t n = 0; n < kCells; ++n)
     std::memcpy(memory.data() + static_cast<uint32_t>(n) * bytes, &start, bytes);
   Launch launch;
-  launch.Buffer(memory.data(), {kCells}).Buffer(old_values.data(), {kCount}).Scalar(used);
+  launch.Buffer(memory.data(), {kCells}).Buffer(old_values.data(), {kUpdates}).Scalar(used);
   auto total = static_cast<uint64_t>(used);
   alone ? launch.Run(compiled.Entry(), 0, total) : RunOnTwoThreads(launch, compiled.Entry(), total);
   auto read = [&](int32_t n) {

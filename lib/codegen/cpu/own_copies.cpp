@@ -14,8 +14,9 @@ using llvm::Value;
 
 /// What copies may take of a worker's stack, which an engine may have made small.
 constexpr uint64_t kMostBytes = 32768;
-/// A call clears its copies and adds them: so much of them is nothing beside one iteration that sweeps them.
-constexpr uint64_t kBytesPerIteration = 512;
+/// A call clears its copies and adds them: so much of them costs little beside one iteration that sweeps
+/// cells.
+constexpr uint64_t kBytesPerIteration = 4096;
 constexpr uint64_t kLine = 64;
 
 struct Updates {
