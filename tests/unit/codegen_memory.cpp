@@ -144,6 +144,8 @@ void RunOnTwoThreads(const Launch& launch, adrt_cpu_entry entry, uint64_t total)
   other.join();
 }
 
+constexpr int32_t kUpdates = 3000, kCells = 3;
+
 struct AtomicCase {
   Op op;
   Scalar scalar;
@@ -151,9 +153,11 @@ struct AtomicCase {
   bool use_result;
 };
 
-/// parallel %i in 0..%n { atomic op %x[%i mod cells], cast(%i mod 7 + 1) }, in every type
+/// parallel %i in 0..%n { atomic op %x[%i mod cells], cast(%i mod 7 + 1) }, in every type. `alone`: one call
+/// has all iterations, and two threads else.
+void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone);
+
 void CheckAtomic(const AtomicCase& c) {
-  constexpr int32_t kCount = 3000, kCells = 3;
   Kernels kernels;
   ir::Function& kernel = kernels.Add("atomic");
   ir::Type element = ir::Type::Of(c.scalar);
@@ -168,17 +172,22 @@ void CheckAtomic(const AtomicCase& c) {
   ir::Value old = b.Access(c.op, x, {&cell, 1}, {&value, 1});
   if (c.use_result) b.Access(Op::Store, seen, {&index, 1}, {&old, 1});
   b.Yield({});
+  Compiled compiled(kernels, ConfigFor(Best()));
+  for (bool alone : {false, true}) CheckAtomic(c, compiled, alone);
+}
+
+void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone) {
   uint32_t bytes = ir::ByteSize(c.scalar);
-  std::vector<unsigned char> memory(kCells * bytes), old_values(kCount * bytes);
+  std::vector<unsigned char> memory(kCells * bytes), old_values(kUpdates * bytes);
   // An f16 sum of so many terms would stall: it starts high enough to be exact only with few iterations.
-  int32_t used = c.scalar == Scalar::F16 || bytes == 1 ? 30 : kCount;
+  int32_t used = c.scalar == Scalar::F16 || bytes == 1 ? 30 : kUpdates;
   uint64_t start = ir::IsFloat(c.scalar) ? ir::FloatToBits(c.scalar, 4.0) : ir::WrapInteger(c.scalar, 4);
   for (int32_t n = 0; n < kCells; ++n)
     std::memcpy(memory.data() + static_cast<uint32_t>(n) * bytes, &start, bytes);
-  Compiled compiled(kernels, ConfigFor(Best()));
   Launch launch;
-  launch.Buffer(memory.data(), {kCells}).Buffer(old_values.data(), {kCount}).Scalar(used);
-  RunOnTwoThreads(launch, compiled.Entry(), static_cast<uint64_t>(used));
+  launch.Buffer(memory.data(), {kCells}).Buffer(old_values.data(), {kUpdates}).Scalar(used);
+  auto total = static_cast<uint64_t>(used);
+  alone ? launch.Run(compiled.Entry(), 0, total) : RunOnTwoThreads(launch, compiled.Entry(), total);
   auto read = [&](int32_t n) {
     uint64_t bits = 0;
     std::memcpy(&bits, memory.data() + static_cast<uint32_t>(n) * bytes, bytes);
@@ -203,14 +212,14 @@ void CheckAtomic(const AtomicCase& c) {
       want = static_cast<double>(
           static_cast<int64_t>(ir::WrapInteger(c.scalar, static_cast<uint64_t>(static_cast<int64_t>(want)))));
     INFO(ir::InfoOf(c.op).spelling << " " << ir::Spelling(c.scalar) << " uniform " << c.uniform << " result "
-                                   << c.use_result << " cell " << n);
+                                   << c.use_result << " alone " << alone << " cell " << n);
     CHECK(read(n) == want);
   }
 }
 
 }  // namespace
 
-TEST_CASE("atomics lose nothing on two threads") {
+TEST_CASE("atomics lose nothing on two threads, nor plain updates on one") {
   for (Scalar scalar : {Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::U8, Scalar::U16,
                         Scalar::U32, Scalar::U64, Scalar::F16, Scalar::F32, Scalar::F64}) {
     for (Op op : {Op::AtomicAdd, Op::AtomicSub, Op::AtomicMin, Op::AtomicMax, Op::AtomicAnd, Op::AtomicOr,

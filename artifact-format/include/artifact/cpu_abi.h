@@ -35,7 +35,8 @@ typedef struct adrt_cpu_frame {
   uint64_t row;            /* this worker's row in every claim group; distinct for workers that run at once */
 } adrt_cpu_frame;
 
-/* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. */
+/* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. A call with
+ * all of them may update memory without atomics: nothing else that touches it may run beside such a call. */
 typedef void(ADC_CPU_CALL* adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
 /* The status block. A thread that has something to report writes its source to word 3 with a

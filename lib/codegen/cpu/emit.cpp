@@ -9,7 +9,7 @@
 //                                              i += 1; j = 0
 //
 // The prologue of the task (bounds, uniform values) runs once per call, sums into one cell are added once per
-// call.
+// call. A task whose iterations meet in memory has a second form for one worker (alone.h).
 
 #include "codegen/cpu/emit.h"
 
@@ -18,9 +18,12 @@
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
+#include "codegen/cpu/alone.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
+#include "codegen/cpu/own_copies.h"
+#include "codegen/cpu/reach.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -58,12 +61,38 @@ class TaskEmitter {
     builder_.CreateRetVoid();
   }
 
-  void EmitParallel(const analysis::Task& task) {
+  /// `alone`: the form for one worker, null where the task has none.
+  void EmitParallel(const analysis::Task& task, llvm::Function* alone) {
+    std::vector<Axis> axes = EmitBounds(task);
+    if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
+    if (alone != nullptr) {
+      EmitAlone(axes, alone);
+      std::vector<uint64_t> reach = ReachOf(kernel_, task.parallel);
+      std::vector<uint32_t> copies = OwnCopies(kernel_, task.parallel);
+      if (!reach.empty()) EmitBetween(axes, reach, alone);
+      if (!copies.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
+    }
+    EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
+  }
+
+  /// The form for one worker. Its caller has compared the bounds.
+  void EmitParallelAlone(const analysis::Task& task) {
+    std::vector<Axis> axes = EmitBounds(task);
+    PrivateSums sums = SumsOf(kernel_, task.parallel);
+    sums.gathered.clear();
+    sums.gathered_of = SideTable<ir::Inst, uint32_t>(0, ir::kNoAttr);
+    body_.memory().SetAlone(true);
+    EmitIterations(task, axes, sums);
+  }
+
+ private:
+  std::vector<Axis> EmitBounds(const analysis::Task& task) {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
-    std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
-    if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
-    PrivateSums sums = SumsOf(kernel_, task.parallel);
+    return AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
+  }
+
+  void EmitIterations(const analysis::Task& task, const std::vector<Axis>& axes, const PrivateSums& sums) {
     body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
     if (axes.size() <= 1) {
@@ -78,12 +107,60 @@ class TaskEmitter {
     builder_.CreateRetVoid();
   }
 
- private:
+  Value* TotalOf(const std::vector<Axis>& axes) {
+    Value* total = builder_.getInt64(1);
+    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
+    return total;
+  }
+
+  /// Leaves a call that has every iteration to `alone`.
+  void EmitAlone(const std::vector<Axis>& axes, llvm::Function* alone) {
+    Value* from_first = builder_.CreateICmpEQ(hooks_.Begin(), builder_.getInt64(0));
+    Value* to_last = builder_.CreateICmpEQ(hooks_.End(), TotalOf(axes));
+    llvm::BasicBlock* all = NewBlock("alone");
+    llvm::BasicBlock* some = NewBlock("among_others");
+    builder_.CreateCondBr(builder_.CreateAnd(from_first, to_last), all, some);
+    builder_.SetInsertPoint(all);
+    llvm::Function* entry = hooks_.Entry();
+    builder_.CreateCall(alone, {entry->getArg(0), entry->getArg(1), entry->getArg(2)});
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(some);
+  }
+
+  /// Leaves the iterations of a call that meet those of no other call to `alone`, and calls the entry for
+  /// both ends of the range, which are too short for that.
+  void EmitBetween(const std::vector<Axis>& axes, const std::vector<uint64_t>& reach, llvm::Function* alone) {
+    // Neither products nor their sum leave 64 bits: strides are cut where no call has so many iterations.
+    constexpr uint64_t kMostIterations = uint64_t{1} << 42;
+    Value* most = builder_.getInt64(kMostIterations);
+    Value* stride = builder_.getInt64(1);
+    Value* end = builder_.getInt64(0);
+    for (size_t axis = axes.size(); axis-- > 0;) {
+      Value* cut = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, stride, most);
+      end = builder_.CreateAdd(end, builder_.CreateMul(cut, builder_.getInt64(reach[axis])));
+      stride = builder_.CreateMul(stride, axes[axis].extent);
+    }
+    Value* length = builder_.CreateSub(hooks_.End(), hooks_.Begin());
+    Value* has_between = builder_.CreateICmpUGT(length, builder_.CreateShl(end, 1));
+    has_between = builder_.CreateAnd(has_between, builder_.CreateICmpULT(length, most));
+    llvm::BasicBlock* between = NewBlock("between");
+    llvm::BasicBlock* ends = NewBlock("ends");
+    builder_.CreateCondBr(has_between, between, ends);
+    builder_.SetInsertPoint(between);
+    llvm::Function* entry = hooks_.Entry();
+    Value* first = builder_.CreateAdd(hooks_.Begin(), end);
+    Value* last = builder_.CreateSub(hooks_.End(), end);
+    builder_.CreateCall(entry, {entry->getArg(0), hooks_.Begin(), first});
+    builder_.CreateCall(alone, {entry->getArg(0), first, last});
+    builder_.CreateCall(entry, {entry->getArg(0), last, hooks_.End()});
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(ends);
+  }
+
   /// Runs nothing where the bounds give fewer iterations than were dealt. That they give more is for the
   /// launcher to see, which knows all of them.
   void EmitGuard(const std::vector<Axis>& axes) {
-    Value* total = builder_.getInt64(1);
-    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
+    Value* total = TotalOf(axes);
     llvm::BasicBlock* moved = NewBlock("bounds_moved");
     llvm::BasicBlock* run = NewBlock("run");
     builder_.CreateCondBr(builder_.CreateICmpUGT(hooks_.End(), total), moved, run,
@@ -224,34 +301,68 @@ class TaskEmitter {
   DebugLines* lines_;
 };
 
-std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
-                                  const CodeConfig& config, DebugLines* lines) {
-  const ir::Function& kernel = *what.kernel;
-  std::string name(module.Text(kernel.name));
-  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
-  std::vector<EntryCode> entries;
-  for (uint32_t number = 0; number < tasks.size(); ++number) {
-    const analysis::Task& task = tasks[number];
-    entries.emplace_back().symbol = EntrySymbol(name, number);
-    llvm::IRBuilder<> builder(output.getContext());
-    AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
-    const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
-    CpuTask hooks(output, builder, kernel, config, rows, aliases, entries.back().symbol, number);
-    if (lines != nullptr) {
-      diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
-      lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
-      builder.SetCurrentDebugLocation(lines->At({}));
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
+                const CodeConfig& config, DebugLines* lines)
+      : output_(output),
+        module_(module),
+        what_(what),
+        kernel_(*what.kernel),
+        config_(config),
+        lines_(lines),
+        name_(module.Text(kernel_.name)) {}
+
+  std::vector<EntryCode> Emit() {
+    std::vector<analysis::Task> tasks = analysis::TasksOf(kernel_);
+    std::vector<EntryCode> entries;
+    for (uint32_t number = 0; number < tasks.size(); ++number) {
+      const analysis::Task& task = tasks[number];
+      std::string symbol = EntrySymbol(name_, number);
+      bool is_parallel = task.kind == analysis::TaskKind::Parallel;
+      llvm::Function* alone = nullptr;
+      if (is_parallel && config_.optimise >= 2 && WantsFormForOne(kernel_, task.parallel)) {
+        alone = EmitTask(task, number, symbol + ".alone", false,
+                         [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });
+        // It takes it that the frame does not change, which its callers may make.
+        alone->addFnAttr(llvm::Attribute::NoInline);
+      }
+      EmitTask(task, number, symbol, true, [&](TaskEmitter& emitter) {
+        is_parallel ? emitter.EmitParallel(task, alone) : emitter.EmitSerial(task);
+      });
+      entries.emplace_back().symbol = symbol;
     }
-    BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
-    TaskEmitter emitter(module, kernel, builder, hooks, body, config, aliases, lines);
-    if (task.kind == analysis::TaskKind::Parallel) {
-      emitter.EmitParallel(task);
-    } else {
-      emitter.EmitSerial(task);
-    }
+    return entries;
   }
-  return entries;
-}
+
+ private:
+  /// A function whose body `emit` writes.
+  template <class Body>
+  llvm::Function* EmitTask(const analysis::Task& task, uint32_t number, const std::string& symbol,
+                           bool is_entry, const Body& emit) {
+    llvm::IRBuilder<> builder(output_.getContext());
+    AliasScopes aliases(output_.getContext(), kernel_, task.first, task.last);
+    const TaskRows* rows = number < what_.tasks.size() ? &what_.tasks[number] : nullptr;
+    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, symbol, number, is_entry);
+    if (lines_ != nullptr) {
+      diag::SourceSpan place = task.parallel.Valid() ? kernel_[task.parallel].span : kernel_.span;
+      lines_->Begin(*hooks.Entry(), name_, place.Valid() ? place : kernel_.span);
+      builder.SetCurrentDebugLocation(lines_->At({}));
+    }
+    BodyEmitter body(module_, kernel_, builder, hooks, config_.float_mode, aliases, lines_);
+    TaskEmitter emitter(module_, kernel_, builder, hooks, body, config_, aliases, lines_);
+    emit(emitter);
+    return hooks.Entry();
+  }
+
+  llvm::Module& output_;
+  const ir::Module& module_;
+  const KernelToEmit& what_;
+  const ir::Function& kernel_;
+  const CodeConfig& config_;
+  DebugLines* lines_;
+  std::string name_;
+};
 
 /// What objects of other systems need besides: marks and functions of their compilers, which every linker
 /// there has.
@@ -323,7 +434,7 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   output.module().setPICLevel(llvm::PICLevel::BigPIC);
   DebugLines* lines = output.BeginLines();
   for (const KernelToEmit& what : kernels)
-    code.entries.push_back(EmitKernel(output.module(), module, what, config, lines));
+    code.entries.push_back(KernelEmitter(output.module(), module, what, config, lines).Emit());
   output.EndLines();
   for (llvm::Function& function : output.module()) {
     if (!config.prefix.empty() && !function.isDeclaration() && !function.hasLocalLinkage())

@@ -16,7 +16,7 @@ using llvm::Value;
 
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-                 const std::string& symbol, uint32_t task)
+                 const std::string& symbol, uint32_t task, bool is_entry)
     : module_(module),
       builder_(builder),
       kernel_(kernel),
@@ -29,7 +29,8 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   llvm::Type* pointer = builder.getPtrTy();
   llvm::Type* word = builder.getInt64Ty();
   auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, word, word}, false);
-  entry_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  auto linkage = is_entry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
+  entry_ = llvm::Function::Create(type, linkage, symbol, module);
   entry_->setDoesNotThrow();
   entry_->addFnAttr("target-cpu", config.target.processor);
   // Estimates of 1 / sqrt(x) and of quotients, refined by Newton's step, make NaN of 0 and of infinities, and
@@ -156,6 +157,21 @@ Value* CpuTask::StackCapacity(uint32_t stack) {
 Value* CpuTask::RowAddress(Value* row, Value* byte, uint32_t) {
   Value* start = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Frame(FrameField::Heap), row);
   return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), start, byte);
+}
+
+Value* CpuTask::FrameWith(std::span<const std::pair<uint32_t, Value*>> buffers) {
+  llvm::Type* word = builder_.getInt64Ty();
+  llvm::Align alignment(sizeof(uint64_t));
+  uint64_t count = first_cell_.back();
+  Value* cells = Local(llvm::ArrayType::get(word, count), "cells");
+  builder_.CreateMemCpy(cells, alignment, Frame(FrameField::Cells), alignment, count * sizeof(uint64_t));
+  for (const auto& [param, address] : buffers)
+    builder_.CreateStore(address, builder_.CreateConstInBoundsGEP1_64(word, cells, first_cell_[param]));
+  Value* frame = Local(llvm::ArrayType::get(word, sizeof(adrt_cpu_frame) / sizeof(uint64_t)), "frame");
+  builder_.CreateMemCpy(frame, alignment, entry_->getArg(0), alignment, sizeof(adrt_cpu_frame));
+  builder_.CreateStore(cells, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), frame,
+                                                                  offsetof(adrt_cpu_frame, cells)));
+  return frame;
 }
 
 llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {

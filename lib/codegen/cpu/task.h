@@ -2,6 +2,8 @@
 // The CPU's side of a task body: its entry function, its arguments out of the frame, its calls into the math
 // library.
 
+#include <span>
+
 #include "codegen/common/cells.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/llvm/alias.h"
@@ -12,14 +14,17 @@ namespace adc::codegen {
 
 class CpuTask final : public TargetHooks {
  public:
-  /// Makes the entry function `symbol` and leaves `builder` in its first working block.
+  /// Makes the function `symbol`, called as entries are, and leaves `builder` in its first working block.
+  /// `is_entry`: the loader finds it.
   CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
           const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-          const std::string& symbol, uint32_t task);
+          const std::string& symbol, uint32_t task, bool is_entry);
 
   llvm::Function* Entry() const { return entry_; }
   llvm::Value* Begin() const { return entry_->getArg(1); }
   llvm::Value* End() const { return entry_->getArg(2); }
+  /// A copy of the frame in which buffers lie at other addresses, given by parameter.
+  llvm::Value* FrameWith(std::span<const std::pair<uint32_t, llvm::Value*>> buffers);
   /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
 

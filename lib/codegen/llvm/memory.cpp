@@ -115,16 +115,17 @@ void MemoryEmitter::EmitAccess(ir::Inst inst) {
 Value* MemoryEmitter::Access(ir::Inst inst) {
   Cell cell = CellOf(inst);
   const ir::InstData& data = kernel_[inst];
-  if (data.op == Op::Load) return Load(inst, cell);
+  if (data.op == Op::Load) return Load(inst, cell, in_loop_);
   llvm::SmallVector<Value*, 2> operands;
   for (ir::Value v : kernel_.AccessValues(inst)) operands.push_back(values_.Get(v));
   if (data.op == Op::Store) {
-    Store(inst, cell, operands[0]);
+    Store(inst, cell, operands[0], in_loop_);
     return nullptr;
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
-  bool plain = cell.kind == BaseKind::Local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
-  return plain ? PlainUpdate(inst, cell, op, operands) : AtomicUpdate(inst, cell, op, operands);
+  bool own = cell.kind == BaseKind::Local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+  if (!own && !alone_) return AtomicUpdate(inst, cell, op, operands);
+  return PlainUpdate(inst, cell, op, operands, own && in_loop_);
 }
 
 void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Scalar scalar, Value* value) {
@@ -139,16 +140,16 @@ void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Scalar scalar, Value* val
   });
 }
 
-Value* MemoryEmitter::Load(ir::Inst inst, const Cell& cell) {
+Value* MemoryEmitter::Load(ir::Inst inst, const Cell& cell, bool in_loop) {
   auto* load = builder_.CreateAlignedLoad(scalars_.MemoryType(cell.scalar), cell.address, AlignOf(cell));
-  aliases_.Mark(load, inst, in_loop_);
+  aliases_.Mark(load, inst, in_loop);
   return scalars_.FromMemory(cell.scalar, load);
 }
 
-void MemoryEmitter::Store(ir::Inst inst, const Cell& cell, Value* value) {
+void MemoryEmitter::Store(ir::Inst inst, const Cell& cell, Value* value, bool in_loop) {
   auto* store =
       builder_.CreateAlignedStore(scalars_.ToMemory(cell.scalar, value), cell.address, AlignOf(cell));
-  aliases_.Mark(store, inst, in_loop_);
+  aliases_.Mark(store, inst, in_loop);
 }
 
 Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<Value*> operands) {
@@ -179,9 +180,11 @@ Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<V
   return builder_.CreateSelect(equal, operands[1], old);
 }
 
-Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
-  Value* old = Load(inst, cell);
-  Store(inst, cell, Combine(op, cell.scalar, old, operands));
+/// `in_loop`: the cell is that of one iteration, so that the iterations of the parallel loop may run at once.
+Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands,
+                                  bool in_loop) {
+  Value* old = Load(inst, cell, in_loop);
+  Store(inst, cell, Combine(op, cell.scalar, old, operands), in_loop);
   return old;
 }
 

@@ -26,6 +26,8 @@ class MemoryEmitter {
 
   /// Whether the accesses emitted from here on run once per iteration of the task's parallel loop.
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
+  /// No other thread updates what the accesses emitted from here on update: they are not atomic.
+  void SetAlone(bool alone) { alone_ = alone; }
   /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
   void SetIteration(ir::Inst loop, llvm::Value* iteration) {
     loop_ = loop;
@@ -58,9 +60,10 @@ class MemoryEmitter {
   llvm::Value* ArrayAddress(ir::Value base);
   /// The access; its result in register form, or null.
   llvm::Value* Access(ir::Inst inst);
-  llvm::Value* Load(ir::Inst inst, const Cell& cell);
-  void Store(ir::Inst inst, const Cell& cell, llvm::Value* value);
-  llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* Load(ir::Inst inst, const Cell& cell, bool in_loop);
+  void Store(ir::Inst inst, const Cell& cell, llvm::Value* value, bool in_loop);
+  llvm::Value* PlainUpdate(ir::Inst inst, const Cell& cell, ir::Op op, llvm::ArrayRef<llvm::Value*> operands,
+                           bool in_loop);
   llvm::Value* AtomicUpdate(ir::Inst inst, const Cell& cell, ir::Op op,
                             llvm::ArrayRef<llvm::Value*> operands);
   llvm::Value* UpdateLoop(ir::Inst inst, const Cell& cell, ir::Op op, llvm::Value* operand);
@@ -79,6 +82,7 @@ class MemoryEmitter {
   ValueTable& values_;
   const AliasScopes& aliases_;
   bool in_loop_ = false;
+  bool alone_ = false;
   ir::Inst loop_;
   llvm::Value* iteration_ = nullptr;
   SideTable<ir::Value, llvm::Value*> arrays_;

@@ -1,0 +1,59 @@
+#include "codegen/cpu/alone.h"
+
+#include <cstdint>
+
+namespace adc::codegen {
+namespace {
+
+// Roughly, in instructions.
+constexpr uint64_t kAtomic = 25;   ///< of which no other thread has the cache line
+constexpr uint64_t kGathered = 8;  ///< into a cell that the table has
+constexpr uint64_t kSwept = 20;    ///< into one that it may not have: a loop moves from cell to cell
+constexpr uint64_t kFunction = 20;
+constexpr uint64_t kTrips = 8;       ///< of a loop
+constexpr uint32_t kDeepest = 6;     ///< loops inside this many others count as not inside another
+constexpr uint64_t kWorthwhile = 6;  ///< the updates are this part of the work
+
+struct Work {
+  uint64_t all = 0;
+  uint64_t updates = 0;  ///< that one worker alone need not make as it does
+};
+
+uint64_t UpdateCost(const ir::Function& kernel, ir::Inst inst, bool is_in_loop) {
+  if (!UpdatesTogether(kernel, inst)) return 0;
+  if ((kernel[inst].flags & ir::kFlagGathered) == 0) return kAtomic;
+  return is_in_loop ? kSwept : kGathered;
+}
+
+void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint32_t depth, Work& work) {
+  for (ir::Inst inst : kernel[block].insts) {
+    ir::Op op = kernel[inst].op;
+    uint64_t update = UpdateCost(kernel, inst, depth > 0);
+    uint64_t own = ir::ClassOf(op) == ir::OpClass::Function ? kFunction : 1;
+    work.all += times * (update + own);
+    work.updates += times * update;
+    bool is_loop = (op == ir::Op::For || op == ir::Op::While) && depth < kDeepest;
+    for (ir::Block region : kernel[inst].regions) {
+      if (region.Valid())
+        Add(kernel, region, is_loop ? times * kTrips : times, depth + (is_loop ? 1 : 0), work);
+    }
+  }
+}
+
+}  // namespace
+
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst) {
+  const ir::InstData& data = kernel[inst];
+  bool is_sum = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) == 0;
+  if (!is_sum && !ir::IsAtomic(data.op)) return false;
+  bool is_memory = kernel[kernel.Operand(inst, 0)].kind == ir::ValueKind::BlockParam;
+  return is_memory && (data.flags & ir::kFlagPrivate) == 0;
+}
+
+bool WantsFormForOne(const ir::Function& kernel, ir::Inst parallel) {
+  Work work;
+  Add(kernel, kernel[parallel].regions[0], 1, 0, work);
+  return work.updates * kWorthwhile > work.all;
+}
+
+}  // namespace adc::codegen

@@ -1,0 +1,30 @@
+#pragma once
+// Tasks whose code has a form for one worker.
+//
+//   adc_k_t0(frame, begin, end):          if begin == 0 and end is the number of iterations:
+//   adc_k_t0.alone(...)
+//                                         else sums in tables of the worker's own, and atomically
+//   adc_k_t0.alone(frame, begin, end):    plain additions to memory
+//
+// A worker that runs every iteration of a task in one call meets no other: launches that run at once share no
+// memory. The loader deals all iterations at once where there is one worker. The range that a call is given
+// tells the code, so that the calling convention says nothing of it. Where an inner loop sweeps cells, LLVM
+// vectorises plain additions; where it leaves its cell alone, they stay in registers. It does neither with
+// atomics and tables.
+//
+// The form costs code and the time to compile it. So there is one only where the sums are a good part of the
+// work.
+
+#include "ir/function.h"
+
+namespace adc::codegen {
+
+/// Whether `inst` is an update of a cell that other iterations may update too, and no sum of the worker's own
+/// into one cell.
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst);
+
+/// Whether iterations of `parallel` update cells in which they may meet, other than by a sum of the worker's
+/// own into one cell, and these updates take a good part of an iteration's time.
+bool WantsFormForOne(const ir::Function& kernel, ir::Inst parallel);
+
+}  // namespace adc::codegen

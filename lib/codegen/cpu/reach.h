@@ -1,0 +1,25 @@
+#pragma once
+// How far apart iterations are that meet in a cell.
+//
+//   parallel %i in 1..%n { add_to %x.adj[%i - 1], %a; add_to %x.adj[%i], %b; add_to %x.adj[%i + 1], %c }
+//
+// Iterations i and k of a stencil's adjoint meet where |i - k| <= 2. A call that is given [begin, end) meets
+// others only in its first two iterations and in its last two: all those between need no atomics. Along
+// several axes the distance is one in the flat range: the sum over axes of reach times the iterations inside.
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/function.h"
+
+namespace adc::codegen {
+
+/// The largest reach that is looked at. A longer one leaves nothing between the ends of a call anyway.
+inline constexpr int64_t kLongestReach = 1 << 18;
+
+/// Along each axis of `parallel`, how far apart two iterations may be that update one cell; empty where that
+/// is not known. Each update that may meet others has every index of the loop, but for a constant, as an
+/// index of its own.
+std::vector<uint64_t> ReachOf(const ir::Function& kernel, ir::Inst parallel);
+
+}  // namespace adc::codegen
