@@ -5,6 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#endif
+
 namespace adc {
 
 bool ColorOnStandardError() {
@@ -13,6 +18,12 @@ bool ColorOnStandardError() {
   const char* terminal = std::getenv("TERM");
   if (terminal != nullptr && std::string_view(terminal) == "dumb") return false;
   return isatty(STDERR_FILENO) == 1;
+}
+
+void UseBytesAsTheyAre() {
+#if defined(_WIN32)
+  for (std::FILE* stream : {stdin, stdout, stderr}) _setmode(_fileno(stream), _O_BINARY);
+#endif
 }
 
 void PrintToStandardError(std::string_view text) {

@@ -8,6 +8,10 @@ namespace adc {
 /// Whether standard error is a terminal that wants colour (NO_COLOR, TERM=dumb).
 bool ColorOnStandardError();
 
+/// Has the three standard streams take and give bytes as they are, where a system would change the ends of
+/// lines.
+void UseBytesAsTheyAre();
+
 /// Writes to standard error, whole.
 void PrintToStandardError(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "session.h"
 #include "support/crash.h"
 #include "support/exit_code.h"
+#include "support/terminal.h"
 
 namespace {
 
@@ -45,5 +46,6 @@ int Dispatch(const std::vector<std::string>& words, tool::Session& session) {
 
 int main(int count, char** words) {
   InstallCrashHandler();
+  UseBytesAsTheyAre();
   return tool::EndOutput(tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

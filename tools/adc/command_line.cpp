@@ -72,6 +72,7 @@ class HelpText : public CLI::Formatter {
 CommandLine::CommandLine(std::string usage, std::string summary)
     : app_(std::make_unique<CLI::App>(std::move(summary), std::move(usage))), section_(kOptions) {
   app_->formatter(std::make_shared<HelpText>());
+  app_->allow_windows_style_options(false);  // a word that begins with a slash is a path there, too
   app_->set_help_flag();
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "print.h"
 #include "support/nearest.h"
@@ -123,16 +124,14 @@ std::vector<std::string> DeviceKinds() {
 }
 
 void* OpenedDevice::Allocate(void* watch, size_t size, size_t alignment) {
-  alignment = std::max(alignment, alignof(std::max_align_t));
-  if (size > SIZE_MAX - alignment) return nullptr;
-  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void* memory = ::operator new(size, std::align_val_t{alignment}, std::nothrow);
   if (memory != nullptr) ++static_cast<Watch*>(watch)->blocks;
   return memory;
 }
 
-void OpenedDevice::Release(void* watch, void* memory, size_t, size_t) {
+void OpenedDevice::Release(void* watch, void* memory, size_t, size_t alignment) {
   if (memory != nullptr) --static_cast<Watch*>(watch)->blocks;
-  std::free(memory);
+  ::operator delete(memory, std::align_val_t{alignment});
 }
 
 /// What the loader says for people is not shown; faults that the validation layer finds are.

@@ -1,12 +1,12 @@
 #include "line_reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "support/open_flags.h"
 
 namespace adc::tool {
 
@@ -18,7 +18,7 @@ constexpr size_t kLongestLine = size_t{16} << 20;
 }  // namespace
 
 LineReader::LineReader(const std::string& path) : buffer_(size_t{1} << 16) {
-  file_ = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  file_ = path == "-" ? STDIN_FILENO : open(path.c_str(), kOpenToRead);
   if (file_ < 0) wrong_ = std::strerror(errno);
 }
 

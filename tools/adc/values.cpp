@@ -1,7 +1,5 @@
 #include "values.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "npy/npy.h"
 #include "support/exit_code.h"
 #include "support/files.h"
+#include "support/machine.h"
 #include "support/nearest.h"
 #include "support/number.h"
 
@@ -95,11 +94,6 @@ std::string ParseExtents(std::string_view text, std::vector<int64_t>* extents) {
     if (extents->back() < 0) return "a negative extent: " + std::string(part);
   }
   return {};
-}
-
-/// Bytes of this machine's memory.
-uint64_t MemoryBytes() {
-  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 /// Bytes of a buffer, or an error for one that this machine cannot hold.
