@@ -20,6 +20,7 @@
 #include "diag/errors/adstack.h"
 #include "driver/check_limits.h"
 #include "driver/report.h"
+#include "raise/body_lanes.h"
 #include "raise/checks.h"
 #include "raise/early_loads.h"
 #include "raise/flat_access.h"
@@ -504,6 +505,8 @@ constexpr Pass kPasses[] = {
      "marks sums into cells where iterations meet, for each thread to make in a copy of its own"},
     {"lanes", Stage::Raise, OverRaised<raise::MarkLanes>, kRaised, kRaised, Form::Any, kSame,
      "processors: marks `while` loops of size kernels that run in lanes, an iteration in each"},
+    {"body-lanes", Stage::Raise, OverRaised<raise::MarkBodyLanes>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks parallel loops whose iterations run side by side in vectors"},
     {"early-loads", Stage::Raise, OverRaised<raise::LoadEarly>, kRaised, kRaised, Form::Any, kSame,
      "devices: moves loads in front of loops that fill tapes"},
     {"late-prologue", Stage::Raise, OverRaised<raise::DelayPrologue>, kRaised, kRaised, Form::Any, kSame,

@@ -18,6 +18,7 @@
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/exclusive_stores.h"
+#include "codegen/cpu/lane_body.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/task.h"
@@ -41,13 +42,14 @@ constexpr const char* kImports[] = {
 class TaskEmitter {
  public:
   TaskEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              CpuTask& hooks, BodyEmitter& body, const CodeConfig& config, const AliasScopes& aliases,
-              DebugLines* lines)
+              CpuTask& hooks, BodyEmitter& body, OwnMath& math, const CodeConfig& config,
+              const AliasScopes& aliases, DebugLines* lines)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
         hooks_(hooks),
         body_(body),
+        math_(math),
         config_(config),
         aliases_(aliases),
         lines_(lines) {}
@@ -147,6 +149,7 @@ class TaskEmitter {
 
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
+    if ((kernel_[loop].flags & ir::kFlagLanesBody) != 0) return EmitLaneRow(loop, axis, start, stop, first);
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
     LaneLoops in_lanes = LaneLoopsOf(kernel_, loop);
@@ -167,6 +170,60 @@ class TaskEmitter {
     cell->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpULT(next, stop), iterate, exit);
     latch->setMetadata(llvm::LLVMContext::MD_loop, ParallelLoop());
+    builder_.SetInsertPoint(exit);
+    hooks_.SetIteration(nullptr);
+  }
+
+  /// The same, in groups of lanes. The last group runs under a mask, through the same code where masks have
+  /// registers; elsewhere accesses under masks are slow, and whole groups go without.
+  void EmitLaneRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
+    uint32_t lanes = kernel_[loop].component;
+    bool has_masks = config_.target.arch == target::Arch::X86_64 && config_.target.level >= 4;
+    LaneContext context{.module = module_,
+                        .kernel = kernel_,
+                        .builder = builder_,
+                        .hooks = hooks_,
+                        .body = body_,
+                        .math = math_,
+                        .aliases = aliases_,
+                        .lines = lines_,
+                        .float_mode = config_.float_mode,
+                        .shape = {lanes, HasFma(config_.target), has_masks}};
+    analysis::Uniform uniform(kernel_, loop);
+    LaneBody body(context, loop, uniform);
+    auto tell = [&](Value* cell) { hooks_.SetIteration(builder_.CreateAdd(first, cell)); };
+    Value* count = builder_.getInt64(lanes);
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* look = NewBlock("groups");
+    llvm::BasicBlock* group = NewBlock("group");
+    llvm::BasicBlock* rest = NewBlock("groups_rest");
+    llvm::BasicBlock* exit = NewBlock("groups_end");
+    builder_.CreateBr(look);
+    builder_.SetInsertPoint(look);
+    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
+    cell->addIncoming(start, before);
+    Value* left = builder_.CreateSub(stop, cell);
+    auto mask = [&] {
+      llvm::SmallVector<llvm::Constant*, 16> numbers;
+      for (uint32_t lane = 0; lane < lanes; ++lane) numbers.push_back(builder_.getInt64(lane));
+      return builder_.CreateICmpULT(llvm::ConstantVector::get(numbers),
+                                    builder_.CreateVectorSplat(lanes, left));
+    };
+    Value* whole =
+        has_masks ? builder_.CreateICmpSGT(left, builder_.getInt64(0)) : builder_.CreateICmpSGE(left, count);
+    builder_.CreateCondBr(whole, group, rest);
+    builder_.SetInsertPoint(group);
+    body.EmitGroup(axis, cell, has_masks ? mask() : nullptr, tell);
+    cell->addIncoming(builder_.CreateAdd(cell, count, "", true, true), builder_.GetInsertBlock());
+    builder_.CreateBr(look);
+    builder_.SetInsertPoint(rest);
+    if (!has_masks) {
+      llvm::BasicBlock* some = NewBlock("group_last");
+      builder_.CreateCondBr(builder_.CreateICmpSGT(left, builder_.getInt64(0)), some, exit);
+      builder_.SetInsertPoint(some);
+      body.EmitGroup(axis, cell, mask(), tell);
+    }
+    builder_.CreateBr(exit);
     builder_.SetInsertPoint(exit);
     hooks_.SetIteration(nullptr);
   }
@@ -220,16 +277,31 @@ class TaskEmitter {
   llvm::IRBuilder<>& builder_;
   CpuTask& hooks_;
   BodyEmitter& body_;
+  OwnMath& math_;
   const CodeConfig& config_;
   const AliasScopes& aliases_;
   DebugLines* lines_;
 };
 
+/// Whether some body runs in lanes. Then all functions of the module are our own: kernel, gradient and size
+/// kernel decide alike, whichever of them has lanes.
+bool HasLaneBody(const ir::Module& module) {
+  for (const std::unique_ptr<ir::Function>& function : module.functions) {
+    if (!function->IsKernel()) continue;
+    for (ir::Inst inst : (*function)[function->Body()].insts) {
+      const ir::InstData& data = (*function)[inst];
+      if (analysis::IsParallel(data.op) && (data.flags & ir::kFlagLanesBody) != 0) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
-                                  const CodeConfig& config, DebugLines* lines) {
+                                  const CodeConfig& config, OwnMath& math, DebugLines* lines) {
   const ir::Function& kernel = *what.kernel;
   std::string name(module.Text(kernel.name));
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  bool own_math = HasLaneBody(module);
   std::vector<EntryCode> entries;
   for (uint32_t number = 0; number < tasks.size(); ++number) {
     const analysis::Task& task = tasks[number];
@@ -238,13 +310,14 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
     AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
     const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
     CpuTask hooks(output, builder, kernel, config, rows, aliases, entries.back().symbol, number);
+    if (own_math) hooks.SetOwnMath(&math);
     if (lines != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
       lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
       builder.SetCurrentDebugLocation(lines->At({}));
     }
     BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
-    TaskEmitter emitter(module, kernel, builder, hooks, body, config, aliases, lines);
+    TaskEmitter emitter(module, kernel, builder, hooks, body, math, config, aliases, lines);
     if (task.kind == analysis::TaskKind::Parallel) {
       emitter.EmitParallel(task);
     } else {
@@ -294,8 +367,10 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   if (config.debug_lines)
     lines = std::make_unique<DebugLines>(output, *config.sources, config.directory, config.producer,
                                          config.optimise != 0);
+  OwnMath math(output);
   for (const KernelToEmit& what : kernels)
-    code.entries.push_back(EmitKernel(output, module, what, config, lines.get()));
+    code.entries.push_back(EmitKernel(output, module, what, config, math, lines.get()));
+  math.Finish();
   if (lines) lines->Finish();
   std::string problem;
   llvm::raw_string_ostream problem_stream(problem);
