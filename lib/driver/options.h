@@ -56,6 +56,9 @@ struct WatchOptions {
   std::function<bool()> cancelled = {};  ///< asked before each step; true ends the compilation
 };
 
+/// CompileOptions::simd: each parallel loop as many as are estimated to be fastest.
+inline constexpr uint16_t kSimdAuto = UINT16_MAX;
+
 struct CompileOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: named after the input; "-": standard output
@@ -84,6 +87,7 @@ struct CompileOptions {
   /// iterations, kCheckpointAtLaunch: as each launch's memory allows.
   uint32_t checkpoint = 0;
   bool forbid_s2 = false;     ///< a kernel that needs device data at sizing is an error
+  uint16_t simd = 0;          ///< iterations side by side in vectors of processors; 0: none are
   uint32_t optimisation = 2;  ///< -O0 to -O3
   FloatMode float_mode = FloatMode::Contract;
   bool check_bounds = false;

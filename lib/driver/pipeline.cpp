@@ -20,6 +20,7 @@
 #include "diag/errors/adstack.h"
 #include "driver/check_limits.h"
 #include "driver/report.h"
+#include "raise/body_lanes.h"
 #include "raise/checks.h"
 #include "raise/decisions.h"
 #include "raise/early_loads.h"
@@ -509,6 +510,8 @@ constexpr Pass kPasses[] = {
      "devices: marks accesses that follow the iteration, so that no division tells its counters apart"},
     {"lanes", Stage::Raise, OverRaised<raise::MarkLanes>, kRaised, kRaised, Form::Any, kSame,
      "processors: marks `while` loops of size kernels that run in lanes, an iteration in each"},
+    {"body-lanes", Stage::Raise, OverRaised<raise::MarkBodyLanes>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks parallel loops whose iterations run side by side in vectors"},
     {"early-loads", Stage::Raise, OverRaised<raise::LoadEarly>, kRaised, kRaised, Form::Any, kSame,
      "devices: moves loads in front of loops that fill tapes"},
     {"late-prologue", Stage::Raise, OverRaised<raise::DelayPrologue>, kRaised, kRaised, Form::Any, kSame,

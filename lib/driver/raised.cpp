@@ -15,6 +15,8 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   bool x86 = target.arch == target::Arch::X86_64;
   config.lane_bytes = x86 && target.level >= 3 ? 32 : 16;
   config.lanes_fuse = !x86 || target.level >= 3;
+  config.vector_bytes = x86 && target.level >= 4 ? 64 : config.lane_bytes;
+  config.body_lanes = options.simd == kSimdAuto ? raise::kAutomaticLanes : options.simd;
   return config;
 }
 

@@ -99,6 +99,7 @@ enum InstFlag : uint8_t {
   kFlagElseCounters = 64,  ///< the same of the second
   kFlagLanes = 64,         ///< while: in as many lanes as the parallel loop around it says
   kFlagLanesEnd = 16,      ///< parallel: what follows the last loop in lanes is in lanes too
+  kFlagLanesBody = 64,     ///< parallel: the whole body is in lanes
 };
 
 /// How the text names the kind of check that a `status.raise` reports; empty: an overflow.

@@ -33,9 +33,9 @@ struct RaiseWord {
 
 inline constexpr RaiseWord kAccessWords[] = {
     {kFlagFlat, "flat"}, {kFlagPrivate, "private"}, {kFlagAlways, "always"}, {kFlagGathered, "gathered"}};
-inline constexpr RaiseWord kParallelWords[] = {{kFlagRecheck, "recheck"},    {kFlagSparse, "sparse"},
-                                               {kFlagFours, "fours"},        {kFlagFlat, "flat"},
-                                               {kFlagLanesEnd, "lanes_end"}, {kFlagNarrow, "narrow"}};
+inline constexpr RaiseWord kParallelWords[] = {
+    {kFlagRecheck, "recheck"},    {kFlagSparse, "sparse"},        {kFlagFours, "fours"},  {kFlagFlat, "flat"},
+    {kFlagLanesEnd, "lanes_end"}, {kFlagLanesBody, "lanes_body"}, {kFlagNarrow, "narrow"}};
 inline constexpr RaiseWord kIfWords[] = {
     {kFlagGuard, "guard"}, {kFlagThenCounters, "then_counters"}, {kFlagElseCounters, "else_counters"}};
 inline constexpr RaiseWord kWhileWords[] = {{kFlagLanes, "lanes"}};

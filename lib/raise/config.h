@@ -6,12 +6,17 @@
 
 namespace adc::raise {
 
+/// RaiseConfig::body_lanes: as many as suit the body, where lanes are estimated to win.
+inline constexpr uint32_t kAutomaticLanes = UINT32_MAX;
+
 struct RaiseConfig {
   bool device = false;        ///< threads of a device, many of them, which run one or a few iterations each
   bool check_bounds = false;  ///< an access out of range is left out and reported
   bool assertions = false;    ///< `assert` is compiled
   uint32_t lane_bytes = 0;    ///< of the vectors that a processor computes with at full speed; 0: no lanes
   bool lanes_fuse = false;    ///< they have fma
+  uint32_t body_lanes = 0;    ///< iterations side by side of bodies that vectors can run; 0: none
+  uint32_t vector_bytes = 0;  ///< of the widest vectors
 
   friend bool operator==(const RaiseConfig&, const RaiseConfig&) = default;
 };

@@ -31,6 +31,20 @@ void AddChoice(CommandLine& line, std::string name, std::string value_name, std:
              [choices, target](size_t at) { *target = choices[at].second; });
 }
 
+std::string TakeSimd(std::string_view word, uint16_t* simd) {
+  if (word == "off" || word == "auto") {
+    *simd = word == "auto" ? driver::kSimdAuto : 0;
+    return {};
+  }
+  for (uint16_t lanes = 2; lanes <= 64; lanes *= 2) {
+    if (word == std::to_string(lanes)) {
+      *simd = lanes;
+      return {};
+    }
+  }
+  return "expects off, auto, or 2, 4, 8, 16, 32 or 64 iterations";
+}
+
 bool IsErrorId(std::string_view word) {
   for (uint32_t at = 0; at < diag::ErrorCount(); ++at) {
     if (diag::InfoAt(at).id == word) return true;
@@ -191,6 +205,10 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
       "fast: sums reordered, functions approximate",
       {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
       &options.float_mode);
+  line.Value("--simd", "WHAT",
+             "processors: iterations of parallel loops side by side in vectors; off, a number of them (2 to\n"
+             "64, a power of two), or auto: where it is estimated to be faster",
+             [&options](std::string_view word) { return TakeSimd(word, &options.simd); });
   line.Flag("--check-bounds", "skip accesses that are out of range, and report the first one",
             &options.check_bounds);
   line.Flag("--deterministic",

@@ -20,6 +20,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/alone.h"
 #include "codegen/cpu/exclusive_stores.h"
+#include "codegen/cpu/lane_body.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
@@ -45,13 +46,14 @@ constexpr const char* kImports[] = {
 class TaskEmitter {
  public:
   TaskEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              CpuTask& hooks, BodyEmitter& body, const CodeConfig& config, const AliasScopes& aliases,
-              DebugLines* lines)
+              CpuTask& hooks, BodyEmitter& body, OwnMath& math, const CodeConfig& config,
+              const AliasScopes& aliases, DebugLines* lines)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
         hooks_(hooks),
         body_(body),
+        math_(math),
         config_(config),
         aliases_(aliases),
         lines_(lines) {}
@@ -224,6 +226,7 @@ class TaskEmitter {
 
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
+    if ((kernel_[loop].flags & ir::kFlagLanesBody) != 0) return EmitLaneRow(loop, axis, start, stop, first);
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
     LaneLoops in_lanes = LaneLoopsOf(kernel_, loop);
@@ -244,6 +247,60 @@ class TaskEmitter {
     cell->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpULT(next, stop), iterate, exit);
     latch->setMetadata(llvm::LLVMContext::MD_loop, ParallelLoop());
+    builder_.SetInsertPoint(exit);
+    hooks_.SetIteration(nullptr);
+  }
+
+  /// The same, in groups of lanes. The last group runs under a mask, through the same code where masks have
+  /// registers; elsewhere accesses under masks are slow, and whole groups go without.
+  void EmitLaneRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
+    uint32_t lanes = kernel_[loop].component;
+    bool has_masks = config_.target.arch == target::Arch::X86_64 && config_.target.level >= 4;
+    LaneContext context{.module = module_,
+                        .kernel = kernel_,
+                        .builder = builder_,
+                        .hooks = hooks_,
+                        .body = body_,
+                        .math = math_,
+                        .aliases = aliases_,
+                        .lines = lines_,
+                        .float_mode = config_.float_mode,
+                        .shape = {lanes, HasFma(config_.target), has_masks}};
+    analysis::Uniform uniform(kernel_, loop);
+    LaneBody body(context, loop, uniform);
+    auto tell = [&](Value* cell) { hooks_.SetIteration(builder_.CreateAdd(first, cell)); };
+    Value* count = builder_.getInt64(lanes);
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* look = NewBlock("groups");
+    llvm::BasicBlock* group = NewBlock("group");
+    llvm::BasicBlock* rest = NewBlock("groups_rest");
+    llvm::BasicBlock* exit = NewBlock("groups_end");
+    builder_.CreateBr(look);
+    builder_.SetInsertPoint(look);
+    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
+    cell->addIncoming(start, before);
+    Value* left = builder_.CreateSub(stop, cell);
+    auto mask = [&] {
+      llvm::SmallVector<llvm::Constant*, 16> numbers;
+      for (uint32_t lane = 0; lane < lanes; ++lane) numbers.push_back(builder_.getInt64(lane));
+      return builder_.CreateICmpULT(llvm::ConstantVector::get(numbers),
+                                    builder_.CreateVectorSplat(lanes, left));
+    };
+    Value* whole =
+        has_masks ? builder_.CreateICmpSGT(left, builder_.getInt64(0)) : builder_.CreateICmpSGE(left, count);
+    builder_.CreateCondBr(whole, group, rest);
+    builder_.SetInsertPoint(group);
+    body.EmitGroup(axis, cell, has_masks ? mask() : nullptr, tell);
+    cell->addIncoming(builder_.CreateAdd(cell, count, "", true, true), builder_.GetInsertBlock());
+    builder_.CreateBr(look);
+    builder_.SetInsertPoint(rest);
+    if (!has_masks) {
+      llvm::BasicBlock* some = NewBlock("group_last");
+      builder_.CreateCondBr(builder_.CreateICmpSGT(left, builder_.getInt64(0)), some, exit);
+      builder_.SetInsertPoint(some);
+      body.EmitGroup(axis, cell, mask(), tell);
+    }
+    builder_.CreateBr(exit);
     builder_.SetInsertPoint(exit);
     hooks_.SetIteration(nullptr);
   }
@@ -296,20 +353,36 @@ class TaskEmitter {
   llvm::IRBuilder<>& builder_;
   CpuTask& hooks_;
   BodyEmitter& body_;
+  OwnMath& math_;
   const CodeConfig& config_;
   const AliasScopes& aliases_;
   DebugLines* lines_;
 };
 
+/// Whether some body runs in lanes. Then all functions of the module are our own: kernel, gradient and size
+/// kernel decide alike, whichever of them has lanes.
+bool HasLaneBody(const ir::Module& module) {
+  for (const std::unique_ptr<ir::Function>& function : module.functions) {
+    if (!function->IsKernel()) continue;
+    for (ir::Inst inst : (*function)[function->Body()].insts) {
+      const ir::InstData& data = (*function)[inst];
+      if (analysis::IsParallel(data.op) && (data.flags & ir::kFlagLanesBody) != 0) return true;
+    }
+  }
+  return false;
+}
+
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
-                const CodeConfig& config, DebugLines* lines)
+                const CodeConfig& config, OwnMath& math, DebugLines* lines)
       : output_(output),
         module_(module),
         what_(what),
         kernel_(*what.kernel),
         config_(config),
+        math_(math),
+        own_math_(HasLaneBody(module)),
         lines_(lines),
         name_(module.Text(kernel_.name)) {}
 
@@ -344,13 +417,14 @@ class KernelEmitter {
     AliasScopes aliases(output_.getContext(), kernel_, task.first, task.last);
     const TaskRows* rows = number < what_.tasks.size() ? &what_.tasks[number] : nullptr;
     CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, symbol, number, is_entry);
+    if (own_math_) hooks.SetOwnMath(&math_);
     if (lines_ != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel_[task.parallel].span : kernel_.span;
       lines_->Begin(*hooks.Entry(), name_, place.Valid() ? place : kernel_.span);
       builder.SetCurrentDebugLocation(lines_->At({}));
     }
     BodyEmitter body(module_, kernel_, builder, hooks, config_.float_mode, aliases, lines_);
-    TaskEmitter emitter(module_, kernel_, builder, hooks, body, config_, aliases, lines_);
+    TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases, lines_);
     emit(emitter);
     return hooks.Entry();
   }
@@ -360,6 +434,8 @@ class KernelEmitter {
   const KernelToEmit& what_;
   const ir::Function& kernel_;
   const CodeConfig& config_;
+  OwnMath& math_;
+  bool own_math_;
   DebugLines* lines_;
   std::string name_;
 };
@@ -433,8 +509,10 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   OutputModule output(config, *triple);
   output.module().setPICLevel(llvm::PICLevel::BigPIC);
   DebugLines* lines = output.BeginLines();
+  OwnMath math(output.module());
   for (const KernelToEmit& what : kernels)
-    code.entries.push_back(KernelEmitter(output.module(), module, what, config, lines).Emit());
+    code.entries.push_back(KernelEmitter(output.module(), module, what, config, math, lines).Emit());
+  math.Finish();
   output.EndLines();
   for (llvm::Function& function : output.module()) {
     if (!config.prefix.empty() && !function.isDeclaration() && !function.hasLocalLinkage())
@@ -444,7 +522,8 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
   if (!config.want_object && !config.want_image) return code;
   diag::Result<std::vector<uint8_t>> object = MakeObject(output.module(), output.machine(), kImports);
   if (!object) return object.Failure();
-  if (diag::Status known = CheckImports(*object, output.module(), config.triple); !known) return known.Failure();
+  if (diag::Status known = CheckImports(*object, output.module(), config.triple); !known)
+    return known.Failure();
   CheckExclusiveStores(*object, config.target);
   watch.Lap("select");
   const std::vector<uint8_t>& linked =

@@ -214,7 +214,12 @@ llvm::FunctionCallee Library(llvm::Module& module, const std::string& name, llvm
 
 }  // namespace
 
+LaneShape CpuTask::ScalarShape() const {
+  return {.count = 0, .fuses = HasFma(config_.target), .has_masks = true};
+}
+
 Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
+  if (own_math_ != nullptr) return own_math_->Call(builder_, *this, ScalarShape(), op, scalar, operands);
   llvm::Type* type = operands[0]->getType();
   std::string name = MathName(op);
   if (scalar == Scalar::F32) name += 'f';
@@ -225,6 +230,8 @@ Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) 
 }
 
 std::pair<Value*, Value*> CpuTask::CallSinCos(Scalar scalar, Value* operand) {
+  if (own_math_ != nullptr)
+    return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
   bool wide = scalar == Scalar::F64;
   llvm::Type* type = operand->getType();
   if (sine_[wide] == nullptr) {

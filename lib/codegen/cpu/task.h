@@ -8,6 +8,7 @@
 #include "codegen/cpu/emit.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/hooks.h"
+#include "codegen/llvm/own_math.h"
 #include "ir/module.h"
 
 namespace adc::codegen {
@@ -27,6 +28,8 @@ class CpuTask final : public TargetHooks {
   llvm::Value* FrameWith(std::span<const std::pair<uint32_t, llvm::Value*>> buffers);
   /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
+  /// Functions are our own from here on, not the library's.
+  void SetOwnMath(OwnMath* math) { own_math_ = math; }
 
   const target::Target& Description() const override { return config_.target; }
   llvm::Value* BufferAddress(uint32_t param) override;
@@ -42,6 +45,7 @@ class CpuTask final : public TargetHooks {
   std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
 
  private:
+  LaneShape ScalarShape() const;
   enum class FrameField : uint8_t { Cells, Adstack, Heap, Status, Row };
   llvm::Value* Frame(FrameField field);
   /// The cell at `position` of an array of cells, read as `type` from its low end.
@@ -60,6 +64,7 @@ class CpuTask final : public TargetHooks {
   llvm::Function* entry_ = nullptr;
   llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
   llvm::Value* iteration_ = nullptr;
+  OwnMath* own_math_ = nullptr;
   std::vector<uint32_t> first_cell_;
   llvm::Value* frame_fields_[5] = {};
   std::vector<llvm::Value*> cells_;          ///< loaded argument cells by position

@@ -43,6 +43,8 @@ class MemoryEmitter {
   /// The address of the cell of `access`.
   llvm::Value* AddressOf(ir::Inst access) { return CellOf(access).address; }
   void EmitRowAccess(ir::Inst inst);
+  /// The address of the first element of a module constant.
+  llvm::Value* TableOf(ir::Value base) { return ArrayAddress(base); }
 
  private:
   enum class BaseKind : uint8_t { Buffer, Layout, Local, Constant };

@@ -1,0 +1,201 @@
+#include "raise/body_lanes.h"
+
+#include <algorithm>
+
+#include "analysis/uniform.h"
+#include "analysis/walk.h"
+
+namespace adc::raise {
+namespace {
+
+using ir::Inst;
+using ir::Op;
+using ir::OpClass;
+using ir::Scalar;
+
+/// Bodies that are larger take long to compile, and have more values than registers.
+constexpr size_t kMostInsts = 800;
+/// Local arrays of all lanes of a worker.
+constexpr uint64_t kMostLocalBytes = 32u << 10;
+
+/// What is in the body, and whether lanes can run it.
+class Survey {
+ public:
+  Survey(const ir::Function& kernel, Inst parallel, bool fuses) : kernel_(kernel), fuses_(fuses) {
+    ir::Block body = kernel[parallel].regions[0];
+    if (kernel[body].params.empty()) possible_ = false;
+    analysis::ForEachInst(kernel, body, [&](Inst inst) { Visit(inst); });
+    possible_ = possible_ && count_ <= kMostInsts;
+  }
+
+  bool Possible(uint32_t lanes) const { return possible_ && local_bytes_ * lanes <= kMostLocalBytes; }
+  bool HasWork() const { return has_function_ || has_loop_; }
+  /// Bytes of the floats that it computes with.
+  uint32_t FloatBytes() const { return has_f64_ ? 8 : 4; }
+
+ private:
+  void Visit(Inst inst) {
+    const ir::InstData& data = kernel_[inst];
+    ++count_;
+    for (uint32_t n = 0; n < data.result_count; ++n) Note(kernel_.TypeOf(kernel_.Result(inst, n)));
+    for (ir::Value operand : kernel_.Operands(inst)) Note(kernel_.TypeOf(operand));
+    has_loop_ = has_loop_ || data.op == Op::For || data.op == Op::While;
+    has_function_ = has_function_ || ir::ClassOf(data.op) == OpClass::Function;
+    if (data.op == Op::Fma && !fuses_) possible_ = false;
+    if (ir::ClassOf(data.op) == OpClass::Row) possible_ = false;
+    if (data.op == Op::Alloca) {
+      ir::Type type = kernel_.TypeOf(kernel_.Result(inst));
+      local_bytes_ += uint64_t{type.count} * type.Components() * ir::ByteSize(type.scalar);
+    }
+    if (ir::IsAccess(data.op)) VisitAccess(inst);
+  }
+
+  void VisitAccess(Inst inst) {
+    const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
+    Op op = kernel_[inst].op;
+    bool is_local = base.kind == ir::ValueKind::Result;
+    bool known = op == Op::Load || op == Op::Store || op == Op::AddTo || op == Op::AtomicAdd;
+    if (is_local && (!known || kernel_.Indices(inst).size() != 1)) possible_ = false;
+  }
+
+  void Note(ir::Type type) {
+    if (type.scalar == Scalar::F16) possible_ = false;
+    if (type.Is(Scalar::F64)) has_f64_ = true;
+  }
+
+  const ir::Function& kernel_;
+  bool fuses_;
+  bool possible_ = true, has_function_ = false, has_loop_ = false, has_f64_ = false;
+  size_t count_ = 0;
+  uint64_t local_bytes_ = 0;
+};
+
+/// Estimates of what an iteration costs alone, and a group of them in lanes, in the time of an addition.
+class Estimate {
+ public:
+  Estimate(const ir::Function& kernel, Inst parallel, double lanes)
+      : kernel_(kernel), uniform_(kernel, parallel), lanes_(lanes) {
+    counter_ = kernel[kernel[parallel].regions[0]].params.back();
+    Visit(kernel[parallel].regions[0], 1, 1);
+  }
+
+  bool LanesWin() const { return in_lanes_ * kMargin < alone_ * lanes_; }
+
+ private:
+  static constexpr double kMargin = 1.3;
+  static constexpr double kTrips = 8;  ///< of a loop whose bounds are no constants
+
+  void Visit(ir::Block block, double alone, double together) {
+    for (Inst inst : kernel_[block].insts) VisitInst(inst, alone, together);
+  }
+
+  void VisitInst(Inst inst, double alone, double together) {
+    const ir::InstData& data = kernel_[inst];
+    if (ir::IsTerminator(data.op)) return;
+    if (data.op == Op::If) {
+      // Lanes run both sides, where they differ.
+      bool shared = uniform_.Has(kernel_.Operand(inst, 0));
+      Add(alone, together, 1, shared ? 1 : 3);
+      for (ir::Block region : data.regions) Visit(region, alone / 2, shared ? together / 2 : together);
+      return;
+    }
+    if (data.op == Op::For || data.op == Op::While) {
+      double trips = Trips(inst);
+      double longest = uniform_.EndsTogether(inst) ? trips : 1.5 * trips;
+      for (ir::Block region : data.regions) {
+        if (region.Valid()) Visit(region, alone * trips, together * longest);
+      }
+      return Add(alone, together, trips, longest);
+    }
+    bool shared = data.result_count == 1 && uniform_.Has(kernel_.Result(inst));
+    double cost = CostOf(inst);
+    Add(alone, together, cost, shared ? cost : InLanes(inst, cost));
+  }
+
+  double Trips(Inst inst) const {
+    if (kernel_[inst].op != Op::For) return kTrips;
+    std::optional<int64_t> low = kernel_.IntegerConstant(kernel_.Operand(inst, 0));
+    std::optional<int64_t> high = kernel_.IntegerConstant(kernel_.Operand(inst, 1));
+    if (!low || !high) return kTrips;
+    return static_cast<double>(std::clamp<int64_t>(*high - *low, 1, 64));
+  }
+
+  void Add(double alone, double together, double one, double group) {
+    alone_ += alone * one;
+    in_lanes_ += together * group;
+  }
+
+  double CostOf(Inst inst) const {
+    const ir::InstData& data = kernel_[inst];
+    if (ir::ClassOf(data.op) == OpClass::Function) return data.op == Op::Pow ? 60 : 25;
+    if (IsDivision(data.op)) return 5;
+    if (data.op == Op::Load || data.op == Op::Store || data.op == Op::AddTo) return 2;
+    if (ir::IsAccess(data.op)) return 8;
+    return 1;
+  }
+
+  static bool IsDivision(Op op) {
+    return op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv ||
+           op == Op::Sqrt || op == Op::Rsqrt || op == Op::Rcp;
+  }
+
+  double InLanes(Inst inst, double cost) const {
+    const ir::InstData& data = kernel_[inst];
+    if (ir::IsAccess(data.op)) {
+      bool at_once = data.op == Op::Load || data.op == Op::Store ||
+                     (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+      if (kernel_[kernel_.Operand(inst, 0)].kind == ir::ValueKind::Result) at_once = true;
+      if (!at_once) return (data.flags & ir::kFlagPrivate) != 0 ? 2 * cost : 2 * lanes_ * cost;
+      return Follows(inst) ? 1.5 * cost : lanes_ * cost;
+    }
+    bool is_integer = !kernel_.TypeOf(kernel_.Result(inst)).IsFloat();
+    if (IsDivision(data.op)) return is_integer ? lanes_ * cost : cost * 3;
+    return cost;
+  }
+
+  /// Whether lanes lie side by side: the last index is the counter, or that and a shared number.
+  bool Follows(Inst inst) const {
+    std::span<const ir::Value> indices = kernel_.Indices(inst);
+    for (size_t axis = 0; axis < indices.size(); ++axis) {
+      if (uniform_.Has(indices[axis])) continue;
+      if (axis + 1 != indices.size() || !FollowsCounter(indices[axis])) return false;
+    }
+    return true;
+  }
+
+  bool FollowsCounter(ir::Value index) const {
+    if (index == counter_) return true;
+    Inst made = kernel_.DefiningInst(index);
+    if (!made.Valid() || (kernel_[made].op != Op::Add && kernel_[made].op != Op::Sub)) return false;
+    ir::Value a = kernel_.Operand(made, 0), b = kernel_.Operand(made, 1);
+    return uniform_.Has(b) ? FollowsCounter(a) : uniform_.Has(a) && FollowsCounter(b);
+  }
+
+  const ir::Function& kernel_;
+  analysis::Uniform uniform_;
+  double lanes_;
+  ir::Value counter_;
+  double alone_ = 0, in_lanes_ = 0;
+};
+
+void Mark(ir::Function& kernel, Inst parallel, const RaiseConfig& config) {
+  Survey survey(kernel, parallel, config.lanes_fuse);
+  bool automatic = config.body_lanes == kAutomaticLanes;
+  uint32_t lanes = automatic ? config.vector_bytes / survey.FloatBytes() : config.body_lanes;
+  if (!survey.Possible(lanes)) return;
+  if (automatic && (!survey.HasWork() || !Estimate(kernel, parallel, lanes).LanesWin())) return;
+  kernel[parallel].flags |= ir::kFlagLanesBody;
+  kernel[parallel].component = lanes;
+}
+
+}  // namespace
+
+void MarkBodyLanes(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
+  if (config.body_lanes == 0 || ir::IsCounting(kernel.role)) return;
+  for (Inst loop : kernel[kernel.Body()].insts) {
+    bool parallel = kernel[loop].op == Op::Parallel || kernel[loop].op == Op::ParallelOver;
+    if (parallel) Mark(kernel, loop, config);
+  }
+}
+
+}  // namespace adc::raise
