@@ -88,8 +88,8 @@ typedef struct adrt_cpu_rounds {
 
 /* Runs the whole record on the device's workers, stage after stage, and waits: once, or round after round
  * until *until is not 0. A round after which a status block holds a report is the last. `rounds` may be null.
- * Where `most` rounds did not make *until nonzero, that is no error. On other devices a repetition that a
- * flag ends is not there: record rounds into the command buffer or stream. One thread at a time. */
+ * Where `most` rounds did not make *until nonzero, that is no error. adrt_sequence_repeat
+ * (adrt_sequence.h) is the same for sequences, on Vulkan as well. One thread at a time. */
 ADRT_API adrt_status adrt_cpu_record_run(adrt_cpu_record* record, adrt_cpu_rounds* rounds, adrt_error* error);
 
 #ifdef __cplusplus

@@ -167,9 +167,10 @@ typedef struct adrt_vk_launch {
  * Before and after it orders memory against everything else on the queue, and makes what it wrote visible to
  * the host. Never submits, waits or reads back. Allocates nothing, with one exception: code without device
  * addresses that has more descriptors than the device can push gets a descriptor set, which is freed with
- * the plan; after 4,096 of them ADRT_ERROR_OVER_LIMIT. The bound pipeline, push constants and set 0 for
- * compute are different afterwards. The plan must be resolved; it, its arguments' buffers and heap and
- * status must live until the work is done. One thread at a time for the plan. */
+ * the plan; after 4,096 of them ADRT_ERROR_OVER_LIMIT. With ADRT_VK_LAZY it also makes the pipelines that it
+ * takes. The bound pipeline, push constants and set 0 for compute are different afterwards. The plan must be
+ * resolved; it, its arguments' buffers and heap and status must live until the work is done. One thread at a
+ * time for the plan. */
 ADRT_API adrt_status adrt_record_vk(adrt_launch_plan* plan, void* command_buffer,
                                     const adrt_vk_launch* launch, adrt_error* error);
 

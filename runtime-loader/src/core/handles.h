@@ -156,6 +156,7 @@ struct DeviceKind {
   /// where a queue keeps order by itself.
   bool (*barrier)(adrt_device& device, void* queue, adrt_error* error);
 
+#ifdef ADRT_SEQUENCES
   /// Records a sequence (sequence/sequence.h) whose steps are known, into the caller's queue. Null where
   /// there is none on such devices.
   bool (*sequence)(adrt_device& device, void* queue, adrt_sequence& sequence, adrt_error* error) = nullptr;
@@ -163,6 +164,7 @@ struct DeviceKind {
   void (*forget_sequence)(adrt_device& device, void* own) = nullptr;
   /// Of what adrt_arg.data points to for memory; 0: it is the address itself.
   uint32_t data_bytes = 0;
+#endif
 };
 
 }  // namespace adrt

@@ -188,7 +188,7 @@ void adrt_plan_release(adrt_launch_plan* plan) {
 adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_error* error) {
   adrt::Alive(__func__, plan);
   if (!plan || max_bytes == 0)
-    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument or a cap of 0");
+    return Fail(error, ADRT_ERROR_ARGUMENT, "plan_with_cap: null argument, or cap 0");
   adrt_error own = {}, passed = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;

@@ -206,8 +206,10 @@ constexpr DeviceKind kCuda = {
     .clear = stream::Clear,
     .launch = stream::Launch,
     .barrier = nullptr,  // a stream keeps order
+#ifdef ADRT_SEQUENCES
     .sequence = stream::RecordSequence,
     .forget_sequence = stream::ForgetSequence,
+#endif
 };
 
 bool Attribute(const CudaDevice& cuda, int attribute, uint32_t* value, adrt_error* error) {

@@ -139,8 +139,10 @@ constexpr DeviceKind kHip = {
     .clear = stream::Clear,
     .launch = stream::Launch,
     .barrier = nullptr,  // a stream keeps order
+#ifdef ADRT_SEQUENCES
     .sequence = stream::RecordSequence,
     .forget_sequence = stream::ForgetSequence,
+#endif
 };
 
 // What the device is, and the stream of adrt_run. Its number is known.

@@ -81,7 +81,9 @@ constexpr DeviceKind kMetal = {
     .clear = Clear,
     .launch = Launch,
     .barrier = Barrier,
+#ifdef ADRT_SEQUENCES
     .data_bytes = sizeof(adrt_metal_buffer),
+#endif
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ bool GraphFailed(const StreamDevice& device, int code, GraphCall call, adrt_erro
 
 bool HasGraphs(const StreamDevice& device, adrt_error* error) {
   void* table[kGraphCalls];
-  std::memcpy(table, static_cast<const void*>(&device.graph_api), sizeof table);
+  std::memcpy(static_cast<void*>(table), static_cast<const void*>(&device.graph_api), sizeof table);
   for (size_t call = 0; call < kGraphCalls; ++call) {
     if (table[call]) continue;
     return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "sequence_record: this ", device.driver.what,

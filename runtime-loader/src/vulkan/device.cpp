@@ -110,9 +110,11 @@ const DeviceKind kVulkan = {
     .can_launch = CanLaunch,
     .forget = Forget,
     .barrier = Barrier,
+#ifdef ADRT_SEQUENCES
     .sequence = RecordSequence,
     .forget_sequence = ForgetSequence,
     .data_bytes = sizeof(adrt_vk_buffer),
+#endif
 };
 
 Device::Device(const Host& from) : adrt_device(from, &kVulkan, 1) {}
