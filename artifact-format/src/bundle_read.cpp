@@ -35,6 +35,14 @@ bool IsKnown(uint32_t kind) {
   return false;
 }
 
+// Both versions and what to do. Returns false.
+bool OtherVersion(const BundleIndex& index, Error* error) {
+  bool newer = index.major >= kFormatMajor;
+  return Fail(error, Code::kVersion, Rule::kNone, "format version ", uint32_t{index.major}, ".",
+              uint32_t{index.minor}, "; this reader knows ", uint32_t{kFormatMajor}, ".",
+              uint32_t{kFormatMinor}, newer ? ": update the loader" : ": compile the bundle again");
+}
+
 class IndexReader {
  public:
   IndexReader(std::span<const uint8_t> file, const Limits& limits, BundleIndex* index, Error* error)
@@ -72,10 +80,8 @@ class IndexReader {
     index_->major = At<uint16_t>(header::kMajor);
     index_->minor = At<uint16_t>(header::kMinor);
     if (index_->major != kFormatMajor) {
-      return Bad(Code::kVersion, Rule::kNone, header::kMajor, "format version ", uint32_t{index_->major}, ".",
-                 uint32_t{index_->minor}, "; this reader knows ", uint32_t{kFormatMajor}, ".",
-                 uint32_t{kFormatMinor}, ": ",
-                 index_->major > kFormatMajor ? "update the loader" : "compile the bundle again");
+      if (error_) error_->offset = header::kMajor;
+      return OtherVersion(*index_, error_);
     }
     index_->file_size = At<uint64_t>(header::kFileSize);
     if (index_->file_size > file_.size()) {
@@ -471,18 +477,13 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
   return CheckSections(reader, *index, *metadata, {json.data(), json.size()}, budget, error);
 }
 
-// What this reader does not take in a bundle of a newer minor version is most likely what that version added:
-// both versions, and what to do. Returns false.
-bool TellVersion(const BundleIndex& index, Error* error) {
+// What this reader does not take in a bundle of a newer minor version is most likely what that version added.
+// Returns false.
+bool TellNewer(const BundleIndex& index, Error* error) {
   bool unknown = error && (error->code == Code::kMalformed || error->code == Code::kUnsupported);
-  if (!unknown || index.major != kFormatMajor || index.minor <= kFormatMinor) return false;
-  const Error reason = *error;
-  error->code = Code::kVersion;
-  TextWriter text(error->text, sizeof error->text);
-  text << "format version " << uint32_t{index.major} << "." << uint32_t{index.minor} << "; this reader knows "
-       << uint32_t{kFormatMajor} << "." << uint32_t{kFormatMinor} << ": update the loader ("
-       << reason.message() << ")";
-  return false;
+  if (!unknown || index.minor <= kFormatMinor) return false;
+  error->code = Code::kOk;
+  return OtherVersion(index, error);
 }
 
 }  // namespace
@@ -513,7 +514,7 @@ bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget*
                 Metadata* metadata, Error* error) {
   bool good = ReadParts(file, limits, budget, index, metadata, error);
   budget->Finish();
-  return good || budget->Explain(error) || TellVersion(*index, error);
+  return good || budget->Explain(error) || TellNewer(*index, error);
 }
 
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,

@@ -7,6 +7,7 @@ Disks are file systems in memory, in a namespace of this process. Exit code 77 w
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -67,5 +68,39 @@ with tempfile.TemporaryDirectory() as folder:
                             assert file.read() == whole, f"{where}: the earlier bundle has changed"
             finally:
                 subprocess.run(["umount", disk], check=True)
+
+    # What else writes, on a disk without a free page: whole or not at all.
+    bundle, other, long = (os.path.join(folder, name) for name in ("k.adcb", "other.adcb", "long.ir"))
+    run(folder, "other.adcb", 2)
+    with open(long, "w", encoding="utf-8") as file:  # its dump is longer than a pipe holds
+        chain = "".join(f"    %v{n + 1} = sin %v{n}\n" for n in range(4000))
+        file.write("kernel @k(%x: buffer<f32, 1>) {\n  parallel %i in 0..shape(%x, 0) {\n    %v0 = load %x[%i]\n" + chain +
+                   "    store %x[%i], %v4000\n  }\n}\n")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={page}", "none", disk], check=True)
+    try:
+        with open(os.path.join(disk, "filler"), "wb") as file:
+            file.write(b"x" * page)
+        place = os.path.join(disk, "new")
+        for words in (["report", bundle, "-o", place], ["opt", "--passes=simplify", source, "-o", place],
+                      ["strip", bundle, "-o", place], ["extract", bundle, "-o", disk], [source, "--emit=ir", "-o", place],
+                      ["merge", bundle, "-o", place, other], ["diff", "--text", bundle, other], ["inspect", "--json", bundle]):
+            prints = words[0] in ("diff", "inspect")
+            with open(place if prints else os.devnull, "wb") as out:
+                result = subprocess.run([adc, *words], stdout=out, stderr=subprocess.PIPE, text=True)
+            if prints:
+                os.remove(place)
+            expected = "both have code" if words[0] == "merge" else "No space left"
+            assert result.returncode == 1 and expected in result.stderr, f"{words}: {result.returncode}, {result.stderr}"
+            assert os.listdir(disk) == ["filler"], f"{words}: left {os.listdir(disk)}"
+        # The report of an internal error: the signal comes from outside, while a dump waits for its reader.
+        process = subprocess.Popen([adc, f"--repro={place}", "--dump=parse", "-o", os.path.join(folder, "no.adcb"), long],
+                                   stderr=subprocess.PIPE)
+        process.stderr.read(1)
+        process.send_signal(signal.SIGABRT)
+        said = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 70 and "cannot write the reproduction file" in said, f"{process.returncode}: {said[-300:]}"
+        assert os.listdir(disk) == ["filler"], f"--repro: left {os.listdir(disk)}"
+    finally:
+        subprocess.run(["umount", disk], check=True)
     assert refused > 4 and written > 0, f"{refused} refused, {written} written"
     print(f"{refused} full disks refused, {written} bundles written: whole files or none, nothing else left")

@@ -12,10 +12,11 @@ using adrt::Fail;
 namespace adrt {
 
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
-                  const artifact::BundleIndex& index, bool confined, uint32_t* chosen) {
+                  const artifact::BundleIndex& index, bool confined, uint64_t among, uint32_t* chosen) {
   bool found = false;
   uint32_t best_rank = 0;
   for (uint32_t target = 0; target < metadata.targets.size(); ++target) {
+    if ((among >> target & 1) == 0) continue;
     if (confined && !Confines(device, metadata.targets[target])) continue;
     uint32_t rank = 0;
     char text[1] = {};
@@ -85,7 +86,7 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
       return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: the bundle has ", size, " targets");
     uint32_t chosen = size;
     uint64_t taken = 0;
-    if (adrt::ChooseTarget(*device, metadata, bundle->index, false, &chosen))
+    if (adrt::ChooseTarget(*device, metadata, bundle->index, false, adrt::kAllTargets, &chosen))
       taken = adrt::TargetsToLoad(*device, *bundle, false, chosen);
     unsigned char* place = reinterpret_cast<unsigned char*>(reports);
     uint32_t stride = reports->struct_size;
@@ -97,10 +98,8 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
       if (adrt::JudgeTarget(*device, metadata, bundle->index, target, &rank, reason)) {
         bool loads = (taken >> target & 1) != 0;
         made.verdict = loads ? ADRT_TARGET_CHOSEN : ADRT_TARGET_USABLE;
-        if (target == chosen) {
+        if (loads) {
           reason << "the best that this device can run";
-        } else if (loads) {
-          reason << "the best with code for some of the kernels";
         } else {
           reason << "'" << metadata.targets[chosen].name.view() << "' uses more of this device";
         }

@@ -64,9 +64,10 @@ bool adrt::ChooseTargetFor(const adrt_device& device, const adrt_bundle& bundle,
                            adrt_error* error) {
   const adc::artifact::Metadata& metadata = bundle.metadata;
   // An unverified bundle runs its confined code if it has some, and is refused otherwise.
-  if (device.kind->confines && !Trusted(bundle) && ChooseTarget(device, metadata, bundle.index, true, chosen))
+  if (device.kind->confines && !Trusted(bundle) &&
+      ChooseTarget(device, metadata, bundle.index, true, kAllTargets, chosen))
     return true;
-  if (ChooseTarget(device, metadata, bundle.index, false, chosen)) return true;
+  if (ChooseTarget(device, metadata, bundle.index, false, kAllTargets, chosen)) return true;
   char text[320] = {};
   adc::artifact::TextWriter reasons(text, sizeof text);
   for (uint32_t index = 0; index < metadata.targets.size(); ++index) {

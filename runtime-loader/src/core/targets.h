@@ -10,10 +10,13 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
                  const artifact::BundleIndex& index, uint32_t target, uint32_t* rank,
                  artifact::TextWriter& reason);
 
-/// The usable target of the highest rank, the first of equals; false where none is usable. `confined`: of
-/// those that a device may run unverified (DeviceKind::confines).
+/// Targets as bits: all of them.
+inline constexpr uint64_t kAllTargets = UINT64_MAX;
+
+/// The usable target of the highest rank among `among`, the first of equals; false where none is usable.
+/// `confined`: of those that a device may run unverified (DeviceKind::confines).
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
-                  const artifact::BundleIndex& index, bool confined, uint32_t* chosen);
+                  const artifact::BundleIndex& index, bool confined, uint64_t among, uint32_t* chosen);
 
 /// The target that a module of `bundle` for `device` has: of an unverified bundle the best that the device
 /// may run unverified, else the best. False with the error set, which says of each target why not, where none
