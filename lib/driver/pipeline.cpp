@@ -524,7 +524,7 @@ constexpr Pass kPasses[] = {
     {"pairs", Stage::Raise, OverRaised<raise::MarkPairs>, kRaised, kRaised, Form::Any, kSame,
      "marks sines and cosines of one angle, which one call gives"},
     {"ranges", Stage::Raise, OverRaised<raise::MarkRanges>, kRaised, kRaised, Form::Any, kSame,
-     "marks arithmetic of i32 that cannot wrap, and loops whose counters are short"},
+     "marks arithmetic of i32 that cannot wrap"},
     {"turns", Stage::Raise, OverRaised<raise::MarkTurns>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks loops over slots of rows of which several turns run at once"},
 

@@ -16,7 +16,6 @@ enum RaiseFlag : uint8_t {
   kFlagNoWrap = 2,     ///< add, sub, mul of i32: the result over the integers fits
   kFlagFuses = 4,      ///< mul: the one sum that reads it may take it in
   kFlagPaired = 8,     ///< sin, cos: the block has the other one of the same operand
-  kFlagNarrow = 32,    ///< parallel: the sum of two digits of an i32 counter fits 32 bits
 };
 
 /// What computes a scalar from scalars, after lowering.
@@ -33,9 +32,9 @@ struct RaiseWord {
 
 inline constexpr RaiseWord kAccessWords[] = {
     {kFlagFlat, "flat"}, {kFlagPrivate, "private"}, {kFlagAlways, "always"}, {kFlagGathered, "gathered"}};
-inline constexpr RaiseWord kParallelWords[] = {
-    {kFlagRecheck, "recheck"},    {kFlagSparse, "sparse"},        {kFlagFours, "fours"},  {kFlagFlat, "flat"},
-    {kFlagLanesEnd, "lanes_end"}, {kFlagLanesBody, "lanes_body"}, {kFlagNarrow, "narrow"}};
+inline constexpr RaiseWord kParallelWords[] = {{kFlagRecheck, "recheck"},    {kFlagSparse, "sparse"},
+                                               {kFlagFours, "fours"},        {kFlagFlat, "flat"},
+                                               {kFlagLanesEnd, "lanes_end"}, {kFlagLanesBody, "lanes_body"}};
 inline constexpr RaiseWord kIfWords[] = {
     {kFlagGuard, "guard"}, {kFlagThenCounters, "then_counters"}, {kFlagElseCounters, "else_counters"}};
 inline constexpr RaiseWord kWhileWords[] = {{kFlagLanes, "lanes"}};

@@ -46,10 +46,8 @@ class RangeMarker {
     Op op = kernel_[inst].op;
     if (op == Op::Shape) {
       bounds_.Set(kernel_.Result(inst)) = {0, INT32_MAX};
-    } else if (op == Op::For) {
-      BindCounter(inst, 0, BetweenOf(inst, 0));
-    } else if (op == Op::Parallel || op == Op::ParallelOver) {
-      MarkLoop(inst);
+    } else if (op == Op::For || op == Op::Parallel || op == Op::ParallelOver) {
+      BindCounters(inst);
     } else if (ir::IsScalarOperation(op)) {
       MarkArithmetic(inst);
     }
@@ -66,21 +64,14 @@ class RangeMarker {
     return {BoundsOf(kernel_.Operand(loop, first)).low, BoundsOf(kernel_.Operand(loop, first + 1)).high - 1};
   }
 
-  void BindCounter(ir::Inst loop, uint32_t number, Interval bounds) {
-    ir::Value counter = kernel_[kernel_[loop].regions[0]].params[number];
-    if (kernel_.TypeOf(counter).Is(ir::Scalar::I32)) bounds_.Set(counter) = bounds;
-  }
-
-  void MarkLoop(ir::Inst loop) {
-    const std::vector<ir::Value>& counters = kernel_[kernel_[loop].regions[0]].params;
-    bool narrow = true;
-    for (uint32_t n = 0; n < counters.size(); ++n) {
-      Interval bounds = kernel_[loop].op == Op::Parallel ? BetweenOf(loop, 2 * n) : CellsOf(loop, n);
-      BindCounter(loop, n, bounds);
-      bool is_i32 = kernel_.TypeOf(counters[n]).Is(ir::Scalar::I32);
-      narrow = narrow && (!is_i32 || bounds.high - bounds.low < INT32_MAX);
+  void BindCounters(ir::Inst loop) {
+    ir::Op op = kernel_[loop].op;
+    const std::vector<ir::Value>& params = kernel_[kernel_[loop].regions[0]].params;
+    size_t counters = op == Op::For ? 1 : params.size();
+    for (uint32_t n = 0; n < counters; ++n) {
+      if (!kernel_.TypeOf(params[n]).Is(ir::Scalar::I32)) continue;
+      bounds_.Set(params[n]) = op == Op::ParallelOver ? CellsOf(loop, n) : BetweenOf(loop, 2 * n);
     }
-    if (narrow && !counters.empty()) kernel_[loop].flags |= ir::kFlagNarrow;
   }
 
   Interval CellsOf(ir::Inst over, uint32_t axis) const {
