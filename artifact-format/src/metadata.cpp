@@ -117,18 +117,6 @@ bool InterfaceHasher::Hash(const KernelMeta& kernel, uint64_t* hash) {
   return true;
 }
 
-bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text) {
-  Steps steps;
-  InterfaceHasher hasher(metadata, kernel.params.allocator(), &steps);
-  text->clear();
-  return hasher.Text(kernel) && text->TryAppend(hasher.text().view());
-}
-
-bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t* hash) {
-  Steps steps;
-  return InterfaceHasher(metadata, kernel.params.allocator(), &steps).Hash(kernel, hash);
-}
-
 SizeClass TaskSizeClass(const KernelMeta& kernel, const TaskMeta& task) {
   SizeClass result = task.trip_kernel.empty() ? SizeClass::kS0 : SizeClass::kS2;
   auto take = [&](NodeId id) {

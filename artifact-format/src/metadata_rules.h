@@ -9,17 +9,16 @@ namespace adc::artifact {
 /// CheckMetadata within a budget; null: without one.
 bool CheckMetadata(const Metadata& metadata, const Limits& limits, OpenBudget* budget, Error* error);
 
-/// Hashes of interfaces, one kernel after the other. Each layout is written once, however many parameters
-/// have it.
+/// Hashes of interfaces, one kernel after the other: XXH3-64 of a canonical text, the kernel's name and what
+/// a caller must give, one parameter per line. Each layout is written once, however many parameters have it.
 class InterfaceHasher {
  public:
   InterfaceHasher(const Metadata& metadata, const Allocator* allocator, Steps* steps);
   /// False when memory is refused or steps are used up.
   bool Hash(const KernelMeta& kernel, uint64_t* hash);
-  bool Text(const KernelMeta& kernel);
-  const String& text() const { return text_; }
 
  private:
+  bool Text(const KernelMeta& kernel);
   const String* LayoutText(uint32_t layout);
 
   const Metadata& metadata_;

@@ -83,7 +83,6 @@ struct AdstackPlan {
   /// Stacks that nothing pops, or nothing pushes: lowering drops their accesses.
   std::vector<ir::Value> idle_stacks;
 
-  uint32_t StackTotal() const;
   /// The worst class of any capacity of the task; S2 where one is unknown.
   artifact::SizeClass ClassOf(const TaskPlan& task) const;
 };

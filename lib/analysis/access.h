@@ -37,8 +37,6 @@ class AccessFacts {
   /// never the cell of `b` in a different iteration of the same execution of `loop`, whatever the loops
   /// inside `loop` do. Values from outside of `loop` are the same in both. Not proved for `while`.
   bool DistinctAcross(ir::Inst loop, ir::Inst a, ir::Inst b);
-  /// DistinctAcross(loop, a, a): no two iterations of `loop` touch one cell through `a`.
-  bool InjectiveIn(ir::Inst loop, ir::Inst a) { return DistinctAcross(loop, a, a); }
   /// True when `read`, in an iteration of the parallel `loop`, reads what `write` writes in another one, a
   /// fixed number of iterations away, provided that both iterations run and no gate but an interval of
   /// indices leaves them out: `x[i - 1]` where `x[i]` is written. False: not proved.

@@ -122,9 +122,9 @@ struct InstData {
   uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; for: segment
                             ///< length of `checkpoint`; row.*: number of the group (claim) or of the stack;
                             ///< status.raise: task
-  uint32_t component =
-      kNoAttr;      ///< parallel: iterations that run side by side in lanes; access: component of a vector or
-                    ///< matrix element; shape: field of a layout; status.raise: stack, or number of the check
+  uint32_t component = kNoAttr;  ///< parallel: iterations side by side in lanes; for: turns at once; access:
+                                 ///< component of a vector or matrix element; shape: field of a layout;
+                                 ///< status.raise: stack, or number of the check
   StringId symbol;  ///< call: callee; assert, print: text
   diag::SourceSpan span;
 };

@@ -182,10 +182,6 @@ enum class ArithmeticOp : uint8_t {
 #define ADC_CLASS_Arithmetic(name) name = static_cast<uint8_t>(Op::name),
 #include "ir/ops_by_class.def"
 };
-enum class FunctionOp : uint8_t {
-#define ADC_CLASS_Function(name) name = static_cast<uint8_t>(Op::name),
-#include "ir/ops_by_class.def"
-};
 enum class CompareOp : uint8_t {
 #define ADC_CLASS_Compare(name) name = static_cast<uint8_t>(Op::name),
 #include "ir/ops_by_class.def"
@@ -208,11 +204,15 @@ constexpr Enum In(Op op) {
   return static_cast<Enum>(op);
 }
 
-/// An operation of scalars that goes element by element where operands are vectors or matrices.
-constexpr bool IsElementwise(Op op) {
+/// What computes a scalar from scalars, after lowering.
+constexpr bool IsScalarOperation(Op op) {
   OpClass op_class = ClassOf(op);
   return op_class == OpClass::Arithmetic || op_class == OpClass::Function || op_class == OpClass::Compare ||
-         op_class == OpClass::Bits || op_class == OpClass::Convert || op_class == OpClass::Composed;
+         op_class == OpClass::Bits || op_class == OpClass::Convert;
+}
+/// An operation of scalars that goes element by element where operands are vectors or matrices.
+constexpr bool IsElementwise(Op op) {
+  return IsScalarOperation(op) || ClassOf(op) == OpClass::Composed;
 }
 constexpr bool IsAtomic(Op op) {
   return ClassOf(op) == OpClass::Atomic;

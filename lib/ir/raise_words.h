@@ -18,13 +18,6 @@ enum RaiseFlag : uint8_t {
   kFlagPaired = 8,     ///< sin, cos: the block has the other one of the same operand
 };
 
-/// What computes a scalar from scalars, after lowering.
-constexpr bool IsScalarOperation(Op op) {
-  OpClass op_class = ClassOf(op);
-  return op_class == OpClass::Arithmetic || op_class == OpClass::Function || op_class == OpClass::Compare ||
-         op_class == OpClass::Bits || op_class == OpClass::Convert;
-}
-
 struct RaiseWord {
   uint8_t flag = 0;
   std::string_view word;

@@ -14,8 +14,6 @@
 namespace adc::parse {
 
 inline constexpr uint64_t kTextLimit = uint64_t{256} << 20;
-/// Places in text are 32-bit numbers: no limit may be larger.
-inline constexpr uint64_t kLargestTextLimit = uint64_t{4095} << 20;
 
 struct ParseConfig {
   /// Where imports are looked for, after the folder of the importing file.

@@ -36,7 +36,7 @@ struct Subject {
 
 bool Injective(const std::string& body) {
   Subject subject(body);
-  return subject.facts.InjectiveIn(subject.loops[0], subject.writes[0]);
+  return subject.facts.DistinctAcross(subject.loops[0], subject.writes[0], subject.writes[0]);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ TEST_CASE("Fields, components and time frames are told apart") {
     if (kernel[inst].op == Op::Store) stores.push_back(inst);
     if (analysis::IsParallel(kernel[inst].op)) loops.push_back(inst);
   }
-  CHECK(facts.InjectiveIn(loops[0], stores[0]));
+  CHECK(facts.DistinctAcross(loops[0], stores[0], stores[0]));
   CHECK(facts.SameIteration(loads[0], stores[1]) == Relation::Distinct);
   CHECK(facts.SameIteration(loads[1], stores[1]) == Relation::Distinct);
   CHECK(facts.SameIteration(loads[1], stores[2]) == Relation::Distinct);

@@ -253,11 +253,6 @@ struct Limits {
   uint64_t metadata_bytes = 16ull << 20;
 };
 
-/// Canonical text of a kernel's interface: its name and what a caller must give, one parameter per line.
-bool InterfaceText(const Metadata& metadata, const KernelMeta& kernel, String* text);
-/// XXH3-64 of that text; false when memory is refused.
-bool InterfaceHash(const Metadata& metadata, const KernelMeta& kernel, uint64_t* hash);
-
 /// Fills what follows from the rest: cells, interface hashes, size classes, parameters read by sizing.
 void FinishMetadata(Metadata* metadata);
 

@@ -74,7 +74,6 @@ class Resources {
   ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding);
   /// Names that could stand in --diff.
   const std::vector<std::string>& names() const { return names_; }
-  void MarkReadOnly(Resource& resource);
 
  private:
   struct Kinds {
