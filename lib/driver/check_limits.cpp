@@ -94,6 +94,7 @@ bool CheckAssertions(const ir::Module& module, diag::Diagnostics& diagnostics) {
 bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagnostics) {
   if (asserts && !CheckAssertions(module, diagnostics)) return false;
   constexpr uint32_t kMost = artifact::Limits().name_bytes;
+  constexpr size_t kShown = 48;
   const std::string most = ": at most " + std::to_string(kMost) + " are possible";
   std::vector<diag::SourceSpan> told;
   auto report = [&](diag::SourceSpan span, std::string text, const char* help) {
@@ -115,8 +116,9 @@ bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagn
     size_t size = codegen::LongestSymbol(name, static_cast<uint32_t>(tasks - 1));
     if (size > kMost)
       report(function->span,
-             "the name of kernel '@" + name + "' has " + std::to_string(name.size()) +
-                 " bytes, and the symbols of its code have " + std::to_string(size),
+             "the name of kernel '@" + (name.size() > kShown ? name.substr(0, kShown) + "..." : name) +
+                 "' has " + std::to_string(name.size()) + " bytes, and the symbols of its code have " +
+                 std::to_string(size),
              "shorten it: symbols are 'adc_NAME_t0_far', with '.' and whatever is no letter, digit or '_' as "
              "three bytes, and derived kernels have names with '.grad', '.jvp' and the like");
     for (uint32_t n = 0; n < function->Params().size(); ++n)
