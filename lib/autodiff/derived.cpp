@@ -1,6 +1,7 @@
 #include "autodiff/derived.h"
 
 #include <string>
+#include <unordered_set>
 
 namespace adc::autodiff {
 
@@ -39,6 +40,8 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
       values.Set(param.raw, derived.AddParameter(kernel.TypeOf(param), kernel[param].name, info));
     }
   };
+  std::unordered_set<std::string> taken;
+  for (Value param : kernel.Params()) taken.emplace(module.Text(kernel[param].name));
   auto add_companions = [&](bool scratch) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n) {
       const ParamInfo& source = kernel.params[n];
@@ -52,12 +55,7 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
         companion_name += companion;
         if (directions > 1) companion_name += std::to_string(direction);
         // A parameter of the user's may have this name already.
-        auto taken = [&] {
-          for (Value other : kernel.Params())
-            if (module.Text(kernel[other].name) == companion_name) return true;
-          return false;
-        };
-        while (taken()) companion_name += '_';
+        while (taken.contains(companion_name)) companion_name += '_';
         ParamInfo info;
         info.alias = source.alias;
         info.interleaved = source.interleaved;

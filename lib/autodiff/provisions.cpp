@@ -58,10 +58,10 @@ class Describer {
     } else {
       unit.place = function_.span;
     }
-    std::vector<Value> tape;
+    IndexSet<Value> tape;
     if (owner.Valid() && IsSerialLoop(unit.op)) {
-      tape = plan_.Tape(owner);
-      DescribeLoop(owner, tape, unit);
+      for (Value v : plan_.Tape(owner)) tape.Insert(v);
+      DescribeLoop(owner, plan_.Tape(owner), unit);
     }
     for (Inst inst : tree_.InstsOf(block)) DescribeInst(inst, tape, unit);
     return unit;
@@ -86,11 +86,11 @@ class Describer {
       unit.undone.push_back(ValueOf(CarriedParam(function_, loop, restore.param), unit.place));
   }
 
-  void DescribeInst(Inst inst, const std::vector<Value>& tape, UnitProvisions& unit) {
+  void DescribeInst(Inst inst, const IndexSet<Value>& tape, UnitProvisions& unit) {
     const ir::InstData& data = function_[inst];
     for (uint32_t n = 0; n < data.result_count; ++n) {
       Value v = function_.Result(inst, n);
-      if (!plan_.ToBeRecorded(v) || std::find(tape.begin(), tape.end(), v) != tape.end()) continue;
+      if (!plan_.ToBeRecorded(v) || tape.Has(v)) continue;
       if (plan_.StoreOf(v).Valid()) {
         unit.left.push_back(ValueOf(v, data.span));
       } else if (analysis::ReadsMemory(data.op)) {

@@ -219,13 +219,13 @@ class TripKernels {
 
   /// What the bounds of these axes rest on; empty where there is nothing to count, or it cannot be repeated.
   std::optional<Slice> SliceOf(Inst parallel, const std::vector<uint32_t>& axes, bool repeats) const {
+    if (axes.empty()) return std::nullopt;
     Slice slice(structure_, memory_, parallel, repeats);
     for (uint32_t axis : axes) {
       for (uint32_t end : {0u, 1u}) {
         if (!slice.Need(kernel_.Operand(parallel, 2 * axis + end))) return std::nullopt;
       }
     }
-    if (axes.empty()) return std::nullopt;
     return slice;
   }
 

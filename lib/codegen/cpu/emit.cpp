@@ -424,8 +424,12 @@ class KernelEmitter {
       builder.SetCurrentDebugLocation(lines_->At({}));
     }
     BodyEmitter body(module_, kernel_, builder, hooks, config_.float_mode, aliases, lines_);
+    PiecePlan plan(kernel_, task, config_.optimise != 0 ? config_.largest_function : UINT64_MAX);
+    std::vector<Piece> pieces;
+    if (plan.Cuts()) body.SetPieces(&plan, &pieces);
     TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases, lines_);
     emit(emitter);
+    SplitFunction(*hooks.Entry(), pieces);
     return hooks.Entry();
   }
 

@@ -50,9 +50,26 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   std::map<uint32_t, Value*> pairs;
   std::map<uint32_t, Value*>* around = std::exchange(pairs_, &pairs);
+  if (plan_ != nullptr) {
+    for (PiecePlan::Run run : plan_->RunsOf(block, first, last)) {
+      EmitPiece(insts, run);
+      first = run.last;
+    }
+  }
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
   pairs_ = around;
   sums_->Flush();
+}
+
+void BodyEmitter::EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run) {
+  llvm::BasicBlock* begin = NewBlock("piece");
+  builder_.CreateBr(begin);
+  builder_.SetInsertPoint(begin);
+  for (uint32_t position = run.first; position < run.last; ++position) EmitInst(insts[position]);
+  llvm::BasicBlock* end = NewBlock("piece_end");
+  builder_.CreateBr(end);
+  builder_.SetInsertPoint(end);
+  pieces_->push_back({begin, end});
 }
 
 void BodyEmitter::EmitPaired(ir::Inst inst) {

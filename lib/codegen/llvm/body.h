@@ -18,6 +18,8 @@
 
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
+#include "codegen/llvm/pieces.h"
+#include "codegen/llvm/split_function.h"
 #include "codegen/llvm/sums.h"
 
 namespace adc::codegen {
@@ -33,6 +35,11 @@ class BodyEmitter {
 
   /// What tells the counters of the parallel loop apart, in the branch that alone reads them.
   void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
+  /// Has the runs of `plan` emitted in blocks of their own, and added to `pieces`, inner ones first.
+  void SetPieces(const PiecePlan* plan, std::vector<Piece>* pieces) {
+    plan_ = plan;
+    pieces_ = pieces;
+  }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -40,6 +47,7 @@ class BodyEmitter {
 
  private:
   void EmitInst(ir::Inst inst);
+  void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void UnrollTurns(llvm::BranchInst* latch, uint32_t turns);
@@ -66,6 +74,8 @@ class BodyEmitter {
   /// Of the range that is emitted: by angle, the one of a pair that is still to come.
   std::map<uint32_t, llvm::Value*>* pairs_ = nullptr;
   std::function<void()> tell_counters_;
+  const PiecePlan* plan_ = nullptr;
+  std::vector<Piece>* pieces_ = nullptr;
 };
 
 }  // namespace adc::codegen

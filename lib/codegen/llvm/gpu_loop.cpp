@@ -139,8 +139,8 @@ class LoopEmitter {
     again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
   }
 
-  /// A short body that only counts or sums waits for what it reads, and for nothing else: four iterations at a time
-  /// read at the same time.
+  /// A short body that only counts or sums waits for what it reads, and for nothing else: four iterations at
+  /// a time read at the same time.
   void EmitInFours(ir::Inst loop, const std::vector<Axis>& axes, bool flat, llvm::BasicBlock* exit) {
     auto emit = [&](Value* iteration) {
       if (!flat && !axes.empty()) BindCounter(axes[0], iteration);
