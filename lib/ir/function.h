@@ -125,7 +125,7 @@ struct InstData {
   uint32_t component = kNoAttr;  ///< parallel: iterations side by side in lanes; for: turns at once; access:
                                  ///< component of a vector or matrix element; shape: field of a layout;
                                  ///< status.raise: stack, or number of the check
-  StringId symbol;  ///< call: callee; assert, print: text
+  StringId symbol;               ///< call: callee; assert, print: text
   diag::SourceSpan span;
 };
 
