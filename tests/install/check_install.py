@@ -167,7 +167,6 @@ def check_build_systems(options, prefix):
     systems = {
         "make": ([["make", "-j2"]], "."),
         "meson": ([["meson", "setup", "out"], ["ninja", "-C", "out"]], "out"),
-        "bazel": ([["bazel", f"--output_user_root={options.work}/bazel-root", "build", "//:relax"]], "bazel-bin"),
         "cmake": (cmake, "out"),
     }
     for name, (commands, out) in systems.items():
@@ -176,8 +175,6 @@ def check_build_systems(options, prefix):
             continue
         folder = options.work / f"by-{name}"
         shutil.copytree(HERE.parent.parent / "samples/build_systems", folder)
-        workspace = folder / "WORKSPACE"
-        workspace.write_text(workspace.read_text(encoding="utf-8").replace("/opt/adc", str(prefix)), encoding="utf-8")
         for command in commands:
             run(*command, cwd=folder, env=environment)
         said = run(folder / out / "relax", folder / out / "relax.adcb")
@@ -189,6 +186,31 @@ def check_build_systems(options, prefix):
         # The loader's own calls are the same, but this gradient is another one: main.c notices.
         run(folder / out / "relax", folder / out / "relax.adcb", code=1)
         print(f"{name}: {said.strip()}")
+
+
+def check_bazel(options, prefix):
+    """The rule of samples/build_systems in Bazel's sandbox. Not the program: Bazel fetches its rules for C++."""
+    if not shutil.which("bazel"):
+        print("NO bazel HERE, ITS RULE IS NOT TRIED")
+        return
+    folder = options.work / "by-bazel"
+    shutil.copytree(HERE.parent.parent / "samples/build_systems", folder)
+    workspace = folder / "WORKSPACE"
+    workspace.write_text(workspace.read_text(encoding="utf-8").replace("/opt/adc", str(prefix)), encoding="utf-8")
+    bazel = ["bazel", f"--output_user_root={options.work}/bazel-root"]
+    imported = folder / "recurrence.ir"
+    try:
+        for text in (imported.read_text(encoding="utf-8"), imported.read_text(encoding="utf-8").replace("0.1", "0.3")):
+            imported.write_text(text, encoding="utf-8")
+            run(*bazel, "build", "//:relax_kernels", cwd=folder)
+            run(prefix / "bin/adc", "relax.ir", "--target=cpu", "-o", "direct.adcb", cwd=folder)
+            expect((folder / "bazel-bin/relax.adcb").read_bytes() == (folder / "direct.adcb").read_bytes(),
+                   "bazel's bundle is not what adc writes")
+    finally:
+        subprocess.run([*bazel, "shutdown"], cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # Bazel's folders may not be written.
+        subprocess.run(["chmod", "-R", "u+w", options.work / "bazel-root"], check=False)
+    print("bazel: the bytes that adc writes, also after a change of an import")
 
 
 def check_new(options, prefix):
@@ -238,6 +260,7 @@ def main():
     check_subproject(options)
     check_pkg_config(options, prefix)
     check_build_systems(options, prefix)
+    check_bazel(options, prefix)
     check_new(options, prefix)
     shutil.rmtree(options.work)
     return 0
