@@ -25,6 +25,7 @@
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/machine.h"
+#include "ir/family.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 
@@ -283,11 +284,11 @@ class TaskEmitter {
   DebugLines* lines_;
 };
 
-/// Whether some body runs in lanes. Then all functions of the module are our own: kernel, gradient and size
-/// kernel decide alike, whichever of them has lanes.
-bool HasLaneBody(const ir::Module& module) {
+/// Whether a body of what is derived from the same primal runs in lanes. Then all functions of all of them
+/// are our own: kernel, gradient and size kernel decide alike, whichever has lanes.
+bool HasLaneBody(const ir::Module& module, const ir::Function& kernel) {
   for (const std::unique_ptr<ir::Function>& function : module.functions) {
-    if (!function->IsKernel()) continue;
+    if (!function->IsKernel() || ir::FamilyOf(module, *function) != ir::FamilyOf(module, kernel)) continue;
     for (ir::Inst inst : (*function)[function->Body()].insts) {
       const ir::InstData& data = (*function)[inst];
       if (analysis::IsParallel(data.op) && (data.flags & ir::kFlagLanesBody) != 0) return true;
@@ -301,7 +302,7 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
   const ir::Function& kernel = *what.kernel;
   std::string name(module.Text(kernel.name));
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
-  bool own_math = HasLaneBody(module);
+  bool own_math = HasLaneBody(module, kernel);
   std::vector<EntryCode> entries;
   for (uint32_t number = 0; number < tasks.size(); ++number) {
     const analysis::Task& task = tasks[number];
