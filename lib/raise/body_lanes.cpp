@@ -4,6 +4,7 @@
 
 #include "analysis/uniform.h"
 #include "analysis/walk.h"
+#include "ir/family.h"
 
 namespace adc::raise {
 namespace {
@@ -18,6 +19,10 @@ constexpr size_t kMostInsts = 800;
 /// Local arrays of all lanes of a worker.
 constexpr uint64_t kMostLocalBytes = 32u << 10;
 
+bool IsParallel(const ir::Function& kernel, Inst inst) {
+  return kernel[inst].op == Op::Parallel || kernel[inst].op == Op::ParallelOver;
+}
+
 /// What is in the body, and whether lanes can run it.
 class Survey {
  public:
@@ -30,6 +35,12 @@ class Survey {
 
   bool Possible(uint32_t lanes) const { return possible_ && local_bytes_ * lanes <= kMostLocalBytes; }
   bool HasWork() const { return has_function_ || has_loop_; }
+  bool HasFunction() const { return has_function_; }
+  /// Vectors that hold a value of all lanes: several of a small body hide what each operation waits for.
+  uint32_t Vectors() const {
+    if (count_ <= 48 && !has_function_) return 4;
+    return count_ <= 160 ? 2 : 1;
+  }
   /// Bytes of the floats that it computes with.
   uint32_t FloatBytes() const { return has_f64_ ? 8 : 4; }
 
@@ -178,23 +189,45 @@ class Estimate {
   double alone_ = 0, in_lanes_ = 0;
 };
 
-void Mark(ir::Function& kernel, Inst parallel, const RaiseConfig& config) {
-  Survey survey(kernel, parallel, config.lanes_fuse);
-  bool automatic = config.body_lanes == kAutomaticLanes;
-  uint32_t lanes = automatic ? config.vector_bytes / survey.FloatBytes() : config.body_lanes;
-  if (!survey.Possible(lanes)) return;
-  if (automatic && (!survey.HasWork() || !Estimate(kernel, parallel, lanes).LanesWin())) return;
-  kernel[parallel].flags |= ir::kFlagLanesBody;
-  kernel[parallel].component = lanes;
+uint32_t LanesFor(const Survey& survey, const RaiseConfig& config) {
+  if (config.body_lanes != kAutomaticLanes) return config.body_lanes;
+  return config.vector_bytes / survey.FloatBytes() * survey.Vectors();
+}
+
+/// Whether the body runs in lanes, by itself.
+bool Wins(const ir::Function& kernel, Inst parallel, const Survey& survey, const RaiseConfig& config) {
+  uint32_t lanes = LanesFor(survey, config);
+  if (!survey.Possible(lanes)) return false;
+  if (config.body_lanes != kAutomaticLanes) return true;
+  return survey.HasWork() && Estimate(kernel, parallel, lanes).LanesWin();
+}
+
+/// Whether nothing that is derived from the same kernel calls functions one iteration after the other: they
+/// would be our own there too, which are slower for one number.
+bool SuitsFamily(const ir::Module& module, const ir::Function& kernel, const RaiseConfig& config) {
+  for (const std::unique_ptr<ir::Function>& other : module.functions) {
+    if (!other->IsKernel() || ir::IsCounting(other->role)) continue;
+    if (ir::FamilyOf(module, *other) != ir::FamilyOf(module, kernel)) continue;
+    for (Inst loop : (*other)[other->Body()].insts) {
+      if (!IsParallel(*other, loop)) continue;
+      Survey survey(*other, loop, config.lanes_fuse);
+      if (survey.HasFunction() && !Wins(*other, loop, survey, config)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-void MarkBodyLanes(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
+void MarkBodyLanes(ir::Module& module, ir::Function& kernel, const RaiseConfig& config) {
   if (config.body_lanes == 0 || ir::IsCounting(kernel.role)) return;
+  if (config.body_lanes == kAutomaticLanes && !SuitsFamily(module, kernel, config)) return;
   for (Inst loop : kernel[kernel.Body()].insts) {
-    bool parallel = kernel[loop].op == Op::Parallel || kernel[loop].op == Op::ParallelOver;
-    if (parallel) Mark(kernel, loop, config);
+    if (!IsParallel(kernel, loop)) continue;
+    Survey survey(kernel, loop, config.lanes_fuse);
+    if (!Wins(kernel, loop, survey, config)) continue;
+    kernel[loop].flags |= ir::kFlagLanesBody;
+    kernel[loop].component = LanesFor(survey, config);
   }
 }
 

@@ -30,6 +30,7 @@
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/output_module.h"
 #include "diag/errors/codegen.h"
+#include "ir/family.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -359,11 +360,11 @@ class TaskEmitter {
   DebugLines* lines_;
 };
 
-/// Whether some body runs in lanes. Then all functions of the module are our own: kernel, gradient and size
-/// kernel decide alike, whichever of them has lanes.
-bool HasLaneBody(const ir::Module& module) {
+/// Whether a body of what is derived from the same primal runs in lanes. Then all functions of all of them
+/// are our own: kernel, gradient and size kernel decide alike, whichever has lanes.
+bool HasLaneBody(const ir::Module& module, const ir::Function& kernel) {
   for (const std::unique_ptr<ir::Function>& function : module.functions) {
-    if (!function->IsKernel()) continue;
+    if (!function->IsKernel() || ir::FamilyOf(module, *function) != ir::FamilyOf(module, kernel)) continue;
     for (ir::Inst inst : (*function)[function->Body()].insts) {
       const ir::InstData& data = (*function)[inst];
       if (analysis::IsParallel(data.op) && (data.flags & ir::kFlagLanesBody) != 0) return true;
@@ -382,7 +383,7 @@ class KernelEmitter {
         kernel_(*what.kernel),
         config_(config),
         math_(math),
-        own_math_(HasLaneBody(module)),
+        own_math_(HasLaneBody(module, kernel_)),
         lines_(lines),
         name_(module.Text(kernel_.name)) {}
 

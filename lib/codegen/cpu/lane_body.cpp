@@ -187,10 +187,10 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   std::vector<Taken> taken;
   for (ir::Value operand : function_.Operands(inst)) {
     if (IsShared(operand)) continue;
-    Value* first = SlopeOf(operand) != 0 ? context_.body.values().Index(operand) : nullptr;
+    Value* first = SlopeOf(operand) != 0 ? context_.body.values().Get(operand) : nullptr;
     taken.push_back({operand, Spill(Get(operand)), first});
   }
-  bool gives = data.result_count != 0;
+  bool gives = data.result_count != 0 && uses_.IsUsed(function_.Result(inst));
   llvm::Type* made_type =
       gives ? scalars_.MemoryType(function_.TypeOf(function_.Result(inst)).scalar) : nullptr;
   if (gives && !made_type->isVectorTy()) made_type = InLanes(made_type);
@@ -230,12 +230,7 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   builder_.SetInsertPoint(exit);
   tell_(cell_);
   for (const Taken& one : taken) {
-    if (one.first != nullptr) {
-      ir::Type type = function_.TypeOf(one.value);
-      Value* narrow =
-          type.Is(Scalar::I64) ? one.first : builder_.CreateTrunc(one.first, builder_.getInt32Ty());
-      context_.body.values().BindAnew(one.value, narrow);
-    }
+    if (one.first != nullptr) context_.body.values().BindAnew(one.value, one.first);
   }
   if (!gives) return;
   Value* lanes = builder_.CreateAlignedLoad(made_type, made, llvm::Align(64));
