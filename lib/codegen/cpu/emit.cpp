@@ -501,6 +501,23 @@ void CheckExclusiveStores(std::span<const uint8_t> object, const target::Target&
   ADC_CHECK(CountUnseenExclusiveStores(object) == 0, "the status of an exclusive store is thrown away");
 }
 
+/// What other systems have for themselves although the system that code is compiled for lets it be used, so
+/// that one image runs on all of them.
+///
+/// x86-64: code of System V may use 128 bytes below its stack pointer. Windows, on which such code runs as
+/// well, gives them to nobody: a handler of an exception that continues, or a call that the system makes on a
+/// thread, writes there.
+/// AArch64: the register x18 belongs to macOS and Windows.
+void LeaveToOtherSystems(llvm::Module& module, const target::Target& target) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr(llvm::Attribute::NoRedZone);
+    if (target.arch != target::Arch::AArch64) continue;
+    std::string features = function.getFnAttribute("target-features").getValueAsString().str();
+    function.addFnAttr("target-features", features + (features.empty() ? "" : ",") + "+reserve-x18");
+  }
+}
+
 }  // namespace
 
 diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
@@ -523,6 +540,7 @@ diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const Kerne
     if (!config.prefix.empty() && !function.isDeclaration() && !function.hasLocalLinkage())
       function.setName(config.prefix + "_" + function.getName().str());
   }
+  LeaveToOtherSystems(output.module(), config.target);
   output.Optimise(kImports, watch, &code);
   if (!config.want_object && !config.want_image) return code;
   diag::Result<std::vector<uint8_t>> object = MakeObject(output.module(), output.machine(), kImports);
