@@ -6,6 +6,7 @@
 #include "analysis/tasks.h"
 #include "artifact/metadata.h"
 #include "codegen/common/mangle.h"
+#include "codegen/common/task_size.h"
 #include "diag/errors/driver.h"
 #include "support/check.h"
 
@@ -106,23 +107,8 @@ bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics) {
 
 uint64_t LargestTask(const ir::Function& kernel) {
   uint64_t most = 0;
-  std::vector<ir::Inst> open;
-  for (const analysis::Task& task : analysis::TasksOf(kernel)) {
-    uint64_t count = 0;
-    const std::vector<ir::Inst>& top = kernel[kernel.Body()].insts;
-    open.assign(top.begin() + task.first, top.begin() + task.last);
-    while (!open.empty()) {
-      ir::Inst inst = open.back();
-      open.pop_back();
-      ir::Op op = kernel[inst].op;
-      count += op == ir::Op::For || op == ir::Op::While ? kOperationsOfLoop : 1;
-      for (uint32_t n = 0; n < kernel.RegionCount(inst); ++n) {
-        const std::vector<ir::Inst>& inner = kernel[kernel[inst].regions[n]].insts;
-        open.insert(open.end(), inner.begin(), inner.end());
-      }
-    }
-    most = std::max(most, count);
-  }
+  for (const analysis::Task& task : analysis::TasksOf(kernel))
+    most = std::max(most, codegen::OperationsOf(kernel, task));
   return most;
 }
 

@@ -20,10 +20,7 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
 /// part of the symbols of its tasks.
 bool CheckNames(const ir::Module& module, diag::Diagnostics& diagnostics);
 
-/// A loop's share of the time that LLVM takes, in operations (docs/limits.md).
-inline constexpr uint64_t kOperationsOfLoop = 20;
-
-/// The operations of the largest task of `kernel`, where each loop counts as `kOperationsOfLoop`.
+/// The operations of the largest task of `kernel` (codegen/common/task_size.h).
 uint64_t LargestTask(const ir::Function& kernel);
 
 }  // namespace adc::driver

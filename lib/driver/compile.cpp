@@ -149,7 +149,7 @@ class Compilation {
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   std::optional<std::string> cache_key_;  ///< where the product is to be stored
-  uint32_t optimisation_ = 0;             ///< that back ends use
+  uint32_t device_optimisation_ = 0;      ///< that back ends of devices use
   bool unsupported_ = false;
   bool usage_ = false;
 };
@@ -353,7 +353,11 @@ codegen::FloatMode FloatModeOf(FloatMode mode) {
 codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   codegen::CodeConfig config;
   config.target = target;
-  config.optimise = optimisation_;
+  config.optimise = target.IsCpu() ? options_.optimisation : device_optimisation_;
+  // Unless another limit is asked for: what a device takes whole is too much for register allocation.
+  constexpr uint64_t kLargestFunction = 5'000;
+  bool asked = options_.limits.optimised != Limits().optimised;
+  config.largest_function = asked ? options_.limits.optimised : kLargestFunction;
   config.float_mode = FloatModeOf(Floats());
   config.debug_lines = options_.debug_info;
   config.sources = &sources_;
@@ -394,21 +398,23 @@ bool Compilation::Generate() {
   return true;
 }
 
-/// A task that is too large is not optimised: LLVM would take minutes. The choice is one for all kernels of a
-/// target, which share a module.
+/// A task that is too large for a device is not optimised: LLVM would take minutes. The choice is one for all
+/// kernels of a target, which share a module. For processors such a task becomes several functions instead.
 void Compilation::LimitOptimisation() {
-  optimisation_ = options_.optimisation;
-  if (optimisation_ == 0) return;
+  device_optimisation_ = options_.optimisation;
+  bool devices = std::any_of(targets_.begin(), targets_.end(),
+                             [](const target::Target& target) { return !target.IsCpu(); });
+  if (device_optimisation_ == 0 || !devices) return;
   for (const LoweredModule& lowered : state_->lowered) {
     for (const PlannedKernel& kernel : lowered.kernels) {
       uint64_t size = LargestTask(*kernel.kernel);
-      if (size <= options_.limits.optimised || optimisation_ == 0) continue;
-      optimisation_ = 0;
+      if (size <= options_.limits.optimised || device_optimisation_ == 0) continue;
+      device_optimisation_ = 0;
       diagnostics_
           .Warning(diag::W0701, kernel.kernel->span,
                    "a task of '@" + std::string(lowered.module->Text(kernel.kernel->name)) + "' has " +
                        std::to_string(size) + " operations, more than " +
-                       std::to_string(options_.limits.optimised) + ": the code is made with -O0")
+                       std::to_string(options_.limits.optimised) + ": the code for devices is made with -O0")
           .AddHelp(
               "use loops where code repeats, or allow more with --limit-optimised=N; the time grows with the "
               "square of a task's size");

@@ -241,7 +241,8 @@ void AddLimits(CommandLine& line, driver::CompileOptions& options) {
               "most operations of all kernels, derived ones included, after inlining; default 500000",
               &limits.operations, 1'000'000'000, 1);
   line.Number("--limit-optimised", "N",
-              "most operations of a task that is optimised; default 10000. Beyond, code is made with -O0",
+              "most operations of a task that is optimised as one function; default 5000 for processors,\n"
+              "10000 for devices. Beyond, it is cut into functions, and for devices made with -O0",
               &limits.optimised, 1'000'000'000, 1);
 }
 

@@ -42,7 +42,8 @@ struct KernelToEmit {
 
 struct CodeConfig {
   target::Target target;
-  uint32_t optimise = 2;  ///< 0 to 3
+  uint32_t optimise = 2;                   ///< 0 to 3
+  uint64_t largest_function = UINT64_MAX;  ///< CPU: operations of a task that stays one function
   FloatMode float_mode = FloatMode::Contract;
   bool debug_lines = false;                      ///< line tables that name the .ir files
   const diag::SourceManager* sources = nullptr;  ///< needed for debug_lines

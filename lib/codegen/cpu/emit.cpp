@@ -230,6 +230,7 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
   const ir::Function& kernel = *what.kernel;
   std::string name(module.Text(kernel.name));
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  analysis::Decisions decisions(kernel);
   std::vector<EntryCode> entries;
   for (uint32_t number = 0; number < tasks.size(); ++number) {
     const analysis::Task& task = tasks[number];
@@ -243,13 +244,17 @@ std::vector<EntryCode> EmitKernel(llvm::Module& output, const ir::Module& module
       lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
       builder.SetCurrentDebugLocation(lines->At({}));
     }
-    BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
+    BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, decisions, lines);
+    PiecePlan plan(kernel, task, config.optimise != 0 ? config.largest_function : UINT64_MAX);
+    std::vector<Piece> pieces;
+    if (plan.Cuts()) body.SetPieces(&plan, &pieces);
     TaskEmitter emitter(module, kernel, builder, hooks, body, config, aliases, lines);
     if (task.kind == analysis::TaskKind::Parallel) {
       emitter.EmitParallel(task);
     } else {
       emitter.EmitSerial(task);
     }
+    SplitFunction(*hooks.Entry(), pieces);
   }
   return entries;
 }

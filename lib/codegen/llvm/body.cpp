@@ -15,12 +15,12 @@ using llvm::Value;
 
 BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
                          TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases,
-                         DebugLines* lines)
+                         const analysis::Decisions& decisions, DebugLines* lines)
     : kernel_(kernel),
       builder_(builder),
       hooks_(hooks),
       lines_(lines),
-      decisions_(kernel),
+      decisions_(decisions),
       scalars_(builder, hooks, float_mode),
       values_(module, kernel, builder, hooks, scalars_),
       memory_(module, kernel, builder, hooks, scalars_, values_, aliases) {
@@ -49,8 +49,25 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   PairSinCos(block, first, last);
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  if (plan_ != nullptr) {
+    for (PiecePlan::Run run : plan_->RunsOf(block, first, last)) {
+      EmitPiece(insts, run);
+      first = run.last;
+    }
+  }
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
   sums_->Flush();
+}
+
+void BodyEmitter::EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run) {
+  llvm::BasicBlock* begin = NewBlock("piece");
+  builder_.CreateBr(begin);
+  builder_.SetInsertPoint(begin);
+  for (uint32_t position = run.first; position < run.last; ++position) EmitInst(insts[position]);
+  llvm::BasicBlock* end = NewBlock("piece_end");
+  builder_.CreateBr(end);
+  builder_.SetInsertPoint(end);
+  pieces_->push_back({begin, end});
 }
 
 void BodyEmitter::PairSinCos(ir::Block block, uint32_t first, uint32_t last) {

@@ -18,6 +18,8 @@
 #include "analysis/decisions.h"
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
+#include "codegen/llvm/pieces.h"
+#include "codegen/llvm/split_function.h"
 #include "codegen/llvm/sums.h"
 
 namespace adc::codegen {
@@ -25,7 +27,8 @@ namespace adc::codegen {
 class BodyEmitter {
  public:
   BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases, DebugLines* lines);
+              TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases,
+              const analysis::Decisions& decisions, DebugLines* lines);
 
   ValueTable& values() { return values_; }
   MemoryEmitter& memory() { return memory_; }
@@ -33,6 +36,11 @@ class BodyEmitter {
 
   /// What tells the counters of the parallel loop apart, in the branch that alone reads them.
   void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
+  /// Has the runs of `plan` emitted in blocks of their own, and added to `pieces`, inner ones first.
+  void SetPieces(const PiecePlan* plan, std::vector<Piece>* pieces) {
+    plan_ = plan;
+    pieces_ = pieces;
+  }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -40,6 +48,7 @@ class BodyEmitter {
 
  private:
   void EmitInst(ir::Inst inst);
+  void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void UnrollForRows(llvm::BranchInst* latch, ir::Block body);
@@ -60,7 +69,7 @@ class BodyEmitter {
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
   DebugLines* lines_;
-  analysis::Decisions decisions_;
+  const analysis::Decisions& decisions_;
   ScalarEmitter scalars_;
   ValueTable values_;
   MemoryEmitter memory_;
@@ -68,6 +77,8 @@ class BodyEmitter {
   SideTable<ir::Inst, ir::Inst> partner_;  ///< sin <-> cos of one operand in one block
   IndexSet<ir::Inst> emitted_;
   std::function<void()> tell_counters_;
+  const PiecePlan* plan_ = nullptr;
+  std::vector<Piece>* pieces_ = nullptr;
 };
 
 }  // namespace adc::codegen

@@ -240,6 +240,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+    analysis::Decisions decisions(kernel);
     std::vector<EntryCode>& of_kernel = entries.emplace_back();
     for (uint32_t number = 0; number < tasks.size(); ++number) {
       const analysis::Task& task = tasks[number];
@@ -260,7 +261,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
         lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
         builder.SetCurrentDebugLocation(lines->At({}));
       }
-      BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
+      BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, decisions, lines);
       LoopEmitter emitter(module, kernel, builder, hooks, body, lines);
       if (serial) {
         emitter.EmitSerial(task);
