@@ -16,7 +16,8 @@ LaneBody::LaneBody(const LaneContext& context, ir::Inst parallel, const analysis
                context.float_mode == FloatMode::Fast ? FloatMode::Fast : FloatMode::Strict, context.shape,
                uniform),
       context_(context),
-      parallel_(parallel) {}
+      parallel_(parallel),
+      uses_(context.kernel) {}
 
 void LaneBody::SetPlace(ir::Inst inst) {
   if (context_.lines != nullptr) builder_.SetCurrentDebugLocation(context_.lines->At(function_[inst].span));

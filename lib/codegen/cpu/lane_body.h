@@ -15,6 +15,7 @@
 // Where products and sums may be contracted, it is done here: whole groups and the last one have code of
 // their own on some targets, in which LLVM would be free to choose differently.
 
+#include "analysis/uses.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/own_math.h"
@@ -93,6 +94,7 @@ class LaneBody final : public LaneFlow {
 
   LaneContext context_;
   ir::Inst parallel_;
+  analysis::Uses uses_;
   SideTable<ir::Value, int64_t> slopes_;  ///< from lane to lane, where an index follows the iteration
   SideTable<ir::Value, llvm::AllocaInst*> arrays_;
   Value* cell_ = nullptr;
