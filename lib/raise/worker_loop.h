@@ -14,8 +14,8 @@
 // whose condition compares a float: fields of floats are often zero almost everywhere.
 //
 //   fours     a body of a kernel that only counts, or one that only reads and makes private sums
-//             (private_sums.h), so short that it waits for what it reads and for nothing else: four iterations
-//             of a thread of a device run at once.
+//             (private_sums.h), so short that it waits for what it reads and for nothing else: four
+//             iterations of a thread of a device run at once.
 
 #include "ir/module.h"
 #include "raise/config.h"

@@ -66,8 +66,8 @@ class GpuDialect {
     return nullptr;
   }
 
-  /// 1 / sqrt(value) within two units of the last place, special values included, by fewer instructions than a
-  /// root and a quotient take; null where there are none.
+  /// 1 / sqrt(value) within two units of the last place, special values included, by fewer instructions than
+  /// a root and a quotient take; null where there are none.
   virtual llvm::Value* ReciprocalRoot(Builder&, ir::Scalar, llvm::Value*) const { return nullptr; }
 
   llvm::IntegerType* MaskType(Builder& b) const { return b.getIntNTy(Lanes()); }
