@@ -59,6 +59,8 @@ class ReverseCheck {
         CheckLoad(inst);
       } else if (ir::IsAtomic(op)) {
         CheckAtomic(inst);
+      } else if (op == Op::AddTo) {
+        CheckSum(inst);
       } else if (op == Op::While) {
         CheckCondition(inst);
       }
@@ -82,6 +84,7 @@ class ReverseCheck {
   /// A promise is trusted where nothing is known, and not where it is known to be broken.
   void CheckPromised(Inst load, uint32_t memory_class, const std::string& value, bool repeated);
   void CheckAtomic(Inst atomic);
+  void CheckSum(Inst sum);
   void CheckReadsBetween(Inst atomic);
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
@@ -273,6 +276,20 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
             "it wrote itself, or what earlier tasks wrote");
     return;
   }
+}
+
+/// What derived kernels sum into adjoints with; a primal that has it is not reversed.
+void ReverseCheck::CheckSum(Inst sum) {
+  const ir::InstData& data = kernel_[sum];
+  Value base = kernel_.Operand(sum, 0);
+  bool is_local = kernel_.TypeOf(base).IsArray();
+  if (!kernel_.TypeOf(kernel_.AccessValues(sum)[0]).IsFloat()) return;
+  if (!is_local && !activity_.ActiveMemory(base, data.attr)) return;
+  Error(diag::E0403, sum, "'add_to' sums into adjoints, and has no derivative of its own")
+      .AddHelp(
+          is_local
+              ? "a local array belongs to one iteration: load, add, store"
+              : "write 'atomic add', or load, add and store where no other iteration touches the element");
 }
 
 void ReverseCheck::CheckAtomic(Inst atomic) {

@@ -120,7 +120,7 @@ TEST_CASE("where one plan refuses, group and plans have what they had", "[loader
   Shared shared;
   std::vector<float> seven(kCount, 7), few(10, 100);
   // x would fit, a does not: neither is taken.
-  float other = 50;
+  double other = 50;
   adrt_arg wrong = ScalarArg("a", ADRT_TYPE_F64, &other);
   CHECK(shared.group.Update({Shared::Buffer("x", seven), wrong}) == ADRT_ERROR_ARGUMENT);
   CHECK(shared.group.error.Says("kernel 'saxpy', parameter 'a'"));
