@@ -19,6 +19,7 @@ A shader says in comments how it is run:
 
 import argparse
 import json
+import math
 import pathlib
 import random
 import re
@@ -162,6 +163,23 @@ def numbers(text):
     return {left.split(":")[0]: right.replace("[", " ").replace("]", " ").split() for left, right in rows}
 
 
+def alike(left, right):
+    """Whether two outputs are equal, up to the order in which workers add to one cell."""
+    if left.keys() != right.keys():
+        return False
+    for words, others in ((left[name], right[name]) for name in left):
+        if len(words) != len(others):
+            return False
+        for a, b in zip(words, others):
+            try:
+                a, b = float(a.rstrip(",)")), float(b.rstrip(",)"))
+            except ValueError:
+                pass
+            if a != b and (isinstance(a, str) or isinstance(b, str) or not math.isclose(a, b, rel_tol=1e-6)):
+                return False
+    return True
+
+
 def same_as(adc, shader):
     sample = ROOT / "samples" / shader.sample[0]
     for ending, more in (("", []), (".grad", shader.adjoint)):
@@ -173,7 +191,7 @@ def same_as(adc, shader):
             if result.returncode != 0:
                 return f"{' '.join(words)}: {result.stderr[-800:]}"
             outputs.append(numbers(result.stdout))
-        if not outputs[0] or outputs[0] != outputs[1]:
+        if not outputs[0] or not alike(outputs[0], outputs[1]):
             return f"{kernel}: the sample gives {outputs[0]}, the shader {outputs[1]}"
     return ""
 

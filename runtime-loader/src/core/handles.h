@@ -209,9 +209,11 @@ struct adrt_device {
   uint64_t cache_bytes = 0;           ///< GPU: of the last cache before memory; 0: unknown
   uint32_t worker_count;              ///< CPU: jobs; GPU: threads that it runs at once. Limits rows
   uint64_t most_blocks = UINT32_MAX;  ///< GPU: blocks of one launch
-  char arch[16] = {};                 ///< "x86-64", "sm_90"
-  bool cuts_loops = false;            ///< its driver ends long loops early, which code reports
-  char label[64] = {};                ///< the name of the hardware, for people; may be empty
+  /// GPU: blocks of a task whose blocks add up, for each that runs at once; 0: one thread per iteration.
+  uint32_t summing_turns = 0;
+  char arch[16] = {};       ///< "x86-64", "sm_90"
+  bool cuts_loops = false;  ///< its driver ends long loops early, which code reports
+  char label[64] = {};      ///< the name of the hardware, for people; may be empty
 };
 
 struct adrt_module {

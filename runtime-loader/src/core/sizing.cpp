@@ -31,8 +31,6 @@ constexpr uint64_t kFewestShare = 4;
 constexpr uint64_t kMostCounted = uint64_t{1} << 56;
 /// Bytes of rows behind gates up to which there is one per iteration.
 constexpr uint64_t kManyGatedRows = 64 << 20;
-/// Blocks of a task that sums up, for each that runs at once.
-constexpr uint64_t kBlocksInTurn = 4;
 /// Bytes that counting may take whatever the budget, with the fewest threads.
 constexpr uint64_t kCountingBytes = 64 << 20;
 
@@ -206,8 +204,8 @@ class TaskSizer {
   uint64_t Limit() const {
     if (!rules_.is_gpu || HasUngated() || (plan_.serves && ThreadsOfEntry() > 0)) return OwnThreads();
     uint64_t most = plan_.most_workers > 0 ? plan_.most_workers : UINT64_MAX - rules_.lanes;
-    uint64_t summing = OwnThreads() * (ThreadsOfEntry() > 0 ? kBlocksInTurn : 1);
-    return SumsUp() && summing < most ? summing : most;
+    uint64_t summing = SumsUp() ? OwnThreads() * plan_.module->device->summing_turns : most;
+    return summing < most ? summing : most;
   }
   // Fewer threads of a device count or sum as fast, as long as none of them has more iterations, but for what
   // makes the iterations of each a multiple of four, which run together.
@@ -220,7 +218,8 @@ class TaskSizer {
     return (total - 1) / rounds + 1;
   }
   bool SumsUp() const {
-    const artifact::EntryMeta* entry = adstack_ ? nullptr : EntryOf(plan_, number_);
+    if (adstack_ || !plan_.module || plan_.module->device->summing_turns == 0) return false;
+    const artifact::EntryMeta* entry = EntryOf(plan_, number_);
     return entry && entry->shared_bytes > 0;
   }
   // As many as the driver says; 0 where it does not.

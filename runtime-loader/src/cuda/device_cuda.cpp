@@ -240,6 +240,7 @@ bool Describe(CudaDevice& cuda, adrt_error* error) {
   cuda.newest_ptx = NewestPtx(version);
   cuda.worker_count = cuda.processors * threads;
   cuda.most_blocks = blocks;
+  cuda.summing_turns = 4;  // evens out what processors have to do
   cuda.cache_bytes = cache;
   artifact::TextWriter(cuda.arch, sizeof cuda.arch) << "sm_" << cuda.level;
   if (cuda.worker_count == 0 || blocks == 0) {

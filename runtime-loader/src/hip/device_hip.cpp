@@ -169,6 +169,7 @@ bool Describe(HipDevice& hip, adrt_error* error) {
   hip.worker_count = hip.processors * static_cast<uint32_t>(properties.threads_per_processor);
   // The runtime counts a launch's threads in 32 bits, whatever it says of blocks.
   hip.most_blocks = static_cast<uint32_t>(properties.grid[0]);
+  hip.summing_turns = 4;  // as on CUDA
   if (hip.most_blocks > UINT32_MAX / kLargestBlock) hip.most_blocks = UINT32_MAX / kLargestBlock;
   return stream::MakeStream(hip, error);
 }

@@ -178,6 +178,8 @@ void Describe(Device& device, bool push_descriptors, bool budget) {
   device.tells_budget = budget;
   device.worker_count = ThreadsAtOnce(type);
   device.most_blocks = limits.group_count;
+  // Updates without float atomics slow each other down; a driver that cuts loops off gets short ones.
+  device.summing_turns = device.cuts_loops ? 0 : 1;
   artifact::TextWriter(device.arch, sizeof device.arch)
       << VK_API_VERSION_MAJOR(device.version) << "." << VK_API_VERSION_MINOR(device.version);
   artifact::TextWriter(device.label, sizeof device.label) << head.properties.deviceName;
