@@ -7,7 +7,6 @@
 namespace adc::codegen {
 
 using ir::Op;
-using ir::OpClass;
 using ir::Scalar;
 using llvm::Value;
 

@@ -7,7 +7,6 @@ namespace adc::codegen {
 using ir::Block;
 using ir::Function;
 using ir::Inst;
-using ir::Op;
 
 namespace {
 
