@@ -145,7 +145,7 @@ adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_modu
   if (!adrt::ChooseTargetFor(*device, *bundle, &target, error)) return ADRT_ERROR_NO_TARGET;
   adrt_module* first = nullptr;
   adrt_status status = adrt_module_load_target(device, bundle, target, &first, error);
-  if (status != ADRT_OK) return status;
+  if (status != ADRT_OK || !first) return status;
   adrt_module* last = first;
   uint64_t left = adrt::TargetsToLoad(*device, *bundle, first->confined, target) & ~(uint64_t{1} << target);
   for (; left != 0; left &= left - 1) {
