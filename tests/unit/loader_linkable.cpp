@@ -60,7 +60,7 @@ bool Rename(const Bytes& object, Bytes* written, adc::artifact::Error* error) {
 TEST_CASE("an object has its names with a prefix, and one more", "[loader]") {
   Bytes object = ReadObject(), written;
   auto before = GlobalsOf(object);
-  REQUIRE(before.size() > 5);
+  REQUIRE(before.size() > 10);
   adc::artifact::Error error;
   REQUIRE(Rename(object, &written, &error));
   auto after = GlobalsOf(written);
