@@ -26,7 +26,7 @@ kernel @k(%x: buffer<real, 1> diff, %z: buffer<real, 1> diff, %y: buffer<real, 1
 
 }  // namespace
 
-TEST_CASE("autodiff M1 to M8: every operation, both operands") {
+TEST_CASE("autodiff: every operation, both operands") {
   for (const char* body : {"neg %v",
                            "abs (sub %v, %w)",
                            "sqrt (mul %v, %w)",
@@ -117,7 +117,7 @@ TEST_CASE("autodiff: pow at zero") {
   CHECK(CountOps(gradient, ir::Op::Log) == 0);
 }
 
-TEST_CASE("autodiff M6: integers run and have no gradient") {
+TEST_CASE("autodiff: integers run and have no gradient") {
   Compiled gradient = Gradient(R"(
 kernel @k(%x: buffer<i32, 1>, %y: buffer<i32, 1>) {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (rem (load %x[%i]), 3)  atomic add %y[0], 1 }
@@ -127,7 +127,7 @@ kernel @k(%x: buffer<i32, 1>, %y: buffer<i32, 1>) {
   CHECK(gradient.Errors().find("W0401") != std::string::npos);
 }
 
-TEST_CASE("autodiff M9 to M11: selections, atomic sums and differences, mixed precision") {
+TEST_CASE("autodiff: selections, atomic sums and differences, mixed precision") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %z: buffer<real, 1> diff, %y: buffer<real, 0> diff, %d: buffer<f64, 0> diff) {
   parallel %i in 0..shape(%x, 0) {
@@ -142,7 +142,7 @@ kernel @k(%x: buffer<real, 1> diff, %z: buffer<real, 1> diff, %y: buffer<real, 0
                    {{"x", Random({5})}, {"z", Random({5})}, {"y", Zeros({})}, {"d", Zeros({})}});
 }
 
-TEST_CASE("autodiff M14: a chain of stores and loads in one kernel") {
+TEST_CASE("autodiff: a chain of stores and loads in one kernel") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 0> diff, %a: buffer<real, 0> diff, %b: buffer<real, 0> diff, %c: buffer<real, 0> diff) {
   store %a[], (load %x[])
@@ -294,7 +294,7 @@ kernel @k(%x: buffer<vec<real, 2>, 1> diff, %y: buffer<real, 1> diff) {
                    {{"x", Random({3})}, {"y", Zeros({3})}});
 }
 
-TEST_CASE("autodiff K1: a kernel that names its own reverse kernel") {
+TEST_CASE("autodiff: a kernel that names its own reverse kernel") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) grad @k_bwd {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (mul (load %x[%i]), 2.0) }
@@ -305,7 +305,7 @@ kernel @k_bwd(%x: buffer<real, 1>, %y: buffer<real, 1>, %gx: buffer<real, 1>, %g
   CHECK(AdjointOf(text, {{"x", Random({2})}, {"y", Zeros({2})}}, "x", "y") == std::vector<double>{4, 4});
 }
 
-TEST_CASE("autodiff D3: without diff there is no adjoint") {
+TEST_CASE("autodiff: without diff there is no adjoint") {
   Compiled gradient = Gradient(R"(
 kernel @k(%x: buffer<real, 1>, %z: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (mul (load %x[%i]), (sin (load %z[%i]))) }

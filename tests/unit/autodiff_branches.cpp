@@ -7,7 +7,7 @@
 using namespace adc;
 using namespace adc::testing;
 
-TEST_CASE("autodiff I1, I2, I4: conditions on data") {
+TEST_CASE("autodiff: conditions on data") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 0> diff, %y: buffer<real, 0> diff) {
   %v = load %x[]
@@ -27,7 +27,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
         std::vector<double>{1, 2});
 }
 
-TEST_CASE("autodiff I3, I13: a store of a constant clears, one not executed does not") {
+TEST_CASE("autodiff: a store of a constant clears, one not executed does not") {
   const char* text = R"(
 kernel @k(%z: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%z, 0) {
@@ -56,7 +56,7 @@ kernel @k(%z: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
                    inputs);
 }
 
-TEST_CASE("autodiff I6: no infinity meets a zero") {
+TEST_CASE("autodiff: no infinity meets a zero") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) {
@@ -70,7 +70,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   CHECK(g == std::vector<double>{0, -0.25});
 }
 
-TEST_CASE("autodiff I7: a vector that is reassigned in branches") {
+TEST_CASE("autodiff: a vector that is reassigned in branches") {
   CheckDerivatives(R"(
 kernel @k(%pos: buffer<vec<real, 3>, 1> diff, %f: buffer<vec<real, 3>, 1> diff, %bend: real diff) {
   parallel %i in 0..shape(%pos, 0) {
@@ -96,7 +96,7 @@ kernel @k(%pos: buffer<vec<real, 3>, 1> diff, %f: buffer<vec<real, 3>, 1> diff, 
                    {{"pos", Random({4})}, {"f", Zeros({5})}, {"bend", Number(0.6)}});
 }
 
-TEST_CASE("autodiff I8: exactly zero outside of nested conditions") {
+TEST_CASE("autodiff: exactly zero outside of nested conditions") {
   const char* text = R"(
 kernel @k(%w: buffer<real, 1> diff, %loss: buffer<real, 0> diff) {
   parallel %i in 0..shape(%w, 0) {
@@ -113,7 +113,7 @@ kernel @k(%w: buffer<real, 1> diff, %loss: buffer<real, 0> diff) {
   CheckDerivatives(text, inputs);
 }
 
-TEST_CASE("autodiff B1: a condition on a carried value, replayed per iteration") {
+TEST_CASE("autodiff: a condition on a carried value, replayed per iteration") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
@@ -164,7 +164,7 @@ TEST_CASE("autodiff: deep branches with needed results are evaluated once and st
   CHECK(size_80 < size_20 * 8);
 }
 
-TEST_CASE("autodiff N20: a loop inside a branch inside a loop") {
+TEST_CASE("autodiff: a loop inside a branch inside a loop") {
   CheckDerivatives(
       R"(
 kernel @k(%x: buffer<real, 1> diff, %active: buffer<i32, 1>, %y: buffer<real, 1> diff, %n: i32) {

@@ -7,7 +7,7 @@
 using namespace adc;
 using namespace adc::testing;
 
-TEST_CASE("autodiff A1: an empty loop") {
+TEST_CASE("autodiff: an empty loop") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) { for %j in 0..%n { } }
@@ -16,7 +16,7 @@ kernel @k(%x: buffer<real, 1> diff, %n: i32) {
   CHECK(gradient.derived != nullptr);
 }
 
-TEST_CASE("autodiff A2, A3: products and sums of a value, trip counts from memory") {
+TEST_CASE("autodiff: products and sums of a value, trip counts from memory") {
   const char* sum = R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
@@ -40,7 +40,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff
   CheckDerivatives(product, inputs);
 }
 
-TEST_CASE("autodiff A4: Fibonacci by swapping") {
+TEST_CASE("autodiff: Fibonacci by swapping") {
   const char* text = R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %c: buffer<i32, 1>, %f: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
@@ -58,7 +58,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %c: buffer<i32, 1>
   CHECK(CountOps(Gradient(text), ir::Op::StackNew) == 0);
 }
 
-TEST_CASE("autodiff A7: an integer recurrence as coefficient") {
+TEST_CASE("autodiff: an integer recurrence as coefficient") {
   const char* text = R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %c: buffer<i32, 1>, %f: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
@@ -80,7 +80,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %c: buffer<i32, 1>
   CHECK(AdjointOf(text, inputs, "b", "f") == std::vector<double>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("autodiff A9: casts in a recurrence, a store to a buffer without diff") {
+TEST_CASE("autodiff: casts in a recurrence, a store to a buffer without diff") {
   CheckDerivatives(R"(
 kernel @k(%a: buffer<real, 1> diff, %f: buffer<real, 1> diff, %g: buffer<real, 1>) {
   parallel %i in 0..shape(%a, 0) {
@@ -98,7 +98,7 @@ kernel @k(%a: buffer<real, 1> diff, %f: buffer<real, 1> diff, %g: buffer<real, 1
                    {{"a", Random({3})}, {"f", Zeros({3})}, {"g", Zeros({3})}});
 }
 
-TEST_CASE("autodiff A10: windows") {
+TEST_CASE("autodiff: sums over windows") {
   CheckDerivatives(R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %s: buffer<real, 1> diff) {
   parallel %i in 0..shape(%s, 0) {
@@ -116,7 +116,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<real, 1> diff, %s: buffer<real, 1
                    {{"a", Random({7})}, {"b", Random({10})}, {"s", Zeros({5})}});
 }
 
-TEST_CASE("autodiff A11 to A15: statements before, between and inside of nests") {
+TEST_CASE("autodiff: statements before, between and inside of nests") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
   parallel %i in 0..2 {
@@ -140,7 +140,7 @@ kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
                    {{"x", Given({}, {0.3})}, {"loss", Zeros({})}}, {.second = true});
 }
 
-TEST_CASE("autodiff A16: a reduction needs no stack at all") {
+TEST_CASE("autodiff: a reduction needs no stack at all") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
   parallel %i in 0..5 {
@@ -152,7 +152,7 @@ kernel @k(%x: buffer<real, 0> diff, %loss: buffer<real, 0> diff) {
   CHECK(CountOps(Gradient(text), ir::Op::StackNew) == 0);
 }
 
-TEST_CASE("autodiff A18: an inner bound that is the outer index") {
+TEST_CASE("autodiff: an inner bound that is the outer index") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   for %j in 0..shape(%x, 0) {
@@ -165,7 +165,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
         std::vector<double>{0, 10, 20, 30});
 }
 
-TEST_CASE("autodiff A19: a store after a loop clears what went before") {
+TEST_CASE("autodiff: a store after a loop clears what went before") {
   const char* text = R"(
 kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff) {
   parallel %i in 0..shape(%a, 0) {
@@ -179,7 +179,7 @@ kernel @k(%a: buffer<real, 1> diff, %b: buffer<i32, 1>, %p: buffer<real, 1> diff
         std::vector<double>{0, 1, 2, 3});
 }
 
-TEST_CASE("autodiff A20, A21: sums inside functions, loads between loops") {
+TEST_CASE("autodiff: sums inside functions, loads between loops") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 0> diff, %trip: buffer<i32, 1>, %loss: buffer<real, 0> diff) {
   parallel %i in 0..shape(%x, 0) {

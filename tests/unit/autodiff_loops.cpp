@@ -29,7 +29,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff, %n: i32) {
 
 }  // namespace
 
-TEST_CASE("autodiff L1: accumulated elementary functions") {
+TEST_CASE("autodiff: accumulated elementary functions") {
   for (const char* op : {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2",
                          "log", "log2", "sqrt", "rsqrt", "rcp", "erf", "abs"}) {
     INFO(op);
@@ -40,13 +40,13 @@ TEST_CASE("autodiff L1: accumulated elementary functions") {
   }
 }
 
-TEST_CASE("autodiff L1: an accumulator needs no tape") {
+TEST_CASE("autodiff: an accumulator needs no tape") {
   Compiled gradient = Gradient(Accumulate("sin"));
   CHECK(CountOps(gradient, ir::Op::StackNew) == 0);
   CHECK(CountOps(gradient, ir::Op::For) == 1);
 }
 
-TEST_CASE("autodiff L1: abs at sign flips, derivative 0 at 0") {
+TEST_CASE("autodiff: abs at sign flips, derivative 0 at 0") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff) {
   parallel %i in 0..shape(%x, 0) { %v = load %x[%i]  atomic add %y[], (abs %v) }
@@ -55,7 +55,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 0> diff) {
         std::vector<double>{-1, 0, 1});
 }
 
-TEST_CASE("autodiff L3: a domain error propagates") {
+TEST_CASE("autodiff: a domain error propagates") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   parallel %i in 0..shape(%x, 0) { store %y[%i], (log (load %x[%i])) }
@@ -64,7 +64,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
   CHECK(g[0] == Approx(1 / -0.3));
 }
 
-TEST_CASE("autodiff L4, L6: linear recurrences") {
+TEST_CASE("autodiff: linear recurrences") {
   const char* text = R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
@@ -106,7 +106,7 @@ kernel @relax(%x: buffer<real, 1> diff, %loss: buffer<real, 0> diff, %n: i32) {
   CHECK(CountOps(gradient, ir::Op::AtomicAdd) == 0);
 }
 
-TEST_CASE("autodiff L10: a minimum whose winner changes") {
+TEST_CASE("autodiff: a minimum whose winner changes") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
@@ -123,7 +123,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
                    {{"x", Given({4}, {0.013, 0.3, 0.51, 0.07})}, {"y", Zeros({4})}, {"n", Number(8)}});
 }
 
-TEST_CASE("autodiff L11, L12: many recurrences, many steps") {
+TEST_CASE("autodiff: many recurrences, many steps") {
   std::string text =
       "kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {\n"
       "  parallel %i in 0..shape(%x, 0) {\n    %v = load %x[%i]\n    ";
@@ -142,7 +142,7 @@ TEST_CASE("autodiff L11, L12: many recurrences, many steps") {
   CheckDerivatives(text, {{"x", Random({2})}, {"y", Zeros({2})}, {"n", Number(40)}}, {.f32_tolerance = 1e-3});
 }
 
-TEST_CASE("autodiff L13, L14: carried vectors") {
+TEST_CASE("autodiff: carried vectors") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
@@ -161,7 +161,7 @@ kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 1> diff, %n: i32) {
                    {{"x", Random({3})}, {"out", Zeros({3})}, {"n", Number(4)}});
 }
 
-TEST_CASE("autodiff N4, A18: triangular loops") {
+TEST_CASE("autodiff: triangular loops") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
   parallel %b in 0..shape(%x, 0) {
@@ -182,7 +182,7 @@ kernel @k(%x: buffer<real, 2> diff, %y: buffer<real, 1> diff) {
                    {{"x", Random({2, 5})}, {"y", Zeros({2})}}, {.f32_tolerance = 1e-3, .second = true});
 }
 
-TEST_CASE("autodiff N5, N6, N11: ragged loops") {
+TEST_CASE("autodiff: ragged loops") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %start: buffer<i32, 1>, %end: buffer<i32, 1>) {
   parallel %i in 0..shape(%y, 0) {
@@ -227,7 +227,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %n: i32) {
                    {{"x", Random({11})}, {"y", Zeros({2})}, {"n", Number(11)}}, {.f32_tolerance = 1e-3});
 }
 
-TEST_CASE("autodiff N21: tasks run in reverse order") {
+TEST_CASE("autodiff: tasks run in reverse order") {
   CheckDerivatives(R"(
 kernel @k(%in: buffer<real, 1> diff, %mid: buffer<real, 1> diff, %out: buffer<real, 1> diff, %w: real diff) {
   parallel %i in 0..shape(%in, 0) { store %mid[%i], (mul (load %in[%i]), %w) }

@@ -8,7 +8,7 @@
 using namespace adc;
 using namespace adc::testing;
 
-TEST_CASE("autodiff X3, X4: reads and writes of one iteration") {
+TEST_CASE("autodiff: reads and writes of one iteration") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 2> diff) {
   parallel %i in 0..shape(%x, 0) {
@@ -20,7 +20,7 @@ kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 2> diff) {
                    {{"x", Random({4})}, {"out", Random({4, 2})}});
 }
 
-TEST_CASE("autodiff X1: races and overwritten reads are refused with both places") {
+TEST_CASE("autodiff: races and overwritten reads are refused with both places") {
   std::string race = RefusalOf(R"(
 kernel @k(%x: buffer<real, 1> diff, %out: buffer<real, 1> diff) {
   parallel %i in 1..shape(%x, 0) { store %out[%i], (add (load %out[(sub %i, 1)]), (load %x[%i])) }
@@ -221,7 +221,7 @@ kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff) {
                    {{"x", Random({4})}, {"y", Zeros({3})}});
 }
 
-TEST_CASE("autodiff V8: values that cross tasks") {
+TEST_CASE("autodiff: values that cross tasks") {
   CheckDerivatives(R"(
 kernel @k(%x: buffer<real, 1> diff, %y: buffer<real, 1> diff, %s: buffer<real, 0> diff) {
   %n = shape %x, 0
