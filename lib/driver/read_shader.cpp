@@ -24,7 +24,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   config.spec = options.spec;
   config.main_name = std::filesystem::path(path).stem().string();
   config.operation_limit = options.limits.operations;
-  for (const std::string& name : options.diff) config.diff.push_back({name, {}});
+  for (const std::string& name : options.diff) config.marked.push_back({.name = name, .diff = true});
   std::vector<uint32_t> words;
   if (InputKindOf(path) == InputKind::Spirv) {
     FileResult<std::string> bytes = ReadWhole(path, limit);
@@ -49,12 +49,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
     if (compiled.words.empty()) return nullptr;
     words = std::move(compiled.words);
     config.before_legalization = hlsl;
-    for (const frontend::glsl::MarkedName& marked : compiled.marked) {
-      if (marked.writeonce) config.writeonce.push_back(marked.name);
-      if (!marked.diff) continue;
-      bool given = std::find(options.diff.begin(), options.diff.end(), marked.name) != options.diff.end();
-      if (!given) config.diff.push_back({marked.name, marked.span});
-    }
+    config.marked.insert(config.marked.end(), compiled.marked.begin(), compiled.marked.end());
   }
   return frontend::spirv::ReadSpirv(path, words, config, sources, diagnostics);
 }

@@ -1,5 +1,5 @@
 // glslang reads, checks and translates. Here are what it is asked for, the files that it includes, its
-// messages with places, and what the text marks as `diff`, which is no word of either language.
+// messages with places. What the text marks is marks.h's.
 
 #include "frontend/glsl/compile.h"
 
@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "diag/errors/shader.h"
+#include "frontend/glsl/marks.h"
 #include "support/read_text.h"
 
 namespace adc::frontend::glsl {
@@ -20,86 +21,6 @@ namespace adc::frontend::glsl {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool IsLetter(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
-}
-bool IsWord(char letter) {
-  return IsLetter(letter) || (letter >= '0' && letter <= '9');
-}
-
-/// The name that a declaration gives: the last word in front of its array, its register or its end.
-std::string DeclaredName(std::string_view declaration, size_t* at) {
-  std::string name;
-  int angles = 0;
-  for (size_t n = 0; n < declaration.size();) {
-    char letter = declaration[n];
-    if (IsLetter(letter)) {
-      size_t begin = n;
-      while (n < declaration.size() && IsWord(declaration[n])) ++n;
-      if (angles == 0) {
-        name = std::string(declaration.substr(begin, n - begin));
-        *at = begin;
-      }
-      continue;
-    }
-    angles += letter == '<' ? 1 : letter == '>' ? -1 : 0;
-    bool ends = letter == ';' || letter == ':' || letter == '[' || letter == ',' || letter == '=';
-    if (ends && angles <= 0 && !name.empty()) break;
-    ++n;
-  }
-  return name;
-}
-
-/// Finds what is marked, and takes the attributes out of the text, which then has the same places.
-void TakeMarks(std::string& text, uint32_t base, std::vector<MarkedName>& marked) {
-  auto add = [&](size_t begin, std::string_view declaration, bool diff, bool writeonce) {
-    size_t at = 0;
-    std::string name = DeclaredName(declaration, &at);
-    if (name.empty()) return;
-    auto first = static_cast<uint32_t>(base + begin + at);
-    marked.push_back({name, diff, writeonce, {first, first + static_cast<uint32_t>(name.size())}});
-  };
-  for (std::string_view attribute :
-       {std::string_view("[[adc::diff]]"), std::string_view("[[adc::writeonce]]")}) {
-    bool diff = attribute == "[[adc::diff]]";
-    for (size_t at = text.find(attribute); at != std::string::npos; at = text.find(attribute, at)) {
-      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(at), attribute.size(), ' ');
-      size_t end = std::min(text.find(';', at), text.size());
-      std::string declaration = text.substr(at, end - at);
-      // Other attributes that stand between are no names.
-      for (size_t open = declaration.find("[["); open != std::string::npos; open = declaration.find("[[")) {
-        size_t close = declaration.find("]]", open);
-        close = close == std::string::npos ? declaration.size() : close + 2;
-        std::fill_n(declaration.begin() + static_cast<std::ptrdiff_t>(open), close - open, ' ');
-      }
-      add(at, declaration, diff, !diff);
-    }
-  }
-  for (size_t at = text.find("//"); at != std::string::npos; at = text.find("//", at)) {
-    size_t end = std::min(text.find('\n', at), text.size());
-    std::string words;
-    for (char letter : std::string_view(text).substr(at + 2, end - at - 2)) {
-      if (letter != ' ' && letter != '\t' && letter != '\r') words += letter;
-    }
-    bool both = words == "adc:diffwriteonce" || words == "adc:writeoncediff";
-    bool diff = both || words == "adc:diff", writeonce = both || words == "adc:writeonce";
-    if (diff || writeonce) {
-      size_t line = text.rfind('\n', at);
-      size_t begin = line == std::string::npos ? 0 : line + 1;
-      std::string_view declarations = std::string_view(text).substr(begin, at - begin);
-      // The last declaration of the line: what follows a block's brace names no member.
-      size_t stop = declarations.find_last_of('}');
-      if (stop != std::string_view::npos) declarations = declarations.substr(0, stop);
-      size_t last = declarations.find_last_of(';');
-      if (last == std::string_view::npos) last = declarations.size();
-      size_t from = last == 0 ? std::string_view::npos : declarations.find_last_of(";{", last - 1);
-      from = from == std::string_view::npos ? 0 : from + 1;
-      add(begin + from, declarations.substr(from, last - from), diff, writeonce);
-    }
-    at = end;
-  }
-}
 
 /// glslang reads [[vk::push_constant]] in front of a cbuffer or a ConstantBuffer. In front of anything else
 /// it says nothing, and makes a uniform block of what the program pushes.
@@ -140,14 +61,14 @@ bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diag
 class Includer final : public glslang::TShader::Includer {
  public:
   Includer(const CompileConfig& config, diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-           std::vector<std::string>* dependencies, std::vector<MarkedName>& marked)
+           std::vector<std::string>* dependencies, std::vector<spirv::MarkedName>& marked)
       : config_(config),
         sources_(sources),
         diagnostics_(diagnostics),
         dependencies_(dependencies),
         marked_(marked) {}
 
-  /// Whether glslang misunderstands an included file.
+  /// Whether glslang misunderstands an included file, or a marker in it is wrong.
   bool misread() const { return misread_; }
 
   IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override {
@@ -177,7 +98,7 @@ class Includer final : public glslang::TShader::Includer {
       taken_ += read.text.size();
       uint32_t base = sources_.AddFile(path, read.text);
       if (base == 0) return nullptr;
-      TakeMarks(read.text, base, marked_);
+      if (!TakeMarks(read.text, base, marked_, diagnostics_)) misread_ = true;
       if (config_.language == Language::Hlsl && !RefuseMisread(read.text, base, diagnostics_))
         misread_ = true;
       if (dependencies_ != nullptr) dependencies_->push_back(path);
@@ -192,7 +113,7 @@ class Includer final : public glslang::TShader::Includer {
   diag::SourceManager& sources_;
   diag::Diagnostics& diagnostics_;
   std::vector<std::string>* dependencies_;
-  std::vector<MarkedName>& marked_;
+  std::vector<spirv::MarkedName>& marked_;
   bool misread_ = false;
   std::map<std::string, std::string> texts_;
   std::vector<std::unique_ptr<IncludeResult>> results_;
@@ -261,7 +182,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     diagnostics.Error(diag::E0850, {}, "the text of this compilation exceeds 4 GiB");
     return result;
   }
-  TakeMarks(text, base, result.marked);
+  if (!TakeMarks(text, base, result.marked, diagnostics)) return result;
   if (config.language == Language::Hlsl && !RefuseMisread(text, base, diagnostics)) return result;
   std::string preamble;
   for (const std::string& define : config.defines) {

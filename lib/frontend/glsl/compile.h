@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diag/diagnostics.h"
+#include "frontend/spirv/marked_name.h"
 
 namespace adc::frontend::glsl {
 
@@ -21,18 +22,9 @@ struct CompileConfig {
   uint64_t text_limit = uint64_t{256} << 20;
 };
 
-/// A member of a block that the source marks: `// adc: diff` behind its declaration, `[[adc::diff]]` in
-/// front.
-/// A declaration may promise `writeonce` as well, or alone.
-struct MarkedName {
-  std::string name;
-  bool diff = true, writeonce = false;
-  diag::SourceSpan span;
-};
-
 struct Compiled {
   std::vector<uint32_t> words;  ///< with lines and names; empty after errors
-  std::vector<MarkedName> marked;
+  std::vector<spirv::MarkedName> marked;
 };
 
 /// Compiles `text`. Its file and those that it includes become files of `sources`, the latter also

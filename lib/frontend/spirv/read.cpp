@@ -204,7 +204,7 @@ class Reader {
       Tell(refused);
       return nullptr;
     }
-    diff_used_.assign(config_.diff.size(), false);
+    mark_used_.assign(config_.marked.size(), false);
     std::vector<std::string> candidates, entries;
     bool any = false, good = true;
     for (const EntryPoint& entry : binary_.entries()) {
@@ -223,7 +223,7 @@ class Reader {
       TellNoEntry(entries);
       return nullptr;
     }
-    if (good) good = CheckDiff(candidates);
+    if (good) good = CheckMarks(candidates);
     return good ? std::move(module) : nullptr;
   }
 
@@ -323,9 +323,7 @@ class Reader {
     LoweringConfig config;
     config.operation_limit = config_.operation_limit;
     config.bindings_may_meet = config_.before_legalization;
-    for (const DiffName& diff : config_.diff) config.parameters.diff.push_back(diff.name);
-    config.parameters.writeonce = config_.writeonce;
-    config.parameters.diff_used = &diff_used_;
+    config.parameters = {config_.marked, &mark_used_};
     std::vector<std::string> names;
     // First with all axes, in a module of its own; then with those that something asks for.
     ir::Module trial;
@@ -385,23 +383,26 @@ class Reader {
     return size->ids ? types_.Integer(size->values[axis]).value_or(1) : size->values[axis];
   }
 
-  bool CheckDiff(const std::vector<std::string>& candidates) {
+  bool CheckMarks(const std::vector<std::string>& candidates) {
     bool good = true;
-    for (size_t n = 0; n < config_.diff.size(); ++n) {
-      if (diff_used_[n]) continue;
-      const DiffName& diff = config_.diff[n];
+    for (size_t n = 0; n < config_.marked.size(); ++n) {
+      if (mark_used_[n]) continue;
+      const MarkedName& mark = config_.marked[n];
       std::vector<std::string_view> views(candidates.begin(), candidates.end());
-      std::string_view near = NearestName(diff.name, views);
+      std::string_view near = NearestName(mark.name, views);
       std::string list;
       std::set<std::string> once(candidates.begin(), candidates.end());
       for (const std::string& name : once) list += (list.empty() ? "" : ", ") + name;
       diagnostics_
-          .Error(diag::E0859, diff.span,
-                 std::string(diff.span.Valid() ? "this asks" : "--diff asks") + " for the adjoint of '" +
-                     diff.name + "', and no block has a member of floats of that name")
-          .AddHelp(!near.empty()  ? "did you mean '" + std::string(near) + "'?"
-                   : list.empty() ? "the shader has no members of floats"
-                                  : "there are " + list);
+          .Error(diag::E0859, mark.span,
+                 mark.diff ? std::string(mark.span.Valid() ? "this asks" : "--diff asks") +
+                                 " for the adjoint of '" + mark.name +
+                                 "', and no block has a member of floats of that name"
+                           : "this promises something of '" + mark.name + "', and no buffer has that name")
+          .AddHelp(!mark.diff      ? "name a storage buffer, or a member of one"
+                   : !near.empty() ? "did you mean '" + std::string(near) + "'?"
+                   : list.empty()  ? "the shader has no members of floats"
+                                   : "there are " + list);
       good = false;
     }
     return good;
@@ -413,7 +414,7 @@ class Reader {
   std::map<Id, uint64_t> spec_values_;
   Types types_;
   std::vector<SpecConstant> specs_;
-  std::vector<bool> diff_used_;
+  std::vector<bool> mark_used_;
 };
 
 }  // namespace

@@ -7,22 +7,15 @@
 #include <vector>
 
 #include "diag/diagnostics.h"
+#include "frontend/spirv/marked_name.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
 
-/// A member that has an adjoint, and who says so.
-struct DiffName {
-  std::string name;
-  diag::SourceSpan span = {};  ///< invalid: --diff
-};
-
 struct ReadConfig {
   /// `--spec name=value`: names or numbers of specialisation constants.
   std::vector<std::pair<std::string, std::string>> spec = {};
-  std::vector<DiffName> diff = {};
-  /// Members that promise what the attribute of that name does.
-  std::vector<std::string> writeonce = {};
+  std::vector<MarkedName> marked = {};
   std::string entry = {};  ///< the one entry point to take; empty: all that compute
   /// What a kernel of the entry point `main` is called.
   std::string main_name = "main";

@@ -154,28 +154,33 @@ std::string Resources::Free(std::string_view wanted) {
   return name;
 }
 
-bool Resources::IsDiff(const std::string& name, const std::string& block, ir::Scalar scalar) {
-  if (!ir::IsFloat(scalar)) return false;
-  names_.push_back(name);
-  if (block != name && !block.empty()) names_.push_back(block);
-  bool is_diff = false;
-  for (size_t n = 0; n < request_.diff.size(); ++n) {
-    if (request_.diff[n] != name && request_.diff[n] != block) continue;
-    is_diff = true;
-    if (request_.diff_used != nullptr) (*request_.diff_used)[n] = true;
+MarkedName Resources::MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar,
+                              bool buffer) {
+  MarkedName all{name};
+  std::string block = Identifier(resource.name);
+  bool is_float = ir::IsFloat(scalar);
+  if (is_float) names_.push_back(name);
+  if (is_float && block != name && !block.empty()) names_.push_back(block);
+  for (size_t n = 0; n < request_.marked.size(); ++n) {
+    const MarkedName& mark = request_.marked[n];
+    if (mark.name != name && mark.name != block) continue;
+    all.diff |= mark.diff && is_float;
+    all.writeonce |= mark.writeonce && buffer;
+    all.settled |= mark.settled && buffer;
+    // An adjoint that is asked for must be there, a promise must have its buffer.
+    bool fits = mark.diff ? is_float && (buffer || !(mark.writeonce || mark.settled)) : buffer;
+    if (request_.used != nullptr && fits) (*request_.used)[n] = true;
   }
-  return is_diff;
+  return all;
 }
 
 void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole) {
   std::string free = Free(name);
   ir::ParamInfo info;
-  info.diff = IsDiff(free, Identifier(resource.name), unit.scalar);
-  unit.diff = info.diff;
-  const std::vector<std::string>& once = request_.writeonce;
-  info.writeonce =
-      type.IsBuffer() && (std::find(once.begin(), once.end(), free) != once.end() ||
-                          std::find(once.begin(), once.end(), Identifier(resource.name)) != once.end());
+  MarkedName marks = MarksOf(free, resource, unit.scalar, type.IsBuffer());
+  info.diff = unit.diff = marks.diff;
+  info.writeonce = marks.writeonce;
+  info.settled = marks.settled;
   info.readonly = type.IsBuffer() && resource.read_only;
   info.alias = type.IsBuffer() && resource.aliased;
   info.interleaved = !whole && type.IsBuffer();

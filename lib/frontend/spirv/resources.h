@@ -12,6 +12,7 @@
 
 #include <optional>
 
+#include "frontend/spirv/marked_name.h"
 #include "frontend/spirv/types.h"
 #include "ir/module.h"
 
@@ -56,9 +57,8 @@ bool SameKind(ir::Scalar a, ir::Scalar b);
 
 /// What is asked of the parameters.
 struct ParameterRequest {
-  std::vector<std::string> writeonce;      ///< names that promise to be written once
-  std::vector<std::string> diff;           ///< names that have an adjoint
-  std::vector<bool>* diff_used = nullptr;  ///< set for those that were found
+  std::vector<MarkedName> marked;
+  std::vector<bool>* used = nullptr;  ///< set for those of `marked` that were found
 };
 
 /// Adds the parameters of `variables`, by kind, set and binding.
@@ -72,7 +72,7 @@ class Resources {
   std::vector<Resource>& all() { return resources_; }
   /// A by-value parameter of its own, with a name like `name`.
   ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding);
-  /// Names that could stand in --diff.
+  /// Names that could have an adjoint.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -90,7 +90,8 @@ class Resources {
   void Measure(const Resource& resource, uint64_t* fixed, uint32_t* stride) const;
   uint64_t SizeOf(Id type, uint32_t matrix_stride, bool row_major) const;
   std::string Free(std::string_view wanted);
-  bool IsDiff(const std::string& name, const std::string& block, ir::Scalar scalar);
+  /// What is said of a unit: by its own name or by its block's.
+  MarkedName MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
 
   const Types& types_;
   ir::Module& module_;
