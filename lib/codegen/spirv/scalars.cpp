@@ -236,8 +236,8 @@ Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
   if (op == Op::Abs) return f_.Glsl(GLSLstd450FAbs, type, {a});
   if (op == Op::Floor) return f_.Glsl(GLSLstd450Floor, type, {a});
   if (op == Op::Ceil) return f_.Glsl(GLSLstd450Ceil, type, {a});
-  if (op == Op::Trunc) return f_.Glsl(GLSLstd450Trunc, type, {a});
-  if (op == Op::Round) return f_.Glsl(GLSLstd450RoundEven, type, {a});
+  if (op == Op::Trunc) return scalar == Scalar::F64 ? TruncateWide(a) : f_.Glsl(GLSLstd450Trunc, type, {a});
+  if (op == Op::Round) return scalar == Scalar::F64 ? RoundWide(a) : f_.Glsl(GLSLstd450RoundEven, type, {a});
   if (op == Op::Sqrt) return f_.Glsl(GLSLstd450Sqrt, type, {a});
   if (op == Op::Rsqrt) {
     if (scalar == Scalar::F32 && mode_ != FloatMode::Strict) return f_.Glsl(GLSLstd450InverseSqrt, type, {a});
@@ -249,6 +249,26 @@ Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
     return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, zero), one, below);
   }
   return Math(op, scalar, std::span<const Id>(&a, 1));
+}
+
+/// Trunc of f64 by Floor and Ceil, since Mesa's llvmpipe computes its own wrongly on processors without
+/// AVX-512.
+Id ScalarEmitter::TruncateWide(Id a) {
+  Id type = m_.FloatType(64);
+  Id below = f_.Compare(spv::OpFOrdLessThan, a, FloatConstant(Scalar::F64, 0));
+  return f_.Choose(type, below, f_.Glsl(GLSLstd450Ceil, type, {a}), f_.Glsl(GLSLstd450Floor, type, {a}));
+}
+
+/// RoundEven of f64, for the same reason: at 2^52 the distance between two numbers is 1, so that adding 2^52
+/// to a smaller magnitude rounds it. Larger magnitudes are integers.
+Id ScalarEmitter::RoundWide(Id a) {
+  Id type = m_.FloatType(64), bits = m_.IntType(64);
+  Id magnitude = f_.Glsl(GLSLstd450FAbs, type, {a}), limit = FloatConstant(Scalar::F64, 0x1p52);
+  Id sum = Exact(spv::OpFAdd, Scalar::F64, {magnitude, limit});
+  Id rounded = f_.Emit(spv::OpBitcast, bits, {Exact(spv::OpFSub, Scalar::F64, {sum, limit})});
+  Id sign = f_.And(64, f_.Emit(spv::OpBitcast, bits, {a}), m_.ConstantInt(64, uint64_t{1} << 63));
+  Id with_sign = f_.Emit(spv::OpBitcast, type, {f_.Emit(spv::OpBitwiseOr, bits, {rounded, sign})});
+  return f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, magnitude, limit), with_sign, a);
 }
 
 /// The product of a number and a constant zero from the number's bits: a zero with both signs, or NaN.

@@ -71,6 +71,8 @@ class ScalarEmitter {
   Id BinaryInteger(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id BinaryBool(ir::Op op, Id a, Id b);
   Id TimesZero(ir::Scalar scalar, Id a, Id b);
+  Id TruncateWide(Id a);
+  Id RoundWide(Id a);
   Id BinaryFloat(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id Divide(ir::Op op, ir::Scalar scalar, Id a, Id b);
   Id Compare(ir::Op op, ir::Scalar scalar, Id a, Id b);
