@@ -6,6 +6,7 @@
 #include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
+#include "autodiff/to_be_recorded.h"
 
 namespace adc::autodiff {
 namespace {

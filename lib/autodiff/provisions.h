@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "autodiff/to_be_recorded.h"
+#include "diag/source.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
+
+class RecordingPlan;
+class RegionTree;
 
 /// One primal value of the kernel that was differentiated.
 struct Provision {
