@@ -40,7 +40,7 @@ takes one in turn, or all with ADC_FULL=1 in the environment, and one of the opt
 processor in its emulator, with --large where ADC_FULL=1. --workers: how many of the CPU; two where memory is looked at,
 and where nothing is said one per processor.
 --share N: one program in N. --one-type: each program in one of its two types. Both are for executors that take long,
-and choose by the program's name and --seed, which is printed (1 where nothing is said), so that a new program changes
+and choose by the program's name and --seed, which is printed (where nothing is said, ADC_SEED of the environment, or 1), so that a new program changes
 nothing about the others; with ADC_FULL=1, or for programs that are named, everything runs.
 """
 
@@ -344,7 +344,7 @@ def main():
     parser.add_argument("--times", action="store_true", help="print the seconds that each program took")
     parser.add_argument("--share", type=int, default=1, help="run one program in so many")
     parser.add_argument("--one-type", action="store_true", help="run each program in one of its types")
-    parser.add_argument("--seed", type=int, default=1, help="which share")
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("ADC_SEED", 1)), help="which share")
     parser.add_argument("adc")
     parser.add_argument("programs")
     parser.add_argument("names", nargs="*")

@@ -100,7 +100,7 @@ def read_back(given, after, bundles):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--share", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("ADC_SEED", 1)))
     parser.add_argument("--work", type=pathlib.Path, required=True)
     for name in ("adc", "read_back", "programs", "samples"):
         parser.add_argument(name, type=pathlib.Path)
