@@ -1,11 +1,28 @@
-# adc_library(name [DEPS target...]): one folder, one static library, made of every source file in the folder.
+# What nearly every file of lib and tools includes of the standard library, precompiled: it is more than half of what a
+# plain file's compilation takes. A file still includes what it names, since other compilers and builds read it as it is.
+if(ADC_BUILD_COMPILER)
+  add_library(adc_standard_headers OBJECT "${ADC_ROOT}/cmake/precompiled.cpp")
+  target_link_libraries(adc_standard_headers PRIVATE adc_options)
+  target_precompile_headers(adc_standard_headers PRIVATE <algorithm> <array> <bit> <cmath> <cstdint> <cstdio> <cstdlib>
+    <cstring> <functional> <limits> <map> <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility>
+    <variant> <vector>)
+endif()
+
+# adc_library(name [HEADERS target] [DEPS target...]): one folder, one static library, made of every source file in the folder.
+# HEADERS: the target whose precompiled headers the library starts from, or NONE; the standard library's if it is not said.
 # A folder that holds headers alone becomes an interface library, so that its dependants need not know.
 function(adc_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE adc_options)
+    if(NOT ARG_HEADERS)
+      set(ARG_HEADERS adc_standard_headers)
+    endif()
+    if(TARGET ${ARG_HEADERS})
+      target_precompile_headers(${name} REUSE_FROM ${ARG_HEADERS})
+    endif()
     target_include_directories(${name} PUBLIC "${ADC_ROOT}/lib" "${ADC_ROOT}/include")
   else()
     add_library(${name} INTERFACE)

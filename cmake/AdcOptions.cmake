@@ -25,11 +25,14 @@ if(ADC_SANITIZE)
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
   set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only -DNDEBUG")
 endif()
+# Objects come from a cache that all checkouts share (cmake/cached-compiler), whose compilations see relative paths.
 find_program(ADC_CCACHE ccache)
-if(ADC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${ADC_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ADC_CCACHE})
+if(ADC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND CMAKE_GENERATOR MATCHES "Ninja")
+  set(CMAKE_C_COMPILER_LAUNCHER "${ADC_ROOT}/cmake/cached-compiler" "${ADC_ROOT}" "${ADC_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
+file(RELATIVE_PATH ADC_ROOT_FROM_BUILD "${CMAKE_BINARY_DIR}" "${ADC_ROOT}/CMakeLists.txt")
+get_filename_component(ADC_ROOT_FROM_BUILD "${ADC_ROOT_FROM_BUILD}" DIRECTORY)
 
 # Where size is asked for, clang has more than -Os to give: 7 % of the loader.
 set(ADC_SMALLEST "$<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang,AppleClang>>:-Oz>")
@@ -39,7 +42,7 @@ add_library(adc_options INTERFACE)
 # The presets, which scripts/build and scripts/test use, say so; other compilers have other warnings.
 option(ADC_WARNINGS_AS_ERRORS "Treat warnings of our own code as errors" OFF)
 target_compile_options(adc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${ADC_WARNINGS_AS_ERRORS}>:-Werror>
-  -ffile-prefix-map=${ADC_ROOT}/=)
+  -ffile-prefix-map=${ADC_ROOT}/= -ffile-prefix-map=${ADC_ROOT_FROM_BUILD}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(adc_options INTERFACE -Wimplicit-fallthrough -Wswitch-enum -Wno-gnu-zero-variadic-macro-arguments)
 endif()
