@@ -32,8 +32,7 @@ AdjointSweep::AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep)
       primal_sweep_(primal_sweep),
       slots_(primal_),
       held_(primal_, tree_, work_, slots_),
-      guarded_partials_(kernel.config.differentiated_again ? IndexSet<Inst>()
-                                                           : FindGuardedPartials(primal_)) {
+      zeros_(primal_, activity_) {
   for (uint32_t n = 0; n < primal_.params.size(); ++n) parameter_number_[primal_.Params()[n]] = n + 1;
 }
 

@@ -8,9 +8,9 @@
 
 #include "analysis/tasks.h"
 #include "autodiff/adjoint_slots.h"
-#include "autodiff/guarded_partials.h"
 #include "autodiff/held_updates.h"
 #include "autodiff/primal_sweep.h"
+#include "autodiff/structural_zeros.h"
 #include "autodiff/sweep.h"
 
 namespace adc::autodiff {
@@ -32,6 +32,11 @@ class AdjointSweep : public Sweep {
   void ReverseLoop(ir::Inst inst);
   ir::Value UndoUpdate(ir::Inst loop, const Restore& restore, ir::Value state);
   void ReverseArithmetic(ir::Inst inst);
+  void ReverseSelection(ir::Inst inst, ir::Value g);
+  /// An adjoint that goes from one side of selections to another around it: 0 where it is not selected.
+  ir::Value Leave(ir::Value g, uint32_t from, uint32_t to);
+  /// What has to be true, or else false, for a side to be taken.
+  std::pair<ir::Value, bool> ConditionOf(const SelectedSide& side);
   void ReverseVector(ir::Inst inst);
   void ReverseCall(ir::Inst inst);
   void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);
@@ -67,7 +72,7 @@ class AdjointSweep : public Sweep {
   PrimalSweep& primal_sweep_;
   AdjointSlots slots_;
   HeldUpdates held_;
-  IndexSet<ir::Inst> guarded_partials_;
+  StructuralZeros zeros_;
   ScopedMap adjoints_;                               ///< slot -> built value
   ScopedMap adjoint_arrays_;                         ///< local array -> its adjoint array
   SideTable<ir::Value, uint32_t> parameter_number_;  ///< plus one

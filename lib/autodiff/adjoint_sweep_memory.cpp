@@ -28,10 +28,13 @@ void AdjointSweep::ReverseAccess(Inst inst) {
   bool local = primal_.TypeOf(base).IsArray();
   Value memory = local ? adjoint_arrays_.Get(base.raw) : CompanionOf(base);
   ADC_CHECK(memory.Valid(), "differentiable memory has no adjoint");
-  if (data.op == Op::Load && !AdjointOf(primal_.Result(inst)).Valid()) return;
-
+  Value taken = data.op == Op::Load ? AdjointOf(primal_.Result(inst)) : Value();
+  if (data.op == Op::Load) {
+    if (!taken.Valid()) return;
+    taken = Leave(taken, zeros_.SideOf(primal_.Result(inst)), 0);
+  }
   if (held_.Has(inst)) {
-    AccumulateSlot(held_.SlotOf(inst), AdjointOf(primal_.Result(inst)));
+    AccumulateSlot(held_.SlotOf(inst), taken);
     return;
   }
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
@@ -40,12 +43,11 @@ void AdjointSweep::ReverseAccess(Inst inst) {
     builder_.Access(Op::Store, memory, indices, {&v, 1}, data.attr, data.component);
   };
   if (data.op == Op::Load) {
-    Value g = AdjointOf(primal_.Result(inst));
     if (local) {
-      store(builder_.Make(Op::Add, {load(), g}));
+      store(builder_.Make(Op::Add, {load(), taken}));
     } else {
-      g = builder_.Cast(g, primal_.TypeOf(primal_.Result(inst)));
-      builder_.Access(Op::AddTo, memory, indices, {&g, 1}, data.attr, data.component);
+      taken = builder_.Cast(taken, primal_.TypeOf(primal_.Result(inst)));
+      builder_.Access(Op::AddTo, memory, indices, {&taken, 1}, data.attr, data.component);
     }
     return;
   }

@@ -3,6 +3,7 @@
 
 #include "autodiff/adjoint_sweep.h"
 #include "autodiff/rules.h"
+#include "autodiff/strong_zero.h"
 #include "diag/errors/autodiff.h"
 #include "support/check.h"
 
@@ -20,29 +21,53 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   if (!g.Valid()) return;
   if (data.op == Op::Cast) {
     Value source = primal_.Operand(inst, 0);
-    Accumulate(source, builder_.Cast(g, AdjointType(primal_.TypeOf(source))));
+    g = builder_.Cast(g, AdjointType(primal_.TypeOf(source)));
+    Accumulate(source, Leave(g, zeros_.SideOf(result), zeros_.SideOf(source)));
     return;
   }
+  if (data.op == Op::Select || data.op == Op::Min || data.op == Op::Max) return ReverseSelection(inst, g);
   uint8_t active = ActiveOperandMask(primal_, activity_, inst);
   PartialReads reads = ReadsOfPartials(primal_, inst, active);
   std::vector<Value> operands(data.operand_count);
   for (uint32_t n = 0; n < data.operand_count; ++n)
     if (reads.operands & (1u << n)) operands[n] = At(primal_.Operand(inst, n));
   Value forward = reads.result ? At(result) : Value();
-  // Where nothing is read, or constants alone, the partial is `g` itself, or a selection or a multiple of it.
-  bool infinite = reads.result;
-  for (uint32_t n = 0; n < data.operand_count; ++n)
-    infinite =
-        infinite || ((reads.operands & (1u << n)) != 0 && !primal_.IsConstant(primal_.Operand(inst, n)));
-  bool guarded = infinite && guarded_partials_.Has(inst);
-  Value zero = guarded ? builder_.Zero(built_.TypeOf(g)) : Value();
-  Value unread = guarded ? builder_.Make(Op::Eq, {g, zero}) : Value();
+  StrongZero zero(builder_, zeros_.IsGuarded(inst) ? g : Value());
   for (uint32_t n = 0; n < data.operand_count; ++n) {
     if (!(active & (1u << n))) continue;
     Value scaled = ScaledPartial(builder_, data.op, n, operands, forward, g);
-    if (guarded) scaled = builder_.Make(Op::Select, {unread, zero, scaled});
-    Accumulate(primal_.Operand(inst, n), scaled);
+    Value operand = primal_.Operand(inst, n);
+    Accumulate(operand, Leave(zero.Of(scaled), zeros_.SideOf(result), zeros_.SideOf(operand)));
   }
+}
+
+void AdjointSweep::ReverseSelection(Inst inst, Value g) {
+  uint32_t first = primal_[inst].op == Op::Select ? 1 : 0;
+  for (uint32_t arm : {first, first + 1}) {
+    Value operand = primal_.Operand(inst, arm);
+    if (activity_.Active(operand))
+      Accumulate(operand, Leave(g, zeros_.SideOfArm(inst, arm), zeros_.SideOf(operand)));
+  }
+}
+
+Value AdjointSweep::Leave(Value g, uint32_t from, uint32_t to) {
+  if (from == to) return g;
+  auto [condition, wanted] = ConditionOf(zeros_.Side(from));
+  for (uint32_t at = zeros_.Side(from).around; at != to; at = zeros_.Side(at).around) {
+    if (!wanted) condition = builder_.Make(Op::Not, {condition});
+    auto [around, around_wanted] = ConditionOf(zeros_.Side(at));
+    if (!around_wanted) around = builder_.Make(Op::Not, {around});
+    condition = builder_.Make(Op::And, {around, condition});
+    wanted = true;
+  }
+  return MaskedBy(builder_, condition, wanted, g);
+}
+
+std::pair<Value, bool> AdjointSweep::ConditionOf(const SelectedSide& side) {
+  Op op = primal_[side.selection].op;
+  if (op == Op::Select) return {At(primal_.Operand(side.selection, 0)), side.arm == 1};
+  Value a = At(primal_.Operand(side.selection, 0)), b = At(primal_.Operand(side.selection, 1));
+  return {builder_.Make(op == Op::Min ? Op::Lt : Op::Gt, {a, b}), side.arm == 0};
 }
 
 void AdjointSweep::ReverseVector(Inst inst) {

@@ -3,6 +3,7 @@
 
 #include "autodiff/forward_emitter.h"
 #include "autodiff/rules.h"
+#include "autodiff/strong_zero.h"
 #include "diag/errors/autodiff.h"
 #include "support/check.h"
 
@@ -31,6 +32,11 @@ void ForwardEmitter::EmitArithmetic(Inst inst) {
     Value takes_first = data.op == Op::Select
                             ? operands[0]
                             : builder_.Make(data.op == Op::Min ? Op::Lt : Op::Gt, {operands[0], operands[1]});
+    // A zero adjoint that has a derivative is not one of something unread.
+    if (Value s = SeedOfStrongZero(primal_, inst); s.Valid() && Tangent(s).Valid())
+      takes_first = builder_.Make(
+          Op::And,
+          {takes_first, builder_.Make(Op::Eq, {Tangent(s), builder_.Zero(built_.TypeOf(Tangent(s)))})});
     SetTangent(result, builder_.Make(Op::Select, {takes_first, TangentOrZero(a), TangentOrZero(b)}));
     return;
   }

@@ -23,9 +23,6 @@ struct ReverseConfig {
   /// the gradient is differentiated in turn: who asks for that moves inputs, not what the kernel made of
   /// them.
   bool reread_stored = true;
-  /// The gradient is differentiated in turn. An adjoint that is zero may have a derivative that is not:
-  /// partials are multiplied by it, infinite ones as well (guarded_partials.h).
-  bool differentiated_again = false;
 };
 
 /// The new kernel, or null after an error was reported. `provisions` gets what became of the primal values,

@@ -254,7 +254,6 @@ bool Reverse(PipelineState& state) {
   for (Function* kernel : Primals(state)) {
     autodiff::ReverseConfig config;
     config.reread_stored = RereadsStored(state, *kernel);
-    config.differentiated_again = DerivesAgain(state.options);
     auto segmented =
         std::find_if(state.segmented.begin(), state.segmented.end(),
                      [&](const autodiff::SegmentedKernel& made) { return made.primal == kernel; });

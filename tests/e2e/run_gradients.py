@@ -198,7 +198,7 @@ class Program:
     def set(self, name, expression):
         """An argument of all kernels that have a parameter `name`, or a companion, which has one type in all of them."""
         value = self.names.evaluate(expression)
-        everything = [self.types(kernel + way) for kernel in self.kernels for way in ("", ".grad", ".jvp")]
+        everything = [self.types(kernel + way) for kernel in self.kernels for way in ("", ".grad", ".jvp", ".grad.jvp")]
         scalar, is_buffer = next((types[name] for types in everything if name in types), (None, False))
         if scalar is None and not isinstance(value, bytes):
             self.names[name] = value
@@ -230,7 +230,7 @@ class Program:
         if kernel in self.kernels:
             return self.kernels[kernel]
         name, _, derived = kernel.rpartition(".")
-        own = self.kernels.get(name, {})
+        own = self.types(name) if name else {}
         companion = {"grad": ".adj", "jvp": ".tan"}.get(derived, "")
         return {**own, **{parameter + companion: (scalar, True) for parameter, (scalar, _) in own.items()}}
 

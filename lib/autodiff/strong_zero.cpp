@@ -1,0 +1,50 @@
+#include "autodiff/strong_zero.h"
+
+#include "ir/either_side.h"
+
+namespace adc::autodiff {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+Value StrongZero::Of(Value scaled) {
+  const Function& function = builder_.function();
+  if (!s_.Valid() || function.IsConstant(s_) || scaled == s_ || function.IsConstant(scaled)) return scaled;
+  if (!is_zero_.Valid()) {
+    Value operands[] = {s_, builder_.Zero(function.TypeOf(s_))};
+    is_zero_ = builder_.MakePure(Op::Eq, operands, ir::kI1, ir::kEitherSide);
+  }
+  return MaskedBy(builder_, is_zero_, false, scaled);
+}
+
+Value MaskedBy(ir::Builder& builder, Value condition, bool wanted, Value v) {
+  const Function& function = builder.function();
+  // The sign stays outside, where a sum takes it up.
+  Inst inst = function.DefiningInst(v);
+  if (inst.Valid() && function[inst].op == Op::Neg) {
+    Value masked = MaskedBy(builder, condition, wanted, function.Operand(inst, 0));
+    return builder.Make(Op::Neg, {masked});
+  }
+  Value zero = builder.Zero(function.TypeOf(v));
+  return wanted ? builder.Make(Op::Select, {condition, v, zero})
+                : builder.Make(Op::Select, {condition, zero, v});
+}
+
+namespace {
+
+bool IsZero(const Function& function, Value v) {
+  return function.IsConstant(v) && function.TypeOf(v).IsFloat() && function.ConstantOf(v).bits == 0;
+}
+
+}  // namespace
+
+Value SeedOfStrongZero(const Function& function, Inst inst) {
+  if (function[inst].op != Op::Select || !IsZero(function, function.Operand(inst, 1))) return {};
+  Inst test = function.DefiningInst(function.Operand(inst, 0));
+  if (!test.Valid() || function[test].op != Op::Eq || function[test].attr != ir::kEitherSide) return {};
+  return IsZero(function, function.Operand(test, 1)) ? function.Operand(test, 0) : Value();
+}
+
+}  // namespace adc::autodiff

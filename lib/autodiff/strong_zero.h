@@ -1,0 +1,35 @@
+#pragma once
+// The strong zero: what is scaled by an adjoint or tangent of 0 is 0, be the partial derivative infinite or
+// NaN.
+//
+//   %is_zero = eq %s, 0.0 either     %d = select %is_zero, 0.0, %scaled
+//
+// Both outcomes are the same number wherever the partial is one, so that the comparison decides nothing (the
+// word `either`). Nobody writes this form but differentiation: forward mode, where it meets it in a gradient,
+// takes it for what it is (docs/differentiation.md).
+
+#include <optional>
+
+#include "transform/folding_builder.h"
+
+namespace adc::autodiff {
+
+class StrongZero {
+ public:
+  /// Of `s`, an adjoint or tangent; of an invalid one, or one that is a literal, nothing is masked.
+  StrongZero(transform::FoldingBuilder& builder, ir::Value s) : builder_(builder), s_(s) {}
+  /// `scaled`, which is `s` times a partial derivative, but 0 where `s` is.
+  ir::Value Of(ir::Value scaled);
+
+ private:
+  transform::FoldingBuilder& builder_;
+  ir::Value s_, is_zero_;
+};
+
+/// `v` where `condition` is `wanted`, else 0.
+ir::Value MaskedBy(ir::Builder& builder, ir::Value condition, bool wanted, ir::Value v);
+
+/// The `s` of an instruction that has the form above; invalid of any other.
+ir::Value SeedOfStrongZero(const ir::Function& function, ir::Inst inst);
+
+}  // namespace adc::autodiff

@@ -1,0 +1,416 @@
+// How far the adjoint of a value is from zero by structure is the greatest solution of equations over its
+// uses: everything counts as read until a use says less, and what falls takes what it is made of along.
+
+#include "autodiff/structural_zeros.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/uses.h"
+#include "autodiff/adjoint_work.h"
+#include "autodiff/region_tree.h"
+#include "autodiff/rules.h"
+#include "ir/op.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+namespace {
+
+/// The operand that is the first arm of a selection with two arms.
+constexpr uint32_t FirstArm(Op op) {
+  return op == Op::Select ? 1 : 0;
+}
+
+constexpr bool IsSelection(Op op) {
+  return op == Op::Select || op == Op::Min || op == Op::Max;
+}
+
+/// A partial of it is a product with a number that is not known.
+bool ReadsValues(const Function& function, const Activity& activity, Inst inst) {
+  Op op = function[inst].op;
+  if (IsSelection(op) || op == Op::Clamp) return false;
+  PartialReads reads = ReadsOfPartials(function, inst, ActiveOperandMask(function, activity, inst));
+  if (reads.result) return true;
+  for (uint32_t n = 0; n < function[inst].operand_count; ++n)
+    if ((reads.operands & (1u << n)) != 0 && !function.IsConstant(function.Operand(inst, n))) return true;
+  return false;
+}
+
+/// An operation that makes one active float of its operands alone.
+bool IsActivePure(const Function& function, const Activity& activity, Inst inst) {
+  const ir::InstData& data = function[inst];
+  return data.result_count == 1 && ir::InfoOf(data.op).effect == ir::Effect::Pure &&
+         activity.ActiveResult(inst);
+}
+
+}  // namespace
+
+/// What both finders look at, and fill.
+class StructuralZeros::Finder {
+ public:
+  Finder(const Function& function, const Activity& activity, const analysis::Structure& structure,
+         const analysis::Uses& uses, StructuralZeros& into)
+      : function_(function), activity_(activity), structure_(structure), uses_(uses), into_(into) {}
+
+ protected:
+  uint32_t SideOfUse(const analysis::Use& use) const {
+    if (!IsActivePure(function_, activity_, use.inst)) return 0;
+    if (IsSelection(function_[use.inst].op)) return into_.SideOfArm(use.inst, use.number);
+    return into_.SideOf(function_.Result(use.inst));
+  }
+
+  const Function& function_;
+  const Activity& activity_;
+  const analysis::Structure& structure_;
+  const analysis::Uses& uses_;
+  StructuralZeros& into_;
+};
+
+/// Finds the sides, from the last instruction to the first, so that what reads a value is seen before it.
+class StructuralZeros::SideFinder : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    into_.sides_.push_back({});
+    for (Inst inst : structure_.Order())
+      if (IsHot(inst)) hot_.Insert(inst);
+    const std::vector<Inst>& order = structure_.Order();
+    for (size_t n = order.size(); n-- > 0;) Visit(order[n]);
+  }
+
+ private:
+  void Visit(Inst inst) {
+    const ir::InstData& data = function_[inst];
+    bool is_load = data.op == Op::Load && activity_.ActiveResult(inst);
+    if (is_load || hot_.Has(inst))
+      into_.side_of_[function_.Result(inst)] = CommonSide(function_.Result(inst));
+    if (!IsSelection(data.op) || !IsActivePure(function_, activity_, inst)) return;
+    uint32_t first = FirstArm(data.op);
+    for (uint32_t arm : {first, first + 1}) into_.sides_of_arms_[inst][arm] = MakeSide(inst, arm);
+  }
+
+  /// Something in its computation is multiplied by what is not known: a mask behind it says more than one
+  /// before it.
+  bool IsHot(Inst inst) const {
+    if (!IsActivePure(function_, activity_, inst)) return false;
+    const ir::InstData& data = function_[inst];
+    ir::OpClass op_class = ir::ClassOf(data.op);
+    if (op_class != ir::OpClass::Arithmetic && op_class != ir::OpClass::Function && data.op != Op::Cast)
+      return false;
+    if (ReadsValues(function_, activity_, inst)) return true;
+    return std::ranges::any_of(function_.Operands(inst), [&](Value operand) {
+      Inst source = function_.DefiningInst(operand);
+      return source.Valid() && hot_.Has(source) && function_[source].parent == data.parent;
+    });
+  }
+
+  /// The innermost side on which all that takes the adjoint of `v` lies.
+  uint32_t CommonSide(Value v) const {
+    Block home = function_.DefiningBlock(v);
+    bool any = false;
+    uint32_t common = 0;
+    for (const analysis::Use& use : uses_.Of(v)) {
+      const ir::InstData& data = function_[use.inst];
+      if (ir::InfoOf(data.op).effect == ir::Effect::Pure && !IsActivePure(function_, activity_, use.inst))
+        continue;
+      uint32_t side = data.parent == home ? SideOfUse(use) : 0;
+      common = any ? Common(common, side) : side;
+      any = true;
+      if (common == 0) return 0;
+    }
+    return common;
+  }
+
+  uint32_t Common(uint32_t a, uint32_t b) const {
+    while (a != b) {
+      uint32_t& deeper = into_.sides_[a].depth >= into_.sides_[b].depth ? a : b;
+      deeper = into_.sides_[deeper].around;
+    }
+    return a;
+  }
+
+  uint32_t MakeSide(Inst selection, uint32_t arm) {
+    uint32_t around = into_.SideOf(function_.Result(selection));
+    bool by_condition = function_[selection].op == Op::Select;
+    uint32_t key = by_condition ? function_.Operand(selection, 0).raw : selection.raw;
+    auto number = static_cast<uint32_t>(into_.sides_.size());
+    auto [known, fresh] = numbers_.try_emplace({around, by_condition ? 1u : 0u, key, arm}, number);
+    if (fresh) into_.sides_.push_back({around, into_.sides_[around].depth + 1, selection, arm});
+    return known->second;
+  }
+
+  IndexSet<Inst> hot_;
+  std::map<std::array<uint32_t, 4>, uint32_t> numbers_;
+};
+
+namespace {
+
+/// Whether something takes the adjoint of a value whenever the block runs that makes the value, and its side
+/// counts.
+enum class Read : uint8_t {
+  Perhaps,  ///< it may be 0 by structure
+  Weakly,   ///< it may be 0 by a convention (abs at 0), or in memory that the kernel reads again
+  Always,
+};
+
+using Reading = std::vector<std::pair<Block, Read>>;
+constexpr size_t kMostBlocks = 16;
+
+}  // namespace
+
+class StructuralZeros::GuardFinder : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    FindMemory();
+    Solve();
+    for (Inst inst : structure_.Order()) {
+      if (!IsActivePure(function_, activity_, inst) || !ReadsValues(function_, activity_, inst)) continue;
+      Read read = ReadOf(function_.Result(inst));
+      if (read == Read::Perhaps || (read == Read::Weakly && IsSingular(inst))) into_.guarded_.Insert(inst);
+    }
+  }
+
+ private:
+  void FindMemory() {
+    for (Inst inst : structure_.Order()) {
+      const ir::InstData& data = function_[inst];
+      if (!ir::IsAccess(data.op)) continue;
+      if (data.op == Op::Load) read_again_.Insert(function_.Operand(inst, 0));
+      if (data.op == Op::Store) last_store_[Cell(inst)] = inst;
+    }
+  }
+
+  /// The memory, field, component and indices that an access names.
+  std::vector<uint64_t> Cell(Inst inst) const {
+    const ir::InstData& data = function_[inst];
+    std::vector<uint64_t> cell{function_.Operand(inst, 0).raw, data.attr, data.component};
+    for (Value index : function_.Indices(inst)) {
+      std::optional<int64_t> number = function_.IntegerConstant(index);
+      cell.push_back(number ? static_cast<uint64_t>(*number) : index.raw);
+      cell.push_back(number ? 1 : 0);
+    }
+    return cell;
+  }
+
+  void Solve() {
+    std::vector<Value> work;
+    for (uint32_t n = 0; n < function_.ValueCount(); ++n)
+      if (activity_.Active(Value(n))) work.push_back(Value(n));
+    while (!work.empty()) {
+      Value v = work.back();
+      work.pop_back();
+      Reading reading = Compute(v);
+      if (reading == ReadingOf(v)) continue;
+      readings_.push_back(std::move(reading));
+      reading_number_[v] = static_cast<uint32_t>(readings_.size());
+      for (Value source : SourcesOf(v))
+        if (activity_.Active(source)) work.push_back(source);
+    }
+  }
+
+  /// Where the adjoint of `v` is taken: blocks in the one that makes it, the innermost first.
+  Reading ReadingOf(Value v) const {
+    uint32_t number = reading_number_.Get(v);
+    return number == 0 ? Reading{{function_.DefiningBlock(v), Read::Always}} : readings_[number - 1];
+  }
+
+  Read ReadOf(Value v) const {
+    Block home = function_.DefiningBlock(v);
+    for (auto [block, read] : ReadingOf(v))
+      if (block == home) return read;
+    return Read::Perhaps;
+  }
+
+  /// What is known of `block` by what is known of blocks around it.
+  Read Covers(const Reading& reading, Block block) const {
+    Read best = Read::Perhaps;
+    for (;;) {
+      for (auto [known, read] : reading)
+        if (known == block) best = std::max(best, read);
+      Inst owner = function_[block].owner;
+      if (!owner.Valid()) return best;
+      block = function_[owner].parent;
+    }
+  }
+
+  /// What the adjoint of `v` is handed to.
+  std::vector<Value> SourcesOf(Value v) const {
+    const ir::ValueData& value = function_[v];
+    Inst inst = function_.DefiningInst(v);
+    uint32_t k = 0;
+    if (value.kind == ir::ValueKind::BlockParam) {
+      inst = function_[Block(value.owner)].owner;
+      if (!inst.Valid() || !IsSerialLoop(function_[inst].op)) return {};
+      k = value.number - (function_[inst].op == Op::For ? 1 : 0);
+    } else if (inst.Valid()) {
+      k = v.raw - function_[inst].first_result.raw;
+    } else {
+      return {};
+    }
+    const ir::InstData& data = function_[inst];
+    if (IsSerialLoop(data.op)) return {CarriedInit(function_, inst, k), CarriedYield(function_, inst, k)};
+    if (data.op == Op::If) {
+      std::vector<Value> sources;
+      for (Block region : data.regions) sources.push_back(function_.Operand(function_.Terminator(region), k));
+      return sources;
+    }
+    if (ir::InfoOf(data.op).effect != ir::Effect::Pure) return {};
+    std::span<const Value> operands = function_.Operands(inst);
+    return {operands.begin(), operands.end()};
+  }
+
+  Reading Compute(Value v) const {
+    Block home = function_.DefiningBlock(v);
+    std::map<std::pair<uint32_t, Block>, Read, std::greater<>> blocks;  // the innermost first
+    std::vector<std::pair<uint32_t, Read>> arms;                        // of selections on the side
+    auto reads = [&](Block block, Read read) {
+      if (read == Read::Perhaps) return;
+      Read& known = blocks[{structure_.Depth(block), block}];
+      known = std::max(known, read);
+    };
+    for (const analysis::Use& use : uses_.Of(v)) {
+      Block block = function_[use.inst].parent;
+      uint32_t side = SideOfUse(use);
+      if (side == (block == home ? into_.SideOf(v) : 0))
+        for (auto [at, read] : ReadingBy(use)) reads(at, read);
+      else if (block == home && into_.Side(side).around == into_.SideOf(v))
+        arms.emplace_back(side, ReadOf(function_.Result(use.inst)));
+    }
+    reads(home, ReadByBoth(arms));
+    for (auto at = blocks.begin(); at != blocks.end() && at->first.second != home; ++at) {
+      auto [block, read] = *at;
+      if (Block around = ReadAround(v, block.second); around.Valid()) reads(around, read);
+      auto other = blocks.find({block.first, OtherBranch(block.second)});
+      if (other != blocks.end()) reads(ParentOf(block.second), std::min(read, other->second));
+    }
+    // A sound part of it is enough: the outer blocks say most.
+    Reading before = ReadingOf(v), reading;
+    for (auto at = blocks.rbegin(); at != blocks.rend() && reading.size() < kMostBlocks; ++at) {
+      Block block = at->first.second;
+      Read read = std::min(at->second, Covers(before, block));
+      if (read > Covers(reading, block)) reading.emplace_back(block, read);
+    }
+    return reading;
+  }
+
+  /// The block around `block` that reads what `block` reads, since one runs whenever the other does; invalid
+  /// where there is none.
+  Block ReadAround(Value v, Block block) const {
+    Inst owner = function_[block].owner;
+    if (!owner.Valid()) return {};
+    const ir::InstData& data = function_[owner];
+    if (data.op == Op::For) return RunsOnce(owner) ? data.parent : Block();
+    if (data.op != Op::While) return {};
+    if (block == data.regions[0]) return data.parent;
+    // Another iteration hands a carried value an adjoint beside that of the result.
+    bool carried =
+        function_[v].kind == ir::ValueKind::BlockParam && function_.DefiningBlock(v) == data.regions[0];
+    return carried ? data.regions[0] : Block();
+  }
+
+  Block OtherBranch(Block block) const {
+    Inst owner = function_[block].owner;
+    if (!owner.Valid() || function_[owner].op != Op::If) return {};
+    const ir::InstData& data = function_[owner];
+    return data.regions[block == data.regions[0] ? 1 : 0];
+  }
+
+  Block ParentOf(Block block) const { return function_[function_[block].owner].parent; }
+
+  uint32_t Other(uint32_t side) const {
+    const SelectedSide& arm = into_.Side(side);
+    uint32_t first = FirstArm(function_[arm.selection].op);
+    return into_.SideOfArm(arm.selection, arm.arm == first ? first + 1 : first);
+  }
+
+  /// What is read on both sides of a decision is read whatever is decided.
+  Read ReadByBoth(const std::vector<std::pair<uint32_t, Read>>& arms) const {
+    Read best = Read::Perhaps;
+    for (auto [side, read] : arms) {
+      for (auto [another, there] : arms)
+        if (another == Other(side)) best = std::max(best, std::min(read, there));
+    }
+    return best;
+  }
+
+  bool RunsOnce(Inst loop) const {
+    std::optional<int64_t> low = function_.IntegerConstant(function_.Operand(loop, 0));
+    std::optional<int64_t> high = function_.IntegerConstant(function_.Operand(loop, 1));
+    return low && high && *low < *high;
+  }
+
+  /// What a use says of the adjoint of its operand: an operation passes on where its result is read.
+  Reading ReadingBy(const analysis::Use& use) const {
+    if (!IsActivePure(function_, activity_, use.inst)) return {{function_[use.inst].parent, ReadBy(use)}};
+    Op op = function_[use.inst].op;
+    if (op == Op::Clamp) return {};
+    Reading reading = ReadingOf(function_.Result(use.inst));
+    bool by_convention = op == Op::Abs || op == Op::Hypot ||
+                         (op == Op::Pow && !function_.IsConstant(function_.Operand(use.inst, 1)));
+    if (by_convention)
+      for (auto& [block, read] : reading) read = std::min(Read::Weakly, read);
+    return reading;
+  }
+
+  /// The same of what is not pure, in its block.
+  Read ReadBy(const analysis::Use& use) const {
+    const ir::InstData& data = function_[use.inst];
+    if (data.op == Op::Yield) {
+      Inst owner = function_[data.parent].owner;
+      if (function_[owner].op == Op::If) return ReadOf(function_.Result(owner, use.number));
+      if (IsSerialLoop(function_[owner].op)) return ReadOfCarried(owner, use.number);
+      return Read::Perhaps;
+    }
+    if (IsSerialLoop(data.op)) {
+      uint32_t first = data.operand_count - data.result_count;
+      return use.number < first ? Read::Perhaps : ReadOfCarried(use.inst, use.number - first);
+    }
+    if (analysis::WritesMemory(data.op)) return ReadByMemory(use.inst);
+    if (data.op == Op::Call) return Read::Always;
+    return Read::Perhaps;
+  }
+
+  /// The adjoint of a carried value is that of the next iteration, or of the result.
+  Read ReadOfCarried(Inst loop, uint32_t k) const {
+    return std::min(ReadOf(function_.Result(loop, k)), ReadOf(CarriedParam(function_, loop, k)));
+  }
+
+  Read ReadByMemory(Inst inst) const {
+    Op op = function_[inst].op;
+    if (op == Op::AtomicMin || op == Op::AtomicMax) return Read::Perhaps;
+    if (op == Op::Store) {
+      auto last = last_store_.find(Cell(inst));
+      if (last != last_store_.end() && !(last->second == inst)) return Read::Perhaps;
+    }
+    return read_again_.Has(function_.Operand(inst, 0)) ? Read::Weakly : Read::Always;
+  }
+
+  bool IsSingular(Inst inst) const {
+    Op op = function_[inst].op;
+    bool by_literal = op == Op::Div && function_.IsConstant(function_.Operand(inst, 1));
+    return !by_literal && ir::Has(op, ir::Singular);
+  }
+
+  IndexSet<Value> read_again_;                        ///< memory that is loaded
+  std::map<std::vector<uint64_t>, Inst> last_store_;  ///< by cell, the last one of the text
+  std::vector<Reading> readings_;
+  SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing
+};
+
+StructuralZeros::StructuralZeros(const Function& function, const Activity& activity) {
+  analysis::Structure structure(function);
+  analysis::Uses uses(function);
+  SideFinder(function, activity, structure, uses, *this).Find();
+  GuardFinder(function, activity, structure, uses, *this).Find();
+}
+
+}  // namespace adc::autodiff

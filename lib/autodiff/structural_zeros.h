@@ -1,0 +1,62 @@
+#pragma once
+// Which adjoints are 0 by structure, and what keeps them from being multiplied by a partial derivative that
+// is not finite: the strong zero of reverse mode.
+//
+// What is not selected contributes nothing, whatever its partials are. An adjoint is 0 by structure where the
+// result is what a `select`, `min`, `max` or `clamp` does not take, where a branch or the body of a loop
+// alone reads it and does not run, where an `atomic min` or `max` has another winner, and where a later store
+// overwrites it; and 0 times the partial of `rcp` at 0, or of a product with NaN, is NaN.
+//
+//   %r = rcp %x                              the choice is made behind the singular operation, not before it:
+//   %s = select %c, %r, %w             ->      x.adj += %c ? g * (-%r * %r) : 0
+//
+// What one side of a selection alone reads lies on that side (`SideOf`): its adjoint is that of the
+// selection, unmasked, and what leaves the side is masked by the condition. That costs a selection for each
+// value that enters the side, in place of one for the value that leaves it. Where no one condition says it
+// (two branches read it, a loop, two selections), the partial is multiplied by a strong zero (`IsGuarded`,
+// strong_zero.h). Of what a single branch reads, transform/sink_singular.h computes the singular part there.
+//
+// Requires: a function in Phase::Scalar. Guarantees: where an adjoint of zero is a matter of numbers alone,
+// because something that has an effect or leaves the block takes it in full, nothing is masked: there a
+// domain error shows. Breaks: nothing, it only looks. Linear time, times the depth of selections in
+// selections.
+
+#include <array>
+
+#include "autodiff/activity.h"
+
+namespace adc::autodiff {
+
+/// A side of a selection: what is on it counts where the operand `arm` of `selection` is taken, and the side
+/// around it counts. Selections by one condition have their sides in common.
+struct SelectedSide {
+  uint32_t around = 0;
+  uint32_t depth = 0;
+  ir::Inst selection;  ///< a select, min or max
+  uint32_t arm = 0;
+};
+
+class StructuralZeros {
+ public:
+  StructuralZeros(const ir::Function& function, const Activity& activity);
+
+  /// A partial of the instruction is to be multiplied by a strong zero.
+  bool IsGuarded(ir::Inst inst) const { return guarded_.Has(inst); }
+  /// The number of the side on which the adjoint of `v` is that of what is selected; 0 where it is on none.
+  uint32_t SideOf(ir::Value v) const { return side_of_.Get(v); }
+  /// The side that the operand `arm` of a selection stands for.
+  uint32_t SideOfArm(ir::Inst selection, uint32_t arm) const { return sides_of_arms_.Get(selection)[arm]; }
+  const SelectedSide& Side(uint32_t number) const { return sides_[number]; }
+
+ private:
+  class Finder;
+  class SideFinder;
+  class GuardFinder;
+
+  IndexSet<ir::Inst> guarded_;
+  std::vector<SelectedSide> sides_;
+  SideTable<ir::Value, uint32_t> side_of_;
+  SideTable<ir::Inst, std::array<uint32_t, 3>> sides_of_arms_;  ///< by operand
+};
+
+}  // namespace adc::autodiff
