@@ -5,6 +5,7 @@
 #include "autodiff/rules.h"
 #include "autodiff/strong_zero.h"
 #include "diag/errors/autodiff.h"
+#include "ir/op_sets.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -173,21 +174,25 @@ void ForwardEmitter::EmitAccess(Inst inst) {
     return;
   }
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
-  if (extremum) {
-    if (winners_ && effect)
-      EmitWinner(inst, indices);
-    else
-      EmitExtremum(inst, indices);
-    return;
+  // clang-format off
+  switch (ir::In<ir::AccessOp>(data.op)) {
+    using enum ir::AccessOp;
+    case AtomicMin: case AtomicMax:
+      return winners_ && effect ? EmitWinner(inst, indices) : EmitExtremum(inst, indices);
+    case AtomicMul: return EmitProduct(inst, indices);
+    case AtomicCompareExchange: {
+      // Replaced exactly when the old value was the expected one.
+      Value old = built_.Result(ClonePlain(inst));
+      Value replaced = builder_.Make(Op::Eq, {old, At(primal_.AccessValues(inst)[0])});
+      return StoreTangentsWhere(replaced, inst, indices, primal_.AccessValues(inst)[1], Op::Store);
+    }
+    case Load: case Store: case AtomicAdd: case AtomicSub: case AddTo: case AtomicExchange:
+      ClonePlain(inst);
+      return EachDirection([&] { EmitMemoryTangent(inst, indices); });
+    case AtomicAnd: case AtomicOr: case AtomicXor: case Other: break;
   }
-  if (data.op == Op::AtomicMul) return EmitProduct(inst, indices);
-  Inst copy = ClonePlain(inst);
-  if (data.op == Op::AtomicCompareExchange) {
-    // Replaced exactly when the old value was the expected one.
-    Value replaced = builder_.Make(Op::Eq, {built_.Result(copy), At(primal_.AccessValues(inst)[0])});
-    return StoreTangentsWhere(replaced, inst, indices, primal_.AccessValues(inst)[1], Op::Store);
-  }
-  EachDirection([&] { EmitMemoryTangent(inst, indices); });
+  // clang-format on
+  ADC_UNREACHABLE("access to memory of floats");
 }
 
 void ForwardEmitter::EmitMemoryTangent(Inst inst, std::span<const Value> indices) {

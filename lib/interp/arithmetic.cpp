@@ -1,9 +1,10 @@
 // Each step is an instance of a template over operation and type; the operation is a constant there, so that
-// the tests inside ir/scalar_math.h and interp/tangent_rules.h fold away. Tables of instances are made per
-// type, from the operations that the type has by their rule in ir/ops.def.
+// the switches inside ir/scalar_math.h and interp/tangent_rules.h fold away. Tables of instances are made per
+// type, from the sets of operations that it has (ir/op_sets.h).
 
 #include "interp/arithmetic.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -145,49 +146,33 @@ const Code* ValueToTangent(Machine& m, const Code* c) {
 
 // The lists of operations that a type has follow from the table.
 
-struct Row {
-  Op op;
-  ir::OpForm form;
-  ir::TypeRule rule;
-};
-constexpr Row kRows[] = {
-#define ADC_OP(name, spelling, op_class, form, rule, ...) {Op::name, ir::OpForm::form, ir::TypeRule::rule},
-#include "ir/ops.def"
-#undef ADC_OP
-};
-
-/// The operations of a form whose rule is one of `rules`.
-template <ir::OpForm form, ir::TypeRule... rules>
+template <bool (*belongs)(const ir::OpRow&)>
 constexpr auto Listed() {
-  constexpr auto kFits = [](const Row& row) { return row.form == form && ((row.rule == rules) || ...); };
-  constexpr size_t kCount = [&] {
-    size_t count = 0;
-    for (const Row& row : kRows) count += kFits(row) ? 1 : 0;
-    return count;
-  }();
+  constexpr size_t kCount = std::ranges::count_if(ir::kOpRows, belongs);
   std::array<Op, kCount> ops{};
   size_t next = 0;
-  for (const Row& row : kRows) {
-    if (kFits(row)) ops[next++] = row.op;
+  for (const ir::OpRow& row : ir::kOpRows) {
+    if (belongs(row)) ops[next++] = row.op;
   }
   return ops;
 }
 
-using ir::OpForm;
-using ir::TypeRule;
-constexpr auto kFloatUnary =
-    Listed<OpForm::Unary, TypeRule::SameNumber, TypeRule::SameFloat, TypeRule::SameAny>();
-constexpr auto kIntegerUnary = Listed<OpForm::Unary, TypeRule::SameNumber, TypeRule::SameInteger,
-                                      TypeRule::SameBits, TypeRule::SameAny>();
-constexpr auto kBoolUnary = Listed<OpForm::Unary, TypeRule::SameBits, TypeRule::SameAny>();
-constexpr auto kClassify = Listed<OpForm::Unary, TypeRule::Classify>();
-constexpr auto kFloatBinary =
-    Listed<OpForm::Binary, TypeRule::SameNumber, TypeRule::SameNumberScale, TypeRule::SameFloat>();
-constexpr auto kIntegerBinary = Listed<OpForm::Binary, TypeRule::SameNumber, TypeRule::SameNumberScale,
-                                       TypeRule::SameInteger, TypeRule::SameBits>();
-constexpr auto kBoolBinary = Listed<OpForm::Binary, TypeRule::SameBits>();
-constexpr auto kOrdered = Listed<OpForm::Binary, TypeRule::Compare, TypeRule::CompareOrder>();
-constexpr auto kEquality = Listed<OpForm::Binary, TypeRule::Compare>();
+constexpr bool IsEquality(const ir::OpRow& row) {
+  return row.rule == ir::TypeRule::Compare;
+}
+constexpr bool IsComparison(const ir::OpRow& row) {
+  return row.op_class == ir::OpClass::Compare;
+}
+
+constexpr auto kFloatUnary = Listed<ir::IsFloatUnary>();
+constexpr auto kIntegerUnary = Listed<ir::IsIntegerUnary>();
+constexpr auto kBoolUnary = Listed<ir::IsBoolUnary>();
+constexpr auto kClassify = Listed<ir::IsClassification>();
+constexpr auto kFloatBinary = Listed<ir::IsFloatBinary>();
+constexpr auto kIntegerBinary = Listed<ir::IsIntegerBinary>();
+constexpr auto kBoolBinary = Listed<ir::IsBoolBinary>();
+constexpr auto kOrdered = Listed<IsComparison>();
+constexpr auto kEquality = Listed<IsEquality>();
 
 /// The instance of `Make` for `op`, if `ops` lists it.
 template <const auto& ops, template <Op> class Make>

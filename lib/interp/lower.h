@@ -66,10 +66,12 @@ class FunctionLowering {
   void LowerCast(ir::Inst inst);
   void LowerRandom(ir::Inst inst);
   void LowerComponent(ir::Inst inst);
-  void LowerMatrix(ir::Inst inst);
+  Cells MatrixCells(ir::Inst inst);
   Cells CellsOf(ir::Value value);
   uint32_t Arithmetic(ir::Op op, ir::Scalar scalar, uint32_t a, uint32_t b = 0);
   uint32_t SumOfProducts(ir::Scalar scalar, const Cells& a, const Cells& b);
+  uint32_t Length(ir::Scalar scalar, const Cells& a);
+  Cells Product(ir::Scalar scalar, const Cells& a, ir::Type a_type, const Cells& b, ir::Type b_type);
   uint32_t Determinant(ir::Scalar scalar, const Cells& m, uint32_t n);
   Cells Inverse(ir::Scalar scalar, const Cells& m, uint32_t n);
   void Define(ir::Inst inst, const Cells& cells);

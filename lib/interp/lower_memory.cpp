@@ -1,6 +1,8 @@
 #include "interp/control.h"
 #include "interp/lower.h"
 #include "interp/memory.h"
+#include "ir/op_sets.h"
+#include "support/check.h"
 
 namespace adc::interp {
 
@@ -69,15 +71,25 @@ void FunctionLowering::LowerStack(Inst inst) {
   const InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
   bool slot = (data.flags & ir::kFlagHasSlot) != 0;
-  if (data.op == Op::StackNew) {
-    Emit(StackNewStep(), CellOf(function_.Result(inst)), static_cast<uint32_t>(program_.stacks.size()));
-    program_.stacks.push_back({function_.name, inst});
-  } else if (data.op == Op::StackPush) {
-    Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);
-  } else {
-    Emit(data.op == Op::StackPop ? StackPopStep(slot) : StackTopStep(slot), CellOf(function_.Result(inst)),
-         CellOf(operands[0]), 0, slot ? CellOf(operands[1]) : 0);
+  auto read = [&](Step step) {
+    Emit(step, CellOf(function_.Result(inst)), CellOf(operands[0]), 0, slot ? CellOf(operands[1]) : 0);
+  };
+  switch (ir::In<ir::StackOp>(data.op)) {
+    case ir::StackOp::StackNew:
+      Emit(StackNewStep(), CellOf(function_.Result(inst)), static_cast<uint32_t>(program_.stacks.size()));
+      program_.stacks.push_back({function_.name, inst});
+      return;
+    case ir::StackOp::StackPush:
+      Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);
+      return;
+    case ir::StackOp::StackPop:
+      return read(StackPopStep(slot));
+    case ir::StackOp::StackTop:
+      return read(StackTopStep(slot));
+    case ir::StackOp::Other:
+      break;
   }
+  ADC_UNREACHABLE("operation of stacks");
 }
 
 void FunctionLowering::LowerRow(Inst inst) {
@@ -96,10 +108,10 @@ void FunctionLowering::LowerRow(Inst inst) {
     bool store = data.op == Op::RowStore;
     Type type = function_.TypeOf(store ? function_.Operand(inst, 2) : function_.Result(inst));
     row.bytes = ir::ByteSize(type.scalar);
-    Emit(RowAccessStep(data.op), store ? 0 : CellOf(function_.Result(inst)),
-         CellOf(function_.Operand(inst, 1)), store ? CellOf(function_.Operand(inst, 2)) : 0, 0, info);
+    Emit(RowStep(data.op), store ? 0 : CellOf(function_.Result(inst)), CellOf(function_.Operand(inst, 1)),
+         store ? CellOf(function_.Operand(inst, 2)) : 0, 0, info);
   } else {
-    Emit(RowFactStep(data.op), CellOf(function_.Result(inst)), 0, 0, 0, info);
+    Emit(RowStep(data.op), CellOf(function_.Result(inst)), 0, 0, 0, info);
   }
   program_.rows.push_back(row);
 }

@@ -24,7 +24,7 @@ void FunctionLowering::LowerValue(Inst inst) {
   if (op == Op::Random) return LowerRandom(inst);
   if (ir::IsElementwise(op)) return LowerElementwise(inst);
   if (op == Op::VecGet || op == Op::VecSet || op == Op::MatGet) return LowerComponent(inst);
-  LowerMatrix(inst);
+  Define(inst, MatrixCells(inst));
 }
 
 /// A scalar operand goes with every component.
@@ -113,66 +113,86 @@ void FunctionLowering::LowerComponent(Inst inst) {
   }
 }
 
-void FunctionLowering::LowerMatrix(Inst inst) {
-  const InstData& data = function_[inst];
+FunctionLowering::Cells FunctionLowering::MatrixCells(Inst inst) {
   Type type = function_.TypeOf(function_.Result(inst));
   std::vector<Cells> operands;
   for (Value v : function_.Operands(inst)) operands.push_back(CellsOf(v));
   Type a_type = operands.empty() ? type : function_.TypeOf(function_.Operand(inst, 0));
-  Type b_type = operands.size() < 2 ? a_type : function_.TypeOf(function_.Operand(inst, 1));
   Scalar scalar = a_type.scalar;
   Cells result;
-  if (data.op == Op::VecMake || data.op == Op::MatMake) {
-    for (const Cells& part : operands) result.insert(result.end(), part.begin(), part.end());
-  } else if (data.op == Op::Dot) {
-    result = {SumOfProducts(scalar, operands[0], operands[1])};
-  } else if (data.op == Op::Norm || data.op == Op::Normalize) {
-    uint32_t length = Arithmetic(Op::Sqrt, scalar, SumOfProducts(scalar, operands[0], operands[0]));
-    if (data.op == Op::Norm) {
-      result = {length};
-    } else {
+  switch (ir::In<ir::VectorOp>(function_[inst].op)) {
+    case ir::VectorOp::VecMake:
+    case ir::VectorOp::MatMake:
+      for (const Cells& part : operands) result.insert(result.end(), part.begin(), part.end());
+      return result;
+    case ir::VectorOp::Dot:
+      return {SumOfProducts(scalar, operands[0], operands[1])};
+    case ir::VectorOp::Norm:
+      return {Length(scalar, operands[0])};
+    case ir::VectorOp::Normalize: {
+      uint32_t length = Length(scalar, operands[0]);
       for (uint32_t part : operands[0]) result.push_back(Arithmetic(Op::Div, scalar, part, length));
+      return result;
     }
-  } else if (data.op == Op::Cross) {
-    const Cells &a = operands[0], &b = operands[1];
-    for (uint32_t k = 0; k < 3; ++k) {
-      uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
-      result.push_back(Arithmetic(Op::Sub, scalar, Arithmetic(Op::Mul, scalar, a[i], b[j]),
-                                  Arithmetic(Op::Mul, scalar, a[j], b[i])));
-    }
-  } else if (data.op == Op::Outer) {
-    for (uint32_t left : operands[0]) {
-      for (uint32_t right : operands[1]) result.push_back(Arithmetic(Op::Mul, scalar, left, right));
-    }
-  } else if (data.op == Op::Transpose) {
-    for (uint32_t c = 0; c < a_type.columns; ++c) {
-      for (uint32_t r = 0; r < a_type.rows; ++r) result.push_back(operands[0][r * a_type.columns + c]);
-    }
-  } else if (data.op == Op::MatMul) {
-    // A vector is a row on the left, a column on the right.
-    uint32_t rows = a_type.IsMat() ? a_type.rows : 1, inner = a_type.IsMat() ? a_type.columns : a_type.rows;
-    uint32_t columns = b_type.IsMat() ? b_type.columns : 1;
-    for (uint32_t r = 0; r < rows; ++r) {
-      for (uint32_t c = 0; c < columns; ++c) {
-        Cells left, right;
-        for (uint32_t k = 0; k < inner; ++k) {
-          left.push_back(operands[0][r * inner + k]);
-          right.push_back(operands[1][k * columns + c]);
-        }
-        result.push_back(SumOfProducts(scalar, left, right));
+    case ir::VectorOp::Cross:
+      for (uint32_t k = 0; k < 3; ++k) {
+        uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
+        result.push_back(Arithmetic(Op::Sub, scalar,
+                                    Arithmetic(Op::Mul, scalar, operands[0][i], operands[1][j]),
+                                    Arithmetic(Op::Mul, scalar, operands[0][j], operands[1][i])));
       }
+      return result;
+    case ir::VectorOp::Outer:
+      for (uint32_t left : operands[0]) {
+        for (uint32_t right : operands[1]) result.push_back(Arithmetic(Op::Mul, scalar, left, right));
+      }
+      return result;
+    case ir::VectorOp::Transpose:
+      for (uint32_t c = 0; c < a_type.columns; ++c) {
+        for (uint32_t r = 0; r < a_type.rows; ++r) result.push_back(operands[0][r * a_type.columns + c]);
+      }
+      return result;
+    case ir::VectorOp::MatMul:
+      return Product(scalar, operands[0], a_type, operands[1], function_.TypeOf(function_.Operand(inst, 1)));
+    case ir::VectorOp::Det:
+      return {Determinant(scalar, operands[0], a_type.rows)};
+    case ir::VectorOp::Inverse:
+      return Inverse(scalar, operands[0], a_type.rows);
+    case ir::VectorOp::Identity: {
+      uint64_t one = IsFloat(scalar) ? ir::FloatToBits(Register(scalar), 1.0) : 1;
+      for (uint32_t k = 0; k < type.Components(); ++k)
+        result.push_back(ConstantCell(k / type.columns == k % type.columns ? one : 0));
+      return result;
     }
-  } else if (data.op == Op::Det) {
-    result = {Determinant(scalar, operands[0], a_type.rows)};
-  } else if (data.op == Op::Inverse) {
-    result = Inverse(scalar, operands[0], a_type.rows);
-  } else {
-    ADC_CHECK(data.op == Op::Identity, "an operation on vectors that is not known here");
-    uint64_t one = IsFloat(scalar) ? ir::FloatToBits(Register(scalar), 1.0) : 1;
-    for (uint32_t k = 0; k < type.Components(); ++k)
-      result.push_back(ConstantCell(k / type.columns == k % type.columns ? one : 0));
+    case ir::VectorOp::VecGet:
+    case ir::VectorOp::VecSet:
+    case ir::VectorOp::MatGet:
+      break;
   }
-  Define(inst, result);
+  ADC_UNREACHABLE("operation on whole vectors and matrices");
+}
+
+uint32_t FunctionLowering::Length(Scalar scalar, const Cells& a) {
+  return Arithmetic(Op::Sqrt, scalar, SumOfProducts(scalar, a, a));
+}
+
+/// A vector is a row on the left, a column on the right.
+FunctionLowering::Cells FunctionLowering::Product(Scalar scalar, const Cells& a, Type a_type, const Cells& b,
+                                                  Type b_type) {
+  uint32_t rows = a_type.IsMat() ? a_type.rows : 1, inner = a_type.IsMat() ? a_type.columns : a_type.rows;
+  uint32_t columns = b_type.IsMat() ? b_type.columns : 1;
+  Cells result;
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (uint32_t c = 0; c < columns; ++c) {
+      Cells left, right;
+      for (uint32_t k = 0; k < inner; ++k) {
+        left.push_back(a[r * inner + k]);
+        right.push_back(b[k * columns + c]);
+      }
+      result.push_back(SumOfProducts(scalar, left, right));
+    }
+  }
+  return result;
 }
 
 FunctionLowering::Cells FunctionLowering::CellsOf(Value value) {

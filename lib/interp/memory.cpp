@@ -9,6 +9,7 @@
 
 #include "interp/tangent_rules.h"
 #include "ir/layout.h"
+#include "ir/reduction.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -156,22 +157,24 @@ const Code* Store(Machine& m, const Code* c) {
   return c + 1;
 }
 
-/// The value after an update of `old` by `value`.
+/// The tangent of an element after an update that replaced `old` of tangent `before`; `given` and `desired`
+/// are those of the values.
 template <class T>
-T Updated(Op op, T old, T value) {
-  if constexpr (!std::is_same_v<T, bool>) {
-    if (op == Op::AtomicAdd || op == Op::AddTo) return ir::ScalarBinary(Op::Add, old, value);
-    if (op == Op::AtomicSub) return ir::ScalarBinary(Op::Sub, old, value);
-    if (op == Op::AtomicMul) return ir::ScalarBinary(Op::Mul, old, value);
-    if (op == Op::AtomicMin) return ir::ScalarBinary(Op::Min, old, value);
-    if (op == Op::AtomicMax) return ir::ScalarBinary(Op::Max, old, value);
+double UpdatedTangent(Op op, T old, T value, double before, double given, double desired) {
+  // clang-format off
+  switch (ir::In<ir::UpdateOp>(op)) {
+    using enum ir::UpdateOp;
+    case AtomicAdd: case AddTo: return before + given;
+    case AtomicSub: return before - given;
+    case AtomicMul: return before * ir::ScalarCast<double>(value) + ir::ScalarCast<double>(old) * given;
+    case AtomicMin: return ir::Compared(Op::Lt, old, value) ? before : given;
+    case AtomicMax: return ir::Compared(Op::Gt, old, value) ? before : given;
+    case AtomicExchange: return given;
+    case AtomicCompareExchange: return desired;
+    case AtomicAnd: case AtomicOr: case AtomicXor: case Other: break;
   }
-  if constexpr (!ir::kIsFloatType<T>) {
-    if (op == Op::AtomicAnd) return ir::ScalarBinary(Op::And, old, value);
-    if (op == Op::AtomicOr) return ir::ScalarBinary(Op::Or, old, value);
-    if (op == Op::AtomicXor) return ir::ScalarBinary(Op::Xor, old, value);
-  }
-  return value;
+  // clang-format on
+  ADC_UNREACHABLE("update of a float");
 }
 
 /// Atomics and add_to: reads, combines, writes; the result is the value before.
@@ -181,35 +184,22 @@ const Code* Update(Machine& m, const Code* c) {
   Located at = Locate<place>(m, info);
   if (!at.Ok()) return Outside(m, c, info, at);
   bool has_result = ir::IsAtomic(info.op);
+  std::optional<Op> combined = ir::CombinedBy(info.op, std::is_same_v<T, bool> ? Scalar::I1 : Scalar::I32);
   for (uint32_t k = 0; k < info.count; ++k) {
     uint64_t old_bits = Read<T, place>(at, k);
     T old = ir::FromBits<T>(old_bits), value = ir::FromBits<T>(m.cells[c->a + k]);
-    bool replaced = true;
-    T updated = value;
-    if (info.op == Op::AtomicCompareExchange) {
-      replaced = old_bits == m.cells[c->a + k];
-      if (replaced) updated = ir::FromBits<T>(m.cells[c->b + k]);
-    } else {
-      updated = Updated(info.op, old, value);
-    }
+    bool compares = info.op == Op::AtomicCompareExchange;
+    bool replaced = !compares || old_bits == m.cells[c->a + k];
+    T updated = compares   ? ir::FromBits<T>(m.cells[c->b + k])
+                : combined ? ir::ScalarBinary(*combined, old, value)
+                           : value;
     if (replaced) Write<T, place>(at, k, ir::ToBits(updated));
     if (has_result) m.cells[c->dst + k] = old_bits;
     if (m.tangents == nullptr || at.tangent == nullptr) continue;
     if constexpr (ir::kIsFloatType<T>) {
       double& slot = at.tangent[size_t{k} * at.tangent_step];
       double before = slot, given = m.tangents[c->a + k];
-      if (info.op == Op::AtomicAdd || info.op == Op::AddTo)
-        slot = before + given;
-      else if (info.op == Op::AtomicSub)
-        slot = before - given;
-      else if (info.op == Op::AtomicMul)
-        slot = before * ir::ScalarCast<double>(value) + ir::ScalarCast<double>(old) * given;
-      else if (info.op == Op::AtomicMin || info.op == Op::AtomicMax)
-        slot = ir::Compared(info.op == Op::AtomicMin ? Op::Lt : Op::Gt, old, value) ? before : given;
-      else if (info.op == Op::AtomicExchange)
-        slot = given;
-      else if (replaced)
-        slot = m.tangents[c->b + k];
+      if (replaced) slot = UpdatedTangent(info.op, old, value, before, given, m.tangents[c->b + k]);
       if (has_result) m.tangents[c->dst + k] = before;
     }
   }
@@ -411,11 +401,18 @@ Step StackPopStep(bool slot) {
 Step StackTopStep(bool slot) {
   return slot ? &StackRead<true, false> : &StackRead<false, false>;
 }
-Step RowFactStep(Op op) {
-  return op == Op::RowClaim ? &RowClaim : &RowCapacity;
-}
-Step RowAccessStep(Op op) {
-  return op == Op::RowStore ? &RowAccess<true> : &RowAccess<false>;
+Step RowStep(Op op) {
+  // clang-format off
+  switch (ir::In<ir::RowOp>(op)) {
+    using enum ir::RowOp;
+    case RowClaim: return &interp::RowClaim;
+    case RowCapacity: return &interp::RowCapacity;
+    case RowLoad: return &RowAccess<false>;
+    case RowStore: return &RowAccess<true>;
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("operation of rows");
 }
 
 }  // namespace adc::interp

@@ -26,9 +26,8 @@ Step StackPushStep(bool slot);
 Step StackPopStep(bool slot);
 Step StackTopStep(bool slot);
 
-/// row.claim, row.capacity; Code::info is a RowInfo.
-Step RowFactStep(ir::Op op);
-/// row.load into dst, row.store of b, in the slot in cell a; Code::info is a RowInfo.
-Step RowAccessStep(ir::Op op);
+/// row.claim, row.capacity; row.load into dst, row.store of b, in the slot in cell a. Code::info is a
+/// RowInfo.
+Step RowStep(ir::Op op);
 
 }  // namespace adc::interp

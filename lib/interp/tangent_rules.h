@@ -12,7 +12,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "ir/op.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -29,73 +28,84 @@ inline double UnaryTangent(ir::Op op, double a, double r, double t) {
   if (op == Op::Neg) return -t;
   if (op == Op::Abs) return a > 0 ? t : a < 0 ? -t : a == 0 ? 0.0 : a * t;
   return Along(t, [&]() -> double {
-    if (op == Op::Sqrt) return 0.5 / r;
-    if (op == Op::Rsqrt) return -0.5 * r / a;
-    if (op == Op::Rcp) return -r * r;
-    if (op == Op::Sin) return std::cos(a);
-    if (op == Op::Cos) return -std::sin(a);
-    if (op == Op::Tan) return 1 + r * r;
-    if (op == Op::Asin) return 1 / std::sqrt((1 - a) * (1 + a));
-    if (op == Op::Acos) return -1 / std::sqrt((1 - a) * (1 + a));
-    if (op == Op::Atan) return 1 / std::hypot(1, a) / std::hypot(1, a);
-    if (op == Op::Sinh) return std::cosh(a);
-    if (op == Op::Cosh) return std::sinh(a);
-    if (op == Op::Tanh) return std::fabs(a) < 300 ? 1 / std::cosh(a) / std::cosh(a) : a * 0;
-    if (op == Op::Exp) return r;
-    if (op == Op::Exp2) return r * std::numbers::ln2;
-    if (op == Op::Log) return 1 / a;
-    if (op == Op::Log2) return 1 / (a * std::numbers::ln2);
-    if (op == Op::Erf) {
-      // The upper digits have an exact square; the rest is a small correction of it.
-      if (std::fabs(a) > 40) return 0;
-      double upper = std::ldexp(std::nearbyint(std::ldexp(a, 20)), -20);
-      return 2 * std::numbers::inv_sqrtpi * std::exp(-upper * upper) * std::exp(-(a - upper) * (a + upper));
+    // clang-format off
+    switch (ir::In<ir::FloatUnaryOp>(op)) {
+      using enum ir::FloatUnaryOp;
+      case Sqrt: return 0.5 / r;
+      case Rsqrt: return -0.5 * r / a;
+      case Rcp: return -r * r;
+      case Sin: return std::cos(a);
+      case Cos: return -std::sin(a);
+      case Tan: return 1 + r * r;
+      case Asin: return 1 / std::sqrt((1 - a) * (1 + a));
+      case Acos: return -1 / std::sqrt((1 - a) * (1 + a));
+      case Atan: return 1 / std::hypot(1, a) / std::hypot(1, a);
+      case Sinh: return std::cosh(a);
+      case Cosh: return std::sinh(a);
+      case Tanh: return std::fabs(a) < 300 ? 1 / std::cosh(a) / std::cosh(a) : a * 0;
+      case Exp: return r;
+      case Exp2: return r * std::numbers::ln2;
+      case Log: return 1 / a;
+      case Log2: return 1 / (a * std::numbers::ln2);
+      case Erf: {
+        // The upper digits have an exact square; the rest is a small correction of it.
+        if (std::fabs(a) > 40) return 0;
+        double upper = std::ldexp(std::nearbyint(std::ldexp(a, 20)), -20);
+        return 2 * std::numbers::inv_sqrtpi * std::exp(-upper * upper) * std::exp(-(a - upper) * (a + upper));
+      }
+      case Expm1: return std::exp(a);
+      case Log1p: return 1 / (1 + a);
+      case Cbrt: return 1 / (3 * r * r);
+      case Erfc: return -UnaryTangent(Op::Erf, a, 0, 1);
+      case Asinh: return 1 / std::hypot(1, a);
+      case Acosh: return 1 / std::sqrt(a - 1) / std::sqrt(a + 1);
+      case Atanh: return 1 / ((1 - a) * (1 + a));
+      case Exp10: return r * std::numbers::ln10;
+      case Log10: return 1 / (a * std::numbers::ln10);
+      case Sinpi: return std::numbers::pi * ir::TurnedSine(a, true);
+      case Cospi: return -std::numbers::pi * ir::TurnedSine(a, false);
+      case Sgn: case Floor: case Ceil: case Round: case Trunc: case StopGradient: return 0;
+      case Neg: case Abs: case Other: break;
     }
-    if (op == Op::Expm1) return std::exp(a);
-    if (op == Op::Log1p) return 1 / (1 + a);
-    if (op == Op::Cbrt) return 1 / (3 * r * r);
-    if (op == Op::Erfc) return -UnaryTangent(Op::Erf, a, 0, 1);
-    if (op == Op::Asinh) return 1 / std::hypot(1, a);
-    if (op == Op::Acosh) return 1 / std::sqrt(a - 1) / std::sqrt(a + 1);
-    if (op == Op::Atanh) return 1 / ((1 - a) * (1 + a));
-    if (op == Op::Exp10) return r * std::numbers::ln10;
-    if (op == Op::Log10) return 1 / (a * std::numbers::ln10);
-    if (op == Op::Sinpi) return std::numbers::pi * ir::TurnedSine(a, true);
-    if (op == Op::Cospi) return -std::numbers::pi * ir::TurnedSine(a, false);
-    // sgn, floor, ceil, round, trunc, stop_gradient
-    return 0;
+    // clang-format on
+    ADC_UNREACHABLE("unary operation of floats");
   });
 }
 
 /// Tangent of a binary operation with operands `a`, `b`, result `r`, and operand tangents `s`, `t`.
 inline double BinaryTangent(ir::Op op, double a, double b, double r, double s, double t) {
-  using ir::Op;
-  if (op == Op::Add) return s + t;
-  if (op == Op::Sub) return s - t;
-  if (op == Op::Mul) return Along(s, [&] { return b; }) + Along(t, [&] { return a; });
-  if (op == Op::Div) return Along(s, [&] { return 1 / b; }) - Along(t, [&] { return r / b; });
-  if (op == Op::Min) return a < b ? s : t;
-  if (op == Op::Max) return a > b ? s : t;
-  if (op == Op::Rem || op == Op::Mod) return s - Along(t, [&] { return std::nearbyint((a - r) / b); });
-  if (op == Op::Atan2) {
-    // Far away the angle no longer changes, unless both operands are infinite: then it is unknown.
-    double radius = std::hypot(a, b);
-    auto share = [&](double of) {
-      return std::isinf(radius) && std::isfinite(std::fmin(std::fabs(a), std::fabs(b)))
-                 ? (std::isnan(a) || std::isnan(b) ? a + b : 0.0)
-                 : of / radius / radius;
-    };
-    return Along(s, [&] { return share(b); }) - Along(t, [&] { return share(a); });
+  // clang-format off
+  switch (ir::In<ir::FloatBinaryOp>(op)) {
+    using enum ir::FloatBinaryOp;
+    case Add: return s + t;
+    case Sub: return s - t;
+    case Mul: return Along(s, [&] { return b; }) + Along(t, [&] { return a; });
+    case Div: return Along(s, [&] { return 1 / b; }) - Along(t, [&] { return r / b; });
+    case Min: return a < b ? s : t;
+    case Max: return a > b ? s : t;
+    case Rem: case Mod: return s - Along(t, [&] { return std::nearbyint((a - r) / b); });
+    case FloorDiv: return 0;
+    case Atan2: {
+      // Far away the angle no longer changes, unless both operands are infinite: then it is unknown.
+      double radius = std::hypot(a, b);
+      auto share = [&](double of) {
+        return std::isinf(radius) && std::isfinite(std::fmin(std::fabs(a), std::fabs(b)))
+                   ? (std::isnan(a) || std::isnan(b) ? a + b : 0.0)
+                   : of / radius / radius;
+      };
+      return Along(s, [&] { return share(b); }) - Along(t, [&] { return share(a); });
+    }
+    case Pow:
+      return Along(s, [&] { return b == 0 ? 0.0 : b * std::pow(a, b - 1); }) +
+             Along(t, [&] { return r == 0 && a >= 0 ? 0.0 : r * std::log(a); });
+    case Hypot:
+      return Along(s, [&] { return r == 0 ? 0.0 : a / r; }) + Along(t, [&] { return r == 0 ? 0.0 : b / r; });
+    case Copysign: return std::signbit(a) == std::signbit(b) ? s : -s;
+    case Fdim: return a <= b ? 0.0 : s - t;
+    case Other: break;
   }
-  if (op == Op::Pow) {
-    return Along(s, [&] { return b == 0 ? 0.0 : b * std::pow(a, b - 1); }) +
-           Along(t, [&] { return r == 0 && a >= 0 ? 0.0 : r * std::log(a); });
-  }
-  if (op == Op::Hypot)
-    return Along(s, [&] { return r == 0 ? 0.0 : a / r; }) + Along(t, [&] { return r == 0 ? 0.0 : b / r; });
-  if (op == Op::Copysign) return std::signbit(a) == std::signbit(b) ? s : -s;
-  if (op == Op::Fdim) return a <= b ? 0.0 : s - t;
-  return 0;  // floordiv
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of floats");
 }
 
 }  // namespace adc::interp

@@ -7,13 +7,10 @@ namespace {
 
 /// True when `rule` takes numbers of the kind that `scalar` is.
 bool Takes(TypeRule rule, Scalar scalar) {
-  bool number = scalar != Scalar::I1;
-  if (rule == TypeRule::SameFloat || rule == TypeRule::Classify) return IsFloat(scalar);
-  if (rule == TypeRule::SameInteger) return IsInteger(scalar);
-  if (rule == TypeRule::SameBits) return !IsFloat(scalar);
-  if (rule == TypeRule::SameNumber || rule == TypeRule::SameNumberScale || rule == TypeRule::CompareOrder)
-    return number;
-  return rule == TypeRule::SameAny || rule == TypeRule::Compare;
+  if (rule == TypeRule::Classify) return IsFloat(scalar);
+  if (rule == TypeRule::Compare) return true;
+  if (rule == TypeRule::CompareOrder) return scalar != Scalar::I1;
+  return IsFloat(scalar) ? MapsFloats(rule) : IsInteger(scalar) ? MapsIntegers(rule) : MapsBools(rule);
 }
 
 uint64_t Cast(Scalar from, Scalar to, uint64_t bits) {
@@ -59,8 +56,16 @@ std::optional<uint64_t> EvaluateScalar(Op op, std::span<const Type> operand_type
     if (IsCompare(op)) return ToBits(Compared(op, a, b));
     if (count == 2) return ToBits(ScalarBinary(op, a, b));
     T c = FromBits<T>(operands[2]);
-    if (op == Op::Clamp) return ToBits(ScalarClamp(a, b, c));
-    if constexpr (kIsFloatType<T>) return ToBits(ScalarFma(a, b, c));
+    switch (In<ScalarTernaryOp>(op)) {
+      case ScalarTernaryOp::Clamp:
+        return ToBits(ScalarClamp(a, b, c));
+      case ScalarTernaryOp::Fma:
+        if constexpr (kIsFloatType<T>) return ToBits(ScalarFma(a, b, c));
+        break;
+      case ScalarTernaryOp::Select:
+      case ScalarTernaryOp::Other:
+        break;
+    }
     return std::nullopt;
   });
 }

@@ -1,9 +1,11 @@
 #pragma once
-// The accumulations that a sum of a thread's own can stand for (`private`, `gathered`).
+// What updates of memory compute, and which of them a sum of a thread's own can stand for (`private`,
+// `gathered`).
 
 #include <optional>
 
-#include "ir/op.h"
+#include "ir/op_sets.h"
+#include "support/check.h"
 
 namespace adc::ir {
 
@@ -18,6 +20,28 @@ constexpr std::optional<Reduction> ReductionOf(Op op) {
   if (op == Op::AtomicOr) return Reduction::Or;
   if (op == Op::AtomicXor) return Reduction::Xor;
   return std::nullopt;
+}
+
+/// What an update makes of the old value and the one given, both of `scalar`; empty where it replaces the old
+/// one. Sums of i1 are modulo 2.
+constexpr std::optional<Op> CombinedBy(Op update, Scalar scalar) {
+  bool truth = scalar == Scalar::I1;
+  // clang-format off
+  switch (In<UpdateOp>(update)) {
+    using enum UpdateOp;
+    case AtomicAdd: case AddTo: return truth ? Op::Xor : Op::Add;
+    case AtomicSub: return truth ? Op::Xor : Op::Sub;
+    case AtomicMul: return truth ? Op::And : Op::Mul;
+    case AtomicMin: return truth ? Op::And : Op::Min;
+    case AtomicMax: return truth ? Op::Or : Op::Max;
+    case AtomicAnd: return Op::And;
+    case AtomicOr: return Op::Or;
+    case AtomicXor: return Op::Xor;
+    case AtomicExchange: case AtomicCompareExchange: return std::nullopt;
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("update of memory");
 }
 
 }  // namespace adc::ir

@@ -2,10 +2,10 @@
 // The value of each scalar operation, as a template over the C++ type that holds the operand. Both constant
 // folding (ir/eval.h) and the interpreter compute through these functions, so that there is one definition.
 //
-// The operation is an ordinary argument: where it is known at compile time the chain of tests folds away. A
-// type is bool (i1), a standard integer, Half, float or double. Every function is total: integers wrap,
-// nothing traps. Floats are computed in their own precision; Half in float (its fma: in double), rounded once
-// to Half.
+// The operation is an ordinary argument: where it is known at compile time the switch folds away. A type is
+// bool (i1), a standard integer, Half, float or double. Every function is total: integers wrap, nothing
+// traps. Floats are computed in their own precision; Half in float (its fma: in double), rounded once to
+// Half.
 
 #include <bit>
 #include <cmath>
@@ -15,7 +15,8 @@
 #include <type_traits>
 
 #include "ir/number.h"
-#include "ir/op.h"
+#include "ir/op_sets.h"
+#include "support/check.h"
 
 #if defined(__clang__)
 #pragma clang fp contract(off)
@@ -87,12 +88,18 @@ inline bool Compared(Op op, T a, T b) {
   if constexpr (kIsHalf<T>) {
     return Compared(op, Widen(a), Widen(b));
   } else {
-    if (op == Op::Eq) return a == b;
-    if (op == Op::Ne) return a != b;
-    if (op == Op::Lt) return a < b;
-    if (op == Op::Le) return a <= b;
-    if (op == Op::Gt) return a > b;
-    return a >= b;
+    // clang-format off
+    switch (In<CompareOp>(op)) {
+      using enum CompareOp;
+      case Eq: return a == b;
+      case Ne: return a != b;
+      case Lt: return a < b;
+      case Le: return a <= b;
+      case Gt: return a > b;
+      case Ge: return a >= b;
+    }
+    // clang-format on
+    ADC_UNREACHABLE("comparison");
   }
 }
 
@@ -102,9 +109,16 @@ inline bool Classified(Op op, T a) {
   if constexpr (kIsHalf<T>) {
     return Classified(op, Widen(a));
   } else {
-    if (op == Op::IsNan) return std::isnan(a);
-    if (op == Op::IsInf) return std::isinf(a);
-    return std::isfinite(a);
+    // clang-format off
+    switch (In<Classification>(op)) {
+      using enum Classification;
+      case IsNan: return std::isnan(a);
+      case IsInf: return std::isinf(a);
+      case IsFinite: return std::isfinite(a);
+      case Other: break;
+    }
+    // clang-format on
+    ADC_UNREACHABLE("classification");
   }
 }
 
@@ -122,17 +136,26 @@ template <class T>
 inline T IntegerUnary(Op op, T a) {
   using U = std::make_unsigned_t<T>;
   auto word = static_cast<U>(a);
-  if (op == Op::Neg) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word));
-  if (op == Op::Abs) return a < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word)) : a;
-  if (op == Op::Sgn) return static_cast<T>((a > 0) - (a < 0));
-  if (op == Op::Not) return static_cast<T>(~static_cast<uint64_t>(word));
-  if (op == Op::Popcount) return static_cast<T>(std::popcount(word));
-  if (op == Op::Ctz) return static_cast<T>(std::countr_zero(word));
-  if (op == Op::BitReverse) return static_cast<T>(Reversed(word));
-  return static_cast<T>(std::countl_zero(word));
+  // clang-format off
+  switch (In<IntegerUnaryOp>(op)) {
+    using enum IntegerUnaryOp;
+    case Neg: return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word));
+    case Abs: return a < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(word)) : a;
+    case Sgn: return static_cast<T>((a > 0) - (a < 0));
+    case Not: return static_cast<T>(~static_cast<uint64_t>(word));
+    case Popcount: return static_cast<T>(std::popcount(word));
+    case Ctz: return static_cast<T>(std::countr_zero(word));
+    case BitReverse: return static_cast<T>(Reversed(word));
+    case Clz: return static_cast<T>(std::countl_zero(word));
+    case StopGradient: return a;
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("unary operation of integers");
 }
 
-/// Quotients and remainders: by 0 they give 0, the smallest integer by -1 wraps.
+/// Quotients and remainders (mod: what is none of the others): by 0 they give 0, the smallest integer by -1
+/// wraps.
 template <class T>
 inline T IntegerQuotient(Op op, T a, T b) {
   if (b == 0) return 0;
@@ -175,24 +198,38 @@ inline T IntegerBinary(Op op, T a, T b) {
   using U = std::make_unsigned_t<T>;
   uint64_t x = static_cast<U>(a), y = static_cast<U>(b);
   constexpr uint64_t kMask = sizeof(T) * 8 - 1;
-  if (op == Op::Add) return static_cast<T>(x + y);
-  if (op == Op::Sub) return static_cast<T>(x - y);
-  if (op == Op::Mul) return static_cast<T>(x * y);
-  if (op == Op::MulHi) return UpperProduct(a, b);
-  if (op == Op::Min) return a < b ? a : b;
-  if (op == Op::Max) return a > b ? a : b;
-  if (op == Op::And) return static_cast<T>(x & y);
-  if (op == Op::Or) return static_cast<T>(x | y);
-  if (op == Op::Xor) return static_cast<T>(x ^ y);
-  if (op == Op::Shl) return static_cast<T>(x << (y & kMask));
-  if (op == Op::Shr) return static_cast<T>(a >> (y & kMask));
-  return IntegerQuotient(op, a, b);
+  // clang-format off
+  switch (In<IntegerBinaryOp>(op)) {
+    using enum IntegerBinaryOp;
+    case Add: return static_cast<T>(x + y);
+    case Sub: return static_cast<T>(x - y);
+    case Mul: return static_cast<T>(x * y);
+    case MulHi: return UpperProduct(a, b);
+    case Min: return a < b ? a : b;
+    case Max: return a > b ? a : b;
+    case And: return static_cast<T>(x & y);
+    case Or: return static_cast<T>(x | y);
+    case Xor: return static_cast<T>(x ^ y);
+    case Shl: return static_cast<T>(x << (y & kMask));
+    case Shr: return static_cast<T>(a >> (y & kMask));
+    case Div: case Rem: case Mod: case FloorDiv: case CeilDiv: return IntegerQuotient(op, a, b);
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of integers");
 }
 
 inline bool BoolBinary(Op op, bool a, bool b) {
-  if (op == Op::And) return a && b;
-  if (op == Op::Or) return a || b;
-  return a != b;
+  // clang-format off
+  switch (In<BoolBinaryOp>(op)) {
+    using enum BoolBinaryOp;
+    case And: return a && b;
+    case Or: return a || b;
+    case Xor: return a != b;
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of booleans");
 }
 
 /// sin(pi a), or its cosine: fmod is exact, and so are the angles that are taken to the first eighth.
@@ -212,80 +249,110 @@ inline F TurnedSine(F a, bool is_cosine) {
   return minus ? -value : value;
 }
 
+/// Independent of the rounding mode that is set: above 2^52 every number is integral.
+template <class F>
+inline F RoundedToEven(F a) {
+  F floor = std::floor(a);
+  F rest = a - floor;
+  if (!(std::fabs(a) < F(0x1p52))) return a;
+  bool up = rest > F(0.5) || (rest == F(0.5) && std::fmod(floor, F(2)) != 0);
+  return std::copysign(up ? floor + 1 : floor, a);
+}
+
 /// `F` is float or double.
 template <class F>
 inline F FloatUnary(Op op, F a) {
-  if (op == Op::Neg) return -a;
-  if (op == Op::Abs) return std::fabs(a);
-  if (op == Op::Sgn) return a > 0 ? F(1) : a < 0 ? F(-1) : a;
-  if (op == Op::Floor) return std::floor(a);
-  if (op == Op::Ceil) return std::ceil(a);
-  if (op == Op::Trunc) return std::trunc(a);
-  if (op == Op::Round) {
-    // Independent of the rounding mode that is set: above 2^52 every number is integral.
-    F floor = std::floor(a);
-    F rest = a - floor;
-    if (!(std::fabs(a) < F(0x1p52))) return a;
-    bool up = rest > F(0.5) || (rest == F(0.5) && std::fmod(floor, F(2)) != 0);
-    return std::copysign(up ? floor + 1 : floor, a);
+  // clang-format off
+  switch (In<FloatUnaryOp>(op)) {
+    using enum FloatUnaryOp;
+    case Neg: return -a;
+    case Abs: return std::fabs(a);
+    case Sgn: return a > 0 ? F(1) : a < 0 ? F(-1) : a;
+    case Floor: return std::floor(a);
+    case Ceil: return std::ceil(a);
+    case Trunc: return std::trunc(a);
+    case Round: return RoundedToEven(a);
+    case Sqrt: return std::sqrt(a);
+    case Rsqrt: return F(1) / std::sqrt(a);
+    case Rcp: return F(1) / a;
+    case Sin: return std::sin(a);
+    case Cos: return std::cos(a);
+    case Tan: return std::tan(a);
+    case Asin: return std::asin(a);
+    case Acos: return std::acos(a);
+    case Atan: return std::atan(a);
+    case Sinh: return std::sinh(a);
+    case Cosh: return std::cosh(a);
+    case Tanh: return std::tanh(a);
+    case Exp: return std::exp(a);
+    case Exp2: return std::exp2(a);
+    case Log: return std::log(a);
+    case Log2: return std::log2(a);
+    case Expm1: return std::expm1(a);
+    case Log1p: return std::log1p(a);
+    case Cbrt: return std::cbrt(a);
+    case Erfc: return std::erfc(a);
+    case Asinh: return std::asinh(a);
+    case Acosh: return std::acosh(a);
+    case Atanh: return std::atanh(a);
+    case Exp10: return std::pow(F(10), a);
+    case Log10: return std::log10(a);
+    case Sinpi: return TurnedSine(a, false);
+    case Cospi: return TurnedSine(a, true);
+    case Erf: return std::erf(a);
+    case StopGradient: return a;
+    case Other: break;
   }
-  if (op == Op::Sqrt) return std::sqrt(a);
-  if (op == Op::Rsqrt) return F(1) / std::sqrt(a);
-  if (op == Op::Rcp) return F(1) / a;
-  if (op == Op::Sin) return std::sin(a);
-  if (op == Op::Cos) return std::cos(a);
-  if (op == Op::Tan) return std::tan(a);
-  if (op == Op::Asin) return std::asin(a);
-  if (op == Op::Acos) return std::acos(a);
-  if (op == Op::Atan) return std::atan(a);
-  if (op == Op::Sinh) return std::sinh(a);
-  if (op == Op::Cosh) return std::cosh(a);
-  if (op == Op::Tanh) return std::tanh(a);
-  if (op == Op::Exp) return std::exp(a);
-  if (op == Op::Exp2) return std::exp2(a);
-  if (op == Op::Log) return std::log(a);
-  if (op == Op::Log2) return std::log2(a);
-  if (op == Op::Expm1) return std::expm1(a);
-  if (op == Op::Log1p) return std::log1p(a);
-  if (op == Op::Cbrt) return std::cbrt(a);
-  if (op == Op::Erfc) return std::erfc(a);
-  if (op == Op::Asinh) return std::asinh(a);
-  if (op == Op::Acosh) return std::acosh(a);
-  if (op == Op::Atanh) return std::atanh(a);
-  if (op == Op::Exp10) return std::pow(F(10), a);
-  if (op == Op::Log10) return std::log10(a);
-  if (op == Op::Sinpi) return TurnedSine(a, false);
-  if (op == Op::Cospi) return TurnedSine(a, true);
-  return std::erf(a);
+  // clang-format on
+  ADC_UNREACHABLE("unary operation of floats");
 }
 
 /// min and max take the second operand on a tie and where one operand is NaN.
 template <class F>
 inline F FloatBinary(Op op, F a, F b) {
-  if (op == Op::Add) return a + b;
-  if (op == Op::Sub) return a - b;
-  if (op == Op::Mul) return a * b;
-  if (op == Op::Div) return a / b;
-  if (op == Op::Min) return a < b ? a : b;
-  if (op == Op::Max) return a > b ? a : b;
-  if (op == Op::Rem) return std::fmod(a, b);
-  if (op == Op::FloorDiv) return std::floor(a / b);
-  if (op == Op::Mod) {
-    F whole = b * std::floor(a / b);
-    return a - whole;
+  // clang-format off
+  switch (In<FloatBinaryOp>(op)) {
+    using enum FloatBinaryOp;
+    case Add: return a + b;
+    case Sub: return a - b;
+    case Mul: return a * b;
+    case Div: return a / b;
+    case Min: return a < b ? a : b;
+    case Max: return a > b ? a : b;
+    case Rem: return std::fmod(a, b);
+    case FloorDiv: return std::floor(a / b);
+    case Mod: {
+      F whole = b * std::floor(a / b);
+      return a - whole;
+    }
+    case Pow: return std::pow(a, b);
+    case Hypot: return std::hypot(a, b);
+    case Copysign: return std::copysign(a, b);
+    case Fdim: return a <= b ? F(0) : a - b;
+    case Atan2: return std::atan2(a, b);
+    case Other: break;
   }
-  if (op == Op::Pow) return std::pow(a, b);
-  if (op == Op::Hypot) return std::hypot(a, b);
-  if (op == Op::Copysign) return std::copysign(a, b);
-  if (op == Op::Fdim) return a <= b ? F(0) : a - b;
-  return std::atan2(a, b);
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of floats");
+}
+
+inline bool BoolUnary(Op op, bool a) {
+  // clang-format off
+  switch (In<BoolUnaryOp>(op)) {
+    using enum BoolUnaryOp;
+    case Not: return !a;
+    case StopGradient: return a;
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("unary operation of booleans");
 }
 
 template <class T>
 inline T ScalarUnary(Op op, T a) {
-  if (op == Op::StopGradient) return a;
+  if (op == Op::StopGradient) return a;  // with the payload of a NaN, in Half too
   if constexpr (std::is_same_v<T, bool>)
-    return !a;
+    return BoolUnary(op, a);
   else if constexpr (kIsHalf<T>)
     // The sign bit alone, so that a NaN keeps its payload.
     return op == Op::Neg ? Half{static_cast<uint16_t>(a.bits ^ 0x8000u)}

@@ -46,8 +46,8 @@ constexpr uint32_t kMaxDepth = 400;
 constexpr uint32_t kMaxSlotDepth = 16;
 constexpr uint32_t kNoLevel = artifact::kMaxSizeLevels;
 
-SizeOp SizeOpOf(CompareOp op) {
-  switch (op) {
+SizeOp SizeOpOf(Op op) {
+  switch (ir::In<CompareOp>(op)) {
     case CompareOp::Eq:
       return SizeOp::kEq;
     case CompareOp::Ne:
@@ -407,7 +407,7 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
     case OpClass::Bits:
       return OfBits(inst, scalar);
     case OpClass::Compare:
-      return Compared(SizeOpOf(ir::In<CompareOp>(data.op)), operand(0), operand(1));
+      return Compared(SizeOpOf(data.op), operand(0), operand(1));
     case OpClass::Convert:
       if (data.op == Op::StopGradient) return operand(0);
       if (data.op == Op::Cast)

@@ -60,21 +60,33 @@ double ExactReciprocal(Scalar scalar, double number) {
 
 /// The comparison that holds exactly when `op` does not, for values without NaN.
 Op Inverted(Op op) {
-  if (op == Op::Eq) return Op::Ne;
-  if (op == Op::Ne) return Op::Eq;
-  if (op == Op::Lt) return Op::Ge;
-  if (op == Op::Ge) return Op::Lt;
-  if (op == Op::Gt) return Op::Le;
-  return Op::Gt;
+  // clang-format off
+  switch (ir::In<ir::CompareOp>(op)) {
+    using enum ir::CompareOp;
+    case Eq: return Op::Ne;
+    case Ne: return Op::Eq;
+    case Lt: return Op::Ge;
+    case Ge: return Op::Lt;
+    case Gt: return Op::Le;
+    case Le: return Op::Gt;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("comparison");
 }
 
 /// The comparison with its operands exchanged.
 Op Mirrored(Op op) {
-  if (op == Op::Lt) return Op::Gt;
-  if (op == Op::Gt) return Op::Lt;
-  if (op == Op::Le) return Op::Ge;
-  if (op == Op::Ge) return Op::Le;
-  return op;
+  // clang-format off
+  switch (ir::In<ir::CompareOp>(op)) {
+    using enum ir::CompareOp;
+    case Eq: case Ne: return op;
+    case Lt: return Op::Gt;
+    case Gt: return Op::Lt;
+    case Le: return Op::Ge;
+    case Ge: return Op::Le;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("comparison");
 }
 
 }  // namespace

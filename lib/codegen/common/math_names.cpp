@@ -1,5 +1,6 @@
 #include "codegen/common/math_names.h"
 
+#include "ir/op_sets.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -7,24 +8,30 @@ namespace adc::codegen {
 using ir::Op;
 
 const char* MathName(Op op) {
-  if (op == Op::Sin) return "sin";
-  if (op == Op::Cos) return "cos";
-  if (op == Op::Tan) return "tan";
-  if (op == Op::Asin) return "asin";
-  if (op == Op::Acos) return "acos";
-  if (op == Op::Atan) return "atan";
-  if (op == Op::Sinh) return "sinh";
-  if (op == Op::Cosh) return "cosh";
-  if (op == Op::Tanh) return "tanh";
-  if (op == Op::Exp) return "exp";
-  if (op == Op::Exp2) return "exp2";
-  if (op == Op::Log) return "log";
-  if (op == Op::Log2) return "log2";
-  if (op == Op::Erf) return "erf";
-  if (op == Op::Pow) return "pow";
-  if (op == Op::Atan2) return "atan2";
-  ADC_CHECK(op == Op::Rem, "an operation that is no library function");
-  return "fmod";
+  if (op == Op::Rem) return "fmod";
+  // clang-format off
+  switch (ir::In<ir::LibraryFunction>(op)) {
+    using enum ir::LibraryFunction;
+    case Sin: return "sin";
+    case Cos: return "cos";
+    case Tan: return "tan";
+    case Asin: return "asin";
+    case Acos: return "acos";
+    case Atan: return "atan";
+    case Sinh: return "sinh";
+    case Cosh: return "cosh";
+    case Tanh: return "tanh";
+    case Exp: return "exp";
+    case Exp2: return "exp2";
+    case Log: return "log";
+    case Log2: return "log2";
+    case Erf: return "erf";
+    case Pow: return "pow";
+    case Atan2: return "atan2";
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("function of a library");
 }
 
 }  // namespace adc::codegen

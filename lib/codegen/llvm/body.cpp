@@ -144,6 +144,7 @@ void BodyEmitter::EmitCheck(ir::Inst inst) {
 void BodyEmitter::EmitRow(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (data.op == Op::RowLoad || data.op == Op::RowStore) return memory_.EmitRowAccess(inst);
+  ADC_CHECK(data.op == Op::RowClaim || data.op == Op::RowCapacity, "an operation of rows that is not known");
   Value* wide = data.op == Op::RowClaim ? hooks_.Row(data.attr) : hooks_.StackCapacity(data.attr);
   ir::Value result = kernel_.Result(inst);
   values_.Bind(result, builder_.CreateTrunc(wide, scalars_.RegisterType(kernel_.TypeOf(result).scalar)));

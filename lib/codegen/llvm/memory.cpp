@@ -1,6 +1,7 @@
 #include "codegen/llvm/memory.h"
 
 #include "ir/layout.h"
+#include "ir/reduction.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -9,6 +10,35 @@ namespace adc::codegen {
 using ir::Op;
 using ir::Scalar;
 using llvm::Value;
+using Kind = llvm::AtomicRMWInst::BinOp;
+
+namespace {
+
+/// The instruction that updates memory; BAD_BINOP: a loop does. No machine multiplies in memory. Minima of
+/// floats follow `a < b ? a : b`, which no instruction does; f16 sums round through f32.
+Kind InstructionOf(Op update, Scalar scalar) {
+  bool is_float = ir::IsFloat(scalar), is_half = scalar == Scalar::F16, is_signed = ir::IsSigned(scalar);
+  bool truth = scalar == Scalar::I1;
+  // clang-format off
+  switch (ir::In<ir::UpdateOp>(update)) {
+    using enum ir::UpdateOp;
+    case AtomicAdd: case AddTo:
+      return truth ? Kind::Xor : is_half ? Kind::BAD_BINOP : is_float ? Kind::FAdd : Kind::Add;
+    case AtomicSub: return truth ? Kind::Xor : is_half ? Kind::BAD_BINOP : is_float ? Kind::FSub : Kind::Sub;
+    case AtomicMul: return truth ? Kind::And : Kind::BAD_BINOP;
+    case AtomicMin: return is_float ? Kind::BAD_BINOP : is_signed ? Kind::Min : Kind::UMin;
+    case AtomicMax: return is_float ? Kind::BAD_BINOP : is_signed ? Kind::Max : Kind::UMax;
+    case AtomicAnd: return Kind::And;
+    case AtomicOr: return Kind::Or;
+    case AtomicXor: return Kind::Xor;
+    case AtomicExchange: return Kind::Xchg;
+    case AtomicCompareExchange: case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("update of memory by one value");
+}
+
+}  // namespace
 
 void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
@@ -153,27 +183,9 @@ void MemoryEmitter::Store(ir::Inst inst, const Cell& cell, Value* value, bool in
 }
 
 Value* MemoryEmitter::Combine(Op op, Scalar scalar, Value* old, llvm::ArrayRef<Value*> operands) {
-  bool truth = scalar == Scalar::I1;
-  if (op == Op::AtomicAdd)
-    return truth ? builder_.CreateXor(old, operands[0])
-                 : scalars_.Emit(Op::Add, scalar, scalar, {old, operands[0]});
-  if (op == Op::AtomicSub)
-    return truth ? builder_.CreateXor(old, operands[0])
-                 : scalars_.Emit(Op::Sub, scalar, scalar, {old, operands[0]});
-  if (op == Op::AtomicMul)
-    return truth ? builder_.CreateAnd(old, operands[0])
-                 : scalars_.Emit(Op::Mul, scalar, scalar, {old, operands[0]});
-  if (op == Op::AtomicMin)
-    return truth ? builder_.CreateAnd(old, operands[0])
-                 : scalars_.Emit(Op::Min, scalar, scalar, {old, operands[0]});
-  if (op == Op::AtomicMax)
-    return truth ? builder_.CreateOr(old, operands[0])
-                 : scalars_.Emit(Op::Max, scalar, scalar, {old, operands[0]});
-  if (op == Op::AtomicAnd) return builder_.CreateAnd(old, operands[0]);
-  if (op == Op::AtomicOr) return builder_.CreateOr(old, operands[0]);
-  if (op == Op::AtomicXor) return builder_.CreateXor(old, operands[0]);
-  if (op == Op::AtomicExchange) return operands[0];
-  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
+  if (std::optional<Op> combined = ir::CombinedBy(op, scalar))
+    return scalars_.Emit(*combined, scalar, scalar, {old, operands[0]});
+  if (op != Op::AtomicCompareExchange) return operands[0];
   llvm::Type* bits_type = builder_.getIntNTy(ir::BitWidth(scalar));
   Value* equal = builder_.CreateICmpEQ(builder_.CreateBitCast(old, bits_type),
                                        builder_.CreateBitCast(operands[0], bits_type));
@@ -189,28 +201,9 @@ Value* MemoryEmitter::PlainUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::
 }
 
 Value* MemoryEmitter::AtomicUpdate(ir::Inst inst, const Cell& cell, Op op, llvm::ArrayRef<Value*> operands) {
-  using Kind = llvm::AtomicRMWInst::BinOp;
   if (op == Op::AtomicCompareExchange) return CompareExchange(inst, cell, operands[0], operands[1]);
-  bool is_float = ir::IsFloat(cell.scalar);
-  bool is_half = cell.scalar == Scalar::F16;
-  bool is_signed = ir::IsSigned(cell.scalar);
-  bool truth = cell.scalar == Scalar::I1;
-  Kind kind = Kind::Xchg;
-  if (op == Op::AtomicAdd) kind = is_float ? Kind::FAdd : Kind::Add;
-  if (op == Op::AtomicSub) kind = is_float ? Kind::FSub : Kind::Sub;
-  if (op == Op::AtomicMin) kind = is_signed ? Kind::Min : Kind::UMin;
-  if (op == Op::AtomicMax) kind = is_signed ? Kind::Max : Kind::UMax;
-  if (op == Op::AtomicAnd) kind = Kind::And;
-  if (op == Op::AtomicOr) kind = Kind::Or;
-  if (op == Op::AtomicXor) kind = Kind::Xor;
-  bool ordered = op == Op::AtomicMin || op == Op::AtomicMax;
-  bool sum = op == Op::AtomicAdd || op == Op::AtomicSub;
-  if (op == Op::AtomicMul && truth) kind = Kind::And;
-  // No machine multiplies in memory. Minima of floats follow `a < b ? a : b`, which no instruction does; f16
-  // sums round through f32.
-  if ((op == Op::AtomicMul && !truth) || (is_float && ordered) || (is_half && sum))
-    return UpdateLoop(inst, cell, op, operands[0]);
-  if (truth && sum) kind = Kind::Xor;
+  Kind kind = InstructionOf(op, cell.scalar);
+  if (kind == Kind::BAD_BINOP) return UpdateLoop(inst, cell, op, operands[0]);
   Value* operand = scalars_.ToMemory(cell.scalar, operands[0]);
   if (kind == Kind::FSub && hooks_.Wave() != nullptr) {
     // Adding is an instruction there, subtracting a loop.

@@ -1,6 +1,7 @@
 #include "codegen/llvm/scalars.h"
 
 #include "codegen/llvm/gpu_dialect.h"
+#include "ir/op_sets.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -107,43 +108,57 @@ Value* ScalarEmitter::Unary(Op op, Scalar scalar, Value* a) {
 Value* ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Value* a) {
   llvm::Type* type = a->getType();
   Value* zero = llvm::ConstantInt::get(type, 0);
-  if (op == Op::Neg) return builder_.CreateNeg(a);
-  if (op == Op::Not) return builder_.CreateNot(a);
-  if (op == Op::Popcount) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
-  if (op == Op::Clz) return builder_.CreateIntrinsic(llvm::Intrinsic::ctlz, {type}, {a, builder_.getFalse()});
-  if (op == Op::Abs)
-    return ir::IsSigned(scalar)
-               ? builder_.CreateIntrinsic(llvm::Intrinsic::abs, {type}, {a, builder_.getFalse()})
-               : a;
-  ADC_CHECK(op == Op::Sgn, "an operation that integers do not have");
-  Value* positive = builder_.CreateZExt(
-      ir::IsSigned(scalar) ? builder_.CreateICmpSGT(a, zero) : builder_.CreateICmpNE(a, zero), type);
-  if (!ir::IsSigned(scalar)) return positive;
-  return builder_.CreateSub(positive, builder_.CreateZExt(builder_.CreateICmpSLT(a, zero), type));
+  // clang-format off
+  switch (ir::In<ir::IntegerUnaryInstruction>(op)) {
+    using enum ir::IntegerUnaryInstruction;
+    case Neg: return builder_.CreateNeg(a);
+    case Not: return builder_.CreateNot(a);
+    case Popcount: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
+    case Clz: return builder_.CreateIntrinsic(llvm::Intrinsic::ctlz, {type}, {a, builder_.getFalse()});
+    case Abs:
+      return ir::IsSigned(scalar)
+                 ? builder_.CreateIntrinsic(llvm::Intrinsic::abs, {type}, {a, builder_.getFalse()})
+                 : a;
+    case Sgn: {
+      Value* positive = builder_.CreateZExt(
+          ir::IsSigned(scalar) ? builder_.CreateICmpSGT(a, zero) : builder_.CreateICmpNE(a, zero), type);
+      if (!ir::IsSigned(scalar)) return positive;
+      return builder_.CreateSub(positive, builder_.CreateZExt(builder_.CreateICmpSLT(a, zero), type));
+    }
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("unary operation of integers");
 }
 
 Value* ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Value* a) {
   Value* one = llvm::ConstantFP::get(a->getType(), 1.0);
   Value* zero = llvm::ConstantFP::get(a->getType(), 0.0);
-  if (op == Op::Neg) return builder_.CreateFNeg(a);
-  if (op == Op::Abs) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
-  if (op == Op::Floor) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
-  if (op == Op::Ceil) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a);
-  if (op == Op::Trunc) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, a);
-  if (op == Op::Round) return RoundToEven(a);
-  if (op == Op::Sqrt) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
-  if (op == Op::Rsqrt) {
-    const GpuDialect* device = hooks_.Wave();
-    if (Value* known = device != nullptr ? device->ReciprocalRoot(builder_, scalar, a) : nullptr)
-      return known;
-    return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a));
+  // clang-format off
+  switch (ir::In<ir::FloatUnaryInstruction>(op)) {
+    using enum ir::FloatUnaryInstruction;
+    case Neg: return builder_.CreateFNeg(a);
+    case Abs: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+    case Floor: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
+    case Ceil: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a);
+    case Trunc: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, a);
+    case Round: return RoundToEven(a);
+    case Sqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
+    case Rsqrt: {
+      const GpuDialect* device = hooks_.Wave();
+      if (Value* known = device != nullptr ? device->ReciprocalRoot(builder_, scalar, a) : nullptr)
+        return known;
+      return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a));
+    }
+    case Rcp: return builder_.CreateFDiv(one, a);
+    case Sgn: {
+      Value* below =
+          builder_.CreateSelect(builder_.CreateFCmpOLT(a, zero), llvm::ConstantFP::get(a->getType(), -1.0), a);
+      return builder_.CreateSelect(builder_.CreateFCmpOGT(a, zero), one, below);
+    }
+    case Other: break;
   }
-  if (op == Op::Rcp) return builder_.CreateFDiv(one, a);
-  if (op == Op::Sgn) {
-    Value* below =
-        builder_.CreateSelect(builder_.CreateFCmpOLT(a, zero), llvm::ConstantFP::get(a->getType(), -1.0), a);
-    return builder_.CreateSelect(builder_.CreateFCmpOGT(a, zero), one, below);
-  }
+  // clang-format on
   return hooks_.CallMath(op, scalar, {a});
 }
 
@@ -167,24 +182,29 @@ Value* ScalarEmitter::Binary(Op op, Scalar scalar, Value* a, Value* b, bool no_w
 
 Value* ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Value* a, Value* b, bool no_wrap) {
   bool is_signed = ir::IsSigned(scalar);
-  if (op == Op::Add) return builder_.CreateAdd(a, b, "", false, no_wrap);
-  if (op == Op::Sub) return builder_.CreateSub(a, b, "", false, no_wrap);
-  if (op == Op::Mul) return builder_.CreateMul(a, b, "", false, no_wrap);
-  if (op == Op::And) return builder_.CreateAnd(a, b);
-  if (op == Op::Or) return builder_.CreateOr(a, b);
-  if (op == Op::Xor) return builder_.CreateXor(a, b);
-  if (op == Op::Min)
-    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
-  if (op == Op::Max)
-    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
-  if (op == Op::Shl || op == Op::Shr) {
-    Value* amount = builder_.CreateAnd(b, llvm::ConstantInt::get(b->getType(), ir::BitWidth(scalar) - 1));
-    if (op == Op::Shl) return builder_.CreateShl(a, amount);
-    return is_signed ? builder_.CreateAShr(a, amount) : builder_.CreateLShr(a, amount);
+  // clang-format off
+  switch (ir::In<ir::IntegerBinaryInstruction>(op)) {
+    using enum ir::IntegerBinaryInstruction;
+    case Add: return builder_.CreateAdd(a, b, "", false, no_wrap);
+    case Sub: return builder_.CreateSub(a, b, "", false, no_wrap);
+    case Mul: return builder_.CreateMul(a, b, "", false, no_wrap);
+    case And: return builder_.CreateAnd(a, b);
+    case Or: return builder_.CreateOr(a, b);
+    case Xor: return builder_.CreateXor(a, b);
+    case Min:
+      return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+    case Max:
+      return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+    case Shl: case Shr: {
+      Value* amount = builder_.CreateAnd(b, llvm::ConstantInt::get(b->getType(), ir::BitWidth(scalar) - 1));
+      if (op == Op::Shl) return builder_.CreateShl(a, amount);
+      return is_signed ? builder_.CreateAShr(a, amount) : builder_.CreateLShr(a, amount);
+    }
+    case Div: case Rem: case Mod: case FloorDiv: case CeilDiv: return Divide(op, scalar, a, b);
+    case Other: break;
   }
-  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv,
-            "an operation that integers do not have");
-  return Divide(op, scalar, a, b);
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of integers");
 }
 
 /// The divisor 0 gives 0; the divisor -1 is handled as a negation, which wraps where a division would trap.
@@ -239,18 +259,24 @@ Value* ScalarEmitter::Divide(Op op, Scalar scalar, Value* a, Value* b) {
 }
 
 Value* ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Value* a, Value* b) {
-  if (op == Op::Add) return builder_.CreateFAdd(a, b);
-  if (op == Op::Sub) return builder_.CreateFSub(a, b);
-  if (op == Op::Mul) return builder_.CreateFMul(a, b);
-  if (op == Op::Div) return builder_.CreateFDiv(a, b);
-  if (op == Op::Min) return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
-  if (op == Op::Max) return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
-  if (op == Op::FloorDiv)
-    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
-  if (op == Op::Mod) {
-    Value* floor = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
-    return builder_.CreateFSub(a, builder_.CreateFMul(b, floor));
+  // clang-format off
+  switch (ir::In<ir::FloatBinaryInstruction>(op)) {
+    using enum ir::FloatBinaryInstruction;
+    case Add: return builder_.CreateFAdd(a, b);
+    case Sub: return builder_.CreateFSub(a, b);
+    case Mul: return builder_.CreateFMul(a, b);
+    case Div: return builder_.CreateFDiv(a, b);
+    case Min: return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
+    case Max: return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+    case FloorDiv:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    case Mod: {
+      Value* floor = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+      return builder_.CreateFSub(a, builder_.CreateFMul(b, floor));
+    }
+    case Rem: case Other: break;
   }
+  // clang-format on
   return hooks_.CallMath(op, scalar, {a, b});
 }
 

@@ -1,5 +1,6 @@
 #include "codegen/spirv/atomics.h"
 
+#include "ir/reduction.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -7,19 +8,33 @@ namespace adc::codegen::spirv {
 using ir::Op;
 using ir::Scalar;
 
+namespace {
+
+/// The instruction that updates an integer of the width of a word by one value.
+spv::Op WordInstruction(Op update, bool is_signed) {
+  // clang-format off
+  switch (ir::In<ir::UpdateOp>(update)) {
+    using enum ir::UpdateOp;
+    case AtomicAdd: case AddTo: return spv::OpAtomicIAdd;
+    case AtomicSub: return spv::OpAtomicISub;
+    case AtomicMin: return is_signed ? spv::OpAtomicSMin : spv::OpAtomicUMin;
+    case AtomicMax: return is_signed ? spv::OpAtomicSMax : spv::OpAtomicUMax;
+    case AtomicAnd: return spv::OpAtomicAnd;
+    case AtomicOr: return spv::OpAtomicOr;
+    case AtomicXor: return spv::OpAtomicXor;
+    case AtomicExchange: return spv::OpAtomicExchange;
+    case AtomicMul: case AtomicCompareExchange: case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("update of a word");
+}
+
+}  // namespace
+
 Id AtomicEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> operands) {
-  bool truth = scalar == Scalar::I1;
-  auto emit = [&](Op plain) { return scalars_.Emit(plain, scalar, scalar, {old, operands[0]}); };
-  if (op == Op::AtomicAdd) return emit(truth ? Op::Xor : Op::Add);
-  if (op == Op::AtomicSub) return emit(truth ? Op::Xor : Op::Sub);
-  if (op == Op::AtomicMul) return emit(truth ? Op::And : Op::Mul);
-  if (op == Op::AtomicMin) return emit(truth ? Op::And : Op::Min);
-  if (op == Op::AtomicMax) return emit(truth ? Op::Or : Op::Max);
-  if (op == Op::AtomicAnd) return emit(Op::And);
-  if (op == Op::AtomicOr) return emit(Op::Or);
-  if (op == Op::AtomicXor) return emit(Op::Xor);
-  if (op == Op::AtomicExchange) return operands[0];
-  ADC_CHECK(op == Op::AtomicCompareExchange, "an access that is no update");
+  if (std::optional<Op> combined = ir::CombinedBy(op, scalar))
+    return scalars_.Emit(*combined, scalar, scalar, {old, operands[0]});
+  if (op != Op::AtomicCompareExchange) return operands[0];
   Id equal = f_.Compare(spv::OpIEqual, scalars_.ToBits(scalar, old), scalars_.ToBits(scalar, operands[0]));
   return f_.Choose(scalars_.RegisterType(scalar), equal, operands[1], old);
 }
@@ -39,7 +54,6 @@ Id AtomicEmitter::Update(AtomicWay way, const Place& place, Scalar scalar, Op op
 
 Id AtomicEmitter::WordUpdate(const Place& place, Scalar scalar, Op op, std::span<const Id> operands) {
   Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
-  bool is_signed = ir::IsSigned(scalar);
   // Floats are exchanged and compared by their bits, as in hardware: the zeros differ, a NaN equals itself.
   Id value = scalars_.ToBits(scalar, operands[0]);
   if (op == Op::AtomicCompareExchange) {
@@ -47,14 +61,7 @@ Id AtomicEmitter::WordUpdate(const Place& place, Scalar scalar, Op op, std::span
     return scalars_.FromBits(scalar, f_.Emit(spv::OpAtomicCompareExchange, type,
                                              {place.pointer, scope, relaxed, relaxed, desired, value}));
   }
-  spv::Op instruction = op == Op::AtomicAdd   ? spv::OpAtomicIAdd
-                        : op == Op::AtomicSub ? spv::OpAtomicISub
-                        : op == Op::AtomicMin ? (is_signed ? spv::OpAtomicSMin : spv::OpAtomicUMin)
-                        : op == Op::AtomicMax ? (is_signed ? spv::OpAtomicSMax : spv::OpAtomicUMax)
-                        : op == Op::AtomicAnd ? spv::OpAtomicAnd
-                        : op == Op::AtomicOr  ? spv::OpAtomicOr
-                        : op == Op::AtomicXor ? spv::OpAtomicXor
-                                              : spv::OpAtomicExchange;
+  spv::Op instruction = WordInstruction(op, ir::IsSigned(scalar));
   return scalars_.FromBits(scalar, f_.Emit(instruction, type, {place.pointer, scope, relaxed, value}));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/number.h"
+#include "ir/op_sets.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -102,22 +103,30 @@ Id ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Id a) {
   Id type = RegisterType(scalar);
   uint32_t width = RegisterWidth(scalar);
   Id zero = f_.Int(width, 0), one = f_.Int(width, 1);
-  if (op == Op::Neg) return Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
-  if (op == Op::Not) {
-    Id flipped = f_.Emit(spv::OpNot, type, {a});
-    return ir::IsSigned(scalar) ? flipped : Normalise(scalar, flipped);
+  // clang-format off
+  switch (ir::In<ir::IntegerUnaryInstruction>(op)) {
+    using enum ir::IntegerUnaryInstruction;
+    case Neg: return Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
+    case Not: {
+      Id flipped = f_.Emit(spv::OpNot, type, {a});
+      return ir::IsSigned(scalar) ? flipped : Normalise(scalar, flipped);
+    }
+    case Popcount: return CountBits(scalar, a);
+    case Clz: return CountLeadingZeros(scalar, a);
+    case Abs: {
+      if (!ir::IsSigned(scalar)) return a;
+      Id negated = Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
+      return f_.Choose(type, f_.Compare(spv::OpSLessThan, a, zero), negated, a);
+    }
+    case Sgn: {
+      if (!ir::IsSigned(scalar)) return f_.Choose(type, f_.Compare(spv::OpINotEqual, a, zero), one, zero);
+      Id below = f_.Choose(type, f_.Compare(spv::OpSLessThan, a, zero), f_.Int(width, ~uint64_t{0}), zero);
+      return f_.Choose(type, f_.Compare(spv::OpSGreaterThan, a, zero), one, below);
+    }
+    case Other: break;
   }
-  if (op == Op::Popcount) return CountBits(scalar, a);
-  if (op == Op::Clz) return CountLeadingZeros(scalar, a);
-  if (op == Op::Abs) {
-    if (!ir::IsSigned(scalar)) return a;
-    Id negated = Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
-    return f_.Choose(type, f_.Compare(spv::OpSLessThan, a, zero), negated, a);
-  }
-  ADC_CHECK(op == Op::Sgn, "an operation that integers do not have");
-  if (!ir::IsSigned(scalar)) return f_.Choose(type, f_.Compare(spv::OpINotEqual, a, zero), one, zero);
-  Id below = f_.Choose(type, f_.Compare(spv::OpSLessThan, a, zero), f_.Int(width, ~uint64_t{0}), zero);
-  return f_.Choose(type, f_.Compare(spv::OpSGreaterThan, a, zero), one, below);
+  // clang-format on
+  ADC_UNREACHABLE("unary operation of integers");
 }
 
 Id ScalarEmitter::CountBits(Scalar scalar, Id a) {
@@ -147,34 +156,45 @@ Id ScalarEmitter::CountLeadingZeros(Scalar scalar, Id a) {
 }
 
 Id ScalarEmitter::BinaryBool(Op op, Id a, Id b) {
-  if (op == Op::And) return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b});
-  if (op == Op::Or) return f_.Emit(spv::OpLogicalOr, m_.BoolType(), {a, b});
-  ADC_CHECK(op == Op::Xor, "an operation that booleans do not have");
-  return f_.Emit(spv::OpLogicalNotEqual, m_.BoolType(), {a, b});
+  // clang-format off
+  switch (ir::In<ir::BoolBinaryOp>(op)) {
+    using enum ir::BoolBinaryOp;
+    case And: return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b});
+    case Or: return f_.Emit(spv::OpLogicalOr, m_.BoolType(), {a, b});
+    case Xor: return f_.Emit(spv::OpLogicalNotEqual, m_.BoolType(), {a, b});
+    case Other: break;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of booleans");
 }
 
 Id ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Id a, Id b) {
   bool is_signed = ir::IsSigned(scalar);
   uint32_t width = RegisterWidth(scalar);
   Id type = RegisterType(scalar);
-  if (op == Op::Add) return Normalise(scalar, f_.Add(width, a, b));
-  if (op == Op::Sub) return Normalise(scalar, f_.Sub(width, a, b));
-  if (op == Op::Mul) return Normalise(scalar, f_.Mul(width, a, b));
-  if (op == Op::And) return f_.And(width, a, b);
-  if (op == Op::Or) return f_.Emit(spv::OpBitwiseOr, type, {a, b});
-  if (op == Op::Xor) return f_.Emit(spv::OpBitwiseXor, type, {a, b});
-  if (op == Op::Min) return f_.Glsl(is_signed ? GLSLstd450SMin : GLSLstd450UMin, type, {a, b});
-  if (op == Op::Max) return f_.Glsl(is_signed ? GLSLstd450SMax : GLSLstd450UMax, type, {a, b});
-  if (op == Op::Shl || op == Op::Shr) {
-    Id amount = f_.And(width, b, f_.Int(width, ir::BitWidth(scalar) - 1));
-    if (op == Op::Shl) return Normalise(scalar, f_.ShiftLeft(width, a, amount));
-    // A register is extended after its type, so a shift to the right needs no second extension.
-    return is_signed ? f_.Emit(spv::OpShiftRightArithmetic, type, {a, amount})
-                     : f_.ShiftRight(width, a, amount);
+  // clang-format off
+  switch (ir::In<ir::IntegerBinaryInstruction>(op)) {
+    using enum ir::IntegerBinaryInstruction;
+    case Add: return Normalise(scalar, f_.Add(width, a, b));
+    case Sub: return Normalise(scalar, f_.Sub(width, a, b));
+    case Mul: return Normalise(scalar, f_.Mul(width, a, b));
+    case And: return f_.And(width, a, b);
+    case Or: return f_.Emit(spv::OpBitwiseOr, type, {a, b});
+    case Xor: return f_.Emit(spv::OpBitwiseXor, type, {a, b});
+    case Min: return f_.Glsl(is_signed ? GLSLstd450SMin : GLSLstd450UMin, type, {a, b});
+    case Max: return f_.Glsl(is_signed ? GLSLstd450SMax : GLSLstd450UMax, type, {a, b});
+    case Shl: case Shr: {
+      Id amount = f_.And(width, b, f_.Int(width, ir::BitWidth(scalar) - 1));
+      if (op == Op::Shl) return Normalise(scalar, f_.ShiftLeft(width, a, amount));
+      // A register is extended after its type, so a shift to the right needs no second extension.
+      return is_signed ? f_.Emit(spv::OpShiftRightArithmetic, type, {a, amount})
+                       : f_.ShiftRight(width, a, amount);
+    }
+    case Div: case Rem: case Mod: case FloorDiv: case CeilDiv: return Divide(op, scalar, a, b);
+    case Other: break;
   }
-  ADC_CHECK(op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv,
-            "an operation that integers do not have");
-  return Divide(op, scalar, a, b);
+  // clang-format on
+  ADC_UNREACHABLE("binary operation of integers");
 }
 
 /// The divisor 0 gives 0; the divisor -1 is handled as a negation, which wraps where a division would trap.
@@ -232,22 +252,28 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
 Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
   Id type = RegisterType(scalar);
   Id zero = FloatConstant(scalar, 0), one = FloatConstant(scalar, 1);
-  if (op == Op::Neg) return f_.Emit(spv::OpFNegate, type, {a});
-  if (op == Op::Abs) return f_.Glsl(GLSLstd450FAbs, type, {a});
-  if (op == Op::Floor) return f_.Glsl(GLSLstd450Floor, type, {a});
-  if (op == Op::Ceil) return f_.Glsl(GLSLstd450Ceil, type, {a});
-  if (op == Op::Trunc) return scalar == Scalar::F64 ? TruncateWide(a) : f_.Glsl(GLSLstd450Trunc, type, {a});
-  if (op == Op::Round) return scalar == Scalar::F64 ? RoundWide(a) : f_.Glsl(GLSLstd450RoundEven, type, {a});
-  if (op == Op::Sqrt) return f_.Glsl(GLSLstd450Sqrt, type, {a});
-  if (op == Op::Rsqrt) {
-    if (scalar == Scalar::F32 && mode_ != FloatMode::Strict) return f_.Glsl(GLSLstd450InverseSqrt, type, {a});
-    return Float(spv::OpFDiv, scalar, {one, f_.Glsl(GLSLstd450Sqrt, type, {a})});
+  // clang-format off
+  switch (ir::In<ir::FloatUnaryInstruction>(op)) {
+    using enum ir::FloatUnaryInstruction;
+    case Neg: return f_.Emit(spv::OpFNegate, type, {a});
+    case Abs: return f_.Glsl(GLSLstd450FAbs, type, {a});
+    case Floor: return f_.Glsl(GLSLstd450Floor, type, {a});
+    case Ceil: return f_.Glsl(GLSLstd450Ceil, type, {a});
+    case Trunc: return scalar == Scalar::F64 ? TruncateWide(a) : f_.Glsl(GLSLstd450Trunc, type, {a});
+    case Round: return scalar == Scalar::F64 ? RoundWide(a) : f_.Glsl(GLSLstd450RoundEven, type, {a});
+    case Sqrt: return f_.Glsl(GLSLstd450Sqrt, type, {a});
+    case Rsqrt: {
+      if (scalar == Scalar::F32 && mode_ != FloatMode::Strict) return f_.Glsl(GLSLstd450InverseSqrt, type, {a});
+      return Float(spv::OpFDiv, scalar, {one, f_.Glsl(GLSLstd450Sqrt, type, {a})});
+    }
+    case Rcp: return Float(spv::OpFDiv, scalar, {one, a});
+    case Sgn: {
+      Id below = f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, a, zero), FloatConstant(scalar, -1), a);
+      return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, zero), one, below);
+    }
+    case Other: break;
   }
-  if (op == Op::Rcp) return Float(spv::OpFDiv, scalar, {one, a});
-  if (op == Op::Sgn) {
-    Id below = f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, a, zero), FloatConstant(scalar, -1), a);
-    return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, zero), one, below);
-  }
+  // clang-format on
   return Math(op, scalar, std::span<const Id>(&a, 1));
 }
 
@@ -297,20 +323,26 @@ Id ScalarEmitter::TimesZero(Scalar scalar, Id a, Id b) {
 /// min and max take the second operand on a tie and where one operand is NaN.
 Id ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Id a, Id b) {
   Id type = RegisterType(scalar);
-  if (op == Op::Add) return Float(spv::OpFAdd, scalar, {a, b});
-  if (op == Op::Sub) return Float(spv::OpFSub, scalar, {a, b});
-  if (op == Op::Mul) {
-    Id product = TimesZero(scalar, a, b);
-    return product != 0 ? product : Float(spv::OpFMul, scalar, {a, b});
+  // clang-format off
+  switch (ir::In<ir::FloatBinaryInstruction>(op)) {
+    using enum ir::FloatBinaryInstruction;
+    case Add: return Float(spv::OpFAdd, scalar, {a, b});
+    case Sub: return Float(spv::OpFSub, scalar, {a, b});
+    case Mul: {
+      Id product = TimesZero(scalar, a, b);
+      return product != 0 ? product : Float(spv::OpFMul, scalar, {a, b});
+    }
+    case Div: return Float(spv::OpFDiv, scalar, {a, b});
+    case Min: return f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, a, b), a, b);
+    case Max: return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, b), a, b);
+    case FloorDiv: case Mod: {
+      Id floor = f_.Glsl(GLSLstd450Floor, type, {Float(spv::OpFDiv, scalar, {a, b})});
+      if (op == Op::FloorDiv) return floor;
+      return Float(spv::OpFSub, scalar, {a, Float(spv::OpFMul, scalar, {b, floor})});
+    }
+    case Rem: case Other: break;
   }
-  if (op == Op::Div) return Float(spv::OpFDiv, scalar, {a, b});
-  if (op == Op::Min) return f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, a, b), a, b);
-  if (op == Op::Max) return f_.Choose(type, f_.Compare(spv::OpFOrdGreaterThan, a, b), a, b);
-  if (op == Op::FloorDiv || op == Op::Mod) {
-    Id floor = f_.Glsl(GLSLstd450Floor, type, {Float(spv::OpFDiv, scalar, {a, b})});
-    if (op == Op::FloorDiv) return floor;
-    return Float(spv::OpFSub, scalar, {a, Float(spv::OpFMul, scalar, {b, floor})});
-  }
+  // clang-format on
   Id operands[] = {a, b};
   return Math(op, scalar, operands);
 }
@@ -319,21 +351,27 @@ namespace {
 
 /// What GLSL.std.450 calls an operation; Bad where it has no such function.
 GLSLstd450 GlslFunction(Op op) {
-  if (op == Op::Sin) return GLSLstd450Sin;
-  if (op == Op::Cos) return GLSLstd450Cos;
-  if (op == Op::Tan) return GLSLstd450Tan;
-  if (op == Op::Asin) return GLSLstd450Asin;
-  if (op == Op::Acos) return GLSLstd450Acos;
-  if (op == Op::Atan) return GLSLstd450Atan;
-  if (op == Op::Sinh) return GLSLstd450Sinh;
-  if (op == Op::Cosh) return GLSLstd450Cosh;
-  if (op == Op::Tanh) return GLSLstd450Tanh;
-  if (op == Op::Exp) return GLSLstd450Exp;
-  if (op == Op::Exp2) return GLSLstd450Exp2;
-  if (op == Op::Log) return GLSLstd450Log;
-  if (op == Op::Log2) return GLSLstd450Log2;
-  if (op == Op::Pow) return GLSLstd450Pow;
-  if (op == Op::Atan2) return GLSLstd450Atan2;
+  // clang-format off
+  switch (ir::In<ir::LibraryFunction>(op)) {
+    using enum ir::LibraryFunction;
+    case Sin: return GLSLstd450Sin;
+    case Cos: return GLSLstd450Cos;
+    case Tan: return GLSLstd450Tan;
+    case Asin: return GLSLstd450Asin;
+    case Acos: return GLSLstd450Acos;
+    case Atan: return GLSLstd450Atan;
+    case Sinh: return GLSLstd450Sinh;
+    case Cosh: return GLSLstd450Cosh;
+    case Tanh: return GLSLstd450Tanh;
+    case Exp: return GLSLstd450Exp;
+    case Exp2: return GLSLstd450Exp2;
+    case Log: return GLSLstd450Log;
+    case Log2: return GLSLstd450Log2;
+    case Pow: return GLSLstd450Pow;
+    case Atan2: return GLSLstd450Atan2;
+    case Erf: case Other: break;
+  }
+  // clang-format on
   return GLSLstd450Bad;
 }
 
