@@ -8,6 +8,7 @@ A program says in comments what must come out:
                              has one, a name for expressions below. An expression sees what was set before it, and
                              what directives.Names gives
   // gradcheck: ARGS         `adc gradcheck ARGS` agrees: reverse, forward mode, central differences
+  // zero: ARGS              ... and says that it tested nothing, since every derivative is 0
   // run: KERNEL ARGS        `adc run --kernel KERNEL ARGS` succeeds
   // gives: NAME = NUMBERS   ... and leaves these numbers in parameter NAME
   // gives: NAME[i] = PYTHON ... and leaves this in element i of it, its elements counted in C order
@@ -78,7 +79,7 @@ TARGETS = {"cpu": target_of_host(), "cuda": "cuda:sm_80", "vulkan": "vulkan:1.2"
            "metal": "metal:2.4"}
 CONFINED = "vulkan:1.2-near"
 OF_A_RUN = ("gives", "heap", "fails")
-DIRECTIVES = "set|gradcheck|run|gives|heap|fails|refuses"
+DIRECTIVES = "set|gradcheck|zero|run|gives|heap|fails|refuses"
 
 
 def number(word):
@@ -234,11 +235,15 @@ class Program:
         companion = {"grad": ".adj", "jvp": ".tan"}.get(derived, "")
         return {**own, **{parameter + companion: (scalar, True) for parameter, (scalar, _) in own.items()}}
 
-    def gradcheck(self, words):
+    def gradcheck(self, words, is_zero=False):
         kernel = words[words.index("--kernel") + 1] if "--kernel" in words else next(iter(self.kernels))
         given = self.arguments(kernel, words)
         title = "gradcheck " + " ".join(words)
         outcome = self.launch("gradcheck", *self.includes, *self.device, *self.workers, *self.oracle, *words, *given, self.source)
+        if is_zero:
+            said = ", 0 differ, " in outcome.stdout and "nothing was tested: every derivative is 0" in outcome.stderr
+            self.expect(outcome.returncode == 1 and said, title, outcome)
+            return
         self.expect(outcome.returncode == 0, title, outcome)
         # A device that ends loops early (Mesa's on the CPU, after 65,535 iterations of a thread) agrees with itself.
         if self.options.device == "vulkan" and self.oracle and outcome.returncode == 0 and " further points, 0 differ" not in outcome.stdout:
@@ -292,7 +297,7 @@ class Program:
             raise Skipped(self.not_here)
         comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
         # What is launched more than once is compiled once, and so is what another tool runs or what has options.
-        launches = sum(kind in ("run", "gradcheck") for kind, _ in comments)
+        launches = sum(kind in ("run", "gradcheck", "zero") for kind, _ in comments)
         alone = self.options.through or re.search(r"^// compiled with: ", self.text, re.M)
         if not self.options.bundles and launches > (0 if alone else 1):
             bundle = self.compile(self.folder, self.options.target or
@@ -307,8 +312,8 @@ class Program:
         for at, (kind, rest) in enumerate(comments):
             if kind == "set":
                 self.set(*rest.split(" = ", 1))
-            elif kind == "gradcheck":
-                self.gradcheck(shlex.split(rest))
+            elif kind in ("gradcheck", "zero"):
+                self.gradcheck(shlex.split(rest), kind == "zero")
             elif kind == "refuses" and not self.options.bundles:
                 error, places = rest.split()
                 self.refuses(error, int(places))

@@ -38,6 +38,9 @@ bool DualKernel::Open(const std::string&, const OpenOptions&, const std::string&
 bool DualKernel::Run(std::map<std::string, ArgValue>&, std::map<std::string, std::vector<double>>&, bool) {
   return false;
 }
+std::map<std::string, std::vector<uint32_t>> DualKernel::IntegerWords() const {
+  return {};
+}
 uint64_t DualKernel::Steps() const {
   return 0;
 }

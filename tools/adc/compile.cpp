@@ -9,6 +9,7 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "compile_source.h"
 #include "diag/errors.h"
 #include "driver/derivations.h"
 #include "driver/outputs.h"
@@ -31,38 +32,11 @@ void AddChoice(CommandLine& line, std::string name, std::string value_name, std:
              [choices, target](size_t at) { *target = choices[at].second; });
 }
 
-std::string TakeSimd(std::string_view word, uint16_t* simd) {
-  if (word == "off" || word == "auto") {
-    *simd = word == "auto" ? driver::kSimdAuto : 0;
-    return {};
-  }
-  for (uint16_t lanes = 2; lanes <= 64; lanes *= 2) {
-    if (word == std::to_string(lanes)) {
-      *simd = lanes;
-      return {};
-    }
-  }
-  return "expects off, auto, or 2, 4, 8, 16, 32 or 64 iterations";
-}
-
 bool IsErrorId(std::string_view word) {
   for (uint32_t at = 0; at < diag::ErrorCount(); ++at) {
     if (diag::InfoAt(at).id == word) return true;
   }
   return false;
-}
-
-/// `--active=x,loss`.
-std::string TakeActive(std::string_view list, std::vector<std::string>* names) {
-  while (!list.empty()) {
-    size_t comma = list.find(',');
-    std::string_view name = list.substr(0, comma);
-    if (name.empty()) break;
-    names->emplace_back(name);
-    if (comma == std::string_view::npos) return {};
-    list = list.substr(comma + 1);
-  }
-  return "takes names of parameters, separated by commas";
 }
 
 /// "cpu:x86-64-v3, cpu:x86-64, cuda:sm_80, ..."
@@ -148,10 +122,7 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
              "grad (default), jvp, jvp(grad), none; several with commas. jvp:4 and jvp:4(grad) push four\n"
              "tangents at once: %x.tan0 to %x.tan3 of k.jvp4",
              [&options](std::string_view list) { return driver::TakeDerive(list, &options.derive); });
-  line.Value("--diff", "NAMES",
-             "for a shader: members of its blocks that have an adjoint, separated by commas; a name of a\n"
-             "block stands for all its members of floats (docs/shaders.md)",
-             [&options](std::string_view list) { return TakeActive(list, &options.diff); });
+  AddShaderOptions(line, &options.diff, &options.entry);
   line.Value("--spec", "NAME=VALUE",
              "for a shader: the value of a specialisation constant, by its name or number. One without a\n"
              "value is a parameter of the kernel",
@@ -173,9 +144,8 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
         options.adjoint_set = number;
         return {};
       });
-  line.Text("--entry", "NAME", "for a shader: its entry point", &options.entry);
   line.Value("--active", "NAMES", "differentiate only these of the parameters that are `diff`",
-             [&options](std::string_view list) { return TakeActive(list, &options.active); });
+             [&options](std::string_view list) { return TakeNames(list, &options.active); });
   line.Value("--checkpoint", "N|auto",
              "gradients of long serial loops tape the state at the start of every N-th iteration, have\n"
              "a tape of N iterations, and run forward once more. auto: the loader chooses N at each\n"

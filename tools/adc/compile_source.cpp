@@ -48,6 +48,8 @@ void ApplySource(const SourceOptions& source, driver::CompileOptions* compile) {
   compile->include_dirs = source.include_dirs;
   compile->defines = source.defines;
   compile->clang_arguments = source.clang_arguments;
+  compile->diff = source.diff;
+  compile->entry = source.entry;
 }
 
 void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compile) {
@@ -62,6 +64,20 @@ void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compil
   derive.only = *options.derive_for;
 }
 
+std::string TakeSimd(std::string_view word, uint16_t* simd) {
+  if (word == "off" || word == "auto") {
+    *simd = word == "auto" ? driver::kSimdAuto : 0;
+    return {};
+  }
+  for (uint16_t lanes = 2; lanes <= 64; lanes *= 2) {
+    if (word == std::to_string(lanes)) {
+      *simd = lanes;
+      return {};
+    }
+  }
+  return "expects off, auto, or 2, 4, 8, 16, 32 or 64 iterations";
+}
+
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   ApplyDerivations(options, &compile);
@@ -71,6 +87,7 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.float_mode = options.float_mode == "strict" ? driver::FloatMode::Strict
                        : options.float_mode == "fast" ? driver::FloatMode::Fast
                                                       : driver::FloatMode::Contract;
+  if (!options.simd.empty()) TakeSimd(options.simd, &compile.simd);
   compile.check_bounds = options.check_bounds;
   compile.check_writes = options.check_writes;
   compile.save_overwritten = options.save_overwritten;

@@ -16,6 +16,9 @@ void ApplySource(const SourceOptions& source, driver::CompileOptions* compile);
 /// Hands on which kernels are derived.
 void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compile);
 
+/// The value of --simd.
+std::string TakeSimd(std::string_view word, uint16_t* simd);
+
 /// Compiles the file at `path` in memory into the bytes of a bundle. kExitOk, or the exit code after the
 /// reason was printed.
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);

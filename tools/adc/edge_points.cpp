@@ -25,12 +25,21 @@ bool IsInput(const Param& param) {
   return param.IsGiven() && param.report.access != ADRT_ACCESS_WRITE;
 }
 
+/// Whether a number is most likely the bits of a small integer, in a place that no constant tells
+/// (integer_words.h).
+bool IsIntegerBits(const Param& param, uint32_t type, double number) {
+  if (param.report.diff != 0 || type == ADRT_TYPE_F16 || number == 0) return false;
+  return std::isnan(number) || std::fabs(number) < (type == ADRT_TYPE_F32 ? 0x1p-126 : 0x1p-1022);
+}
+
 void ChangeFloats(const adrt_bundle* bundle, const Kernel& kernel, Values& values, const FloatOf& change) {
   for (const Param& param : kernel.params) {
     auto value = values.find(param.name);
     if (!IsInput(param) || value == values.end()) continue;
-    for (const Place& place : PlacesOf(bundle, param, value->second, false))
-      Write(value->second, place, change(place.type, Read(value->second, place)));
+    for (const Place& place : PlacesOf(bundle, param, value->second, false)) {
+      double now = Read(value->second, place);
+      if (!IsIntegerBits(param, place.type, now)) Write(value->second, place, change(place.type, now));
+    }
   }
 }
 
@@ -140,6 +149,7 @@ Values Between(const adrt_bundle* bundle, const Kernel& kernel, const Values& fr
     if (!IsInput(param) || value == values.end()) continue;
     for (const Place& place : PlacesOf(bundle, param, value->second, false)) {
       double low = Read(value->second, place), high = Read(to.at(param.name), place);
+      if (IsIntegerBits(param, place.type, low)) continue;
       Write(value->second, place, low + at * (high - low));
     }
   }

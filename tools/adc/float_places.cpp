@@ -1,5 +1,7 @@
 #include "float_places.h"
 
+#include <algorithm>
+
 namespace adc::tool {
 
 namespace {
@@ -45,7 +47,10 @@ std::vector<Place> PlacesOf(const adrt_bundle* bundle, const Param& param, const
   std::vector<Place> places;
   if (!param.IsLayout()) {
     uint64_t bytes = adrt_type_size(param.report.type);
+    auto words =
+        static_cast<uint64_t>(value.extents.empty() ? 1 : std::max<int64_t>(1, value.extents.back()));
     for (uint64_t at = 0; param.IsFloat() && at < value.bytes.size() / bytes; ++at) {
+      if (std::ranges::find(param.integer_words, at % words) != param.integer_words.end()) continue;
       places.push_back({param.report.type, at * bytes});
     }
     return places;

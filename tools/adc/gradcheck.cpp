@@ -54,18 +54,51 @@ bool FillInputs(const adrt_bundle* bundle, const Kernel& kernel, uint64_t seed,
 
 using Rows = std::vector<std::pair<const Param*, CheckedGradient>>;
 
+/// Why a row tests nothing, for people; empty: it tests.
+std::string UntestedText(Untested why) {
+  switch (why) {
+    case Untested::No:
+      return "";
+    case Untested::NoFloats:
+      return "it has no floats";
+    case Untested::NoAdjoint:
+      return "the gradient has no adjoint of it";
+    case Untested::Zero:
+      return "every derivative is 0 at this point";
+    case Untested::Nan:
+      return "every derivative is NaN at this point";
+    case Untested::Seed:
+      return "the kernel only adds to it: its adjoint is the seed";
+    case Untested::Written:
+      return "the kernel only writes it: its adjoint becomes 0";
+  }
+  return "";
+}
+
 /// Whether forward mode alone vouches for the row.
 bool IsByForward(const CheckedGradient& row) {
   return row.agreement == Agreement::SaysNothing && row.forward_error >= 0;
 }
 
+/// What the adjoint is follows from how the kernel writes the parameter.
+bool IsTrivial(const CheckedGradient& row) {
+  bool trivial = row.untested == Untested::Seed || row.untested == Untested::Written;
+  return trivial && row.agreement != Agreement::Differs;
+}
+
+/// No difference was found where there was nothing to find.
+bool IsUntested(const CheckedGradient& row) {
+  return row.untested != Untested::No && row.agreement != Agreement::Differs && !IsTrivial(row);
+}
+
 /// Nothing was left to compare with.
 bool IsUnknown(const CheckedGradient& row) {
-  return row.agreement == Agreement::SaysNothing && row.forward_error < 0;
+  return row.agreement == Agreement::SaysNothing && row.forward_error < 0 && !IsUntested(row);
 }
 
 std::string VerdictText(const CheckedGradient& row) {
   std::string text;
+  if (IsUntested(row)) return "not tested: " + UntestedText(row.untested);
   switch (row.agreement) {
     case Agreement::Agrees:
       text = "ok";
@@ -87,8 +120,8 @@ std::string VerdictText(const CheckedGradient& row) {
              ErrorText(row.uncertainty);
       break;
   }
-  if (row.accumulates_only && row.agreement != Agreement::Differs)
-    text += " (the kernel only adds to it: its adjoint is the seed)";
+  if (IsTrivial(row)) text += " (" + UntestedText(row.untested) + ")";
+  if (!row.point.empty()) text += " (at " + row.point + ")";
   if (row.element && row.element->differs) {
     char element[96];
     std::snprintf(element, sizeof element, " at element %llu: reverse %.7g, forward %.7g",
@@ -107,19 +140,23 @@ struct OrderDependence {
 };
 
 struct Outcome {
-  uint32_t differ = 0, by_forward = 0, unknown = 0;
+  uint32_t differ = 0, by_forward = 0, unknown = 0, untested = 0, tested = 0;
   double worst_forward = -1, worst_central = -1;
   explicit Outcome(const Rows& rows) {
     for (const auto& [param, row] : rows) {
       differ += row.agreement == Agreement::Differs;
       by_forward += IsByForward(row);
       unknown += IsUnknown(row);
+      untested += IsUntested(row);
+      tested += !IsUntested(row) && !IsTrivial(row);
       worst_forward = std::max(worst_forward, row.forward_error);
       if (row.agreement != Agreement::SaysNothing) worst_central = std::max(worst_central, row.central_error);
     }
   }
+  /// Of what could have been tested nothing was.
+  bool IsEmpty() const { return tested == 0 && differ == 0 && untested > 0; }
   int Code(const std::optional<OrderDependence>& order, const PointsOutcome& points) const {
-    bool good = differ == 0 && unknown == 0 && !order && points.differences.empty();
+    bool good = differ == 0 && unknown == 0 && !IsEmpty() && !order && points.differences.empty();
     return good ? kExitOk : kExitFailed;
   }
 };
@@ -139,6 +176,7 @@ void PrintRows(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows
         ErrorText(outcome.worst_central).c_str(), rows.size(), outcome.differ);
   if (outcome.by_forward > 0) Print(", %u ok by forward mode alone", outcome.by_forward);
   if (outcome.unknown > 0) Print(", %u not known", outcome.unknown);
+  if (outcome.untested > 0) Print(", %u not tested", outcome.untested);
   Print("\n");
 }
 
@@ -164,10 +202,11 @@ Json NumberOrNull(double number, bool known = true) {
 
 Json ToJson(const Param& param, const CheckedGradient& row, const adrt_bundle* bundle) {
   bool compared = row.forward_error >= 0;
-  const char* verdict = row.agreement == Agreement::Agrees    ? "agrees"
-                        : row.agreement == Agreement::Differs ? "differs"
-                        : compared                            ? "agrees with forward mode"
-                                                              : "not known";
+  const char* verdict = row.agreement == Agreement::Differs  ? "differs"
+                        : IsUntested(row)                    ? "not tested"
+                        : row.agreement == Agreement::Agrees ? "agrees"
+                        : compared                           ? "agrees with forward mode"
+                                                             : "not known";
   Json object = {{"name", param.name},
                  {"type", param.TypeText(bundle)},
                  {"verdict", verdict},
@@ -178,7 +217,9 @@ Json ToJson(const Param& param, const CheckedGradient& row, const adrt_bundle* b
                  {"central_error", NumberOrNull(row.central_error, row.central_error >= 0)},
                  {"central_uncertainty", NumberOrNull(row.uncertainty)},
                  {"at_kink", row.at_kink},
-                 {"accumulates_only", row.accumulates_only},
+                 {"accumulates_only", row.untested == Untested::Seed && IsTrivial(row)},
+                 {"not_tested", IsUntested(row) ? Json(UntestedText(row.untested)) : Json()},
+                 {"point", row.point.empty() ? Json() : Json(row.point)},
                  {"element", nullptr}};
   if (row.element) {
     object["element"] = {{"index", row.element->index},
@@ -217,8 +258,11 @@ void PrintResult(const adrt_bundle* bundle, const Kernel& kernel, const Rows& ro
                        {"first_to_last", NumberOrNull(order->forward)},
                        {"last_to_first", NumberOrNull(order->reversed)}};
   }
-  object.update(
-      {{"differ", outcome.differ}, {"not_known", outcome.unknown}, {"fp", fp}, {"points", ToJson(points)}});
+  object.update({{"differ", outcome.differ},
+                 {"not_known", outcome.unknown},
+                 {"tested", outcome.tested},
+                 {"fp", fp},
+                 {"points", ToJson(points)}});
   PrintJson(object);
 }
 
@@ -277,6 +321,13 @@ int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
         "nothing was left to compare with for " + std::to_string(outcome.unknown) + " of the parameters",
         "compile with --derive=grad,jvp: forward mode has no steps");
   }
+  if (outcome.IsEmpty() && !json) {
+    std::string why;
+    for (const auto& [param, row] : rows)
+      if (why.empty() && IsUntested(row)) why = UntestedText(row.untested);
+    PrintError("nothing was tested: " + why,
+               "give --arg values at which the derivative is a number other than 0");
+  }
   return outcome.Code(order, points);
 }
 
@@ -306,26 +357,46 @@ struct Request {
   bool points_given = false;
 };
 
-/// The drawn point, and on the CPU (or where they are asked for) others, against the interpreter.
-int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
-                const Machine& machine, const Values& inputs, GradientChecker& checker,
-                PointsOutcome* outcome) {
-  if (request.points == 0 || request.source.empty() || request.any_order) return kExitOk;
-  // A bound of the memory that the user has set may not hold elsewhere.
-  bool elsewhere =
-      request.points_given || (machine.device().IsCpu() && request.settings.launch.adstack_cap == 0);
+/// Steps of the interpreter for further points.
+uint64_t BudgetOf(const Request& request) {
   constexpr uint64_t kBudget = 20'000'000;
-  uint64_t budget = request.points_given ? 50 * kBudget : kBudget;
-  DualKernel dual;
-  if (!dual.Open(request.source, request.open, primal.report.name, budget / 8)) {
-    PrintError("the interpreter cannot read '" + request.source + "' again", "--points=0 does not use it");
-    return kExitFailed;
-  }
-  PointChecker points(bundle, primal, checker, dual, budget, request.settings.tolerance_forward,
-                      request.settings.seed);
+  return request.points_given ? 50 * kBudget : kBudget;
+}
+
+/// Other points for parameters that were not tested at the drawn one; then the drawn point, and on the CPU
+/// (or where they are asked for) others, against the interpreter.
+int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel& primal, DualKernel& dual,
+                const Machine& machine, const Values& inputs, GradientChecker& checker, Rows* rows,
+                PointsOutcome* outcome) {
+  const CheckSettings& settings = request.settings;
+  if (request.source.empty() || request.any_order) return kExitOk;
+  // A bound of the memory that the user has set may not hold elsewhere.
+  bool bounded = settings.launch.adstack_cap != 0;
+  PointChecker points(bundle, primal, checker, dual, BudgetOf(request), settings.tolerance_forward,
+                      settings.seed);
+  if (int code = bounded ? kExitOk : points.TestElsewhere(inputs, settings.seed, rows); code != kExitOk)
+    return code;
+  if (request.points == 0) return kExitOk;
+  bool elsewhere = request.points_given || (machine.device().IsCpu() && !bounded);
   std::vector<uint32_t> workers = {0};
-  if (request.settings.launch.workers == 0 && machine.device().IsCpu()) workers = {0, 1, 3};
-  return points.Run(inputs, request.settings.seed, elsewhere ? request.points : 0, workers, outcome);
+  if (settings.launch.workers == 0 && machine.device().IsCpu()) workers = {0, 1, 3};
+  return points.Run(inputs, settings.seed, elsewhere ? request.points : 0, workers, outcome);
+}
+
+/// Without an interpreter that says where a kernel can run: floats that nobody gave are drawn again.
+int DrawAgain(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
+              GradientChecker& checker, Rows* rows) {
+  constexpr uint64_t kMostTries = 3;
+  for (uint64_t turn = 1; turn <= kMostTries && checker.HasUntested(*rows); ++turn) {
+    Values inputs;
+    std::map<std::string, std::vector<int64_t>> shapes;
+    bool good = ParseArguments(bundle, primal, request.texts, &inputs, &shapes) &&
+                FillInputs(bundle, primal, request.settings.seed + turn, shapes, &inputs);
+    if (!good) return kExitUsage;
+    int code = checker.RunAgain(inputs, "draw " + std::to_string(turn + 1), rows);
+    if (code != kExitOk) return code;
+  }
+  return kExitOk;
 }
 
 /// The whole check, with the kernel compiled as `request.open` says.
@@ -358,6 +429,16 @@ int CheckOnce(const Request& request, Session& session) {
     int code = CheckSource(request.source, open, bundle.get(), primal);
     if (code != kExitOk) return code;
   }
+  DualKernel dual;
+  if (!request.source.empty()) {
+    if (!dual.Open(request.source, open, name, BudgetOf(request) / 8)) {
+      PrintError("the interpreter cannot read '" + request.source + "' again");
+      return kExitFailed;
+    }
+    for (auto& [param, words] : dual.IntegerWords())
+      for (Param& known : primal.params)
+        if (known.name == param) known.integer_words = words;
+  }
   Values inputs;
   std::map<std::string, std::vector<int64_t>> shapes;
   if (!ParseArguments(bundle.get(), primal, request.texts, &inputs, &shapes)) return kExitUsage;
@@ -368,11 +449,12 @@ int CheckOnce(const Request& request, Session& session) {
     order = FindOrderDependence(request.source, open, bundle.get(), primal, inputs);
   GradientChecker checker(bundle.get(), primal, gradient, has_tangent ? &tangent : nullptr, settings, machine,
                           inputs);
-  std::vector<std::pair<const Param*, CheckedGradient>> rows;
+  Rows rows;
   if (int code = checker.Run(&rows); code != kExitOk) return code;
   PointsOutcome points;
-  int code = CheckPoints(request, bundle.get(), primal, machine, inputs, checker, &points);
+  int code = CheckPoints(request, bundle.get(), primal, dual, machine, inputs, checker, &rows, &points);
   if (code != kExitOk) return code;
+  if (code = DrawAgain(request, bundle.get(), primal, checker, &rows); code != kExitOk) return code;
   std::string fp = open.float_mode.empty() ? "contract" : open.float_mode;
   return machine.Finish(Report(bundle.get(), primal, rows, order, points, fp, request.json));
 }
@@ -428,7 +510,8 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
       "derivatives, on a CPU at further points too: with other numbers of workers; floats drawn again,\n"
       "zero, equal, of both signs, very large, very small; integers 0, 1, 2, 3 (they may count) and equal\n"
       "(they may be indices). Points at which an access is out of range, or iterations race, are left out.\n"
-      "Exit code 1 where one differs, or where no comparison can be made.");
+      "A parameter whose derivative is 0 at the drawn point is compared at others too. Exit code 1 where\n"
+      "one differs, where no comparison can be made, or where nothing is tested.");
   line.Section("What to check");
   line.Text("--kernel", "NAME", "the kernel, not its gradient; may be left out where there is one",
             &request.kernel);
@@ -459,18 +542,18 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
             "do not check whether results depend on the order of iterations, and compare nothing with the\n"
             "interpreter",
             &request.any_order);
-  line.Flag(
-      "--json",
-      "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
-      "\"verdict\" (agrees, agrees with forward mode, not known, differs), \"reverse\", \"forward\",\n"
-      "\"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
-      "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\" and \"element\" (index, "
-      "reverse, forward\n"
-      "of the worst one); \"order\" (name, index, first_to_last, last_to_first of a float that a race\n"
-      "decides, or null); \"differ\" and \"not_known\" (counts); \"fp\"; \"points\" (compared, near_kink,\n"
-      "left_out, cut_short, and in differ what differs: point, name, index, workers, reverse,\n"
-      "interpreter). What is not known is null. With several modes of --fp an object for each",
-      &request.json);
+  line.Flag("--json",
+            "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
+            "\"verdict\" (agrees, agrees with forward mode, not known, not tested, differs), \"reverse\",\n"
+            "\"forward\", \"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
+            "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\", \"not_tested\" (why),\n"
+            "\"point\" (where it is not the drawn one) and \"element\" (index, reverse, forward of the worst "
+            "one);\n"
+            "\"order\" (name, index, first_to_last, last_to_first of a float that a race decides, or null);\n"
+            "\"differ\", \"not_known\" and \"tested\" (counts); \"fp\"; \"points\" (compared, near_kink,\n"
+            "left_out, cut_short, and in differ what differs: point, name, index, workers, reverse,\n"
+            "interpreter). What is not known is null. With several modes of --fp an object for each",
+            &request.json);
   line.Section("How");
   AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &request.device);
@@ -478,11 +561,15 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
   line.Number("--adstack-cap", "BYTES", "memory for stacks whose size no expression gives",
               &settings.launch.adstack_cap, UINT64_MAX);
   open.SourceOptions::AddTo(line);
+  BoundsOption bounds;
+  bounds.AddTo(line);
+  AddSimdOption(line, &open.simd);
   line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
                   &open.save_overwritten);
   line.Example("adc gradcheck relax.ir --shape x=100 --arg n=16", "checks relax.grad");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
+  if (int code = bounds.Take(&open); code != kExitOk) return code;
   request.file = files[0];
   request.device.confined = open.trust.confined;
   if (request.source.empty() && IsSourceFile(request.file)) request.source = request.file;

@@ -26,6 +26,17 @@ int Rank(Agreement agreement) {
 /// Parameters of so many floats are compared element by element.
 constexpr uint64_t kMostElements = 16;
 
+/// Whether another point may test what this row did not.
+bool MayTest(const CheckedGradient& row) {
+  bool depends = row.untested == Untested::Zero || row.untested == Untested::Nan;
+  return depends && row.agreement != Agreement::Differs;
+}
+
+LaunchOptions MayLeave(LaunchOptions launch) {
+  launch.may_leave = true;
+  return launch;
+}
+
 }  // namespace
 
 const Param* GradientChecker::Companion(const Kernel& kernel, const Param& param) const {
@@ -39,8 +50,10 @@ const Param* GradientChecker::Companion(const Kernel& kernel, const Param& param
 
 int GradientChecker::Loss(const Values& values, LossValue* loss) {
   Values after = values;
-  int code = machine_.Launch(primal_, after, settings_.launch);
+  LaunchReport report;
+  int code = machine_.Launch(primal_, after, MayLeave(settings_.launch), &report);
   *loss = {};
+  if (report.out_of_range) loss->loss = NAN;
   double squares = 0;
   for (const auto& [name, weights] : weights_) {
     const Param* param = primal_.Find(name);
@@ -56,11 +69,17 @@ int GradientChecker::Loss(const Values& values, LossValue* loss) {
 }
 
 int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
-                                std::map<std::string, std::vector<double>>* adjoints) {
+                                std::map<std::string, std::vector<double>>* adjoints, bool* left) {
   Values values = inputs;
-  LaunchOptions launch = settings_.launch;
+  LaunchOptions launch = left != nullptr ? MayLeave(settings_.launch) : settings_.launch;
   if (workers != 0) launch.workers = workers;
-  if (int code = machine_.Launch(primal_, values, launch); code != kExitOk) return code;
+  LaunchReport report;
+  auto run = [&](const Kernel& kernel) {
+    int code = machine_.Launch(kernel, values, launch, &report);
+    if (left != nullptr) *left = *left || report.out_of_range;
+    return code;
+  };
+  if (int code = run(primal_); code != kExitOk) return code;
   if (!FillCompanions(gradient_, &values)) return kExitUsage;
   for (const auto& [name, weights] : weights_) {
     const Param* adjoint = Companion(gradient_, *primal_.Find(name));
@@ -69,7 +88,7 @@ int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
       Write(values[adjoint->name], places_[name][at], weights[at]);
     }
   }
-  if (int code = machine_.Launch(gradient_, values, launch); code != kExitOk) return code;
+  if (int code = run(gradient_); code != kExitOk) return code;
   for (const Param& param : primal_.params) {
     const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
     if (adjoint == nullptr) continue;
@@ -96,8 +115,10 @@ int GradientChecker::ForwardAt(const Values& inputs,
     if (own == nullptr) continue;
     for (uint64_t at = 0; at < numbers.size(); ++at) Write(values[own->name], Places(param)[at], numbers[at]);
   }
-  if (int code = machine_.Launch(*tangent_, values, settings_.launch); code != kExitOk) return code;
-  *result = 0;
+  LaunchReport report;
+  int code = machine_.Launch(*tangent_, values, MayLeave(settings_.launch), &report);
+  if (code != kExitOk) return code;
+  *result = report.out_of_range ? NAN : 0;
   for (const auto& [name, weights] : weights_) {
     const Param* tangent = Companion(*tangent_, *primal_.Find(name));
     if (tangent == nullptr) continue;
@@ -118,6 +139,7 @@ int GradientChecker::LossAt(const Param& param, const std::vector<double>& direc
   for (uint64_t at = 0; at < direction.size(); ++at) {
     const Place& place = Places(param)[at];
     double before = Read(value, place);
+    if (direction[at] == 0) continue;
     Write(value, place, before + step * direction[at]);
     *predicted += adjoint[at] * (Read(value, place) - before);
   }
@@ -135,6 +157,11 @@ int GradientChecker::MeasureNoise(const Param& param, const std::vector<double>&
     if (int code = LossAt(param, direction, at * step, &loss, &predicted); code != kExitOk) return code;
     residuals.push_back(loss.loss - predicted);
     spread = loss.spread;
+  }
+  for (double residual : residuals) {
+    if (std::isfinite(residual)) continue;
+    *noise = INFINITY;
+    return kExitOk;
   }
   // Terms that do not move show no noise, and have that of their last digit.
   *noise = std::max(NoiseOf(residuals), EpsilonOf(Coarsest(param)) * spread);
@@ -212,6 +239,7 @@ uint32_t GradientChecker::Coarsest(const Param& param) const {
 
 std::vector<double> GradientChecker::ScaleOf(const Param& param) const {
   const ArgValue& value = inputs_.at(param.name);
+  const std::vector<double>& adjoint = adjoints_.at(param.name);
   std::vector<double> scale(Places(param).size());
   bool all_zero = true;
   for (uint64_t at = 0; at < scale.size(); ++at) {
@@ -219,10 +247,32 @@ std::vector<double> GradientChecker::ScaleOf(const Param& param) const {
     all_zero = all_zero && scale[at] == 0;
   }
   if (all_zero) std::fill(scale.begin(), scale.end(), 1.0);
+  // One adjoint that is no number would hide all others: CompareElements looks at it.
+  for (uint64_t at = 0; at < scale.size(); ++at)
+    if (!std::isfinite(scale[at]) || !std::isfinite(adjoint[at])) scale[at] = 0;
   return scale;
 }
 
+Untested GradientChecker::WhyUntested(const Param& param) const {
+  const std::vector<double>& adjoint = adjoints_.at(param.name);
+  if (adjoint.empty()) return Untested::NoFloats;
+  auto seeds = weights_.find(param.name);
+  if (seeds != weights_.end() && seeds->second == adjoint) return Untested::Seed;
+  bool no_number = true, all_zero = true;
+  for (double number : adjoint) {
+    no_number = no_number && std::isnan(number);
+    all_zero = all_zero && (number == 0 || std::isnan(number));
+  }
+  if (no_number) return Untested::Nan;
+  if (!all_zero) return Untested::No;
+  return param.report.access == ADRT_ACCESS_WRITE ? Untested::Written : Untested::Zero;
+}
+
 int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
+  if (!adjoints_.contains(param.name)) {
+    row->untested = Untested::NoAdjoint;
+    return kExitOk;
+  }
   const std::vector<double>& adjoint = adjoints_[param.name];
   bool is_f64 = Coarsest(param) == ADRT_TYPE_F64;
   double forward_limit = settings_.tolerance_forward > 0 ? settings_.tolerance_forward
@@ -235,15 +285,20 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     std::vector<double> direction(adjoint.size());
     double reverse = 0, size = 0;
     std::vector<double> scale = ScaleOf(param);
+    bool moves = false;
     for (uint64_t at = 0; at < direction.size(); ++at) {
       direction[at] = (2 * random_.Uniform() - 1) * scale[at];
+      if (direction[at] == 0) continue;
+      moves = true;
       reverse += adjoint[at] * direction[at];
       size += std::fabs(adjoint[at] * direction[at]);
     }
+    if (!moves) break;  // no adjoint is a number, or there is none
     // Errors are relative to the sum without cancellation, so that a direction across the gradient is no
     // trap.
     double forward = 0, forward_error = -1;
-    if (tangent_ != nullptr) {
+    bool by_forward = tangent_ != nullptr && Companion(*tangent_, param) != nullptr;
+    if (by_forward) {
       if (int code = Forward(param, direction, &forward); code != kExitOk) return code;
       forward_error = std::fabs(forward - reverse) / std::max({size, std::fabs(forward), 1e-300});
     }
@@ -268,8 +323,7 @@ int GradientChecker::Compare(const Param& param, CheckedGradient* row) {
     if (worse) *row = turned;
     row->forward_error = most;
   }
-  auto seeds = weights_.find(param.name);
-  row->accumulates_only = seeds != weights_.end() && seeds->second == adjoint;
+  row->untested = WhyUntested(param);
   return CompareElements(param, forward_limit, row);
 }
 
@@ -303,12 +357,17 @@ int GradientChecker::LookForKink(const Param& param, const std::vector<double>& 
 
 int GradientChecker::CompareElements(const Param& param, double limit, CheckedGradient* row) {
   const std::vector<double>& adjoint = adjoints_[param.name];
-  if (tangent_ == nullptr || adjoint.size() > kMostElements) return kExitOk;
+  if (tangent_ == nullptr || Companion(*tangent_, param) == nullptr) return kExitOk;
   // An adjoint is a sum over outputs, which may cancel: it is right to within the rounding of its largest
   // terms, of which the largest adjoint of the parameter is a measure.
   double size = 0, worst = -1;
-  for (double number : adjoint) size = std::max(size, std::fabs(number));
+  std::vector<uint64_t> elements;
   for (uint64_t at = 0; at < adjoint.size(); ++at) {
+    if (std::isfinite(adjoint[at])) size = std::max(size, std::fabs(adjoint[at]));
+    bool strange = !std::isfinite(adjoint[at]) && elements.size() < kMostElements;
+    if (adjoint.size() <= kMostElements || strange) elements.push_back(at);
+  }
+  for (uint64_t at : elements) {
     std::vector<double> direction(adjoint.size());
     direction[at] = 1;
     double forward = 0;
@@ -347,6 +406,28 @@ int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* 
     CheckedGradient row;
     if (int code = Compare(param, &row); code != kExitOk) return code;
     rows->emplace_back(&param, row);
+  }
+  progress_.Clear();
+  return kExitOk;
+}
+
+bool GradientChecker::HasUntested(const std::vector<std::pair<const Param*, CheckedGradient>>& rows) const {
+  return std::ranges::any_of(rows, [](const auto& row) { return MayTest(row.second); });
+}
+
+int GradientChecker::RunAgain(const Values& inputs, const std::string& point,
+                              std::vector<std::pair<const Param*, CheckedGradient>>* rows) {
+  inputs_ = inputs;
+  bool left = false;
+  if (int code = AdjointsAt(inputs_, 0, &adjoints_, &left); code != kExitOk || left) return code;
+  for (auto& [param, row] : *rows) {
+    if (!MayTest(row) || WhyUntested(*param) != Untested::No) continue;
+    CheckedGradient here;
+    if (int code = Compare(*param, &here); code != kExitOk) return code;
+    // Beyond the domain of some operation nothing is compared.
+    if (std::isnan(here.reverse) || std::isnan(here.forward)) continue;
+    here.point = point;
+    row = here;
   }
   progress_.Clear();
   return kExitOk;

@@ -41,6 +41,17 @@ struct LossValue {
   double loss = 0, magnitude = 0, spread = 0;
 };
 
+/// Why a comparison that found no difference has tested nothing.
+enum class Untested : uint8_t {
+  No,         ///< it has
+  NoFloats,   ///< the parameter has no element
+  NoAdjoint,  ///< the gradient has none of the parameter
+  Zero,       ///< every derivative is 0
+  Nan,        ///< no derivative is a number, in either mode
+  Seed,       ///< the kernel only adds to the parameter: its adjoint is the seed, to the bit
+  Written,    ///< the kernel only writes it: its adjoint becomes 0
+};
+
 /// The worst of the comparisons of one parameter.
 struct CheckedGradient {
   double reverse = 0, forward = 0, central = 0;
@@ -52,8 +63,8 @@ struct CheckedGradient {
   /// them.
   bool at_kink = false;
   double slope_below = 0, slope_above = 0;
-  /// The kernel only adds to the parameter: its adjoint is the seed, to the bit.
-  bool accumulates_only = false;
+  Untested untested = Untested::No;
+  std::string point = {};  ///< for people, where it was not the drawn point
   /// Of a small parameter: the element, in C order, at which forward mode and reverse mode are furthest
   /// apart.
   struct Element {
@@ -79,8 +90,9 @@ class GradientChecker {
 
   /// The gradient with other `inputs` of the same shapes, by `workers` (0: as always): by parameter, the
   /// adjoint of each of its floats. After Run. An exit code.
-  int AdjointsAt(const Values& inputs, uint32_t workers,
-                 std::map<std::string, std::vector<double>>* adjoints);
+  /// `left`: an access out of range is no failure, and said there.
+  int AdjointsAt(const Values& inputs, uint32_t workers, std::map<std::string, std::vector<double>>* adjoints,
+                 bool* left = nullptr);
   /// Whether forward mode can be run.
   bool HasForward() const { return tangent_ != nullptr; }
   /// The derivative of the loss by forward mode at other `inputs` of the same shapes, along `direction`: by
@@ -98,6 +110,12 @@ class GradientChecker {
 
   /// Compares every differentiable input. An exit code.
   int Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows);
+  /// Whether some row has tested nothing, which another point may.
+  bool HasUntested(const std::vector<std::pair<const Param*, CheckedGradient>>& rows) const;
+  /// Compares those that were not tested once more at other `inputs`, which are called `point`: their rows
+  /// are replaced where that tests them. An exit code.
+  int RunAgain(const Values& inputs, const std::string& point,
+               std::vector<std::pair<const Param*, CheckedGradient>>* rows);
 
  private:
   const Param* Companion(const Kernel& kernel, const Param& param) const;
@@ -116,11 +134,13 @@ class GradientChecker {
   /// How far each component moves: its own size. A zero often means "absent" (a cell without mass), and
   /// stays, unless there is nothing else.
   std::vector<double> ScaleOf(const Param& param) const;
+  Untested WhyUntested(const Param& param) const;
   int Compare(const Param& param, CheckedGradient* row);
   /// Whether central differences differ for a kink at the inputs themselves; fills `row` then.
   int LookForKink(const Param& param, const std::vector<double>& direction, double size, double tolerance,
                   CheckedGradient* row);
-  /// Each element of a small parameter against forward mode, so that none hides behind the others.
+  /// Each element of a small parameter against forward mode, so that none hides behind the others; of a large
+  /// one some of those whose adjoint is no finite number.
   int CompareElements(const Param& param, double limit, CheckedGradient* row);
 
   const adrt_bundle* bundle_;

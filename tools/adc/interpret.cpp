@@ -16,6 +16,7 @@
 #include "driver/compile.h"
 #include "driver/read_as_written.h"
 #include "driver/report.h"
+#include "integer_words.h"
 #include "interp/interpreter.h"
 #include "ir/number.h"
 #include "parse/parser.h"
@@ -321,6 +322,10 @@ bool DualKernel::Run(std::map<std::string, ArgValue>& values,
   TakeBack(module, function, arguments, values);
   for (uint32_t n = 0; n < function.Params().size(); ++n) tangents[name_of(n)] = std::move(dual[n]);
   return true;
+}
+
+std::map<std::string, std::vector<uint32_t>> DualKernel::IntegerWords() const {
+  return tool::IntegerWords(*ready_->parsed.module, *ready_->function);
 }
 
 uint64_t DualKernel::Steps() const {

@@ -55,6 +55,8 @@ class DualKernel {
   /// assertion, the budget.
   bool Run(std::map<std::string, ArgValue>& values, std::map<std::string, std::vector<double>>& tangents,
            bool reversed);
+  /// By parameter, the words of its last axis that hold integers (integer_words.h).
+  std::map<std::string, std::vector<uint32_t>> IntegerWords() const;
   /// Steps of the last run.
   uint64_t Steps() const;
   /// Some parameter bears a promise about the order of its writes (`writeonce`, `settled`), which its data

@@ -149,10 +149,11 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   }
   auto error = Sized<adrt_error>();
   adrt_status status = RunPlan(plan.get(), nullptr, &error);
-  if (status != ADRT_OK)
+  bool left = options.may_leave && status == ADRT_ERROR_INDEX_OUT_OF_BOUNDS;
+  if (status != ADRT_OK && !left)
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   if (report != nullptr) {
-    *report = {Sized<adrt_plan_report>(), {}};
+    *report = {Sized<adrt_plan_report>(), left, {}};
     adrt_plan_info(plan.get(), &report->plan, nullptr);
     DescribeRows(plan.get(), report);
   }

@@ -109,7 +109,50 @@ void SourceOptions::AddTo(CommandLine& line) {
       "for an .ir file: the constant or type NAME of the text is VALUE; for C++ or a shader: define a macro",
       &defines);
   line.WantsSource("-D", "a bundle has what it was compiled with: adc -D NAME=VALUE kernel.ir");
+  AddShaderOptions(line, &diff, &entry);
+  for (std::string name : {"--diff", "--entry"})
+    line.WantsSource(name, "a bundle has what it was compiled with: adc " + name + "=... shader.comp");
   line.BehindDashes(&clang_arguments);
+}
+
+void AddShaderOptions(CommandLine& line, std::vector<std::string>* diff, std::string* entry) {
+  line.Value("--diff", "NAMES",
+             "for a shader: members of its blocks that have an adjoint, separated by commas; a name of a\n"
+             "block stands for all its members of floats (docs/shaders.md)",
+             [diff](std::string_view list) { return TakeNames(list, diff); });
+  line.Text("--entry", "NAME", "for a shader: its entry point", entry);
+}
+
+std::string TakeNames(std::string_view list, std::vector<std::string>* names) {
+  while (!list.empty()) {
+    size_t comma = list.find(',');
+    std::string_view name = list.substr(0, comma);
+    if (name.empty()) break;
+    names->emplace_back(name);
+    if (comma == std::string_view::npos) return {};
+    list = list.substr(comma + 1);
+  }
+  return "takes names of parameters, separated by commas";
+}
+
+void BoundsOption::AddTo(CommandLine& line) {
+  line.SourceFlag("--check-bounds", "report accesses out of range; it is the default", &check);
+  line.Flag("--no-check-bounds", "for an .ir file: do not look for accesses out of range", &leave);
+  line.WantsSource("--no-check-bounds", "a bundle looks for them where it was compiled with --check-bounds");
+}
+
+int BoundsOption::Take(OpenOptions* options) const {
+  options->check_bounds = !leave;
+  if (!check || !leave) return kExitOk;
+  PrintError("--check-bounds with --no-check-bounds", "remove one of the two");
+  return kExitUsage;
+}
+
+void AddSimdOption(CommandLine& line, std::string* simd) {
+  std::vector<std::string> words = {"off", "auto", "2", "4", "8", "16", "32", "64"};
+  line.OneOf("--simd", "WHAT", "for an .ir file: iterations side by side in vectors, as for adc", words,
+             [words, simd](size_t at) { *simd = words[at]; });
+  line.WantsSource("--simd", "a bundle has what it was compiled with: adc --simd=WHAT kernel.ir");
 }
 
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle) {

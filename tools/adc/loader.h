@@ -58,6 +58,8 @@ struct Param {
   std::string name;
   uint64_t element_bytes = 0;  ///< of one element of a buffer, or of the by-value parameter
   uint64_t layout_bytes = 0;   ///< of a layout parameter
+  /// Of a buffer of floats: words of its last axis that hold integers (integer_words.h), as far as known.
+  std::vector<uint32_t> integer_words = {};
   bool IsFloat() const { return report.type >= ADRT_TYPE_F16; }
   bool IsBuffer() const { return report.kind == ADRT_PARAM_BUFFER; }
   bool IsLayout() const { return report.kind == ADRT_PARAM_LAYOUT; }
@@ -96,10 +98,17 @@ struct SourceOptions {
   std::vector<std::string> include_dirs = {};  ///< where imports and headers are looked for
   std::vector<std::string> defines = {};  ///< of C++ and shaders: macros; of .ir files: constants and types
   std::vector<std::string> clang_arguments = {};  ///< of C++: the words after `--`
+  std::vector<std::string> diff = {};             ///< of shaders: members of blocks that have an adjoint
+  std::string entry = {};                         ///< of shaders: the entry point
 
-  /// -I, -D and `--`.
+  /// -I, -D, --diff, --entry and `--`.
   void AddTo(CommandLine& line);
 };
+
+/// --diff and --entry: what a shader's text does not say.
+void AddShaderOptions(CommandLine& line, std::vector<std::string>* diff, std::string* entry);
+/// "x,loss"
+std::string TakeNames(std::string_view list, std::vector<std::string>* names);
 
 /// A bundle from a file, or from source that is compiled in memory for this machine. kExitOk, or the
 /// exit code after the reason was printed. The bundle holds the bytes.
@@ -113,6 +122,7 @@ struct OpenOptions : SourceOptions {
   bool tangent_where_named = false;       ///< not where a function names a derivative for reverse mode only
   std::vector<std::string> targets = {};  ///< for .ir files; none: the processor that runs this
   std::string float_mode = {};            ///< for .ir files: strict, contract (as where it is empty) or fast
+  std::string simd = {};                  ///< for .ir files: off (as where it is empty), auto, or a number
   bool check_bounds = false;
   bool check_writes = false;
   bool save_overwritten = false;
@@ -122,6 +132,15 @@ struct OpenOptions : SourceOptions {
   /// For .ir files: what `--dump=adstack` shows goes here; null: nowhere.
   std::string* plans = nullptr;
 };
+/// --check-bounds, which is the default of commands that run what they compile, and --no-check-bounds.
+struct BoundsOption {
+  bool check = false, leave = false;
+  void AddTo(CommandLine& line);
+  /// Into options.check_bounds. kExitOk, or the exit code after a contradiction was printed.
+  int Take(OpenOptions* options) const;
+};
+/// --simd, of commands that run what they compile.
+void AddSimdOption(CommandLine& line, std::string* simd);
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
 /// Whether the code of the bundle at `path` may run; what to do is printed where not.
 bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& trust);

@@ -12,6 +12,8 @@ namespace {
 /// Elements that are looked at one by one where a direction differs.
 constexpr uint64_t kMostElements = 48;
 constexpr int kJitters = 24;
+/// Other points for parameters that were not tested.
+constexpr int kMostTries = 6;
 /// Samples between two draws, those of the intervals between them that are looked into, and points around
 /// each edge that is found.
 constexpr int kSamples = 8;
@@ -183,12 +185,13 @@ double PointChecker::MagnitudeOf(const Values& after) const {
 int PointChecker::Compare(const EdgePoint& point, uint32_t workers,
                           std::optional<PointDifference>* difference, bool* kink) {
   const Values& inputs = point.inputs;
-  Numbers adjoints;
-  if (int code = checker_.AdjointsAt(inputs, workers, &adjoints); code != kExitOk) return code;
-  Numbers direction = Draw(inputs);
+  // Compiled code runs where the interpreter has found every access in range.
+  Numbers adjoints, direction = Draw(inputs);
   Values after;
   std::optional<double> dual = Dual(inputs, direction, false, &after);
   if (!dual) return kExitOk;
+  bool left = false;
+  if (int code = checker_.AdjointsAt(inputs, workers, &adjoints, &left); code != kExitOk || left) return code;
   double reverse = 0, size = 0, tolerance = 0;
   for (const auto& [param, numbers] : direction) {
     tolerance = std::max(tolerance, Tolerance(*primal_.Find(param)));
@@ -294,8 +297,10 @@ std::vector<std::pair<Values, Values>> PointChecker::JumpsBetween(const Values& 
 
 int PointChecker::CompareOnEdge(const Values& inputs, std::optional<PointDifference>* difference) {
   Numbers adjoints, direction = Draw(inputs);
-  if (int code = checker_.AdjointsAt(inputs, 0, &adjoints); code != kExitOk) return code;
   std::optional<double> dual = Dual(inputs, direction, false, nullptr);
+  if (!dual) return kExitOk;
+  bool left = false;
+  if (int code = checker_.AdjointsAt(inputs, 0, &adjoints, &left); code != kExitOk || left) return code;
   double forward = 0, reverse = 0, size = 0, tolerance = 0;
   if (int code = checker_.ForwardAt(inputs, direction, &forward); code != kExitOk) return code;
   for (const auto& [name, numbers] : direction) {
@@ -306,7 +311,7 @@ int PointChecker::CompareOnEdge(const Values& inputs, std::optional<PointDiffere
       size += std::fabs(term);
     }
   }
-  if (!dual || !std::isfinite(*dual) || !std::isfinite(reverse)) return kExitOk;
+  if (!std::isfinite(*dual) || !std::isfinite(reverse)) return kExitOk;
   double limit = tolerance * std::max(size, std::fabs(*dual));
   // Where rounding decides about many digits nobody agrees with anybody.
   if (std::fabs(forward - *dual) > 0.1 * limit || std::fabs(reverse - *dual) <= 10 * limit) return kExitOk;
@@ -339,6 +344,27 @@ int PointChecker::RunOnEdges(const Values& from, const Values& to, uint64_t coun
   return kExitOk;
 }
 
+bool PointChecker::Prepare(EdgePoint* point) {
+  // How much the kernel saves for its gradient depends on its arguments.
+  for (const Param& param : primal_.params)
+    if (param.IsSaved()) point->inputs.erase(param.name);
+  return FillCompanions(primal_, &point->inputs);
+}
+
+int PointChecker::TestElsewhere(const Values& inputs, uint64_t seed,
+                                std::vector<std::pair<const Param*, CheckedGradient>>* rows) {
+  int tries = 0;
+  for (EdgePoint& point : EdgePoints(bundle_, primal_, inputs, seed)) {
+    if (point.is_extreme || point.is_tied) continue;
+    if (tries == kMostTries || spent_ > budget_ || !checker_.HasUntested(*rows)) break;
+    if (!Prepare(&point)) return kExitUsage;
+    if (!CanRun(point)) continue;
+    ++tries;
+    if (int code = checker_.RunAgain(point.inputs, point.name, rows); code != kExitOk) return code;
+  }
+  return kExitOk;
+}
+
 int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
                       const std::vector<uint32_t>& workers, PointsOutcome* outcome) {
   auto compare = [&](const EdgePoint& point, uint32_t by, bool again) {
@@ -367,10 +393,7 @@ int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
       outcome->cut_short = true;
       break;
     }
-    // How much the kernel saves for its gradient depends on its arguments.
-    for (const Param& param : primal_.params)
-      if (param.IsSaved()) point.inputs.erase(param.name);
-    if (!FillCompanions(primal_, &point.inputs)) return kExitUsage;
+    if (!Prepare(&point)) return kExitUsage;
     if (!CanRun(point)) {
       ++outcome->left_out;
       continue;

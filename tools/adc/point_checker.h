@@ -57,6 +57,10 @@ class PointChecker {
   /// Compares at `inputs` with other numbers of workers, and at up to `count` edge points. An exit code.
   int Run(const Values& inputs, uint64_t seed, uint64_t count, const std::vector<uint32_t>& workers,
           PointsOutcome* outcome);
+  /// Compares the parameters of `rows` that were not tested at other points, until all are or some points
+  /// have been tried. An exit code.
+  int TestElsewhere(const Values& inputs, uint64_t seed,
+                    std::vector<std::pair<const Param*, CheckedGradient>>* rows);
 
  private:
   using Numbers = std::map<std::string, std::vector<double>>;  ///< by parameter
@@ -70,6 +74,8 @@ class PointChecker {
   Numbers Along(const Element& element) const;
   /// True where the kernel runs at the point, and, where indices moved, in any order of its iterations.
   bool CanRun(const EdgePoint& point);
+  /// Makes what the kernel saves fit the point. False after an error was printed.
+  bool Prepare(EdgePoint* point);
   Numbers Draw(const Values& inputs);
   double Tolerance(const Param& param) const;
   /// The terms of the loss without cancellation.

@@ -157,10 +157,9 @@ int Run(const std::vector<std::string>& words, Session& session) {
   bool json = false;
   line.Flag("--json",
             "print a list of objects with all values: name, type, shape, values (of a layout: bytes)", &json);
-  bool no_check_bounds = false, check_bounds = false;
-  line.SourceFlag("--check-bounds", "report accesses out of range; it is the default", &check_bounds);
-  line.Flag("--no-check-bounds", "for an .ir file: do not look for accesses out of range", &no_check_bounds);
-  line.WantsSource("--no-check-bounds", "a bundle looks for them where it was compiled with --check-bounds");
+  BoundsOption bounds;
+  bounds.AddTo(line);
+  AddSimdOption(line, &open.simd);
   line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
                   &open.save_overwritten);
   line.SourceFlag("--check-writes", "report stores that meet, and what `writeonce` and `settled` promise",
@@ -175,11 +174,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
-  if (check_bounds && no_check_bounds) {
-    PrintError("--check-bounds with --no-check-bounds", "remove one of the two");
-    return kExitUsage;
-  }
-  open.check_bounds = !no_check_bounds;
+  if (int code = bounds.Take(&open); code != kExitOk) return code;
   bool no_form = open.check_writes || open.save_overwritten;
   if (interpret && no_form) {
     PrintError(std::string("--interpret with ") +
