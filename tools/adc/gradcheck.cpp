@@ -369,14 +369,13 @@ int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel&
                 const Machine& machine, const Values& inputs, GradientChecker& checker, Rows* rows,
                 PointsOutcome* outcome) {
   const CheckSettings& settings = request.settings;
-  if (request.source.empty() || request.any_order) return kExitOk;
+  if (request.points == 0 || request.source.empty() || request.any_order) return kExitOk;
   // A bound of the memory that the user has set may not hold elsewhere.
   bool bounded = settings.launch.adstack_cap != 0;
   PointChecker points(bundle, primal, checker, dual, BudgetOf(request), settings.tolerance_forward,
                       settings.seed);
   if (int code = bounded ? kExitOk : points.TestElsewhere(inputs, settings.seed, rows); code != kExitOk)
     return code;
-  if (request.points == 0) return kExitOk;
   bool elsewhere = request.points_given || (machine.device().IsCpu() && !bounded);
   std::vector<uint32_t> workers = {0};
   if (settings.launch.workers == 0 && machine.device().IsCpu()) workers = {0, 1, 3};
@@ -386,8 +385,8 @@ int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel&
 /// Without an interpreter that says where a kernel can run: floats that nobody gave are drawn again.
 int DrawAgain(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
               GradientChecker& checker, Rows* rows) {
-  constexpr uint64_t kMostTries = 3;
-  for (uint64_t turn = 1; turn <= kMostTries && checker.HasUntested(*rows); ++turn) {
+  uint64_t most_tries = request.points == 0 ? 0 : 3;
+  for (uint64_t turn = 1; turn <= most_tries && checker.HasUntested(*rows); ++turn) {
     Values inputs;
     std::map<std::string, std::vector<int64_t>> shapes;
     bool good = ParseArguments(bundle, primal, request.texts, &inputs, &shapes) &&
