@@ -8,6 +8,7 @@
 
 #include "adstack/lower.h"
 #include "autodiff/accumulate.h"
+#include "autodiff/check_saved.h"
 #include "autodiff/exact_sums.h"
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
@@ -179,14 +180,16 @@ bool IsolateTasks(PipelineState& state) {
 
 // ---- Differentiate
 
-/// Whether a kernel saves values for a gradient that runs in a later state of its buffers.
-bool Saves(const Function& kernel) {
-  return std::any_of(kernel.params.begin(), kernel.params.end(),
-                     [](const ir::ParamInfo& info) { return info.role == ir::ParamRole::Saved; });
+/// Whether the gradient of a kernel may run in a later state of its buffers.
+bool RunsLater(const PipelineState& state, const Function& kernel) {
+  return state.options.save_overwritten ||
+         std::any_of(kernel.params.begin(), kernel.params.end(), [](const ir::ParamInfo& info) {
+           return info.save || info.role == ir::ParamRole::Saved;
+         });
 }
 
 bool RereadsStored(const PipelineState& state, const Function& kernel) {
-  return !DerivesAgain(state.options) && !Saves(kernel);
+  return !DerivesAgain(state.options) && !RunsLater(state, kernel);
 }
 
 /// Whether forward mode has no rule for a call: what the function names is for reverse mode only.
@@ -303,6 +306,10 @@ bool Derived(PipelineState& state) {
   return WithinLimits(state, "with the derived kernels") &&
          transform::Inline(state.module, inlining, state.diagnostics) && Scalarise(state) &&
          MemoryToRegisters(state) && transform::Simplify(state.module, {Folding(state)}, state.diagnostics);
+}
+
+bool CheckSaved(PipelineState& state) {
+  return autodiff::CheckSaved(state.module, state.options.save_overwritten, state.diagnostics);
 }
 
 bool Accumulate(PipelineState& state) {
@@ -472,6 +479,8 @@ constexpr Pass kPasses[] = {
     // Beyond this point no call is left.
     {"derived", Stage::Differentiate, Derived, kScalar, kScalar, Form::Any, kDerived,
      "inlines the remaining calls and simplifies derived kernels"},
+    {"check-saved", Stage::Differentiate, CheckSaved, kDerived, kDerived, Form::Any, kSame,
+     "refuses gradients that read what their kernels should have saved", DerivesGradients},
     {"accumulate", Stage::Differentiate, Accumulate, kDerived, kDerived, Form::Any, kSame,
      "decides which sums into adjoints need no atomic, and moves sums into branches"},
     {"exact-sums", Stage::Differentiate, ExactSums, kDerived, kDerived, Form::Any, kSame,
