@@ -228,10 +228,17 @@ class Executor:
         self.threads = before
         return first if isinstance(first, str) else None
 
-    def launch(self, kernel, params, values, wanted, saving=(), saved=()):
+    def written(self):
+        """Parameters that the compiled kernel writes: what never runs is not there any more."""
+        outcome = self.call(["inspect", self.path("k.adcb")])
+        own = re.search(r"^  @k,.*\n((?:    .*\n)*)", outcome.stdout, re.M).group(1)
+        return set(re.findall(r"^    %([\w.]+): .*\bwritten\b", own, re.M))
+
+    def launch(self, kernel, params, values, wanted, saving=(), saved=(), step=0):
         """Runs a kernel: params name -> (type, extents), values name -> numbers or bytes. Name -> numbers or bytes.
 
-        `saving`: buffers that the loader makes and that stay in files, `saved`: those that are given from there.
+        `saving`: buffers that the loader makes and that stay in files, `saved`: those that are given from there. Each `step`
+        has files of its own.
         """
         words, files = ["run", *self.source_of(kernel), "--kernel", kernel], {}
         for name, (type, extents) in params.items():
@@ -254,8 +261,8 @@ class Executor:
         for name in files:
             if name in wanted:
                 words += ["--out", f"{name}=@{self.path(name + '.out')}"]
-        words += [word for name in saving for word in ("--out", f"{name}=@{self.path(name + '.npy')}")]
-        words += [word for name in saved for word in ("--arg", f"{name}=@{self.path(name + '.npy')}")]
+        words += [word for name in saving for word in ("--out", f"{name}=@{self.path(f'{name}.{step}.npy')}")]
+        words += [word for name in saved for word in ("--arg", f"{name}=@{self.path(f'{name}.{step}.npy')}")]
         outcome = self.call(words)
         if outcome.returncode:
             raise Failed(outcome.stderr)
@@ -330,7 +337,10 @@ class Reader(Interpreter):
     def saved(self):
         return sorted(set(re.findall(r"%(saved\.[\w.]+): buffer<", self.kernels["k"])))
 
-    def launch(self, kernel, params, values, wanted, saving=(), saved=()):
+    def written(self):
+        return set(re.findall(r"(?:store|atomic \w+) %([\w.]+)", self.kernels["k"]))
+
+    def launch(self, kernel, params, values, wanted, saving=(), saved=(), step=0):
         module = ir_text.read(self.kernels[kernel])
         function, inputs = module.functions[kernel], {}
         for param in function.params:
@@ -341,7 +351,7 @@ class Reader(Interpreter):
             elif "segment" in param.attrs:
                 inputs[param.name] = ([], [zlib.crc32(self.kernels[kernel].encode()) % 4])
             elif "saved" in param.attrs:
-                inputs[param.name] = ([self.SAVED], list(self.saved_values[param.name]) if param.name in saved else [0] * self.SAVED)
+                inputs[param.name] = ([self.SAVED], list(self.saved_values[param.name, step]) if param.name in saved else [0] * self.SAVED)
             elif "scratch" in param.attrs and param.type[0] == "buffer" and param.type[2] <= 2:
                 # What crosses from task to task: the loader makes it large enough, whatever it holds.
                 extents = [64] * param.type[2]
@@ -353,7 +363,7 @@ class Reader(Interpreter):
         run, _ = evaluate.compiled(module, function, derivatives=False, derived=True)
         memory = evaluate.launch(module, function, inputs, derivatives=False, run=run).memory
         results = {}
-        self.saved_values.update({name: memory[name].values for name in saving})
+        self.saved_values.update({(name, step): memory[name].values for name in saving})
         for param in function.params:
             if param.name in wanted and param.type[0] == "layout":
                 results[param.name] = pack_layout(module.layouts[param.type[1]], lambda field: memory[f"{param.name}::{field}"].values)
@@ -565,6 +575,33 @@ def spread_out(expected, results, suffix=""):
     return lists
 
 
+def written_in(module, body, name_of):
+    """What stores and atomics of a body touch: parameters, and fields as layout::field. `name_of`: of the names of the body."""
+    written = set()
+    for node in body:
+        if node.op == "store" or node.op.startswith("atomic"):
+            place = node.attrs["place"]
+            if place.base.name in name_of:
+                written.add(name_of[place.base.name] + (f"::{place.field}" if place.field else ""))
+        if node.op == "call":
+            callee = module.functions[node.attrs["function"]]
+            inner = {param.name: name_of[arg.name] for param, arg in zip(callee.params, node.args)
+                     if isinstance(arg, ir_text.Name) and arg.name in name_of}
+            written |= written_in(module, callee.body, inner)
+        for region in node.regions:
+            written |= written_in(module, region, name_of)
+    return written
+
+
+def spoiled(expected, executor, state):
+    """A later state of the buffers: numbers that no kernel left, wherever the kernel writes."""
+    written = written_in(expected.module, expected.kernel.body, {param.name: param.name for param in expected.kernel.params})
+    of_code = executor.written()
+    written = {name for name in written if name.partition("::")[0] in of_code}
+    return {name: [math.nan if expected.result.memory[name].scalar in FLOATS else 1] * len(numbers) if name in written else numbers
+            for name, numbers in state.items()}
+
+
 def check(expected, executor):
     """A Verdict."""
     try:
@@ -652,13 +689,17 @@ def checked(expected, executor):
     if not refused:
         all_params = with_companions(expected, params, ".adj")
         companions = [name for name in all_params if name not in params]
-        given = {**values_of(expected, lambda name: state[name]), **companions_of(expected.weights, ".adj")}
+        # What is saved is read where it was saved: what became of the buffers does not matter.
+        later = spoiled(expected, executor, state) if expected.how.get("save") else state
+        given = {**values_of(expected, lambda name: later[name]), **companions_of(expected.weights, ".adj")}
         given = {name: numbers for name, numbers in given.items() if name in all_params}
         compare_threads("k.grad", all_params, given, companions)
         results = spread_out(expected, executor.launch("k.grad", all_params, given, companions, saved=saved), ".adj")
         for name, want in expected.adjoints.items():
             # What a gradient leaves alone is not printed: the adjoint is what it was.
             comparison.floats("adjoint", name, results.get(name, expected.weights[name]), want, expected.adjoint_sizes[name])
+        if expected.how.get("save") and not comparison.mistakes:
+            check_steps(expected, executor, comparison, params, companions_of, saved, state)
 
     def push(kernel, suffixes, directions, pushed, first=0):
         """Runs a kernel of forward mode; what it leaves, by suffix."""
@@ -689,6 +730,47 @@ def checked(expected, executor):
     if reason := excuse(expected, executor, comparison):
         return Verdict("rounding" if reason == "rounding" else "near", f"{reason}: {what}", text)
     return Verdict("wrong", what, text)
+
+
+def check_steps(expected, executor, comparison, params, companions_of, saved, state):
+    """Launches on the same buffers, and then their gradients, last to first, in the last state: the product of the Jacobians."""
+    buffers = [param.name for param in expected.kernel.params if param.type[0] in ("buffer", "layout")]
+    steps = [expected.result]
+    for step in range(1, 2 + zlib.crc32(expected.text.encode()) % 3):
+        try:
+            inputs = {name: (extents, state[name]) for name, (extents, _) in expected.inputs.items()}
+            result = evaluate.launch(expected.module, expected.kernel, inputs, run=expected.run)
+        except (evaluate.Race, evaluate.OutOfRange, evaluate.TooLong):
+            break
+        values = [buffer.values for buffer in result.memory.values() if buffer.scalar in FLOATS]
+        # Where an error of rounding decides, or grows, nothing is to be learnt.
+        if not all(finite(numbers) and max(map(abs, numbers), default=0) < 1e4 for numbers in values) or \
+                result.trace.margin < 16 * EDGE[expected.lowest] or result.trace.ties:
+            break
+        given = values_of(expected, lambda name: state[name])
+        after = spread_out(expected, executor.launch("k", params, given, buffers, saving=saved, step=step))
+        steps.append(result)
+        state = {name: after.get(name, numbers) for name, numbers in state.items()}
+    if len(steps) < 2:
+        return
+    all_params, state = with_companions(expected, params, ".adj"), spoiled(expected, executor, state)
+    companions = [name for name in all_params if name not in params]
+    wanted, got = expected.weights, expected.weights
+    sizes = {name: [1.0] * len(numbers) for name, numbers in wanted.items()}
+    for step in reversed(range(len(steps))):
+        wanted, grown = evaluate.gradients(steps[step], wanted)
+        sizes = {name: [max(old, new) for old, new in zip(sizes[name], grown[name])] for name in wanted}
+        given = {**values_of(expected, lambda name: state[name]), **companions_of(got, ".adj")}
+        given = {name: numbers for name, numbers in given.items() if name in all_params}
+        results = spread_out(expected, executor.launch("k.grad", all_params, given, companions, saved=saved, step=step), ".adj")
+        got = {name: results.get(name, got[name]) for name in got}
+    largest = max((size for numbers in sizes.values() for size in numbers), default=1.0)
+    if not math.isfinite(largest) or largest > 1e5:
+        return
+    before, comparison.tolerance = comparison.tolerance, 64 * comparison.tolerance
+    for name, want in wanted.items():
+        comparison.floats("step", name, got[name], want, [largest] * len(want))
+    comparison.tolerance = before
 
 
 def check_second(expected, executor, comparison, params, companions_of, outputs):
@@ -728,7 +810,7 @@ def excuse(expected, executor, comparison):
     """
     if executor.fp == "fast" and expected.result.trace.sign_of_zero:
         return "sign of zero"
-    if any(off[0] in ("second", "threads") for off in comparison.off) or len(comparison.off) != len(comparison.mistakes):
+    if any(off[0] in ("second", "threads", "step") for off in comparison.off) or len(comparison.off) != len(comparison.mistakes):
         return None
     open_, moved = {off[:3]: off[3:] for off in comparison.off}, {}
     # Of equal winners reverse mode takes the first and forward mode the last: two runs give what came.

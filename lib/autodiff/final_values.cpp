@@ -1,0 +1,126 @@
+#include "autodiff/final_values.h"
+
+#include <algorithm>
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+namespace {
+
+bool IsParameter(const Function& function, Value v, ir::ParamRole role) {
+  const ir::ValueData& data = function[v];
+  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body() &&
+         function.params[data.number].role == role;
+}
+
+Inst TopLevel(const analysis::Structure& structure, Inst inst) {
+  std::vector<Inst> around = structure.Enclosing(inst);
+  return around.empty() ? inst : around.front();
+}
+
+/// Whether `value` is the number in C order of the element that `indices` name in a buffer with `extents`.
+class ElementNumber {
+ public:
+  ElementNumber(const Function& function, Value base) : function_(function), base_(base) {}
+
+  bool Is(Value value, std::span<const Value> indices) const {
+    value = Narrow(value);
+    if (indices.empty()) return function_.IntegerConstant(value) == 0;
+    if (indices.size() == 1) return value == indices[0];
+    Inst sum = function_.DefiningInst(value);
+    if (!sum.Valid() || function_[sum].op != Op::Add) return false;
+    std::span<const Value> before = indices.first(indices.size() - 1);
+    auto axis = static_cast<uint32_t>(before.size());
+    for (uint32_t n = 0; n < 2; ++n) {
+      if (Narrow(function_.Operand(sum, n)) != indices.back()) continue;
+      Inst product = function_.DefiningInst(Narrow(function_.Operand(sum, 1 - n)));
+      if (!product.Valid() || function_[product].op != Op::Mul) continue;
+      for (uint32_t m = 0; m < 2; ++m)
+        if (IsExtent(function_.Operand(product, m), axis) && Is(function_.Operand(product, 1 - m), before))
+          return true;
+    }
+    return false;
+  }
+
+  bool IsExtent(Value value, uint32_t axis) const {
+    Inst inst = function_.DefiningInst(Narrow(value));
+    return inst.Valid() && function_[inst].op == Op::Shape && function_.Operand(inst, 0) == base_ &&
+           function_[inst].attr == axis && function_[inst].component == ir::kNoAttr;
+  }
+
+ private:
+  /// What a cast makes wider.
+  Value Narrow(Value value) const {
+    Inst inst = function_.DefiningInst(value);
+    bool widens = inst.Valid() && function_[inst].op == Op::Cast && function_.TypeOf(value) == ir::kI64 &&
+                  function_.TypeOf(function_.Operand(inst, 0)) == ir::kI32;
+    return widens ? function_.Operand(inst, 0) : value;
+  }
+
+  const Function& function_;
+  Value base_;
+};
+
+/// The load that `store` copies a whole buffer by, with all its iterations; invalid where it is something else.
+Inst CopyOf(const Function& function, Inst store) {
+  if (function[store].op != Op::Store) return {};
+  if (!IsParameter(function, function.Operand(store, 0), ir::ParamRole::Saved)) return {};
+  Inst load = function.DefiningInst(function.AccessValues(store)[0]);
+  if (!load.Valid() || function[load].op != Op::Load || function[load].parent != function[store].parent)
+    return {};
+  Value base = function.Operand(load, 0);
+  if (!IsParameter(function, base, ir::ParamRole::Plain) || !function.TypeOf(base).IsBuffer()) return {};
+  std::span<const Value> indices = function.Indices(load);
+  ElementNumber number(function, base);
+  if (!number.Is(function.Indices(store)[0], indices)) return {};
+  Block block = function[store].parent;
+  if (block == function.Body()) return indices.empty() ? load : Inst();
+  Inst loop = function[block].owner;
+  if (function[loop].op != Op::Parallel || function[loop].parent != function.Body()) return {};
+  const std::vector<Value>& params = function[block].params;
+  if (!std::equal(params.begin(), params.end(), indices.begin(), indices.end())) return {};
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
+    if (function.IntegerConstant(function.Operand(loop, 2 * axis)) != 0) return {};
+    if (!number.IsExtent(function.Operand(loop, 2 * axis + 1), axis)) return {};
+  }
+  return load;
+}
+
+}  // namespace
+
+FinalValues::FinalValues(const Function& function) {
+  analysis::Structure structure(function);
+  std::vector<std::pair<Inst, Inst>> copies;
+  for (Inst inst : structure.Order())
+    if (Inst load = CopyOf(function, inst); load.Valid()) copies.emplace_back(load, inst);
+  if (copies.empty()) return;
+  analysis::MemoryClasses memory(structure);
+  for (Inst inst : structure.Order()) {
+    if (!IsExtremum(function[inst].op)) continue;
+    uint32_t end = structure.End(TopLevel(structure, inst));
+    for (auto [load, store] : copies) {
+      if (structure.Position(load) < end || store_.Get(inst).Valid()) continue;
+      bool same = function.Operand(load, 0) == function.Operand(inst, 0) &&
+                  function[load].component == function[inst].component;
+      if (same && LastsUntil(structure, memory, inst, structure.Position(load))) store_[inst] = store;
+    }
+  }
+}
+
+bool FinalValues::LastsUntil(const analysis::Structure& structure, const analysis::MemoryClasses& memory,
+                             Inst extremum, uint32_t position) {
+  uint32_t end = structure.End(TopLevel(structure, extremum));
+  for (Inst write : memory.Writes(memory.ClassOf(extremum))) {
+    uint32_t at = structure.Position(write);
+    bool between = end <= at && at < position;
+    if (between && structure.function()[write].op != structure.function()[extremum].op) return false;
+  }
+  return true;
+}
+
+}  // namespace adc::autodiff
