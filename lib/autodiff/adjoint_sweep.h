@@ -42,6 +42,7 @@ class AdjointSweep : public Sweep {
   void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);
   void ReverseAccess(ir::Inst inst);
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
+  ir::Value FinalValue(ir::Inst inst, const std::vector<ir::Value>& indices);
   void FlushParameters();
   void FlushHeldUpdates(ir::Inst loop);
   ir::Value Component(ir::Value v, uint32_t component);

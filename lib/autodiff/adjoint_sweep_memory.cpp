@@ -78,7 +78,7 @@ void AdjointSweep::ReverseAtomicExtremum(Inst inst, Value memory, const std::vec
   const ir::InstData data = primal_[inst];
   Value v = primal_.AccessValues(inst)[0];
   Type type = primal_.TypeOf(v);
-  Value final_value = builder_.Load(At(primal_.Operand(inst, 0)), indices, data.attr, data.component);
+  Value final_value = FinalValue(inst, indices);
   Value wins = builder_.Make(Op::Eq, {At(v), final_value});
   bool active = activity_.Active(v);
   Inst branch = builder_.If(wins, std::span<const Type>(&type, active ? 1 : 0));
@@ -91,6 +91,26 @@ void AdjointSweep::ReverseAtomicExtremum(Inst inst, Value memory, const std::vec
   builder_.Yield({&zero, active ? 1u : 0u});
   builder_.SetBlock(outer);
   if (active) Accumulate(v, built_.Result(branch));
+}
+
+/// What the cell of an extremum holds when all iterations are done: the kernel has left it there, or saved
+/// it.
+Value AdjointSweep::FinalValue(Inst inst, const std::vector<Value>& indices) {
+  const ir::InstData& data = primal_[inst];
+  Value base = primal_.Operand(inst, 0);
+  Inst copy = plan_.FinalOf(inst);
+  if (!copy.Valid()) return builder_.Load(At(base), indices, data.attr, data.component);
+  Value number = builder_.I64(0), count = builder_.I64(1);
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
+    Value extent = builder_.Cast(builder_.Shape(At(base), axis), ir::kI64);
+    Value index = builder_.Cast(indices[axis], ir::kI64);
+    number = builder_.Make(Op::Add, {builder_.Make(Op::Mul, {number, extent}), index});
+    count = builder_.Make(Op::Mul, {count, extent});
+  }
+  // An index may be data: this bounds the slot.
+  if (!indices.empty())
+    number = builder_.Make(Op::Min, {number, builder_.Make(Op::Sub, {count, builder_.I64(1)})});
+  return builder_.Load(At(primal_.Operand(copy, 0)), {&number, 1});
 }
 
 void AdjointSweep::FlushHeldUpdates(Inst loop) {

@@ -86,6 +86,11 @@ class ReverseCheck {
   void CheckAtomic(Inst atomic);
   void CheckSum(Inst sum);
   void CheckReadsBetween(Inst atomic);
+  /// The kernel has saved what the winner is found by before `inst` runs.
+  bool IsAfterFinal(Inst atomic, Inst inst) const {
+    Inst copy = plan_.FinalOf(atomic);
+    return copy.Valid() && facts_.structure().Position(inst) > facts_.structure().Position(copy);
+  }
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
   bool CheckDistinct(Inst call, const std::string& symbol);
@@ -320,7 +325,9 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
     return;
   }
   for (Inst write : facts_.memory().Writes(facts_.memory().ClassOf(atomic))) {
-    if (kernel_[write].op == data.op || !facts_.MayOverwriteLater(atomic, write)) continue;
+    if (IsAfterFinal(atomic, write) || kernel_[write].op == data.op ||
+        !facts_.MayOverwriteLater(atomic, write))
+      continue;
     Error(diag::E0403, atomic,
           "the winner of '" + std::string(ir::InfoOf(data.op).spelling) +
               "' is not known where something else may write " + NameOf(base) + " afterwards")
@@ -345,11 +352,13 @@ bool ReverseCheck::DifferInConstant(Inst a, Inst b) const {
 void ReverseCheck::CheckReadsBetween(Inst atomic) {
   uint32_t memory_class = facts_.memory().ClassOf(atomic);
   for (Inst read : facts_.structure().Order()) {
-    if (kernel_[read].op != Op::Load || !work_.Has(read)) continue;
+    if (kernel_[read].op != Op::Load || !work_.Has(read) || IsAfterFinal(atomic, read)) continue;
     if (facts_.memory().ClassOf(read) != memory_class || DifferInConstant(atomic, read)) continue;
     if (!facts_.MayOverwriteLater(atomic, read)) continue;
     for (Inst later : facts_.memory().Writes(memory_class)) {
-      if (DifferInConstant(read, later) || !facts_.MayOverwriteLater(read, later)) continue;
+      if (IsAfterFinal(atomic, later) || DifferInConstant(read, later) ||
+          !facts_.MayOverwriteLater(read, later))
+        continue;
       std::string spelling(ir::InfoOf(kernel_[atomic].op).spelling);
       Error(diag::E0403, atomic,
             "the winner of this '" + spelling + "' is not known: " + NameOf(kernel_.Operand(atomic, 0)) +

@@ -66,7 +66,8 @@ class ElementNumber {
   Value base_;
 };
 
-/// The load that `store` copies a whole buffer by, with all its iterations; invalid where it is something else.
+/// The load that `store` copies a whole buffer by, with all its iterations; invalid where it is something
+/// else.
 Inst CopyOf(const Function& function, Inst store) {
   if (function[store].op != Op::Store) return {};
   if (!IsParameter(function, function.Operand(store, 0), ir::ParamRole::Saved)) return {};

@@ -1,12 +1,13 @@
 #pragma once
-// What the kernel has kept, for its gradient, of cells in which an `atomic min` or `max` has a winner.
+// What the kernel has saved, for its gradient, of cells in which an `atomic min` or `max` has a winner.
 
 #include "analysis/memory.h"
 
 namespace adc::autodiff {
 
-/// The gradient of an extremum finds the winner by what the cell holds when all its iterations are done. Where
-/// the buffer does not last until then, the kernel copies it to a buffer of saved values after the task:
+/// The gradient of an extremum finds the winner by what the cell holds when all its iterations are done.
+/// Where the buffer does not last until then, the kernel copies it to a buffer of saved values after the
+/// task:
 ///
 ///   parallel %i in ... { atomic max %m[...], %v }
 ///   parallel %k in 0..shape(%m, 0) { store %saved.f32[%k], (load %m[%k]) }

@@ -28,9 +28,11 @@
 #include <map>
 
 #include "analysis/memory.h"
+#include "autodiff/save_final_values.h"
 #include "autodiff/to_be_recorded.h"
 #include "diag/errors/autodiff.h"
 #include "ir/type.h"
+#include "support/check.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"
 
@@ -46,8 +48,14 @@ using ir::Value;
 
 namespace {
 
-/// What a gradient of `function` reads again, of memory that does not last.
-std::vector<Inst> ValuesToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
+/// What a gradient reads of memory that does not last, by the instruction of the kernel that it reads it for.
+struct Reads {
+  std::vector<Inst> values;   ///< loads, and atomics with a result, that it would repeat: in the state then
+  std::vector<Inst> extrema;  ///< whose winner it finds by the cell: in the state after the task
+};
+
+/// What a named vjp reads of a buffer, or the kernel's own reverse, nobody saves: check_saved.h finds it.
+Reads ReadsToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
   RegionTree tree(function);
   Activity activity(module, function, DiffParameters::FromAttributes(module, function));
   AdjointWork work(function, activity);
@@ -55,21 +63,31 @@ std::vector<Inst> ValuesToSave(const ir::Module& module, const Function& functio
   StoredValues saved(function, false);
   analysis::Structure structure(function);
   analysis::MemoryClasses memory(structure);
-  std::vector<Inst> values;
+  bool alias_marked = false;
+  for (const ir::ParamInfo& info : function.params) alias_marked = alias_marked || (info.alias && info.save);
+  auto lasts = [&](Inst access) {
+    const ir::ValueData& base = function[function.Operand(access, 0)];
+    bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
+    if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) return true;
+    const ir::ParamInfo& info = function.params[base.number];
+    bool marked = info.save || (info.alias && alias_marked);
+    return !marked && !(config.overwritten && memory.IsWritten(memory.ClassOf(access)));
+  };
+  Reads reads;
   for (Inst inst : structure.Order()) {
     Op op = function[inst].op;
-    if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst)) continue;
+    // A layout's cells are not copied.
+    bool of_buffer = ir::IsAccess(op) && function.TypeOf(function.Operand(inst, 0)).IsBuffer();
+    if (IsExtremum(op) && of_buffer && work.Has(inst) && !lasts(inst) && !plan.FinalOf(inst).Valid())
+      reads.extrema.push_back(inst);
+    if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst) || lasts(inst)) continue;
     // What is saved already and read again all the same is for the check of reverse mode to refuse.
     if (saved.Of(function.Result(inst)).Valid()) continue;
-    const ir::ValueData& base = function[function.Operand(inst, 0)];
-    bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
-    if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) continue;
     // An old value that carries a derivative is refused (E0402), saved or not.
     if (ir::IsAtomic(op) && activity.ActiveResult(inst)) continue;
-    bool marked = function.params[base.number].save;
-    if (marked || (config.overwritten && memory.IsWritten(memory.ClassOf(inst)))) values.push_back(inst);
+    reads.values.push_back(inst);
   }
-  return values;
+  return reads;
 }
 
 /// Arithmetic on arguments and shapes.
@@ -248,20 +266,6 @@ class SaveRewriter final : public transform::Rewriter {
     return digits;
   }
 
-  Value AddBuffer(Type element, diag::SourceSpan span) {
-    std::string stem = "saved." + ir::TypeName(module_, element), name = stem;
-    auto taken = [&] {
-      for (Value param : into_->Params())
-        if (module_.Text((*into_)[param].name) == name) return true;
-      return false;
-    };
-    for (uint32_t number = 2; taken(); ++number) name = stem + "." + std::to_string(number);
-    ir::ParamInfo info;
-    info.role = ir::ParamRole::Saved;
-    info.span = span;
-    return into_->AddParameter(Type::Buffer(element, 1), module_.Intern(name), info);
-  }
-
   /// Gives the sites of an anchor, which is visited next, their buffers and first slots.
   void Prepare(Inst anchor, const std::vector<Inst>& values) {
     struct Filled {
@@ -273,7 +277,8 @@ class SaveRewriter final : public transform::Rewriter {
       Site& site = sites_.at(inst);
       Type element = from_.TypeOf(from_.Result(inst));
       auto [entry, fresh] = buffers.try_emplace(element.scalar);
-      if (fresh) entry->second = {AddBuffer(element, from_[anchor].span), builder_.I64(0)};
+      if (fresh)
+        entry->second = {AddSavedBuffer(module_, *into_, element, from_[anchor].span), builder_.I64(0)};
       site.buffer = entry->second.buffer;
       site.base = entry->second.slots;
       Value slots = builder_.I64(1);
@@ -354,21 +359,29 @@ class SaveRewriter final : public transform::Rewriter {
 /// False after an error. `*saved` is set where the kernel got buffers.
 bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, diag::Diagnostics& diagnostics,
             bool* saved) {
-  for (;;) {
-    std::vector<Inst> values = ValuesToSave(module, function, config);
-    if (values.empty()) return true;
+  for (bool copied = false;;) {
+    Reads reads = ReadsToSave(module, function, config);
+    if (reads.values.empty() && reads.extrema.empty()) return true;
     if (config.differentiated_again) {
+      Inst first = reads.values.empty() ? reads.extrema.front() : reads.values.front();
       diagnostics
-          .Error(diag::E0452, function[values.front()].span,
+          .Error(diag::E0452, function[first].span,
                  "second derivatives of '@" + std::string(module.Text(function.name)) +
                      "' would need derivatives of the values that it saves")
           .AddHelp("derive 'jvp(grad)' of a kernel that writes its results to other buffers");
       return false;
     }
-    SaveRewriter rewriter(module, function, config);
-    if (!rewriter.Plan(values, diagnostics)) return false;
-    function = std::move(*rewriter.Run());
     *saved = true;
+    // What is loaded for another reason may be what a winner is found by: one after the other.
+    if (reads.values.empty()) {
+      ADC_CHECK(!copied, "a copy of a buffer with winners was not found again");
+      copied = true;
+      function = std::move(*SaveFinalValues(module, function, reads.extrema, config.fold));
+      continue;
+    }
+    SaveRewriter rewriter(module, function, config);
+    if (!rewriter.Plan(reads.values, diagnostics)) return false;
+    function = std::move(*rewriter.Run());
   }
 }
 

@@ -96,7 +96,7 @@ uint32_t BitsOf(const Function& function, Value v) {
 
 RecordingPlan::RecordingPlan(const Function& function, const RegionTree& tree, const AdjointWork& work,
                              bool reread_stored)
-    : function_(function), tree_(tree), work_(work), stored_(function, reread_stored) {
+    : function_(function), tree_(tree), work_(work), stored_(function, reread_stored), finals_(function) {
   FindReplayedArrays();
   for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
   for (Block unit : tree.PostOrder()) PlanUnit(unit);

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "autodiff/adjoint_work.h"
+#include "autodiff/final_values.h"
 #include "autodiff/restore.h"
 #include "autodiff/stored.h"
 
@@ -41,6 +42,9 @@ class RecordingPlan {
   bool RefilledScratch(ir::Value param) const { return refilled_scratch_.Has(param); }
   /// The store whose cell the adjoint sweep reads for `v`, instead of computing it; or invalid.
   ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
+  /// The store that keeps what the cell of an `atomic min` or `max` holds in the end, where the adjoint sweep
+  /// finds the winner by that, and not by the cell itself; or invalid.
+  ir::Inst FinalOf(ir::Inst extremum) const { return finals_.Of(extremum); }
   /// Loads that the derived kernel executes again, for the check that they read what the primal read.
   bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
 
@@ -67,6 +71,7 @@ class RecordingPlan {
   const RegionTree& tree_;
   const AdjointWork& work_;
   StoredValues stored_;
+  FinalValues finals_;
   IndexSet<ir::Value> to_be_recorded_, direct_, replayed_arrays_, refilled_scratch_;
   IndexSet<ir::Inst> runs_forward_, reloaded_;
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;

@@ -18,6 +18,10 @@ A program says in comments what must come out:
                              each has as many rows in whole blocks of lanes, or one per thread
   // fails: CODE PATTERN     ... does not succeed, but exits with this code and prints one error, in which the regular
                              expression is found
+  // steps: KERNEL N CHANGED SAVED
+                             N launches of KERNEL, each on the buffers that the last one left, of which it changes CHANGED
+                             (a,b,c), and saving in buffers SAVED of its own; then their gradients, last to first, with NaN in
+                             CHANGED. What is given of adjoints is those of the last state, what `gives` says those of the first
   // refuses: EID PLACES     compiling is an error with this id that names so many places of the file
   // f64 only: WHY           the program is not run in f32
   // compiled with: OPTIONS  ... which `adc` gets
@@ -59,7 +63,7 @@ import time
 import zlib
 
 from batch import Batches
-from directives import Names, parameters, read_npy, rounded, write_npy
+from directives import Names, parameters, read_npy, rounded, spoil_npy, write_npy
 
 
 
@@ -79,7 +83,7 @@ TARGETS = {"cpu": target_of_host(), "cuda": "cuda:sm_80", "vulkan": "vulkan:1.2"
            "metal": "metal:2.4"}
 CONFINED = "vulkan:1.2-near"
 OF_A_RUN = ("gives", "heap", "fails")
-DIRECTIVES = "set|gradcheck|zero|run|gives|heap|fails|refuses"
+DIRECTIVES = "set|gradcheck|zero|run|steps|gives|heap|fails|refuses"
 
 
 def number(word):
@@ -268,6 +272,40 @@ class Program:
         self.expect(outcome.returncode == 0, title, outcome)
         if outcome.returncode != 0:
             return
+        self.compare(title, outputs, wanted)
+        for condition in conditions:
+            self.heap(title, condition, outcome.stderr)
+
+    def steps(self, words, wanted):
+        """A run of several launches and of their gradients in the last state."""
+        kernel, changed, saved = words[0], words[2].split(","), words[3].split(",")
+        title, state = "steps " + " ".join(words), dict(self.given)
+
+        def launch(name, step, given, outputs):
+            types = self.types(name)
+            takes = [word for one, value in given.items() if one in types or one in saved for word in ("--arg", f"{one}={value}")]
+            takes += [word for one, path in outputs.items() for word in ("--out", f"{one}={path}")]
+            outcome = self.launch("run", *self.includes, *self.device, *self.workers, self.source, "--kernel", name, *takes)
+            self.expect(outcome.returncode == 0, f"{title}, {name} of step {step}", outcome)
+            return outcome.returncode == 0
+
+        def files(names, step):
+            return {name: "@" + os.path.join(self.folder, f"{name}.step{step}.npy") for name in names}
+
+        for step in range(int(words[1])):
+            if not launch(kernel, step, state, {**files(changed, step), **files(saved, step)}):
+                return
+            state.update(files(changed, step))
+        for name in changed:
+            spoil_npy(state[name][1:])
+        for step in reversed(range(int(words[1]))):
+            outputs = files(wanted, step)
+            if not launch(kernel + ".grad", step, {**state, **files(saved, step)}, outputs):
+                return
+            state.update(outputs)
+        self.compare(title, {name: path[1:] for name, path in outputs.items()}, wanted)
+
+    def compare(self, title, outputs, wanted):
         for name, numbers in wanted.items():
             got = read_npy(outputs[name])
             if isinstance(numbers, str):
@@ -276,8 +314,6 @@ class Program:
             if wrong or len(got) != len(numbers):
                 self.mistakes.append(f"{title}: {name} is {some(got)}, it should be {some(numbers)}; " +
                                      (f"first at {wrong[0]}, {len(wrong)} in all" if wrong else "other lengths"))
-        for condition in conditions:
-            self.heap(title, condition, outcome.stderr)
 
     def heap(self, title, condition, report):
         heap = Heap(self.options.device, BYTES[self.scalar], report)
@@ -297,7 +333,7 @@ class Program:
             raise Skipped(self.not_here)
         comments = re.findall(rf"^// ({DIRECTIVES}): (.*)$", self.text, re.M)
         # What is launched more than once is compiled once, and so is what another tool runs or what has options.
-        launches = sum(kind in ("run", "gradcheck", "zero") for kind, _ in comments)
+        launches = sum(2 if kind == "steps" else kind in ("run", "gradcheck", "zero") for kind, _ in comments)
         alone = self.options.through or re.search(r"^// compiled with: ", self.text, re.M)
         if not self.options.bundles and launches > (0 if alone else 1):
             bundle = self.compile(self.folder, self.options.target or
@@ -317,7 +353,7 @@ class Program:
             elif kind == "refuses" and not self.options.bundles:
                 error, places = rest.split()
                 self.refuses(error, int(places))
-            elif kind == "run":
+            elif kind in ("run", "steps"):
                 wanted, conditions, failure = {}, [], None
                 for about, line in itertools.takewhile(lambda comment: comment[0] in OF_A_RUN, comments[at + 1:]):
                     if about == "heap":
@@ -328,7 +364,10 @@ class Program:
                         name, numbers = line.split(" = ", 1)
                         each = name.endswith("[i]")
                         wanted[name.removesuffix("[i]")] = numbers if each else [number(word) for word in numbers.split()]
-                self.run(shlex.split(rest), wanted, conditions, failure)
+                if kind == "steps":
+                    self.steps(rest.split(), wanted)
+                else:
+                    self.run(shlex.split(rest), wanted, conditions, failure)
         if not comments:
             self.mistakes.append("the program says nothing to check")
 
