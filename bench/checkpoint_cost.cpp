@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "timing.h"
 
@@ -98,8 +99,8 @@ int main(int argc, char** argv) {
   settings.repeats = static_cast<int>(bench::Option(argc, argv, "repeats", 5));
   std::printf("processor time against whole tapes, best of %d, %u threads\n", settings.repeats,
               settings.threads);
-  test::Native plain(ADC_BENCH "/checkpoints.ir", settings.threads);
-  test::Native chosen(ADC_BENCH "/checkpoints.ir", settings.threads, false, 2, false,
+  test::Native plain(adc::test::BenchFolder() + "/checkpoints.ir", settings.threads);
+  test::Native chosen(adc::test::BenchFolder() + "/checkpoints.ir", settings.threads, false, 2, false,
                       driver::kCheckpointAtLaunch);
   bool good = true;
   for (int some : steps > 0 ? std::vector<int>{steps} : std::vector<int>{64, 4096, 65536}) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "cpu/primals.h"
 #include "cpu/workloads.h"
@@ -42,7 +43,7 @@ double Weight(size_t n) {
 /// A kernel's gradient with a number of workers.
 struct Gradient {
   Gradient(const bench::Workload& work, uint32_t workers, int repeats)
-      : native(ADC_BENCH "/cpu/" + work.name + ".ir", workers) {
+      : native(adc::test::BenchFolder() + "/cpu/" + work.name + ".ir", workers) {
     interp::Arguments forward = work.arguments;
     auto primal = native.Plan(work.name, forward);
     std::span<double> output = Numbers(forward, work.output);

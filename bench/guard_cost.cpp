@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "timing.h"
 
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
     return CompileWithout(argv[1] + kWithout.size(), argv[2], argv[3]);
   auto elements = static_cast<int64_t>(bench::Option(argc, argv, "elements", 1 << 18));
   auto repeats = static_cast<int>(bench::Option(argc, argv, "repeats", 40));
-  test::Native with(ADC_SAMPLES "/relax.ir", 1), without(ADC_SAMPLES "/relax.ir", 1, false, 2, true);
+  test::Native with(adc::test::SamplesFolder() + "/relax.ir", 1),
+      without(adc::test::SamplesFolder() + "/relax.ir", 1, false, 2, true);
 
   interp::Arguments arguments;
   arguments.list.resize(3);

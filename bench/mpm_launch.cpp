@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "mpm_state.h"
 #include "timing.h"
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
   auto repeats = static_cast<int>(bench::Option(argc, argv, "repeats", 50));
 
   std::vector<samples::StateArray> state = samples::MakeMpmState(config);
-  test::Native native(ADC_SAMPLES "/mpm_grid_op.ir", threads);
+  test::Native native(adc::test::SamplesFolder() + "/mpm_grid_op.ir", threads);
   interp::Arguments arguments = MakeArguments(state, native.Params("mpm_grid_op"));
   auto forward = native.Plan("mpm_grid_op", arguments);
   forward.Run();

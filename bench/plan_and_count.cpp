@@ -13,6 +13,7 @@
 
 #include <random>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "mpm_state.h"
 #include "target/target.h"
@@ -203,7 +204,8 @@ int main(int argc, char** argv) {
   auto plans = static_cast<int>(bench::Option(argc, argv, "plans", 20000));
   bool good = true;
   {
-    Bundle bundle({ADC_SAMPLES "/relax.ir", ADC_SAMPLES "/mpm_grid_op.ir"}, {"cpu"});
+    Bundle bundle({adc::test::SamplesFolder() + "/relax.ir", adc::test::SamplesFolder() + "/mpm_grid_op.ir"},
+                  {"cpu"});
     std::printf("adrt_plan and adrt_plan_release\n");
     good = TimePlans(bundle, "relax.grad", 8, plans) && good;
     good = TimePlans(bundle, "mpm_grid_op.grad", 8, plans) && good;

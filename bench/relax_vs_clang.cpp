@@ -10,6 +10,7 @@
 #include <cmath>
 #include <thread>
 
+#include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "relax_primal.h"
 #include "timing.h"
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   auto threads = static_cast<uint32_t>(bench::Option(argc, argv, "threads", 2));
   auto repeats = static_cast<int>(bench::Option(argc, argv, "repeats", 3));
 
-  test::Native native(ADC_SAMPLES "/relax.ir", threads);
+  test::Native native(adc::test::SamplesFolder() + "/relax.ir", threads);
   interp::Arguments arguments;
   arguments.list.resize(3);
   arguments[0].tensor = interp::Tensor::Zeros(ir::kF32, {elements});

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "../support/folders.h"
 #include "../support/gradient_check.h"
 #include "../support/native.h"
 #include "../support/state.h"
@@ -19,8 +20,8 @@ using test::Program;
 namespace {
 
 const std::string kSample = "update_cartesian_space";
-const std::string kF64 = std::string(ADC_F64_SAMPLES) + "/" + kSample + ".ir";
-const std::string kF32 = std::string(ADC_SAMPLES) + "/" + kSample + ".ir";
+const std::string kF64 = adc::test::F64SamplesFolder() + "/" + kSample + ".ir";
+const std::string kF32 = adc::test::SamplesFolder() + "/" + kSample + ".ir";
 const std::vector<std::string> kInputs{"qpos", "dof_vel", "mass_shift", "com_shift"};
 const std::vector<std::string> kOutputs{
     "pos",      "quat",     "anchor",       "axis",        "dof_pos",   "com",       "mass_sum",

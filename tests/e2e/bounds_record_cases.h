@@ -2,13 +2,14 @@
 // Bounds records through the loader's interface: what a launch that finds a change leaves alone, what it asks
 // for, and other arguments for the plans of a kernel and its gradient.
 
+#include "../support/folders.h"
 #include "../support/on_device.h"
 #include "../support/program.h"
 #include "../support/recorder.h"
 
 namespace adc::test {
 
-inline const std::string kRecords = std::string(ADC_TESTS) + "/launches/record.ir";
+inline const std::string kRecords = adc::test::TestsFolder() + "/launches/record.ir";
 
 /// A kernel of launches/record.ir and its gradient over one memory.
 class Recorded {

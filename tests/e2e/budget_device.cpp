@@ -1,5 +1,6 @@
 // Gradients within a budget on devices.
 
+#include "../support/folders.h"
 #include "../support/this_device.h"
 #include "budget_cases.h"
 
@@ -8,7 +9,7 @@ using namespace adc::test;
 
 TEST_CASE("gradients within a budget", "[budget]") {
   ThisSystem system;
-  WithinBudget device(std::string(ADC_TESTS) + "/budget/loops.ir", ThisSystem::kTarget,
+  WithinBudget device(adc::test::TestsFolder() + "/budget/loops.ir", ThisSystem::kTarget,
                       [&](const adrt_host& host, adrt_device** made, adrt_error* error) {
                         return system.Open(host, made, error);
                       });

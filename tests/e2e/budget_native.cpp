@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "../support/folders.h"
 #include "budget_cases.h"
 
 using namespace adc;
@@ -46,7 +47,7 @@ WithinBudget::Open Cpu(uint32_t workers) {
 
 TEST_CASE("gradients within a budget on the CPU", "[budget]") {
   constexpr uint32_t kWorkers = 3;
-  WithinBudget device(std::string(ADC_TESTS) + "/budget/loops.ir", "cpu:x86-64", Cpu(kWorkers));
+  WithinBudget device(adc::test::TestsFolder() + "/budget/loops.ir", "cpu:x86-64", Cpu(kWorkers));
   CompareBudgets(device, kWorkers);
 }
 
@@ -54,7 +55,7 @@ TEST_CASE("gradients within a budget on the CPU", "[budget]") {
 // another stack has been counted already.
 TEST_CASE("stacks that are counted from some segment length on", "[budget]") {
   constexpr int64_t kSize = 60;
-  WithinBudget device(std::string(ADC_TESTS) + "/budget/open.ir", "cpu:x86-64", Cpu(3));
+  WithinBudget device(adc::test::TestsFolder() + "/budget/open.ir", "cpu:x86-64", Cpu(3));
   WithinBudget::Given given;
   given.size = kSize;
   given.numbers["n"] = {11};
@@ -76,7 +77,7 @@ TEST_CASE("a tape of 64 GB within 256 MB", "[budget]") {
   constexpr double kRate = 1e-8;
   CountedMemory memory;
   {
-    WithinBudget device(std::string(ADC_TESTS) + "/budget/long_tape.ir", "cpu:x86-64-v3", Cpu(kWorkers),
+    WithinBudget device(adc::test::TestsFolder() + "/budget/long_tape.ir", "cpu:x86-64-v3", Cpu(kWorkers),
                         memory.Host());
     WithinBudget::Given given;
     given.size = kIterations;

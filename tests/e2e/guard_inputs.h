@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../support/folders.h"
 #include "../support/on_device.h"
 #include "../support/program.h"
 
 namespace adc::test {
 
 /// The kernels of guard/waves.ir; who runs elsewhere says where they are.
-inline std::string waves_file = std::string(ADC_TESTS) + "/guard/waves.ir";
+inline std::string waves_file = adc::test::TestsFolder() + "/guard/waves.ir";
 
 /// A file that goes with the object.
 struct PassingFile {

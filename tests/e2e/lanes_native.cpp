@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "../support/folders.h"
 #include "../support/native.h"
 #include "target/target.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using Random = std::mt19937;
 
-const std::string kPath = std::string(ADC_TESTS) + "/lanes/lanes.ir";
+const std::string kPath = adc::test::TestsFolder() + "/lanes/lanes.ir";
 
 interp::Argument Numbers(ir::Scalar scalar, std::vector<int64_t> extents,
                          const std::vector<double>& numbers) {

@@ -6,12 +6,13 @@
 #include <cmath>
 #include <memory>
 
+#include "../support/folders.h"
 #include "../support/on_device.h"
 #include "../support/program.h"
 
 namespace adc::test {
 
-inline const std::string kBounds = std::string(ADC_TESTS) + "/launches/bounds.ir";
+inline const std::string kBounds = adc::test::TestsFolder() + "/launches/bounds.ir";
 
 /// A gradient of a kernel of launches/bounds.ir, whose recurrence is v * (factor - v), over 6 iterations.
 class Recurrence {

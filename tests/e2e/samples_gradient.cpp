@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../support/folders.h"
 #include "../support/mpm.h"
 #include "../support/program.h"
 #include "autodiff/forward.h"
@@ -17,7 +18,7 @@ using test::Program;
 namespace {
 
 std::string F64(const std::string& name) {
-  return std::string(ADC_F64_SAMPLES) + "/" + name;
+  return adc::test::F64SamplesFolder() + "/" + name;
 }
 
 /// A sample with its gradient and forward kernels.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "../support/folders.h"
 #include "../support/mpm.h"
 #include "articulated_state.h"
 #include "autodiff/forward.h"
@@ -27,7 +28,7 @@ using Point = std::vector<std::vector<double>>;  // by differentiable parameter
 
 /// The path of a sample, in f64.
 std::string Sample(const std::string& file) {
-  return std::string(ADC_F64_SAMPLES) + "/" + file;
+  return adc::test::F64SamplesFolder() + "/" + file;
 }
 
 class SecondOrder {
@@ -348,7 +349,7 @@ TEST_CASE("svd3: Hessian", "[samples][hessian]") {
 }
 
 TEST_CASE("chain, distance from a wanted state: Hessian", "[samples][hessian]") {
-  const std::string path = std::string(ADC_SAMPLES) + "/time_stepping/chain.ir";
+  const std::string path = adc::test::SamplesFolder() + "/time_stepping/chain.ir";
   auto program = Program::OfFile(path, "miss");
   program->Buffer("x", {6}, Scattered(6, 0, 1.0, 14));
   program->Buffer("wanted", {6}, Scattered(6, 0, 1.0, 15));

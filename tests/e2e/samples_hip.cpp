@@ -1,6 +1,7 @@
 // The samples as HSACO on the interpreter of RDNA3, beside the same launches on the CPU: values and
 // gradients, with rows for every thread and with a quarter of that memory. Sizes are those of an interpreter.
 
+#include "../support/folders.h"
 #include "../support/on_hip.h"
 #include "sample_cases.h"
 
@@ -43,7 +44,8 @@ constexpr Sample kSmall[] = {{"relax", SmallRelax},
 TEST_CASE("samples as HSACO", "[hip]") {
   for (const Sample& sample : kSmall) {
     for (bool doubles : {false, true}) {
-      std::string path = (doubles ? ADC_F64_SAMPLES "/" : ADC_SAMPLES "/") + std::string(sample.name) + ".ir",
+      std::string path = (doubles ? adc::test::F64SamplesFolder() + "/" : adc::test::SamplesFolder() + "/") +
+                         std::string(sample.name) + ".ir",
                   gradient = sample.name + std::string(".grad");
       auto program = Program::OfFile(path, sample.name);
       sample.prepare(*program);

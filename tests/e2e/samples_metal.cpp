@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../support/folders.h"
 #include "../support/on_metal.h"
 #include "sample_cases.h"
 
@@ -32,7 +33,7 @@ TEST_CASE("the Metal source of the real kernels' gradients is short", "[metal]")
   };
   for (const Row& row : {Row{"mpm_grid_op", 2500}, Row{"update_cartesian_space", 1600}}) {
     driver::CompileOptions options;
-    options.inputs = {std::string(ADC_SAMPLES) + "/" + row.sample + ".ir"};
+    options.inputs = {adc::test::SamplesFolder() + "/" + row.sample + ".ir"};
     options.targets = {"metal:2.4"};
     options.emit = driver::Emit::Msl;
     driver::Product product;
@@ -48,7 +49,7 @@ TEST_CASE("the Metal source of the real kernels' gradients is short", "[metal]")
 
 TEST_CASE("samples in f32 on Metal", "[metal]") {
   for (const Sample& sample : kSamples) {
-    std::string path = std::string(ADC_SAMPLES) + "/" + sample.name + ".ir",
+    std::string path = adc::test::SamplesFolder() + "/" + sample.name + ".ir",
                 gradient = sample.name + std::string(".grad");
     auto program = Program::OfFile(path, sample.name);
     sample.prepare(*program);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../support/folders.h"
 #include "../support/mpm.h"
 #include "../support/native.h"
 
@@ -13,10 +14,10 @@ using test::Program;
 namespace {
 
 std::string F64(const std::string& name) {
-  return std::string(ADC_F64_SAMPLES) + "/" + name;
+  return adc::test::F64SamplesFolder() + "/" + name;
 }
 std::string F32(const std::string& name) {
-  return std::string(ADC_SAMPLES) + "/" + name;
+  return adc::test::SamplesFolder() + "/" + name;
 }
 
 std::vector<double> Numbers(const interp::Tensor& tensor) {

@@ -1,6 +1,7 @@
 // The samples on Vulkan, beside the same launches on the CPU: values and gradients, in f32 and f64, through
 // descriptors and through device addresses, with rows for every thread and with a quarter of that memory.
 
+#include "../support/folders.h"
 #include "../support/on_vulkan.h"
 #include "sample_cases.h"
 
@@ -39,9 +40,9 @@ void Compare(const Sample& sample, const std::string& folder, double tolerance) 
 }  // namespace
 
 TEST_CASE("samples in f64 on Vulkan", "[vulkan]") {
-  for (const Sample& sample : kSamples) Compare(sample, ADC_F64_SAMPLES, 1e-12);
+  for (const Sample& sample : kSamples) Compare(sample, adc::test::F64SamplesFolder(), 1e-12);
 }
 
 TEST_CASE("samples in f32 on Vulkan", "[vulkan]") {
-  for (const Sample& sample : kSamples) Compare(sample, ADC_SAMPLES, 1e-5);
+  for (const Sample& sample : kSamples) Compare(sample, adc::test::SamplesFolder(), 1e-5);
 }

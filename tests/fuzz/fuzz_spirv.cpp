@@ -8,6 +8,7 @@
 #include <iterator>
 #include <random>
 
+#include "../support/folders.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
 #include "seeds.h"
@@ -79,7 +80,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t mo
 
 std::vector<std::string> FuzzSeeds() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(ADC_SHADERS)) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(adc::test::TestsFolder() + "/shaders"))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<std::string> seeds;
   for (const std::filesystem::path& file : files) {

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "../support/folders.h"
 #include "analysis/tasks.h"
 #include "codegen/amdgpu/emit.h"
 #include "codegen/common/launch_words.h"
@@ -60,7 +61,7 @@ std::string Disassembled(const codegen::TargetCode& code, const std::string& sym
 }
 
 std::string SamplePath(const std::string& name) {
-  return std::string(ADC_SOURCE_DIR) + "/samples/" + name;
+  return adc::test::SourceFolder() + "/samples/" + name;
 }
 
 /// Holds every kernel of a code object against its entry and against the words that a launch of it has.

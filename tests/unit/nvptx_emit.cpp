@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <iostream>
 
+#include "../support/folders.h"
 #include "../support/random_kernel.h"
 #include "nvptx_support.h"
 
@@ -22,7 +23,7 @@ bool HavePtxas() {
 }
 
 std::string SamplePath(const std::string& name) {
-  return std::string(ADC_SOURCE_DIR) + "/samples/" + name;
+  return adc::test::SourceFolder() + "/samples/" + name;
 }
 
 /// Processors that this ptxas knows: newer ones have dropped the older.

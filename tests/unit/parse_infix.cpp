@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 
+#include "../support/folders.h"
 #include "../support/random_kernel.h"
 #include "ir/literal_places.h"
 #include "parse_support.h"
@@ -344,7 +345,7 @@ TEST_CASE("infix text is the same module as flat text: files", "[parse][infix]")
   for (const char* folder : {"tests/files", "tests/e2e", "samples", "lib"}) {
     std::vector<std::string> paths;
     for (const fs::directory_entry& entry :
-         fs::recursive_directory_iterator(fs::path(ADC_SOURCE_DIR) / folder)) {
+         fs::recursive_directory_iterator(fs::path(adc::test::SourceFolder()) / folder)) {
       if (entry.path().extension() == ".ir") paths.push_back(entry.path().string());
     }
     std::sort(paths.begin(), paths.end());

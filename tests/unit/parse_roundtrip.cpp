@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "../support/folders.h"
 #include "parse_support.h"
 
 using namespace adc;
@@ -14,7 +15,7 @@ std::vector<std::string> SourceFiles() {
   std::vector<std::string> found;
   for (const char* folder : {"tests/files", "tests/e2e", "samples", "lib"}) {
     for (const fs::directory_entry& entry :
-         fs::recursive_directory_iterator(fs::path(ADC_SOURCE_DIR) / folder)) {
+         fs::recursive_directory_iterator(fs::path(adc::test::SourceFolder()) / folder)) {
       if (entry.path().extension() == ".ir") found.push_back(entry.path().string());
     }
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "../support/folders.h"
 #include "../support/random_arguments.h"
 #include "driver/pipeline.h"
 #include "interp/interpreter.h"
@@ -103,7 +104,8 @@ void CheckKernel(const ir::Module& module, const driver::PlannedKernel& planned,
 Counts CheckPrograms(const driver::CompileOptions& options) {
   Counts counts;
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(ADC_SOURCE_DIR "/tests/e2e/gradients")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(adc::test::SourceFolder() + "/tests/e2e/gradients")) {
     if (entry.path().extension() == ".ir") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());

@@ -1,5 +1,6 @@
 // SPIR-V: every module is valid, asks for what it uses and nothing else, and keeps the structure of the IR.
 
+#include "../support/folders.h"
 #include "spirv_support.h"
 
 namespace {
@@ -10,7 +11,7 @@ using namespace adc::test;
 using Names = std::vector<std::string>;
 
 std::string SamplePath(const std::string& name) {
-  return std::string(ADC_SOURCE_DIR) + "/samples/" + name;
+  return adc::test::SourceFolder() + "/samples/" + name;
 }
 
 }  // namespace

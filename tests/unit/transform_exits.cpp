@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "../support/folders.h"
 #include "../support/program.h"
 #include "driver/pipeline.h"
 #include "ir/philox.h"
@@ -16,7 +17,7 @@ namespace {
 /// Runs kernel `name` of a program of tests/e2e/gradients as it stands and shaped, with numbers that depend
 /// on `seed`.
 void CheckShaped(const std::string& file, const std::string& name, uint32_t seed) {
-  std::string path = std::string(ADC_SOURCE_DIR) + "/tests/e2e/gradients/" + file;
+  std::string path = adc::test::SourceFolder() + "/tests/e2e/gradients/" + file;
   auto make = [&](bool shaped) {
     std::unique_ptr<Program> program = Program::OfFile(path, name);
     uint32_t number = seed;
