@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "analysis/access.h"
+#include "analysis/uses.h"
 #include "autodiff/activity.h"
+#include "autodiff/region_tree.h"
 #include "diag/errors/autodiff.h"
 
 namespace adc::autodiff {
@@ -28,11 +30,13 @@ class StopFinder {
         kernel_(kernel),
         diagnostics_(diagnostics),
         activity_(module, kernel, DiffParameters::FromAttributes(module, kernel)),
-        facts_(module, kernel) {
+        facts_(module, kernel),
+        uses_(kernel) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n) number_[kernel.Params()[n]] = n + 1;
   }
 
   void Run() {
+    SpreadBits();
     for (Inst inst : facts_.structure().Order()) {
       const ir::InstData& data = kernel_[inst];
       if (data.op == Op::StopGradient && data.attr != ir::kNoAttr) {
@@ -40,6 +44,8 @@ class StopFinder {
           Warn(data.attr, ir::kNoAttr, inst, Inst());
       } else if (data.op == Op::Load) {
         LookAt(inst);
+      } else if (data.op == Op::Bitcast && bits_.Has(kernel_.Operand(inst, 0))) {
+        if (activity_.Useful(kernel_.Result(inst))) WarnOfBits(inst);
       }
     }
   }
@@ -61,6 +67,55 @@ class StopFinder {
       if (varied && facts_.MayOverwriteLater(write, load))
         return Warn(number - 1, kernel_[load].attr, load, write);
     }
+  }
+
+  /// Integers, and arrays and buffers of them, that hold bits of what varies. What a comparison makes of bits
+  /// is a decision, and what a conversion makes of them is a number: neither holds bits.
+  void SpreadBits() {
+    std::vector<Value> work;
+    auto mark = [&](Value v) {
+      Type type = kernel_.TypeOf(v);
+      bool holds = ir::IsInteger(type.scalar) && type.scalar != ir::Scalar::I1;
+      if (holds && bits_.Insert(v)) work.push_back(v);
+    };
+    for (Inst inst : facts_.structure().Order()) {
+      if (kernel_[inst].op != Op::Bitcast || !activity_.Varied(kernel_.Operand(inst, 0))) continue;
+      mark(kernel_.Result(inst));
+    }
+    while (!work.empty()) {
+      Value v = work.back();
+      work.pop_back();
+      for (const analysis::Use& use : uses_.Of(v)) {
+        const ir::InstData& data = kernel_[use.inst];
+        if (ir::IsAccess(data.op)) {
+          bool is_index = use.number > 0 && use.number <= data.index_count;
+          if (use.number > 0 && !is_index) mark(kernel_.Operand(use.inst, 0));
+          if (use.number == 0 && data.result_count == 1) mark(kernel_.Result(use.inst));
+        } else if (data.op == Op::Yield) {
+          Inst owner = kernel_[data.parent].owner;
+          if (!owner.Valid() || analysis::IsParallel(kernel_[owner].op)) continue;
+          mark(kernel_.Result(owner, use.number));
+          if (IsSerialLoop(kernel_[owner].op)) mark(CarriedParam(kernel_, owner, use.number));
+        } else if (IsSerialLoop(data.op)) {
+          uint32_t first = data.operand_count - data.result_count;
+          if (use.number < first) continue;
+          mark(kernel_.Result(use.inst, use.number - first));
+          mark(CarriedParam(kernel_, use.inst, use.number - first));
+        } else if (ir::InfoOf(data.op).effect == ir::Effect::Pure && data.result_count == 1) {
+          mark(kernel_.Result(use.inst));
+        }
+      }
+    }
+  }
+
+  void WarnOfBits(Inst inst) {
+    diagnostics_
+        .Warning(diag::W0418, kernel_[inst].span,
+                 "the derivative stops here: this float is made of the bits of one that is differentiated")
+        .AddHelp(
+            "write it with floats (abs, neg, copysign, select, floor), or pass the derivative with a "
+            "function that "
+            "names its own; 'stop_gradient' says that none is meant");
   }
 
   std::string NameOf(Value param, uint32_t field) const {
@@ -90,6 +145,8 @@ class StopFinder {
   diag::Diagnostics& diagnostics_;
   Activity activity_;
   analysis::AccessFacts facts_;
+  analysis::Uses uses_;
+  IndexSet<Value> bits_;
   SideTable<Value, uint32_t> number_;  ///< of a parameter, plus one
   std::set<std::pair<uint32_t, uint32_t>> warned_;
 };

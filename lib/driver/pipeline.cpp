@@ -37,6 +37,7 @@
 #include "support/check.h"
 #include "transform/check_writes.h"
 #include "transform/composed.h"
+#include "transform/float_bits.h"
 #include "transform/guard_tasks.h"
 #include "transform/inline.h"
 #include "transform/isolate_tasks.h"
@@ -172,6 +173,11 @@ bool Simplify(PipelineState& state) {
   bool before_reverse = state.module.phase < Phase::Differentiated;
   return transform::Simplify(state.module, {.fold = Folding(state), .before_reverse = before_reverse},
                              state.diagnostics);
+}
+
+bool FloatBits(PipelineState& state) {
+  transform::FloatBits(state.module, Folding(state));
+  return true;
 }
 
 bool IsolateTasks(PipelineState& state) {
@@ -453,6 +459,8 @@ constexpr Pass kPasses[] = {
      "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
+    {"float-bits", Stage::Normalise, FloatBits, kParsed, kScalar, Form::Scalars, kSame,
+     "makes signs, choices and swaps of floats of arithmetic on their bits, through which derivatives pass"},
     // Beyond this point no value crosses from task to task.
     {"isolate-tasks", Stage::Normalise, IsolateTasks, kParsed, kParsed, Form::Scalars, kScalar,
      "passes values from task to task: computes them again, or stores them in scratch memory"},

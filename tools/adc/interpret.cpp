@@ -22,6 +22,7 @@
 #include "parse/parser.h"
 #include "print.h"
 #include "target/target.h"
+#include "transform/float_bits.h"
 #include "verify/verify.h"
 
 namespace adc::tool {
@@ -48,10 +49,11 @@ bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed*
          verify::Verify(*parsed->module, diagnostics);
 }
 
-/// The file with its derived kernels. Places are those of the printed text.
-bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+/// The file as it is after the pass `last`. Places are those of the printed text.
+bool ParsePrinted(const std::string& path, const OpenOptions& options, const char* last, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
+  compile.watch.stop_after = last;
   ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.quiet_warnings = true;
@@ -64,6 +66,11 @@ bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* p
       parse::ParseText(path + " (derived)", std::string(product.bytes.begin(), product.bytes.end()), config,
                        parsed->sources, diagnostics);
   return parsed->module != nullptr && !diagnostics.HasErrors();
+}
+
+/// The file with its derived kernels.
+bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+  return ParsePrinted(path, options, "", parsed);
 }
 
 /// The kernels as `--deterministic` runs them, with what the text does not say: the shapes of scratch.
@@ -292,6 +299,13 @@ bool DualKernel::Open(const std::string& path, const OpenOptions& options, const
   auto ready = std::make_unique<Ready>();
   if (!ParseAsWritten(path, options, &ready->parsed)) return false;
   ready->function = FindSource(*ready->parsed.module, name);
+  // Integers have no derivative there: what is done to the bits of floats is taken as the floats that it
+  // makes.
+  if (ready->function != nullptr && transform::TakesBits(*ready->function)) {
+    ready->parsed = Parsed();
+    if (!ParsePrinted(path, options, "float-bits", &ready->parsed)) return false;
+    ready->function = FindSource(*ready->parsed.module, name);
+  }
   if (ready->function == nullptr) return false;
   for (int way = 0; way < 2; ++way) {
     interp::RunOptions run;

@@ -35,7 +35,8 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how = {});
 
 /// A kernel of a source text as it was written, before any pass, made ready to run on dual numbers: an oracle
-/// for derivatives that shares no code with differentiation, and checks every access.
+/// for derivatives that shares no code with differentiation, and checks every access. One that makes floats
+/// of the bits of floats is taken as it is after the pass float-bits.
 class DualKernel {
  public:
   DualKernel();

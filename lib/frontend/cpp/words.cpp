@@ -133,7 +133,9 @@ Value Lowering::LoadWords(const Object& spread, SourceRange range) {
       indices.back() = ssa_.Make(Op::Add, {indices.back(), ssa_.builder().Int(ssa_.TypeOf(indices.back()),
                                                                               static_cast<int64_t>(n))});
     Value v = ssa_.builder().Load(spread.base, indices);
-    return word == raw ? v : ssa_.builder().Bitcast(v, raw);
+    if (word == raw) return v;
+    // An integer that lies in words of floats is no float, though the buffer may be differentiated.
+    return ssa_.builder().Bitcast(type.IsFloat() ? v : ssa_.Make(Op::StopGradient, {v}), raw);
   };
   Value v;
   if (size <= word_size) {
