@@ -27,6 +27,7 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   }
   if (data.op == Op::Select || data.op == Op::Min || data.op == Op::Max) return ReverseSelection(inst, g);
   uint8_t active = ActiveOperandMask(primal_, activity_, inst);
+  PartialForm form = FormOfPartials(primal_, inst);
   PartialReads reads = ReadsOfPartials(primal_, inst, active);
   std::vector<Value> operands(data.operand_count);
   for (uint32_t n = 0; n < data.operand_count; ++n)
@@ -35,7 +36,7 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   StrongZero zero(builder_, zeros_.IsGuarded(inst) ? g : Value());
   for (uint32_t n = 0; n < data.operand_count; ++n) {
     if (!(active & (1u << n))) continue;
-    Value scaled = ScaledPartial(builder_, data.op, n, operands, forward, g);
+    Value scaled = ScaledPartial(builder_, data.op, form, n, operands, forward, g);
     Value operand = primal_.Operand(inst, n);
     Accumulate(operand, Leave(zero.Of(scaled), zeros_.SideOf(result), zeros_.SideOf(operand)));
   }

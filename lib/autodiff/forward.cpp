@@ -43,7 +43,8 @@ ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Dia
       values_(std::move(values)),
       directions_(directions),
       vector_slot_(primal.ValueCount(), 0),
-      twins_(directions) {
+      twins_(directions),
+      infinite_(FindInfinitePartials(primal)) {
   for (uint32_t n = 0; n < primal.params.size(); ++n) parameter_number_[primal.Params()[n]] = n + 1;
   uint32_t next = static_cast<uint32_t>(primal.ValueCount());
   for (uint32_t n = 0; n < primal.ValueCount(); ++n) {

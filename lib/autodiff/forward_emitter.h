@@ -3,6 +3,7 @@
 
 #include "analysis/tasks.h"
 #include "autodiff/derived.h"
+#include "autodiff/infinite_partials.h"
 #include "autodiff/region_tree.h"
 #include "diag/diagnostics.h"
 #include "transform/folding_builder.h"
@@ -84,6 +85,7 @@ class ForwardEmitter {
   std::vector<SideTable<ir::Value, ir::Value>>
       twins_;  ///< by direction: array or stack -> that of its tangents
   SideTable<ir::Value, uint32_t> parameter_number_;
+  IndexSet<ir::Inst> infinite_;  ///< partials that a tangent of 0 is not multiplied by
   bool in_parallel_ = false;
   bool winners_ = false;  ///< the task is emitted again, for the tangents of its minima and maxima
   bool failed_ = false;

@@ -42,10 +42,13 @@ void ForwardEmitter::EmitArithmetic(Inst inst) {
     return;
   }
   Value sum;
+  PartialForm form = FormOfPartials(primal_, inst);
+  bool is_strong = infinite_.Has(inst);
   for (uint32_t n = 0; n < data.operand_count; ++n) {
     Value tangent = Tangent(primal_.Operand(inst, n));
     if (!tangent.Valid()) continue;
-    Value part = ScaledPartial(builder_, data.op, n, operands, At(result), tangent);
+    Value part = ScaledPartial(builder_, data.op, form, n, operands, At(result), tangent);
+    if (is_strong) part = StrongZero(builder_, tangent).Of(part);
     sum = sum.Valid() ? builder_.Make(Op::Add, {sum, part}) : part;
   }
   if (sum.Valid()) SetTangent(result, sum);

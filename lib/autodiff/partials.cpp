@@ -26,12 +26,12 @@ constexpr uint32_t kMostOperands = 3;
 
 /// What the words of the text that depend on the type stand for.
 struct Words {
-  const char *real, *big, *tiny, *gone, *split;
+  const char *real, *big, *tiny, *gone, *split, *least;
 };
 
-constexpr Words kHalf = {"f16", "0x1p14", "0x1p-9", "0x1p6", "65.0"};
-constexpr Words kSingle = {"f32", "0x1p64", "0x1p-65", "0x1p8", "4097.0"};
-constexpr Words kDouble = {"f64", "0x1p512", "0x1p-513", "0x1p10", "134217729.0"};
+constexpr Words kHalf = {"f16", "0x1p14", "0x1p-9", "0x1p6", "65.0", "0x1p-13"};
+constexpr Words kSingle = {"f32", "0x1p64", "0x1p-65", "0x1p8", "4097.0", "0x1p-75"};
+constexpr Words kDouble = {"f64", "0x1p512", "0x1p-513", "0x1p10", "134217729.0", "0x1p-538"};
 
 std::string TextFor(const Words& words) {
   std::string text = kPartialsText;
@@ -39,6 +39,7 @@ std::string TextFor(const Words& words) {
   ReplaceAll(text, ", BIG", std::string(", ") + words.big);
   ReplaceAll(text, ", TINY", std::string(", ") + words.tiny);
   ReplaceAll(text, ", GONE", std::string(", ") + words.gone);
+  ReplaceAll(text, " LEAST,", std::string(" ") + words.least + ",");
   ReplaceAll(text, ", SPLIT", std::string(", ") + words.split);
   return text;
 }

@@ -6,6 +6,7 @@
 
 #include "autodiff/rules.h"
 
+#include <algorithm>
 #include <string>
 
 #include "autodiff/partials.h"
@@ -35,7 +36,10 @@ const char* PowerByConstant(double exponent) {
 
 /// The partial of `op` by operand `n`; null where it is zero. `second`: its second operand as a value of
 /// `function`, if it has one.
-const Partial* PartialOf(const Function& function, Op op, uint32_t n, Value second, Scalar scalar) {
+const Partial* PartialOf(const Function& function, Op op, PartialForm form, uint32_t n, Value second,
+                         Scalar scalar) {
+  if (form == PartialForm::Norm) return Partial::Find(op, n, scalar, ".norm");
+  if (form == PartialForm::Unit) return Partial::Find(op, n, scalar, ".unit");
   if (op != Op::Pow || n != 0 || !second.Valid() || !function.IsConstant(second))
     return Partial::Find(op, n, scalar);
   const ir::ConstantData& exponent = function.ConstantOf(second);
@@ -43,7 +47,57 @@ const Partial* PartialOf(const Function& function, Op op, uint32_t n, Value seco
                        PowerByConstant(ir::FloatFromBits(exponent.type.scalar, exponent.bits)));
 }
 
+/// `v` is a square: which value's; else invalid.
+Value RootOfSquare(const Function& function, Value v) {
+  Inst inst = function.DefiningInst(v);
+  if (!inst.Valid()) return {};
+  if (function[inst].op == Op::Mul && function.Operand(inst, 0) == function.Operand(inst, 1))
+    return function.Operand(inst, 0);
+  if (function[inst].op != Op::Pow || !function.IsConstant(function.Operand(inst, 1))) return {};
+  const ir::ConstantData& exponent = function.ConstantOf(function.Operand(inst, 1));
+  bool two = ir::FloatFromBits(exponent.type.scalar, exponent.bits) == 2;
+  return two ? function.Operand(inst, 0) : Value();
+}
+
+/// True where `v` is a sum of squares, whose roots `found` gets.
+bool IsSumOfSquares(const Function& function, Value v, std::vector<Value>& found) {
+  for (;;) {
+    if (Value root = RootOfSquare(function, v); root.Valid()) {
+      found.push_back(root);
+      return true;
+    }
+    Inst inst = function.DefiningInst(v);
+    if (!inst.Valid()) return false;
+    std::span<const Value> operands = function.Operands(inst);
+    if (function[inst].op == Op::Fma && operands[0] == operands[1]) {
+      found.push_back(operands[0]);
+      v = operands[2];
+      continue;
+    }
+    if (function[inst].op != Op::Add) return false;
+    // A sum is written from the left; what it adds last may be a sum by itself.
+    if (!IsSumOfSquares(function, operands[1], found)) return false;
+    v = operands[0];
+  }
+}
+
+bool IsNorm(const Function& function, Value v, std::vector<Value>& components) {
+  Inst inst = function.DefiningInst(v);
+  return inst.Valid() && function[inst].op == Op::Sqrt &&
+         IsSumOfSquares(function, function.Operand(inst, 0), components);
+}
+
 }  // namespace
+
+PartialForm FormOfPartials(const Function& function, Inst inst) {
+  std::vector<Value> components;
+  Op op = function[inst].op;
+  if (op == Op::Sqrt && IsNorm(function, function.Result(inst), components)) return PartialForm::Norm;
+  if (op != Op::Div || !IsNorm(function, function.Operand(inst, 1), components)) return PartialForm::Plain;
+  Value part = function.Operand(inst, 0);
+  bool among = std::find(components.begin(), components.end(), part) != components.end();
+  return among ? PartialForm::Unit : PartialForm::Plain;
+}
 
 bool HasPartials(Op op) {
   if (ir::ClassOf(op) == ir::OpClass::Vector) return false;
@@ -55,10 +109,11 @@ bool HasPartials(Op op) {
 PartialReads ReadsOfPartials(const Function& function, Inst inst, uint8_t active) {
   PartialReads reads;
   uint32_t count = function[inst].operand_count;
+  PartialForm form = FormOfPartials(function, inst);
   Value second = count > 1 ? function.Operand(inst, 1) : Value();
   for (uint32_t n = 0; n < count; ++n) {
     if (!(active & (1u << n))) continue;
-    const Partial* partial = PartialOf(function, function[inst].op, n, second, Scalar::F32);
+    const Partial* partial = PartialOf(function, function[inst].op, form, n, second, Scalar::F32);
     if (partial == nullptr) continue;
     reads.operands |= partial->operands();
     reads.result |= partial->reads_result();
@@ -68,16 +123,16 @@ PartialReads ReadsOfPartials(const Function& function, Inst inst, uint8_t active
   return reads;
 }
 
-Value ScaledPartial(Builder& builder, Op op, uint32_t n, std::span<const Value> operands, Value result,
-                    Value s) {
+Value ScaledPartial(Builder& builder, Op op, PartialForm form, uint32_t n, std::span<const Value> operands,
+                    Value result, Value s) {
   const Function& function = builder.function();
   Type type = function.TypeOf(s);
   Value second = operands.size() > 1 ? operands[1] : Value();
-  const Partial* partial = PartialOf(function, op, n, second, type.scalar);
+  const Partial* partial = PartialOf(function, op, form, n, second, type.scalar);
   if (partial == nullptr) return builder.Zero(type);
   if (type.scalar == Scalar::F16) {
     if (!partial->is_computed()) return partial->Write(builder, operands, result, s);
-    partial = PartialOf(function, op, n, second, Scalar::F32);
+    partial = PartialOf(function, op, form, n, second, Scalar::F32);
   }
   // Operands of f16 meet adjoints of f32.
   auto widened = [&](Value v) { return v.Valid() ? builder.Cast(v, AdjointType(function.TypeOf(v))) : v; };

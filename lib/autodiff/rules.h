@@ -28,13 +28,22 @@ struct PartialReads {
 /// True for operations that `ScaledPartial` knows: a float result whose derivative is not zero everywhere.
 bool HasPartials(ir::Op op);
 
+/// How an instruction of a kernel that is differentiated is used, where that gives its partials another form.
+enum class PartialForm : uint8_t {
+  Plain,
+  Norm,  ///< sqrt of a sum of squares
+  Unit,  ///< div of a component by the norm of its vector
+};
+PartialForm FormOfPartials(const ir::Function& function, ir::Inst inst);
+
 /// What the partials by the operands in `active` (a bit each) read.
 PartialReads ReadsOfPartials(const ir::Function& function, ir::Inst inst, uint8_t active);
 
-/// `s` times d op / d operand `n`. `operands` and `result` are values of the function being built; only those
-/// that `ReadsOfPartials` names need be valid. `s` has the type of the result, or the AdjointType of it, and
-/// so has what is returned. Conventions: docs of each operation in ir/ops.def.
-ir::Value ScaledPartial(ir::Builder& builder, ir::Op op, uint32_t n, std::span<const ir::Value> operands,
-                        ir::Value result, ir::Value s);
+/// `s` times d op / d operand `n`, of an instruction with this operation and form. `operands` and `result`
+/// are values of the function being built; only those that `ReadsOfPartials` names need be valid. `s` has the
+/// type of the result, or the AdjointType of it, and so has what is returned. Conventions: docs of each
+/// operation in ir/ops.def.
+ir::Value ScaledPartial(ir::Builder& builder, ir::Op op, PartialForm form, uint32_t n,
+                        std::span<const ir::Value> operands, ir::Value result, ir::Value s);
 
 }  // namespace adc::autodiff

@@ -10,6 +10,7 @@
 #include "autodiff/adjoint_work.h"
 #include "autodiff/region_tree.h"
 #include "autodiff/rules.h"
+#include "autodiff/singular.h"
 #include "ir/op.h"
 
 namespace adc::autodiff {
@@ -175,7 +176,8 @@ class StructuralZeros::GuardFinder : Finder {
     for (Inst inst : structure_.Order()) {
       if (!IsActivePure(function_, activity_, inst) || !ReadsValues(function_, activity_, inst)) continue;
       Read read = ReadOf(function_.Result(inst));
-      if (read == Read::Perhaps || (read == Read::Weakly && IsSingular(inst))) into_.guarded_.Insert(inst);
+      if (read == Read::Perhaps || (read == Read::Weakly && MayBeSingular(function_, inst)))
+        into_.guarded_.Insert(inst);
     }
   }
 
@@ -392,12 +394,6 @@ class StructuralZeros::GuardFinder : Finder {
       if (last != last_store_.end() && !(last->second == inst)) return Read::Perhaps;
     }
     return read_again_.Has(function_.Operand(inst, 0)) ? Read::Weakly : Read::Always;
-  }
-
-  bool IsSingular(Inst inst) const {
-    Op op = function_[inst].op;
-    bool by_literal = op == Op::Div && function_.IsConstant(function_.Operand(inst, 1));
-    return !by_literal && ir::Has(op, ir::Singular);
   }
 
   IndexSet<Value> read_again_;                        ///< memory that is loaded

@@ -131,6 +131,11 @@ const Code* Move(Machine& m, const Code* c) {
   return c + 1;
 }
 
+const Code* StillAtZero(Machine& m, const Code* c) {
+  if (m.cells[c->a] == 0) m.tangents[c->dst] = 0;
+  return c + 1;
+}
+
 template <class T>
 const Code* TangentToValue(Machine& m, const Code* c) {
   m.cells[c->dst] = ir::ToBits(ir::ScalarCast<T>(m.tangents[c->a]));
@@ -262,6 +267,10 @@ Step RandomStep() {
 
 Step MoveStep(bool dual) {
   return dual ? &Move<true> : &Move<false>;
+}
+
+Step StillAtZeroStep() {
+  return &StillAtZero;
 }
 
 Step TangentToValueStep(Scalar scalar) {

@@ -16,6 +16,8 @@ Step BitcastStep(bool dual);
 Step RandomStep();
 /// dst = a.
 Step MoveStep(bool dual);
+/// The tangent of dst = 0 where the length a is 0.
+Step StillAtZeroStep();
 /// dst = the tangent of a, as a value of `scalar`; and the other way round: the tangent of dst = a.
 Step TangentToValueStep(ir::Scalar scalar);
 Step ValueToTangentStep(ir::Scalar scalar);

@@ -131,7 +131,10 @@ FunctionLowering::Cells FunctionLowering::MatrixCells(Inst inst) {
       return {Length(scalar, operands[0])};
     case ir::VectorOp::Normalize: {
       uint32_t length = Length(scalar, operands[0]);
-      for (uint32_t part : operands[0]) result.push_back(Arithmetic(Op::Div, scalar, part, length));
+      for (uint32_t part : operands[0]) {
+        result.push_back(Arithmetic(Op::Div, scalar, part, length));
+        if (options_.dual) Emit(StillAtZeroStep(), result.back(), length);
+      }
       return result;
     }
     case ir::VectorOp::Cross:

@@ -3,11 +3,12 @@
 // apart from the rules of differentiation, which they check.
 //
 // Conventions: abs'(0) = 0; on a tie of min, max and clamp the tangent is that of the second operand, of the
-// limit; a tangent of zero contributes zero, whatever the slope (0 times infinity does not arise); rem and
-// mod have the slopes 1 and minus the integer nearest to (a - r)/b; pow evaluates no logarithm for an
-// exponent without tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent where
-// the value is 0 and the base not negative; hypot has the slopes 0 at (0, 0), fdim where a is not above b,
-// and copysign none in its second operand; domain errors propagate.
+// limit; a tangent of zero contributes zero, whatever the slope (0 times infinity does not arise), which
+// makes the derivative of a norm 0 at 0, where no square of a component has a tangent; rem and mod have the
+// slopes 1 and minus the integer nearest to (a - r)/b; pow evaluates no logarithm for an exponent without
+// tangent, has slope 0 in its base where the exponent is 0 and slope 0 in its exponent where the value is 0
+// and the base not negative; hypot has the slopes 0 at (0, 0), fdim where a is not above b, and copysign none
+// in its second operand; domain errors propagate.
 
 #include <cmath>
 #include <numbers>
@@ -26,7 +27,7 @@ inline double Along(double t, Slope slope) {
 inline double UnaryTangent(ir::Op op, double a, double r, double t) {
   using ir::Op;
   if (op == Op::Neg) return -t;
-  if (op == Op::Abs) return a > 0 ? t : a < 0 ? -t : a == 0 ? 0.0 : a * t;
+  if (op == Op::Abs) return a > 0 ? t : a < 0 ? -t : a == 0 || t == 0 ? 0.0 : a * t;
   return Along(t, [&]() -> double {
     // clang-format off
     switch (ir::In<ir::FloatUnaryOp>(op)) {
