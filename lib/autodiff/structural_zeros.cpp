@@ -186,9 +186,46 @@ class StructuralZeros::GuardFinder : Finder {
     for (Inst inst : structure_.Order()) {
       const ir::InstData& data = function_[inst];
       if (!ir::IsAccess(data.op)) continue;
-      if (data.op == Op::Load) read_again_.Insert(function_.Operand(inst, 0));
+      Value memory = function_.Operand(inst, 0);
+      if (data.op == Op::Load) read_again_.Insert(memory);
+      if (function_.TypeOf(memory).IsArray()) FindArrayAccess(inst, memory);
       if (data.op == Op::Store) last_store_[Cell(inst)] = inst;
     }
+  }
+
+  void FindArrayAccess(Inst inst, Value array) {
+    std::span<const Value> stored = function_.AccessValues(inst);
+    stored_[array].insert(stored_[array].end(), stored.begin(), stored.end());
+    if (function_[inst].op != Op::Load || !activity_.ActiveResult(inst)) return;
+    if (IsCounted(function_.Indices(inst)[0]) &&
+        RunsWith(function_[inst].parent, function_.DefiningBlock(array)))
+      full_reads_[array].push_back(function_.Result(inst));
+  }
+
+  /// An index that runs through an array: a literal, or made of literals and loops' indices. Any other
+  /// selects.
+  bool IsCounted(Value index) const {
+    if (function_.IsConstant(index)) return true;
+    const ir::ValueData& data = function_[index];
+    if (data.kind == ir::ValueKind::BlockParam) {
+      Inst owner = function_[Block(data.owner)].owner;
+      return owner.Valid() && function_[owner].op == Op::For && data.number == 0;
+    }
+    Inst inst = function_.DefiningInst(index);
+    if (!inst.Valid()) return false;
+    Op op = function_[inst].op;
+    bool is_affine = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Cast;
+    return is_affine && std::ranges::all_of(function_.Operands(inst), [&](Value v) { return IsCounted(v); });
+  }
+
+  /// `block` runs whenever `around` does.
+  bool RunsWith(Block block, Block around) const {
+    while (!(block == around)) {
+      Inst owner = function_[block].owner;
+      if (!owner.Valid() || function_[owner].op != Op::For || !RunsOnce(owner)) return false;
+      block = function_[owner].parent;
+    }
+    return true;
   }
 
   /// The memory, field, component and indices that an access names.
@@ -221,6 +258,7 @@ class StructuralZeros::GuardFinder : Finder {
 
   /// Where the adjoint of `v` is taken: blocks in the one that makes it, the innermost first.
   Reading ReadingOf(Value v) const {
+    if (!activity_.Active(v)) return {};
     uint32_t number = reading_number_.Get(v);
     return number == 0 ? Reading{{function_.DefiningBlock(v), Read::Always}} : readings_[number - 1];
   }
@@ -264,6 +302,10 @@ class StructuralZeros::GuardFinder : Finder {
       std::vector<Value> sources;
       for (Block region : data.regions) sources.push_back(function_.Operand(function_.Terminator(region), k));
       return sources;
+    }
+    if (data.op == Op::Load) {
+      auto stored = stored_.find(function_.Operand(inst, 0));
+      return stored == stored_.end() ? std::vector<Value>() : stored->second;
     }
     if (ir::InfoOf(data.op).effect != ir::Effect::Pure) return {};
     std::span<const Value> operands = function_.Operands(inst);
@@ -393,10 +435,20 @@ class StructuralZeros::GuardFinder : Finder {
       auto last = last_store_.find(Cell(inst));
       if (last != last_store_.end() && !(last->second == inst)) return Read::Perhaps;
     }
-    return read_again_.Has(function_.Operand(inst, 0)) ? Read::Weakly : Read::Always;
+    Value memory = function_.Operand(inst, 0);
+    if (function_.TypeOf(memory).IsArray()) {
+      auto reads = full_reads_.find(memory);
+      Read best = Read::Perhaps;
+      if (reads != full_reads_.end())
+        for (Value v : reads->second) best = std::max(best, std::min(Read::Weakly, ReadOf(v)));
+      return best;
+    }
+    return read_again_.Has(memory) ? Read::Weakly : Read::Always;
   }
 
   IndexSet<Value> read_again_;                        ///< memory that is loaded
+  std::map<Value, std::vector<Value>> stored_;        ///< by local array
+  std::map<Value, std::vector<Value>> full_reads_;    ///< by local array: loads that run and run through it
   std::map<std::vector<uint64_t>, Inst> last_store_;  ///< by cell, the last one of the text
   std::vector<Reading> readings_;
   SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing
