@@ -176,12 +176,8 @@ void AdjointSweep::ReverseInsts(std::span<const Inst> insts) {
 
 void AdjointSweep::ReverseInst(Inst inst) {
   const ir::InstData& data = primal_[inst];
-  if (data.op == Op::If) {
-    if (work_.Has(inst) || plan_.WritesReplayedArray(inst)) ReverseIf(inst);
-    return;
-  }
-  if (IsSerialLoop(data.op)) {
-    if (work_.Has(inst) || plan_.WritesReplayedArray(inst)) ReverseLoop(inst);
+  if (data.op == Op::If || IsSerialLoop(data.op)) {
+    if (work_.Has(inst) || plan_.WritesReplayedArray(inst)) ReverseStructure(inst);
     return;
   }
   if (ir::IsAccess(data.op)) {
@@ -197,6 +193,57 @@ void AdjointSweep::ReverseInst(Inst inst) {
   } else {
     ReverseArithmetic(inst);
   }
+}
+
+void AdjointSweep::ReverseStructure(Inst inst) {
+  if (uint32_t side = zeros_.SideOf(inst); side != 0) return ReverseOnSide(inst, side);
+  primal_[inst].op == Op::If ? ReverseIf(inst) : ReverseLoop(inst);
+}
+
+/// Where the side is not taken, nothing reads what the branch or loop makes, and it changes no memory.
+void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
+  bool seeded = false;
+  for (uint32_t n = 0; n < primal_[inst].result_count; ++n) {
+    if (!activity_.ActiveResult(inst, n)) continue;
+    Value result = primal_.Result(inst, n);
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c)
+      seeded = seeded || Adjoint(slots_.Of(result, c)).Valid();
+  }
+  if (!seeded) return;
+  std::vector<uint32_t> slots = OuterSlots(inst);
+  if (primal_[inst].op != Op::If) {
+    for (uint32_t k = 0; k < CarriedCount(primal_, inst); ++k) {
+      Value init = CarriedInit(primal_, inst, k);
+      if (!activity_.Active(init)) continue;
+      for (uint32_t c = 0; c < slots_.CountOf(init); ++c) slots.push_back(slots_.Of(init, c));
+    }
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  }
+  std::vector<Type> types;
+  std::vector<Value> before;
+  for (uint32_t slot : slots) {
+    types.push_back(slots_.TypeOf(slot));
+    before.push_back(AdjointOrZero(slot));
+  }
+  auto [condition, wanted] = ConditionOf(side, 0);
+  Inst branch = builder_.If(condition, types);
+  Block outer = builder_.block();
+  builder_.SetBlock(built_[branch].regions[wanted ? 1 : 0]);
+  builder_.Yield(before);
+  builder_.SetBlock(built_[branch].regions[wanted ? 0 : 1]);
+  size_t value_mark = values_.Mark();
+  size_t adjoint_mark = adjoints_.Mark();
+  primal_[inst].op == Op::If ? ReverseIf(inst) : ReverseLoop(inst);
+  builder_.SetSpan(primal_[inst].span);
+  std::vector<Value> after;
+  for (uint32_t slot : slots) after.push_back(AdjointOrZero(slot));
+  builder_.Yield(after);
+  values_.Rollback(value_mark);
+  adjoints_.Rollback(adjoint_mark);
+  builder_.SetBlock(outer);
+  for (size_t n = 0; n < slots.size(); ++n)
+    adjoints_.Set(slots[n], built_.Result(branch, static_cast<uint32_t>(n)));
 }
 
 void AdjointSweep::ReverseIf(Inst inst) {

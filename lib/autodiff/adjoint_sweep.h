@@ -28,15 +28,22 @@ class AdjointSweep : public Sweep {
   void ReverseUnit(ir::Block unit, bool primal_sweep_done);
   void ReverseInsts(std::span<const ir::Inst> insts);
   void ReverseInst(ir::Inst inst);
+  void ReverseStructure(ir::Inst inst);
+  void ReverseOnSide(ir::Inst inst, uint32_t side);
   void ReverseIf(ir::Inst inst);
   void ReverseLoop(ir::Inst inst);
   ir::Value UndoUpdate(ir::Inst loop, const Restore& restore, ir::Value state);
   void ReverseArithmetic(ir::Inst inst);
   void ReverseSelection(ir::Inst inst, ir::Value g);
+  /// The side that an operand lies on, in the block of what reads it. Where it is made outside of the block,
+  /// nothing leads to it through the block but where its side is taken.
+  uint32_t SideFrom(ir::Inst user, ir::Value operand) const;
   /// An adjoint that goes from one side of selections to another around it: 0 where it is not selected.
   ir::Value Leave(ir::Value g, uint32_t from, uint32_t to);
-  /// What has to be true, or else false, for a side to be taken.
+  /// What has to be true, or else false, for a side to be taken where the one around it is; for it to be
+  /// taken where `to` is.
   std::pair<ir::Value, bool> ConditionOf(const SelectedSide& side);
+  std::pair<ir::Value, bool> ConditionOf(uint32_t from, uint32_t to);
   void ReverseVector(ir::Inst inst);
   void ReverseCall(ir::Inst inst);
   void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);

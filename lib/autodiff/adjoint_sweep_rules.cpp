@@ -22,7 +22,7 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   if (data.op == Op::Cast) {
     Value source = primal_.Operand(inst, 0);
     g = builder_.Cast(g, AdjointType(primal_.TypeOf(source)));
-    Accumulate(source, Leave(g, zeros_.SideOf(result), zeros_.SideOf(source)));
+    Accumulate(source, Leave(g, zeros_.SideOf(result), SideFrom(inst, source)));
     return;
   }
   if (data.op == Op::Select || data.op == Op::Min || data.op == Op::Max) return ReverseSelection(inst, g);
@@ -38,7 +38,7 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
     if (!(active & (1u << n))) continue;
     Value scaled = ScaledPartial(builder_, data.op, form, n, operands, forward, g);
     Value operand = primal_.Operand(inst, n);
-    Accumulate(operand, Leave(zero.Of(scaled), zeros_.SideOf(result), zeros_.SideOf(operand)));
+    Accumulate(operand, Leave(zero.Of(scaled), zeros_.SideOf(result), SideFrom(inst, operand)));
   }
 }
 
@@ -47,12 +47,21 @@ void AdjointSweep::ReverseSelection(Inst inst, Value g) {
   for (uint32_t arm : {first, first + 1}) {
     Value operand = primal_.Operand(inst, arm);
     if (activity_.Active(operand))
-      Accumulate(operand, Leave(g, zeros_.SideOfArm(inst, arm), zeros_.SideOf(operand)));
+      Accumulate(operand, Leave(g, zeros_.SideOfArm(inst, arm), SideFrom(inst, operand)));
   }
+}
+
+uint32_t AdjointSweep::SideFrom(Inst user, Value operand) const {
+  return primal_.DefiningBlock(operand) == primal_[user].parent ? zeros_.SideOf(operand) : 0;
 }
 
 Value AdjointSweep::Leave(Value g, uint32_t from, uint32_t to) {
   if (from == to) return g;
+  auto [condition, wanted] = ConditionOf(from, to);
+  return MaskedBy(builder_, condition, wanted, g);
+}
+
+std::pair<Value, bool> AdjointSweep::ConditionOf(uint32_t from, uint32_t to) {
   auto [condition, wanted] = ConditionOf(zeros_.Side(from));
   for (uint32_t at = zeros_.Side(from).around; at != to; at = zeros_.Side(at).around) {
     if (!wanted) condition = builder_.Make(Op::Not, {condition});
@@ -61,12 +70,13 @@ Value AdjointSweep::Leave(Value g, uint32_t from, uint32_t to) {
     condition = builder_.Make(Op::And, {around, condition});
     wanted = true;
   }
-  return MaskedBy(builder_, condition, wanted, g);
+  return {condition, wanted};
 }
 
 std::pair<Value, bool> AdjointSweep::ConditionOf(const SelectedSide& side) {
   Op op = primal_[side.selection].op;
   if (op == Op::Select) return {At(primal_.Operand(side.selection, 0)), side.arm == 1};
+  if (op == Op::If) return {At(primal_.Operand(side.selection, 0)), side.arm == 0};
   Value a = At(primal_.Operand(side.selection, 0)), b = At(primal_.Operand(side.selection, 1));
   return {builder_.Make(op == Op::Min ? Op::Lt : Op::Gt, {a, b}), side.arm == 0};
 }

@@ -16,6 +16,7 @@
 
 namespace adc::autodiff {
 
-IndexSet<ir::Inst> FindInfinitePartials(const ir::Function& function);
+/// `everywhere`: also where nothing makes a number of an infinity afterwards.
+IndexSet<ir::Inst> FindInfinitePartials(const ir::Function& function, bool everywhere = false);
 
 }  // namespace adc::autodiff

@@ -8,6 +8,7 @@
 
 #include "analysis/uses.h"
 #include "autodiff/adjoint_work.h"
+#include "autodiff/infinite_partials.h"
 #include "autodiff/region_tree.h"
 #include "autodiff/rules.h"
 #include "autodiff/singular.h"
@@ -60,10 +61,30 @@ class StructuralZeros::Finder {
       : function_(function), activity_(activity), structure_(structure), uses_(uses), into_(into) {}
 
  protected:
+  /// The side in its own block.
   uint32_t SideOfUse(const analysis::Use& use) const {
+    if (IsSerialLoop(function_[use.inst].op)) return into_.SideOf(use.inst);
     if (!IsActivePure(function_, activity_, use.inst)) return 0;
     if (IsSelection(function_[use.inst].op)) return into_.SideOfArm(use.inst, use.number);
     return into_.SideOf(function_.Result(use.inst));
+  }
+
+  /// The side in `home` of a use that may be in a block inside of it.
+  uint32_t SideOfUse(const analysis::Use& use, Block home) const {
+    Block block = function_[use.inst].parent;
+    if (block == home) return SideOfUse(use);
+    for (;;) {
+      Inst owner = function_[block].owner;
+      if (!owner.Valid()) return 0;
+      if (function_[owner].parent == home) return SideOfRegion(owner, block);
+      block = function_[owner].parent;
+    }
+  }
+
+  uint32_t SideOfRegion(Inst owner, Block region) const {
+    const ir::InstData& data = function_[owner];
+    if (data.op == Op::If) return into_.SideOfArm(owner, region == data.regions[0] ? 0 : 1);
+    return IsSerialLoop(data.op) ? into_.SideOf(owner) : 0;
   }
 
   const Function& function_;
@@ -80,6 +101,11 @@ class StructuralZeros::SideFinder : Finder {
 
   void Find() {
     into_.sides_.push_back({});
+    for (Inst inst : structure_.Order()) {
+      Op op = function_[inst].op;
+      if (!analysis::WritesMemory(op) && op != Op::Call) continue;
+      for (Inst around : structure_.Enclosing(inst)) changes_memory_.Insert(around);
+    }
     for (Inst inst : structure_.Order())
       if (IsHot(inst)) hot_.Insert(inst);
     const std::vector<Inst>& order = structure_.Order();
@@ -90,18 +116,28 @@ class StructuralZeros::SideFinder : Finder {
   void Visit(Inst inst) {
     const ir::InstData& data = function_[inst];
     bool is_load = data.op == Op::Load && activity_.ActiveResult(inst);
-    if (is_load || hot_.Has(inst))
-      into_.side_of_[function_.Result(inst)] = CommonSide(function_.Result(inst));
-    if (!IsSelection(data.op) || !IsActivePure(function_, activity_, inst)) return;
+    if (is_load || hot_.Has(inst)) {
+      uint32_t side = CommonSide(inst);
+      for (uint32_t n = 0; n < data.result_count; ++n) into_.side_of_[function_.Result(inst, n)] = side;
+      if (IsStructure(inst)) into_.side_of_inst_[inst] = side;
+    }
+    bool selects = IsSelection(data.op) && IsActivePure(function_, activity_, inst);
+    if (!selects && data.op != Op::If) return;
     uint32_t first = FirstArm(data.op);
     for (uint32_t arm : {first, first + 1}) into_.sides_of_arms_[inst][arm] = MakeSide(inst, arm);
+  }
+
+  bool IsStructure(Inst inst) const {
+    Op op = function_[inst].op;
+    return op == Op::If || IsSerialLoop(op);
   }
 
   /// Something in its computation is multiplied by what is not known: a mask behind it says more than one
   /// before it.
   bool IsHot(Inst inst) const {
-    if (!IsActivePure(function_, activity_, inst)) return false;
     const ir::InstData& data = function_[inst];
+    if (IsStructure(inst)) return data.result_count > 0 && !changes_memory_.Has(inst);
+    if (!IsActivePure(function_, activity_, inst)) return false;
     ir::OpClass op_class = ir::ClassOf(data.op);
     if (op_class != ir::OpClass::Arithmetic && op_class != ir::OpClass::Function && data.op != Op::Cast)
       return false;
@@ -112,19 +148,21 @@ class StructuralZeros::SideFinder : Finder {
     });
   }
 
-  /// The innermost side on which all that takes the adjoint of `v` lies.
-  uint32_t CommonSide(Value v) const {
-    Block home = function_.DefiningBlock(v);
+  /// The innermost side on which all lies that takes the adjoint of a result.
+  uint32_t CommonSide(Inst inst) const {
+    Block home = function_[inst].parent;
     bool any = false;
     uint32_t common = 0;
-    for (const analysis::Use& use : uses_.Of(v)) {
-      const ir::InstData& data = function_[use.inst];
-      if (ir::InfoOf(data.op).effect == ir::Effect::Pure && !IsActivePure(function_, activity_, use.inst))
-        continue;
-      uint32_t side = data.parent == home ? SideOfUse(use) : 0;
-      common = any ? Common(common, side) : side;
-      any = true;
-      if (common == 0) return 0;
+    for (uint32_t n = 0; n < function_[inst].result_count; ++n) {
+      if (!activity_.ActiveResult(inst, n)) continue;
+      for (const analysis::Use& use : uses_.Of(function_.Result(inst, n))) {
+        bool is_pure = ir::InfoOf(function_[use.inst].op).effect == ir::Effect::Pure;
+        if (is_pure && !IsActivePure(function_, activity_, use.inst)) continue;
+        uint32_t side = SideOfUse(use, home);
+        common = any ? Common(common, side) : side;
+        any = true;
+        if (common == 0) return 0;
+      }
     }
     return common;
   }
@@ -138,16 +176,19 @@ class StructuralZeros::SideFinder : Finder {
   }
 
   uint32_t MakeSide(Inst selection, uint32_t arm) {
-    uint32_t around = into_.SideOf(function_.Result(selection));
-    bool by_condition = function_[selection].op == Op::Select;
+    const ir::InstData& data = function_[selection];
+    uint32_t around = data.op == Op::If ? into_.SideOf(selection) : into_.SideOf(function_.Result(selection));
+    bool by_condition = data.op == Op::Select || data.op == Op::If;
     uint32_t key = by_condition ? function_.Operand(selection, 0).raw : selection.raw;
     auto number = static_cast<uint32_t>(into_.sides_.size());
-    auto [known, fresh] = numbers_.try_emplace({around, by_condition ? 1u : 0u, key, arm}, number);
+    auto [known, fresh] =
+        numbers_.try_emplace({around, by_condition ? 1u : 0u, key, arm - FirstArm(data.op)}, number);
     if (fresh) into_.sides_.push_back({around, into_.sides_[around].depth + 1, selection, arm});
     return known->second;
   }
 
   IndexSet<Inst> hot_;
+  IndexSet<Inst> changes_memory_;  ///< it, or what it holds
   std::map<std::array<uint32_t, 4>, uint32_t> numbers_;
 };
 
@@ -173,56 +214,84 @@ class StructuralZeros::GuardFinder : Finder {
   void Find() {
     FindMemory();
     Solve();
+    FindNear();
+    IndexSet<Inst> wild = FindInfinitePartials(function_, true);
     for (Inst inst : structure_.Order()) {
       if (!IsActivePure(function_, activity_, inst) || !ReadsValues(function_, activity_, inst)) continue;
       Read read = ReadOf(function_.Result(inst));
-      if (read == Read::Perhaps || (read == Read::Weakly && MayBeSingular(function_, inst)))
-        into_.guarded_.Insert(inst);
+      bool perhaps = read == Read::Perhaps && (wild.Has(inst) || near_.Has(inst));
+      if (perhaps || (read == Read::Weakly && MayBeSingular(function_, inst))) into_.guarded_.Insert(inst);
     }
   }
 
  private:
+  /// What leads to nothing but branches, loops and selections through operations of its own block: data that
+  /// are no numbers stop there. Further away they count as numbers.
+  void FindNear() {
+    const std::vector<Inst>& order = structure_.Order();
+    for (size_t n = order.size(); n-- > 0;) {
+      Inst inst = order[n];
+      if (!IsActivePure(function_, activity_, inst)) continue;
+      bool is_near = std::ranges::all_of(uses_.Of(function_.Result(inst)), [&](const analysis::Use& use) {
+        const ir::InstData& user = function_[use.inst];
+        if (user.parent != function_[inst].parent || IsSelection(user.op) || user.op == Op::Clamp)
+          return true;
+        if (ir::InfoOf(user.op).effect != ir::Effect::Pure)
+          return analysis::WritesMemory(user.op) || IsSerialLoop(user.op);
+        return !IsActivePure(function_, activity_, use.inst) || near_.Has(use.inst);
+      });
+      if (is_near) near_.Insert(inst);
+    }
+  }
+
   void FindMemory() {
     for (Inst inst : structure_.Order()) {
       const ir::InstData& data = function_[inst];
       if (!ir::IsAccess(data.op)) continue;
       Value memory = function_.Operand(inst, 0);
-      if (data.op == Op::Load) read_again_.Insert(memory);
-      if (function_.TypeOf(memory).IsArray()) FindArrayAccess(inst, memory);
+      std::span<const Value> stored = function_.AccessValues(inst);
+      stored_[memory].insert(stored_[memory].end(), stored.begin(), stored.end());
+      if (data.op == Op::Load) loads_[memory].push_back(inst);
       if (data.op == Op::Store) last_store_[Cell(inst)] = inst;
     }
   }
 
-  void FindArrayAccess(Inst inst, Value array) {
-    std::span<const Value> stored = function_.AccessValues(inst);
-    stored_[array].insert(stored_[array].end(), stored.begin(), stored.end());
-    if (function_[inst].op != Op::Load || !activity_.ActiveResult(inst)) return;
-    if (IsCounted(function_.Indices(inst)[0]) &&
-        RunsWith(function_[inst].parent, function_.DefiningBlock(array)))
-      full_reads_[array].push_back(function_.Result(inst));
-  }
-
-  /// An index that runs through an array: a literal, or made of literals and loops' indices. Any other
-  /// selects.
-  bool IsCounted(Value index) const {
-    if (function_.IsConstant(index)) return true;
-    const ir::ValueData& data = function_[index];
+  /// An index, or the bound of one, that runs through memory: made of literals, parameters, shapes and loops'
+  /// indices. Any other selects.
+  bool IsCounted(Value v, int most_steps = 8) const {
+    const ir::ValueData& data = function_[v];
+    if (data.kind == ir::ValueKind::Constant) return true;
     if (data.kind == ir::ValueKind::BlockParam) {
       Inst owner = function_[Block(data.owner)].owner;
-      return owner.Valid() && function_[owner].op == Op::For && data.number == 0;
+      return !owner.Valid() || function_[owner].op == Op::Parallel ||
+             (function_[owner].op == Op::For && data.number == 0);
     }
-    Inst inst = function_.DefiningInst(index);
-    if (!inst.Valid()) return false;
+    Inst inst = function_.DefiningInst(v);
+    if (!inst.Valid() || most_steps == 0) return false;
     Op op = function_[inst].op;
+    if (op == Op::Shape) return true;
     bool is_affine = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Cast;
-    return is_affine && std::ranges::all_of(function_.Operands(inst), [&](Value v) { return IsCounted(v); });
+    return is_affine && std::ranges::all_of(function_.Operands(inst),
+                                            [&](Value w) { return IsCounted(w, most_steps - 1); });
   }
 
-  /// `block` runs whenever `around` does.
-  bool RunsWith(Block block, Block around) const {
-    while (!(block == around)) {
+  /// Whether a load reads what a store has left in its memory, in all iterations of loops around it and all
+  /// elements that they name.
+  bool ReadsThrough(Inst load, Inst store) const {
+    if (!activity_.ActiveResult(load) || into_.SideOf(function_.Result(load)) != 0) return false;
+    std::span<const Value> indices = function_.Indices(load);
+    if (!std::ranges::all_of(indices, [&](Value v) { return IsCounted(v); })) return false;
+    bool is_array = function_.TypeOf(function_.Operand(load, 0)).IsArray();
+    for (Block block = function_[load].parent; !structure_.Contains(block, store);) {
       Inst owner = function_[block].owner;
-      if (!owner.Valid() || function_[owner].op != Op::For || !RunsOnce(owner)) return false;
+      if (!owner.Valid()) return false;
+      Op op = function_[owner].op;
+      if (op == Op::If || op == Op::While || into_.SideOf(owner) != 0) return false;
+      if (op == Op::For) {
+        // An array has no elements but those that the iteration makes.
+        if (is_array && !RunsOnce(owner)) return false;
+        if (!IsCounted(function_.Operand(owner, 0)) || !IsCounted(function_.Operand(owner, 1))) return false;
+      }
       block = function_[owner].parent;
     }
     return true;
@@ -326,14 +395,15 @@ class StructuralZeros::GuardFinder : Finder {
       uint32_t side = SideOfUse(use);
       if (side == (block == home ? into_.SideOf(v) : 0))
         for (auto [at, read] : ReadingBy(use)) reads(at, read);
-      else if (block == home && into_.Side(side).around == into_.SideOf(v))
+      else if (block == home && into_.Side(side).around == into_.SideOf(v) &&
+               IsActivePure(function_, activity_, use.inst))
         arms.emplace_back(side, ReadOf(function_.Result(use.inst)));
     }
     reads(home, ReadByBoth(arms));
     for (auto at = blocks.begin(); at != blocks.end() && at->first.second != home; ++at) {
       auto [block, read] = *at;
       if (Block around = ReadAround(v, block.second); around.Valid()) reads(around, read);
-      auto other = blocks.find({block.first, OtherBranch(block.second)});
+      auto other = blocks.find({block.first, OtherBranch(v, block.second)});
       if (other != blocks.end()) reads(ParentOf(block.second), std::min(read, other->second));
     }
     // A sound part of it is enough: the outer blocks say most.
@@ -352,6 +422,9 @@ class StructuralZeros::GuardFinder : Finder {
     Inst owner = function_[block].owner;
     if (!owner.Valid()) return {};
     const ir::InstData& data = function_[owner];
+    if (SelectedApart(v, owner)) return {};
+    uint32_t side = into_.SideOf(v);
+    if (side != 0 && data.op == Op::If && SideOfRegion(owner, block) == side) return data.parent;
     if (data.op == Op::For) return RunsOnce(owner) ? data.parent : Block();
     if (data.op != Op::While) return {};
     if (block == data.regions[0]) return data.parent;
@@ -361,11 +434,17 @@ class StructuralZeros::GuardFinder : Finder {
     return carried ? data.regions[0] : Block();
   }
 
-  Block OtherBranch(Block block) const {
+  Block OtherBranch(Value v, Block block) const {
     Inst owner = function_[block].owner;
-    if (!owner.Valid() || function_[owner].op != Op::If) return {};
+    if (!owner.Valid() || function_[owner].op != Op::If || SelectedApart(v, owner)) return {};
     const ir::InstData& data = function_[owner];
     return data.regions[block == data.regions[0] ? 1 : 0];
+  }
+
+  /// A branch or loop lies on a side on which `v` does not.
+  bool SelectedApart(Value v, Inst structure) const {
+    uint32_t around = function_[structure].parent == function_.DefiningBlock(v) ? into_.SideOf(v) : 0;
+    return into_.SideOf(structure) != around && into_.SideOf(structure) != 0;
   }
 
   Block ParentOf(Block block) const { return function_[function_[block].owner].parent; }
@@ -436,19 +515,26 @@ class StructuralZeros::GuardFinder : Finder {
       if (last != last_store_.end() && !(last->second == inst)) return Read::Perhaps;
     }
     Value memory = function_.Operand(inst, 0);
-    if (function_.TypeOf(memory).IsArray()) {
-      auto reads = full_reads_.find(memory);
-      Read best = Read::Perhaps;
-      if (reads != full_reads_.end())
-        for (Value v : reads->second) best = std::max(best, std::min(Read::Weakly, ReadOf(v)));
-      return best;
+    auto loads = loads_.find(memory);
+    bool is_array = function_.TypeOf(memory).IsArray();
+    if (loads == loads_.end()) return is_array ? Read::Perhaps : Read::Always;
+    // Of an array one load through all of it is enough. Memory that has adjoints of its own is read where
+    // nothing selects.
+    constexpr size_t kMostLoads = 64;
+    Read best = is_array ? Read::Perhaps : Read::Always;
+    for (size_t n = 0; n < loads->second.size(); ++n) {
+      Inst load = loads->second[n];
+      bool reads = n < kMostLoads && ReadsThrough(load, inst);
+      Read read = reads ? ReadOf(function_.Result(load)) : Read::Perhaps;
+      best = is_array ? std::max(best, std::min(Read::Weakly, read))
+                      : std::min(best, std::max(Read::Weakly, read));
     }
-    return read_again_.Has(memory) ? Read::Weakly : Read::Always;
+    return best;
   }
 
-  IndexSet<Value> read_again_;                        ///< memory that is loaded
-  std::map<Value, std::vector<Value>> stored_;        ///< by local array
-  std::map<Value, std::vector<Value>> full_reads_;    ///< by local array: loads that run and run through it
+  IndexSet<Inst> near_;
+  std::map<Value, std::vector<Value>> stored_;        ///< by memory
+  std::map<Value, std::vector<Inst>> loads_;          ///< by memory
   std::map<std::vector<uint64_t>, Inst> last_store_;  ///< by cell, the last one of the text
   std::vector<Reading> readings_;
   SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing

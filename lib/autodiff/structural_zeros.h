@@ -27,12 +27,12 @@
 
 namespace adc::autodiff {
 
-/// A side of a selection: what is on it counts where the operand `arm` of `selection` is taken, and the side
-/// around it counts. Selections by one condition have their sides in common.
+/// A side of a selection: what is on it counts where the operand or region `arm` of `selection` is taken, and
+/// the side around it counts. Selections and branches by one condition have their sides in common.
 struct SelectedSide {
   uint32_t around = 0;
   uint32_t depth = 0;
-  ir::Inst selection;  ///< a select, min or max
+  ir::Inst selection;  ///< a select, min, max or if
   uint32_t arm = 0;
 };
 
@@ -44,7 +44,10 @@ class StructuralZeros {
   bool IsGuarded(ir::Inst inst) const { return guarded_.Has(inst); }
   /// The number of the side on which the adjoint of `v` is that of what is selected; 0 where it is on none.
   uint32_t SideOf(ir::Value v) const { return side_of_.Get(v); }
-  /// The side that the operand `arm` of a selection stands for.
+  /// The same of a branch or loop that changes no memory: there is nothing to reverse where it is not
+  /// selected.
+  uint32_t SideOf(ir::Inst inst) const { return side_of_inst_.Get(inst); }
+  /// The side that the operand, or region, `arm` of a selection stands for.
   uint32_t SideOfArm(ir::Inst selection, uint32_t arm) const { return sides_of_arms_.Get(selection)[arm]; }
   const SelectedSide& Side(uint32_t number) const { return sides_[number]; }
 
@@ -56,6 +59,7 @@ class StructuralZeros {
   IndexSet<ir::Inst> guarded_;
   std::vector<SelectedSide> sides_;
   SideTable<ir::Value, uint32_t> side_of_;
+  SideTable<ir::Inst, uint32_t> side_of_inst_;
   SideTable<ir::Inst, std::array<uint32_t, 3>> sides_of_arms_;  ///< by operand
 };
 
