@@ -1,5 +1,5 @@
 // What integer operations do to the bits of floats is linear over the field of two elements: exclusive or
-// adds, a mask of constants or of all ones and none multiplies, a shift moves. So an integer is kept as a sum
+// adds, a mask of constants or of all ones and none multiplies, a shift moves. So an integer is held as a sum
 // of terms
 //
 //   (bits of a float, or all ones) shifted left, and a mask, where a condition holds
