@@ -198,7 +198,18 @@ bool Compilation::Read() {
 bool Compilation::ReadFiles(const parse::ParseConfig& config) {
   auto is_shader = [](const std::string& input) { return IsShader(InputKindOf(input)); };
   bool shader = std::any_of(inputs_.begin(), inputs_.end(), is_shader);
-  if (shader && inputs_.size() != 1) {
+  const char* of_shaders = !options_.diff.empty()    ? "--diff"
+                           : !options_.entry.empty() ? "--entry"
+                           : !options_.spec.empty()  ? "--spec"
+                                                     : nullptr;
+  if (!shader && of_shaders != nullptr) {
+    diagnostics_
+        .Error(diag::E0864, {},
+               "'" + std::string(of_shaders) + "' is an option for shaders, and '" + inputs_[0] + "' is none")
+        .AddHelp(IsAnyCpp()
+                     ? "adc::diff marks a parameter of C++, and adc compiles every ADC_KERNEL"
+                     : "'diff' behind the type of a parameter marks it, and adc compiles every kernel");
+  } else if (shader && inputs_.size() != 1) {
     diagnostics_.Error(diag::E0862, {}, "a shader and other inputs are compiled together")
         .AddHelp("run adc for each of them");
   } else if (IsAnyCpp() && !std::all_of(inputs_.begin(), inputs_.end(), IsCpp)) {
