@@ -116,7 +116,7 @@ const std::map<std::string, Lie>& Lies() {
        }},
       {"entry-that-is-not-there",
        [](Metadata& m) {
-         ForEachEntry(m, [](auto&, auto&, EntryMeta& entry) { entry.symbol = "adc_nothing"; });
+         for (EntryMeta& entry : m.kernels[0].tasks[0].entries) entry.symbol = "adc_nothing";
        }},
       {"no-entries",
        [](Metadata& m) {
@@ -221,6 +221,8 @@ int main(int count, char** words) {
     if (!ReadSection(file, index, number, Limits(), &bytes, &error)) return 3;
     std::span<const uint8_t> content(bytes.data(), bytes.size());
     bool is_metadata = section.kind == section::kMeta;
+    // Code has an entry for each task.
+    if (!is_metadata && std::string_view(words[3]) == "many-tasks") continue;
     if (hurts && std::string_view(words[3]) == "hostile-texts") HostileCode(section, &bytes);
     if (is_metadata &&
         std::equal(content.begin(), content.end(), json.view().begin(), json.view().end(),
