@@ -169,6 +169,10 @@ TEST_CASE("what groups are not given right they refuse", "[loader]") {
   adrt_arg arg = ScalarArg("a", ADRT_TYPE_F32, &value);
   CHECK(group.Update({arg, arg}) == ADRT_ERROR_ARGUMENT);
   CHECK(group.error.Says("'a' is given twice"));
+  adrt_arg n = ScalarArg("n", ADRT_TYPE_F32, &value);
+  n.struct_size = offsetof(adrt_arg, reserved);  // not the stride of the array
+  CHECK(group.Update({arg, n}) == ADRT_ERROR_ARGUMENT);
+  CHECK(group.error.Says("argument 1: struct_size"));
   arg.name = nullptr;
   CHECK(group.Update({arg}) == ADRT_ERROR_ARGUMENT);
   CHECK(group.error.Says("has no name"));

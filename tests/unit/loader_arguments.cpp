@@ -70,6 +70,10 @@ TEST_CASE("each wrong argument is named with what was expected", "[loader]") {
        ADRT_ERROR_ARGUMENT,
        {"'y'", "'x'", "alias"}},
       {"struct_size", [](Saxpy& s) { s.args[1].struct_size = 0; }, ADRT_ERROR_ARGUMENT, {"struct_size"}},
+      {"struct_size of another element",
+       [](Saxpy& s) { s.args[1].struct_size = offsetof(adrt_arg, reserved); },
+       ADRT_ERROR_ARGUMENT,
+       {"argument 1", "struct_size"}},
       {"reserved word", [](Saxpy& s) { s.args[1].reserved[1] = 1; }, ADRT_ERROR_ARGUMENT, {"reserved word"}},
   };
   Session session;
@@ -244,6 +248,35 @@ TEST_CASE("what a newer caller asks for is refused, not passed over", "[loader]"
   CHECK(adrt_device_open_cpu(&host, 1, &device, &error) == ADRT_ERROR_ARGUMENT);
   CHECK(error.Says("host: "));
   CHECK(device == nullptr);
+}
+
+TEST_CASE("elements of an array lie where their type must", "[loader]") {
+  Session session;
+  Saxpy saxpy;
+  ErrorBox error;
+  // Arguments of a caller whose header has more words behind this one's.
+  auto planned = [&](uint32_t stride) {
+    std::vector<uint64_t> memory(3 * stride / sizeof(uint64_t) + 1);
+    auto* bytes = reinterpret_cast<unsigned char*>(memory.data());
+    for (size_t number = 0; number < 3; ++number) {
+      saxpy.args[number].struct_size = stride;
+      std::memcpy(bytes + number * stride, &saxpy.args[number], sizeof(adrt_arg));
+    }
+    adrt_plan_desc desc = {};
+    desc.struct_size = sizeof desc;
+    desc.module = session.module;
+    desc.args = reinterpret_cast<const adrt_arg*>(bytes);
+    desc.arg_count = 3;
+    adrt_launch_plan* plan = nullptr;
+    adrt_status status = adrt_plan(session.Kernel("saxpy"), &desc, &plan, &error);
+    adrt_plan_release(plan);
+    return status;
+  };
+  CHECK(planned(sizeof(adrt_arg) + 8) == ADRT_OK);
+  for (uint32_t more : {1u, 4u, 12u}) {
+    CHECK(planned(sizeof(adrt_arg) + more) == ADRT_ERROR_ARGUMENT);
+    CHECK(error.Says("argument 0: struct_size"));
+  }
 }
 
 TEST_CASE("calls without what they need are refused", "[loader]") {

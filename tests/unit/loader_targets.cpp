@@ -92,6 +92,11 @@ TEST_CASE("a query gives a verdict per target", "[loader]") {
   reports[0].struct_size = reports[1].struct_size = sizeof(adrt_target_report);
   CHECK(adrt_bundle_query_targets(session.bundle, session.device, reports, 1, &count, &error) ==
         ADRT_ERROR_ARGUMENT);
+  reports[0].struct_size = sizeof(adrt_target_report) - 4;  // the second one would not lie at a multiple of 8
+  CHECK(adrt_bundle_query_targets(session.bundle, session.device, reports, 2, &count, &error) ==
+        ADRT_ERROR_ARGUMENT);
+  CHECK(error.Says("struct_size"));
+  reports[0].struct_size = sizeof(adrt_target_report);
   REQUIRE(adrt_bundle_query_targets(session.bundle, session.device, reports, 2, &count, &error) == ADRT_OK);
   CHECK(reports[0].verdict == ADRT_TARGET_CHOSEN);
   CHECK(reports[1].verdict == ADRT_TARGET_REFUSED);

@@ -70,7 +70,7 @@ class Binder {
     for (uint32_t number = 0; number < arg_count_; ++number) {
       const adrt_arg* given = reinterpret_cast<const adrt_arg*>(place + size_t{number} * stride);
       adrt_arg copy;
-      bool good = given->struct_size == stride;
+      bool good = stride % alignof(adrt_arg) == 0 && given->struct_size == stride;
       if (good && stride == sizeof copy) good = (given->reserved[0] | given->reserved[1]) == 0;
       if (good && stride != sizeof copy) {  // of another version of the header
         copy = {};

@@ -105,9 +105,10 @@ adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const adrt_devi
         }
       }
       adrt_target_report* report = reinterpret_cast<adrt_target_report*>(place + size_t{target} * stride);
-      report->struct_size = stride;
-      if (!adrt::CopyReport(made, report)) {
-        return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: struct_size is not set");
+      bool good = stride % alignof(adrt_target_report) == 0;
+      if (good) report->struct_size = stride;
+      if (!good || !adrt::CopyReport(made, report)) {
+        return Fail(error, ADRT_ERROR_ARGUMENT, "query_targets: struct_size is wrong");
       }
     }
   }

@@ -54,7 +54,7 @@ inline adrt_error* DetailsOf(adrt_error* error, adrt_error* own) {
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
 
 /// What is said of a descriptor that CopyDescriptor refuses.
-inline constexpr char kNotSet[] = "struct_size is not set, or a reserved word is not zero";
+inline constexpr char kNotSet[] = "struct_size is wrong, or a reserved word is not zero";
 
 /// CopyDescriptor without types: `reserved` is where the reserved words begin in `to`, which is all zero.
 bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserved);
@@ -65,6 +65,17 @@ bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserve
 template <class T>
 bool CopyDescriptor(const T* from, T* to) {
   return CopyDescriptorBytes(from, to, sizeof(T), offsetof(T, reserved));
+}
+
+/// CopyDescriptor of an element of a caller's array, whose stride is the struct_size of each: one of another
+/// size is refused, and a stride by which elements would not lie where their type must.
+template <class T>
+bool CopyElement(const T* first, uint32_t index, T* to) {
+  uint32_t stride = first->struct_size;
+  if (stride % alignof(T) != 0) return false;
+  const auto* place = reinterpret_cast<const unsigned char*>(first) + size_t{index} * stride;
+  const T* from = reinterpret_cast<const T*>(place);
+  return from->struct_size == stride && CopyDescriptor(from, to);
 }
 
 /// Writes a report into a caller's struct that may be older, hence smaller, than this one.

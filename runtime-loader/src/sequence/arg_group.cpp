@@ -96,8 +96,7 @@ bool Take(const adrt_arg_group& group, const adrt_arg& from, GroupArg& to, adrt_
 
 /// The arguments of a caller's array, whose elements may be smaller than this version's.
 bool Read(const adrt_arg* args, uint32_t index, adrt_arg* arg, adrt_error* error) {
-  const auto* first = reinterpret_cast<const unsigned char*>(args);
-  if (!CopyDescriptor(reinterpret_cast<const adrt_arg*>(first + size_t{index} * args->struct_size), arg))
+  if (!CopyElement(args, index, arg))
     return Refuse(error, ADRT_ERROR_ARGUMENT, "arg_group: argument ", index, ": ", kNotSet);
   if (arg->name) return true;
   return Refuse(error, ADRT_ERROR_ARGUMENT, "arg_group: argument ", index,
@@ -159,9 +158,7 @@ bool MakePlan(const adrt_kernel& kernel, const adrt_plan_desc& desc, adrt_arg_gr
   Vector<adrt_arg> given(&groups[0]->host.allocator);
   for (uint32_t index = 0; index < desc.arg_count; ++index) {
     adrt_arg arg = {};
-    const auto* first = reinterpret_cast<const unsigned char*>(desc.args);
-    if (!CopyDescriptor(reinterpret_cast<const adrt_arg*>(first + size_t{index} * desc.args->struct_size),
-                        &arg)) {
+    if (!CopyElement(desc.args, index, &arg)) {
       return Refuse(error, ADRT_ERROR_ARGUMENT, "plan_grouped: argument ", index, ": ", kNotSet);
     }
     arg.struct_size = sizeof arg;
