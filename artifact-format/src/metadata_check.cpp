@@ -602,9 +602,6 @@ class Checker {
     if (!entry.far_symbol.empty() && target != "vulkan") {
       return Broken("an entry has a far symbol on a target of kind '", target, "'");
     }
-    if (!entry.far_symbol.empty() && entry.far_symbol == entry.symbol.view()) {
-      return Broken("an entry's far symbol is its symbol");
-    }
     const BindingMeta* last = nullptr;
     for (const BindingMeta& binding : entry.bindings) {
       if (binding.number > kMaxBinding || (last && binding.number <= last->number)) {

@@ -41,13 +41,13 @@ uint64_t StepsToSort(uint64_t names) {
 
 bool WantedNames::TrySeal() {
   SortNames(&names_);
-  size_t unique = 0;
-  for (size_t index = 0; index < names_.size(); ++index) {
-    if (names_[index].size() > longest_) longest_ = names_[index].size();
-    if (unique == 0 || names_[unique - 1] != names_[index]) names_[unique++] = names_[index];
+  std::string_view last;
+  for (std::string_view name : names_) {
+    if (name.size() > longest_) longest_ = name.size();
+    if (name == last) twice_ = name;
+    last = name;
   }
-  while (names_.size() > unique) names_.pop_back();
-  return found_.TryResize(unique);
+  return found_.TryResize(names_.size());
 }
 
 void WantedNames::Found(std::string_view name) {

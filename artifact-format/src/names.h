@@ -18,7 +18,7 @@ void SortNames(Vector<std::string_view>* names);
 /// Comparisons that it takes.
 uint64_t StepsToSort(uint64_t names);
 
-/// Names that must all turn up somewhere.
+/// Names, each once, that must all turn up somewhere.
 class WantedNames {
  public:
   explicit WantedNames(const Allocator* allocator) : names_(allocator), found_(allocator) {}
@@ -27,6 +27,8 @@ class WantedNames {
   [[nodiscard]] bool TryAdd(std::string_view name) { return names_.TryPush(name); }
   /// After the last TryAdd and before the first Found. False when memory is refused.
   [[nodiscard]] bool TrySeal();
+  /// A name that was added twice, once sealed; empty where each is there once.
+  std::string_view twice() const { return twice_; }
   size_t size() const { return names_.size(); }
   /// The longest of them, once sealed.
   size_t longest() const { return longest_; }
@@ -38,6 +40,7 @@ class WantedNames {
  private:
   Vector<std::string_view> names_;
   Vector<uint8_t> found_;
+  std::string_view twice_;
   size_t longest_ = 0;
 };
 

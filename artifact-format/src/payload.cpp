@@ -69,6 +69,11 @@ bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metada
   if (!EntriesOf(metadata, item.target, budget, &names)) {
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the names of entry points");
   }
+  // One function cannot be the code of two tasks: each would be launched, and judged, by the other's facts.
+  if (!names.twice().empty()) {
+    return Fail(error, Code::kMalformed, Rule::kH10, "two entries for target '", target.name.view(),
+                "' have the symbol '", names.twice(), "'");
+  }
   // Code that nothing launches: the entries were taken out.
   if (names.size() == 0 && HasTasks(metadata)) {
     return Fail(error, Code::kMalformed, Rule::kH10, "section ", std::string_view(kind, 4),

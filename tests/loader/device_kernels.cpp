@@ -235,6 +235,7 @@ constexpr Row kKernels[] = {
     {"adc_compact_t1", CompactDouble, 5 + 4 + 2 + 4},
     {"adc_rows_t0", Rows, 6 + 4 + 2 + 4},
     {"adc_collatz_t0", Collatz, 2 + 4 + 2 + 4},
+    {"adc_counted_t0", Collatz, 2 + 4 + 2 + 4},
     {"adc_counted_2Esize0_t0", CountedSize, 4 + 4},
     {"adc_check_t0", Check, 11 + 4},
 };
@@ -267,7 +268,7 @@ void AddDeviceTarget(Metadata* metadata, const TargetMeta& target) {
       if (!task.plans.empty()) {
         AdstackPlanMeta plan = task.plans[0];
         plan.lanes = kDeviceLanes;
-        bool claims = entry.symbol.view() == "adc_collatz_t0";
+        bool claims = entry.symbol.view() == "adc_collatz_t0" || entry.symbol.view() == "adc_counted_t0";
         if (claims) plan.groups[0].gate = "fixture.ir:5:5";
         if (claims) plan.groups[0].counted = !task.size_kernel.empty();
         entry.plan = static_cast<uint32_t>(task.plans.size());

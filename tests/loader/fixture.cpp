@@ -138,6 +138,7 @@ KernelMeta Collatz() {
 KernelMeta Counted() {
   KernelMeta kernel = Collatz();
   kernel.name = "counted";
+  kernel.tasks[0].entries[0].symbol = "adc_counted_t0";
   kernel.tasks[0].size_kernel = "counted.size0";
   kernel.tasks[0].count_reads = {0};
   return kernel;

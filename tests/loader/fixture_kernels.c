@@ -155,6 +155,11 @@ ENTRY(adc_collatz_t0) {
   }
 }
 
+/* Collatz again, whose stack a size kernel counts. */
+ENTRY(adc_counted_t0) {
+  adc_collatz_t0(frame, begin, end);
+}
+
 /* The size kernel of a task like collatz: raises sizes[0] to the longest run.
  * cells: x, x extent, sizes, sizes extent */
 ENTRY(adc_counted_2Esize0_t0) {

@@ -146,6 +146,34 @@ TEST_CASE("code for a target for which no kernel states an entry point is refuse
   }
 }
 
+TEST_CASE("two entries of a target with one symbol are refused", "[payload]") {
+  // What a launch binds, and what a device lets the code do, is looked up by the symbol.
+  Metadata vulkan = For("vulkan", "1.2"), cuda = For("cuda", "sm_80");
+  const Bytes code = Spirv().Both().Entry("adc_k_t1").bytes;
+  const Bytes ptx = FromText(".version 7.0\n.target sm_80\n.visible .entry adc_k_t0() { ret; }");
+  CHECK(Verdict(section::kSpirv, code, vulkan).empty());
+  CHECK(Verdict(section::kPtx, ptx, cuda).empty());
+  auto add = [](Metadata metadata, bool other_kernel, const char* symbol, const char* far_symbol) {
+    TaskMeta task = metadata.kernels[0].tasks[0];
+    task.entries[0].symbol = symbol;
+    task.entries[0].far_symbol = far_symbol;
+    if (other_kernel) metadata.kernels.push_back(metadata.kernels[0]);
+    Vector<TaskMeta>& tasks = metadata.kernels.back().tasks;
+    if (other_kernel) tasks.clear();
+    tasks.push_back(task);
+    return metadata;
+  };
+  const std::string_view says = "two entries for target 't' have the symbol 'adc_k_t0'";
+  for (bool other_kernel : {false, true}) {
+    CHECK(Verdict(section::kSpirv, code, add(vulkan, other_kernel, "adc_k_t1", "")).empty());
+    CHECK(Says(Verdict(section::kSpirv, code, add(vulkan, other_kernel, "adc_k_t0", "")), says));
+    CHECK(Says(Verdict(section::kSpirv, code, add(vulkan, other_kernel, "adc_k_t1", "adc_k_t0")), says));
+    CHECK(Says(Verdict(section::kPtx, ptx, add(cuda, other_kernel, "adc_k_t0", "")), says));
+  }
+  vulkan.kernels[0].tasks[0].entries[0].far_symbol = "adc_k_t0";
+  CHECK(Says(Verdict(section::kSpirv, code, vulkan), says));
+}
+
 TEST_CASE("text has the entry points that the metadata states", "[payload]") {
   Metadata metal = For("metal", "2.4"), cuda = For("cuda", "sm_80");
   auto msl = [&](std::string_view text) { return Verdict(section::kMsl, FromText(text), metal); };

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "codegen/common/mangle.h"
 #include "codegen_support.h"
 #include "diag/errors/codegen.h"
 
@@ -172,4 +173,13 @@ TEST_CASE("entry symbols hold letters, digits and underscores alone") {
   AddSineKernel(kernels, "a.b_c.grad");
   codegen::TargetCode code = Compile(kernels, ConfigFor(*target::FindTarget("cpu")));
   CHECK(code.entries[0][0].symbol == "adc_a_2Eb_c_2Egrad_t0");
+}
+
+TEST_CASE("kernels of two names have two entry symbols") {
+  CHECK(codegen::EntrySymbol("a_32_b", 0) == "adc_a_32_b_t0");
+  // Names that would meet if an underscore were always itself.
+  std::set<std::string> symbols;
+  for (const char* name : {"a.b", "a_2Eb", "a_5F2Eb", "a_5F5F2Eb", "a__2Eb", "a_.b", "a_", "a_5F", "a._"})
+    symbols.insert(codegen::EntrySymbol(name, 0));
+  CHECK(symbols.size() == 9);
 }

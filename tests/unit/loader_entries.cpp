@@ -13,7 +13,8 @@
   DO(adc_mean_t0)      \
   DO(adc_mean_t1)      \
   DO(adc_compact_t0)   \
-  DO(adc_compact_t1) DO(adc_rows_t0) DO(adc_collatz_t0) DO(adc_counted_2Esize0_t0) DO(adc_check_t0)
+  DO(adc_compact_t1)   \
+  DO(adc_rows_t0) DO(adc_collatz_t0) DO(adc_counted_t0) DO(adc_counted_2Esize0_t0) DO(adc_check_t0)
 
 extern "C" {
 #define DECLARE(name) void name(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);

@@ -81,7 +81,7 @@ TEST_CASE("launches run with their words, in the stream that is given", "[loader
     device.Must(WorkOfAllKinds(device, adrt_record_hip));
     REQUIRE(fake.launches.size() == 6);
     CHECK(fake.launches[0].symbol == "adc_counted_2Esize0_t0");
-    CHECK(fake.launches[1].symbol == "adc_collatz_t0");
+    CHECK(fake.launches[1].symbol == "adc_counted_t0");
     CHECK(fake.launches[2].symbol == "adc_mean_t0");
     CHECK(fake.launches[5].symbol == "adc_mean_t1");
   }

@@ -429,6 +429,7 @@ TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][con
       {"an index that nothing bounds", {{"UMin %i %three", "UMax %i %three"}}},
       {"an index that nothing bounds", {{"%table %three", "%table %four"}}},
       {"an index that nothing bounds", {{"%gid %zero", "%gid %three"}}},
+      {"an index that is no integer", {{"%x %zero %i\n", "%x %zero %two\n"}}},
       {"too large arrays",
        {{"OpTypeArray %float %four", "OpTypeArray %float %big"},
         {"%two =", "%big = OpConstant %uint 20000\n%two ="},
@@ -468,12 +469,25 @@ TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][con
       {"its interface does not list", {{"%gid %x %y %words", "%gid %x %y"}}},
       {"its interface does not list", {{"%words %table", "%words"}}},
       {"writes an input", {{"OpStore %at_y %result", "OpStore %at_gid %i"}}},
-      {"an unknown input", {{"BuiltIn GlobalInvocationId", "BuiltIn LocalInvocationId"}}},
+      {"an unknown built-in", {{"BuiltIn GlobalInvocationId", "BuiltIn LocalInvocationId"}}},
+      {"an unknown built-in",
+       {{"OpDecorate %floats", "OpDecorate %size BuiltIn WorkgroupSize\nOpDecorate %floats"},
+        {"%two =", "%size = OpConstantComposite %uint3 %seven %one %one\n%two ="}}},
+      {"an unknown input", {{"OpDecorate %gid BuiltIn GlobalInvocationId\n", ""}}},
+      {"a decoration of a member",
+       {{"OpMemberDecorate %Longs 0 Offset 0", "OpMemberDecorate %Longs 0 Offset 8"}}},
+      {"a decoration of a member",
+       {{"OpMemberDecorate %Longs 0 Offset 0",
+         "OpMemberDecorate %Longs 0 Offset 0\nOpMemberDecorate %Longs 0 BuiltIn GlobalInvocationId"}}},
       {"has decoration 5", {{"OpDecorate %y Binding 1", "OpDecorate %y Binding 1\nOpDecorate %y ColMajor"}}},
       // The launch.
       {"a block of another size", {{"LocalSize 64", "LocalSize 65"}}},
       {"a block of another size", {{"LocalSize 64 1 1", "LocalSize 64 2 1"}}},
       {"a block of another size", {{"OpExecutionMode %main LocalSize 64 1 1\n", ""}}},
+      {"the block of an entry twice",
+       {{"OpExecutionMode %main", "OpExecutionMode %main LocalSize 128 1 1\nOpExecutionMode %main"}}},
+      {"the block of what is no entry",
+       {{"OpEntryPoint", "OpExecutionMode %main LocalSize 128 1 1\nOpEntryPoint"}}},
       {"no function above",
        {{"%doubled = OpFMul %float %what %factor", "%doubled = OpFunctionCall %float %twice %what"}}},
       {"has instruction 224", {{"OpBranch %done\n", "OpControlBarrier %one %one %zero\nOpBranch %done\n"}}},
@@ -491,6 +505,108 @@ TEST_CASE("each way out of a launch's buffers is refused by name", "[vulkan][con
     CHECK(judge.error.Says(row.says));
   }
   CHECK(!judge.Asked("vkCreateShaderModule"));  // nothing of them came to the driver
+}
+
+// An access chain reads an index with a sign, in the index's own width: a constant bounds only what then has
+// no sign bit. %keep has 200 elements here; %small is the type of the index.
+TEST_CASE("an index is bounded in its width and with its sign", "[vulkan][confine]") {
+  const char* kItself = "OpExtInst %uint %glsl UMin %i %three\n";  // %bound is the index
+  const char* kLeast = "OpExtInst %small %glsl UMin %narrow %bound\n";
+  const char* kSwapped = "OpExtInst %small %glsl UMin %bound %narrow\n";
+  struct Row {
+    const char* type;
+    const char* bound;
+    const char* slot;
+    bool holds;
+  };
+  const Row rows[] = {
+      {"8 0", "127", kItself, true},
+      {"8 0", "128", kItself, false},  // is -128
+      {"8 1", "-57", kItself, false},
+      {"16 0", "199", kItself, true},
+      {"16 0", "65535", kItself, false},
+      {"32 0", "199", kItself, true},
+      {"32 0", "2147483648", kItself, false},
+      {"32 1", "-1", kItself, false},
+      {"64 0", "199", kItself, true},
+      {"64 0", "4294967296", kItself, false},
+      {"64 0", "18446744073709551615", kItself, false},
+      {"8 0", "127", kLeast, true},
+      {"8 0", "128", kLeast, false},
+      {"8 0", "128", kSwapped, false},
+      {"8 0", "199", kLeast, false},
+      {"8 1", "127", kLeast, true},
+      {"8 1", "-57", kLeast, false},
+      {"16 0", "199", kLeast, true},
+      {"16 0", "199", kSwapped, true},
+      {"16 0", "200", kLeast, false},
+      {"16 0", "65535", kLeast, false},
+      {"16 1", "-1", kLeast, false},
+      {"32 1", "199", kLeast, true},
+      {"32 1", "-1", kLeast, false},
+      {"64 0", "199", kLeast, true},
+      {"64 0", "200", kLeast, false},
+      {"64 0", "4294967296", kLeast, false},
+      {"64 0", "18446744073709551615", kLeast, false},
+      {"64 1", "-1", kLeast, false},
+      // Of the smaller of values of two widths nothing is known, nor of one that has no width.
+      {"8 0", "100", "OpExtInst %small %glsl UMin %i %bound\n", false},
+      {"8 0", "100", "OpExtInst %uint %glsl UMin %i %bound\n", false},
+      {"8 0", "100", "OpExtInst %float %glsl UMin %bound %bound\n", false},
+      {"32 0", "100", "OpExtInst %small %glsl UMin %two %bound\n", false},
+      {"32 1", "100", "OpExtInst %small %glsl SMin %narrow %bound\n", false},
+      // What is made of a bounded value is bounded by nothing that is looked at.
+      {"8 0", "100", "OpSConvert %uint %bound\n", false},
+      {"8 0", "100", "OpUConvert %uint %bound\n", false},
+      {"8 0", "100", "OpIAdd %small %bound %bound\n", false},
+      {"8 0", "100", "OpShiftLeftLogical %small %bound %bound\n", false},
+      {"8 0", "100", "OpBitwiseAnd %small %narrow %bound\n", false},
+      {"32 1", "100", "OpBitcast %small %bound\n", false},
+  };
+  Judge judge;
+  for (const Row& row : rows) {
+    std::string small = std::string("%small = OpTypeInt ") + row.type;
+    std::string types =
+        small + "\n%many = OpConstant %uint 200\n%bound = OpConstant %small " + row.bound + "\n%two =";
+    std::string slot = std::string("%narrow = OpUConvert %small %i\n%slot = ") + row.slot;
+    std::vector<Edit> edits = {{"OpTypeArray %float %four", "OpTypeArray %float %many"},
+                               {"%two =", types.c_str()},
+                               {"%slot = OpExtInst %uint %glsl UMin %i %three\n", slot.c_str()}};
+    if (row.slot == kItself) edits.push_back({"%keep %slot", "%keep %bound"});
+    INFO(row.type << ", " << row.bound << ", " << row.slot);
+    adrt_status status = judge.Load(NearMetadata(), Assemble(Edited(edits)));
+    INFO(judge.error.text);
+    CHECK(status == (row.holds ? ADRT_OK : ADRT_ERROR_UNTRUSTED));
+    if (!row.holds) CHECK(judge.error.Says("an index that nothing bounds"));
+  }
+}
+
+TEST_CASE("lengths of arrays have no sign bit, and constants the words of their types", "[vulkan][confine]") {
+  auto with_length = [](const char* type, const char* length) {
+    std::string made = std::string("%small = OpTypeInt ") + type + "\n%many = OpConstant %small " + length;
+    return Assemble(Edited(
+        {{"OpTypeArray %float %four", "OpTypeArray %float %many"}, {"%two =", (made + "\n%two =").c_str()}}));
+  };
+  Judge judge;
+  CHECK(judge.Load(NearMetadata(), with_length("8 0", "127")) == ADRT_OK);
+  for (const char* type : {"8 0", "16 0"}) {
+    const char* length = type[0] == '8' ? "200" : "40000";
+    CHECK(judge.Load(NearMetadata(), with_length(type, length)) == ADRT_ERROR_UNTRUSTED);
+    CHECK(judge.error.Says("an unsupported length"));
+  }
+  // A number of 64 bits without its upper word: a driver would read the next instruction's first one.
+  std::vector<uint8_t> code = with_length("64 0", "200");
+  uint32_t word = 0, next = 0;
+  for (size_t at = 20; at + 20 <= code.size(); at += 4) {
+    std::memcpy(&word, &code[at], 4);
+    std::memcpy(&next, &code[at + 12], 4);
+    if (word != (5u << 16 | 43) || next != 200) continue;
+    code[at + 2] = 4;
+    code.erase(code.begin() + static_cast<ptrdiff_t>(at + 16),
+               code.begin() + static_cast<ptrdiff_t>(at + 20));
+  }
+  CHECK(judge.Load(NearMetadata(), code) == ADRT_ERROR_UNTRUSTED);
+  CHECK(judge.error.Says("longer or shorter than its type"));
 }
 
 TEST_CASE("calls that grow without end are refused before they are inlined", "[vulkan][confine]") {

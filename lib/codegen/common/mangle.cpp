@@ -1,17 +1,33 @@
 #include "codegen/common/mangle.h"
 
 namespace adc::codegen {
+namespace {
+
+constexpr std::string_view kHex = "0123456789ABCDEF";
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Whether `text` begins with the spelling of a byte that is not plain, or of an underscore.
+bool ReadsAsByte(std::string_view text) {
+  if (text.size() < 3 || text[0] != '_') return false;
+  size_t high = kHex.find(text[1]), low = kHex.find(text[2]);
+  if (high == std::string_view::npos || low == std::string_view::npos) return false;
+  char byte = static_cast<char>(high << 4 | low);
+  return !IsPlain(byte) || byte == '_';
+}
+
+}  // namespace
 
 std::string EntrySymbol(std::string_view kernel, uint32_t task) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
   std::string symbol = "adc_";
-  for (char c : kernel) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (plain) {
-      symbol += c;
+  for (size_t at = 0; at < kernel.size(); ++at) {
+    auto byte = static_cast<unsigned char>(kernel[at]);
+    if (IsPlain(kernel[at]) && !ReadsAsByte(kernel.substr(at))) {
+      symbol += kernel[at];
       continue;
     }
-    auto byte = static_cast<unsigned char>(c);
     symbol += '_';
     symbol += kHex[byte >> 4];
     symbol += kHex[byte & 15];

@@ -8,8 +8,9 @@
 namespace adc::codegen {
 
 /// The symbol of a kernel's task: `adc_<kernel>_t<task>`, every byte of the kernel's name outside
-/// [A-Za-z0-9_] as
-/// `_XX` in upper-case hexadecimal. It is written into the metadata; nobody else computes it.
+/// [A-Za-z0-9_] as `_XX` in upper-case hexadecimal, and so an underscore that begins such a spelling in the
+/// name itself: kernels of two names have two symbols. It is written into the metadata; nobody else computes
+/// it.
 std::string EntrySymbol(std::string_view kernel, uint32_t task);
 
 /// What a symbol of a task's variant for far memory has at its end.

@@ -7,10 +7,12 @@
 //              the number of the thread
 //   chains     lead from a variable, over the one runtime array of a storage buffer, or into an array of the
 //              thread, where the index is a constant in range or the smaller of something and such a
-//              constant: no device bounds those
+//              constant: no device bounds those. A chain reads each index with a sign, whatever its type
+//              says, so that a constant whose highest bit is set bounds nothing
 //   calls      go to functions further up, so that there is no recursion, and what they come to when all
 //              are inlined, code and arrays, is limited
-//   entries    have the block that the metadata states, and reach, through all that they call, only variables
+//   entries    have the block that the metadata states, once, and reach, through all that they call, only
+//   variables
 //              of their interface, each behind a binding of theirs; what the metadata calls read is not
 //              written
 //
@@ -32,6 +34,7 @@ constexpr uint64_t kMostLocal = 64u << 10;            // bytes of arrays that on
 constexpr uint64_t kMostPrivate = 1u << 20;           // bytes of the arrays of a module
 constexpr uint64_t kVisitsPerWord = 64;               // of what is looked for in a list
 constexpr uint32_t kInput = 1, kPrivate = 6, kFunction = 7, kStorageBuffer = 12;
+constexpr uint32_t kGlobalInvocationId = 28;
 
 /// Where an instruction has its result, and whether all its other words name values.
 enum Form : uint8_t {
@@ -69,6 +72,7 @@ enum Op : uint32_t {
   kOpStore = 62,
   kOpAccessChain = 65,
   kOpDecorate = 71,
+  kOpMemberDecorate = 72,
   kOpCompositeExtract = 81,
   kOpAtomicLoad = 227,
   kOpAtomicXor = 242,
@@ -142,14 +146,14 @@ enum class Is : uint8_t {
   kOther,
   kGlsl,
   kVoid,
-  kScalar,        // size: bytes
+  kScalar,        // size: bytes, of: 1 where it is an integer
   kVector,        // of: scalar, size: components
   kArray,         // of: scalar, size: elements
   kRuntimeArray,  // of: scalar
   kBlock,         // a struct that holds one of: runtime array
   kOtherType,
   kPointer,  // a type; of: pointee, memory
-  kInteger,  // a constant, size: its value
+  kInteger,  // a constant without a sign bit, size: its value
   kLeast,    // the smaller of something and a constant: at most size
   kCallee,   // a function
   kVariable,
@@ -163,6 +167,7 @@ struct Fact {
   bool is_value = false;    ///< is used as what is no pointer, maybe above its definition
   bool written = false;     ///< of a variable
   uint32_t of = 0;
+  uint32_t type = 0;  ///< of a value
   uint64_t size = 0;
   uint32_t binding = UINT32_MAX;  ///< decorations may come before the id
   uint32_t set = UINT32_MAX;
@@ -181,6 +186,7 @@ struct ModuleEntry {
   uint32_t at = 0;  ///< word of its OpEntryPoint
   uint32_t function = 0;
   uint32_t block[3] = {};
+  bool has_block = false;
   const artifact::EntryMeta* meta = nullptr;
   const artifact::KernelMeta* kernel = nullptr;
 };
@@ -282,23 +288,29 @@ class Confinement {
       return Bad("makes a pointer in an unknown way");
     }
     if (form == kValues && !Values(op == kOpFunctionCall ? 4 : 3)) return false;
+    if (!Typed(op, *type)) return false;
+    facts_[Word(2)].type = Word(1);
+    return true;
+  }
+
+  bool Typed(uint32_t op, const Fact& type) {
     switch (op) {
       case kOpFunctionBegin:
         return BeginFunction();
       case kOpFunctionCall:
         return Call();
       case kOpVariable:
-        return Variable(*type);
+        return Variable(type);
       case kOpAccessChain:
         return Chain();
       case kOpLoad:
         return Short(4) && Access(Word(3), false) && Define(Word(2), Is::kOther) != nullptr;
       case kOpExtInst:
-        return Extended();
+        return Extended(type);
       case kOpCompositeExtract:
         return Short(5) && Value(Word(3)) && Define(Word(2), Is::kOther) != nullptr;
       case kOpConstant:
-        return Constant(*type);
+        return Constant(type);
       default:
         break;
     }
@@ -343,6 +355,8 @@ class Confinement {
         return Short(2) && Values(1);
       case kOpDecorate:
         return Decorate();
+      case kOpMemberDecorate:
+        return DecorateMember();
       default:
         return true;
     }
@@ -380,6 +394,7 @@ class Confinement {
     entry.at = static_cast<uint32_t>(at_);
     entry.function = Word(2);
     std::string_view name = Text(3);
+    // Opening has refused metadata with two entries of one symbol.
     for (EntryWalk walk; NextEntry(module_, &walk);) {
       if (!Spend(1)) return false;
       if (walk.meta->symbol != name) continue;
@@ -396,11 +411,14 @@ class Confinement {
     if (Word(2) >= kFirstFloat && Word(2) <= kLastFloat) return true;
     if (Word(2) != kLocalSize || length_ != 6) return Bad("has an unknown execution mode");
     if (!Spend(entries_.size())) return false;
+    bool known = false;
     for (ModuleEntry& entry : entries_) {
       if (entry.function != Word(1)) continue;
+      if (std::exchange(entry.has_block, true)) return Bad("states the block of an entry twice");
       for (uint32_t axis = 0; axis < 3; ++axis) entry.block[axis] = Word(3 + axis);
+      known = true;
     }
-    return true;
+    return known || Bad("states the block of what is no entry above");
   }
 
   bool Decorate() {
@@ -416,7 +434,16 @@ class Confinement {
     uint32_t& place = Word(2) == kBinding ? fact.binding : Word(2) == kSet ? fact.set : fact.built_in;
     if (place != UINT32_MAX || fact.is != Is::kNothing) return Bad("decorates an id twice, or late");
     place = Word(3);
-    return true;
+    // A block size (WorkgroupSize) would replace that of the entry.
+    return Word(2) != kBuiltIn || place == kGlobalInvocationId || Bad("has an unknown built-in");
+  }
+
+  /// Of the one member of a block.
+  bool DecorateMember() {
+    constexpr uint32_t kNonWritable = 24, kOffset = 35;
+    bool known = length_ == 4 && Word(3) == kNonWritable;
+    known = known || (length_ == 5 && Word(3) == kOffset && Word(4) == 0);
+    return known || Bad("has a decoration of a member that confined code must not use");
   }
 
   bool Type(uint32_t op) {
@@ -437,7 +464,7 @@ class Confinement {
         if (!Short(3)) return false;
         if (Word(2) != 8 && Word(2) != 16 && Word(2) != 32 && Word(2) != 64)
           return Bad("has a number of an unsupported width");
-        made = {.is = Is::kScalar, .size = Word(2) / 8};
+        made = {.is = Is::kScalar, .of = op == kOpTypeInt, .size = Word(2) / 8};
         break;
       case kOpTypeVector:
       case kOpTypeArray:
@@ -502,12 +529,15 @@ class Confinement {
     return true;
   }
 
+  static bool IsInteger(const Fact& type) { return type.is == Is::kScalar && type.of != 0; }
+
   bool Constant(const Fact& type) {
-    if (!Short(4)) return false;
-    bool wide = length_ > 4;
+    if (type.is != Is::kScalar) return Bad("has a constant that is no number");
+    bool wide = type.size == 8;
+    if (length_ != (wide ? 5u : 4u)) return Bad("has a constant that is longer or shorter than its type");
     uint64_t value = Word(3) | (wide ? uint64_t{Word(4)} << 32 : 0);
-    bool is_integer = type.is == Is::kScalar;  // the bits of a float are no index that anything accepts
-    Fact* fact = Define(Word(2), is_integer ? Is::kInteger : Is::kOther);
+    bool is_positive = IsInteger(type) && value >> (8 * type.size - 1) == 0;
+    Fact* fact = Define(Word(2), is_positive ? Is::kInteger : Is::kOther);
     if (fact) fact->size = value;
     return fact != nullptr;
   }
@@ -529,7 +559,6 @@ class Confinement {
       return (fact->set == 0 && fact->binding != UINT32_MAX) || Bad("has a buffer outside of set 0");
     }
     if (memory == kInput) {
-      constexpr uint32_t kGlobalInvocationId = 28;
       return (pointee.is == Is::kVector && pointee.size == 3 && fact->built_in == kGlobalInvocationId) ||
              Bad("has an unknown input");
     }
@@ -552,7 +581,9 @@ class Confinement {
       if (!member) return false;
       if (length_ != 6 || member->is != Is::kInteger || member->size != 0)
         return Bad("has an unsupported access");
-      if (!Values(5)) return false;
+      const Fact* index = Known(Word(5));
+      if (!index || !Values(5)) return false;
+      if (!IsInteger(facts_[index->type])) return Bad("has an index that is no integer");
     } else {
       if (pointee.is != Is::kArray && pointee.is != Is::kVector) return Bad("has an access of no array");
       const Fact* index = Known(Word(4));
@@ -589,7 +620,7 @@ class Confinement {
     return uses_.TryPush(variable) || OutOfMemory(error_) == ADRT_OK;
   }
 
-  bool Extended() {
+  bool Extended(const Fact& type) {
     // Matrices, and what gives a second result through a pointer or reads inputs of other shaders.
     constexpr uint32_t kRefusedOnes[] = {0, 33, 34, 35, 51, 76, 77, 78}, kLast = 81, kUMin = 38;
     if (!Short(6)) return false;
@@ -599,11 +630,17 @@ class Confinement {
     for (uint32_t refused : kRefusedOnes) known = known && Word(4) != refused;
     if (!known) return Bad("has function ", Word(4), " of GLSL, which confined code must not use");
     if (!Values(5)) return false;
+    // The smaller of two values without a sign is at most a constant among them, and has no sign bit where
+    // that has none; all of one width, since nothing else says that what is compared is the whole of both.
     uint64_t most = UINT64_MAX;
-    for (uint32_t number = 5; Word(4) == kUMin && number < length_; ++number) {
+    bool alike = Word(4) == kUMin && length_ == 7 && IsInteger(type);
+    for (uint32_t number = 5; alike && number < 7; ++number) {
       const Fact& operand = facts_[Word(number)];
+      const Fact& own = facts_[operand.type];
+      alike = IsInteger(own) && own.size == type.size;
       if (operand.is == Is::kInteger && operand.size < most) most = operand.size;
     }
+    if (!alike) most = UINT64_MAX;
     Fact* fact = Define(Word(2), most < UINT64_MAX ? Is::kLeast : Is::kOther);
     if (fact) fact->size = most;
     return fact != nullptr;
