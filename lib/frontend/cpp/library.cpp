@@ -79,6 +79,30 @@ Value Lowering::RoundAway(Value a) {
   return ssa_.Make(Op::Copysign, {rounded, a});
 }
 
+/// `std::lerp`, whose standard asks for b at t = 1 and for values that stay on b's side of it. The library
+/// gives b itself there, whose derivative to t is 0: here a difference of 0 has the derivative that the line
+/// has.
+Value Lowering::Lerp(Value a, Value b, Value t) {
+  Type type = ssa_.TypeOf(a);
+  Value zero = ssa_.builder().Zero(type), one = ssa_.builder().Float(type, 1);
+  auto both = [&](Op left, Op right) {
+    return ssa_.Make(Op::And, {ssa_.Make(left, {a, zero}), ssa_.Make(right, {b, zero})});
+  };
+  Value opposite = ssa_.Make(Op::Or, {both(Op::Le, Op::Ge), both(Op::Ge, Op::Le)});
+  Value mixed =
+      ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {t, b}), ssa_.Make(Op::Mul, {ssa_.Make(Op::Sub, {one, t}), a})});
+  Value slope = ssa_.Make(Op::Sub, {b, a});
+  Value line = ssa_.Make(Op::Add, {a, ssa_.Make(Op::Mul, {t, slope})});
+  Value rest = ssa_.Make(Op::Mul, {ssa_.Make(Op::Sub, {t, one}), slope});
+  Value nothing = ssa_.Make(Op::Sub, {rest, ssa_.Make(Op::StopGradient, {rest})});
+  Value end =
+      ssa_.Make(Op::Add, {b, ssa_.Make(Op::Select, {ssa_.Make(Op::IsFinite, {rest}), nothing, zero})});
+  Value beyond = ssa_.Make(Op::Eq, {ssa_.Make(Op::Gt, {t, one}), ssa_.Make(Op::Gt, {b, a})});
+  Value at_end = ssa_.Make(Op::Select, {beyond, ssa_.Make(Op::Ge, {b, line}), ssa_.Make(Op::Le, {b, line})});
+  at_end = ssa_.Make(Op::Or, {at_end, ssa_.Make(Op::Eq, {t, one})});
+  return ssa_.Make(Op::Select, {opposite, mixed, ssa_.Make(Op::Select, {at_end, end, line})});
+}
+
 /// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
 ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
   const clang::FunctionDecl* function = call->getDirectCallee();
@@ -243,6 +267,13 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
       Value c = number(2, *result);
       SetPlace(range);
       return given(ssa_.Make(Op::Fma, {a, b, c}));
+    }
+    if (in_std && is_float && name == "lerp") {
+      Value a = number(0, *result);
+      Value b = number(1, *result);
+      Value c = number(2, *result);
+      SetPlace(range);
+      return given(Lerp(a, b, c));
     }
     if (is_float && name == "hypot") {
       Value a = number(0, *result);

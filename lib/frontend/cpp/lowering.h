@@ -186,6 +186,7 @@ class Lowering {
   void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   bool AssertOf(const clang::Expr* expression);
   ir::Value RoundAway(ir::Value a);
+  ir::Value Lerp(ir::Value a, ir::Value b, ir::Value t);
 
   // ---- Statements
   void Run(const Rest* rest);

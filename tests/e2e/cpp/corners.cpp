@@ -344,6 +344,13 @@ FEATURE(bodies_step, {
   return acc.x + acc.y * p.z + rot.w * mass;
 })
 
+// Both forms of the line, and its end, which the standard wants exact.
+FEATURE(lerps, {
+  double u = x[i] - 1;
+  return std::lerp(1.0, 3.0, x[i]) + std::lerp(u, x[i + 1], 0.3) + std::lerp(x[i], -u, u) +
+         std::lerp(x[i], x[i + 2], 1.0) + std::lerp(1e20, x[i], 1.0) + std::lerp(x[i], u, 1.5);
+})
+
 // clang-format off
 #define ADC_CORNERS(X) \
   X(star_this) X(this_capture) X(step_continue) X(do_effect) X(ref_swap) \
@@ -352,7 +359,7 @@ FEATURE(bodies_step, {
   X(while_break_carry) X(switch_loop) X(two_level_return) X(fold_min) X(sort3) \
   X(post_inc_struct) X(exchange_) X(max_self) X(clamp_ref) X(uchar_loop) \
   X(short_sum) X(int_min) X(u64_mod) X(cmp_mixed) X(static_fn_table) \
-  X(chosen_of_three) X(chosen_writes) X(bodies_step)
+  X(chosen_of_three) X(chosen_writes) X(bodies_step) X(lerps)
 // clang-format on
 
 }  // namespace corners
