@@ -42,12 +42,13 @@ def in_one_task(real, body, parameters=""):
 
 
 def line(count, real):
-    """N operations, each of which reads values from nearby."""
+    """N operations, each of which reads values from nearby, and some a value from the start: the end depends on it."""
 
-    def body(text, recent):
+    def body(text, start):
+        recent = start
         for n in range(count):
             a, b = recent[-1], recent[-2 - n % 3]
-            form = (f"{a} * {b}", f"{a} - {b}", f"sin({a})", f"{a} * {recent[-4]}", f"{a} + {b}", f"cos({a})")[n % 6]
+            form = (f"{a} * {b}", f"{a} - {b}", f"sin({a})", f"{a} * {recent[-4]}", f"{a} + {start[n // 6 % 4]}", f"cos({a})")[n % 6]
             recent = (recent + [text.value(form)])[-8:]
         return recent[-1]
 
