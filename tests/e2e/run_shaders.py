@@ -31,6 +31,7 @@ import sys
 LABELS = ("kernel", "inlined", "again")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GROUP_OPERATIONS = 61  # of capabilities
+ENTRY_POINT = 15  # of instructions
 FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I"}
 
 
@@ -224,6 +225,18 @@ def capabilities(module):
     return {words[at + 1] for at in range(5, len(words) - 1) if words[at] == 2 << 16 | 17}
 
 
+def entries_of(module):
+    """The names of a module's entry points, in their order."""
+    data = module.read_bytes()
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    names, at = [], 5
+    while at < len(words):
+        if words[at] & 0xFFFF == ENTRY_POINT:
+            names.append(data[4 * at + 12 : 4 * (at + (words[at] >> 16))].split(b"\0", 1)[0].decode())
+        at += words[at] >> 16
+    return names
+
+
 def read_back(given, shader, emit):
     """What differs between the gradient and what adc makes of the gradient that it has printed, where it has no tape, whose
     words a loader fills (run_read_back.py has those)."""
@@ -262,7 +275,9 @@ def read_back(given, shader, emit):
     for number, (place, *_) in enumerate(shader.buffers):
         start[place] = (given.work / f"{stem}.kernel.{number}").read_bytes()
     dispatches, files = [], {}
-    for label, code, entry in (("grad", module, layout["entries"][0]), ("again", again, f"adc_{layout['entries'][0]}_t0")):
+    # What adc reads becomes a kernel by entry point, in their order.
+    entry_again = entries_of(again)[entries_of(module).index(layout["entries"][0])]
+    for label, code, entry in (("grad", module, layout["entries"][0]), ("again", again, entry_again)):
         words = []
         for place, data in start.items():
             file = files[label, place] = given.work / f"{stem}.{label}.{place}"
