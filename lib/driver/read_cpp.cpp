@@ -51,9 +51,11 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, cons
   }
   frontend::CppConfig config;
   config.include_dirs = options.include_dirs;
+  config.import_dirs = options.import_dirs;
   config.defines = options.defines;
   config.arguments = options.clang_arguments;
   config.compile_database = options.compile_database;
+  config.text_limit = options.limits.text_mebibytes << 20;
   frontend::CppTimes spent;
   frontend::CppRequest request{inputs, config, sources, diagnostics, dependencies, &spent};
   entry(&request);

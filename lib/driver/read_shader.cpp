@@ -41,6 +41,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
     bool hlsl = InputKindOf(path) == InputKind::Hlsl;
     compile.language = hlsl ? frontend::glsl::Language::Hlsl : frontend::glsl::Language::Glsl;
     compile.include_dirs = options.include_dirs;
+    compile.import_dirs = options.import_dirs;
     compile.defines = options.defines;
     if (hlsl && !options.entry.empty()) compile.entry = options.entry;
     compile.text_limit = limit;

@@ -130,6 +130,7 @@ class Run {
   bool Read() {
     parse::ParseConfig config;
     config.include_dirs = options_.include_dirs;
+    config.import_dirs = options_.import_dirs;
     config.defines = options_.defines;
     config.text_limit = options_.limits.text_mebibytes << 20;
     InputKind kind = InputKindOf(asked_.input);

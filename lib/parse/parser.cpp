@@ -8,6 +8,7 @@
 
 #include "diag/errors/driver.h"
 #include "diag/errors/parse.h"
+#include "diag/import_roots.h"
 #include "parse/body.h"
 #include "parse/generics.h"
 #include "parse/no_text.h"
@@ -32,22 +33,6 @@ std::string QuotedPath(const std::string& path) {
   return Quoted(path, kLongest);
 }
 
-/// Whether `file` lies in `folder` or below; both canonical.
-bool LiesBelow(const fs::path& file, const fs::path& folder) {
-  auto [in_folder, in_file] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-  return in_folder == folder.end();
-}
-
-/// The folder that `path` lies in, as a way to it.
-fs::path FolderOf(const fs::path& path) {
-  fs::path folder = path.parent_path();
-  return folder.empty() ? fs::path(".") : folder;
-}
-
-std::string Mebibytes(uint64_t bytes) {
-  return std::to_string((bytes + (uint64_t{1} << 20) - 1) >> 20) + " MiB";
-}
-
 class Compilation {
  public:
   Compilation(const ParseConfig& config, diag::SourceManager& sources, diag::Diagnostics& diagnostics,
@@ -62,18 +47,12 @@ class Compilation {
         generics_(shared_, gathered_) {
     shared_.definitions = &definitions_;
     shared_.generics = &generics_;
-    for (const std::string& folder : config.include_dirs) AddRoot(folder);
-    for (const std::string& folder : config.import_dirs) AddRoot(folder);
+    for (const std::string& folder : config.include_dirs) roots_.AddFolder(folder);
+    for (const std::string& folder : config.import_dirs) roots_.AddFolder(folder);
   }
 
-  /// Imports may come from the folder of an input: of the name that was given, and, where that is a link, of
-  /// the file that it leads to.
-  void AddInput(const std::string& path) {
-    AddRoot(FolderOf(path));
-    std::error_code error;
-    fs::path real = fs::canonical(path, error);
-    if (!error) AddRoot(FolderOf(real));
-  }
+  /// Imports may come from the folder of an input.
+  void AddInput(const std::string& path) { roots_.AddFolderOf(path); }
 
   /// Reads an input of the command line and takes its text. False where there is none.
   bool ReadInput(const std::string& path) {
@@ -202,10 +181,7 @@ class Compilation {
       std::string key = FileKey(name);
       if (read_.contains(key)) return true;
       std::error_code missing;
-      if (fs::exists(name, missing) && !MayImport(key)) {
-        TellOutside(request, key);
-        return false;
-      }
+      if (fs::exists(name, missing) && !roots_.Allows(key)) return Fail(roots_.Refuse(request.span, key));
       ReadText read = ReadTextFile(name, Left(), /*regular_only=*/true);
       if (read.end == ReadEnd::TooLarge) {
         TellTooLarge(name, read.size, request.span);
@@ -231,43 +207,15 @@ class Compilation {
     return false;
   }
 
-  void AddRoot(const fs::path& folder) {
-    std::error_code error;
-    fs::path canonical = fs::canonical(folder, error);
-    if (error || std::find(roots_.begin(), roots_.end(), canonical) != roots_.end()) return;
-    roots_.push_back(std::move(canonical));
-  }
-
-  bool MayImport(const fs::path& canonical) const {
-    return std::any_of(roots_.begin(), roots_.end(),
-                       [&](const fs::path& root) { return LiesBelow(canonical, root); });
-  }
-
-  /// A text from somewhere else names what it likes: no byte of a file outside of the folders is read, so
-  /// that no message can show one.
-  void TellOutside(const ImportRequest& request, const std::string& path) {
-    diag::Diagnostic& error =
-        diagnostics_.Error(diag::E0150, request.span,
-                           "the import leads to " + QuotedPath(path) +
-                               ", which is outside of the folders that imports may come from");
-    constexpr size_t kShown = 8;
-    std::string folders;
-    for (size_t n = 0; n < std::min(roots_.size(), kShown); ++n)
-      folders += (n == 0 ? "" : ", ") + QuotedPath(roots_[n].string());
-    if (roots_.size() > kShown) folders += ", and others";
-    error.AddNote({}, "these are " + folders).AddHelp("allow its folder with -I DIR or --allow-imports=DIR");
-  }
-
   /// Bytes of text that may still be read.
   uint64_t Left() const { return config_.text_limit - std::min(config_.text_limit, taken_); }
 
   bool TellTooLarge(const std::string& name, uint64_t size, diag::SourceSpan from) {
-    diagnostics_
-        .Error(diag::E0127, from,
-               QuotedPath(name) + " has " + Mebibytes(size) +
-                   " or more: the text of one compilation is at most " + Mebibytes(config_.text_limit) +
-                   ", imports included")
-        .AddHelp("split it into several compilations, or allow more with --limit-text=MIB");
+    return Fail(diag::TextTooLarge(from, name, size, config_.text_limit));
+  }
+
+  bool Fail(diag::Diagnostic failure) {
+    diag::Tell(std::move(failure), diagnostics_);
     return false;
   }
 
@@ -283,8 +231,8 @@ class Compilation {
   std::unordered_set<uint32_t> faulty_;  ///< places of generic bodies with errors
   std::unordered_map<const diag::SourceFile*, std::string> folders_;  // looked up, never walked
   std::unordered_set<std::string> read_;
-  std::vector<fs::path> roots_;  ///< canonical folders that imports may come from
-  uint64_t taken_ = 0;           ///< bytes of text
+  diag::ImportRoots roots_;
+  uint64_t taken_ = 0;  ///< bytes of text
 };
 
 }  // namespace

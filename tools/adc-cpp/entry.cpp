@@ -2,7 +2,7 @@
 
 #include "frontend/cpp/plugin.h"
 
-extern "C" __attribute__((visibility("default"))) void adc_read_cpp_1(adc::frontend::CppRequest* request) {
+extern "C" __attribute__((visibility("default"))) void adc_read_cpp_2(adc::frontend::CppRequest* request) {
   request->module = adc::frontend::ReadCpp(request->paths, request->config, request->sources,
                                            request->diagnostics, request->dependencies, request->times);
 }

@@ -221,10 +221,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
       &options.defines);
   line.Text("-p", "FOLDER", "for C++: take the arguments of the compiler from FOLDER/compile_commands.json",
             &options.compile_database);
-  line.List("--allow-imports", "DIR",
-            "imports may come from DIR too. Without it they come from the folders of the inputs and of -I,\n"
-            "and from those below them; links are followed",
-            &options.import_dirs);
+  AddAllowImports(line, &options.import_dirs);
 }
 
 void AddLimits(CommandLine& line, driver::CompileOptions& options) {

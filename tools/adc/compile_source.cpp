@@ -46,6 +46,7 @@ void DeriveFor(std::string_view kernel, driver::Derivations* derive) {
 
 void ApplySource(const SourceOptions& source, driver::CompileOptions* compile) {
   compile->include_dirs = source.include_dirs;
+  compile->import_dirs = source.import_dirs;
   compile->defines = source.defines;
   compile->clang_arguments = source.clang_arguments;
   compile->diff = source.diff;

@@ -36,7 +36,8 @@ struct Parsed {
 };
 
 parse::ParseConfig ParsingFor(const OpenOptions& options) {
-  return {.include_dirs = options.include_dirs, .defines = options.defines};
+  return {
+      .include_dirs = options.include_dirs, .import_dirs = options.import_dirs, .defines = options.defines};
 }
 
 /// The file as it was written; its errors are those that the compilation reported before.

@@ -105,6 +105,7 @@ adrt_status OpenBytes(const std::vector<uint8_t>& bytes, const Trust& trust, Bun
 
 void SourceOptions::AddTo(CommandLine& line) {
   line.List("-I", "DIR", "for a source file: where imports and headers are looked for", &include_dirs);
+  AddAllowImports(line, &import_dirs);
   line.Defines(
       "for an .ir file: the constant or type NAME of the text is VALUE; for C++ or a shader: define a macro",
       &defines);
@@ -113,6 +114,14 @@ void SourceOptions::AddTo(CommandLine& line) {
   for (std::string name : {"--diff", "--entry"})
     line.WantsSource(name, "a bundle has what it was compiled with: adc " + name + "=... shader.comp");
   line.BehindDashes(&clang_arguments);
+}
+
+void AddAllowImports(CommandLine& line, std::vector<std::string>* folders) {
+  line.List(
+      "--allow-imports", "DIR",
+      "imports and includes may come from DIR too. Without it they come from the folders of the inputs\n"
+      "and of -I, from those below them, and, in C++, from those of the system; links are followed",
+      folders);
 }
 
 void AddShaderOptions(CommandLine& line, std::vector<std::string>* diff, std::string* entry) {

@@ -96,17 +96,20 @@ class CommandLine;
 /// How a source file is read.
 struct SourceOptions {
   std::vector<std::string> include_dirs = {};  ///< where imports and headers are looked for
+  std::vector<std::string> import_dirs = {};   ///< where they may come from as well
   std::vector<std::string> defines = {};  ///< of C++ and shaders: macros; of .ir files: constants and types
   std::vector<std::string> clang_arguments = {};  ///< of C++: the words after `--`
   std::vector<std::string> diff = {};             ///< of shaders: members of blocks that have an adjoint
   std::string entry = {};                         ///< of shaders: the entry point
 
-  /// -I, -D, --diff, --entry and `--`.
+  /// -I, --allow-imports, -D, --diff, --entry and `--`.
   void AddTo(CommandLine& line);
 };
 
 /// --diff and --entry: what a shader's text does not say.
 void AddShaderOptions(CommandLine& line, std::vector<std::string>* diff, std::string* entry);
+/// --allow-imports.
+void AddAllowImports(CommandLine& line, std::vector<std::string>* folders);
 /// "x,loss"
 std::string TakeNames(std::string_view list, std::vector<std::string>* names);
 

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "driver/pipeline.h"
 #include "driver/run_passes.h"
+#include "loader.h"
 #include "print.h"
 #include "support/nearest.h"
 
@@ -67,6 +68,7 @@ int Opt(const std::vector<std::string>& words, Session&) {
              [&](std::string_view word) { return TakePhase(word, &asked.phase); });
   line.Text("-o", "FILE", "write to FILE; default: standard output, '-'", &options.output);
   line.List("-I", "DIR", "look for imports in DIR too", &options.include_dirs);
+  AddAllowImports(line, &options.import_dirs);
   line.Defines("the constant or type NAME of the text is VALUE", &options.defines);
   line.Section("Options of passes");
   line.Value("--fp", "MODE", "contract (default), or fast: zeros have no sign, nothing is infinite or NaN",

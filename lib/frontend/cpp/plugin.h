@@ -19,7 +19,7 @@ struct CppRequest {
 
 /// The only symbol of the library: ReadCpp. The version tells libraries of other builds apart.
 using CppEntry = void (*)(CppRequest* request);
-inline constexpr char kCppEntry[] = "adc_read_cpp_1";
+inline constexpr char kCppEntry[] = "adc_read_cpp_2";
 inline constexpr char kCppLibrary[] = "adc-cpp.so";
 
 }  // namespace adc::frontend

@@ -4,6 +4,7 @@
 #include "frontend/cpp/read_cpp.h"
 
 #include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/DiagnosticFrontend.h>
 #include <clang/Basic/DiagnosticLex.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
@@ -20,6 +21,7 @@
 #include <set>
 
 #include "diag/errors/cpp.h"
+#include "frontend/cpp/guarded_files.h"
 #include "frontend/cpp/header_text.h"
 #include "frontend/cpp/kernels.h"
 #include "support/installed.h"
@@ -40,8 +42,8 @@ double Seconds(Clock::duration duration) {
 /// Clang's messages as ours.
 class Messages : public clang::DiagnosticConsumer {
  public:
-  Messages(diag::SourceManager& sources, diag::Diagnostics& diagnostics)
-      : sources_(sources), diagnostics_(diagnostics) {}
+  Messages(GuardedFiles& files, diag::SourceManager& sources, diag::Diagnostics& diagnostics)
+      : files_(files), sources_(sources), diagnostics_(diagnostics) {}
 
   void BeginSourceFile(const clang::LangOptions& language, const clang::Preprocessor* preprocessor) override {
     language_ = &language;
@@ -53,16 +55,19 @@ class Messages : public clang::DiagnosticConsumer {
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
     diag::SourceSpan span;
-    if (info.hasSourceManager() && info.getLocation().isValid() && language_ != nullptr) {
-      if (!places_) places_.emplace(sources_, info.getSourceManager(), *language_);
-      span = places_->Of(info.getLocation());
-    }
+    if (info.hasSourceManager() && info.getLocation().isValid() && language_ != nullptr)
+      span = PlaceOf(info.getLocation(), info.getSourceManager());
     std::string words = text.str().str();
     if (level == clang::DiagnosticsEngine::Note) {
       if (open_) pending_.AddNote(span, words);
       return;
     }
     Flush();
+    // What Clang says of a file that it was not given, the guard says better.
+    unsigned id = info.getID();
+    bool of_file = id == clang::diag::err_cannot_open_file || id == clang::diag::err_pp_file_not_found ||
+                   id == clang::diag::err_fe_error_opening;
+    if (TellRefusals(span) && of_file) return;
     if (level == clang::DiagnosticsEngine::Ignored || level == clang::DiagnosticsEngine::Remark) return;
     bool error = level >= clang::DiagnosticsEngine::Error;
     pending_ = {error ? diag::Severity::Error : diag::Severity::Warning,
@@ -71,7 +76,7 @@ class Messages : public clang::DiagnosticConsumer {
                 std::move(words),
                 {},
                 {}};
-    if (info.getID() == clang::diag::err_pp_file_not_found && preprocessor_ != nullptr) {
+    if (id == clang::diag::err_pp_file_not_found && preprocessor_ != nullptr) {
       std::string searched;
       for (const clang::DirectoryLookup& folder : preprocessor_->getHeaderSearchInfo().search_dir_range()) {
         if (folder.getName() == kHeaderFolder) continue;
@@ -81,6 +86,22 @@ class Messages : public clang::DiagnosticConsumer {
       pending_.AddHelp("name its folder with -I; these were searched: " + searched);
     }
     open_ = true;
+  }
+
+  /// The text has asked for a file at `location`, and Clang says nothing of it where it was refused.
+  void AfterQuestion(clang::SourceLocation location) {
+    Flush();
+    TellRefusals(PlaceOf(location, preprocessor_->getSourceManager()));
+  }
+
+  /// Tells what the guard has refused. False where it was nothing.
+  bool TellRefusals(diag::SourceSpan span) {
+    std::vector<diag::Diagnostic> refusals = files_.TakeRefusals();
+    for (diag::Diagnostic& refusal : refusals) {
+      refusal.span = span;
+      diag::Tell(std::move(refusal), diagnostics_);
+    }
+    return !refusals.empty();
   }
 
   void Flush() {
@@ -93,6 +114,12 @@ class Messages : public clang::DiagnosticConsumer {
   }
 
  private:
+  diag::SourceSpan PlaceOf(clang::SourceLocation location, const clang::SourceManager& clang) {
+    if (!places_) places_.emplace(sources_, clang, *language_);
+    return places_->Of(location);
+  }
+
+  GuardedFiles& files_;
   diag::SourceManager& sources_;
   diag::Diagnostics& diagnostics_;
   const clang::LangOptions* language_ = nullptr;
@@ -110,7 +137,23 @@ class Headers : public clang::DependencyCollector {
   }
 };
 
+/// Whether a file could be embedded is a question that Clang answers without a message.
+class Questions : public clang::PPCallbacks {
+ public:
+  explicit Questions(Messages& messages) : messages_(messages) {}
+  void HasEmbed(clang::SourceLocation location, llvm::StringRef, bool, clang::OptionalFileEntryRef) override {
+    messages_.AfterQuestion(location);
+  }
+
+ private:
+  Messages& messages_;
+};
+
 struct Job {
+  const std::string& file;
+  const std::string& directory;  ///< that relative names begin at; empty: the process's
+  const CppConfig& config;
+  GuardedFiles& files;
   ir::Module& module;
   diag::SourceManager& sources;
   diag::Diagnostics& diagnostics;
@@ -143,7 +186,10 @@ class Action : public clang::ASTFrontendAction {
   explicit Action(Job& job) : job_(job) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
-    job_.headers.attachToPreprocessor(compiler.getPreprocessor());
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    job_.files.Guard(job_.file, job_.config.import_dirs, preprocessor, job_.directory);
+    job_.headers.attachToPreprocessor(preprocessor);
+    preprocessor.addPPCallbacks(std::make_unique<Questions>(job_.messages));
     return std::make_unique<Consumer>(job_);
   }
 
@@ -215,16 +261,20 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   memory->addFile(std::string(kHeaderFolder) + "/adc/kernel.hpp", 0,
                   llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(kKernelHeader)));
   overlay->pushOverlay(memory);
+  llvm::IntrusiveRefCntPtr<GuardedFiles> guarded(new GuardedFiles(overlay, config.text_limit));
   clang::FileSystemOptions where;
   where.WorkingDir = directory;
-  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, overlay));
-  Messages messages(sources, diagnostics);
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, guarded));
+  Messages messages(*guarded, sources, diagnostics);
   auto headers = std::make_shared<Headers>();
-  Job job{module, sources, diagnostics, messages, *headers, times, Clock::now()};
+  Job job{file,        directory, config,   *guarded, module,      sources,
+          diagnostics, messages,  *headers, times,    Clock::now()};
   clang::tooling::ToolInvocation invocation(arguments, std::make_unique<Action>(job), files.get());
   invocation.setDiagnosticConsumer(&messages);
   bool done = invocation.run();
   messages.Flush();
+  // Behind a fatal error Clang says no more.
+  if (!diagnostics.HasErrors()) messages.TellRefusals({});
   if (!done && !diagnostics.HasErrors())
     diagnostics.Error(diag::E0801, {}, "'" + path + "' could not be compiled");
   for (const std::string& header : headers->getDependencies())

@@ -12,9 +12,11 @@ namespace adc::frontend {
 
 struct CppConfig {
   std::vector<std::string> include_dirs = {};
-  std::vector<std::string> defines = {};    ///< NAME or NAME=VALUE
-  std::vector<std::string> arguments = {};  ///< for Clang, as a compiler takes them
-  std::string compile_database = {};        ///< folder of a compile_commands.json; empty: none
+  std::vector<std::string> import_dirs = {};  ///< folders that includes may come from as well
+  std::vector<std::string> defines = {};      ///< NAME or NAME=VALUE
+  std::vector<std::string> arguments = {};    ///< for Clang, as a compiler takes them
+  std::string compile_database = {};          ///< folder of a compile_commands.json; empty: none
+  uint64_t text_limit = uint64_t{256} << 20;  ///< most bytes that are read for one file
 };
 
 /// How long the parts of the front end took.
@@ -25,7 +27,8 @@ struct CppTimes {
 
 /// Reads each file with Clang and appends its kernels to one module, which has to be verified. Errors of the
 /// C++ and what kernels may not use go to `diagnostics`; the module is good for nothing where there are some.
-/// `dependencies` gets every file read.
+/// An include from outside of the folders of diag/import_roots.h is refused unread. `dependencies` gets every
+/// file read.
 std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const CppConfig& config,
                                     diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                     std::vector<std::string>* dependencies, CppTimes* times);

@@ -8,12 +8,20 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
+#include <system_error>
 
+#include "diag/errors/parse.h"
 #include "diag/errors/shader.h"
+#include "diag/import_roots.h"
+#include "diag/result.h"
 #include "frontend/glsl/marks.h"
+#include "support/printable.h"
 #include "support/read_text.h"
 
 namespace adc::frontend::glsl {
@@ -60,23 +68,39 @@ bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diag
 
 class Includer final : public glslang::TShader::Includer {
  public:
-  Includer(const CompileConfig& config, diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-           std::vector<std::string>* dependencies, std::vector<spirv::MarkedName>& marked)
+  Includer(const std::string& shader, const CompileConfig& config, diag::SourceManager& sources,
+           diag::Diagnostics& diagnostics, std::vector<std::string>* dependencies,
+           std::vector<spirv::MarkedName>& marked)
       : config_(config),
         sources_(sources),
         diagnostics_(diagnostics),
         dependencies_(dependencies),
-        marked_(marked) {}
+        marked_(marked) {
+    roots_.AddFolderOf(shader);
+    for (const auto* folders : {&config.include_dirs, &config.import_dirs}) {
+      for (const std::string& folder : *folders) roots_.AddFolder(folder);
+    }
+  }
+
+  /// Why files were not read that an include leads to, without places: glslang's message says
+  /// kRefused and the position in this list.
+  std::vector<diag::Diagnostic>& refusals() { return refusals_; }
+  static constexpr std::string_view kRefused = "refusal ";
 
   /// Whether glslang misunderstands an included file, or a marker in it is wrong.
   bool misread() const { return misread_; }
 
   IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override {
     fs::path folder = fs::path(includer).parent_path();
-    if (IncludeResult* found = Open((folder / header).lexically_normal().string(), depth)) return found;
+    if (IncludeResult* found = Open((folder / header).lexically_normal().string(), depth)) {
+      if (found->headerName.empty()) refused_ = found;
+      return found;
+    }
     return includeSystem(header, includer, depth);
   }
   IncludeResult* includeSystem(const char* header, const char*, size_t depth) override {
+    // glslang asks here for what includeLocal has refused, too.
+    if (refused_ != nullptr) return std::exchange(refused_, nullptr);
     for (const std::string& folder : config_.include_dirs) {
       if (IncludeResult* found = Open((fs::path(folder) / header).lexically_normal().string(), depth))
         return found;
@@ -89,12 +113,20 @@ class Includer final : public glslang::TShader::Includer {
   static constexpr size_t kDeepest = 64;
   static constexpr size_t kMostFiles = 4096;
 
+  /// Null where there is no such file.
   IncludeResult* Open(const std::string& path, size_t depth) {
     if (depth > kDeepest || results_.size() >= kMostFiles) return nullptr;
     auto known = texts_.find(path);
     if (known == texts_.end()) {
+      std::error_code failure;
+      fs::path canonical = fs::canonical(path, failure);
+      if (failure) return nullptr;
+      if (fs::is_directory(canonical, failure)) return nullptr;
+      if (!roots_.Allows(canonical)) return Refuse(roots_.Refuse({}, canonical.string()));
       ReadText read = ReadTextFile(path, config_.text_limit - std::min(config_.text_limit, taken_), true);
-      if (read.end != ReadEnd::Whole) return nullptr;
+      if (read.end == ReadEnd::TooLarge)
+        return Refuse(diag::TextTooLarge({}, path, read.size, config_.text_limit));
+      if (read.end == ReadEnd::Failed) return Refuse(CannotRead(path, read.error));
       taken_ += read.text.size();
       uint32_t base = sources_.AddFile(path, read.text);
       if (base == 0) return nullptr;
@@ -109,20 +141,49 @@ class Includer final : public glslang::TShader::Includer {
     return results_.back().get();
   }
 
+  static diag::Diagnostic CannotRead(const std::string& path, int error) {
+    std::string reason = error == EINVAL ? "it is no regular file" : std::generic_category().message(error);
+    return diag::Fail(diag::E0120, {}, "cannot read '" + Printable(path) + "': " + reason,
+                      "an include is a file with text");
+  }
+
+  /// A result without a name is a message to glslang.
+  IncludeResult* Refuse(diag::Diagnostic reason) {
+    const std::string& said = *said_.insert(std::string(kRefused) + std::to_string(refusals_.size())).first;
+    refusals_.push_back(std::move(reason));
+    results_.push_back(std::make_unique<IncludeResult>("", said.data(), said.size(), nullptr));
+    return results_.back().get();
+  }
+
   const CompileConfig& config_;
   diag::SourceManager& sources_;
   diag::Diagnostics& diagnostics_;
   std::vector<std::string>* dependencies_;
   std::vector<spirv::MarkedName>& marked_;
+  diag::ImportRoots roots_;
   bool misread_ = false;
   std::map<std::string, std::string> texts_;
+  std::vector<diag::Diagnostic> refusals_;
+  std::set<std::string> said_;
+  IncludeResult* refused_ = nullptr;  ///< by the last includeLocal
   std::vector<std::unique_ptr<IncludeResult>> results_;
   uint64_t taken_ = 0;
 };
 
+/// The refusal that glslang's message stands for; null where it is another message.
+diag::Diagnostic* RefusalOf(std::string_view message, std::vector<diag::Diagnostic>& refusals) {
+  std::string head = "'#include' : " + std::string(Includer::kRefused);
+  if (!message.starts_with(head)) return nullptr;
+  message.remove_prefix(head.size());
+  size_t number = 0;
+  std::from_chars(message.data(), message.data() + message.size(), number);
+  return number < refusals.size() ? &refusals[number] : nullptr;
+}
+
 /// glslang's log, line by line: "ERROR: step.comp:7: 'x' : undeclared identifier".
-void TellLog(std::string_view log, const diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-             bool failed, const std::string& name) {
+void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
+             const diag::SourceManager& sources, diag::Diagnostics& diagnostics, bool failed,
+             const std::string& name) {
   bool any = false;
   while (!log.empty()) {
     size_t end = std::min(log.find('\n'), log.size());
@@ -159,8 +220,14 @@ void TellLog(std::string_view log, const diag::SourceManager& sources, diag::Dia
       }
       break;
     }
-    if (line.find("No code generated") != std::string_view::npos && any) continue;
-    if (error) {
+    bool follows = line.find("No code generated") != std::string_view::npos ||
+                   line.find("compilation terminated") != std::string_view::npos;
+    if (follows && any) continue;
+    if (diag::Diagnostic* refusal = error ? RefusalOf(line, refusals) : nullptr) {
+      refusal->span = span;
+      diag::Tell(*refusal, diagnostics);
+      any = true;
+    } else if (error) {
       diagnostics.Error(diag::E0850, span, std::string(line));
       any = true;
     } else {
@@ -213,7 +280,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
     if (hlsl) bits |= EShMsgReadHlsl;
     auto messages = static_cast<EShMessages>(bits);
-    Includer includer(config, sources, diagnostics, dependencies, result.marked);
+    Includer includer(name, config, sources, diagnostics, dependencies, result.marked);
     bool good = shader.parse(GetDefaultResources(), hlsl ? 500 : 460, false, messages, includer);
     glslang::TProgram program;
     std::string log = shader.getInfoLog();
@@ -222,7 +289,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
       good = program.link(messages) && program.mapIO();
       log += program.getInfoLog();
     }
-    TellLog(log, sources, diagnostics, !good, name);
+    TellLog(log, includer.refusals(), sources, diagnostics, !good, name);
     if (good && !includer.misread()) {
       glslang::SpvOptions options;
       options.generateDebugInfo = true;

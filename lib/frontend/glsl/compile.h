@@ -16,6 +16,7 @@ enum class Language : uint8_t { Glsl, Hlsl };
 struct CompileConfig {
   Language language = Language::Glsl;
   std::vector<std::string> include_dirs = {};
+  std::vector<std::string> import_dirs = {};  ///< folders that includes may come from as well
   /// `-D name=value`, or a name alone.
   std::vector<std::string> defines = {};
   std::string entry = "main";  ///< HLSL: the function that is the entry point
@@ -28,7 +29,8 @@ struct Compiled {
 };
 
 /// Compiles `text`. Its file and those that it includes become files of `sources`, the latter also
-/// `dependencies`. glslang's messages are told with their places.
+/// `dependencies`. One from outside of the folders of diag/import_roots.h is refused unread. glslang's
+/// messages are told with their places.
 Compiled Compile(const std::string& name, std::string text, const CompileConfig& config,
                  diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                  std::vector<std::string>* dependencies);
