@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "interp/origins.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -156,6 +157,8 @@ const Code* Call(Machine& m, const Code* c) {
     for (uint32_t k = 0; k < call.arguments[n].count; ++k) {
       m.cells[callee.params[n].first + k] = m.cell_store[from + k];
       if (m.tangents != nullptr) m.tangents[callee.params[n].first + k] = m.tangent_store[from + k];
+      if (m.origins != nullptr)
+        m.origins->cells[m.base + callee.params[n].first + k] = m.origins->cells[from + k];
     }
   }
   return callee.code.data();
@@ -184,6 +187,8 @@ const Code* Return(Machine& m, const Code*) {
       size_t source = from + callee.results[n].first + k;
       m.cells[frame.call->results[n].first + k] = m.cell_store[source];
       if (m.tangents != nullptr) m.tangents[frame.call->results[n].first + k] = m.tangent_store[source];
+      if (m.origins != nullptr)
+        m.origins->cells[m.base + frame.call->results[n].first + k] = m.origins->cells[source];
     }
   }
   return frame.return_to;

@@ -1,6 +1,8 @@
 #include "interp/interpreter.h"
 
+#include "interp/execute.h"
 #include "interp/lower.h"
+#include "interp/origins.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {
@@ -186,32 +188,39 @@ RunResult Interpreter::RunDual(Arguments& arguments, Tangents& tangents) {
 }
 
 RunResult Interpreter::Execute(Arguments& arguments, Tangents* tangents) {
-  RunResult result;
-  Binding binding(module_, function_, arguments, tangents, options_.promote_floats);
-  if (std::string wrong = binding.Check(); !wrong.empty()) {
-    result.error = {ErrorKind::Argument, std::move(wrong), function_.span};
-    return result;
-  }
   std::unique_ptr<Program>& program = tangents != nullptr ? dual_ : plain_;
   if (program == nullptr) program = Lower(module_, function_, {tangents != nullptr, options_.promote_floats});
-  result.stacks = program->stacks;
-  result.loops = program->loop_statistics;
+  return interp::Execute(module_, function_, options_, *program, arguments, tangents);
+}
+
+RunResult Execute(const ir::Module& module, const ir::Function& function, const RunOptions& options,
+                  const Program& program, Arguments& arguments, Tangents* tangents, const Watch& watch) {
+  RunResult result;
+  Binding binding(module, function, arguments, tangents, options.promote_floats);
+  if (std::string wrong = binding.Check(); !wrong.empty()) {
+    result.error = {ErrorKind::Argument, std::move(wrong), function.span};
+    return result;
+  }
+  result.stacks = program.stacks;
+  result.loops = program.loop_statistics;
 
   Machine machine;
-  machine.program = program.get();
-  machine.options = &options_;
+  machine.program = &program;
+  machine.options = &options;
   machine.result = &result;
-  machine.stacks.resize(program->stacks.size());
-  machine.cell_store = program->array_constants;
-  if (program->dual) machine.tangent_store.resize(machine.cell_store.size());
-  const FunctionCode& entry = program->functions[0];
-  if (!machine.Enter(entry, program->array_constants.size())) {
-    result.error = {ErrorKind::Limit, "the function needs too many registers", function_.span};
+  machine.origins = watch.origins;
+  machine.stacks.resize(program.stacks.size());
+  machine.cell_store = program.array_constants;
+  if (program.dual) machine.tangent_store.resize(machine.cell_store.size());
+  const FunctionCode& entry = program.functions[0];
+  if (!machine.Enter(entry, program.array_constants.size())) {
+    result.error = {ErrorKind::Limit, "the function needs too many registers", function.span};
     return result;
   }
   binding.Bind(machine);
   result.steps = entry.code.size();
   machine.Run(entry.code.data());
+  if (watch.at_end) watch.at_end(machine);
   binding.Finish();
   return result;
 }

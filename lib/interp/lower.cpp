@@ -62,6 +62,7 @@ FunctionCode FunctionLowering::Take() {
     LowerInst(insts[position]);
   }
   if (insts.empty() || function_[insts.back()].op != Op::Return) Emit(ReturnStep());
+  if (options_.origins) out_.cell_of = std::move(cell_of_);
   return std::move(out_);
 }
 
@@ -89,6 +90,8 @@ void FunctionLowering::LowerControl(Inst inst) {
 void FunctionLowering::LowerInst(Inst inst) {
   const InstData& data = function_[inst];
   diag::SourceSpan outer = span_;
+  Inst outer_inst = inst_;
+  inst_ = inst;
   if (data.span.Valid()) span_ = data.span;
   switch (ir::ClassOf(data.op)) {
     case OpClass::Control:
@@ -130,6 +133,7 @@ void FunctionLowering::LowerInst(Inst inst) {
       break;
   }
   span_ = outer;
+  inst_ = outer_inst;
 }
 
 // before: counter, iv; body; counter, iv, jump back; after.
@@ -364,12 +368,12 @@ void FunctionLowering::MoveAll(std::span<const Value> from, std::span<const Valu
   for (auto& [target, source] : moves) {
     if (std::find(targets.begin(), targets.end(), source) != targets.end()) {
       uint32_t saved = NewCells(1);
-      Emit(MoveStep(options_.dual), saved, source);
+      EmitMove(saved, source);
       source = saved;
     }
     targets.push_back(target);
   }
-  for (auto [target, source] : moves) Emit(MoveStep(options_.dual), target, source);
+  for (auto [target, source] : moves) EmitMove(target, source);
 }
 
 void FunctionLowering::MoveToResults(Block block, Inst owner) {
@@ -383,6 +387,7 @@ size_t FunctionLowering::Emit(Step step, uint32_t dst, uint32_t a, uint32_t b, u
   ADC_CHECK(step != nullptr, "no step for an operation of this type");
   out_.code.push_back({step, dst, a, b, c, 0, info});
   out_.spans.push_back(span_);
+  if (options_.origins) out_.insts.push_back(inst_);
   return out_.code.size() - 1;
 }
 

@@ -17,6 +17,7 @@ namespace adc::interp {
 struct LowerOptions {
   bool dual = false;
   bool promote_floats = false;
+  bool origins = false;  ///< steps watch where special values come from (interp/origins.h); plain runs alone
 };
 
 /// The program that runs `function`. What cannot be run becomes a step that says so.
@@ -69,6 +70,12 @@ class FunctionLowering {
   Cells MatrixCells(ir::Inst inst);
   Cells CellsOf(ir::Value value);
   uint32_t Arithmetic(ir::Op op, ir::Scalar scalar, uint32_t a, uint32_t b = 0);
+  /// dst = op a [, b [, c]], which must have a step.
+  void EmitArithmetic(ir::Op op, const WatchInfo& types, uint32_t dst, uint32_t a, uint32_t b, uint32_t c);
+  void EmitCast(ir::Scalar from, ir::Scalar to, uint32_t dst, uint32_t a);
+  void EmitMove(uint32_t dst, uint32_t a);
+  void EmitPick(uint32_t dst, uint32_t a, uint32_t index, uint32_t count);
+  void EmitWatch(const WatchInfo& info, uint32_t dst, uint32_t a, uint32_t b = 0, uint32_t c = 0);
   uint32_t SumOfProducts(ir::Scalar scalar, const Cells& a, const Cells& b);
   uint32_t Length(ir::Scalar scalar, const Cells& a);
   Cells Product(ir::Scalar scalar, const Cells& a, ir::Type a_type, const Cells& b, ir::Type b_type);
@@ -100,6 +107,7 @@ class FunctionLowering {
   std::vector<uint32_t> cell_of_;
   std::map<uint64_t, uint32_t> constant_cells_;
   diag::SourceSpan span_;
+  ir::Inst inst_;
   uint32_t task_ = 0;
   uint32_t asserts_ = 0;
 

@@ -1,6 +1,7 @@
 #include "interp/control.h"
 #include "interp/lower.h"
 #include "interp/memory.h"
+#include "interp/origins.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
 
@@ -44,8 +45,12 @@ void FunctionLowering::LowerAccess(Inst inst) {
   auto info = static_cast<uint32_t>(program_.accesses.size());
   program_.accesses.push_back(std::move(access));
   uint32_t result = data.result_count != 0 ? CellOf(function_.Result(inst)) : 0;
-  Emit(AccessStep(data.op, Register(element.scalar), place), result, values.empty() ? 0 : CellOf(values[0]),
-       values.size() > 1 ? CellOf(values[1]) : 0, 0, info);
+  uint32_t value = values.empty() ? 0 : CellOf(values[0]),
+           desired = values.size() > 1 ? CellOf(values[1]) : 0;
+  bool watched = options_.origins && element.IsFloat();
+  if (watched) Emit(RememberStep(element.scalar, place), 0, 0, 0, 0, info);
+  Emit(AccessStep(data.op, Register(element.scalar), place), result, value, desired, 0, info);
+  if (watched) Emit(WatchAccessStep(element.scalar, place), result, value, desired, 0, info);
 }
 
 void FunctionLowering::LowerAlloca(Inst inst) {
@@ -53,6 +58,7 @@ void FunctionLowering::LowerAlloca(Inst inst) {
   uint32_t count = type.count * type.Components();
   uint32_t first = NewCells(count);
   Emit(AllocaStep(), CellOf(function_.Result(inst)), first, count);
+  if (options_.origins) Emit(WatchClearStep(), 0, first, count);
 }
 
 void FunctionLowering::LowerShape(Inst inst) {
@@ -71,8 +77,11 @@ void FunctionLowering::LowerStack(Inst inst) {
   const InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
   bool slot = (data.flags & ir::kFlagHasSlot) != 0;
-  auto read = [&](Step step) {
-    Emit(step, CellOf(function_.Result(inst)), CellOf(operands[0]), 0, slot ? CellOf(operands[1]) : 0);
+  auto read = [&](Step step, bool taken) {
+    uint32_t result = CellOf(function_.Result(inst)), stack = CellOf(operands[0]);
+    uint32_t at = slot ? CellOf(operands[1]) : 0;
+    Emit(step, result, stack, 0, at);
+    if (options_.origins) Emit(WatchStackReadStep(slot, taken), result, stack, 0, at);
   };
   switch (ir::In<ir::StackOp>(data.op)) {
     case ir::StackOp::StackNew:
@@ -81,11 +90,13 @@ void FunctionLowering::LowerStack(Inst inst) {
       return;
     case ir::StackOp::StackPush:
       Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);
+      if (!options_.origins) return;
+      Emit(WatchPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);
       return;
     case ir::StackOp::StackPop:
-      return read(StackPopStep(slot));
+      return read(StackPopStep(slot), true);
     case ir::StackOp::StackTop:
-      return read(StackTopStep(slot));
+      return read(StackTopStep(slot), false);
     case ir::StackOp::Other:
       break;
   }
@@ -93,6 +104,7 @@ void FunctionLowering::LowerStack(Inst inst) {
 }
 
 void FunctionLowering::LowerRow(Inst inst) {
+  if (options_.origins) return Unsupported("where a value in a row comes from: adstacks are lowered here");
   const InstData& data = function_[inst];
   RowInfo row;
   row.task = task_;

@@ -6,6 +6,7 @@
 #include "interp/control.h"
 #include "interp/lower.h"
 #include "interp/memory.h"
+#include "interp/origins.h"
 #include "ir/number.h"
 #include "support/check.h"
 
@@ -40,10 +41,13 @@ void FunctionLowering::LowerElementwise(Inst inst) {
   }
   Scalar scalar = function_.TypeOf(function_.Operand(inst, data.op == Op::Select ? 1 : 0)).scalar;
   // A dual select passes tangents of anything, integers too, whose tangents nobody reads.
-  Step step = ArithmeticStep(data.op, Register(scalar), options_.dual);
-  if (step == nullptr) return Unsupported("'" + std::string(ir::InfoOf(data.op).spelling) + "' of this type");
-  for (uint32_t k = 0; k < CellCount(result); ++k)
-    Emit(step, first + k, operand[0] + k * stride[0], operand[1] + k * stride[1], operand[2] + k * stride[2]);
+  if (ArithmeticStep(data.op, Register(scalar), options_.dual) == nullptr)
+    return Unsupported("'" + std::string(ir::InfoOf(data.op).spelling) + "' of this type");
+  WatchInfo types{scalar, result.scalar, data.operand_count, data.op == Op::Select};
+  for (uint32_t k = 0; k < CellCount(result); ++k) {
+    EmitArithmetic(data.op, types, first + k, operand[0] + k * stride[0], operand[1] + k * stride[1],
+                   operand[2] + k * stride[2]);
+  }
 }
 
 void FunctionLowering::LowerCast(Inst inst) {
@@ -55,7 +59,7 @@ void FunctionLowering::LowerCast(Inst inst) {
   for (uint32_t k = 0; k < CellCount(function_.TypeOf(result)); ++k) {
     uint32_t source = CellOf(operand) + k, target = CellOf(result) + k;
     if (data.op == Op::Cast) {
-      Emit(CastStep(Register(from), Register(to), options_.dual), target, source);
+      EmitCast(from, to, target, source);
       continue;
     }
     // The bits are those of the stated types, whatever registers hold.
@@ -66,6 +70,7 @@ void FunctionLowering::LowerCast(Inst inst) {
     }
     uint32_t bits = IsPromoted(to) ? NewCells(1) : target;
     Emit(BitcastStep(options_.dual), bits, source, static_cast<uint32_t>(from), static_cast<uint32_t>(to));
+    EmitWatch({from, to, 1}, bits, source);
     if (IsPromoted(to)) Emit(CastStep(to, Scalar::F64, options_.dual), target, bits);
   }
 }
@@ -94,22 +99,22 @@ void FunctionLowering::LowerComponent(Inst inst) {
   Type type = function_.TypeOf(whole);
   uint32_t count = CellCount(type);
   if (data.op == Op::VecGet) {
-    Emit(PickStep(), CellOf(result), CellOf(whole), CellOf(function_.Operand(inst, 1)), count);
+    EmitPick(CellOf(result), CellOf(whole), CellOf(function_.Operand(inst, 1)), count);
   } else if (data.op == Op::VecSet) {
-    for (uint32_t k = 0; k < count; ++k) Emit(MoveStep(options_.dual), CellOf(result) + k, CellOf(whole) + k);
-    Emit(PlaceStep(), CellOf(result), 0, CellOf(function_.Operand(inst, 1)),
-         CellOf(function_.Operand(inst, 2)), count);
+    for (uint32_t k = 0; k < count; ++k) EmitMove(CellOf(result) + k, CellOf(whole) + k);
+    uint32_t index = CellOf(function_.Operand(inst, 1)), part = CellOf(function_.Operand(inst, 2));
+    Emit(PlaceStep(), CellOf(result), 0, index, part, count);
+    if (options_.origins) Emit(WatchPlaceStep(), CellOf(result), 0, index, part, count);
   } else {
     // The row first, then the component of the row: each index is checked against its own extent.
     uint32_t row = NewCells(type.columns);
     for (uint32_t k = 0; k < type.columns; ++k) {
       Cells column;
       uint32_t gathered = NewCells(type.rows);
-      for (uint32_t r = 0; r < type.rows; ++r)
-        Emit(MoveStep(options_.dual), gathered + r, CellOf(whole) + r * type.columns + k);
-      Emit(PickStep(), row + k, gathered, CellOf(function_.Operand(inst, 1)), type.rows);
+      for (uint32_t r = 0; r < type.rows; ++r) EmitMove(gathered + r, CellOf(whole) + r * type.columns + k);
+      EmitPick(row + k, gathered, CellOf(function_.Operand(inst, 1)), type.rows);
     }
-    Emit(PickStep(), CellOf(result), row, CellOf(function_.Operand(inst, 2)), type.columns);
+    EmitPick(CellOf(result), row, CellOf(function_.Operand(inst, 2)), type.columns);
   }
 }
 
@@ -206,8 +211,36 @@ FunctionLowering::Cells FunctionLowering::CellsOf(Value value) {
 
 uint32_t FunctionLowering::Arithmetic(Op op, Scalar scalar, uint32_t a, uint32_t b) {
   uint32_t result = NewCells(1);
-  Emit(ArithmeticStep(op, Register(scalar), options_.dual), result, a, b);
+  uint32_t operands = ir::InfoOf(op).form == ir::OpForm::Unary ? 1 : 2;
+  EmitArithmetic(op, {scalar, scalar, operands}, result, a, b, 0);
   return result;
+}
+
+void FunctionLowering::EmitArithmetic(Op op, const WatchInfo& types, uint32_t dst, uint32_t a, uint32_t b,
+                                      uint32_t c) {
+  Emit(ArithmeticStep(op, Register(types.operand), options_.dual), dst, a, b, c);
+  EmitWatch(types, dst, a, b, c);
+}
+
+void FunctionLowering::EmitCast(Scalar from, Scalar to, uint32_t dst, uint32_t a) {
+  Emit(CastStep(Register(from), Register(to), options_.dual), dst, a);
+  EmitWatch({from, to, 1}, dst, a);
+}
+
+void FunctionLowering::EmitMove(uint32_t dst, uint32_t a) {
+  Emit(MoveStep(options_.dual), dst, a);
+  if (options_.origins) Emit(WatchMoveStep(), dst, a);
+}
+
+void FunctionLowering::EmitPick(uint32_t dst, uint32_t a, uint32_t index, uint32_t count) {
+  Emit(PickStep(), dst, a, index, count);
+  if (options_.origins) Emit(WatchPickStep(), dst, a, index, count);
+}
+
+void FunctionLowering::EmitWatch(const WatchInfo& info, uint32_t dst, uint32_t a, uint32_t b, uint32_t c) {
+  if (!options_.origins || !ir::IsFloat(info.result)) return;
+  Emit(WatchValueStep(), dst, a, b, c, static_cast<uint32_t>(program_.watched.size()));
+  program_.watched.push_back(info);
 }
 
 uint32_t FunctionLowering::SumOfProducts(Scalar scalar, const Cells& a, const Cells& b) {
@@ -261,8 +294,7 @@ FunctionLowering::Cells FunctionLowering::Inverse(Scalar scalar, const Cells& m,
 
 void FunctionLowering::Define(Inst inst, const Cells& cells) {
   uint32_t first = CellOf(function_.Result(inst));
-  for (size_t k = 0; k < cells.size(); ++k)
-    Emit(MoveStep(options_.dual), first + static_cast<uint32_t>(k), cells[k]);
+  for (size_t k = 0; k < cells.size(); ++k) EmitMove(first + static_cast<uint32_t>(k), cells[k]);
 }
 
 }  // namespace adc::interp

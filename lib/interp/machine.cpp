@@ -1,5 +1,7 @@
 #include "interp/machine.h"
 
+#include "interp/origins.h"
+
 namespace adc::interp {
 
 namespace {
@@ -28,6 +30,7 @@ bool Machine::Enter(const FunctionCode& callee, size_t new_base) {
   if (end > cell_store.size()) {
     cell_store.resize(end + end / 2);
     if (program->dual) tangent_store.resize(cell_store.size());
+    if (origins != nullptr) origins->cells.resize(cell_store.size());
   }
   base = new_base;
   function = &callee;
@@ -36,6 +39,7 @@ bool Machine::Enter(const FunctionCode& callee, size_t new_base) {
   for (auto [cell, bits] : callee.constants) {
     cells[cell] = bits;
     if (tangents != nullptr) tangents[cell] = 0;
+    if (origins != nullptr) origins->cells[base + cell] = 0;
   }
   return true;
 }

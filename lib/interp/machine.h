@@ -14,6 +14,7 @@
 namespace adc::interp {
 
 struct Machine;
+struct Origins;
 struct Code;
 using Step = const Code* (*)(Machine&, const Code*);
 
@@ -82,6 +83,13 @@ struct RowInfo {
   uint32_t stack = 0, bytes = 0;  ///< of an access: its stack, and the size of the scalar
 };
 
+/// A float that is computed, for the steps that watch (interp/origins.h).
+struct WatchInfo {
+  ir::Scalar operand = ir::Scalar::F32, result = ir::Scalar::F32;
+  uint32_t operand_count = 0;
+  bool selects = false;  ///< dst = a ? b : c
+};
+
 struct FunctionCode {
   const ir::Function* function = nullptr;
   std::vector<Code> code;
@@ -90,6 +98,9 @@ struct FunctionCode {
   std::vector<CellRange> params;
   std::vector<std::pair<uint32_t, uint64_t>> constants;  ///< cell, bits: set when a frame is made
   std::vector<CellRange> results;                        ///< set by the return
+  // Where steps watch:
+  std::vector<ir::Inst> insts;    ///< per step: of which instruction it is
+  std::vector<uint32_t> cell_of;  ///< per value: its first cell; UINT32_MAX: it has none
 };
 
 struct RandomInfo {
@@ -110,6 +121,7 @@ class Program {
   std::vector<ReportInfo> reports;
   std::vector<RowInfo> rows;
   std::vector<RandomInfo> randoms;
+  std::vector<WatchInfo> watched;
   std::vector<std::string> texts;
   std::vector<uint64_t> array_constants;  ///< lie below the first frame
   std::vector<StackStatistics> stacks;    ///< forms of the statistics, filled in by a run
@@ -158,6 +170,7 @@ struct Machine {
   std::vector<Memory> memories;
   std::vector<AdStack> stacks;
   std::vector<Row> rows;
+  Origins* origins = nullptr;  ///< of a program whose steps watch
 
   struct {
     uint64_t total = 0, position = 0, offset = 0, stride = 1, flat = 0;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "interp/origins.h"
 #include "interp/tangent_rules.h"
 #include "ir/layout.h"
 #include "ir/reduction.h"
@@ -206,6 +207,78 @@ const Code* Update(Machine& m, const Code* c) {
   return c + 1;
 }
 
+template <class T, Place place>
+const Code* Remember(Machine& m, const Code* c) {
+  const AccessInfo& info = m.program->accesses[c->info];
+  Located at = Locate<place>(m, info);
+  for (uint32_t k = 0; at.Ok() && k < info.count; ++k) m.origins->old[k] = Read<T, place>(at, k);
+  return c + 1;
+}
+
+/// The origin of component `component` of the element; 0: it has none yet.
+template <class T, Place place>
+uint64_t OriginAt(const Machine& m, const Located& at, uint32_t component) {
+  if constexpr (place == Place::Cells)
+    return m.origins->cells[static_cast<size_t>(at.cells - m.cell_store.data()) + component];
+  const std::byte* byte = at.bytes + size_t{component} * sizeof(T);
+  auto written = m.origins->memory.find(byte);
+  if (written != m.origins->memory.end()) return written->second;
+  auto given = m.origins->given.find(byte);
+  return given == m.origins->given.end() ? 0 : given->second;
+}
+
+/// Sets the origin of a component that was written. 0: it is not special.
+template <class T, Place place>
+void SetOrigin(Machine& m, const Located& at, uint32_t component, uint64_t origin) {
+  if constexpr (place == Place::Cells) {
+    m.origins->cells[static_cast<size_t>(at.cells - m.cell_store.data()) + component] = origin;
+  } else {
+    const std::byte* byte = at.bytes + size_t{component} * sizeof(T);
+    if (origin != 0)
+      m.origins->memory[byte] = origin;
+    else if (!m.origins->memory.empty())
+      m.origins->memory.erase(byte);
+  }
+}
+
+/// The origin of what an access leaves in an element that held `before` and was given `value` and `desired`:
+/// each an origin, or 0 where that is not special or has none.
+uint64_t OriginLeft(Op op, uint64_t before, uint64_t value, uint64_t desired) {
+  if (op == Op::Store || op == Op::AtomicExchange) return value;
+  if (op == Op::AtomicCompareExchange) return desired != 0 ? desired : before;
+  return before == 0 || value == 0 ? before | value : std::min(before, value);
+}
+
+template <class T, Place place>
+const Code* WatchAccess(Machine& m, const Code* c) {
+  const AccessInfo& info = m.program->accesses[c->info];
+  Located at = Locate<place>(m, info);
+  if (!at.Ok()) return c + 1;
+  Origins& origins = *m.origins;
+  uint64_t* own = origins.cells.data() + m.base;
+  auto is_special = [&](uint64_t bits) { return origins.IsSpecial(info.scalar, bits); };
+  auto of_cell = [&](uint32_t cell) { return is_special(m.cells[cell]) ? own[cell] : 0; };
+  for (uint32_t k = 0; k < info.count; ++k) {
+    uint64_t before = 0;
+    if (info.op != Op::Store && is_special(origins.old[k])) {
+      uint64_t known = OriginAt<T, place>(m, at, k);
+      if (!origins.Take(known, c, &before)) return nullptr;
+      if (known == 0 && place != Place::Cells) origins.given[at.bytes + size_t{k} * sizeof(T)] = before;
+    }
+    if (info.op == Op::Load || ir::IsAtomic(info.op)) own[c->dst + k] = before;
+    if (info.op == Op::Load) continue;
+    uint64_t left = 0;
+    if (is_special(Read<T, place>(at, k))) {
+      bool compares = info.op == Op::AtomicCompareExchange;
+      uint64_t known =
+          OriginLeft(info.op, before, of_cell(c->a + k), compares ? of_cell(c->b + k) : uint64_t{0});
+      if (!origins.Take(known, c, &left)) return nullptr;
+    }
+    SetOrigin<T, place>(m, at, k, left);
+  }
+  return c + 1;
+}
+
 const Code* Shape(Machine& m, const Code* c) {
   int64_t extent = m.memories[m.cells[c->a]].extents[c->b];
   m.cells[c->dst] = static_cast<uint64_t>(c->c != 0 ? int64_t{static_cast<int32_t>(extent)} : extent);
@@ -377,6 +450,18 @@ Step AccessStep(Op op, Scalar scalar, Place place) {
   });
 }
 
+Step RememberStep(Scalar scalar, Place place) {
+  return ir::VisitScalar(scalar, [&](auto type) -> Step {
+    using T = decltype(type);
+    return place == Place::Cells ? &Remember<T, Place::Cells> : &Remember<T, Place::Bytes>;
+  });
+}
+Step WatchAccessStep(Scalar scalar, Place place) {
+  return ir::VisitScalar(scalar, [&](auto type) -> Step {
+    using T = decltype(type);
+    return place == Place::Cells ? &WatchAccess<T, Place::Cells> : &WatchAccess<T, Place::Bytes>;
+  });
+}
 Step ShapeStep() {
   return &Shape;
 }

@@ -9,6 +9,10 @@ namespace adc::interp {
 /// `b` of the second value. `scalar` is the type in registers. Null where the operation does not take that
 /// type.
 Step AccessStep(ir::Op op, ir::Scalar scalar, Place place);
+/// For runs that watch (interp/origins.h), with the numbers of the access: before it, keeps what the element
+/// holds; after it, says where special values in the element and in the result come from.
+Step RememberStep(ir::Scalar scalar, Place place);
+Step WatchAccessStep(ir::Scalar scalar, Place place);
 /// dst = extent `b` of the memory named by cell a; as i32 where c is 1.
 Step ShapeStep();
 /// dst = the first of b zeroed cells at cell a of the frame.

@@ -171,6 +171,7 @@ void PrintRows(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows
           param->TypeText(bundle).c_str(), row.reverse, forward, row.central,
           ErrorText(row.forward_error).c_str(), ErrorText(row.central_error).c_str(),
           VerdictText(row).c_str());
+    if (!row.first_nan.empty()) Print("  %s\n", row.first_nan.c_str());
   }
   Print("worst: forward %s, central %s\n%zu parameters, %u differ", ErrorText(outcome.worst_forward).c_str(),
         ErrorText(outcome.worst_central).c_str(), rows.size(), outcome.differ);
@@ -220,6 +221,7 @@ Json ToJson(const Param& param, const CheckedGradient& row, const adrt_bundle* b
                  {"accumulates_only", row.untested == Untested::Seed && IsTrivial(row)},
                  {"not_tested", IsUntested(row) ? Json(UntestedText(row.untested)) : Json()},
                  {"point", row.point.empty() ? Json() : Json(row.point)},
+                 {"first_nan", row.first_nan.empty() ? Json() : Json(row.first_nan)},
                  {"element", nullptr}};
   if (row.element) {
     object["element"] = {{"index", row.element->index},
@@ -398,6 +400,25 @@ int DrawAgain(const Request& request, const adrt_bundle* bundle, const Kernel& p
   return kExitOk;
 }
 
+/// Says of the rows whose adjoint or loss is no number which operation of the text makes the first one that
+/// is none. An exit code.
+int NameFirstNans(const Request& request, const OpenOptions& open, const Kernel& primal,
+                  const Kernel& gradient, const Values& inputs, GradientChecker& checker, Rows* rows) {
+  if (request.source.empty()) return kExitOk;
+  uint64_t budget = BudgetOf(request) / 8;
+  for (auto& [param, row] : *rows) {
+    if (checker.HasSpecialAdjoint(*param)) {
+      Values seeded;
+      if (int code = checker.Seeded(&seeded); code != kExitOk) return code;
+      const std::string& adjoint = checker.AdjointOf(*param)->name;
+      row.first_nan = FirstNanText(request.source, open, gradient, adjoint, seeded, budget);
+    } else if (!std::isfinite(row.central)) {
+      row.first_nan = FirstNanText(request.source, open, primal, "", inputs, budget);
+    }
+  }
+  return kExitOk;
+}
+
 /// The whole check, with the kernel compiled as `request.open` says.
 int CheckOnce(const Request& request, Session& session) {
   const CheckSettings& settings = request.settings;
@@ -450,8 +471,10 @@ int CheckOnce(const Request& request, Session& session) {
                           inputs);
   Rows rows;
   if (int code = checker.Run(&rows); code != kExitOk) return code;
+  int code = NameFirstNans(request, open, primal, gradient, inputs, checker, &rows);
+  if (code != kExitOk) return code;
   PointsOutcome points;
-  int code = CheckPoints(request, bundle.get(), primal, dual, machine, inputs, checker, &rows, &points);
+  code = CheckPoints(request, bundle.get(), primal, dual, machine, inputs, checker, &rows, &points);
   if (code != kExitOk) return code;
   if (code = DrawAgain(request, bundle.get(), primal, checker, &rows); code != kExitOk) return code;
   std::string fp = open.float_mode.empty() ? "contract" : open.float_mode;
@@ -541,18 +564,19 @@ int Gradcheck(const std::vector<std::string>& words, Session& session) {
             "do not check whether results depend on the order of iterations, and compare nothing with the\n"
             "interpreter",
             &request.any_order);
-  line.Flag("--json",
-            "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
-            "\"verdict\" (agrees, agrees with forward mode, not known, not tested, differs), \"reverse\",\n"
-            "\"forward\", \"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
-            "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\", \"not_tested\" (why),\n"
-            "\"point\" (where it is not the drawn one) and \"element\" (index, reverse, forward of the worst "
-            "one);\n"
-            "\"order\" (name, index, first_to_last, last_to_first of a float that a race decides, or null);\n"
-            "\"differ\", \"not_known\" and \"tested\" (counts); \"fp\"; \"points\" (compared, near_kink,\n"
-            "left_out, cut_short, and in differ what differs: point, name, index, workers, reverse,\n"
-            "interpreter). What is not known is null. With several modes of --fp an object for each",
-            &request.json);
+  line.Flag(
+      "--json",
+      "print one JSON object: \"kernel\"; \"parameters\", a list of objects with \"name\", \"type\",\n"
+      "\"verdict\" (agrees, agrees with forward mode, not known, not tested, differs), \"reverse\",\n"
+      "\"forward\", \"central\" (of the worst direction), \"forward_error\", \"central_error\",\n"
+      "\"central_uncertainty\" (relative), \"at_kink\", \"accumulates_only\", \"not_tested\" (why),\n"
+      "\"point\" (where it is not the drawn one), \"first_nan\" (which operation makes it, or an infinity)\n"
+      "and \"element\" (index, reverse, forward of the worst one);\n"
+      "\"order\" (name, index, first_to_last, last_to_first of a float that a race decides, or null);\n"
+      "\"differ\", \"not_known\" and \"tested\" (counts); \"fp\"; \"points\" (compared, near_kink,\n"
+      "left_out, cut_short, and in differ what differs: point, name, index, workers, reverse,\n"
+      "interpreter). What is not known is null. With several modes of --fp an object for each",
+      &request.json);
   line.Section("How");
   AddTrustOptions(line, &open.trust);
   AddDeviceOptions(line, &request.device);

@@ -68,27 +68,42 @@ int GradientChecker::Loss(const Values& values, LossValue* loss) {
   return code;
 }
 
+int GradientChecker::RunAndSeed(const LaunchOptions& launch, LaunchReport* report, Values* values) {
+  if (int code = machine_.Launch(primal_, *values, launch, report); code != kExitOk) return code;
+  if (!FillCompanions(gradient_, values)) return kExitUsage;
+  for (const auto& [name, weights] : weights_) {
+    const Param* adjoint = Companion(gradient_, *primal_.Find(name));
+    if (adjoint == nullptr) continue;
+    for (uint64_t at = 0; at < weights.size(); ++at)
+      Write((*values)[adjoint->name], places_[name][at], weights[at]);
+  }
+  return kExitOk;
+}
+
+int GradientChecker::Seeded(Values* values) {
+  *values = inputs_;
+  LaunchReport report;
+  return RunAndSeed(settings_.launch, &report, values);
+}
+
+bool GradientChecker::HasSpecialAdjoint(const Param& param) const {
+  auto adjoint = adjoints_.find(param.name);
+  return adjoint != adjoints_.end() &&
+         std::ranges::any_of(adjoint->second, [](double number) { return !std::isfinite(number); });
+}
+
 int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
                                 std::map<std::string, std::vector<double>>* adjoints, bool* left) {
   Values values = inputs;
   LaunchOptions launch = left != nullptr ? MayLeave(settings_.launch) : settings_.launch;
   if (workers != 0) launch.workers = workers;
   LaunchReport report;
-  auto run = [&](const Kernel& kernel) {
-    int code = machine_.Launch(kernel, values, launch, &report);
-    if (left != nullptr) *left = *left || report.out_of_range;
-    return code;
-  };
-  if (int code = run(primal_); code != kExitOk) return code;
-  if (!FillCompanions(gradient_, &values)) return kExitUsage;
-  for (const auto& [name, weights] : weights_) {
-    const Param* adjoint = Companion(gradient_, *primal_.Find(name));
-    if (adjoint == nullptr) continue;
-    for (uint64_t at = 0; at < weights.size(); ++at) {
-      Write(values[adjoint->name], places_[name][at], weights[at]);
-    }
-  }
-  if (int code = run(gradient_); code != kExitOk) return code;
+  int code = RunAndSeed(launch, &report, &values);
+  if (left != nullptr) *left = *left || report.out_of_range;
+  if (code != kExitOk) return code;
+  code = machine_.Launch(gradient_, values, launch, &report);
+  if (left != nullptr) *left = *left || report.out_of_range;
+  if (code != kExitOk) return code;
   for (const Param& param : primal_.params) {
     const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
     if (adjoint == nullptr) continue;

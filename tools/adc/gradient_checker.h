@@ -64,7 +64,8 @@ struct CheckedGradient {
   bool at_kink = false;
   double slope_below = 0, slope_above = 0;
   Untested untested = Untested::No;
-  std::string point = {};  ///< for people, where it was not the drawn point
+  std::string point = {};      ///< for people, where it was not the drawn point
+  std::string first_nan = {};  ///< for people, which operation makes the first number that is none
   /// Of a small parameter: the element, in C order, at which forward mode and reverse mode are furthest
   /// apart.
   struct Element {
@@ -93,6 +94,13 @@ class GradientChecker {
   /// `left`: an access out of range is no failure, and said there.
   int AdjointsAt(const Values& inputs, uint32_t workers, std::map<std::string, std::vector<double>>* adjoints,
                  bool* left = nullptr);
+  /// The arguments of the gradient at the drawn point: what the kernel leaves, and the adjoints of its
+  /// outputs. An exit code.
+  int Seeded(Values* values);
+  /// Whether the adjoint of some float of `param` is NaN or infinite; after Run.
+  bool HasSpecialAdjoint(const Param& param) const;
+  /// The parameter of the gradient that holds the adjoint of `param`; null: there is none.
+  const Param* AdjointOf(const Param& param) const { return Companion(gradient_, param); }
   /// Whether forward mode can be run.
   bool HasForward() const { return tangent_ != nullptr; }
   /// The derivative of the loss by forward mode at other `inputs` of the same shapes, along `direction`: by
@@ -120,6 +128,8 @@ class GradientChecker {
  private:
   const Param* Companion(const Kernel& kernel, const Param& param) const;
   int Loss(const Values& values, LossValue* loss);
+  /// Runs the kernel on `values`, and adds the adjoints of the gradient, which begin as the weights.
+  int RunAndSeed(const LaunchOptions& launch, LaunchReport* report, Values* values);
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
   /// The loss with the parameter moved by `step` times the direction, and what reverse mode predicts of the
   /// move.

@@ -17,8 +17,10 @@
 #include "driver/read_as_written.h"
 #include "driver/report.h"
 #include "integer_words.h"
+#include "interp/find_nan.h"
 #include "interp/interpreter.h"
 #include "ir/number.h"
+#include "nan_report.h"
 #include "parse/parser.h"
 #include "print.h"
 #include "target/target.h"
@@ -69,18 +71,15 @@ bool ParsePrinted(const std::string& path, const OpenOptions& options, const cha
   return parsed->module != nullptr && !diagnostics.HasErrors();
 }
 
-/// The file with its derived kernels.
-bool ParseDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
-  return ParsePrinted(path, options, "", parsed);
-}
-
-/// The kernels as `--deterministic` runs them, with what the text does not say: the shapes of scratch.
-bool CompileDeterministic(const std::string& path, const OpenOptions& options, Parsed* parsed) {
+/// The file with its derived kernels, whose operations have the places of what they were made of; and with
+/// what text does not say: the shapes of scratch.
+bool CompileDerived(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   driver::CompileOptions compile;
   compile.emit = driver::Emit::Ir;
   ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
-  compile.deterministic = true;
+  compile.deterministic = options.deterministic;
+  compile.save_overwritten = options.save_overwritten;
   compile.quiet_warnings = true;
   driver::Product product;
   if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
@@ -249,38 +248,74 @@ int CheckSource(const std::string& path, const OpenOptions& options, const adrt_
   return kExitFailed;
 }
 
+namespace {
+
+/// A kernel of the text as it was written, a derived one as it was derived. kExitOk, or the exit code after
+/// the reason was printed.
+int ReadKernel(const std::string& path, const OpenOptions& options, const Kernel& kernel, Parsed* parsed,
+               const ir::Function** function) {
+  std::string_view name = kernel.report.name;
+  bool read =
+      options.deterministic ? CompileDerived(path, options, parsed) : ParseAsWritten(path, options, parsed);
+  if (!read) return kExitFailed;
+  *function = FindSource(*parsed->module, name);
+  if (*function == nullptr && !options.deterministic) {
+    *parsed = Parsed();
+    if (CompileDerived(path, options, parsed)) *function = FindSource(*parsed->module, name);
+  }
+  if (*function != nullptr) return kExitOk;
+  PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
+  return kExitUnsupported;
+}
+
+}  // namespace
+
 int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how) {
   Parsed parsed;
-  std::string_view name = kernel.report.name;
-  bool read = options.deterministic ? CompileDeterministic(path, options, &parsed)
-                                    : ParseAsWritten(path, options, &parsed);
-  if (!read) return kExitFailed;
   const ir::Function* function = nullptr;
-  auto find = [&] {
-    function = FindSource(*parsed.module, name);
-    return function != nullptr;
-  };
-  bool found = find();
-  if (!found && !options.deterministic) {
-    parsed = Parsed();
-    found = ParseDerived(path, options, &parsed) && find();
-  }
-  if (!found) {
-    PrintError("kernel '" + std::string(name) + "' has no form that the interpreter takes");
-    return kExitUnsupported;
-  }
+  if (int code = ReadKernel(path, options, kernel, &parsed, &function); code != kExitOk) return code;
   const ir::Module& module = *parsed.module;
   interp::Arguments arguments = Bind(module, *function, values);
   interp::RunOptions run;
   if (how.reversed) run.order = interp::Order::Reversed;
   if (how.step_budget != 0) run.step_budget = how.step_budget;
-  interp::RunResult result = interp::Run(module, *function, arguments, run);
+  interp::NanSearch search;
+  if (how.find == Sought::Nothing) {
+    search.run = interp::Run(module, *function, arguments, run);
+  } else {
+    search = interp::FindNan(module, *function, arguments, {how.find == Sought::Infinities}, run);
+  }
+  const interp::RunResult& result = search.run;
   if (how.quiet && (!result.Ok() || result.status.code != 0)) return kExitRunTime;
   if (!how.quiet) PrintLines(result.printed);
+  // An assertion may have failed for the NaN: both are said.
+  bool finds = how.find != Sought::Nothing && result.Ok();
+  int found = finds ? ReportNan(search, how.find, kernel, parsed.sources) : int{kExitOk};
   if (int code = ReportEnd(result, kernel, parsed.sources); code != kExitOk) return code;
+  if (found != kExitOk) return found;
   TakeBack(module, *function, arguments, values);
   return kExitOk;
+}
+
+std::string FirstNanText(const std::string& path, const OpenOptions& options, const Kernel& kernel,
+                         const std::string& parameter, const std::map<std::string, ArgValue>& values,
+                         uint64_t step_budget) {
+  Parsed parsed;
+  const ir::Function* function = nullptr;
+  if (ReadKernel(path, options, kernel, &parsed, &function) != kExitOk) return {};
+  const ir::Module& module = *parsed.module;
+  interp::NanQuestion question;
+  if (!parameter.empty()) question.parameter = interp::ParameterIndex(module, *function, parameter);
+  for (Sought sought : {Sought::Nan, Sought::Infinities}) {
+    interp::Arguments arguments = Bind(module, *function, values);
+    question.infinities = sought == Sought::Infinities;
+    interp::NanSearch search =
+        interp::FindNan(module, *function, arguments, question, {.step_budget = step_budget});
+    if (!search.run.Ok()) return {};
+    if (search.first && !search.first->reaches.empty()) return LineOf(*search.first, sought, parsed.sources);
+  }
+  return {};
 }
 
 struct DualKernel::Ready {

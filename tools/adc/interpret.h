@@ -22,10 +22,18 @@ int CompileForInterpreter(const std::string& path, const OpenOptions& options, s
 int CheckSource(const std::string& path, const OpenOptions& options, const adrt_bundle* bundle,
                 const Kernel& kernel);
 
+/// What a run looks for the first of.
+enum class Sought : uint8_t {
+  Nothing,
+  Nan,
+  Infinities,  ///< and NaN
+};
+
 struct InterpretOptions {
   bool reversed = false;     ///< iterations of parallel loops last first
   uint64_t step_budget = 0;  ///< steps after which the run ends; 0: as many as it takes
   bool quiet = false;        ///< print nothing: neither what the kernel prints nor the reason of a failure
+  Sought find = Sought::Nothing;  ///< prints the operation that makes the first one, which is a failure
 };
 
 /// Runs `kernel` of the source file at `path` once with `values` (every given parameter by name), and writes
@@ -33,6 +41,12 @@ struct InterpretOptions {
 /// derived one as it was derived. kExitOk, or the exit code after the reason was printed.
 int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how = {});
+
+/// In one line, the operation that makes the first NaN which reaches `parameter` of the kernel (empty: any),
+/// or else the first infinity. Empty where the interpreter finds none within `step_budget` steps.
+std::string FirstNanText(const std::string& path, const OpenOptions& options, const Kernel& kernel,
+                         const std::string& parameter, const std::map<std::string, ArgValue>& values,
+                         uint64_t step_budget);
 
 /// A kernel of a source text as it was written, before any pass, made ready to run on dual numbers: an oracle
 /// for derivatives that shares no code with differentiation, and checks every access. One that makes floats

@@ -112,7 +112,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   OpenOptions open;
   DeviceChoice device;
   uint64_t repeat = 1;
-  bool time = false, interpret = false;
+  bool time = false, interpret = false, find_nan = false, find_infinity = false;
   CommandLine line(
       "adc run [options] bundle.adcb|kernel.ir",
       "Runs a kernel on a device of this machine through the loader. Values of parameters that the kernel "
@@ -152,6 +152,13 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "it was derived): every access is checked, and `print` prints",
       &interpret);
   line.WantsSource("--interpret", "a bundle holds compiled code, which runs without it");
+  line.Flag("--find-nan",
+            "as --interpret, whatever --device says: name the first operation whose NaN comes out of the\n"
+            "kernel, with its place, iteration and operands; exit code 1 where there is one",
+            &find_nan);
+  line.Flag("--find-inf", "as --find-nan, for infinities too", &find_infinity);
+  for (const char* name : {"--find-nan", "--find-inf"})
+    line.WantsSource(name, "a bundle holds compiled code, in which operations have no names");
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   open.SourceOptions::AddTo(line);
   bool json = false;
@@ -172,19 +179,33 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "x.adj=@g.npy",
       "writes the gradient");
   line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
+  line.Example(
+      "adc run relax.ir --find-nan --kernel relax.grad --arg x=random[4] --arg n=64 --arg loss.adj=1",
+      "says that no adjoint is NaN, or where the first one comes from");
   line.Positional("bundle", 1, 1, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (int code = bounds.Take(&open); code != kExitOk) return code;
+  InterpretOptions how;
+  how.find = find_infinity ? Sought::Infinities : find_nan ? Sought::Nan : Sought::Nothing;
+  std::string interpreting = find_infinity ? "--find-inf" : find_nan ? "--find-nan" : "--interpret";
+  bool finds = how.find != Sought::Nothing;
+  if (finds && (json || open.deterministic)) {
+    PrintError(interpreting + " with " +
+                   (json ? "--json: what is found is text"
+                         : "--deterministic: sums in fixed point do not say which of their terms was NaN"),
+               "remove one of the two");
+    return kExitUsage;
+  }
+  interpret = interpret || finds;
   bool no_form = open.check_writes || open.save_overwritten;
   if (interpret && no_form) {
-    PrintError(std::string("--interpret with ") +
-                   (open.check_writes ? "--check-writes" : "--save-overwritten") +
+    PrintError(interpreting + " with " + (open.check_writes ? "--check-writes" : "--save-overwritten") +
                    ": the interpreter runs the kernel as it is written",
                "remove one of the two");
     return kExitUsage;
   }
   if (interpret && (time || !launch.bounds_record.empty())) {
-    PrintError(std::string("--interpret with ") + (time ? "--time" : "--bounds-record") +
+    PrintError(interpreting + " with " + (time ? "--time" : "--bounds-record") +
                    ": the interpreter launches nothing",
                "remove one of the two");
     return kExitUsage;
@@ -229,7 +250,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
 
   if (int code = interpret ? int{kExitOk} : machine.Load(bundle); code != kExitOk) return code;
   for (uint64_t turn = 0; turn < repeat && interpret; ++turn) {
-    if (int code = InterpretSource(files[0], open, kernel, values); code != kExitOk) return code;
+    if (int code = InterpretSource(files[0], open, kernel, values, how); code != kExitOk) return code;
   }
   LaunchReport report;
   for (uint64_t turn = 0; turn < repeat && !interpret; ++turn) {
