@@ -83,6 +83,8 @@ class Generator {
   uint64_t state_;
 };
 
+}  // namespace
+
 interp::Arguments Bind(const ir::Module& module, const ir::Function& kernel,
                        const std::map<std::string, Input>& inputs) {
   interp::Arguments arguments = interp::MakeArguments(module, kernel);
@@ -106,6 +108,8 @@ interp::Arguments Bind(const ir::Module& module, const ir::Function& kernel,
   }
   return arguments;
 }
+
+namespace {
 
 void Execute(const Compiled& compiled, const ir::Function& function, interp::Arguments& arguments,
              interp::Tangents* tangents = nullptr, interp::Order order = interp::Order::Forward) {

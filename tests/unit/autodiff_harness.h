@@ -38,6 +38,10 @@ inline Input Given(std::vector<int64_t> extents, std::vector<double> numbers) {
   return {std::move(extents), std::move(numbers)};
 }
 
+/// The arguments of `kernel` with `inputs` by parameter name; of those that are missing, zeros and nothing.
+interp::Arguments Bind(const ir::Module& module, const ir::Function& kernel,
+                       const std::map<std::string, Input>& inputs);
+
 /// A module with its sources and diagnostics.
 struct Compiled {
   std::unique_ptr<diag::SourceManager> sources;

@@ -27,9 +27,10 @@ int InterpretSource(const std::string& path, const OpenOptions&, const Kernel&,
 }
 
 // gradcheck asks where it has a text, which CheckSource has refused.
-std::string FirstNanText(const std::string&, const OpenOptions&, const Kernel&, const std::string&,
-                         const std::map<std::string, ArgValue>&, uint64_t) {
-  return {};
+std::vector<std::string> FirstNanTexts(const std::string&, const OpenOptions&, const Kernel&,
+                                       const std::vector<std::string>& parameters,
+                                       const std::map<std::string, ArgValue>&, uint64_t) {
+  return std::vector<std::string>(parameters.size());
 }
 
 // No text, no oracle: gradcheck looks at bundles without one.

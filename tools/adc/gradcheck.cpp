@@ -406,16 +406,25 @@ int NameFirstNans(const Request& request, const OpenOptions& open, const Kernel&
                   const Kernel& gradient, const Values& inputs, GradientChecker& checker, Rows* rows) {
   if (request.source.empty()) return kExitOk;
   uint64_t budget = BudgetOf(request) / 8;
+  std::vector<CheckedGradient*> of_adjoints, of_losses;
+  std::vector<std::string> adjoints;
   for (auto& [param, row] : *rows) {
     if (checker.HasSpecialAdjoint(*param)) {
-      Values seeded;
-      if (int code = checker.Seeded(&seeded); code != kExitOk) return code;
-      const std::string& adjoint = checker.AdjointOf(*param)->name;
-      row.first_nan = FirstNanText(request.source, open, gradient, adjoint, seeded, budget);
+      of_adjoints.push_back(&row);
+      adjoints.push_back(checker.AdjointOf(*param)->name);
     } else if (!std::isfinite(row.central)) {
-      row.first_nan = FirstNanText(request.source, open, primal, "", inputs, budget);
+      of_losses.push_back(&row);
     }
   }
+  if (!of_losses.empty()) {
+    std::string text = FirstNanTexts(request.source, open, primal, {""}, inputs, budget)[0];
+    for (CheckedGradient* row : of_losses) row->first_nan = text;
+  }
+  if (adjoints.empty()) return kExitOk;
+  Values seeded;
+  if (int code = checker.Seeded(&seeded); code != kExitOk) return code;
+  std::vector<std::string> texts = FirstNanTexts(request.source, open, gradient, adjoints, seeded, budget);
+  for (size_t n = 0; n < texts.size(); ++n) of_adjoints[n]->first_nan = texts[n];
   return kExitOk;
 }
 

@@ -298,24 +298,29 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   return kExitOk;
 }
 
-std::string FirstNanText(const std::string& path, const OpenOptions& options, const Kernel& kernel,
-                         const std::string& parameter, const std::map<std::string, ArgValue>& values,
-                         uint64_t step_budget) {
+std::vector<std::string> FirstNanTexts(const std::string& path, const OpenOptions& options,
+                                       const Kernel& kernel, const std::vector<std::string>& parameters,
+                                       const std::map<std::string, ArgValue>& values, uint64_t step_budget) {
+  std::vector<std::string> texts(parameters.size());
   Parsed parsed;
   const ir::Function* function = nullptr;
-  if (ReadKernel(path, options, kernel, &parsed, &function) != kExitOk) return {};
+  if (parameters.empty() || ReadKernel(path, options, kernel, &parsed, &function) != kExitOk) return texts;
   const ir::Module& module = *parsed.module;
-  interp::NanQuestion question;
-  if (!parameter.empty()) question.parameter = interp::ParameterIndex(module, *function, parameter);
-  for (Sought sought : {Sought::Nan, Sought::Infinities}) {
-    interp::Arguments arguments = Bind(module, *function, values);
-    question.infinities = sought == Sought::Infinities;
-    interp::NanSearch search =
-        interp::FindNan(module, *function, arguments, question, {.step_budget = step_budget});
-    if (!search.run.Ok()) return {};
-    if (search.first && !search.first->reaches.empty()) return LineOf(*search.first, sought, parsed.sources);
+  for (size_t n = 0; n < parameters.size(); ++n) {
+    interp::NanQuestion question;
+    if (!parameters[n].empty()) question.parameter = interp::ParameterIndex(module, *function, parameters[n]);
+    for (Sought sought : {Sought::Nan, Sought::Infinities}) {
+      interp::Arguments arguments = Bind(module, *function, values);
+      question.infinities = sought == Sought::Infinities;
+      interp::NanSearch search =
+          interp::FindNan(module, *function, arguments, question, {.step_budget = step_budget});
+      if (!search.run.Ok()) return texts;
+      if (!search.first || search.first->reaches.empty()) continue;
+      texts[n] = LineOf(*search.first, sought, parsed.sources);
+      break;
+    }
   }
-  return {};
+  return texts;
 }
 
 struct DualKernel::Ready {

@@ -42,11 +42,12 @@ struct InterpretOptions {
 int InterpretSource(const std::string& path, const OpenOptions& options, const Kernel& kernel,
                     std::map<std::string, ArgValue>& values, const InterpretOptions& how = {});
 
-/// In one line, the operation that makes the first NaN which reaches `parameter` of the kernel (empty: any),
-/// or else the first infinity. Empty where the interpreter finds none within `step_budget` steps.
-std::string FirstNanText(const std::string& path, const OpenOptions& options, const Kernel& kernel,
-                         const std::string& parameter, const std::map<std::string, ArgValue>& values,
-                         uint64_t step_budget);
+/// For each of `parameters` of the kernel (an empty name: all of them) in one line the operation that makes
+/// the first NaN which reaches it, or else the first infinity. Empty where the interpreter finds none within
+/// `step_budget` steps.
+std::vector<std::string> FirstNanTexts(const std::string& path, const OpenOptions& options,
+                                       const Kernel& kernel, const std::vector<std::string>& parameters,
+                                       const std::map<std::string, ArgValue>& values, uint64_t step_budget);
 
 /// A kernel of a source text as it was written, before any pass, made ready to run on dual numbers: an oracle
 /// for derivatives that shares no code with differentiation, and checks every access. One that makes floats
