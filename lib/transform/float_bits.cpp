@@ -255,8 +255,8 @@ class FloatBitsRewriter final : public Rewriter {
     return builder_.Make(Op::Select, {condition, then, otherwise});
   }
 
-  /// The same where the condition is `holds`: a constant, or a float whose sign is left, cleared, set,
-  /// flipped, taken from another float or multiplied by that of another.
+  /// The same where the condition is `holds`: a constant, or a float or constant whose sign is left, cleared,
+  /// set, flipped, taken from another float or multiplied by that of another.
   Value CaseOf(const Sum& sum, bool holds, Type type) {
     uint32_t width = ir::BitWidth(type.scalar);
     uint64_t sign = uint64_t{1} << (width - 1), rest = sign - 1, constant = 0;
@@ -277,7 +277,12 @@ class FloatBitsRewriter final : public Rewriter {
         return {};
       }
     }
-    if (!value.Valid()) return signs.Valid() ? Value() : builder_.Bits(type, constant);
+    if (!value.Valid()) {
+      if (!signs.Valid()) return builder_.Bits(type, constant);
+      value = builder_.Bits(type, constant & rest);
+      own_sign = true;
+      constant &= sign;
+    }
     if ((constant & rest) != 0) return {};
     bool flips = constant != 0;
     if (!own_sign && !signs.Valid()) value = builder_.Make(Op::Abs, {value});
