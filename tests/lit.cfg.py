@@ -41,4 +41,5 @@ config.environment["NO_COLOR"] = "1"
 config.environment["TERM"] = "dumb"
 config.substitutions.append(("%strip_bundle", os.path.abspath(lit_config.params.get("strip_bundle", "strip_bundle"))))
 config.substitutions.append(("%lie_bundle", os.path.abspath(lit_config.params.get("lie_bundle", "lie_bundle"))))
+config.substitutions.append(("%adc_program", adc))
 config.substitutions.append(("%samples", os.path.join(config.test_source_root, "..", "samples")))

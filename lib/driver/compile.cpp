@@ -67,7 +67,7 @@ class Compilation {
         passes_(options.watch, diagnostics_, [](std::string_view) {}) {}
 
   ExitCode Run() {
-    bool finished = TakeTargets() && Read() && TakeActive();
+    bool finished = TakeTargets() && CheckOwnCache() && Read() && TakeActive();
     bool checked_alone = memory_ != nullptr && memory_->check_alone;
     bool cached = finished && TakeCached();
     finished = finished && (checked_alone || cached || RunPasses());
@@ -105,6 +105,8 @@ class Compilation {
   bool IsAnyCpp() const { return std::any_of(inputs_.begin(), inputs_.end(), IsCpp); }
   bool Report();
   bool TakeActive();
+  Cache OwnCache() const { return {options_.cache_dir, options_.trust_cache}; }
+  bool CheckOwnCache();
   bool TakeCached();
   bool StoreCached();
   bool RunPasses();
@@ -286,6 +288,13 @@ bool Compilation::TakeActive() {
   return good || passes_.Fail();
 }
 
+/// Refuses a cache that others can write: they would decide what comes out.
+bool Compilation::CheckOwnCache() {
+  if (options_.cache_dir.empty() || memory_ != nullptr) return true;
+  FileStatus own = CheckCache(OwnCache());
+  return own || Fail(diag::Fail(diag::E0711, {}, own.Failure().text, own.Failure().help));
+}
+
 /// Whether the cache has the product of these texts and options.
 bool Compilation::TakeCached() {
   const WatchOptions& watch = options_.watch;
@@ -315,16 +324,17 @@ bool Compilation::TakeCached() {
   // What the texts of other languages mean depends on headers and on options that their front ends read.
   key.Add(ir::Print(*module_));
   cache_key_ = key.Text();
-  return FindInCache(options_.cache_dir, *cache_key_, product_);
+  return FindInCache(OwnCache(), *cache_key_, product_);
 }
 
 /// A product that came with messages is not stored: they are shown each time.
 bool Compilation::StoreCached() {
   if (!cache_key_ || !diagnostics_.All().empty()) return true;
-  FileStatus stored = StoreInCache(options_.cache_dir, *cache_key_, *product_);
+  FileStatus stored = StoreInCache(OwnCache(), *cache_key_, *product_);
   if (!stored)
     diagnostics_.Warning(diag::W0702, {}, stored.Failure().text)
-        .AddHelp("name another folder with --cache-dir");
+        .AddHelp(stored.Failure().help.empty() ? "name another folder with --cache-dir"
+                                               : stored.Failure().help);
   return true;
 }
 

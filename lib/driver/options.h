@@ -63,13 +63,14 @@ struct CompileOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: named after the input; "-": standard output
   Emit emit = Emit::Bundle;
-  std::string cache_dir;    ///< of driver/product_cache.h; empty: none
-  std::string cache_words;  ///< what was asked for that decides the bytes of the product, for the cache
-  std::string triple;       ///< of Emit::Object: the system that it is for; empty: Linux
-  std::string prefix;       ///< of Emit::Object: what the names of entries begin with
-  std::string header;       ///< a file for what Emit::Header makes, beside the output; empty: none
-  std::string json;         ///< the same for Emit::Json
-  uint32_t jobs = 0;        ///< back ends at once; 0: as many as the machine has processors
+  std::string cache_dir;     ///< of driver/product_cache.h; empty: none
+  bool trust_cache = false;  ///< others may write cache_dir
+  std::string cache_words;   ///< what was asked for that decides the bytes of the product, for the cache
+  std::string triple;        ///< of Emit::Object: the system that it is for; empty: Linux
+  std::string prefix;        ///< of Emit::Object: what the names of entries begin with
+  std::string header;        ///< a file for what Emit::Header makes, beside the output; empty: none
+  std::string json;          ///< the same for Emit::Json
+  uint32_t jobs = 0;         ///< back ends at once; 0: as many as the machine has processors
   /// Where tokens of the job server of make are to be had: its MAKEFLAGS; empty: nowhere.
   std::optional<std::string> make_flags;
   std::vector<std::string> targets;  ///< empty: the default ones

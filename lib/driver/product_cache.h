@@ -6,7 +6,8 @@
 // the file is DIR/KE/Y....adcc. Text is read and verified in every run, so that imports are found by the
 // rules of this run; what follows is left out when an entry is found. Entries are written whole under their
 // final name and never changed, so that none is ever half there. An entry whose bytes are damaged is no
-// entry.
+// entry. The digest in it finds damage, not forgery: what protects entries is who can write the folder, which
+// is checked in each run.
 
 #include <string>
 #include <string_view>
@@ -28,10 +29,20 @@ class CacheKey {
   artifact::Sha256 hash_;
 };
 
-/// True with the entry's bytes in `product`, and its time set to now, for those who remove what is old.
-bool FindInCache(const std::string& folder, const std::string& key, Product* product);
+/// A folder of entries. Who can write there decides what the outputs of others are.
+struct Cache {
+  std::string folder;
+  bool trusted = false;  ///< whoever can write there may: nothing is asked of owners and modes
+};
 
-/// Writes an entry; makes the folders. Fails as writing a file does.
-FileStatus StoreInCache(const std::string& folder, const std::string& key, const Product& product);
+/// Fails where others than this user (and root) can write the folder. One that is not there is nobody's.
+FileStatus CheckCache(const Cache& cache);
+
+/// True with the entry's bytes in `product`, and its time set to now, for those who remove what is old. Links
+/// and what is no regular file are no entries, nor are files that others can write.
+bool FindInCache(const Cache& cache, const std::string& key, Product* product);
+
+/// Writes an entry in place of what has its name; makes the folders. Fails as writing a file does.
+FileStatus StoreInCache(const Cache& cache, const std::string& key, const Product& product);
 
 }  // namespace adc::driver

@@ -139,14 +139,22 @@ int WriteNamed(const std::string& place, mode_t mode, std::span<const uint8_t> b
   std::string temporary = (slash == std::string::npos ? "" : folder) + begin + "XXXXXX";
   int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return errno;
-  // Another run's sweep may come between these two: the rename then fails, and the caller hears of it.
-  int error = flock(file, LOCK_EX) != 0 && errno != EOPNOTSUPP && errno != ENOLCK ? errno : 0;
+  // Another run's sweep may come between these two: it has the lock then, and the caller hears of it. Nobody
+  // is waited for.
+  bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
+  int error = !locked && errno != EOPNOTSUPP && errno != ENOLCK ? errno : 0;
   if (error == 0) error = WriteAll(file, bytes);
   if (error == 0) error = FlushAndSetMode(file, mode);
   if (error == 0 && rename(temporary.c_str(), place.c_str()) != 0) error = errno;
   if (error != 0) unlink(temporary.c_str());
   if (close(file) != 0 && error == 0) error = errno;
   return error;
+}
+
+/// Puts a file at `place`. 0 or an errno.
+int WriteUnder(const std::string& place, mode_t mode, std::span<const uint8_t> bytes) {
+  int error = WriteNameless(place, mode, bytes);
+  return error == kNoNameless ? WriteNamed(place, mode, bytes) : error;
 }
 
 /// What was read of `path`, or why there is nothing.
@@ -221,8 +229,15 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
     std::free(resolved);
   }
   mode_t mode = exists ? static_cast<mode_t>(facts.st_mode & 07777) : NewFileMode();
-  int error = WriteNameless(place, mode, bytes);
-  if (error == kNoNameless) error = WriteNamed(place, mode, bytes);
+  int error = WriteUnder(place, mode, bytes);
+  if (error != 0) return CannotWrite(path, error);
+  return FileDone{};
+}
+
+FileStatus ReplaceWhole(const std::string& path, bool shared, std::span<const uint8_t> bytes) {
+  mode_t mode = NewFileMode();
+  if (!shared) mode &= static_cast<mode_t>(~(S_IWGRP | S_IWOTH));
+  int error = WriteUnder(path, mode, bytes);
   if (error != 0) return CannotWrite(path, error);
   return FileDone{};
 }

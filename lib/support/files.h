@@ -35,7 +35,10 @@ FileStatus CheckRegularFile(const std::string& path);
 /// then leaves nothing.
 FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes);
 FileStatus WriteWhole(const std::string& path, std::string_view text);
-/// The same, but a regular file that holds these bytes already is left untouched, its times too.
+/// Writes a regular file in the place of whatever has the name `path`: a link or a pipe is replaced itself.
+/// Only its owner may write the file; `shared`: whom the umask admits, too.
+FileStatus ReplaceWhole(const std::string& path, bool shared, std::span<const uint8_t> bytes);
+/// As WriteWhole does, but a regular file that holds these bytes already is left untouched, its times too.
 FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes);
 
 }  // namespace adc

@@ -2,13 +2,14 @@
 
 #include <link.h>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
-#include "support/files.h"
 #include "support/hash.h"
+#include "support/installed.h"
 
 namespace adc {
 
@@ -42,16 +43,30 @@ std::string BuildIdIn(const uint8_t* bytes, size_t size) {
 }
 
 std::string ContentOf(const std::string& file) {
-  constexpr uint64_t kMost = uint64_t{1} << 31;
-  FileResult<std::string> bytes = ReadWhole(file, kMost);
+  std::ifstream bytes(file, std::ios::binary);
   if (!bytes) return "unreadable";
-  uint64_t hash = bytes->size();
-  for (size_t at = 0; at < bytes->size(); at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes->data() + at, std::min<size_t>(8, bytes->size() - at));
-    hash = HashMix(hash, word);
+  uint64_t hash = 0, size = 0;
+  std::array<uint64_t, 8192> words;
+  while (bytes) {
+    bytes.read(reinterpret_cast<char*>(words.data()), sizeof words);
+    auto got = static_cast<size_t>(bytes.gcount());
+    std::memset(reinterpret_cast<char*>(words.data()) + got, 0, sizeof words - got);
+    for (size_t at = 0; at < (got + 7) / 8; ++at) hash = HashMix(hash, words[at]);
+    size += got;
   }
-  return std::to_string(bytes->size()) + "-" + std::to_string(hash);
+  return std::to_string(size) + "-" + std::to_string(hash);
+}
+
+struct Seen {
+  std::filesystem::path own_folder;  ///< of the program
+  std::set<std::string> lines = {};
+};
+
+/// Whether the file is a part of adc, whose bytes count: a build id stays as it is when they are changed.
+bool IsOwn(const std::filesystem::path& file, const std::filesystem::path& own_folder) {
+  std::error_code failure;
+  std::filesystem::path folder = std::filesystem::weakly_canonical(file, failure).parent_path();
+  return folder == own_folder || folder == own_folder.parent_path() / "lib" / "adc";
 }
 
 int Visit(dl_phdr_info* object, size_t, void* user) {
@@ -66,17 +81,20 @@ int Visit(dl_phdr_info* object, size_t, void* user) {
     id = BuildIdIn(reinterpret_cast<const uint8_t*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
   }
   std::string name = program ? "program" : std::filesystem::path(file).filename().string();
-  static_cast<std::set<std::string>*>(user)->insert(name + " " + (id.empty() ? ContentOf(file) : id));
+  Seen& seen = *static_cast<Seen*>(user);
+  std::string line = name + " " + id;
+  if (id.empty() || program || IsOwn(file, seen.own_folder)) line += " " + ContentOf(file);
+  seen.lines.insert(line);
   return 0;
 }
 
 }  // namespace
 
 std::string ProgramIdentity() {
-  std::set<std::string> lines;
-  dl_iterate_phdr(Visit, &lines);
+  Seen seen{.own_folder = OwnFolder()};
+  dl_iterate_phdr(Visit, &seen);
   std::string text;
-  for (const std::string& line : lines) text += line + "\n";
+  for (const std::string& line : seen.lines) text += line + "\n";
   return text;
 }
 

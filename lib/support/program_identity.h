@@ -6,8 +6,9 @@
 namespace adc {
 
 /// One line for each file of code that this process has loaded, in an order that does not depend on where
-/// they are loaded: its name without folders, and its build id (what a linker computes from the content) or,
-/// where it has none, its size and a hash of its bytes. Another build of adc or of LLVM gives another text.
+/// they are loaded: its name without folders, its build id (what a linker computes from the content) and, for
+/// the program, what lies beside it or is installed with it, and where there is no build id, its size and a
+/// hash of its bytes. Another build of adc or of LLVM gives another text, and so does a changed copy of adc.
 std::string ProgramIdentity();
 
 }  // namespace adc

@@ -103,4 +103,11 @@ ReadText ReadTextFile(const std::string& path, uint64_t most, bool regular_only,
   return result;
 }
 
+ReadText ReadOpenFile(int file, uint64_t most) {
+  ReadText result;
+  const WantedBytes all;
+  ReadOpen(file, {most, /*regular_only=*/true, /*text=*/false, all}, &result);
+  return result;
+}
+
 }  // namespace adc

@@ -34,5 +34,7 @@ using WantedBytes = std::function<uint64_t(std::string_view begin)>;
 /// Where `wanted` is given, the text is whole as far as it wants it; more than `most` is too large.
 ReadText ReadTextFile(const std::string& path, uint64_t most, bool regular_only, bool text = true,
                       const WantedBytes& wanted = {});
+/// The same for an open regular file; whatever else is open is refused (EINVAL).
+ReadText ReadOpenFile(int file, uint64_t most);
 
 }  // namespace adc

@@ -277,6 +277,9 @@ void AddForBuilds(CommandLine& line, driver::CompileOptions& options) {
             "take the output from DIR if the same text was compiled there before with the same options by\n"
             "the same adc; else put it there. Any number of processes may share DIR (docs/install.md)",
             &options.cache_dir);
+  line.Flag("--trust-cache",
+            "use the folder of --cache-dir although others can write it: they decide what comes out",
+            &options.trust_cache);
   line.Value("--jobs", "N|make",
              "make code of at most N targets at once; default: one for each processor. make: as the job\n"
              "server of make allows, which is the only option that reads the environment (MAKEFLAGS)",
@@ -365,9 +368,10 @@ int Compile(const std::vector<std::string>& words, Session& session) {
   }
   // What the cache need not know: names of files whose content it knows, and how things are reported. An
   // option that is not in this list makes another entry.
-  options.cache_words = line.Given({"-o", "--header", "--json", "--cache-dir", "--jobs", "-MD", "-MF", "-MT",
-                                    "--repro", "--error-limit", "--error-format", "--file-prefix-map", "-I",
-                                    "--allow-imports", "--libdevice", "--verify-each"});
+  options.cache_words =
+      line.Given({"-o", "--header", "--json", "--cache-dir", "--trust-cache", "--jobs", "-MD", "-MF", "-MT",
+                  "--repro", "--error-limit", "--error-format", "--file-prefix-map", "-I", "--allow-imports",
+                  "--libdevice", "--verify-each"});
   for (const std::string& word : options.clang_arguments) options.cache_words += "-- " + word + "\n";
   for (const std::string& word : words)
     options.command_line += (options.command_line.empty() ? "" : " ") + word;
