@@ -337,6 +337,7 @@ VkResult VKAPI_CALL vkCreateShaderModule(VkDevice, const VkShaderModuleCreateInf
   TakeCallbacks("vkCreateShaderModule", callbacks);
   FAIL_HERE(vkCreateShaderModule);
   if (*info->pCode != 0x07230203u) Mistake("this is no", "SPIR-V");
+  current->code.assign(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
   *shaders = Make<VkShaderModule>("shaders");
   return VK_SUCCESS;
 }

@@ -44,6 +44,7 @@ struct FakeVulkan {
     VkPipelineCache cache;
   };
   std::vector<Pipeline> pipelines;  ///< that were made
+  std::vector<uint32_t> code;       ///< of the last shader module
   std::vector<std::string> names;   ///< that objects got
   /// What every object must be made and destroyed with.
   const VkAllocationCallbacks* callbacks = nullptr;

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "check_spirv.h"
 #include "print.h"
 #include "support/nearest.h"
 #include "target/target.h"
@@ -38,6 +39,7 @@ adrt_status OpenVulkan(const adrt_host& host, const DeviceChoice& choice, uint32
   desc.index = choice.index;
   if (choice.validate) desc.flags |= ADRT_VK_VALIDATE;
   if (choice.confined) desc.flags |= ADRT_VK_ROBUST;
+  if (choice.confined) desc.check_spirv = CheckOfSpirv();
   return adrt_device_open_vk(&host, &desc, device, error);
 }
 

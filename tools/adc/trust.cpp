@@ -1,5 +1,6 @@
 #include "trust.h"
 
+#include "check_spirv.h"
 #include "keys/keys.h"
 #include "support/files.h"
 
@@ -24,11 +25,14 @@ void AddKeyOption(CommandLine& line, std::string help, std::vector<uint8_t>* key
 void AddTrustOptions(CommandLine& line, Trust* trust) {
   line.Flag("--trust", "run the bundle's code, whoever made it, with all rights of this account",
             &trust->all);
-  line.Flag(
-      "--confined",
-      "with --device vulkan: run the bundle's code, whoever made it, where the device keeps it inside its\n"
-      "buffers. Takes code of the targets vulkan:1.2-near and vulkan:1.3-near",
-      &trust->confined);
+  // Drivers fail on code that is not valid: without the validator there is nothing to offer.
+  if (CheckOfSpirv() != nullptr) {
+    line.Flag(
+        "--confined",
+        "with --device vulkan: run the bundle's code, whoever made it, where the device keeps it inside its\n"
+        "buffers. Takes code of the targets vulkan:1.2-near and vulkan:1.3-near",
+        &trust->confined);
+  }
   AddKeyOption(line, "run the bundle's code if this public key has signed it; any number of them",
                &trust->keys);
 }

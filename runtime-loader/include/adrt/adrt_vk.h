@@ -145,7 +145,10 @@ typedef struct adrt_vk_open_desc {
   uint32_t index; /* of the physical device; one past the last is ADRT_ERROR_NOT_FOUND */
   uint32_t reserved0;
   void (*get_instance_proc_addr)(void); /* vkGetInstanceProcAddr, cast; null: that of libvulkan.so.1 */
-  uint64_t reserved[4];
+  /* As in adrt_vk_desc, with this `user`. */
+  int (*check_spirv)(void* user, const uint32_t* words, size_t count);
+  void* user;
+  uint64_t reserved[2];
 } adrt_vk_open_desc;
 
 /* A device of its own, with an instance, a compute queue and every feature that bundles may ask for and the

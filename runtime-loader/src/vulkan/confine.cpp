@@ -6,9 +6,9 @@
 //   variables  lie in storage buffers behind a binding of set 0, or belong to the thread; the only input is
 //              the number of the thread
 //   chains     lead from a variable, over the one runtime array of a storage buffer, or into an array of the
-//              thread, where the index is a constant in range or the smaller of something and such a
-//              constant: no device bounds those. A chain reads each index with a sign, whatever its type
-//              says, so that a constant whose highest bit is set bounds nothing
+//              thread, by one index: an integer, which gets a bound (clamp.h) unless it is a constant in
+//              range. A chain reads an index with a sign, whatever its type says, so that a constant whose
+//              highest bit is set is none
 //   calls      go to functions further up, so that there is no recursion, and what they come to when all
 //              are inlined, code and arrays, is limited
 //   entries    have the block that the metadata states, once, and reach, through all that they call, only
@@ -24,6 +24,7 @@
 
 #include "core/code.h"
 #include "core/errors.h"
+#include "vulkan/clamp.h"
 
 namespace adrt::vulkan {
 namespace {
@@ -154,7 +155,6 @@ enum class Is : uint8_t {
   kOtherType,
   kPointer,  // a type; of: pointee, memory
   kInteger,  // a constant without a sign bit, size: its value
-  kLeast,    // the smaller of something and a constant: at most size
   kCallee,   // a function
   kVariable,
   kElement,  // a pointer made by a chain; of: its variable
@@ -201,7 +201,11 @@ class Confinement {
         functions_(&module.host.allocator),
         uses_(&module.host.allocator),
         calls_(&module.host.allocator),
-        entries_(&module.host.allocator) {}
+        entries_(&module.host.allocator),
+        indices_(&module.host.allocator) {}
+
+  std::span<const Index> Indices() const { return {indices_.data(), indices_.size()}; }
+  KnownIds KnownNames() const { return known_; }
 
   bool Run() {
     // Form and lengths of instructions were checked when the bundle was opened.
@@ -306,7 +310,7 @@ class Confinement {
       case kOpLoad:
         return Short(4) && Access(Word(3), false) && Define(Word(2), Is::kOther) != nullptr;
       case kOpExtInst:
-        return Extended(type);
+        return Extended();
       case kOpCompositeExtract:
         return Short(5) && Value(Word(3)) && Define(Word(2), Is::kOther) != nullptr;
       case kOpConstant:
@@ -449,6 +453,7 @@ class Confinement {
   bool Type(uint32_t op) {
     if (op == kOpExtInstImport) {
       if (Text(2) != "GLSL.std.450") return Bad("imports what is not GLSL.std.450");
+      known_.glsl = Word(1);
       return Define(Word(1), Is::kGlsl) != nullptr;
     }
     Fact made;
@@ -465,6 +470,8 @@ class Confinement {
         if (Word(2) != 8 && Word(2) != 16 && Word(2) != 32 && Word(2) != 64)
           return Bad("has a number of an unsupported width");
         made = {.is = Is::kScalar, .of = op == kOpTypeInt, .size = Word(2) / 8};
+        if (op == kOpTypeInt && !Short(4)) return false;
+        if (op == kOpTypeInt && Word(2) == 32 && Word(3) == 0) known_.word = Word(1);
         break;
       case kOpTypeVector:
       case kOpTypeArray:
@@ -581,23 +588,35 @@ class Confinement {
       if (!member) return false;
       if (length_ != 6 || member->is != Is::kInteger || member->size != 0)
         return Bad("has an unsupported access");
-      const Fact* index = Known(Word(5));
-      if (!index || !Values(5)) return false;
-      if (!IsInteger(facts_[index->type])) return Bad("has an index that is no integer");
+      if (!Values(5) || !TakeIndex(5, 0, Word(3))) return false;
     } else {
       if (pointee.is != Is::kArray && pointee.is != Is::kVector) return Bad("has an access of no array");
-      const Fact* index = Known(Word(4));
-      if (!index) return false;
-      bool bounded = index->is == Is::kInteger || index->is == Is::kLeast;
-      if (length_ != 5 || !bounded || index->size >= pointee.size) {
-        return Bad("reaches into an array of a thread by an index that nothing bounds");
-      }
+      if (length_ != 5) return Bad("has an unsupported access");
+      if (!Values(4) || !TakeIndex(4, pointee.size, 0)) return false;
     }
     if (!Touch(Word(3))) return false;
     Fact* fact = DefinePointer(Word(2), Is::kElement);
     if (!fact) return false;
     fact->of = Word(3);
     return true;
+  }
+
+  /// The index at word `number` of a chain into an array of `length` elements, or into the buffer of a
+  /// variable.
+  bool TakeIndex(uint32_t number, uint64_t length, uint32_t buffer) {
+    const Fact* index = Known(Word(number));
+    if (!index) return false;
+    const Fact& type = facts_[index->type];
+    if (!IsInteger(type)) return Bad("has an index that is no integer");
+    if (index->is == Is::kInteger && index->size < length) return true;
+    Index bounded;
+    bounded.chain = at_;
+    bounded.number = number;
+    bounded.type = index->type;
+    bounded.bytes = static_cast<uint32_t>(type.size);
+    bounded.last = buffer != 0 ? 0 : static_cast<uint32_t>(length - 1);
+    bounded.buffer = buffer;
+    return indices_.TryPush(bounded) || OutOfMemory(error_) == ADRT_OK;
   }
 
   /// A load, store or atomic update through `pointer`.
@@ -620,9 +639,9 @@ class Confinement {
     return uses_.TryPush(variable) || OutOfMemory(error_) == ADRT_OK;
   }
 
-  bool Extended(const Fact& type) {
+  bool Extended() {
     // Matrices, and what gives a second result through a pointer or reads inputs of other shaders.
-    constexpr uint32_t kRefusedOnes[] = {0, 33, 34, 35, 51, 76, 77, 78}, kLast = 81, kUMin = 38;
+    constexpr uint32_t kRefusedOnes[] = {0, 33, 34, 35, 51, 76, 77, 78}, kLast = 81;
     if (!Short(6)) return false;
     const Fact* set = Known(Word(3));
     if (!set) return false;
@@ -630,20 +649,7 @@ class Confinement {
     for (uint32_t refused : kRefusedOnes) known = known && Word(4) != refused;
     if (!known) return Bad("has function ", Word(4), " of GLSL, which confined code must not use");
     if (!Values(5)) return false;
-    // The smaller of two values without a sign is at most a constant among them, and has no sign bit where
-    // that has none; all of one width, since nothing else says that what is compared is the whole of both.
-    uint64_t most = UINT64_MAX;
-    bool alike = Word(4) == kUMin && length_ == 7 && IsInteger(type);
-    for (uint32_t number = 5; alike && number < 7; ++number) {
-      const Fact& operand = facts_[Word(number)];
-      const Fact& own = facts_[operand.type];
-      alike = IsInteger(own) && own.size == type.size;
-      if (operand.is == Is::kInteger && operand.size < most) most = operand.size;
-    }
-    if (!alike) most = UINT64_MAX;
-    Fact* fact = Define(Word(2), most < UINT64_MAX ? Is::kLeast : Is::kOther);
-    if (fact) fact->size = most;
-    return fact != nullptr;
+    return Define(Word(2), Is::kOther) != nullptr;
   }
 
   bool BeginFunction() {
@@ -766,6 +772,8 @@ class Confinement {
   Vector<FunctionFact> functions_;
   Vector<uint32_t> uses_, calls_;
   Vector<ModuleEntry> entries_;
+  Vector<Index> indices_;
+  KnownIds known_;
   FunctionFact current_;
   uint32_t current_id_ = 0;
   size_t begin_ = 0;
@@ -775,8 +783,14 @@ class Confinement {
 
 }  // namespace
 
-bool IsConfined(const adrt_module& module, std::span<const uint32_t> words, adrt_error* error) {
-  return Confinement(module, words, error).Run();
+bool Confine(const adrt_module& module, Vector<uint32_t>* words, adrt_error* error) {
+  Confinement check(module, {words->data(), words->size()}, error);
+  Vector<uint32_t> bounded(&module.host.allocator);
+  if (!check.Run()) return false;
+  if (!BoundIndices({words->data(), words->size()}, check.Indices(), check.KnownNames(), &bounded))
+    return OutOfMemory(error) == ADRT_OK;
+  *words = std::move(bounded);
+  return true;
 }
 
 }  // namespace adrt::vulkan

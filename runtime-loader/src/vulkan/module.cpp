@@ -38,14 +38,14 @@ class Loader {
   }
 
   /// Unverified code.
-  bool Confine(std::span<const uint32_t> words) {
+  bool MakeConfined(Vector<uint32_t>* words) {
     if (!device_.robust) {
       return Refuse(error_, ADRT_ERROR_UNTRUSTED,
                     "this bundle's code is unverified, and the device was made without "
                     "'robustBufferAccess', which would confine it: make it with that, or trust the bundle");
     }
-    if (!IsConfined(module_, words, error_)) return false;
-    if (!device_.check_spirv || device_.check_spirv(device_.check_user, words.data(), words.size())) {
+    if (!Confine(module_, words, error_)) return false;
+    if (!device_.check_spirv || device_.check_spirv(device_.check_user, words->data(), words->size())) {
       return true;
     }
     return Refuse(error_, ADRT_ERROR_UNTRUSTED,
@@ -59,7 +59,7 @@ class Loader {
     if (!ReadCode(module_, &bytes, &section, error_)) return false;
     if (!words.TryResize(bytes.size() / sizeof(uint32_t))) return OutOfMemory(error_) == ADRT_OK;
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
-    if (module_.confined && !Confine({words.data(), words.size()})) return false;
+    if (module_.confined && !MakeConfined(&words)) return false;
     VkShaderModuleCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     info.codeSize = words.size() * sizeof(uint32_t);

@@ -222,6 +222,8 @@ class Opener {
     api_.GetDeviceQueue(handle, device_.queue_family, 0, &device_.queue);
     device_.enabled = offers.features;
     device_.robust = IsRobust(&chain.head);
+    device_.check_spirv = desc_.check_spirv;
+    device_.check_user = desc_.user;
     device_.robust2 = IsRobust2(&chain.head);
     Describe(device_, offers.has[kPushDescriptor], offers.has[kBudget]);
     device_.names = device_.messenger && api_.SetDebugUtilsObjectNameEXT && api_.CmdBeginDebugUtilsLabelEXT &&
