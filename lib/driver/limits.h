@@ -16,6 +16,9 @@ struct Limits {
   /// LLVM's scheduler and register allocator take grows with the square of a task's size, the time of its
   /// analysis of loops with the square of their number; without them it grows with the size.
   uint64_t optimised = 10'000;
+  /// Most processor time and memory for reading C++, GLSL, HLSL or SPIR-V, which other libraries do.
+  uint64_t seconds = 60;
+  uint64_t memory_mebibytes = 4096;
 };
 
 }  // namespace adc::driver

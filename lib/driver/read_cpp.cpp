@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "diag/errors/cpp.h"
+#include "driver/bounded_read.h"
 #include "frontend/cpp/plugin.h"
 #include "parse/no_text.h"
 #include "support/installed.h"
@@ -56,9 +57,10 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, cons
   config.arguments = options.clang_arguments;
   config.compile_database = options.compile_database;
   config.text_limit = options.limits.text_mebibytes << 20;
+  config.operation_limit = options.limits.operations;
   frontend::CppTimes spent;
   frontend::CppRequest request{inputs, config, sources, diagnostics, dependencies, &spent};
-  entry(&request);
+  ReadBounded("Clang", inputs[0], options, [&] { entry(&request); });
   if (times != nullptr) {
     times->AddTime("  clang", spent.clang_seconds);
     times->AddTime("  kernels", spent.lower_seconds);

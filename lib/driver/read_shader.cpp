@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "driver/bounded_read.h"
 #include "driver/file_errors.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
@@ -45,14 +46,19 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
     compile.defines = options.defines;
     if (hlsl && !options.entry.empty()) compile.entry = options.entry;
     compile.text_limit = limit;
-    frontend::glsl::Compiled compiled =
-        frontend::glsl::Compile(path, std::move(*text), compile, sources, diagnostics, dependencies);
+    frontend::glsl::Compiled compiled;
+    ReadBounded("glslang", path, options, [&] {
+      compiled = frontend::glsl::Compile(path, std::move(*text), compile, sources, diagnostics, dependencies);
+    });
     if (compiled.words.empty()) return nullptr;
     words = std::move(compiled.words);
     config.before_legalization = hlsl;
     config.marked.insert(config.marked.end(), compiled.marked.begin(), compiled.marked.end());
   }
-  return frontend::spirv::ReadSpirv(path, words, config, sources, diagnostics);
+  std::unique_ptr<ir::Module> module;
+  ReadBounded("the check of SPIR-V", path, options,
+              [&] { module = frontend::spirv::ReadSpirv(path, words, config, sources, diagnostics); });
+  return module;
 }
 
 }  // namespace adc::driver

@@ -39,14 +39,16 @@ diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const C
   return shown;
 }
 
+std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
+                            const CompileOptions& options) {
+  return options.json_diagnostics ? diag::PrintDiagnosticsJson(diagnostics, sources)
+                                  : diag::PrintDiagnostics(diagnostics, sources, ColorOnStandardError());
+}
+
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options) {
   diag::Diagnostics shown = ShownDiagnostics(diagnostics, options);
-  if (!shown.All().empty()) {
-    PrintToStandardError(options.json_diagnostics
-                             ? diag::PrintDiagnosticsJson(shown, sources)
-                             : diag::PrintDiagnostics(shown, sources, ColorOnStandardError()));
-  }
+  if (!shown.All().empty()) PrintToStandardError(DiagnosticsText(shown, sources, options));
   return shown.HasErrors();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // How a compilation speaks to the person or the program that called it.
 
+#include <string>
+
 #include "diag/diagnostics.h"
 #include "driver/options.h"
 
@@ -11,6 +13,10 @@ bool BecomesError(diag::ErrorId id, const CompileOptions& options);
 
 /// What -w, -Wno-ID, -Werror and the limit of errors leave of the diagnostics.
 diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const CompileOptions& options);
+
+/// All of them in the form that --error-format asks for.
+std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
+                            const CompileOptions& options);
 
 /// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics. True where one of them is an
 /// error.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "support/bounded_run.h"
 #include "support/exit_code.h"
 
 namespace adc {
@@ -71,6 +72,7 @@ std::atomic<pid_t> handling = 0;
     // Workers that share a mistake fail at once: the first one says so, and ends the process.
     for (;;) pause();
   }
+  if (number == SIGSEGV && SayTooDeep(reinterpret_cast<uintptr_t>(info->si_addr))) _exit(kExitFailed);
   bool beside_stack = number == SIGSEGV && IsBesideStack(reinterpret_cast<uintptr_t>(info->si_addr), context);
   if (running != 0) {
     Say("adc: error: ");

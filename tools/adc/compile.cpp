@@ -236,6 +236,10 @@ void AddLimits(CommandLine& line, driver::CompileOptions& options) {
               "most operations of a task that is optimised as one function; default 5000 for processors,\n"
               "10000 for devices. Beyond, it is cut into functions, and for devices made with -O0",
               &limits.optimised, 1'000'000'000, 1);
+  line.Number("--limit-seconds", "N", "most processor time for reading C++ or a shader; default 60",
+              &limits.seconds, 1'000'000, 1);
+  line.Number("--limit-memory", "MIB", "most memory while C++ or a shader is read; default 4096",
+              &limits.memory_mebibytes, 1'000'000'000, 1);
 }
 
 void AddReporting(CommandLine& line, driver::CompileOptions& options) {

@@ -13,8 +13,6 @@ namespace {
 
 /// Functions inside of functions.
 constexpr size_t kMostFrames = 200;
-/// Instructions of one kernel before it is simplified.
-constexpr size_t kMostInstructions = 4'000'000;
 
 }  // namespace
 
@@ -43,9 +41,9 @@ void Lowering::Refuse(SourceRange range, std::string text, std::string help) {
 }
 
 void Lowering::CheckSize(SourceRange range) {
-  if (ssa_.InstructionCount() > kMostInstructions)
-    Refuse(range, "the kernel has grown beyond " + std::to_string(kMostInstructions) + " operations",
-           "functions are inlined: call fewer of them, or use loops");
+  if (ssa_.InstructionCount() > shared_.operation_limit)
+    Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",
+           "functions are inlined: call fewer of them, use loops, or allow more with --limit-operations=N");
 }
 
 Given Lowering::Call(const clang::CallExpr* call) {

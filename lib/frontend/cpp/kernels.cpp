@@ -62,8 +62,9 @@ void FunctionsIn(const clang::Stmt* s, std::vector<const clang::FunctionDecl*>* 
 
 class Kernels {
  public:
-  Kernels(clang::ASTContext& context, ir::Module& module, Places& places, diag::Diagnostics& diagnostics)
-      : shared_{context, module, places, diagnostics} {}
+  Kernels(clang::ASTContext& context, ir::Module& module, Places& places, diag::Diagnostics& diagnostics,
+          uint64_t operation_limit)
+      : shared_{context, module, places, diagnostics, operation_limit} {}
 
   void Run() {
     clang::ASTContext& context = shared_.context;
@@ -224,8 +225,8 @@ class Kernels {
 }  // namespace
 
 void LowerKernels(clang::ASTContext& context, ir::Module& module, Places& places,
-                  diag::Diagnostics& diagnostics) {
-  Kernels(context, module, places, diagnostics).Run();
+                  diag::Diagnostics& diagnostics, uint64_t operation_limit) {
+  Kernels(context, module, places, diagnostics, operation_limit).Run();
 }
 
 }  // namespace adc::frontend

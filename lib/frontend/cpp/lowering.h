@@ -38,6 +38,7 @@ struct Shared {
   ir::Module& module;
   Places& places;
   diag::Diagnostics& diagnostics;
+  uint64_t operation_limit;
   /// Functions that name their derivative (ADC_DERIVATIVE), and those that are derivatives.
   std::map<const clang::FunctionDecl*, const clang::FunctionDecl*> derivatives = {};
   std::map<const clang::FunctionDecl*, StringId> functions = {};  ///< those that are in the module

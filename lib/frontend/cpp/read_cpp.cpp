@@ -173,7 +173,7 @@ class Consumer : public clang::ASTConsumer {
     job_.messages.Flush();
     if (job_.diagnostics.HasErrors() || context.getDiagnostics().hasErrorOccurred()) return;
     Places places(job_.sources, context.getSourceManager(), context.getLangOpts());
-    LowerKernels(context, job_.module, places, job_.diagnostics);
+    LowerKernels(context, job_.module, places, job_.diagnostics, job_.config.operation_limit);
     job_.times.lower_seconds += Seconds(Clock::now() - read);
   }
 
@@ -241,7 +241,9 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
                                         "-fno-caret-diagnostics",
                                         "-std=c++20",
                                         "-ferror-limit=" + std::to_string(diagnostics.ErrorLimit()),
-                                        "-Wno-pragma-once-outside-header"};
+                                        "-Wno-pragma-once-outside-header",
+                                        "-Xclang",
+                                        "-disable-pragma-debug-crash"};
   std::string directory, file = path;
   if (!config.compile_database.empty()) {
     file = std::filesystem::absolute(path).string();

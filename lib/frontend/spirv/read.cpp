@@ -6,6 +6,7 @@
 #include <spirv-tools/libspirv.hpp>
 
 #include "diag/errors/shader.h"
+#include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
 #include "ir/number.h"
 #include "support/nearest.h"
@@ -20,6 +21,8 @@ namespace adc::frontend::spirv {
 namespace {
 
 constexpr uint32_t kMagic = 0x07230203, kSwapped = 0x03022307;
+/// More than what is lowered may nest (kDeepestRegion), since some branches become none.
+constexpr size_t kMostMerges = 300;
 
 uint32_t Swap(uint32_t word) {
   return (word >> 24) | ((word >> 8) & 0xFF00) | ((word << 8) & 0xFF0000) | (word << 24);
@@ -433,6 +436,16 @@ std::vector<uint32_t> WordsOf(std::string_view bytes) {
 std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& words,
                                       const ReadConfig& config, diag::SourceManager& sources,
                                       diag::Diagnostics& diagnostics) {
+  if (std::optional<NamedLine> deep = FindDeeper(words, kMostMerges)) {
+    diag::SourceSpan span;
+    for (const auto& file : sources.Files())
+      if (file->name == deep->file) span = SpanOfLine(*file, deep->line, deep->column);
+    diagnostics
+        .Error(diag::E0857, span,
+               "branches and loops nest deeper than " + std::to_string(kMostMerges) + " levels")
+        .AddHelp("move inner parts into loops of their own");
+    return nullptr;
+  }
   if (std::string problem = words.empty() ? "it does not begin with SPIR-V's number" : Problem(words, config);
       !problem.empty()) {
     diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem)
