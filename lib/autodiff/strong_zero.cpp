@@ -9,9 +9,22 @@ using ir::Inst;
 using ir::Op;
 using ir::Value;
 
+namespace {
+
+Value WithoutSign(const Function& function, Value v) {
+  Inst inst = v.Valid() ? function.DefiningInst(v) : Inst();
+  return inst.Valid() && function[inst].op == Op::Neg ? function.Operand(inst, 0) : v;
+}
+
+}  // namespace
+
+StrongZero::StrongZero(transform::FoldingBuilder& builder, Value s)
+    : builder_(builder), s_(WithoutSign(builder.function(), s)) {}
+
 Value StrongZero::Of(Value scaled) {
   const Function& function = builder_.function();
-  if (!s_.Valid() || function.IsConstant(s_) || scaled == s_ || function.IsConstant(scaled)) return scaled;
+  if (!s_.Valid() || function.IsConstant(s_) || function.IsConstant(scaled)) return scaled;
+  if (WithoutSign(function, scaled) == s_) return scaled;
   if (!is_zero_.Valid()) {
     Value operands[] = {s_, builder_.Zero(function.TypeOf(s_))};
     is_zero_ = builder_.MakePure(Op::Eq, operands, ir::kI1, ir::kEitherSide);

@@ -17,13 +17,14 @@ namespace adc::autodiff {
 class StrongZero {
  public:
   /// Of `s`, an adjoint or tangent; of an invalid one, or one that is a literal, nothing is masked.
-  StrongZero(transform::FoldingBuilder& builder, ir::Value s) : builder_(builder), s_(s) {}
+  StrongZero(transform::FoldingBuilder& builder, ir::Value s);
   /// `scaled`, which is `s` times a partial derivative, but 0 where `s` is.
   ir::Value Of(ir::Value scaled);
 
  private:
   transform::FoldingBuilder& builder_;
-  ir::Value s_, is_zero_;
+  ir::Value s_;  ///< without a sign before it: minus s is 0 where s is
+  ir::Value is_zero_;
 };
 
 /// `v` where `condition` is `wanted`, else 0.

@@ -202,8 +202,14 @@ enum class Read : uint8_t {
   Always,
 };
 
-using Reading = std::vector<std::pair<Block, Read>>;
+/// Where the adjoint of a value is taken: blocks, those further in last, and sides.
+struct Reading {
+  std::vector<std::pair<Block, Read>> blocks;
+  std::vector<std::pair<uint32_t, Read>> sides;
+  bool operator==(const Reading&) const = default;
+};
 constexpr size_t kMostBlocks = 16;
+constexpr size_t kMostSides = 16;
 
 }  // namespace
 
@@ -325,16 +331,16 @@ class StructuralZeros::GuardFinder : Finder {
     }
   }
 
-  /// Where the adjoint of `v` is taken: blocks in the one that makes it, the innermost first.
   Reading ReadingOf(Value v) const {
     if (!activity_.Active(v)) return {};
     uint32_t number = reading_number_.Get(v);
-    return number == 0 ? Reading{{function_.DefiningBlock(v), Read::Always}} : readings_[number - 1];
+    if (number != 0) return readings_[number - 1];
+    return {{{function_.DefiningBlock(v), Read::Always}}, {}};
   }
 
   Read ReadOf(Value v) const {
     Block home = function_.DefiningBlock(v);
-    for (auto [block, read] : ReadingOf(v))
+    for (auto [block, read] : ReadingOf(v).blocks)
       if (block == home) return read;
     return Read::Perhaps;
   }
@@ -343,12 +349,18 @@ class StructuralZeros::GuardFinder : Finder {
   Read Covers(const Reading& reading, Block block) const {
     Read best = Read::Perhaps;
     for (;;) {
-      for (auto [known, read] : reading)
+      for (auto [known, read] : reading.blocks)
         if (known == block) best = std::max(best, read);
       Inst owner = function_[block].owner;
       if (!owner.Valid()) return best;
       block = function_[owner].parent;
     }
+  }
+
+  static Read OnSide(const Reading& reading, uint32_t side) {
+    for (auto [known, read] : reading.sides)
+      if (known == side) return read;
+    return Read::Perhaps;
   }
 
   /// What the adjoint of `v` is handed to.
@@ -384,34 +396,50 @@ class StructuralZeros::GuardFinder : Finder {
   Reading Compute(Value v) const {
     Block home = function_.DefiningBlock(v);
     std::map<std::pair<uint32_t, Block>, Read, std::greater<>> blocks;  // the innermost first
-    std::vector<std::pair<uint32_t, Read>> arms;                        // of selections on the side
+    std::map<uint32_t, Read> arms;                                      // of selections on the side
     auto reads = [&](Block block, Read read) {
       if (read == Read::Perhaps) return;
       Read& known = blocks[{structure_.Depth(block), block}];
       known = std::max(known, read);
     };
+    // What is read on both sides of a decision is read whatever is decided.
+    auto reads_on = [&](uint32_t side, Read read) {
+      Block block = BlockOf(side);
+      if (read == Read::Perhaps || into_.Side(side).around != (block == home ? into_.SideOf(v) : 0)) return;
+      Read& known = arms[side];
+      known = std::max(known, read);
+      auto other = arms.find(Other(side));
+      if (other != arms.end()) reads(block, std::min(known, other->second));
+    };
     for (const analysis::Use& use : uses_.Of(v)) {
       Block block = function_[use.inst].parent;
       uint32_t side = SideOfUse(use);
-      if (side == (block == home ? into_.SideOf(v) : 0))
-        for (auto [at, read] : ReadingBy(use)) reads(at, read);
-      else if (block == home && into_.Side(side).around == into_.SideOf(v) &&
-               IsActivePure(function_, activity_, use.inst))
-        arms.emplace_back(side, ReadOf(function_.Result(use.inst)));
+      if (side == (block == home ? into_.SideOf(v) : 0)) {
+        Reading reading = ReadingBy(use);
+        for (auto [at, read] : reading.blocks) reads(at, read);
+        for (auto [arm, read] : reading.sides) reads_on(arm, read);
+      } else if (IsActivePure(function_, activity_, use.inst)) {
+        reads_on(side, ReadOf(function_.Result(use.inst)));
+      }
     }
-    reads(home, ReadByBoth(arms));
     for (auto at = blocks.begin(); at != blocks.end() && at->first.second != home; ++at) {
       auto [block, read] = *at;
+      if (uint32_t side = SideOfBranch(block.second); side != 0) reads_on(side, read);
       if (Block around = ReadAround(v, block.second); around.Valid()) reads(around, read);
       auto other = blocks.find({block.first, OtherBranch(v, block.second)});
       if (other != blocks.end()) reads(ParentOf(block.second), std::min(read, other->second));
     }
     // A sound part of it is enough: the outer blocks say most.
     Reading before = ReadingOf(v), reading;
-    for (auto at = blocks.rbegin(); at != blocks.rend() && reading.size() < kMostBlocks; ++at) {
+    for (auto at = blocks.rbegin(); at != blocks.rend() && reading.blocks.size() < kMostBlocks; ++at) {
       Block block = at->first.second;
       Read read = std::min(at->second, Covers(before, block));
-      if (read > Covers(reading, block)) reading.emplace_back(block, read);
+      if (read > Covers(reading, block)) reading.blocks.emplace_back(block, read);
+    }
+    for (auto at = arms.begin(); at != arms.end() && reading.sides.size() < kMostSides; ++at) {
+      Block block = BlockOf(at->first);
+      Read read = std::min(at->second, std::max(Covers(before, block), OnSide(before, at->first)));
+      if (read > Covers(reading, block)) reading.sides.emplace_back(at->first, read);
     }
     return reading;
   }
@@ -447,22 +475,21 @@ class StructuralZeros::GuardFinder : Finder {
     return into_.SideOf(structure) != around && into_.SideOf(structure) != 0;
   }
 
+  /// The side that a branch stands for; 0 of any other block.
+  uint32_t SideOfBranch(Block block) const {
+    Inst owner = function_[block].owner;
+    return owner.Valid() && function_[owner].op == Op::If ? SideOfRegion(owner, block) : 0;
+  }
+
+  /// The block of the selection whose side it is.
+  Block BlockOf(uint32_t side) const { return function_[into_.Side(side).selection].parent; }
+
   Block ParentOf(Block block) const { return function_[function_[block].owner].parent; }
 
   uint32_t Other(uint32_t side) const {
     const SelectedSide& arm = into_.Side(side);
     uint32_t first = FirstArm(function_[arm.selection].op);
     return into_.SideOfArm(arm.selection, arm.arm == first ? first + 1 : first);
-  }
-
-  /// What is read on both sides of a decision is read whatever is decided.
-  Read ReadByBoth(const std::vector<std::pair<uint32_t, Read>>& arms) const {
-    Read best = Read::Perhaps;
-    for (auto [side, read] : arms) {
-      for (auto [another, there] : arms)
-        if (another == Other(side)) best = std::max(best, std::min(read, there));
-    }
-    return best;
   }
 
   bool RunsOnce(Inst loop) const {
@@ -473,14 +500,17 @@ class StructuralZeros::GuardFinder : Finder {
 
   /// What a use says of the adjoint of its operand: an operation passes on where its result is read.
   Reading ReadingBy(const analysis::Use& use) const {
-    if (!IsActivePure(function_, activity_, use.inst)) return {{function_[use.inst].parent, ReadBy(use)}};
+    if (!IsActivePure(function_, activity_, use.inst))
+      return {{{function_[use.inst].parent, ReadBy(use)}}, {}};
     Op op = function_[use.inst].op;
     if (op == Op::Clamp) return {};
     Reading reading = ReadingOf(function_.Result(use.inst));
     bool by_convention = op == Op::Abs || op == Op::Hypot ||
                          (op == Op::Pow && !function_.IsConstant(function_.Operand(use.inst, 1)));
-    if (by_convention)
-      for (auto& [block, read] : reading) read = std::min(Read::Weakly, read);
+    if (by_convention) {
+      for (auto& [block, read] : reading.blocks) read = std::min(Read::Weakly, read);
+      for (auto& [side, read] : reading.sides) read = std::min(Read::Weakly, read);
+    }
     return reading;
   }
 

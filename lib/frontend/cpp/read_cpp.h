@@ -17,7 +17,7 @@ struct CppConfig {
   std::vector<std::string> arguments = {};    ///< for Clang, as a compiler takes them
   std::string compile_database = {};          ///< folder of a compile_commands.json; empty: none
   uint64_t text_limit = uint64_t{256} << 20;  ///< most bytes that are read for one file
-  uint64_t operation_limit = 500'000;       ///< of one kernel, its functions inlined
+  uint64_t operation_limit = 500'000;         ///< of one kernel, its functions inlined
 };
 
 /// How long the parts of the front end took.
