@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/errors/adstack.h"
+#include "ir/module.h"
 
 namespace adc::adstack {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "adstack/flag_words.h"
 #include "analysis/walk.h"
+#include "ir/module.h"
 #include "sizing/trip_count.h"
 #include "support/check.h"
 

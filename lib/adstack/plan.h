@@ -7,7 +7,7 @@
 
 #include "artifact/metadata.h"
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "sizing/size_algebra.h"
 
 namespace adc::adstack {

@@ -5,6 +5,7 @@
 #include "adstack/artifact_type.h"
 #include "adstack/plan.h"
 #include "formulas/formulas.h"
+#include "ir/module.h"
 
 namespace adc::adstack {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::adstack {
 

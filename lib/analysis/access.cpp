@@ -17,6 +17,7 @@
 #include <cstdlib>
 
 #include "analysis/digits.h"
+#include "ir/module.h"
 
 namespace adc::analysis {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/module.h"
+
 namespace adc::analysis {
 
 using ir::Function;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::analysis {
 

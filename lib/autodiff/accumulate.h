@@ -7,7 +7,7 @@
 // kernel, simplified (equal indices are equal values). Guarantees: an unmarked `add_to` may meet another; a
 // marked one provably does not. Breaks: nothing.
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

@@ -8,6 +8,7 @@
 #include "autodiff/activity.h"
 
 #include "autodiff/region_tree.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 

@@ -8,7 +8,7 @@
 
 #include "analysis/memory.h"
 #include "analysis/uses.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

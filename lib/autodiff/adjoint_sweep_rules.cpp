@@ -5,6 +5,7 @@
 #include "autodiff/rules.h"
 #include "autodiff/strong_zero.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::autodiff {

@@ -2,6 +2,7 @@
 
 #include "analysis/memory.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 

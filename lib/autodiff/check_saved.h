@@ -2,7 +2,7 @@
 // Refuses gradients that read what their kernels should have saved.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

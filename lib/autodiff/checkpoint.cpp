@@ -16,6 +16,7 @@
 #include "autodiff/reverse_analyses.h"
 #include "autodiff/write_races.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::autodiff {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "transform/block_loops.h"
 
 namespace adc::autodiff {

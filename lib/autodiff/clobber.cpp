@@ -19,6 +19,7 @@
 
 #include "analysis/access.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "ir/module.h"
+
 namespace adc::autodiff {
 
 using ir::Function;

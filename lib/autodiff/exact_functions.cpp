@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/embedded_text.h"
 

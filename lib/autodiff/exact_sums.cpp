@@ -26,6 +26,7 @@
 #include "autodiff/exact_functions.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"

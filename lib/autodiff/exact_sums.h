@@ -21,7 +21,7 @@
 
 #include <optional>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "transform/pass.h"
 
 namespace adc::autodiff {

@@ -17,6 +17,7 @@
 #include "autodiff/forward_emitter.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::autodiff {

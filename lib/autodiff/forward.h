@@ -9,7 +9,7 @@
 // Breaks: nothing.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

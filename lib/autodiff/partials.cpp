@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/embedded_text.h"
 

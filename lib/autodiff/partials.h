@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

@@ -7,6 +7,7 @@
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "autodiff/to_be_recorded.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 namespace {

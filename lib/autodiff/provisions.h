@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diag/source.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

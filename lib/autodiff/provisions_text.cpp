@@ -3,6 +3,7 @@
 
 #include "analysis/structure.h"
 #include "autodiff/provisions.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 namespace {

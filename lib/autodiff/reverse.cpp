@@ -31,6 +31,7 @@
 #include "autodiff/write_races.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::autodiff {

@@ -11,7 +11,7 @@
 #include "autodiff/checkpoint.h"
 #include "autodiff/provisions.h"
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

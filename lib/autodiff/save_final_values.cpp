@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/structure.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::autodiff {

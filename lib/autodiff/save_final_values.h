@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "transform/pass.h"
 
 namespace adc::autodiff {

@@ -31,6 +31,7 @@
 #include "autodiff/save_final_values.h"
 #include "autodiff/to_be_recorded.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 #include "ir/type.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "transform/pass.h"
 
 namespace adc::autodiff {

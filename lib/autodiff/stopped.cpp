@@ -13,6 +13,7 @@
 #include "autodiff/activity.h"
 #include "autodiff/region_tree.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 

@@ -2,7 +2,7 @@
 // Where a derivative ends: in a buffer that is not marked `diff`, and in arithmetic on the bits of a float.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::autodiff {
 

@@ -4,6 +4,7 @@
 #include "analysis/tasks.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 
 namespace adc::autodiff {
 

@@ -9,6 +9,7 @@
 #include "counting/bounds_words.h"
 #include "counting/recorded_loops.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "transform/simplify.h"
 
 // A bounds kernel has three parts.

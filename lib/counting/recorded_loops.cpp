@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/walk.h"
+#include "ir/module.h"
 
 // A loop is *fixed* where its bounds are arithmetic on constants and on the numbers of the iterations around
 // it (`for %k in 0..%j`): what could change is recorded with the loops around it, or cannot change at all.

@@ -7,6 +7,7 @@
 #include "analysis/walk.h"
 #include "counting/repeatable.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "sizing/trip_count.h"
 #include "transform/simplify.h"
 

@@ -8,6 +8,7 @@
 #include "analysis/uses.h"
 #include "analysis/walk.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "sizing/bounds.h"
 #include "sizing/trip_count.h"
 #include "sizing/trips_param.h"

@@ -21,7 +21,7 @@
 //   %own = max (cast %m to i64), 0
 //   parallel %i in 0..(cast (select (eq %own, %i.trips), %i.trips, %own) to i32) {
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::counting {
 

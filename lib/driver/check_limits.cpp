@@ -8,6 +8,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen/common/task_size.h"
 #include "diag/errors/driver.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::driver {

@@ -3,7 +3,7 @@
 
 #include "diag/diagnostics.h"
 #include "driver/limits.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::driver {
 

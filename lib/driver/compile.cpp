@@ -32,6 +32,7 @@
 #include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "support/check.h"
 #include "support/files.h"

@@ -14,6 +14,7 @@
 #include "codegen/spirv/emit.h"
 #include "diag/errors/codegen.h"
 #include "driver/targets.h"
+#include "ir/module.h"
 #include "support/check.h"
 #include "support/crash.h"
 

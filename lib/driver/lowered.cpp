@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::driver {

@@ -12,6 +12,7 @@
 #include "autodiff/exact_sums.h"
 #include "codegen/common/mangle.h"
 #include "driver/compile.h"
+#include "ir/module.h"
 #include "raise/checks.h"
 #include "support/check.h"
 

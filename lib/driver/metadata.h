@@ -10,7 +10,7 @@
 #include "codegen/common/code.h"
 #include "counting/bounds_record.h"
 #include "diag/source.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "target/target.h"
 
 namespace adc::driver {

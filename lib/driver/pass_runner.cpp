@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "ir/module.h"
 #include "support/check.h"
 #include "verify/verify.h"
 

@@ -21,6 +21,7 @@
 #include "diag/errors/adstack.h"
 #include "driver/check_limits.h"
 #include "driver/report.h"
+#include "ir/module.h"
 #include "raise/body_lanes.h"
 #include "raise/checks.h"
 #include "raise/decisions.h"

@@ -1,6 +1,7 @@
 #include "driver/plan_dump.h"
 
 #include "adstack/plan.h"
+#include "ir/module.h"
 
 namespace adc::driver {
 namespace {

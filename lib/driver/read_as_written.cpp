@@ -2,6 +2,7 @@
 
 #include "driver/read_cpp.h"
 #include "driver/read_shader.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "support/input_kind.h"
 

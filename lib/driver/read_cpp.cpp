@@ -7,6 +7,7 @@
 #include "diag/errors/cpp.h"
 #include "driver/bounded_read.h"
 #include "frontend/cpp/plugin.h"
+#include "ir/module.h"
 #include "parse/no_text.h"
 #include "support/installed.h"
 #include "support/read_text.h"

@@ -7,6 +7,7 @@
 #include "driver/file_errors.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
+#include "ir/module.h"
 #include "parse/no_text.h"
 #include "support/files.h"
 #include "support/input_kind.h"

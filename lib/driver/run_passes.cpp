@@ -13,6 +13,7 @@
 #include "driver/report.h"
 #include "driver/reproduction.h"
 #include "driver/targets.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "support/files.h"
 #include "support/input_kind.h"

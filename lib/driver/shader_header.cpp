@@ -6,6 +6,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen/common/shader_layout.h"
 #include "driver/header.h"
+#include "ir/module.h"
 
 namespace adc::driver {
 

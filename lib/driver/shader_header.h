@@ -4,7 +4,7 @@
 #include <string>
 
 #include "artifact/metadata.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::driver {
 

@@ -5,6 +5,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen/common/shader_layout.h"
 #include "driver/shader_header.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::driver {

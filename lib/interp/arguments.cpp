@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ir/layout.h"
+#include "ir/module.h"
 #include "ir/scalar_math.h"
 #include "support/check.h"
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "interp/origins.h"
+#include "ir/module.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {

@@ -3,6 +3,7 @@
 #include "interp/execute.h"
 #include "interp/lower.h"
 #include "interp/origins.h"
+#include "ir/module.h"
 #include "ir/scalar_math.h"
 
 namespace adc::interp {

@@ -6,6 +6,7 @@
 #include "interp/arithmetic.h"
 #include "interp/control.h"
 #include "interp/memory.h"
+#include "ir/module.h"
 #include "ir/scalar_math.h"
 #include "support/check.h"
 

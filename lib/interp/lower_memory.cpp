@@ -2,6 +2,7 @@
 #include "interp/lower.h"
 #include "interp/memory.h"
 #include "interp/origins.h"
+#include "ir/module.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
 

@@ -1,5 +1,6 @@
 #include "ir/builder.h"
 
+#include "ir/module.h"
 #include "ir/number.h"
 #include "support/check.h"
 

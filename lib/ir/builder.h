@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::ir {
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 
 namespace adc::ir {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "diag/errors.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::ir {
 

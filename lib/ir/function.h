@@ -33,6 +33,8 @@
 
 namespace adc::ir {
 
+class Module;  // module.h
+
 struct ValueTag;
 struct InstTag;
 struct BlockTag;

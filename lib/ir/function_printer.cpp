@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "ir/known.h"
+#include "ir/module.h"
 #include "ir/operation_printer.h"
 #include "ir/raise_words.h"
 

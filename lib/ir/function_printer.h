@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::ir {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/module.h"
+
 namespace adc::ir {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include "ir/known.h"
 #include "ir/literal_places.h"
+#include "ir/module.h"
 #include "ir/number.h"
 
 namespace adc::ir {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "ir/shown_names.h"
 
 namespace adc::ir {

@@ -3,6 +3,7 @@
 #include "ir/either_side.h"
 #include "ir/known.h"
 #include "ir/literal_places.h"
+#include "ir/module.h"
 #include "ir/raise_words.h"
 #include "ir/string_literal.h"
 #include "support/check.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "ir/operand_printer.h"
 
 namespace adc::ir {

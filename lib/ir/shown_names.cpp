@@ -1,6 +1,7 @@
 #include "ir/shown_names.h"
 
 #include "ir/known.h"
+#include "ir/module.h"
 
 namespace adc::ir {
 namespace {

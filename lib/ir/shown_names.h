@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::ir {
 

@@ -10,6 +10,7 @@
 
 #include "driver/compile.h"
 #include "driver/derivations.h"
+#include "ir/module.h"
 
 struct adc_product {
   std::vector<uint8_t> bytes;  ///< with a zero byte at the end

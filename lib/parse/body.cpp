@@ -1,6 +1,7 @@
 #include "parse/body.h"
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "support/check.h"
 #include "support/nearest.h"
 

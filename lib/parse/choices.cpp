@@ -3,6 +3,7 @@
 // they are an `if`.
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse/body.h"
 
 namespace adc::parse {

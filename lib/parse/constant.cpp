@@ -4,6 +4,7 @@
 
 #include "diag/errors/parse.h"
 #include "ir/eval.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "parse/body.h"
 #include "parse/definitions.h"

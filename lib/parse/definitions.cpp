@@ -2,6 +2,7 @@
 
 #include "diag/errors/parse.h"
 #include "ir/layout.h"
+#include "ir/module.h"
 #include "parse/literal.h"
 #include "support/nearest.h"
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "ir/module.h"
 #include "parse/token_stream.h"
 
 namespace adc::parse {

@@ -16,6 +16,7 @@
 // What stands between operators is read in primary.cpp; `&&`, `||` and `?:` in choices.cpp.
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse/body.h"
 #include "parse/literal.h"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "ir/raise_words.h"
 #include "parse/lexer.h"
 #include "parse/literal.h"

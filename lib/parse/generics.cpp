@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/module.h"
 #include "parse/body.h"
 
 namespace adc::parse {

@@ -1,6 +1,7 @@
 #include "parse/items.h"
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse/generics.h"
 #include "support/nearest.h"
 

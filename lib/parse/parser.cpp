@@ -9,6 +9,7 @@
 #include "diag/errors/driver.h"
 #include "diag/errors/parse.h"
 #include "diag/import_roots.h"
+#include "ir/module.h"
 #include "parse/body.h"
 #include "parse/generics.h"
 #include "parse/no_text.h"

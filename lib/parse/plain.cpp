@@ -1,5 +1,6 @@
 #include "diag/errors/parse.h"
 #include "ir/either_side.h"
+#include "ir/module.h"
 #include "ir/raise_words.h"
 #include "parse/body.h"
 #include "parse/definitions.h"

@@ -2,6 +2,7 @@
 // operations in either form (expression.cpp), and types that convert or construct.
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse/body.h"
 #include "parse/generics.h"
 #include "parse/literal.h"

@@ -1,6 +1,7 @@
 #include "parse/token_stream.h"
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse/definitions.h"
 #include "parse/literal.h"
 #include "support/nearest.h"

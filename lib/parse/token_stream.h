@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "parse/lexer.h"
 
 namespace adc::parse {

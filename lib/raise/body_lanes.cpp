@@ -5,6 +5,7 @@
 #include "analysis/uniform.h"
 #include "analysis/walk.h"
 #include "ir/family.h"
+#include "ir/module.h"
 
 namespace adc::raise {
 namespace {

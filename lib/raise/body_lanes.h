@@ -12,7 +12,7 @@
 // iteration) against what runs lane by lane (atomic updates, gathers, divisions of integers), and against
 // what masks cost. Bodies without functions and loops stay as they are: LLVM makes vectors of them.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

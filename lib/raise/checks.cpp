@@ -2,6 +2,7 @@
 
 #include "analysis/uses.h"
 #include "analysis/walk.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::raise {

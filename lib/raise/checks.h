@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

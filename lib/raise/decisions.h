@@ -9,7 +9,7 @@
 // (analysis/decisions.h). What decides, and what that is computed from, is no part of an fma and follows no
 // relaxed rule of floats, whatever the mode of floats is.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

@@ -12,7 +12,7 @@
 // much as writing the tape. Issued before, it has its value when that is read: measured on one GPU, a
 // gradient that is bound by its tape takes half the time.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

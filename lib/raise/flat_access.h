@@ -12,7 +12,7 @@
 //     if (gt %m, 1e-15) then_counters { ... %i ... }
 //   }
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

@@ -15,7 +15,7 @@
 // loops, how many lanes, and whether what follows the last of them is in lanes too, which is mostly the
 // count, the greatest of all lanes. What stands around the loops runs lane by lane.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

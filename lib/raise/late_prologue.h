@@ -10,7 +10,7 @@
 // On a device every thread runs the prologue, and most threads run one iteration or a few. What only a branch
 // reads is then cheaper in the branch, and takes no register outside of it.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

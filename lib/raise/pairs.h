@@ -4,7 +4,7 @@
 //   %s = sin %a                   ->    %s = sin %a paired
 //   %c = cos %a                         %c = cos %a paired
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

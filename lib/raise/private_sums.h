@@ -19,7 +19,7 @@
 // The order of a sum over parallel iterations is not defined, before and after: `private` and `gathered` are
 // words for the printers of code, and an interpreter may sum as if they were not there.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

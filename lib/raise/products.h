@@ -7,7 +7,7 @@
 // The sum is all that reads the product, and decides nothing. Of two products it takes the first. A printer
 // whose target contracts by itself does not read the word.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/walk.h"
+#include "ir/module.h"
 #include "ir/raise_words.h"
 
 namespace adc::raise {

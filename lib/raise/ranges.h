@@ -9,7 +9,7 @@
 // done in 64 bits from the counter on, and the address is affine in the counter. What cannot wrap follows
 // from an interval per value: of constants, counters, extents, and what is computed from them.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

@@ -6,7 +6,7 @@
 // The loads of different turns do not wait for one another, so that a thread has as many under way as there
 // are copies of a short body.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

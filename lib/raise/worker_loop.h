@@ -17,7 +17,7 @@
 //             (private_sums.h), so short that it waits for what it reads and for nothing else: four
 //             iterations of a thread of a device run at once.
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "raise/config.h"
 
 namespace adc::raise {

@@ -5,6 +5,7 @@
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
 #include "analysis/walk.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "sizing/trips_param.h"
 #include "support/check.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "sizing/size_algebra.h"
 
 namespace adc::sizing {

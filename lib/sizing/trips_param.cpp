@@ -1,5 +1,7 @@
 #include "sizing/trips_param.h"
 
+#include "ir/module.h"
+
 namespace adc::sizing {
 
 using ir::Function;

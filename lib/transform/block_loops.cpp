@@ -15,6 +15,7 @@
 #include "transform/block_loops.h"
 
 #include "analysis/loops.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

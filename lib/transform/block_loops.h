@@ -24,7 +24,7 @@
 #include <functional>
 #include <memory>
 
-#include "ir/module.h"
+#include "ir/function.h"
 #include "transform/pass.h"
 
 namespace adc::transform {

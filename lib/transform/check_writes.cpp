@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/memory.h"
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"

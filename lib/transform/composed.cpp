@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/composed_text.h"
 #include "transform/embedded_text.h"

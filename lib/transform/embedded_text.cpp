@@ -1,6 +1,7 @@
 #include "transform/embedded_text.h"
 
 #include "diag/diagnostics.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "support/check.h"
 #include "transform/inline.h"

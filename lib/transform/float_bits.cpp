@@ -18,6 +18,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "analysis/structure.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

@@ -8,6 +8,7 @@
 
 #include "analysis/structure.h"
 #include "diag/errors/transform.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

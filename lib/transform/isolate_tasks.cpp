@@ -9,6 +9,7 @@
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
 #include "diag/errors/transform.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

@@ -24,6 +24,7 @@
 
 #include "analysis/structure.h"
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

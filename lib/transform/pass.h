@@ -5,7 +5,7 @@
 // it, but its values, instructions and blocks are numbered anew.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::transform {
 

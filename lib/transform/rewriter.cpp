@@ -4,6 +4,7 @@
 
 #include "analysis/structure.h"
 #include "ir/clone.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::transform {

@@ -7,6 +7,7 @@
 
 #include "transform/scalarise.h"
 
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/composed.h"
 #include "transform/matrix_expansion.h"

@@ -14,6 +14,7 @@
 
 #include "analysis/loops.h"
 #include "analysis/tasks.h"
+#include "ir/module.h"
 #include "transform/liveness.h"
 #include "transform/memory_state.h"
 #include "transform/rewriter.h"

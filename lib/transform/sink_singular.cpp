@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/uses.h"
+#include "ir/module.h"
 
 namespace adc::transform {
 namespace {

@@ -11,7 +11,7 @@
 // nothing. What a loop reads stays outside of it, and so does what both branches read. Linear time, times the
 // depth to which branches are nested.
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::transform {
 

@@ -11,7 +11,7 @@
 // Requires: a derived kernel, simplified. Guarantees: the same sums, but that nothing is added where zero
 // was. Breaks: nothing; results that nobody uses any more are left to Simplify.
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::transform {
 

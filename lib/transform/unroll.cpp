@@ -1,6 +1,7 @@
 #include "transform/unroll.h"
 
 #include "diag/errors/transform.h"
+#include "ir/module.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {

@@ -3,6 +3,7 @@
 // call writes.
 
 #include "diag/errors/verify.h"
+#include "ir/module.h"
 #include "verify/rules.h"
 
 namespace adc::verify {

@@ -3,7 +3,7 @@
 // the verifier asks of every later phase.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::verify {
 

@@ -7,6 +7,7 @@
 #include "analysis/tasks.h"
 #include "diag/errors/verify.h"
 #include "ir/check.h"
+#include "ir/module.h"
 #include "ir/raise_words.h"
 #include "support/side_table.h"
 #include "verify/form.h"

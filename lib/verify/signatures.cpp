@@ -2,6 +2,7 @@
 
 #include "diag/errors/parse.h"
 #include "diag/errors/verify.h"
+#include "ir/module.h"
 #include "support/nearest.h"
 #include "verify/rules.h"
 

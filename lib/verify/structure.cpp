@@ -7,6 +7,7 @@
 #include "diag/errors/verify.h"
 #include "ir/check.h"
 #include "ir/known.h"
+#include "ir/module.h"
 #include "verify/rules.h"
 
 namespace adc::verify {

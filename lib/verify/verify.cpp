@@ -1,5 +1,6 @@
 #include "verify/verify.h"
 
+#include "ir/module.h"
 #include "verify/rules.h"
 
 namespace adc::verify {

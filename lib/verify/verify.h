@@ -3,7 +3,7 @@
 // each pass.
 
 #include "diag/diagnostics.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::verify {
 

@@ -89,6 +89,7 @@ void AddFeatures(const std::vector<uint32_t>& words, artifact::TargetMeta& targe
   static constexpr Row kRows[] = {
 #define ADC_SPIRV_CAPABILITY(number, name, feature) {number, feature},
 #include "artifact/spirv_capabilities.def"
+#include "ir/module.h"
 #undef ADC_SPIRV_CAPABILITY
   };
   std::set<std::string> features;

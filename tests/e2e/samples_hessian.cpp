@@ -15,6 +15,7 @@
 #include "autodiff/forward.h"
 #include "autodiff/reverse.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "transform/inline.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"

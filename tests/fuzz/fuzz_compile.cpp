@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "seeds.h"
 #include "support/check.h"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "seeds.h"
 #include "verify/verify.h"

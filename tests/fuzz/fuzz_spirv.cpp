@@ -11,6 +11,7 @@
 #include "../support/folders.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
+#include "ir/module.h"
 #include "seeds.h"
 #include "verify/verify.h"
 

@@ -10,6 +10,7 @@
 
 #include "ir/builder.h"
 #include "ir/eval.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "transform/composed.h"
 

@@ -7,6 +7,7 @@
 #include "autodiff/reverse.h"
 #include "checkpointed.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "transform/simplify.h"
 
 using namespace adc;

@@ -1,6 +1,7 @@
 // Plans of hand-written kernels: capacities, classes, groups, sharing, private tapes, addressing.
 
 #include "adstack_support.h"
+#include "ir/module.h"
 
 using namespace adc;
 using namespace adc::test;

@@ -10,6 +10,7 @@
 #include "adstack/plan.h"
 #include "counting/size_kernel.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 
 namespace adc::test {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autodiff_harness.h"
+#include "ir/module.h"
 
 using namespace adc;
 using namespace adc::testing;

@@ -10,6 +10,7 @@
 #include "autodiff/reverse.h"
 #include "checkpointed.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
 #include "transform/simplify.h"

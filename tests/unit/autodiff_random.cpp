@@ -5,6 +5,7 @@
 
 #include "../support/random_kernel.h"
 #include "autodiff_harness.h"
+#include "ir/module.h"
 
 using namespace adc;
 using namespace adc::testing;

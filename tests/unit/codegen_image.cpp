@@ -8,6 +8,7 @@
 #include "codegen/common/mangle.h"
 #include "codegen_support.h"
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "codegen/common/math_functions.h"
 #include "codegen_support.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "parse/parser.h"
 #include "transform/inline.h"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "codegen_support.h"
+#include "ir/module.h"
 #include "ir/number.h"
 
 namespace {

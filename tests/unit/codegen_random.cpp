@@ -11,6 +11,7 @@
 #include "codegen_support.h"
 #include "driver/pipeline.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "parse/parser.h"
 

@@ -14,6 +14,7 @@
 #include "artifact/cpu_abi.h"
 #include "codegen/cpu/emit.h"
 #include "ir/builder.h"
+#include "ir/module.h"
 #include "raised.h"
 
 namespace adc::codegen_tests {

@@ -1,6 +1,7 @@
 // Size kernels: what is left of a task when only its counts matter, and what they count.
 
 #include "adstack_support.h"
+#include "ir/module.h"
 
 using namespace adc;
 using namespace adc::test;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver/pipeline.h"
+#include "ir/module.h"
 
 using namespace adc;
 using driver::Pass;

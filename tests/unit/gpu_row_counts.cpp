@@ -1,6 +1,7 @@
 // Rows that size kernels count, against the rows that threads claim: compiled code on waves of threads of
 // this process. No thread is ever left without a row, and where nothing had to be assumed the count is exact.
 
+#include "ir/module.h"
 #include "wave_launch.h"
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "../support/random_kernel.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "wave_launch.h"
 
 namespace {

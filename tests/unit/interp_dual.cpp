@@ -6,6 +6,7 @@
 
 #include "../support/gradient_check.h"
 #include "../support/program.h"
+#include "ir/module.h"
 
 using namespace adc;
 using test::Program;

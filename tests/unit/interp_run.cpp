@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../support/program.h"
+#include "ir/module.h"
 
 using namespace adc;
 using interp::ErrorKind;

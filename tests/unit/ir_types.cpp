@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "ir/check.h"
+#include "ir/module.h"
 
 using namespace adc;
 using namespace adc::ir;

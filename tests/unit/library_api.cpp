@@ -11,6 +11,7 @@
 
 #include "adc/builder.hpp"
 #include "driver/compile.h"
+#include "ir/module.h"
 
 namespace {
 

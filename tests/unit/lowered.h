@@ -16,6 +16,7 @@
 #include "codegen/common/code.h"
 #include "counting/size_kernel.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "transform/inline.h"
 #include "transform/memory_to_registers.h"

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "diag/errors/parse.h"
+#include "ir/module.h"
 #include "parse_support.h"
 
 // An optimised build without sanitizers.

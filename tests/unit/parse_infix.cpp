@@ -11,6 +11,7 @@
 #include "../support/folders.h"
 #include "../support/random_kernel.h"
 #include "ir/literal_places.h"
+#include "ir/module.h"
 #include "parse_support.h"
 
 using namespace adc;

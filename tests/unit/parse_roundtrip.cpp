@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "../support/folders.h"
+#include "ir/module.h"
 #include "parse_support.h"
 
 using namespace adc;

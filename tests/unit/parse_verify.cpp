@@ -3,6 +3,7 @@
 #include <random>
 
 #include "ir/builder.h"
+#include "ir/module.h"
 #include "parse_support.h"
 
 using namespace adc;

@@ -9,6 +9,7 @@
 #include "../support/random_arguments.h"
 #include "driver/pipeline.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "parse/parser.h"
 #include "verify/verify.h"
 

@@ -1,6 +1,7 @@
 // SPIR-V: every module is valid, asks for what it uses and nothing else, and keeps the structure of the IR.
 
 #include "../support/folders.h"
+#include "ir/module.h"
 #include "spirv_support.h"
 
 namespace {

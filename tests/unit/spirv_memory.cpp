@@ -2,6 +2,7 @@
 // loops of every shape, sums, checks and what they report.
 
 #include "../support/random_arguments.h"
+#include "ir/module.h"
 #include "spirv_kernel.h"
 
 namespace {

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "../support/scalar_cases.h"
+#include "ir/module.h"
 #include "spirv_runner.h"
 #include "spirv_support.h"
 

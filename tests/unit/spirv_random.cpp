@@ -4,6 +4,7 @@
 #include "../support/random_arguments.h"
 #include "../support/random_kernel.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "spirv_kernel.h"
 
 namespace {

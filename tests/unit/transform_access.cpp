@@ -1,5 +1,6 @@
 #include "analysis/access.h"
 #include "analysis/loops.h"
+#include "ir/module.h"
 #include "transform_support.h"
 
 using namespace adc;        // NOLINT

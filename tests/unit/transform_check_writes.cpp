@@ -1,4 +1,5 @@
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "transform/check_writes.h"
 #include "transform_support.h"
 

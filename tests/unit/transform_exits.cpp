@@ -6,6 +6,7 @@
 #include "../support/folders.h"
 #include "../support/program.h"
 #include "driver/pipeline.h"
+#include "ir/module.h"
 #include "ir/philox.h"
 #include "verify/verify.h"
 

@@ -3,6 +3,7 @@
 #include "../support/random_kernel.h"
 #include "driver/pipeline.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "transform/isolate_tasks.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"

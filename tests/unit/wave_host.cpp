@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/gpu_loop.h"
 #include "codegen/llvm/machine.h"
+#include "ir/module.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Verifier.h"
 #include "raised.h"

@@ -15,6 +15,7 @@
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/targets.h"
+#include "ir/module.h"
 #include "linkable.h"
 #include "print.h"
 

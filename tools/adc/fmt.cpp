@@ -7,6 +7,7 @@
 #include "diag/errors/driver.h"
 #include "driver/file_errors.h"
 #include "driver/report.h"
+#include "ir/module.h"
 #include "parse/format.h"
 #include "parse/parser.h"
 #include "print.h"

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/uses.h"
+#include "ir/module.h"
 
 namespace adc::tool {
 

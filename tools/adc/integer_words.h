@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::tool {
 

@@ -19,6 +19,7 @@
 #include "integer_words.h"
 #include "interp/find_nan.h"
 #include "interp/interpreter.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "nan_report.h"
 #include "parse/parser.h"

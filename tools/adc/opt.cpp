@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "driver/pipeline.h"
 #include "driver/run_passes.h"
+#include "ir/module.h"
 #include "loader.h"
 #include "print.h"
 #include "support/nearest.h"

@@ -9,6 +9,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/fact_note.h"
+#include "ir/module.h"
 #include "json_output.h"
 #include "keys/keys.h"
 #include "loader.h"

@@ -2,6 +2,7 @@
 
 #include "analysis/tasks.h"
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 
 namespace adc::codegen {
 namespace {

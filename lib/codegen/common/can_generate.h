@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "diag/result.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "target/target.h"
 
 namespace adc::codegen {

@@ -16,7 +16,7 @@
 #include "codegen/common/config.h"
 #include "diag/result.h"
 #include "diag/source.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "target/target.h"
 
 namespace adc::codegen {

@@ -4,6 +4,7 @@
 #include "artifact/gpu_abi.h"
 #include "codegen/common/cells.h"
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 
 namespace adc::codegen {
 

@@ -8,6 +8,7 @@
 
 #include "codegen/common/math_functions_text.h"
 #include "diag/diagnostics.h"
+#include "ir/module.h"
 #include "support/check.h"
 #include "transform/embedded_text.h"
 #include "transform/simplify.h"

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 
 namespace adc::codegen {
 

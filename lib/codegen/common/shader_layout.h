@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "diag/result.h"
-#include "ir/module.h"
+#include "ir/function.h"
+#include "ir/shader_binding.h"
 
 namespace adc::codegen {
 

@@ -41,6 +41,7 @@ using llvm::Value;
 constexpr const char* kImports[] = {
 #define ADC_MATH_IMPORT(symbol, form) #symbol,
 #include "artifact/math_imports.def"
+#include "ir/module.h"
 #undef ADC_MATH_IMPORT
 };
 

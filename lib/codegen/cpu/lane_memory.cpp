@@ -1,6 +1,7 @@
 // The accesses of a lane body.
 
 #include "codegen/cpu/lane_body.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen {

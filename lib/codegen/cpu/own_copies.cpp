@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/alone.h"
 #include "codegen/llvm/atomic_update.h"
+#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {

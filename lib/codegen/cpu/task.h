@@ -9,7 +9,7 @@
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/hooks.h"
 #include "codegen/llvm/own_math.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::codegen {
 

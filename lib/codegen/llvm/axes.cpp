@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "ir/module.h"
+
 namespace adc::codegen {
 
 using llvm::Value;

@@ -1,6 +1,7 @@
 #include "codegen/llvm/gather_tables.h"
 
 #include "codegen/llvm/atomic_update.h"
+#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 

@@ -21,6 +21,7 @@
 #include "codegen/llvm/gpu_digits.h"
 #include "codegen/llvm/gpu_task.h"
 #include "codegen/llvm/word_names.h"
+#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {

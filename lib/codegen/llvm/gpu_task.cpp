@@ -4,6 +4,7 @@
 #include "codegen/common/cells.h"
 #include "codegen/common/launch_words.h"
 #include "codegen/llvm/status.h"
+#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"

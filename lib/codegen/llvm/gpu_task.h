@@ -11,7 +11,7 @@
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/hooks.h"
 #include "codegen/llvm/math_library.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::codegen {
 

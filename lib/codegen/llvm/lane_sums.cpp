@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "codegen/llvm/atomic_update.h"
+#include "ir/module.h"
 #include "llvm/IR/Module.h"
 
 // How lanes with the same cell add up, whichever lanes they are. Each knows its peers, the mask of the lanes

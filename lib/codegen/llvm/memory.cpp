@@ -1,6 +1,7 @@
 #include "codegen/llvm/memory.h"
 
 #include "ir/layout.h"
+#include "ir/module.h"
 #include "ir/reduction.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"

@@ -9,6 +9,7 @@
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/atomic_update.h"
 #include "codegen/llvm/values.h"
+#include "ir/module.h"
 
 namespace adc::codegen {
 

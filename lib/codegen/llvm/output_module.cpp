@@ -1,6 +1,7 @@
 #include "codegen/llvm/output_module.h"
 
 #include "codegen/common/can_generate.h"
+#include "ir/module.h"
 #include "llvm/IR/Verifier.h"
 #include "support/check.h"
 

@@ -1,6 +1,7 @@
 #include "codegen/llvm/own_math.h"
 
 #include "codegen/common/math_functions.h"
+#include "ir/module.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 

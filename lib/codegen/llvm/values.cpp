@@ -1,5 +1,6 @@
 #include "codegen/llvm/values.h"
 
+#include "ir/module.h"
 #include "ir/raise_words.h"
 #include "support/check.h"
 

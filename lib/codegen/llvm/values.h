@@ -6,7 +6,7 @@
 // affine in the counters and LLVM need not prove that a 32-bit sum did not wrap.
 
 #include "codegen/llvm/scalars.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::codegen {
 

@@ -1,5 +1,7 @@
 #include "codegen/llvm/word_names.h"
 
+#include "ir/module.h"
+
 namespace adc::codegen {
 
 std::vector<std::string> WordNames(const ir::Module& module, const ir::Function& kernel,

@@ -29,6 +29,7 @@ std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
   static constexpr Row kRows[] = {
 #define ADC_SPIRV_CAPABILITY(number, name, feature) {number, feature},
 #include "artifact/spirv_capabilities.def"
+#include "ir/module.h"
 #undef ADC_SPIRV_CAPABILITY
   };
   std::set<std::string> features;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "artifact/gpu_abi.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {

@@ -2,6 +2,7 @@
 
 #include "codegen/common/math_functions.h"
 #include "codegen/spirv/body.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {

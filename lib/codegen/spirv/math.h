@@ -3,7 +3,7 @@
 // module when something first calls them, and their arithmetic stays as written.
 
 #include "codegen/spirv/scalars.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::codegen::spirv {
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "ir/layout.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {

@@ -8,6 +8,7 @@
 #include "codegen/spirv/atomics.h"
 #include "codegen/spirv/status.h"
 #include "codegen/spirv/values.h"
+#include "ir/module.h"
 
 namespace adc::codegen::spirv {
 

@@ -2,6 +2,7 @@
 
 #include "artifact/cpu_abi.h"
 #include "artifact/gpu_abi.h"
+#include "ir/module.h"
 
 namespace adc::codegen::spirv {
 

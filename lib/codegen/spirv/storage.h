@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/spirv/module_builder.h"
-#include "ir/module.h"
+#include "ir/function.h"
 #include "target/target.h"
 
 namespace adc::codegen::spirv {

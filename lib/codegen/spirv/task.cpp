@@ -17,6 +17,7 @@
 #include "codegen/spirv/task.h"
 
 #include "artifact/gpu_abi.h"
+#include "ir/module.h"
 
 namespace adc::codegen::spirv {
 

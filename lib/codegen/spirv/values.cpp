@@ -1,5 +1,6 @@
 #include "codegen/spirv/values.h"
 
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {

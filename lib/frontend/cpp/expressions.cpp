@@ -5,6 +5,7 @@
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
+#include "ir/module.h"
 
 namespace adc::frontend {
 

@@ -5,7 +5,7 @@
 
 #include "diag/diagnostics.h"
 #include "frontend/cpp/places.h"
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::frontend {
 

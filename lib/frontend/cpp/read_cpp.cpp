@@ -24,6 +24,7 @@
 #include "frontend/cpp/guarded_files.h"
 #include "frontend/cpp/header_text.h"
 #include "frontend/cpp/kernels.h"
+#include "ir/module.h"
 #include "support/installed.h"
 
 namespace adc::frontend {

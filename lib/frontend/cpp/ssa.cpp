@@ -4,6 +4,7 @@
 
 #include "frontend/cpp/tidy.h"
 #include "ir/eval.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::frontend {

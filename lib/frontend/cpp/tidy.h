@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "ir/module.h"
+#include "ir/function.h"
 
 namespace adc::frontend {
 

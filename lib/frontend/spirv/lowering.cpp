@@ -4,6 +4,7 @@
 
 #include "diag/errors/shader.h"
 #include "diag/result.h"
+#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

@@ -5,6 +5,7 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/lowering.h"
+#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

@@ -8,6 +8,7 @@
 #include "diag/errors/shader.h"
 #include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
+#include "ir/module.h"
 #include "ir/number.h"
 #include "support/nearest.h"
 #include "transform/loop_exits.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/errors/shader.h"
+#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

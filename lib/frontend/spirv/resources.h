@@ -14,7 +14,8 @@
 
 #include "frontend/spirv/marked_name.h"
 #include "frontend/spirv/types.h"
-#include "ir/module.h"
+#include "ir/function.h"
+#include "ir/shader_binding.h"
 
 namespace adc::frontend::spirv {
 
