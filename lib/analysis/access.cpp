@@ -33,23 +33,6 @@ bool IsNonzero(int64_t value, uint32_t bits) {
   return bits >= 63 ? value != 0 : (value & ((int64_t{1} << bits) - 1)) != 0;
 }
 
-/// The end of a loop from `lo` to `hi` without guards: where `hi` is a select between an end and `lo`, there
-/// are no iterations, or those up to that end (transform/guard_tasks.h makes such loops).
-Value EndBehindGuard(const Function& f, AffineForms& forms, Value lo, Value hi) {
-  for (;;) {
-    Inst inst = f.DefiningInst(hi);
-    if (!inst.Valid() || f[inst].op != Op::Select) return hi;
-    Value taken = f.Operand(inst, 1), other = f.Operand(inst, 2);
-    if (forms.Of(taken) == forms.Of(lo) && forms.IsNarrow(taken) == forms.IsNarrow(lo)) {
-      hi = other;
-    } else if (forms.Of(other) == forms.Of(lo) && forms.IsNarrow(other) == forms.IsNarrow(lo)) {
-      hi = taken;
-    } else {
-      return hi;
-    }
-  }
-}
-
 }  // namespace
 
 struct AccessFacts::Parts {
@@ -63,7 +46,8 @@ AccessFacts::AccessFacts(const ir::Module& module, const Function& function, Ind
       function_(&function),
       structure_(function),
       memory_(structure_),
-      forms_(function, widths) {
+      forms_(function, widths),
+      quotients_(forms_) {
   if (function.IsKernel()) tasks_ = TasksOf(function);
 }
 
@@ -76,6 +60,22 @@ uint32_t AccessFacts::TaskOf(Inst inst) const {
   });
   if (after == tasks_.end() || structure_.Position(body[after->first]) > position) return ir::kNoAttr;
   return static_cast<uint32_t>(after - tasks_.begin());
+}
+
+Value AccessFacts::EndBehindGuard(Value lo, Value hi) {
+  const Function& f = *function_;
+  for (;;) {
+    Inst inst = f.DefiningInst(hi);
+    if (!inst.Valid() || f[inst].op != Op::Select) return hi;
+    Value taken = f.Operand(inst, 1), other = f.Operand(inst, 2);
+    if (forms_.Of(taken) == forms_.Of(lo) && forms_.IsNarrow(taken) == forms_.IsNarrow(lo)) {
+      hi = other;
+    } else if (forms_.Of(other) == forms_.Of(lo) && forms_.IsNarrow(other) == forms_.IsNarrow(lo)) {
+      hi = taken;
+    } else {
+      return hi;
+    }
+  }
 }
 
 Value AccessFacts::Unwidened(Value index) const {
@@ -152,7 +152,7 @@ bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
   if (!counts) return false;
   Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
   if (!structure_.DefinedOutside(lo, loop) || !structure_.DefinedOutside(hi, loop)) return false;
-  hi = EndBehindGuard(f, forms_, lo, hi);
+  hi = EndBehindGuard(lo, hi);
   digit.lo = forms_.Of(lo);
   std::optional<AffineForm> extent = Add(forms_.Of(hi), digit.lo, -1);
   if (!extent) return false;
@@ -280,12 +280,6 @@ std::optional<Difference> Together(const Parts& a, const Parts& b) {
   return difference;
 }
 
-bool IsIndexOf(const Function& f, Value v) {
-  if (f[v].kind != ValueKind::BlockParam) return false;
-  Inst owner = f[ir::Block(f[v].owner)].owner;
-  return owner.Valid() && (IsParallel(f[owner].op) || (f[owner].op == Op::For && f[v].number == 0));
-}
-
 }  // namespace
 
 /// Reads one axis. `decoded` gets the loop's indices that the axis determines, and every index of the loop
@@ -321,24 +315,6 @@ bool AccessFacts::Gate::IsPartOf(const Gate& other) const {
   });
 }
 
-bool AccessFacts::IsInterval(Inst loop, Value condition, bool holds, std::vector<Value>& indices) const {
-  const Function& f = *function_;
-  if (structure_.DefinedOutside(condition, loop)) return true;
-  Inst inst = f.DefiningInst(condition);
-  if (!inst.Valid()) return false;
-  Op op = f[inst].op;
-  if (op == (holds ? Op::And : Op::Or)) {
-    return IsInterval(loop, f.Operand(inst, 0), holds, indices) &&
-           IsInterval(loop, f.Operand(inst, 1), holds, indices);
-  }
-  if (op != Op::Lt && op != Op::Le && op != Op::Gt && op != Op::Ge) return false;
-  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
-  if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
-  if (!structure_.DefinedOutside(right, loop) || !IsIndexOf(f, left)) return false;
-  indices.push_back(left);
-  return true;
-}
-
 void AccessFacts::CollectFixed(Inst loop, Value condition,
                                std::vector<std::pair<Value, Value>>& fixed) const {
   const Function& f = *function_;
@@ -351,10 +327,10 @@ void AccessFacts::CollectFixed(Inst loop, Value condition,
     return;
   }
   if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
-  if (structure_.DefinedOutside(right, loop) && IsIndexOf(f, left)) fixed.emplace_back(left, right);
+  if (structure_.DefinedOutside(right, loop) && quotients_.IsIndex(left)) fixed.emplace_back(left, right);
 }
 
-AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) const {
+AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) {
   const Function& f = *function_;
   Gate gate;
   for (ir::Block block = f[access].parent; f[block].owner != loop; block = f[f[block].owner].parent) {
@@ -363,9 +339,15 @@ AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) const {
         structure_.DefinedOutside(f.Operand(owner, 1), loop))
       continue;
     uint32_t region = f[owner].regions[0] == block ? 0 : 1;
-    // A condition from outside lets all iterations through, or none.
-    if (f[owner].op == Op::If && structure_.DefinedOutside(f.Operand(owner, 0), loop)) continue;
-    bool interval = f[owner].op == Op::If && IsInterval(loop, f.Operand(owner, 0), region == 0, gate.indices);
+    bool interval = false;
+    if (f[owner].op == Op::If) {
+      std::vector<Order> orders;
+      interval = CollectOrders(structure_, loop, f.Operand(owner, 0), region == 0, orders);
+      for (const Order& order : orders) interval = AddInterval(loop, order, gate) && interval;
+      gate.orders.insert(gate.orders.end(), orders.begin(), orders.end());
+      // A condition from outside lets all iterations through, or none.
+      if (structure_.DefinedOutside(f.Operand(owner, 0), loop)) continue;
+    }
     if (f[owner].op == Op::If && region == 0) CollectFixed(loop, f.Operand(owner, 0), gate.fixed);
     gate.open = gate.open && interval;
     gate.branches.emplace_back(owner, region);
@@ -399,6 +381,7 @@ bool AccessFacts::TuplesDistinct(Inst loop, Inst a, Inst b) {
     auto same = std::find(gate_b.fixed.begin(), gate_b.fixed.end(), std::pair(index, value));
     if (same != gate_b.fixed.end()) decoded.push_back(index);
   }
+  DecodeTogether(loop, a, b, gate_a, gate_b, decoded);
   for (uint32_t n = 0; n < own.size(); ++n) {
     // An index that takes one value only cannot differ.
     if (std::find(decoded.begin(), decoded.end(), own[n]) == decoded.end() && !RunsOnce(loop, n))

@@ -5,6 +5,8 @@
 // executed accesses are in range, which they are in a program without errors; none takes it that arithmetic
 // does not wrap.
 
+#include "analysis/conditions.h"
+#include "analysis/determined.h"
 #include "analysis/digits.h"
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
@@ -44,7 +46,7 @@ class AccessFacts {
   /// At most one iteration along an axis of the loop.
   bool RunsOnce(ir::Inst loop, uint32_t axis);
   /// True when every iteration of `loop`, which holds `access`, executes it.
-  bool Everywhere(ir::Inst loop, ir::Inst access) const { return GateOf(loop, access).Always(); }
+  bool Everywhere(ir::Inst loop, ir::Inst access) { return GateOf(loop, access).Always(); }
   /// False when the cell that `read` reads provably does not change afterwards through `write`: not later in
   /// its iteration, not in a later iteration of a loop around both, not in another iteration of the parallel
   /// that holds both, not in a later task. Looks at cells, not at the values written. `writeonce` is not
@@ -70,17 +72,23 @@ class AccessFacts {
     std::vector<ir::Value> indices;
     std::vector<std::pair<ir::Inst, uint32_t>> branches;  ///< and the region that holds the access
     std::vector<std::pair<ir::Value, ir::Value>> fixed;   ///< an index, and a value that it has here
+    std::vector<Order> orders;                            ///< true wherever the access is executed
+    std::vector<Limit> limits;                            ///< of `orders`
+    bool from_begin = true;  ///< no interval leaves out the first values of its index
     bool IsPartOf(const Gate& other) const;
     bool Always() const { return open && indices.empty(); }
   };
   /// An index of a loop taken apart.
   struct Parts;
-  Gate GateOf(ir::Inst loop, ir::Inst access) const;
-  /// Where `condition` is `holds`, indices of loops in and around `loop` lie in an interval each.
-  bool IsInterval(ir::Inst loop, ir::Value condition, bool holds, std::vector<ir::Value>& indices) const;
+  Gate GateOf(ir::Inst loop, ir::Inst access);
+  /// What holds wherever `order` does is an interval of an index of a loop in or around `loop`.
+  bool AddInterval(ir::Inst loop, const Order& order, Gate& gate);
   /// Where `condition` holds, indices of loops in `loop` have these values from outside of it.
   void CollectFixed(ir::Inst loop, ir::Value condition,
                     std::vector<std::pair<ir::Value, ir::Value>>& fixed) const;
+  /// The end of a loop from `lo` to `hi` without guards: where `hi` is a select between an end and `lo`,
+  /// there are no iterations, or those up to that end (transform/guard_tasks.h makes such loops).
+  ir::Value EndBehindGuard(ir::Value lo, ir::Value hi);
   /// The value that a widened index has before it is widened.
   ir::Value Unwidened(ir::Value index) const;
   /// Modulo what the polynomials of two indices say their difference.
@@ -94,6 +102,14 @@ class AccessFacts {
   bool TakeApart(ir::Inst loop, uint32_t word_bits, std::span<const ir::Value> own, const AffineForm& form,
                  Parts& parts);
   bool TuplesDistinct(ir::Inst loop, ir::Inst a, ir::Inst b);
+  /// Values that are not zero wherever `access` is executed.
+  std::vector<ir::Value> NonzeroAt(ir::Inst loop, ir::Inst access, const Gate& gate);
+  bool AreNonzero(ir::Inst loop, ir::Inst access, const Gate& gate, std::span<const ir::Value> radices);
+  /// What an index is widened from, which two iterations have in common as well.
+  CommonIndex Narrowed(ir::Value& index) const;
+  /// Adds what the axes determine together.
+  void DecodeTogether(ir::Inst loop, ir::Inst a, ir::Inst b, const Gate& gate_a, const Gate& gate_b,
+                      std::vector<ir::Value>& decoded);
   void Decode(ir::Inst loop, ir::Value index_a, ir::Value index_b, const Gate& gate_a, const Gate& gate_b,
               std::vector<ir::Value>& decoded);
 
@@ -102,6 +118,7 @@ class AccessFacts {
   Structure structure_;
   MemoryClasses memory_;
   AffineForms forms_;
+  QuotientForms quotients_;
   std::vector<Task> tasks_;
 };
 

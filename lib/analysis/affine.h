@@ -71,12 +71,12 @@ class AffineForms {
   uint32_t BitsOf(ir::Value v) const {
     return function_->TypeOf(v).scalar == ir::Scalar::I64 ? widths_.wide : widths_.narrow;
   }
+  /// The one value that stands for all equal atoms: a repeated `shape %x, 0` is one atom.
+  ir::Value AtomOf(ir::Value v);
   const ir::Function& function() const { return *function_; }
 
  private:
   AffineForm Compute(ir::Value v, uint32_t depth);
-  /// The one value that stands for all equal atoms: a repeated `shape %x, 0` is one atom.
-  ir::Value AtomOf(ir::Value v);
 
   const ir::Function* function_;
   IndexWidths widths_;

@@ -52,8 +52,8 @@ class Program {
     uint32_t tasks = Pick(5) == 0 ? 2 : 1;
     for (uint32_t task = 0; task < tasks; ++task) body += Parallel();
     source =
-        "kernel @k(%x: buffer<vec<f32, 2>, 1>, %m: buffer<f32, 2>, %q: buffer<i32, 1>, %n: i32, %p: i32, "
-        "%w: i32, %u: i64) {\n" +
+        "kernel @k(%x: buffer<vec<f32, 2>, 1>, %m: buffer<f32, 2>, %c: buffer<f32, 3>, %q: buffer<i32, 1>, "
+        "%n: i32, %p: i32, %w: i32, %u: i64) {\n" +
         body + "}\n";
   }
 
@@ -66,7 +66,7 @@ class Program {
     params_[3] = Wrap(params_[3], true);
     for (int64_t& extent : extents_) extent = Pick(3) == 0 ? static_cast<int64_t>(1 + Pick(12)) : 127;
     // An extent that nobody asks for may need 64 bits.
-    for (uint32_t n = 0; n < 3; ++n)
+    for (uint32_t n = 0; n < extents_.size(); ++n)
       if (!asked_[n] && Pick(2) != 0) extents_[n] = 32767;
     salt_ = random_();
     events.clear();
@@ -83,7 +83,7 @@ class Program {
   std::vector<Event> events;
   std::map<std::vector<int64_t>, std::vector<uint32_t>> cells;  // buffer, indices -> events
   std::vector<uint32_t> component;                              // by access; 2: the buffer has none
-  std::array<bool, 256> out_of_range{};                         // by access * 2 + axis
+  std::array<bool, 300> out_of_range{};                         // by access * 3 + axis
   uint32_t accesses = 0, loops = 0;
   bool in_range = true;
 
@@ -99,7 +99,8 @@ class Program {
     return {kNames[number], number == 3, [this, number] { return params_[number]; }};
   }
   Value Shape(uint32_t number) {
-    static const char* const kNames[] = {"shape(%x, 0)", "shape(%m, 0)", "shape(%m, 1)"};
+    static const char* const kNames[] = {"shape(%x, 0)", "shape(%m, 0)", "shape(%m, 1)",
+                                         "shape(%c, 0)", "shape(%c, 1)", "shape(%c, 2)"};
     asked_[number] = true;
     return {kNames[number], false, [this, number] { return extents_[number]; }};
   }
@@ -114,6 +115,59 @@ class Program {
     };
     return {"(" + op + " " + a.text + ", " + b.text + ")", wide, eval};
   }
+  /// A division: the quotient and what remains. 0: div and rem, 1: floordiv and mod, 2: div and a difference,
+  /// 3: of unsigned numbers.
+  std::pair<Value, Value> Divide(const Value& a, Value b, uint32_t form) {
+    if (a.wide && !b.wide) b = Widen(b);
+    Value x = b.wide && !a.wide ? Widen(a) : a;
+    bool wide = x.wide, floors = form == 1, is_unsigned = form == 3;
+    auto read = [wide, is_unsigned](int64_t value) {
+      return is_unsigned ? value & (wide ? 0xffff : 0xff) : value;
+    };
+    auto quotient = [=, l = x.eval, r = b.eval] {
+      int64_t n = read(l()), d = read(r());
+      if (d == 0) return int64_t{0};
+      int64_t whole = n / d;
+      return Wrap(whole - (floors && n % d != 0 && (n < 0) != (d < 0) ? 1 : 0), wide);
+    };
+    auto remainder = [=, l = x.eval, r = b.eval] {
+      int64_t n = read(l()), d = read(r());
+      if (d == 0) return int64_t{0};
+      int64_t rest = n % d;
+      return Wrap(rest + (floors && rest != 0 && (rest < 0) != (d < 0) ? d : 0), wide);
+    };
+    std::string type = wide ? "i64" : "i32", other = wide ? "u64" : "u32";
+    auto apply = [&](const std::string& op) {
+      if (!is_unsigned) return "(" + op + " " + x.text + ", " + b.text + ")";
+      return "(cast (" + op + " (cast " + x.text + " to " + other + "), (cast " + b.text + " to " + other +
+             ")) to " + type + ")";
+    };
+    Value whole{apply(floors ? "floordiv" : "div"), wide, quotient};
+    if (form == 2) return {whole, Apply("sub", x, Apply("mul", whole, b))};
+    return {whole, {apply(floors ? "mod" : "rem"), wide, remainder}};
+  }
+  /// The digits of an index of a loop, in several spellings and orders, or what is almost that.
+  std::vector<Value> Digits(uint32_t count) {
+    Value index = indices_[Pick(indices_.size())];
+    if (Pick(8) == 0) index = Apply("add", index, Number(Small(), false));
+    Value radix = Uniform();
+    uint32_t form = Pick(4);
+    auto [high, low] = Divide(index, radix, form);
+    if (Pick(4) == 0) low = Divide(index, Pick(3) == 0 ? Uniform() : radix, Pick(4)).second;
+    std::vector<Value> digits = {high, low};
+    if (count == 3) {
+      Value second = Uniform();
+      auto [top, middle] = Divide(high, second, Pick(3) == 0 ? Pick(4) : form);
+      if (Pick(2) == 0) top = Divide(index, Apply("mul", radix, second), form).first;
+      digits = {top, middle, low};
+    }
+    if (count == 1) {
+      Value stride = Pick(3) == 0 ? Uniform() : radix;
+      return {Apply("add", Apply("mul", digits[0], stride), digits[1])};
+    }
+    if (Pick(3) == 0) std::swap(digits[0], digits[Pick(digits.size())]);
+    return digits;
+  }
   /// A value from outside of all loops.
   Value Uniform() {
     switch (Pick(8)) {
@@ -123,7 +177,7 @@ class Program {
       case 2:
         return Pick(3) == 0 ? Param(3) : Param(Pick(3));
       case 3:
-        return Shape(Pick(3));
+        return Shape(Pick(6));
       case 4:
         return Apply("add", Param(Pick(3)), Number(Small(), false));
       case 5:
@@ -280,23 +334,26 @@ class Program {
   Piece Access() {
     uint32_t number = accesses++;
     if (number >= 100) return {"", [] {}};
-    bool vector = Pick(3) != 0;
+    uint32_t rank = Pick(3) != 0 ? 1 : 2 + Pick(2), first_extent = rank == 3 ? 3 : rank - 1;
+    bool vector = rank == 1;
     std::vector<Value> at;
-    for (uint32_t n = 0; n < (vector ? 1u : 2u); ++n) at.push_back(AccessIndex());
+    if (!indices_.empty() && Pick(3) == 0) at = Digits(rank);
+    while (at.size() < rank) at.push_back(AccessIndex());
     uint32_t part = vector ? Pick(2) : 2;
     component.resize(accesses, 2);
     component[number] = part;
-    std::string place = (vector ? "%x[" : "%m[") + at[0].text +
-                        (vector ? "]." + std::to_string(part) : ", " + at[1].text + "]");
+    std::string place = rank == 1 ? "%x[" : rank == 2 ? "%m[" : "%c[";
+    for (uint32_t n = 0; n < rank; ++n) place += (n != 0 ? ", " : "") + at[n].text;
+    place += vector ? "]." + std::to_string(part) : "]";
     bool store = Pick(2) != 0;
     std::string text =
         store ? "store " + place + ", 1.0\n" : "%a" + std::to_string(number) + " = load " + place + "\n";
-    return {text, [this, number, at, vector, part] {
-              std::vector<int64_t> cell = {vector ? 0 : 1, part};
+    return {text, [this, number, at, first_extent, part] {
+              std::vector<int64_t> cell = {first_extent, part};
               for (uint32_t axis = 0; axis < at.size(); ++axis) {
                 int64_t index = at[axis].eval();
-                bool outside = index < 0 || index >= extents_[vector ? 0 : 1 + axis];
-                if (outside) out_of_range[2 * number + axis] = true;
+                bool outside = index < 0 || index >= extents_[first_extent + axis];
+                if (outside) out_of_range[3 * number + axis] = true;
                 in_range = in_range && !outside;
                 cell.push_back(index);
               }
@@ -308,9 +365,30 @@ class Program {
             }};
   }
 
+  /// An index below a bound, perhaps as numbers without signs, and said by a negation or in two steps.
+  Piece Inside(const Value& index) {
+    Value limit = Uniform();
+    if (index.wide != limit.wide) return Condition();
+    bool is_unsigned = Pick(2) != 0, less = Pick(4) != 0;
+    int64_t mask = !is_unsigned ? -1 : index.wide ? 0xffff : 0xff;
+    std::string type = index.wide ? "u64" : "u32";
+    auto text = [&](const Value& v) {
+      return is_unsigned ? "(cast " + v.text + " to " + type + ")" : v.text;
+    };
+    std::string left = text(index), right = text(limit);
+    condition_ = [index, limit, less, mask] {
+      return ((index.eval() & mask) < (limit.eval() & mask)) == less;
+    };
+    std::string is_below = "(lt " + left + ", " + right + ")", is_above = "(ge " + left + ", " + right + ")";
+    if (Pick(3) == 0) return {less ? "(not " + is_above + ")" : "(not " + is_below + ")", {}};
+    if (Pick(3) == 0 && less) return {"(select " + is_below + ", " + is_below + ", false)", {}};
+    return {less ? is_below : is_above, {}};
+  }
   Piece Condition() {
     const Value& index = indices_[Pick(indices_.size())];
-    switch (Pick(4)) {
+    switch (Pick(5)) {
+      case 4:
+        return Inside(index);
       case 0: {
         int64_t divisor = 2 << Pick(5), rest = Pick(4);
         rest %= divisor;
@@ -387,8 +465,8 @@ class Program {
 
   std::mt19937 random_;
   std::array<int64_t, 4> params_{};
-  std::array<int64_t, 3> extents_{};
-  std::array<bool, 3> asked_{};
+  std::array<int64_t, 6> extents_{};
+  std::array<bool, 6> asked_{};
   uint64_t salt_ = 0;
   std::vector<Value> indices_, extents_of_loops_, recent_;
   std::vector<std::vector<uint32_t>> scope_of_;
@@ -439,7 +517,7 @@ std::string Falsify(uint32_t seed, Tally& tally) {
     bool valid = program.Run();
     for (uint32_t n = 0; n < accesses.size(); ++n) {
       for (uint32_t axis = 0; axis < kernel[accesses[n]].index_count; ++axis) {
-        if (program.out_of_range[2 * n + axis] && facts.InRange(accesses[n], axis))
+        if (program.out_of_range[3 * n + axis] && facts.InRange(accesses[n], axis))
           return "InRange of access " + std::to_string(n);
       }
     }
