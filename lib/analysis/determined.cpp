@@ -15,6 +15,17 @@
 // w they are at most s, and two pairs with the same index are the same. As a signed number w is positive,
 // since x is not negative. As an unsigned one it may be 2^31 or more, and s negative: not if the index is
 // y*w + x and no more, and x and y begin at 0, since y = 1 would make it s then.
+//
+// *Windows.* Where x / n is known, x is one of n neighbours, and where x differs by something known from i,
+// so is i. They differ in i - i / n * n, what remains of i.
+//
+// *Transposed.* q*n + p with p = i / m, q = i - p*m, and i from 0 below n*m, which may wrap to less. Let i
+// take K values. Where K is at most m, p is 0 and an index q*n, which one step changes by s, the number that
+// agrees with n, and which is not 0. Elsewhere p = 0 comes with all q below m, so that |s|*(m-1) is below
+// 2^31: n*m has not wrapped, or to -|n*m|, and either way |p| < |n|. One step of p is one of the index, so
+// that it is s*q + p exactly, and two pairs with the same index are the same where s is n. As for boxes n may
+// be an unsigned number of 2^31 or more; then q = 1 is out of range, if there is such a q, and no term
+// besides.
 
 #include "analysis/determined.h"
 
@@ -115,8 +126,12 @@ bool Determination::Learn(const CommonIndex& index) {
     if (!known) unknown.push_back(&term);
   }
   if (unknown.size() == 2) {
-    return LearnFromBox(resolved, *unknown[0], *unknown[1]) ||
-           LearnFromBox(resolved, *unknown[1], *unknown[0]);
+    if (LearnFromBox(resolved, *unknown[0], *unknown[1])) return true;
+    if (LearnFromBox(resolved, *unknown[1], *unknown[0])) return true;
+  }
+  if (unknown.size() > 1) {
+    std::optional<NumberAndQuotient> split = Split(unknown);
+    return split && (LearnFromRemainder(resolved, *split) || LearnFromTransposed(resolved, *split));
   }
   if (unknown.size() != 1 || unknown[0]->monomial.degree != 1) return false;
   // A multiple of two to the `bits` that is a multiple of the coefficient takes so many steps.
@@ -168,6 +183,88 @@ bool Determination::LearnFromBox(const CommonIndex& index, const AffineTerm& low
     if (!below_half && !from_zero) continue;
     known_.push_back(x);
     known_.push_back(y);
+    return true;
+  }
+  return false;
+}
+
+bool Determination::AllKnown(const AffineForm& form) const {
+  for (const AffineTerm& term : form.terms)
+    for (uint32_t n = 0; n < term.monomial.degree; ++n)
+      if (!IsKnown(term.monomial.atoms[n])) return false;
+  return true;
+}
+
+std::optional<Determination::NumberAndQuotient> Determination::Split(
+    std::span<const AffineTerm* const> unknown) const {
+  NumberAndQuotient split;
+  for (const AffineTerm* term : unknown) {
+    Value factor;
+    for (uint32_t n = 0; n < term->monomial.degree; ++n)
+      if (!IsKnown(term->monomial.atoms[n])) factor = term->monomial.atoms[n];
+    AffineForm rest;
+    if (term->monomial.degree == 1) rest.constant = term->coefficient;
+    if (term->monomial.degree > 1) rest.terms.push_back({term->monomial.Without(factor), term->coefficient});
+    bool is_quotient = forms_.QuotientOf(factor) != nullptr;
+    Value& atom = is_quotient ? split.p : split.i;
+    AffineForm& sum = is_quotient ? split.of_p : split.of_i;
+    std::optional<AffineForm> next = Add(sum, rest);
+    if (!next || !AllKnown(rest) || (atom.Valid() && atom != factor)) return std::nullopt;
+    atom = factor;
+    sum = std::move(*next);
+  }
+  if (!split.i.Valid() || !split.p.Valid() || !IsStepped(split.i)) return std::nullopt;
+  const QuotientForms::Quotient& quotient = *forms_.QuotientOf(split.p);
+  if (!(quotient.x == QuotientForms::FormOf(split.i)) || quotient.floors) return std::nullopt;
+  return split;
+}
+
+bool Determination::LearnFromRemainder(const CommonIndex& index, const NumberAndQuotient& unknown) {
+  const QuotientForms::Quotient& quotient = *forms_.QuotientOf(unknown.p);
+  std::optional<AffineForm> negative = Add(AffineForm{}, quotient.radix, -1);
+  if (!negative || !(unknown.of_p == *negative) || !(unknown.of_i == AffineForm{1, {}})) return false;
+  if (quotient.bits != index.bits || !forms_.IsNonnegative(quotient.x, index.bits)) return false;
+  for (Value other : known_) {
+    const QuotientForms::Quotient* window = forms_.QuotientOf(other);
+    if (window == nullptr || window->floors || window->bits != quotient.bits) continue;
+    if (!(window->radix == quotient.radix) || window->is_signed != quotient.is_signed) continue;
+    std::optional<AffineForm> apart = Add(window->x, quotient.x, -1);
+    if (!apart || !AllKnown(*apart) || !AllKnown(window->radix)) continue;
+    if (!forms_.IsNonnegative(window->x, window->bits)) continue;
+    known_.push_back(unknown.i);
+    return true;
+  }
+  return false;
+}
+
+bool Determination::LearnFromTransposed(const CommonIndex& index, const NumberAndQuotient& unknown) {
+  const auto& [i, p, of_i, of_p] = unknown;
+  if (!box_.is_box || !box_.from_begin || !index.whole || !BeginsAtZero(i)) return false;
+  const QuotientForms::Quotient& quotient = *forms_.QuotientOf(p);
+  if (quotient.bits != index.bits) return false;
+  std::optional<AffineForm> product = Multiply(of_i, quotient.radix);
+  std::optional<AffineForm> rest = product ? Add({1, {}}, *product, -1) : std::nullopt;
+  if (!rest || !(*rest == of_p)) return false;
+  // All else is the same in all iterations.
+  bool alone = index.form.constant == 0;
+  for (const AffineForm* form : std::initializer_list<const AffineForm*>{&index.form, &quotient.radix}) {
+    for (const AffineTerm& term : form->terms) {
+      for (uint32_t n = 0; n < term.monomial.degree; ++n) {
+        Value atom = term.monomial.atoms[n];
+        bool is_uniform = forms_.QuotientOf(atom) == nullptr && structure_.DefinedOutside(atom, loop_);
+        if (!is_uniform && atom != i && atom != p) return false;
+      }
+      alone = alone && (term.monomial.Has(i) || term.monomial.Has(p) || form != &index.form);
+    }
+  }
+  bool without_sign = !quotient.is_signed || forms_.IsNonnegative(quotient.radix, quotient.bits);
+  without_sign = without_sign && (alone || forms_.IsNonnegative(of_i, index.bits));
+  for (const Limit& limit : box_.limits) {
+    if (limit.index != i || limit.bits != index.bits) continue;
+    bool fits = limit.limit == *product || (limit.limit.IsConstant() && product->IsConstant() &&
+                                            of_i.constant > 0 && limit.limit.constant <= product->constant);
+    if (!fits || !(without_sign || (quotient.is_signed && limit.is_signed))) continue;
+    known_.push_back(i);
     return true;
   }
   return false;

@@ -49,6 +49,17 @@ class Determination {
   /// True when anything became known.
   bool Learn(const CommonIndex& index);
   bool LearnFromBox(const CommonIndex& index, const AffineTerm& low, const AffineTerm& high);
+  /// What is unknown in an index where that is i, of a loop, and a quotient p of i.
+  struct NumberAndQuotient {
+    ir::Value i, p;
+    AffineForm of_i, of_p;  ///< what they are multiplied with
+  };
+  std::optional<NumberAndQuotient> Split(std::span<const AffineTerm* const> unknown) const;
+  /// Of a remainder, where another quotient by the same radix is known.
+  bool LearnFromRemainder(const CommonIndex& index, const NumberAndQuotient& unknown);
+  /// Of an index whose digits are put together in another order.
+  bool LearnFromTransposed(const CommonIndex& index, const NumberAndQuotient& unknown);
+  bool AllKnown(const AffineForm& form) const;
   /// An index of a loop that takes all values between its first one and its last.
   bool IsStepped(ir::Value index) const;
   bool BeginsAtZero(ir::Value index) const;

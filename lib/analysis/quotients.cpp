@@ -89,8 +89,18 @@ bool QuotientForms::IsNonnegative(Value atom) const {
 
 bool QuotientForms::IsNonnegative(const AffineForm& form, uint32_t bits) const {
   if (form.IsConstant()) return form.constant >= 0 && (bits > 62 || form.constant >> (bits - 1) == 0);
-  Value atom = SingleAtom(form);
-  return atom.Valid() && SpanOf(atom) < bits + (IsNonnegative(atom) ? 0 : 1) && IsNonnegative(atom);
+  if (Value atom = SingleAtom(form); atom.Valid()) return IsNonnegative(atom) && SpanOf(atom) < bits;
+  // What remains of a number that is not negative.
+  for (const AffineTerm& term : form.terms) {
+    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
+      const Quotient* quotient = QuotientOf(term.monomial.atoms[n]);
+      if (quotient == nullptr || quotient->floors || quotient->bits != bits) continue;
+      std::optional<AffineForm> product = Multiply(quotient->radix, FormOf(term.monomial.atoms[n]));
+      std::optional<AffineForm> rest = product ? Add(quotient->x, *product, -1) : std::nullopt;
+      if (rest && *rest == form && IsNonnegative(quotient->x, bits)) return true;
+    }
+  }
+  return false;
 }
 
 uint32_t QuotientForms::SpanOf(Value atom) const {

@@ -183,6 +183,7 @@ class BodyParser {
   bool ParsePostfixAfter(Piece* piece);
   bool ParsePrimary(Piece* piece, bool head);
   bool ParseValue(Operand* operand);
+  bool ParseComponentOfName(std::string_view text, size_t dot, Operand* operand);
   bool ParseSymbol(Piece* piece);
   /// `stated`: where given, it is what `op` is called with, and `: type` may follow the last of several.
   bool ParseGroup(std::vector<Operand>* items, size_t most, Op op = Op::Yield, Type* stated = nullptr);

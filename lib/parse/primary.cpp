@@ -1,6 +1,8 @@
 // What an expression is made of: values and their elements, components, constants, groups in parentheses,
 // operations in either form (expression.cpp), and types that convert or construct.
 
+#include <charconv>
+
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/body.h"
@@ -100,6 +102,29 @@ bool BodyParser::ParsePrimary(Piece* piece, bool head) {
   return false;
 }
 
+/// `%p.x` and `%p.2`, whose name `text` is nobody's, where `%p` is a vector. False where that is not so.
+bool BodyParser::ParseComponentOfName(std::string_view text, size_t dot, Operand* operand) {
+  const Names::Entry& base = names_.Look(stream_.module().Intern(text.substr(0, dot)));
+  if (base.state != Names::State::Visible && base.state != Names::State::Reported) return false;
+  std::string_view word = text.substr(dot + 1);
+  bool vector = base.value != kPoison && function_.TypeOf(base.value).IsVec();
+  uint32_t component = 0;
+  auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), component);
+  if (fault != std::errc() || end != word.data() + word.size() || !vector) {
+    size_t position = word.size() == 1 ? std::string_view("xyzw").find(word[0]) : std::string_view::npos;
+    if (position == std::string_view::npos) {
+      if (!vector || word.size() != 1) return false;
+      stream_.Error(diag::E0129, operand->span, "a vector has no component " + Quoted(word))
+          .AddHelp("components are x, y, z and w, or numbers: '%p.2'");
+      operand->value = kPoison;
+      return true;
+    }
+    component = static_cast<uint32_t>(position);
+  }
+  CombineComponent({.value = base.value, .span = operand->span}, component, operand->span, operand);
+  return true;
+}
+
 /// `%x`, `%p.x` where `%p` is a vector, and `%x[%i]` where `%x` is memory.
 bool BodyParser::ParseValue(Operand* operand) {
   // A name that begins a line and is followed by '=' is the next statement: an operand is missing before it.
@@ -114,23 +139,7 @@ bool BodyParser::ParseValue(Operand* operand) {
   size_t dot = text.rfind('.');
   Names::State state = names_.Look(name).state;
   bool known = state == Names::State::Visible || state == Names::State::Reported;
-  if (!known && dot != std::string_view::npos && dot + 2 == text.size()) {
-    const Names::Entry& base = names_.Look(stream_.module().Intern(text.substr(0, dot)));
-    size_t component = std::string_view("xyzw").find(text[dot + 1]);
-    bool visible = base.state == Names::State::Visible || base.state == Names::State::Reported;
-    bool vector = visible && base.value != kPoison && function_.TypeOf(base.value).IsVec();
-    if (vector && component == std::string_view::npos && text[dot + 1] > '9') {
-      stream_.Error(diag::E0129, operand->span, "a vector has no component " + Quoted(text.substr(dot + 1)))
-          .AddHelp("components are x, y, z and w, or numbers: '%p[2]'");
-      operand->value = kPoison;
-      return true;
-    }
-    if (visible && component != std::string_view::npos) {
-      CombineComponent({.value = base.value, .span = operand->span}, static_cast<uint32_t>(component),
-                       operand->span, operand);
-      return true;
-    }
-  }
+  if (!known && dot != std::string_view::npos && ParseComponentOfName(text, dot, operand)) return true;
   operand->value = Look(name, operand->span);
   Type type = TypeOf(*operand);
   bool element = stream_.Is(TokenKind::DoubleColon) ||

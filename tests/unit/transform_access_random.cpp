@@ -150,16 +150,22 @@ class Program {
   std::vector<Value> Digits(uint32_t count) {
     Value index = indices_[Pick(indices_.size())];
     if (Pick(8) == 0) index = Apply("add", index, Number(Small(), false));
-    Value radix = Uniform();
+    bool factors = !factors_.empty() && Pick(2) == 0;
+    Value radix = factors ? factors_[1] : Uniform();
     uint32_t form = Pick(4);
     auto [high, low] = Divide(index, radix, form);
     if (Pick(4) == 0) low = Divide(index, Pick(3) == 0 ? Uniform() : radix, Pick(4)).second;
     std::vector<Value> digits = {high, low};
     if (count == 3) {
-      Value second = Uniform();
+      Value second = factors ? factors_[0] : Uniform();
       auto [top, middle] = Divide(high, second, Pick(3) == 0 ? Pick(4) : form);
+      if (Pick(3) == 0)
+        middle = Divide(Divide(index, Apply("mul", radix, second), form).second, radix, form).first;
       if (Pick(2) == 0) top = Divide(index, Apply("mul", radix, second), form).first;
       digits = {top, middle, low};
+    }
+    if (count == 1 && factors && Pick(2) == 0) {
+      return {Apply("add", Apply("mul", digits[1], factors_[0]), digits[0])};
     }
     if (count == 1) {
       Value stride = Pick(3) == 0 ? Uniform() : radix;
@@ -181,7 +187,8 @@ class Program {
       case 4:
         return Apply("add", Param(Pick(3)), Number(Small(), false));
       case 5:
-        return Apply("mul", Param(Pick(3)), Param(Pick(3)));
+        factors_ = {Param(Pick(3)), Param(Pick(3))};
+        return Apply("mul", factors_[0], factors_[1]);
       default:
         return Number(Small(), false);
     }
@@ -468,7 +475,7 @@ class Program {
   std::array<int64_t, 6> extents_{};
   std::array<bool, 6> asked_{};
   uint64_t salt_ = 0;
-  std::vector<Value> indices_, extents_of_loops_, recent_;
+  std::vector<Value> indices_, extents_of_loops_, recent_, factors_;  // the last product's
   std::vector<std::vector<uint32_t>> scope_of_;
   std::vector<uint32_t> scope_;
   uint32_t scopes_ = 0;
