@@ -38,6 +38,7 @@
 #include "support/check.h"
 #include "transform/check_writes.h"
 #include "transform/composed.h"
+#include "transform/count_loops.h"
 #include "transform/float_bits.h"
 #include "transform/guard_tasks.h"
 #include "transform/inline.h"
@@ -174,6 +175,11 @@ bool Simplify(PipelineState& state) {
   bool before_reverse = state.module.phase < Phase::Differentiated;
   return transform::Simplify(state.module, {.fold = Folding(state), .before_reverse = before_reverse},
                              state.diagnostics);
+}
+
+bool CountLoops(PipelineState& state) {
+  transform::CountLoops(state.module, {Folding(state)});
+  return true;
 }
 
 bool FloatBits(PipelineState& state) {
@@ -460,6 +466,9 @@ constexpr Pass kPasses[] = {
      "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
+    // Bounds stand before their loops by now.
+    {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
+     "makes `for` of each `while` that counts to a bound which it does not change"},
     {"float-bits", Stage::Normalise, FloatBits, kParsed, kScalar, Form::Scalars, kSame,
      "makes signs, choices and swaps of floats of arithmetic on their bits, through which derivatives pass"},
     // Beyond this point no value crosses from task to task.

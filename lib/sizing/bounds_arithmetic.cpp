@@ -181,7 +181,11 @@ Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
     if (!range.Exact() || from.scalar == Scalar::I1) return range;
     return Range::Exactly(algebra_.pool().Binary(SizeOp::kNe, range.lower, algebra_.Const(0)));
   }
-  if (ir::IsUnsigned(to) && algebra_.RangeOf(range.lower).low < 0) return {};
+  if (ir::IsUnsigned(to) && algebra_.RangeOf(range.lower).low < 0) {
+    bool is_uniform = range.Exact() && algebra_.pool().FreeLevels(range.lower) == 0;
+    if (!is_uniform || ir::BitWidth(to) == 64) return {};
+    return Range::Exactly(algebra_.Wrap(range.lower, 0, int64_t{1} << ir::BitWidth(to)));
+  }
   bool narrows = ir::BitWidth(from.scalar) == 64 || ir::IsUnsigned(from.scalar);
   if (to != Scalar::I32 || !narrows || ir::BitWidth(from.scalar) < 32 || !range.Exact()) return range;
   // What is the same in all iterations costs nothing to wrap; of indices nothing so long is thought of.

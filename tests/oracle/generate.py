@@ -769,6 +769,10 @@ class Generator:
         for name, (_, kind, _) in zip(names, carry):
             self.know(name, kind)
 
+    def below(self, turn, bound):
+        """A test of two forms: the pass count-loops makes a `for` of the first alone."""
+        return f"lt {turn}, {bound}" if len(self.lines) % 2 == 0 else f"gt (sub {bound}, {turn}), 0"
+
     def make_while(self):
         carry = self.carry_list()
         counter = self.fresh("k")
@@ -853,7 +857,7 @@ class Generator:
             most = f" max {self.rng.randint(2, 5)}" if kind == "max" else ""
             self.say(f"{result}, {last} = while{most} carry({carry} = {value}, {turn} = 0){self.checkpoint()} {{")
             self.indent += 1
-            tests = [self.assign(f"lt {turn}, {trips}", "b")]
+            tests = [self.assign(self.below(turn, trips), "b")]
             if self.chance(0.3):
                 tests.append(self.assign(f"lt (abs {carry}), {self.number(0.9, 1.3)}", "b"))
                 tests = [self.assign(f"and {tests[0]}, {tests[1]}", "b")]
@@ -921,7 +925,7 @@ class Generator:
         if self.chance(0.3):
             self.say(f"for {turn} in 0..{limit}{self.checkpoint()} {{")
         else:
-            self.say(f"while{' max 4' if self.chance(0.3) else ''} carry({turn} = 0){self.checkpoint()} {{ continue_if (lt {turn}, {limit}) }} do {{")
+            self.say(f"while{' max 4' if self.chance(0.3) else ''} carry({turn} = 0){self.checkpoint()} {{ continue_if ({self.below(turn, limit)}) }} do {{")
         counted = self.lines[-1].lstrip().startswith("while")
         self.indent, self.depth = self.indent + 1, self.depth + 1
         self.ints.append((turn, 0, 5))
@@ -968,7 +972,7 @@ class Generator:
             carry.append((turn, "0", self.fresh("k")))
             carried = ", ".join(f"{name} = {start}" for name, start, _ in carry)
             bound = f" max {most}" if loop == "max" else ""
-            self.say(f"{', '.join(end for _, _, end in carry)} = while{bound} carry({carried}){checkpoint} {{ continue_if (lt {turn}, {trips}) }} do {{")
+            self.say(f"{', '.join(end for _, _, end in carry)} = while{bound} carry({carried}){checkpoint} {{ continue_if ({self.below(turn, trips)}) }} do {{")
         mark, loops = self.mark(), self.loops
         self.indent, self.depth, self.loops = self.indent + 1, self.depth + 1, self.loops * 20
         self.leavable.append(None)
@@ -1088,7 +1092,7 @@ class Generator:
             carry, result, turn = self.fresh("a"), self.fresh("v"), self.fresh("k")
             last = self.fresh("k")
             self.say(f"{result}, {last} = while carry({carry} = {self.typed(self.real)}, {turn} = 0){self.checkpoint()} {{ "
-                     f"continue_if (lt {turn}, {count}) }} do {{")
+                     f"continue_if ({self.below(turn, count)}) }} do {{")
             end = lambda: self.assign(f"add (mul {carry}, 0.4), (sin {self.assign(self.rng.choice(bad))})")
         mark = self.mark()
         self.indent += 1

@@ -322,7 +322,10 @@ class RandomKernelWriter {
     Know(t, a);
     Know("i32", k);
     if (Chance(3)) Arithmetic();
-    Line(test + " = lt " + k + ", (mod " + Pick("i32") + ", 5)");
+    // One that is counted, and one that stays.
+    std::string bound = "(mod " + Pick("i32") + ", 5)";
+    Line(test +
+         (text_.size() % 2 == 0 ? " = lt " + k + ", " + bound : " = gt (sub " + bound + ", " + k + "), 0"));
     Line("continue_if " + test);
     text_ += std::string(2 * (scopes_.size() - 1), ' ') + "} do {\n";
     scopes_.push_back({});

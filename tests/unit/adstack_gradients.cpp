@@ -244,10 +244,10 @@ const NestCase kNests[] = {
     {"%v, %j9 = while max %n carry(%b = %a, %j = 0) { continue_if (lt %j, 1000) } do {\n"
      "  yield (sin (mul %b, %a)), (add %j, 1) }\n",
      true},
-    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (lt %j, %n) } do {\n"
+    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (gt (sub %n, %j), 0) } do {\n"
      "  yield (sin (mul %b, %a)), (add %j, 1) }\n",
      true},
-    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (lt %j, %n) } do {\n"
+    {"%v, %j9 = while carry(%b = %a, %j = 0) { continue_if (gt (sub %n, %j), 0) } do {\n"
      "  %c9 = for %u in 0..(mul %j, 3) carry(%c = %b) { yield (sin (add %c, %b)) }\n"
      "  yield (tanh (mul %c9, %a)), (add %j, 1) }\n",
      true},

@@ -97,7 +97,7 @@ TEST_CASE("autodiff: checkpoints with integers, arrays and while loops in the st
                     "      %b = sin (add (mul %old, %a), 0.3)\n"
                     "      store %m[(mod %t, 3)], %b\n"
                     "      %f, %j9 = while carry(%e = %b, %j = 0) {\n"
-                    "        continue_if (lt %j, (mod %k, 4))\n"
+                    "        continue_if (gt (sub (mod %k, 4), %j), 0)\n"
                     "      } do {\n        yield (tanh (mul %e, 1.2)), (add %j, 1)\n      }\n"
                     "      yield %f, (add (mul %k, 3), %t)\n    }\n",
                     ""),
@@ -129,7 +129,7 @@ TEST_CASE("autodiff: checkpoints of nests of while loops") {
   CheckLengths(Loop("    %v = for %t in 0..%n carry(%a = %v0) {\n"
                     "      %z = if (ne (mod %t, 3), 1) {\n"
                     "        %r, %j9 = while carry(%e = %a, %j = 0) {\n"
-                    "          continue_if (lt %j, (add %t, 1))\n        } do {\n"
+                    "          continue_if (ge (sub %t, %j), 0)\n        } do {\n"
                     "          %u, %k9 = while max %n carry(%f = %e, %k = 0) {\n"
                     "            continue_if (lt %k, (mod %j, 4))\n          } do {\n"
                     "            yield (sin (add %f, %e)), (add %k, 1)\n          }\n"
@@ -142,7 +142,7 @@ TEST_CASE("autodiff: checkpoints of nests of while loops") {
   CheckLengths(Loop("    %m = alloca array<real, 3>\n"
                     "    store %m[0], %v0\n"
                     "    %v, %j9 = while carry(%a = %v0, %j = 0) {\n"
-                    "      continue_if (lt %j, %n)\n    } do {\n"
+                    "      continue_if (gt (sub %n, %j), 0)\n    } do {\n"
                     "      %old = load %m[(mod %j, 3)]\n"
                     "      %b = sin (add (mul %old, %a), 0.3)\n"
                     "      store %m[(mod (add %j, 1), 3)], %b\n"
@@ -172,7 +172,7 @@ TEST_CASE("autodiff: loops marked 'checkpoint' that are not blocked") {
           text += outer;
           if (!result.empty()) text += " carry(" + result + ")";
           text += std::string(mark) + " {\n";
-          if (counts) text += "      continue_if (lt %t, %n)\n    } do {\n";
+          if (counts) text += "      continue_if (gt (sub %n, %t), 0)\n    } do {\n";
           text += std::string("      %q, %j9 = ") + inner + " carry(%b = %v0, %j = 0) {\n";
           if (asks) text += "        continue_if (and (gt (abs %b), 0.02), (lt %j, 4))\n      } do {\n";
           text += "        yield (mul %b, (sin (add %b, 0.3))), (add %j, 1)\n      }\n";

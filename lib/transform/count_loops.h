@@ -1,0 +1,21 @@
+#pragma once
+// Loops that count, however they are written, become `for`.
+
+#include "transform/pass.h"
+
+namespace adc::transform {
+
+struct CountLoopsConfig {
+  FoldConfig fold = {};
+};
+
+/// Replaces each `while` whose condition compares a carried integer, which grows or falls by a constant in
+/// every iteration, with a bound from outside of the loop, by the `for` that runs as often.
+///
+/// Requires: scalars; simplified, so that bounds stand before their loops.
+/// Guarantees: a loop that ends runs as often as before, also where its counter wraps on the way; the others
+/// stay. A loop that would never end for some bound may end for it.
+/// Breaks: nothing. The counter is computed from the index, and carried only where it is read after the loop.
+void CountLoops(ir::Module& module, const CountLoopsConfig& config);
+
+}  // namespace adc::transform
