@@ -418,6 +418,9 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
     Type type = TypeOf(values[n]);
     if (values[n].IsPoison() || expected[n].IsNone() || type == expected[n]) continue;
     good = false;
+    LearnWanted(values[n].value, expected[n]);
+    Inst loop = region.kind == Region::Kind::Loop ? function_[region.block].owner : Inst();
+    if (loop.Valid()) LearnWanted(function_.Result(loop, static_cast<uint32_t>(n)), type);
     std::string source = region.kind == Region::Kind::Loop ? "the loop carries " : "its place asks for ";
     stream_
         .Error(diag::E0116, values[n].span,

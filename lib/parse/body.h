@@ -8,6 +8,7 @@
 
 #include "ir/check.h"
 #include "ir/literal_places.h"
+#include "parse/carried_literals.h"
 #include "parse/names.h"
 #include "parse/token_stream.h"
 
@@ -20,6 +21,7 @@ using ir::Type;
 using ir::Value;
 
 inline constexpr uint32_t kNoTree = UINT32_MAX;
+inline constexpr uint32_t kNowhere = UINT32_MAX;
 /// Strength of the operators that may stand in the brackets of a type: sums, products.
 inline constexpr int kWeakestInType = 9;
 
@@ -28,8 +30,9 @@ struct Operand {
   std::string_view literal = {};
   Type stated = ir::kNoType;  ///< of the literal `1.0:f64`
   diag::SourceSpan span = {};
-  uint32_t tree = kNoTree;        ///< the root of an expression of literals, in the parser's nodes
-  uint32_t tree_begin = kNoTree;  ///< its first node; the nodes between are all its own
+  uint32_t tree = kNoTree;         ///< the root of an expression of literals, in the parser's nodes
+  uint32_t tree_begin = kNoTree;   ///< its first node; the nodes between are all its own
+  uint32_t begun_with = kNowhere;  ///< place of the literal without a type that a carried value begins with
   bool IsLiteral() const { return !value.Valid(); }
   bool IsTree() const { return tree != kNoTree; }
   bool IsPoison() const { return value == kPoison; }
@@ -90,6 +93,8 @@ class BodyParser {
   TokenStream& stream() { return stream_; }
   /// The function is in no module, and neither are instances of generic functions that it calls.
   void SetProbe() { is_probe_ = true; }
+  /// What an earlier parse of the same body has learned, and what this one learns; by default nothing is.
+  void SetCarriedLiterals(CarriedLiterals* literals) { literals_ = literals; }
 
  private:
   /// What became of an instruction: in the function, or poison.
@@ -264,6 +269,14 @@ class BodyParser {
   void Check(Made* made, std::span<const Operand> operands);
   void Report(const ir::Misfit& misfit, std::span<const Operand> operands, diag::SourceSpan whole);
 
+  // carried_literals.cpp: types of carried values that begin with literals.
+  void ResolveCarried(Operand& operand);
+  void BeginWith(std::span<const Operand> initial, Block block, uint32_t first_param, Inst loop);
+  uint32_t LiteralBehind(Value v) const;
+  void LearnWanted(Value v, Type wanted);
+  void LearnFromAccess(Inst inst, std::span<const Operand> operands);
+  void LearnFromOperands(std::span<const Operand> operands);
+
   // control.cpp: statements with regions.
   bool ParseFor(const Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word);
@@ -306,6 +319,8 @@ class BodyParser {
   bool is_probe_ = false;
   bool unclosed_reported_ = false;
   uint32_t suggestions_ = 0;
+  CarriedLiterals* literals_ = nullptr;
+  std::unordered_map<Value, uint32_t> begun_with_;  ///< place of a literal, by carried value and result
 };
 
 }  // namespace adc::parse

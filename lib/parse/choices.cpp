@@ -138,6 +138,8 @@ bool BodyParser::ParseTernary(Piece* piece) {
   if (condition.IsPoison() || sides[0].IsPoison() || sides[1].IsPoison()) return true;
   Type types[2] = {TypeOf(sides[0]), TypeOf(sides[1])};
   if (types[0] != types[1] || !types[0].IsRegister()) {
+    LearnWanted(sides[0].value, types[1]);
+    LearnWanted(sides[1].value, types[0]);
     stream_
         .Error(diag::E0107, sides[1].span,
                "a side of '?:' is " + TypeName(shared_.module, types[1]) + ", the other is " +

@@ -15,7 +15,7 @@ bool BodyParser::ParseCarry(std::vector<NameToken>* names, std::vector<Operand>*
     names->push_back(name);
     initial->emplace_back();
     if (!ParseOperand(&initial->back())) return false;
-    Resolve(initial->back(), ir::kNoType);
+    ResolveCarried(initial->back());
   } while (stream_.Accept(TokenKind::Comma));
   return stream_.ExpectClosing(TokenKind::RightParen, "')'", open);
 }
@@ -118,6 +118,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     function_[made.inst].regions[0] = region.block;
     function_.AddParam(region.block, TypeOf(operands[0]));
     for (Type type : types) function_.AddParam(region.block, type);
+    BeginWith(initial, region.block, 1, made.inst);
     Check(&made, operands);
   } else {
     region.block = function_.NewBlock();
@@ -197,6 +198,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
     function_[made.inst].regions[0] = test.block;
     function_[made.inst].regions[1] = body.block;
     for (Type type : types) function_.AddParam(test.block, type);
+    BeginWith(initial, test.block, 0, made.inst);
     Check(&made, operands);
   }
   names_.Push();
@@ -401,6 +403,8 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
     std::string text = "value " + std::to_string(n + 1) + " of 'yield' is " +
                        TypeName(shared_.module, right) + ", the other branch yields " +
                        TypeName(shared_.module, left);
+    LearnWanted(pair[0]->value, right);
+    LearnWanted(pair[1]->value, left);
     if (left == right)
       text = "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, left);
     stream_.Error(diag::E0116, pair[1]->span, std::move(text)).AddNote(pair[0]->span, "the other branch");

@@ -135,15 +135,32 @@ class Compilation {
       return;
     }
     uint32_t errors = diagnostics_.ErrorTotal();
+    CarriedLiterals literals;
+    const diag::Diagnostics said = diagnostics_;
+    const ir::Function signature = *pending.function;
+    size_t functions = gathered_.functions.size();
+    ParseBody(pending, names, &literals);
+    // Again with what was learned, unless the first time has asked for instances of generic functions.
+    constexpr int kMostTimes = 8;
+    for (int time = 1; time < kMostTimes && literals.TakeLearned(); ++time) {
+      if (gathered_.functions.size() != functions) break;
+      diagnostics_ = said;
+      *pending.function = signature;
+      ParseBody(pending, names, &literals);
+    }
+    if (instance && diagnostics_.ErrorTotal() == errors) faulty_.erase(pending.body + pending.file->base);
+  }
+
+  void ParseBody(PendingFunction& pending, Names& names, CarriedLiterals* literals) {
     BodyParser body(shared_, *pending.file, pending.body, pending.end, *pending.function, names,
                     pending.bad_signature, gathered_.unsure);
-    if (instance) {
+    body.SetCarriedLiterals(literals);
+    if (pending.instance.Valid()) {
       body.stream().Bind(pending.bound_word, pending.bound_type);
       body.stream().AddNoteToErrors(pending.use, "where " + std::string(pending.bound_word) + " is " +
                                                      ir::TypeName(pending.bound_type) + ", as this asks for");
     }
     body.Parse(pending.param_spans);
-    if (instance && diagnostics_.ErrorTotal() == errors) faulty_.erase(pending.body + pending.file->base);
   }
 
   /// Functions may name derivatives that an import would have had: what is said of them would be no mistake.

@@ -101,6 +101,7 @@ BodyParser::Made BodyParser::CreateAt(Op op, std::span<const Operand> operands, 
 }
 
 void BodyParser::Report(const ir::Misfit& misfit, std::span<const Operand> operands, diag::SourceSpan whole) {
+  LearnFromOperands(operands);
   bool at_operand = misfit.operand < operands.size();
   diag::SourceSpan span = at_operand ? operands[misfit.operand].span : whole;
   diag::Diagnostic& error = stream_.Error(misfit.id, span, misfit.text).AddHelp(misfit.help);
@@ -118,6 +119,7 @@ void BodyParser::Check(Made* made, std::span<const Operand> operands) {
   if (made->poison) return;
   std::optional<ir::Misfit> misfit = ir::CheckInst(shared_.module, function_, made->inst);
   if (!misfit) return;
+  LearnFromAccess(made->inst, operands);
   Report(*misfit, operands, function_[made->inst].span);
   made->poison = true;
 }
@@ -506,6 +508,9 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
   if (is_probe_) return true;
   std::optional<ir::Misfit> misfit = ir::CheckInst(shared_.module, function_, made->inst);
   if (!misfit) return true;
+  std::span<const Value> params = callee->Params();
+  for (size_t n = 0; n < std::min(params.size(), operands.size()); ++n)
+    LearnWanted(operands[n].value, callee->TypeOf(params[n]));
   Report(*misfit, operands, callee_span);
   made->poison = true;
   return true;
