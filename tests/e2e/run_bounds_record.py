@@ -99,7 +99,7 @@ kernel @other(%n: buffer<i32, 0>) {
 kernel @k(%x: buffer<f32, 1> diff, %y: buffer<f32, 1> diff, %n: buffer<i32, 1>) {
   parallel %i in 0..shape(%x, 0) {
     %v0 = load %x[%i]
-    %v, %j9 = while carry(%a = %v0, %j = 0) checkpoint 4 { continue_if (lt %j, (load %n[%i])) } do {
+    %v, %j9 = while carry(%a = %v0, %j = 0) checkpoint 4 { continue_if (gt (sub (load %n[%i]), %j), 0) } do {
       yield (mul %a, (cos %a)), (add %j, 1)
     }
     store %y[%i], %v
