@@ -275,6 +275,8 @@ std::optional<Lowering::Counted> Lowering::FindCounted(const Block& header, cons
   counted.reversed = !up;
   counted.inclusive = order == Order::LessEqual || order == Order::GreaterEqual;
   if (MayWrap(blocks, counted)) return std::nullopt;
+  // Without a sign a start that is not known may lie above the bound, or read as a negative number.
+  if (counted.is_unsigned && !counted.from_constant) return std::nullopt;
   // What the deciding blocks compute is not seen behind the loop.
   for (const Block* block : {&header, test}) {
     for (const Instruction* inst : block->body) {
