@@ -91,10 +91,9 @@ void* RunTask(void* pointer) {
   AlternateStack for_handlers;
   pthread_attr_t attributes;
   void* low = nullptr;
-  size_t size = 0, guard = 0;
+  size_t size = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
     pthread_attr_getstack(&attributes, &low, &size);
-    pthread_attr_getguardsize(&attributes, &guard);
     pthread_attr_destroy(&attributes);
   }
   deep_text = &task->bounds.too_deep;

@@ -188,7 +188,7 @@ class Wanted:
         self.endless = not are_finite(values) or base.tape.has_sums
 
     def is_right(self, kind, part, got, units):
-        """None: nobody knows."""
+        """None: the oracle does not say."""
         want, blurred = self.lists[kind][0][part], self.blurred[kind][part]
         if math.isfinite(want) != math.isfinite(blurred):
             return None

@@ -1,23 +1,8 @@
 #include "frontend/spirv/depth.h"
 
+#include <algorithm>
+
 namespace adc::frontend::spirv {
-
-namespace {
-
-/// The text that begins at a word.
-std::string TextAt(const Words& words, size_t first, size_t end) {
-  std::string text;
-  for (size_t n = first; n < end; ++n) {
-    for (uint32_t shift = 0; shift < 32; shift += 8) {
-      auto letter = static_cast<char>(words[n] >> shift & 0xFF);
-      if (letter == '\0') return text;
-      text += letter;
-    }
-  }
-  return text;
-}
-
-}  // namespace
 
 std::optional<NamedLine> FindDeeper(const Words& words, size_t most) {
   constexpr size_t kHeader = 5;
@@ -29,7 +14,8 @@ std::optional<NamedLine> FindDeeper(const Words& words, size_t most) {
     if (length == 0 || length > words.size() - at) return std::nullopt;
     auto op = static_cast<spv::Op>(words[at] & spv::OpCodeMask);
     auto word = [&](size_t n) { return n < length ? words[at + n] : 0; };
-    if (op == spv::OpString) files[word(1)] = TextAt(words, at + 2, at + length);
+    if (op == spv::OpString)
+      files[word(1)] = TextIn(std::span(words).subspan(at, length).subspan(std::min<size_t>(length, 2)));
     if (op == spv::OpNoLine) line = {};
     if (op == spv::OpLine) line = {files[word(1)], word(2), word(3)};
     if (op == spv::OpFunction) open.clear();

@@ -2,13 +2,12 @@
 
 #include <initializer_list>
 
+#include "vulkan/spirv_op.h"
+
 namespace adrt::vulkan {
 namespace {
 
-constexpr uint32_t kHeader = 5, kBound = 3;  // words
-constexpr uint32_t kExtension = 10, kExtInstImport = 11, kExtInst = 12, kCapability = 17, kTypeInt = 21,
-                   kConstant = 43, kFunction = 54, kArrayLength = 68, kUConvert = 113, kSConvert = 114,
-                   kBitcast = 124, kISub = 130;
+constexpr uint32_t kBound = 3;  // the word of the header that bounds ids
 constexpr uint32_t kUMin = 38;  // of GLSL.std.450
 
 class Writer {
@@ -25,11 +24,11 @@ class Writer {
       uint32_t op = words_[at] & 0xFFFF;
       length = words_[at] >> 16;
       // Imports stand behind capabilities and extensions, constants in front of functions.
-      if (!imported && op != kCapability && op != kExtension) {
+      if (!imported && op != kOpCapability && op != kOpExtension) {
         imported = true;
         if (!Import()) return false;
       }
-      if (!declared && op == kFunction) {
+      if (!declared && op == kOpFunctionBegin) {
         declared = true;
         if (!Declare()) return false;
       }
@@ -64,20 +63,20 @@ class Writer {
     if (known_.glsl != 0) return true;
     known_.glsl = next_id_++;
     // "GLSL.std.450", little-endian.
-    return Write(kExtInstImport, {known_.glsl, 0x4C534C47, 0x6474732E, 0x3035342E, 0});
+    return Write(kOpExtInstImport, {known_.glsl, 0x4C534C47, 0x6474732E, 0x3035342E, 0});
   }
 
   /// The type, and a constant for each index: the last element, or the 1 that a length is reduced by.
   bool Declare() {
     if (known_.word == 0) {
       known_.word = next_id_++;
-      if (!Write(kTypeInt, {known_.word, 32, 0})) return false;
+      if (!Write(kOpTypeInt, {known_.word, 32, 0})) return false;
     }
     constants_ = next_id_;
     next_id_ += static_cast<uint32_t>(indices_.size());
     for (size_t n = 0; n < indices_.size(); ++n) {
       const Index& index = indices_[n];
-      if (!Write(kConstant, {known_.word, Constant(n), index.buffer != 0 ? 1 : index.last})) return false;
+      if (!Write(kOpConstant, {known_.word, Constant(n), index.buffer != 0 ? 1 : index.last})) return false;
     }
     return true;
   }
@@ -88,7 +87,7 @@ class Writer {
     const Index& index = indices_[n];
     uint32_t value = words_[index.chain + index.number];
     if (index.type != known_.word) {
-      uint32_t op = index.bytes == 4 ? kBitcast : index.bytes < 4 ? kSConvert : kUConvert;
+      uint32_t op = index.bytes == 4 ? kOpBitcast : index.bytes < 4 ? kOpSConvert : kOpUConvert;
       uint32_t converted = next_id_++;
       if (!Write(op, {known_.word, converted, value})) return false;
       value = converted;
@@ -96,12 +95,12 @@ class Writer {
     uint32_t last = Constant(n);
     if (index.buffer != 0) {
       uint32_t length = next_id_++, less = next_id_++;
-      if (!Write(kArrayLength, {known_.word, length, index.buffer, 0})) return false;
-      if (!Write(kISub, {known_.word, less, length, last})) return false;
+      if (!Write(kOpArrayLength, {known_.word, length, index.buffer, 0})) return false;
+      if (!Write(kOpISub, {known_.word, less, length, last})) return false;
       last = less;
     }
     bounded_ = next_id_++;
-    return Write(kExtInst, {known_.word, bounded_, known_.glsl, kUMin, value, last});
+    return Write(kOpExtInst, {known_.word, bounded_, known_.glsl, kUMin, value, last});
   }
 
   std::span<const uint32_t> words_;

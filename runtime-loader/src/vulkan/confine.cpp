@@ -25,11 +25,11 @@
 #include "core/code.h"
 #include "core/errors.h"
 #include "vulkan/clamp.h"
+#include "vulkan/spirv_op.h"
 
 namespace adrt::vulkan {
 namespace {
 
-constexpr uint32_t kHeader = 5;                       // words
 constexpr uint64_t kMostInlined = uint64_t{1} << 24;  // words of code that the entries come to
 constexpr uint64_t kMostLocal = 64u << 10;            // bytes of arrays that one entry comes to
 constexpr uint64_t kMostPrivate = 1u << 20;           // bytes of the arrays of a module
@@ -44,41 +44,6 @@ enum Form : uint8_t {
   kResult,  // a result without a type
   kTyped,   // type and result
   kValues,  // type and result, and the rest are values that are no pointers
-};
-
-enum Op : uint32_t {
-  kOpExtension = 10,
-  kOpExtInstImport = 11,
-  kOpExtInst = 12,
-  kOpMemoryModel = 14,
-  kOpEntryPoint = 15,
-  kOpExecutionMode = 16,
-  kOpCapability = 17,
-  kOpTypeBool = 20,
-  kOpTypeInt = 21,
-  kOpTypeFloat = 22,
-  kOpTypeVector = 23,
-  kOpTypeArray = 28,
-  kOpTypeRuntimeArray = 29,
-  kOpTypeStruct = 30,
-  kOpTypePointer = 32,
-  kOpTypeFunction = 33,
-  kOpConstant = 43,
-  kOpConstantNull = 46,
-  kOpFunctionBegin = 54,
-  kOpFunctionEnd = 56,
-  kOpFunctionCall = 57,
-  kOpVariable = 59,
-  kOpLoad = 61,
-  kOpStore = 62,
-  kOpAccessChain = 65,
-  kOpDecorate = 71,
-  kOpMemberDecorate = 72,
-  kOpCompositeExtract = 81,
-  kOpAtomicLoad = 227,
-  kOpAtomicXor = 242,
-  kOpReturnValue = 254,
-  kOpAtomicFAdd = 6035,
 };
 
 /// What the compiler's modules are made of.
