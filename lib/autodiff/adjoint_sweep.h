@@ -47,6 +47,8 @@ class AdjointSweep : public Sweep {
   void ReverseVector(ir::Inst inst);
   void ReverseCall(ir::Inst inst);
   void ReverseInPlace(ir::Inst inst, const ir::Function& adjoint);
+  std::vector<ir::Value> CallInPlace(ir::Inst inst, const ir::Function& adjoint,
+                                     std::vector<ir::Value> operands);
   void ReverseAccess(ir::Inst inst);
   void ReverseAtomicExtremum(ir::Inst inst, ir::Value memory, const std::vector<ir::Value>& indices);
   ir::Value FinalValue(ir::Inst inst, const std::vector<ir::Value>& indices);

@@ -13,6 +13,7 @@
 
 #include "autodiff/adjoint_sweep.h"
 #include "autodiff/rules.h"
+#include "autodiff/save_final_values.h"
 #include "support/check.h"
 
 namespace adc::autodiff {
@@ -98,19 +99,9 @@ void AdjointSweep::ReverseAtomicExtremum(Inst inst, Value memory, const std::vec
 Value AdjointSweep::FinalValue(Inst inst, const std::vector<Value>& indices) {
   const ir::InstData& data = primal_[inst];
   Value base = primal_.Operand(inst, 0);
-  Inst copy = plan_.FinalOf(inst);
+  Inst copy = plan_.FinalOf(inst, base, data.component);
   if (!copy.Valid()) return builder_.Load(At(base), indices, data.attr, data.component);
-  Value number = builder_.I64(0), count = builder_.I64(1);
-  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
-    Value extent = builder_.Cast(builder_.Shape(At(base), axis), ir::kI64);
-    Value index = builder_.Cast(indices[axis], ir::kI64);
-    number = builder_.Make(Op::Add, {builder_.Make(Op::Mul, {number, extent}), index});
-    count = builder_.Make(Op::Mul, {count, extent});
-  }
-  // An index may be data: this bounds the slot.
-  if (!indices.empty())
-    number = builder_.Make(Op::Min, {number, builder_.Make(Op::Sub, {count, builder_.I64(1)})});
-  return builder_.Load(At(primal_.Operand(copy, 0)), {&number, 1});
+  return LoadFinalValue(builder_, At(primal_.Operand(copy, 0)), At(base), indices);
 }
 
 void AdjointSweep::FlushHeldUpdates(Inst loop) {

@@ -4,7 +4,9 @@
 #include "autodiff/adjoint_sweep.h"
 #include "autodiff/rules.h"
 #include "autodiff/strong_zero.h"
+#include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
+#include "ir/clone.h"
 #include "ir/module.h"
 #include "support/check.h"
 
@@ -203,15 +205,41 @@ void AdjointSweep::ReverseInPlace(Inst inst, const ir::Function& adjoint) {
     }
     operands.push_back(companion);
   }
-  Inst call = builder_.Create(Op::Call, operands, adjoint.result_types);
-  built_[call].symbol = adjoint.name;
+  std::vector<Value> contributions = CallInPlace(inst, adjoint, std::move(operands));
   uint32_t next = 0;
   for (Value v : primal_.Operands(inst)) {
     Type type = primal_.TypeOf(v);
     if (!type.IsRegister() || !type.IsFloat()) continue;
-    Value contribution = built_.Result(call, next++);
+    Value contribution = contributions[next++];
     for (uint32_t c = 0; c < slots_.CountOf(v); ++c) Accumulate(v, Component(contribution, c), c);
   }
+}
+
+/// The results of the vjp. One that reads saved copies of the buffers stands here with its body.
+std::vector<Value> AdjointSweep::CallInPlace(Inst inst, const ir::Function& adjoint,
+                                             std::vector<Value> operands) {
+  std::vector<VjpReads::Read> copied;
+  VjpReads reads(module_, primal_, inst);
+  for (const VjpReads::Read& read : reads.Reads()) {
+    Inst copy = plan_.FinalOf(inst, primal_.Operand(inst, read.param), read.component);
+    if (!copy.Valid()) continue;
+    copied.push_back(read);
+    operands.push_back(At(primal_.Operand(copy, 0)));
+  }
+  std::vector<Value> results;
+  if (copied.empty()) {
+    Inst call = builder_.Create(Op::Call, operands, adjoint.result_types);
+    built_[call].symbol = adjoint.name;
+    for (uint32_t n = 0; n < adjoint.result_types.size(); ++n) results.push_back(built_.Result(call, n));
+    return results;
+  }
+  std::unique_ptr<ir::Function> vjp = ReadingCopies(module_, adjoint, copied);
+  ir::ValueMap map;
+  for (uint32_t n = 0; n < operands.size(); ++n) map[vjp->Params()[n]] = operands[n];
+  ir::Cloner cloner(*vjp, builder_, map);
+  cloner.CloneBody(vjp->Body(), false, false);
+  for (Value result : vjp->Operands(vjp->Terminator(vjp->Body()))) results.push_back(cloner.Map(result));
+  return results;
 }
 
 Value AdjointSweep::Component(Value v, uint32_t component) {

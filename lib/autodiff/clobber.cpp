@@ -15,9 +15,11 @@
 
 #include "autodiff/clobber.h"
 
+#include <algorithm>
 #include <map>
 
 #include "analysis/access.h"
+#include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
 
@@ -89,12 +91,13 @@ class ReverseCheck {
   void CheckReadsBetween(Inst atomic);
   /// The kernel has saved what the winner is found by before `inst` runs.
   bool IsAfterFinal(Inst atomic, Inst inst) const {
-    Inst copy = plan_.FinalOf(atomic);
+    Inst copy = plan_.FinalOf(atomic, kernel_.Operand(atomic, 0), kernel_[atomic].component);
     return copy.Valid() && facts_.structure().Position(inst) > facts_.structure().Position(copy);
   }
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
   bool CheckDistinct(Inst call, const std::string& symbol);
+  bool IsUnread(Inst call, const VjpReads& reads, uint32_t memory_class, Inst write) const;
   void CheckInPlace(Inst call);
   void CheckCondition(Inst loop);
   bool ConditionWrites(ir::Block block) const;
@@ -217,8 +220,23 @@ bool ReverseCheck::CheckDistinct(Inst call, const std::string& symbol) {
   return true;
 }
 
-/// A vjp that is given buffers may read whatever its function touched, as the function left it: nothing may
-/// write there afterwards, nor the function itself again.
+/// What `write`, outside of `call`, makes of memory of this class is not seen by the vjp: it reads nothing
+/// there, or what the kernel has saved before.
+bool ReverseCheck::IsUnread(Inst call, const VjpReads& reads, uint32_t memory_class, Inst write) const {
+  auto is_here = [&](uint32_t param) {
+    return facts_.memory().ClassOf(kernel_.Operand(call, param), ir::kNoAttr) == memory_class;
+  };
+  for (uint32_t n = 0; n < kernel_.Operands(call).size(); ++n)
+    if (reads.Writes(n) && is_here(n)) return false;
+  return std::all_of(reads.Reads().begin(), reads.Reads().end(), [&](const VjpReads::Read& read) {
+    if (!is_here(read.param)) return true;
+    Inst copy = plan_.FinalOf(call, kernel_.Operand(call, read.param), read.component);
+    return copy.Valid() && facts_.structure().Position(copy) < facts_.structure().Position(write);
+  });
+}
+
+/// A vjp that is given buffers may read there what its function touched, as the function left it: where it
+/// reads at all, nothing may write afterwards, nor the function itself again.
 void ReverseCheck::CheckInPlace(Inst call) {
   const analysis::Structure& structure = facts_.structure();
   std::string symbol = "'@" + std::string(module_.Text(kernel_[call].symbol)) + "'";
@@ -231,6 +249,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
             "call it once per iteration of a 'parallel', or move the loop into the function and its vjp");
     return;
   }
+  VjpReads reads(module_, kernel_, call);
   for (uint32_t p = structure.Position(call) + 1; p < structure.End(call); ++p) {
     Inst access = structure.Order()[p];
     if (!ir::IsAccess(kernel_[access].op) || kernel_.TypeOf(kernel_.Operand(access, 0)).IsArray()) continue;
@@ -240,7 +259,9 @@ void ReverseCheck::CheckInPlace(Inst call) {
     for (Inst write : facts_.memory().Writes(memory_class)) {
       bool own = structure.Contains(call, write);
       // What the same call writes later is for its vjp to know.
-      bool meets = own ? facts_.MayRace(access, write) : facts_.MayOverwriteLater(access, write);
+      bool meets = own || IsUnread(call, reads, memory_class, write)
+                       ? facts_.MayRace(access, write)
+                       : facts_.MayOverwriteLater(access, write);
       if (!meets || (promised_.Has(base) && kernel_[access].op == Op::Load)) continue;
       Error(diag::E0442, call,
             "the vjp of " + symbol + " finds " + NameOf(base) +

@@ -92,36 +92,52 @@ Inst CopyOf(const Function& function, Inst store) {
   return load;
 }
 
+/// True when nothing but the kind of `reader`, where it is an extremum, changes the buffer of the class from
+/// the end of what holds it at the top level to before `position`.
+bool LastsUntil(const analysis::Structure& structure, const analysis::MemoryClasses& memory, Inst reader,
+                uint32_t memory_class, uint32_t position) {
+  if (!memory.IsWritten(memory_class)) return true;
+  uint32_t end = structure.End(TopLevel(structure, reader));
+  Op own = structure.function()[reader].op;
+  for (Inst write : memory.Writes(memory_class)) {
+    uint32_t at = structure.Position(write);
+    bool between = end <= at && at < position;
+    if (between && !(IsExtremum(own) && structure.function()[write].op == own)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-FinalValues::FinalValues(const Function& function) {
+FinalValues::FinalValues(const Function& function) : function_(function) {
   analysis::Structure structure(function);
-  std::vector<std::pair<Inst, Inst>> copies;
   for (Inst inst : structure.Order())
-    if (Inst load = CopyOf(function, inst); load.Valid()) copies.emplace_back(load, inst);
-  if (copies.empty()) return;
+    if (Inst load = CopyOf(function, inst); load.Valid()) copies_.push_back({load, inst});
+  if (copies_.empty()) return;
   analysis::MemoryClasses memory(structure);
   for (Inst inst : structure.Order()) {
-    if (!IsExtremum(function[inst].op)) continue;
-    uint32_t end = structure.End(TopLevel(structure, inst));
-    for (auto [load, store] : copies) {
-      if (structure.Position(load) < end || store_.Get(inst).Valid()) continue;
-      bool same = function.Operand(load, 0) == function.Operand(inst, 0) &&
-                  function[load].component == function[inst].component;
-      if (same && LastsUntil(structure, memory, inst, structure.Position(load))) store_[inst] = store;
-    }
+    if (IsExtremum(function[inst].op)) AddCopies(structure, memory, inst, function.Operand(inst, 0));
+    if (function[inst].op != Op::Call || function.RegionCount(inst) == 0) continue;
+    for (Value operand : function.Operands(inst)) AddCopies(structure, memory, inst, operand);
   }
 }
 
-bool FinalValues::LastsUntil(const analysis::Structure& structure, const analysis::MemoryClasses& memory,
-                             Inst extremum, uint32_t position) {
-  uint32_t end = structure.End(TopLevel(structure, extremum));
-  for (Inst write : memory.Writes(memory.ClassOf(extremum))) {
-    uint32_t at = structure.Position(write);
-    bool between = end <= at && at < position;
-    if (between && structure.function()[write].op != structure.function()[extremum].op) return false;
+void FinalValues::AddCopies(const analysis::Structure& structure, const analysis::MemoryClasses& memory,
+                            Inst reader, Value base) {
+  uint32_t end = structure.End(TopLevel(structure, reader));
+  for (const Copied& copy : copies_) {
+    uint32_t position = structure.Position(copy.load);
+    if (position < end || function_.Operand(copy.load, 0) != base) continue;
+    if (LastsUntil(structure, memory, reader, memory.ClassOf(copy.load), position))
+      of_reader_[reader].push_back(copy);
   }
-  return true;
+}
+
+Inst FinalValues::Of(Inst reader, Value base, uint32_t component) const {
+  for (const Copied& copy : of_reader_.Get(reader))
+    if (function_.Operand(copy.load, 0) == base && function_[copy.load].component == component)
+      return copy.store;
+  return {};
 }
 
 }  // namespace adc::autodiff

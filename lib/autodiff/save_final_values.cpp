@@ -19,36 +19,36 @@ namespace {
 
 class FinalRewriter final : public transform::Rewriter {
  public:
-  FinalRewriter(ir::Module& module, const Function& from, std::span<const Inst> extrema,
+  FinalRewriter(ir::Module& module, const Function& from, std::span<const FinalRead> reads,
                 transform::FoldConfig fold)
       : Rewriter(module, from, fold) {
     analysis::Structure structure(from);
-    for (Inst inst : extrema) {
-      std::vector<Inst> around = structure.Enclosing(inst);
-      std::vector<Inst>& here = extrema_[around.empty() ? inst : around.front()];
-      bool known = std::any_of(here.begin(), here.end(), [&](Inst other) {
-        return from[other].component == from[inst].component &&
-               from.Operand(other, 0) == from.Operand(inst, 0);
+    for (const FinalRead& read : reads) {
+      std::vector<Inst> around = structure.Enclosing(read.reader);
+      std::vector<FinalRead>& here = reads_[around.empty() ? read.reader : around.front()];
+      bool known = std::any_of(here.begin(), here.end(), [&](const FinalRead& other) {
+        return other.component == read.component && other.base == read.base;
       });
-      if (!known) here.push_back(inst);
+      if (!known) here.push_back(read);
     }
   }
 
  private:
   void Visit(Inst inst) override {
     Copy(inst);
-    if (auto here = extrema_.find(inst); here != extrema_.end())
-      for (Inst extremum : here->second) Keep(extremum);
+    if (auto here = reads_.find(inst); here != reads_.end())
+      for (const FinalRead& read : here->second) Keep(read);
   }
 
   /// Copies the whole buffer, element by element in C order.
-  void Keep(Inst extremum) {
-    const ir::InstData& data = from_[extremum];
-    builder_.SetSpan(data.span);
-    Value base = Map(from_.Operand(extremum, 0));
-    Value saved = AddSavedBuffer(module_, *into_, from_.TypeOf(from_.AccessValues(extremum)[0]), data.span);
+  void Keep(const FinalRead& read) {
+    diag::SourceSpan span = from_[read.reader].span;
+    builder_.SetSpan(span);
+    Type type = from_.TypeOf(read.base);
+    Value base = Map(read.base);
+    Value saved = AddSavedBuffer(module_, *into_, type.ScalarType(), span);
     std::vector<Value> bounds, extents;
-    for (uint32_t axis = 0; axis < data.index_count; ++axis) {
+    for (uint32_t axis = 0; axis < type.count; ++axis) {
       extents.push_back(builder_.Shape(base, axis));
       bounds.insert(bounds.end(), {builder_.I32(0), extents.back()});
     }
@@ -65,14 +65,14 @@ class FinalRewriter final : public transform::Rewriter {
       if (axis > 0) number = builder_.Make(Op::Mul, {number, builder_.Cast(extents[axis], ir::kI64)});
       number = axis > 0 ? builder_.Make(Op::Add, {number, index}) : index;
     }
-    Value value = builder_.Load(base, indices, data.attr, data.component);
+    Value value = builder_.Load(base, indices, ir::kNoAttr, read.component);
     builder_.Access(Op::Store, saved, {&number, 1}, {&value, 1});
     if (bounds.empty()) return;
     builder_.Yield({});
     builder_.SetBlock(around);
   }
 
-  std::map<Inst, std::vector<Inst>> extrema_;  ///< by what holds them at the top level
+  std::map<Inst, std::vector<FinalRead>> reads_;  ///< by what holds the reader at the top level
 };
 
 }  // namespace
@@ -92,8 +92,23 @@ Value AddSavedBuffer(ir::Module& module, Function& function, Type element, diag:
 }
 
 std::unique_ptr<Function> SaveFinalValues(ir::Module& module, const Function& function,
-                                          std::span<const Inst> extrema, transform::FoldConfig fold) {
-  return FinalRewriter(module, function, extrema, fold).Run();
+                                          std::span<const FinalRead> reads, transform::FoldConfig fold) {
+  return FinalRewriter(module, function, reads, fold).Run();
+}
+
+Value LoadFinalValue(transform::FoldingBuilder& builder, Value copy, Value base,
+                     std::span<const Value> indices) {
+  Value number = builder.I64(0), count = builder.I64(1);
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
+    Value extent = builder.Cast(builder.Shape(base, axis), ir::kI64);
+    Value index = builder.Cast(indices[axis], ir::kI64);
+    number = builder.Make(Op::Add, {builder.Make(Op::Mul, {number, extent}), index});
+    count = builder.Make(Op::Mul, {count, extent});
+  }
+  // An index may be data: this bounds the slot.
+  if (!indices.empty())
+    number = builder.Make(Op::Min, {number, builder.Make(Op::Sub, {count, builder.I64(1)})});
+  return builder.Load(copy, {&number, 1});
 }
 
 }  // namespace adc::autodiff

@@ -30,6 +30,7 @@
 #include "analysis/memory.h"
 #include "autodiff/save_final_values.h"
 #include "autodiff/to_be_recorded.h"
+#include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
 #include "ir/type.h"
@@ -51,11 +52,12 @@ namespace {
 
 /// What a gradient reads of memory that does not last, by the instruction of the kernel that it reads it for.
 struct Reads {
-  std::vector<Inst> values;   ///< loads, and atomics with a result, that it would repeat: in the state then
-  std::vector<Inst> extrema;  ///< whose winner it finds by the cell: in the state after the task
+  std::vector<Inst> values;  ///< loads, and atomics with a result, that it would repeat: in the state then
+  std::vector<FinalRead> finals;  ///< whole buffers: in the state after the task
 };
 
-/// What a named vjp reads of a buffer, or the kernel's own reverse, nobody saves: check_saved.h finds it.
+/// What a vjp also writes, cells of layouts and what the kernel's own reverse reads nobody saves:
+/// check_saved.h finds it.
 Reads ReadsToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
   RegionTree tree(function);
   Activity activity(module, function, DiffParameters::FromAttributes(module, function));
@@ -66,22 +68,32 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
   analysis::MemoryClasses memory(structure);
   bool alias_marked = false;
   for (const ir::ParamInfo& info : function.params) alias_marked = alias_marked || (info.alias && info.save);
-  auto lasts = [&](Inst access) {
-    const ir::ValueData& base = function[function.Operand(access, 0)];
+  auto lasts = [&](Value buffer, uint32_t field) {
+    const ir::ValueData& base = function[buffer];
     bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
     if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) return true;
     const ir::ParamInfo& info = function.params[base.number];
     bool marked = info.save || (info.alias && alias_marked);
-    return !marked && !(config.overwritten && memory.IsWritten(memory.ClassOf(access)));
+    return !marked && !(config.overwritten && memory.IsWritten(memory.ClassOf(buffer, field)));
   };
   Reads reads;
+  auto keep = [&](Inst reader, Value base, uint32_t component) {
+    if (!lasts(base, ir::kNoAttr) && !plan.FinalOf(reader, base, component).Valid())
+      reads.finals.push_back({reader, base, component});
+  };
   for (Inst inst : structure.Order()) {
     Op op = function[inst].op;
     // A layout's cells are not copied.
     bool of_buffer = ir::IsAccess(op) && function.TypeOf(function.Operand(inst, 0)).IsBuffer();
-    if (IsExtremum(op) && of_buffer && work.Has(inst) && !lasts(inst) && !plan.FinalOf(inst).Valid())
-      reads.extrema.push_back(inst);
-    if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst) || lasts(inst)) continue;
+    if (IsExtremum(op) && of_buffer && work.Has(inst))
+      keep(inst, function.Operand(inst, 0), function[inst].component);
+    if (op == Op::Call && function.RegionCount(inst) != 0 && work.Has(inst)) {
+      VjpReads of_call(module, function, inst);
+      for (const VjpReads::Read& read : of_call.Reads())
+        keep(inst, function.Operand(inst, read.param), read.component);
+    }
+    if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst)) continue;
+    if (lasts(function.Operand(inst, 0), function[inst].attr)) continue;
     // What is saved already and read again all the same is for the check of reverse mode to refuse.
     if (saved.Of(function.Result(inst)).Valid()) continue;
     // An old value that carries a derivative is refused (E0402), saved or not.
@@ -362,9 +374,9 @@ bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, di
             bool* saved) {
   for (bool copied = false;;) {
     Reads reads = ReadsToSave(module, function, config);
-    if (reads.values.empty() && reads.extrema.empty()) return true;
+    if (reads.values.empty() && reads.finals.empty()) return true;
     if (config.differentiated_again) {
-      Inst first = reads.values.empty() ? reads.extrema.front() : reads.values.front();
+      Inst first = reads.values.empty() ? reads.finals.front().reader : reads.values.front();
       diagnostics
           .Error(diag::E0452, function[first].span,
                  "second derivatives of '@" + std::string(module.Text(function.name)) +
@@ -375,9 +387,9 @@ bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, di
     *saved = true;
     // What is loaded for another reason may be what a winner is found by: one after the other.
     if (reads.values.empty()) {
-      ADC_CHECK(!copied, "a copy of a buffer with winners was not found again");
+      ADC_CHECK(!copied, "a copy of a buffer was not found again");
       copied = true;
-      function = std::move(*SaveFinalValues(module, function, reads.extrema, config.fold));
+      function = std::move(*SaveFinalValues(module, function, reads.finals, config.fold));
       continue;
     }
     SaveRewriter rewriter(module, function, config);

@@ -23,8 +23,8 @@ struct SaveConfig {
 
 /// Makes the primal kernels of `module` store what their gradients read of memory that does not last: loads
 /// of buffers that the kernel writes, old values that atomics of integers return, and buffers in which an
-/// `atomic min` or `max` has a winner (save_final_values.h). Each parallel task, and each serial loop at the
-/// top level, that has such values gets one buffer per scalar type:
+/// `atomic min` or `max` has a winner or of which a named vjp reads (save_final_values.h). Each parallel
+/// task, and each serial loop at the top level, that has such values gets one buffer per scalar type:
 ///
 ///   %a = load %x[%i]                    %a = load %x[%i]
 ///   store %x[%i], (f %a)          =>    store %saved.f32[(cast %i to i64)], %a

@@ -42,9 +42,11 @@ class RecordingPlan {
   bool RefilledScratch(ir::Value param) const { return refilled_scratch_.Has(param); }
   /// The store whose cell the adjoint sweep reads for `v`, instead of computing it; or invalid.
   ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
-  /// The store that keeps what the cell of an `atomic min` or `max` holds in the end, where the adjoint sweep
-  /// finds the winner by that, and not by the cell itself; or invalid.
-  ir::Inst FinalOf(ir::Inst extremum) const { return finals_.Of(extremum); }
+  /// The store that keeps what a buffer holds behind `reader` (FinalRead), where the adjoint sweep reads
+  /// that, and not the buffer itself; or invalid.
+  ir::Inst FinalOf(ir::Inst reader, ir::Value base, uint32_t component) const {
+    return finals_.Of(reader, base, component);
+  }
   /// Loads that the derived kernel executes again, for the check that they read what the primal read.
   bool Reloaded(ir::Inst load) const { return reloaded_.Has(load); }
 

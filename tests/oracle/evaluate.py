@@ -548,10 +548,10 @@ class Trace:
 
 
 class Still(Adjoints):
-    """A buffer as its launch left it, for a rule."""
+    """A buffer as its function left it, for a rule that reads the elements of its own iteration."""
 
     def __init__(self, buffer):
-        super().__init__(buffer, buffer.values)
+        super().__init__(buffer, list(buffer.values))
 
 
 RUN_TIME = {name: value for name, value in globals().items() if name[:2] in ("f_", "i_", "d_", "r1", "r3")}
@@ -1516,7 +1516,7 @@ class Writer:
         before = self.fresh("B")
         self.say(f"{before} = T.open([buffer for buffer in ({''.join(arg.name + ', ' for arg in floats)}) if buffer.diff])")
         self.inline(function, args)
-        # The rule runs in the adjoint sweep, on the buffers as they are then and on the numbers as they are now.
+        # The rule runs in the adjoint sweep, on the buffers and numbers as they are now.
         self.rules += 1
         rule, still, bound, adjoints = f"rule{self.rules}", [], [], []
         for arg in args:

@@ -1325,6 +1325,11 @@ class Generator:
         self.say(f"call @in_place(%fb, {self.own[0]}, {self.float(1)})")
         self.stored.add("fb")
 
+    def overwrite_in_place(self):
+        """What the rule of a call reads is written again: the kernel has to keep it."""
+        self.settle()
+        self.say(f"parallel %fo in 0..{self.size} {{ store %fb[%fo], (sin (mul (load %fb[%fo]), {self.number()})) }}")
+
     def make_memory_loop(self):
         """A row of %s, written element by element from the one before."""
         s = self.buffers["s"]
@@ -1496,6 +1501,8 @@ class Generator:
             self.guarded_task() if self.has("kernel_if", 0.7) else self.task()
             if at + 1 < tasks and self.has("serial", 0.6):
                 self.serial_part()
+        if "fb" in self.stored and {"overwrite", "save"} <= self.features and self.chance(0.7):
+            self.overwrite_in_place()
         if self.has("chain"):
             self.chain_task()
         elif self.has("serial", 0.3):
