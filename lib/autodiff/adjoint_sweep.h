@@ -10,6 +10,7 @@
 #include "autodiff/adjoint_slots.h"
 #include "autodiff/held_updates.h"
 #include "autodiff/primal_sweep.h"
+#include "autodiff/strong_zero.h"
 #include "autodiff/structural_zeros.h"
 #include "autodiff/sweep.h"
 
@@ -70,6 +71,7 @@ class AdjointSweep : public Sweep {
   ir::Value AdjointOf(ir::Value v) const { return Adjoint(slots_.Of(v)); }
   void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
   void AccumulateSlot(uint32_t slot, ir::Value contribution);
+  void AccumulateStrongly(ir::Value v, ir::Value product, StrongZero& zero);
   /// The slots outside of `inst` to which its reverse may contribute, ascending.
   std::vector<uint32_t> OuterSlots(ir::Inst inst) const;
   void CollectSlots(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;

@@ -22,11 +22,18 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   Value result = primal_.Result(inst);
   Value g = AdjointOf(result);
   if (!g.Valid()) return;
+  Inst seed = zeros_.SeedOf(inst);
+  StrongZero zero(builder_, seed.Valid() ? AdjointOf(primal_.Result(seed)) : Value());
+  auto hand = [&](Value operand, Value part) {
+    Inst source = primal_.DefiningInst(operand);
+    bool shares = source.Valid() && source != seed && zeros_.SeedOf(source) == seed;
+    uint32_t from = zeros_.SideOf(result), to = SideFrom(inst, operand);
+    if (!shares && from == to) return AccumulateStrongly(operand, part, zero);
+    Accumulate(operand, Leave(shares ? part : zero.Of(part), from, to));
+  };
   if (data.op == Op::Cast) {
     Value source = primal_.Operand(inst, 0);
-    g = builder_.Cast(g, AdjointType(primal_.TypeOf(source)));
-    Accumulate(source, Leave(g, zeros_.SideOf(result), SideFrom(inst, source)));
-    return;
+    return hand(source, builder_.Cast(g, AdjointType(primal_.TypeOf(source))));
   }
   if (data.op == Op::Select || data.op == Op::Min || data.op == Op::Max) return ReverseSelection(inst, g);
   uint8_t active = ActiveOperandMask(primal_, activity_, inst);
@@ -36,13 +43,21 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
   for (uint32_t n = 0; n < data.operand_count; ++n)
     if (reads.operands & (1u << n)) operands[n] = At(primal_.Operand(inst, n));
   Value forward = reads.result ? At(result) : Value();
-  StrongZero zero(builder_, zeros_.IsGuarded(inst) ? g : Value());
   for (uint32_t n = 0; n < data.operand_count; ++n) {
     if (!(active & (1u << n))) continue;
-    Value scaled = ScaledPartial(builder_, data.op, form, n, operands, forward, g);
-    Value operand = primal_.Operand(inst, n);
-    Accumulate(operand, Leave(zero.Of(scaled), zeros_.SideOf(result), SideFrom(inst, operand)));
+    hand(primal_.Operand(inst, n), ScaledPartial(builder_, data.op, form, n, operands, forward, g));
   }
+}
+
+/// Adds a product with the seed of `zero`.
+void AdjointSweep::AccumulateStrongly(Value v, Value product, StrongZero& zero) {
+  if (!activity_.Active(v) || IsZero(product)) return;
+  uint32_t slot = slots_.Of(v);
+  Value so_far = Adjoint(slot);
+  if (!so_far.Valid() || IsZero(so_far)) return AccumulateSlot(slot, zero.Of(product));
+  Value sum = zero.AddedTo(so_far, builder_.Cast(product, slots_.TypeOf(slot)));
+  adjoints_.Set(slot, sum);
+  names_.Name(sum, "g", primal_, v);
 }
 
 void AdjointSweep::ReverseSelection(Inst inst, Value g) {

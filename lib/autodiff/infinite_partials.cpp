@@ -30,7 +30,7 @@ bool Tames(Op op, uint32_t operand) {
 
 }  // namespace
 
-IndexSet<Inst> FindInfinitePartials(const Function& function, bool everywhere) {
+IndexSet<Inst> FindInfinitePartials(const Function& function) {
   analysis::Structure structure(function);
   std::vector<Inst> smooth;  // what has partials, in order
   for (Inst inst : structure.Order()) {
@@ -58,8 +58,7 @@ IndexSet<Inst> FindInfinitePartials(const Function& function, bool everywhere) {
     bool is_wild = reads.result && wild.Has(result);
     for (uint32_t n = 0; n < operands.size(); ++n)
       is_wild = is_wild || ((reads.operands & (1u << n)) != 0 && wild.Has(operands[n]));
-    if (is_source || (is_wild && (everywhere || tamed.Has(result) || Tames(function[inst].op, 0))))
-      found.Insert(inst);
+    if (is_source || (is_wild && (tamed.Has(result) || Tames(function[inst].op, 0)))) found.Insert(inst);
   }
   return found;
 }

@@ -16,7 +16,6 @@
 
 namespace adc::autodiff {
 
-/// `everywhere`: also where nothing makes a number of an infinity afterwards.
-IndexSet<ir::Inst> FindInfinitePartials(const ir::Function& function, bool everywhere = false);
+IndexSet<ir::Inst> FindInfinitePartials(const ir::Function& function);
 
 }  // namespace adc::autodiff

@@ -22,14 +22,25 @@ StrongZero::StrongZero(transform::FoldingBuilder& builder, Value s)
     : builder_(builder), s_(WithoutSign(builder.function(), s)) {}
 
 Value StrongZero::Of(Value scaled) {
+  Value is_zero = IsZeroFor(scaled);
+  return is_zero.Valid() ? MaskedBy(builder_, is_zero, false, scaled) : scaled;
+}
+
+Value StrongZero::AddedTo(Value sum, Value scaled) {
+  Value is_zero = IsZeroFor(scaled);
+  Value more = builder_.Make(Op::Add, {sum, scaled});
+  return is_zero.Valid() ? builder_.Make(Op::Select, {is_zero, sum, more}) : more;
+}
+
+Value StrongZero::IsZeroFor(Value scaled) {
   const Function& function = builder_.function();
-  if (!s_.Valid() || function.IsConstant(s_) || function.IsConstant(scaled)) return scaled;
-  if (WithoutSign(function, scaled) == s_) return scaled;
+  if (!s_.Valid() || function.IsConstant(s_) || function.IsConstant(scaled)) return {};
+  if (WithoutSign(function, scaled) == s_) return {};
   if (!is_zero_.Valid()) {
     Value operands[] = {s_, builder_.Zero(function.TypeOf(s_))};
     is_zero_ = builder_.MakePure(Op::Eq, operands, ir::kI1, ir::kEitherSide);
   }
-  return MaskedBy(builder_, is_zero_, false, scaled);
+  return is_zero_;
 }
 
 Value MaskedBy(ir::Builder& builder, Value condition, bool wanted, Value v) {
@@ -54,7 +65,7 @@ bool IsZero(const Function& function, Value v) {
 }  // namespace
 
 Value SeedOfStrongZero(const Function& function, Inst inst) {
-  if (function[inst].op != Op::Select || !IsZero(function, function.Operand(inst, 1))) return {};
+  if (function[inst].op != Op::Select) return {};
   Inst test = function.DefiningInst(function.Operand(inst, 0));
   if (!test.Valid() || function[test].op != Op::Eq || function[test].attr != ir::kEitherSide) return {};
   return IsZero(function, function.Operand(test, 1)) ? function.Operand(test, 0) : Value();

@@ -4,6 +4,10 @@
 //
 //   %is_zero = eq %s, 0.0 either     %d = select %is_zero, 0.0, %scaled
 //
+// Where the product is added to a sum, the sum is chosen, so that the two may become an fma:
+//
+//   %more = add %sum, %scaled     %d = select %is_zero, %sum, %more
+//
 // Both outcomes are the same number wherever the partial is one, so that the comparison decides nothing (the
 // word `either`). Nobody writes this form but differentiation: forward mode, where it meets it in a gradient,
 // takes it for what it is (docs/differentiation.md).
@@ -20,8 +24,13 @@ class StrongZero {
   StrongZero(transform::FoldingBuilder& builder, ir::Value s);
   /// `scaled`, which is `s` times a partial derivative, but 0 where `s` is.
   ir::Value Of(ir::Value scaled);
+  /// `sum` and `scaled`, but `sum` where `s` is 0.
+  ir::Value AddedTo(ir::Value sum, ir::Value scaled);
 
  private:
+  /// `s` is 0; invalid where that masks nothing of `scaled`.
+  ir::Value IsZeroFor(ir::Value scaled);
+
   transform::FoldingBuilder& builder_;
   ir::Value s_;  ///< without a sign before it: minus s is 0 where s is
   ir::Value is_zero_;

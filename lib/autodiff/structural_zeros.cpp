@@ -8,7 +8,7 @@
 
 #include "analysis/uses.h"
 #include "autodiff/adjoint_work.h"
-#include "autodiff/infinite_partials.h"
+#include "autodiff/overwritten_stores.h"
 #include "autodiff/region_tree.h"
 #include "autodiff/rules.h"
 #include "autodiff/singular.h"
@@ -220,37 +220,44 @@ class StructuralZeros::GuardFinder : Finder {
   void Find() {
     FindMemory();
     Solve();
-    FindNear();
-    IndexSet<Inst> wild = FindInfinitePartials(function_, true);
-    for (Inst inst : structure_.Order()) {
-      if (!IsActivePure(function_, activity_, inst) || !ReadsValues(function_, activity_, inst)) continue;
+    const std::vector<Inst>& order = structure_.Order();
+    for (size_t n = order.size(); n-- > 0;) {
+      Inst inst = order[n];
+      if (!IsActivePure(function_, activity_, inst) || IsSelection(function_[inst].op)) continue;
       Read read = ReadOf(function_.Result(inst));
-      bool perhaps = read == Read::Perhaps && (wild.Has(inst) || near_.Has(inst));
-      if (perhaps || (read == Read::Weakly && MayBeSingular(function_, inst))) into_.guarded_.Insert(inst);
+      if (read == Read::Always) continue;
+      Inst seed = read == Read::Perhaps ? CommonSeed(inst) : Inst();
+      bool begins = ReadsValues(function_, activity_, inst) &&
+                    (read == Read::Perhaps || MayBeSingular(function_, inst));
+      if (seed.Valid() || begins) into_.seed_of_[inst] = seed.Valid() ? seed : inst;
     }
   }
 
  private:
-  /// What leads to nothing but branches, loops and selections through operations of its own block: data that
-  /// are no numbers stop there. Further away they count as numbers.
-  void FindNear() {
-    const std::vector<Inst>& order = structure_.Order();
-    for (size_t n = order.size(); n-- > 0;) {
-      Inst inst = order[n];
-      if (!IsActivePure(function_, activity_, inst)) continue;
-      bool is_near = std::ranges::all_of(uses_.Of(function_.Result(inst)), [&](const analysis::Use& use) {
-        const ir::InstData& user = function_[use.inst];
-        if (user.parent != function_[inst].parent || IsSelection(user.op) || user.op == Op::Clamp)
-          return true;
-        if (ir::InfoOf(user.op).effect != ir::Effect::Pure)
-          return analysis::WritesMemory(user.op) || IsSerialLoop(user.op);
-        return !IsActivePure(function_, activity_, use.inst) || near_.Has(use.inst);
-      });
-      if (is_near) near_.Insert(inst);
+  /// That of all operations which take the adjoint of the result, where they stand beside `inst` and no
+  /// convention makes a 0 on the way; else invalid.
+  Inst CommonSeed(Inst inst) const {
+    Value v = function_.Result(inst);
+    Inst common;
+    for (const analysis::Use& use : uses_.Of(v)) {
+      const ir::InstData& user = function_[use.inst];
+      if (!IsActivePure(function_, activity_, use.inst)) {
+        if (ir::InfoOf(user.op).effect == ir::Effect::Pure) continue;
+        return {};
+      }
+      Value result = function_.Result(use.inst);
+      Inst seed = into_.SeedOf(use.inst);
+      bool passes = seed.Valid() && user.parent == function_[inst].parent &&
+                    ReadOf(result) == Read::Perhaps && Passed(use.inst, Read::Always) == Read::Always &&
+                    into_.SideOf(result) == into_.SideOf(v);
+      if (!passes || (common.Valid() && seed != common)) return {};
+      common = seed;
     }
+    return common;
   }
 
   void FindMemory() {
+    overwritten_ = FindOverwrittenStores(structure_);
     for (Inst inst : structure_.Order()) {
       const ir::InstData& data = function_[inst];
       if (!ir::IsAccess(data.op)) continue;
@@ -258,7 +265,6 @@ class StructuralZeros::GuardFinder : Finder {
       std::span<const Value> stored = function_.AccessValues(inst);
       stored_[memory].insert(stored_[memory].end(), stored.begin(), stored.end());
       if (data.op == Op::Load) loads_[memory].push_back(inst);
-      if (data.op == Op::Store) last_store_[Cell(inst)] = inst;
     }
   }
 
@@ -301,18 +307,6 @@ class StructuralZeros::GuardFinder : Finder {
       block = function_[owner].parent;
     }
     return true;
-  }
-
-  /// The memory, field, component and indices that an access names.
-  std::vector<uint64_t> Cell(Inst inst) const {
-    const ir::InstData& data = function_[inst];
-    std::vector<uint64_t> cell{function_.Operand(inst, 0).raw, data.attr, data.component};
-    for (Value index : function_.Indices(inst)) {
-      std::optional<int64_t> number = function_.IntegerConstant(index);
-      cell.push_back(number ? static_cast<uint64_t>(*number) : index.raw);
-      cell.push_back(number ? 1 : 0);
-    }
-    return cell;
   }
 
   void Solve() {
@@ -419,7 +413,7 @@ class StructuralZeros::GuardFinder : Finder {
         for (auto [at, read] : reading.blocks) reads(at, read);
         for (auto [arm, read] : reading.sides) reads_on(arm, read);
       } else if (IsActivePure(function_, activity_, use.inst)) {
-        reads_on(side, ReadOf(function_.Result(use.inst)));
+        reads_on(side, Passed(use.inst, ReadOf(function_.Result(use.inst))));
       }
     }
     for (auto at = blocks.begin(); at != blocks.end() && at->first.second != home; ++at) {
@@ -498,19 +492,23 @@ class StructuralZeros::GuardFinder : Finder {
     return low && high && *low < *high;
   }
 
+  /// How an operation hands on to its operands what takes its result.
+  Read Passed(Inst inst, Read read) const {
+    Op op = function_[inst].op;
+    if (op == Op::Clamp) return Read::Perhaps;
+    bool by_convention = op == Op::Abs || op == Op::Hypot ||
+                         (op == Op::Pow && !function_.IsConstant(function_.Operand(inst, 1))) ||
+                         FormOfPartials(function_, inst) == PartialForm::Norm;
+    return by_convention ? std::min(Read::Weakly, read) : read;
+  }
+
   /// What a use says of the adjoint of its operand: an operation passes on where its result is read.
   Reading ReadingBy(const analysis::Use& use) const {
     if (!IsActivePure(function_, activity_, use.inst))
       return {{{function_[use.inst].parent, ReadBy(use)}}, {}};
-    Op op = function_[use.inst].op;
-    if (op == Op::Clamp) return {};
     Reading reading = ReadingOf(function_.Result(use.inst));
-    bool by_convention = op == Op::Abs || op == Op::Hypot ||
-                         (op == Op::Pow && !function_.IsConstant(function_.Operand(use.inst, 1)));
-    if (by_convention) {
-      for (auto& [block, read] : reading.blocks) read = std::min(Read::Weakly, read);
-      for (auto& [side, read] : reading.sides) read = std::min(Read::Weakly, read);
-    }
+    for (auto& [block, read] : reading.blocks) read = Passed(use.inst, read);
+    for (auto& [side, read] : reading.sides) read = Passed(use.inst, read);
     return reading;
   }
 
@@ -540,10 +538,7 @@ class StructuralZeros::GuardFinder : Finder {
   Read ReadByMemory(Inst inst) const {
     Op op = function_[inst].op;
     if (op == Op::AtomicMin || op == Op::AtomicMax) return Read::Perhaps;
-    if (op == Op::Store) {
-      auto last = last_store_.find(Cell(inst));
-      if (last != last_store_.end() && !(last->second == inst)) return Read::Perhaps;
-    }
+    if (op == Op::Store && overwritten_.Has(inst)) return Read::Perhaps;
     Value memory = function_.Operand(inst, 0);
     auto loads = loads_.find(memory);
     bool is_array = function_.TypeOf(memory).IsArray();
@@ -562,10 +557,9 @@ class StructuralZeros::GuardFinder : Finder {
     return best;
   }
 
-  IndexSet<Inst> near_;
-  std::map<Value, std::vector<Value>> stored_;        ///< by memory
-  std::map<Value, std::vector<Inst>> loads_;          ///< by memory
-  std::map<std::vector<uint64_t>, Inst> last_store_;  ///< by cell, the last one of the text
+  std::map<Value, std::vector<Value>> stored_;  ///< by memory
+  std::map<Value, std::vector<Inst>> loads_;    ///< by memory
+  IndexSet<Inst> overwritten_;
   std::vector<Reading> readings_;
   SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing
 };

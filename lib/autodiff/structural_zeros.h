@@ -13,8 +13,14 @@
 // What one side of a selection alone reads lies on that side (`SideOf`): its adjoint is that of the
 // selection, unmasked, and what leaves the side is masked by the condition. That costs a selection for each
 // value that enters the side, in place of one for the value that leaves it. Where no one condition says it
-// (two branches read it, a loop, two selections), the partial is multiplied by a strong zero (`IsGuarded`,
-// strong_zero.h). Of what a single branch reads, transform/sink_singular.h computes the singular part there.
+// (two branches read it, a loop, two selections), the adjoint itself does: a strong zero (strong_zero.h). It
+// holds for all operations whose adjoints are made of that one alone (`SeedOf`), so that they share a
+// comparison, and what leaves them is masked:
+//
+//   %p = mul %a, %b   %q = sin %p             s: the adjoint of %q, which is dropped elsewhere
+//     ->   x = s * cos(%p),   a.adj += s == 0 ? 0 : x * %b,   b.adj += s == 0 ? 0 : x * %a
+//
+// Of what a single branch reads, transform/sink_singular.h computes the singular part there.
 //
 // Requires: a function in Phase::Scalar. Guarantees: where an adjoint of zero is a matter of numbers alone,
 // because something that has an effect or leaves the block takes it in full, nothing is masked: there a
@@ -40,8 +46,9 @@ class StructuralZeros {
  public:
   StructuralZeros(const ir::Function& function, const Activity& activity);
 
-  /// A partial of the instruction is to be multiplied by a strong zero.
-  bool IsGuarded(ir::Inst inst) const { return guarded_.Has(inst); }
+  /// The operation whose adjoint is 0 where that of `inst` is 0 by structure; invalid where it never is, or
+  /// only numbers are multiplied. What `inst` hands to values with another seed, or none, is 0 where it is.
+  ir::Inst SeedOf(ir::Inst inst) const { return seed_of_.Get(inst); }
   /// The number of the side on which the adjoint of `v` is that of what is selected; 0 where it is on none.
   uint32_t SideOf(ir::Value v) const { return side_of_.Get(v); }
   /// The same of a branch or loop that changes no memory: there is nothing to reverse where it is not
@@ -56,7 +63,7 @@ class StructuralZeros {
   class SideFinder;
   class GuardFinder;
 
-  IndexSet<ir::Inst> guarded_;
+  SideTable<ir::Inst, ir::Inst> seed_of_;
   std::vector<SelectedSide> sides_;
   SideTable<ir::Value, uint32_t> side_of_;
   SideTable<ir::Inst, uint32_t> side_of_inst_;

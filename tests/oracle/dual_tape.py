@@ -224,10 +224,10 @@ def power_by_exponent(n, a, r):
 
 
 class Entry:
-    __slots__ = ("value", "edges", "adjoint")
+    __slots__ = ("value", "edges", "adjoint", "is_kink")
 
-    def __init__(self, value, edges=()):
-        self.value, self.edges, self.adjoint = value, edges, None
+    def __init__(self, value, edges=(), is_kink=False):
+        self.value, self.edges, self.adjoint, self.is_kink = value, edges, None, is_kink  # is_kink: made of one, and a constant
 
 
 class Tape:
@@ -235,7 +235,7 @@ class Tape:
 
     def __init__(self, rounding, strong_tangents=False, strong_adjoints=False):
         self.duals, self.strong, self.entries = Duals(rounding, strong_tangents), strong_adjoints, []
-        self.has_kink = self.has_endless_length = self.has_sums = self.has_flat = False
+        self.has_kink = self.has_wild_kink = self.has_endless_length = self.has_sums = self.has_flat = False
 
     def leaf(self, value, tangent):
         entry = Entry(Dual(value, tangent), (None,))
@@ -248,9 +248,12 @@ class Tape:
     def apply(self, name, *args):
         values = [x.value for x in args]
         result = self.duals.apply(name, *values)
-        if not any(x.edges for x in args):
-            return Entry(result)
         numbers = [x.v for x in values]
+        if not any(x.edges for x in args):
+            if any(x.is_kink for x in args):
+                behind = partials(self.duals, name, values, result, [True] * len(args))
+                self.has_wild_kink |= not all(math.isfinite(self.duals.value(p)) for p in behind if p is not None)
+            return Entry(result, (), any(x.is_kink for x in args))
         self.has_kink |= name in ("hypot", "unit", "abs") and not any(numbers)
         self.has_flat |= name == "abs" and not any(numbers)
         self.has_endless_length |= name in ("hypot", "unit") and any(map(math.isinf, numbers))
@@ -258,6 +261,7 @@ class Tape:
         self.has_sums |= name in ("tan", "unit")
         found = partials(self.duals, name, values, result, [bool(x.edges) for x in args])
         entry = Entry(result, [(x, p) for x, p in zip(args, found) if x.edges and p is not None] or ())
+        entry.is_kink = not entry.edges
         if entry.edges:
             self.entries.append(entry)
         return entry

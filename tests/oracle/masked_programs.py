@@ -1,9 +1,12 @@
 """Random programs in which singular operations are masked, each written as IR, C++, GLSL or HLSL.
 
 A program is a list of lets and early returns over three numbers a, b and c, and a result. Expressions are tuples:
-  ("in", 0..2), ("const", x), ("var", name), ("op", name, args...), ("choose", form, condition, taken, other)
+  ("in", 0..2), ("const", x), ("var", name), ("op", name, args...), ("choose", form, condition, taken, other),
+  ("loop", form, trips, name, first, next, condition, other)
 and conditions ("cmp", operator, x, y), ("nan", x), ("not", condition), ("and", condition, condition). `form` is how a door
-says the choice; its meaning is always the same.
+says the choice; its meaning is always the same. A loop carries `name`, which begins as `first` and becomes `next`, an expression
+of itself, in each iteration; from the second iteration on it becomes `other` where the condition holds, and with `break` the
+loop ends there.
 """
 
 import random
@@ -84,7 +87,26 @@ class Program:
             return self.singular(depth)
         if roll < 0.8:
             return ("op", self.rng.choice(("min", "max")), self.expr(depth - 1), self.expr(depth - 1))
+        if roll < 0.86 and self.door == "ir":
+            return ("op", "clamp", self.expr(depth - 1), self.constant(), self.leaf())
+        if roll < 0.93:
+            return self.loop(depth - 1)
         return self.masked(depth - 1)
+
+    def loop(self, depth):
+        """A loop that carries what may be no number, and may drop it later."""
+        self.count += 1
+        name, first = f"l{self.count}", self.expr(depth)
+        outside, self.vars = self.vars, self.vars + [name]
+        carried = ("var", name)
+        step = ("op", self.rng.choice([row[0] for row in SINGULAR if self.has(row[0])]), carried) if self.chance(0.5) else self.singular(1)
+        if self.chance(0.6):
+            step = ("op", self.rng.choice(BINARY), step, self.rng.choice((carried, self.leaf())))
+        condition = self.rng.choice((self.condition(), self.compare(carried, self.constant()), ("nan", carried),
+                                     ("not", self.compare(carried, self.constant()))))
+        self.vars = outside
+        form = self.rng.choice(("break", "continue", "if"))
+        return ("loop", form, self.rng.choice((2, 2, 3)), name, first, step, condition, self.expr(depth))
 
     def pick(self, ops):
         return self.rng.choice([op for op in ops if self.has(op)])
@@ -127,10 +149,12 @@ class Program:
             return self.is_special(self.value_of(e[1]))
         if e[0] == "choose":
             return self.is_special(e[3]) or self.is_special(e[4])
+        if e[0] == "loop":
+            return True
         return e[0] == "op" and e[1] in ("add", "mul", "pow", "hypot", "norm", "root", "abs", "bits.abs", "sub", "neg", "bits.neg", "sqrt", "min", "max")
 
     def value_of(self, name):
-        return next(item[2] for item in self.items if item[0] == "let" and item[1] == name)
+        return next((item[2] for item in self.items if item[0] == "let" and item[1] == name), ("loop",))
 
     # ---- what is masked
 
@@ -237,6 +261,8 @@ class Writer:
             return self.literal(e[1])
         if e[0] == "choose":
             return self.choose(e[1], self.condition(e[2]), e[3], e[4])
+        if e[0] == "loop":
+            return self.loop(*e[1:])
         return self.operation(e[1], [self.expr(x) for x in e[2:]])
 
 
@@ -369,6 +395,22 @@ class Text(Writer):
             self.block(f"for (int {t} = 0; {t} < 2; ++{t})", body)
         return r
 
+    def loop(self, form, trips, name, first, step, condition, other):
+        t, value = self.fresh(), self.expr(first)
+        self.say(f"{self.real} {name} = {value};")
+
+        def drop():
+            self.set(name, other)
+            if form != "if":
+                self.say(f"{form};")
+
+        def body():
+            c = self.condition(condition)
+            self.block(f"if ({t} > 0 && {c})", drop)
+            self.block("else", lambda: self.set(name, step)) if form == "if" else self.set(name, step)
+        self.block(f"for (int {t} = 0; {t} < {trips}; ++{t})", body)
+        return name
+
     def items(self, items):
         for item in items:
             if item[0] == "let":
@@ -477,6 +519,25 @@ class IR(Writer):
             self.say(f"if (not {c}) {{ {form} {b} }}")
             self.indent -= 1
             self.region(taken)
+        self.say("}")
+        return r
+
+    def loop(self, form, trips, name, first, step, condition, other):
+        r, t = "%" + self.fresh(), "%" + self.fresh()
+        value = self.expr(first)
+        self.say(f"{r} = for {t} in 0..{trips} carry(%{name} = {value}) {{")
+        self.indent += 1
+        c = self.made(f"and (gt {t}, 0), {self.condition(condition)}")
+        if form == "if":
+            value = self.branch(c, other, step)
+            self.say(f"yield {value}")
+        else:
+            self.say(f"if {c} {{")
+            self.region(other, form)
+            self.say("}")
+            value = self.expr(step)
+            self.say(f"yield {value}")
+        self.indent -= 1
         self.say("}")
         return r
 

@@ -1,0 +1,85 @@
+#include "autodiff/overwritten_stores.h"
+
+#include <algorithm>
+
+#include "analysis/memory.h"
+#include "autodiff/region_tree.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+namespace {
+
+class OverwriteFinder {
+ public:
+  explicit OverwriteFinder(const analysis::Structure& structure)
+      : function_(structure.function()), structure_(structure), memory_(structure) {}
+
+  bool MayOverwrite(Inst store) const {
+    const ir::ValueData& base = function_[function_.Operand(store, 0)];
+    bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == function_.Body();
+    if (is_parameter && function_.params[base.number].writeonce) return false;
+    std::span<const Inst> writes = memory_.Writes(memory_.ClassOf(store));
+    // Beyond that nobody asks which.
+    constexpr size_t kMostWrites = 64;
+    return writes.size() > kMostWrites || std::ranges::any_of(writes, [&](Inst other) {
+             return function_[other].op == Op::Store && !DifferInConstant(store, other) &&
+                    (RunsAfter(store, other) || RunsInLaterIteration(store, other));
+           });
+  }
+
+ private:
+  /// It stands behind `store`, and not in the other branch of an `if`.
+  bool RunsAfter(Inst store, Inst other) const {
+    if (structure_.Position(other) <= structure_.Position(store)) return false;
+    for (Block block = function_[store].parent;;) {
+      Inst owner = function_[block].owner;
+      if (!owner.Valid()) return true;
+      if (structure_.Contains(owner, other))
+        return function_[owner].op != Op::If || structure_.Contains(block, other);
+      block = function_[owner].parent;
+    }
+  }
+
+  /// A serial loop around both runs it after `store`, which names the same element in all iterations.
+  bool RunsInLaterIteration(Inst store, Inst other) const {
+    return std::ranges::any_of(structure_.Enclosing(store), [&](Inst loop) {
+      return IsSerialLoop(function_[loop].op) && structure_.Contains(loop, other) &&
+             std::ranges::all_of(function_.Indices(store),
+                                 [&](Value v) { return structure_.DefinedOutside(v, loop); });
+    });
+  }
+
+  /// A component, or an index of one buffer, tells them apart.
+  bool DifferInConstant(Inst a, Inst b) const {
+    if (function_.Operand(a, 0) != function_.Operand(b, 0)) return false;
+    if (function_[a].component != function_[b].component) return true;
+    for (uint32_t axis = 0; axis < function_[a].index_count; ++axis) {
+      std::optional<int64_t> of_a = function_.IntegerConstant(function_.Indices(a)[axis]);
+      std::optional<int64_t> of_b = function_.IntegerConstant(function_.Indices(b)[axis]);
+      if (of_a && of_b && *of_a != *of_b) return true;
+    }
+    return false;
+  }
+
+  const Function& function_;
+  const analysis::Structure& structure_;
+  analysis::MemoryClasses memory_;
+};
+
+}  // namespace
+
+IndexSet<Inst> FindOverwrittenStores(const analysis::Structure& structure) {
+  OverwriteFinder finder(structure);
+  IndexSet<Inst> found;
+  for (Inst inst : structure.Order())
+    if (structure.function()[inst].op == Op::Store && finder.MayOverwrite(inst)) found.Insert(inst);
+  return found;
+}
+
+}  // namespace adc::autodiff
