@@ -1,5 +1,6 @@
 #include "artifact/error.h"
 
+#include "artifact/metadata.h"
 #include "names.h"
 
 namespace adc::artifact {
@@ -57,6 +58,9 @@ void MessagePart::Write(TextWriter& writer) const {
     writer << value_;
   } else if (text_ == &kSigned) {
     writer << static_cast<int64_t>(value_);
+  } else if (text_ == &kKernel) {
+    writer << "kernel '" << reinterpret_cast<const KernelMeta*>(static_cast<uintptr_t>(value_))->name.view()
+           << "'";
   } else if (value_ == kUntilZero) {
     writer << text_;
   } else {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "../support/on_cpu.h"
+#include "guard_budget.h"
 #include "guard_cases.h"
 #include "sequence_cases.h"
 
@@ -67,6 +68,17 @@ TEST_CASE("iterations whose bounds have moved are not run", "[guard]") {
   for (uint32_t workers : kWorkers) {
     OnCpu device(file.path, workers);
     CheckMovedBounds(device, file.path);
+  }
+}
+
+TEST_CASE("counting ends where its budget or the caller's patience does", "[guard]") {
+  // The longer walk is cut into functions.
+  for (int work : {3, 1500}) {
+    PassingFile file(WalkKernels(work));
+    for (uint32_t workers : kWorkers) {
+      OnCpu device(file.path, workers);
+      CheckBudget(device, file.path);
+    }
   }
 }
 

@@ -58,7 +58,10 @@ struct LaunchWay {
   double budget = 1;  ///< of the heap that the launch would take, where the plan knows it and it is no little
   uint64_t threshold = 0;       ///< bytes of rows from which those behind gates are counted; 0: the default
   CountedRows* rows = nullptr;  ///< what the plan says of them afterwards
-  uint32_t workers = 0;         ///< as adrt_plan_desc has them
+  uint32_t workers = 0;         ///< as adrt_plan_desc has them, like all that follow
+  uint64_t size_budget = 0;
+  int (*is_cancelled)(void* cancel_user) = nullptr;
+  void* cancel_user = nullptr;
 };
 
 class OnDevice {
@@ -139,6 +142,9 @@ class OnDevice {
       desc.heap_budget = budget;
       desc.size_threshold = way_.threshold;
       desc.workers = way_.workers;
+      desc.size_budget = way_.size_budget;
+      desc.is_cancelled = way_.is_cancelled;
+      desc.cancel_user = way_.cancel_user;
       desc.bounds_record = record_;
       desc.bounds_record_size = record_bytes_;
       return adrt_plan(kernel_, &desc, &plan_, device_->Error());

@@ -39,6 +39,10 @@ typedef struct adrt_cpu_frame {
  * all of them may update memory without atomics: nothing else that touches it may run beside such a call. */
 typedef void(ADC_CPU_CALL* adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
+/* Gives a counting kernel more trips of its loops; 0: it is to end at once. Threads call it at the same time.
+ */
+typedef uint64_t(ADC_CPU_CALL* adrt_cpu_more)(uint32_t* status);
+
 /* The status block. A thread that has something to report writes its source to word 3 with a
  * compare-exchange from 0. The first thread fills the other words, so that they belong to one thread. Later
  * threads that find their own source there raise word 8 to the elements that they would have needed. So the
@@ -54,6 +58,11 @@ enum {
   ADRT_CPU_STATUS_NEEDED = 4,    /* two words, low first: elements that the stack would have needed */
   ADRT_CPU_STATUS_ITERATION = 6, /* two words, low first: flat iteration */
   ADRT_CPU_STATUS_MOST = 8,      /* the most that a thread with this source needed, at most 2^32 - 1 */
+  /* Of a counting kernel, written by the loader before the launch, two words each: */
+  ADRT_CPU_STATUS_MORE = 10,  /* an adrt_cpu_more, which a call asks after each ADRT_CPU_FREE_TRIPS trips, and
+                                 then after as many as it gave; null: no limit */
+  ADRT_CPU_STATUS_OWNER = 12, /* the loader's own, for the function */
+  ADRT_CPU_FREE_TRIPS = 1024, /* trips of loops that each call of an entry has without asking */
 
   ADRT_CPU_STATUS_SOURCE_TASK = 8,     /* where the task begins in a source, 12 bits */
   ADRT_CPU_STATUS_SOURCE_INDEX = 20,   /* where index + 1 begins, 12 bits */

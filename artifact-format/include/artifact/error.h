@@ -10,6 +10,8 @@
 
 namespace adc::artifact {
 
+struct KernelMeta;
+
 /// What went wrong. The groups match those of the loader's `adrt_status`.
 enum class Code : uint32_t {
   kOk,
@@ -73,14 +75,17 @@ class MessagePart {
   MessagePart(int64_t number) : text_(&kSigned), value_(static_cast<uint64_t>(number)) {}
   MessagePart(uint32_t number) : value_(number) {}
   MessagePart(int32_t number) : MessagePart(int64_t{number}) {}
+  /// "kernel 'NAME'"
+  MessagePart(const KernelMeta& kernel) : text_(&kKernel), value_(reinterpret_cast<uintptr_t>(&kernel)) {}
 
   void Write(TextWriter& writer) const;
 
  private:
-  static constexpr char kSigned = 0;
+  static constexpr char kSigned = 0, kKernel = 0;
   static constexpr uint64_t kUntilZero = UINT64_MAX;
-  const char* text_ = nullptr;  ///< null: value_ is an unsigned number; &kSigned: a signed one
-  uint64_t value_;              ///< of a text: how long it is, where it does not end at its zero
+  const char* text_ =
+      nullptr;      ///< null: value_ is an unsigned number; &kSigned: a signed one; &kKernel: an address
+  uint64_t value_;  ///< of a text: how long it is, where it does not end at its zero
 };
 using Message = std::span<const MessagePart>;
 

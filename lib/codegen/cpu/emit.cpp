@@ -25,6 +25,7 @@
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
 #include "codegen/cpu/reach.h"
+#include "codegen/cpu/step_limit.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -431,6 +432,7 @@ class KernelEmitter {
     if (plan.Cuts()) body.SetPieces(&plan, &pieces);
     TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases, lines_);
     emit(emitter);
+    if (kernel_.role == ir::KernelRole::Size) LimitSteps(*hooks.Entry(), hooks.Status(), pieces, aliases);
     SplitFunction(*hooks.Entry(), pieces);
     return hooks.Entry();
   }

@@ -26,6 +26,8 @@ class CpuTask final : public TargetHooks {
   llvm::Value* End() const { return entry_->getArg(2); }
   /// A copy of the frame in which buffers lie at other addresses, given by parameter.
   llvm::Value* FrameWith(std::span<const std::pair<uint32_t, llvm::Value*>> buffers);
+  /// Address of the status block.
+  llvm::Value* Status() { return Frame(FrameField::Status); }
   /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
   /// Functions are our own from here on, not the library's.

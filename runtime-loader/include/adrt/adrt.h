@@ -87,8 +87,9 @@ enum {
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
   ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran with: the text names
                                      the loop. No gradient was computed (adrt_plan_desc.bounds_record) */
-  ADRT_ERROR_ROWS_EXHAUSTED = 408  /* more threads passed a gate than were counted, since what decides
+  ADRT_ERROR_ROWS_EXHAUSTED = 408, /* more threads passed a gate than were counted, since what decides
                                       there has changed: adrt_error.needed_bytes would do for any number */
+  ADRT_ERROR_CANCELLED = 409       /* adrt_plan_desc.is_cancelled said so */
 };
 
 /* Details of a failure, in the caller's memory. */
@@ -375,8 +376,9 @@ typedef struct adrt_plan_desc {
                            all tasks take. It is a lower bound, and the text says so, without a module, with
                            a cap, and where a task's sizes are known at its turn only */
   /* Steps that each call on the plan may take to compute its sizes, all of them together
-   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. A call that takes more fails
-   * with ADRT_ERROR_OVER_LIMIT: allow more for a bundle that you trust. */
+   * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. 64 trips of a loop in which a
+   * CPU counts are a step, which is some ten seconds of counting. A call that takes more fails with
+   * ADRT_ERROR_OVER_LIMIT: allow more for a bundle that you trust. */
   uint64_t size_budget;
   /* GPU: rows of stacks behind gates are counted before a launch if a row for every thread would take more
    * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
@@ -393,6 +395,10 @@ typedef struct adrt_plan_desc {
    * change, and no memory is touched. */
   void* bounds_record;
   uint64_t bounds_record_size; /* bytes */
+  /* CPU: asked now and then while a call on the plan counts; anything but 0 ends the call with
+   * ADRT_ERROR_CANCELLED. All threads that count ask, at the same time. Null: nobody is asked */
+  int (*is_cancelled)(void* cancel_user);
+  void* cancel_user;
   uint64_t reserved[1];
 } adrt_plan_desc;
 

@@ -98,16 +98,15 @@ class Binder {
     return BadWith(index, list);
   }
   ADC_RARE bool BadWith(uint32_t index, artifact::Message message) {
-    const artifact::MessagePart prefix[] = {"kernel '", meta_.name.view(), "', parameter '",
-                                            meta_.params[index].name.view(), "': "};
+    const artifact::MessagePart prefix[] = {meta_, ", parameter '", meta_.params[index].name.view(), "': "};
     return RefuseWith(error_, ADRT_ERROR_ARGUMENT, prefix, message);
   }
 
   // Where an argument says its parameter by name, or wrongly.
   ADC_NEVER_INLINE bool FindParam(const adrt_arg& arg, uint32_t number, uint32_t* index) {
     if (!arg.name) {
-      return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "', argument ", number,
-                    ": names parameter ", arg.index, ", the kernel has ", uint64_t{meta_.params.size()});
+      return Refuse(error_, ADRT_ERROR_ARGUMENT, meta_, ", argument ", number, ": names parameter ",
+                    arg.index, ", the kernel has ", uint64_t{meta_.params.size()});
     }
     // Most callers keep the order of the parameters.
     std::string_view name = arg.name;
@@ -119,8 +118,7 @@ class Binder {
     for (*index = 0; *index < meta_.params.size(); ++*index) {
       if (meta_.params[*index].name.view() == name) return true;
     }
-    return Refuse(error_, ADRT_ERROR_ARGUMENT, "kernel '", meta_.name.view(), "' has no parameter '",
-                  arg.name, "'");
+    return Refuse(error_, ADRT_ERROR_ARGUMENT, meta_, " has no parameter '", arg.name, "'");
   }
 
   bool Bind(const adrt_arg& arg, uint32_t number) {
@@ -240,8 +238,8 @@ class Binder {
       }
     }
     if (overflows) {
-      return Refuse(error_, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta_.name.view(), "', parameter '",
-                    meta_.params[index].name.view(), "': its size in bytes does not fit 64 bits");
+      return Refuse(error_, ADRT_ERROR_SIZE_OVERFLOW, meta_, ", parameter '", meta_.params[index].name.view(),
+                    "': its size in bytes does not fit 64 bits");
     }
     return Bad(index, "needs ", bytes, " bytes for its extents, given ", arg.size);
   }

@@ -29,8 +29,8 @@ uint64_t CountsOffset(const adrt_launch_plan& counting) {
 bool BadRecord(const adrt_launch_plan& plan, uint64_t given, adrt_error* error, std::string_view wrong,
                std::string_view whose = {}) {
   uint64_t bytes = BoundsBytes(*plan.kernel);
-  Fail(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its bounds record ", wrong, whose,
-       ": it takes ", bytes, " bytes at a multiple of 8, given ", given);
+  Fail(error, ADRT_ERROR_ARGUMENT, plan.meta(), ": its bounds record ", wrong, whose, ": it takes ", bytes,
+       " bytes at a multiple of 8, given ", given);
   error->needed_bytes = bytes;
   return false;
 }
@@ -74,8 +74,8 @@ bool BindRecord(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* 
   if (!desc.bounds_record) return true;
   bool compares = meta.role == artifact::KernelRole::kGrad;
   if (!plan.bundle->metadata.bounds_recorded || (!compares && meta.role != artifact::KernelRole::kPrimal)) {
-    return Refuse(error, ADRT_ERROR_UNSUPPORTED, "kernel '", meta.name.view(),
-                  "' has no bounds record: --bounds-record compiles kernels and their gradients so that they "
+    return Refuse(error, ADRT_ERROR_UNSUPPORTED, meta,
+                  " has no bounds record: --bounds-record compiles kernels and their gradients so that they "
                   "have one");
   }
   if (meta.bounds == artifact::kNoIndex) return true;
@@ -130,8 +130,8 @@ bool SettleRecord(adrt_launch_plan& plan, bool recorded, adrt_error* error) {
     if (!(recorded ? SizeTask(counting, task, has_contents, error) : ReadAndSizeTask(counting, task, error)))
       return false;
     if (counting.tasks[task].resolved) continue;
-    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(),
-                  "': iterations of its bounds record lie in buffers: call adrt_plan_resolve");
+    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(),
+                  ": iterations of its bounds record lie in buffers: call adrt_plan_resolve");
   }
   return true;
 }

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 
 #include "artifact/cpu_abi.h"
@@ -129,6 +130,36 @@ bool IsCut(const void* status) {
   return code == ADRT_GPU_LOOPS_CUT;
 }
 
+// What threads that count on a CPU may take of the call's steps: trips of loops, many at once.
+struct TripBudget {
+  static constexpr uint64_t kAtOnce = 65536, kPerStep = 64;
+
+  explicit TripBudget(const adrt_launch_plan& of)
+      : plan(of),
+        limit(of.steps->left() < UINT64_MAX / kPerStep ? of.steps->left() * kPerStep : UINT64_MAX) {}
+
+  static uint64_t ADC_CPU_CALL More(uint32_t* status) {
+    TripBudget* budget = nullptr;
+    std::memcpy(&budget, status + ADRT_CPU_STATUS_OWNER, sizeof budget);
+    const adrt_launch_plan& plan = budget->plan;
+    if (plan.is_cancelled && plan.is_cancelled(plan.cancel_user) != 0) budget->cancelled = true;
+    return !budget->cancelled && budget->taken.fetch_add(kAtOnce) < budget->limit ? kAtOnce : 0;
+  }
+  void WriteTo(unsigned char* status) {
+    uint64_t words[2] = {reinterpret_cast<uintptr_t>(&More), reinterpret_cast<uintptr_t>(this)};
+    std::memcpy(status + sizeof(uint32_t) * ADRT_CPU_STATUS_MORE, words, sizeof words);
+  }
+  bool Spend(adrt_error* error) const {
+    if (!cancelled) return SpendSteps(plan, taken / kPerStep, error);
+    return Refuse(error, ADRT_ERROR_CANCELLED, plan.meta(), ": counting was cancelled");
+  }
+
+  const adrt_launch_plan& plan;
+  uint64_t limit;
+  std::atomic<uint64_t> taken{0};
+  std::atomic<bool> cancelled{false};
+};
+
 // One run of the size kernel with the capacities in `known`. Every task is waited for: it has memory of its
 // own, and a later one may read what it wrote.
 bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adrt_error* error) {
@@ -144,10 +175,12 @@ bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adr
     if (!GrowMemory(device, counting.rows, bytes, error)) return false;
     places.rows = bytes > 0 ? counting.rows.place.Part(0, bytes) : Place();
     OwnQueue queue(device);
-    bool recorded = queue.Begin(error) &&
-                    (clean || device.kind->clear(device, queue.handle(), cleared, error)) &&
-                    RecordTask(plan, task, queue.handle(), places, error) && queue.Finish(error);
-    if (!recorded) return false;
+    if (!queue.Begin(error)) return false;
+    if (!clean && !device.kind->clear(device, queue.handle(), cleared, error)) return false;
+    TripBudget budget(plan);
+    if (ReadsInPlace(plan)) budget.WriteTo(places.status.host());
+    if (!RecordTask(plan, task, queue.handle(), places, error) || !queue.Finish(error)) return false;
+    if (!budget.Spend(error)) return false;
     clean = true;
   }
   uint32_t status[ADRT_STATUS_BYTES / sizeof(uint32_t)] = {};
@@ -191,7 +224,7 @@ bool TakeRound(Counting& counting) {
 bool IsWithinRounds(const adrt_launch_plan& plan, uint32_t task, const Counting& counting,
                     adrt_error* error) {
   if (counting.rounds < kMaxRounds) return true;
-  return Refuse(error, ADRT_ERROR_OVER_LIMIT, "kernel '", plan.meta().name.view(), "', task ", task, " (",
+  return Refuse(error, ADRT_ERROR_OVER_LIMIT, plan.meta(), ", task ", task, " (",
                 plan.meta().tasks[task].place.view(),
                 "): counting its adstacks has not come to an end after ", kMaxRounds,
                 " rounds: what is counted changes from one to the next");
@@ -456,8 +489,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
       }
       if (!SizeTask(counting_plan, part, has_contents, error)) return false;
       if (!counting_plan.tasks[part].resolved) {
-        return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ",
-                      task,
+        return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task,
                       ": how much is counted depends on the content of buffers: call adrt_plan_resolve");
       }
       *bytes += Aligned(counting_plan.tasks[part].heap_bytes);
@@ -472,8 +504,8 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
   if (!LayOutCounting(plan, &needed, error)) return false;
   if (needed == 0) return true;
   if (!memory.given() || memory.bytes < needed) {
-    Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': counting takes ", needed,
-         " bytes, given ", memory.given() ? memory.bytes : 0);
+    Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, plan.meta(), ": counting takes ", needed, " bytes, given ",
+         memory.given() ? memory.bytes : 0);
     error->needed_bytes = needed;
     return false;
   }

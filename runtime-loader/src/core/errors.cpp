@@ -165,6 +165,8 @@ const char* adrt_status_text(adrt_status status) {
       return "bounds changed";
     case ADRT_ERROR_ROWS_EXHAUSTED:
       return "rows exhausted";
+    case ADRT_ERROR_CANCELLED:
+      return "cancelled";
     default:
       return "unknown status";
   }

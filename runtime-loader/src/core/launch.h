@@ -144,7 +144,9 @@ struct adrt_launch_plan {
   /// more than one list spends from them, and once they are used up nothing is settled any more.
   adc::artifact::Steps own_steps;
   adc::artifact::Steps* steps = &own_steps;
-  uint64_t size_budget = 0;     ///< what `steps` begin with in each call
+  uint64_t size_budget = 0;  ///< what `steps` begin with in each call
+  int (*is_cancelled)(void* cancel_user) = nullptr;
+  void* cancel_user = nullptr;
   bool alias_written = false;   ///< a parameter that may share memory is written
   uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;

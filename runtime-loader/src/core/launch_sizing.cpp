@@ -27,14 +27,14 @@ bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis,
   if (result.status == artifact::EvalStatus::kBudget) return SpendSteps(plan, plan.size_budget, error);
   *extent = result.value > 0 ? result.value : 0;
   if (!result.ok() && result.status != artifact::EvalStatus::kOverflow)
-    return Refuse(error, ADRT_ERROR_MALFORMED, "kernel '", meta.name.view(), "': the size of '",
-                  param.name.view(), "' depends on what a launch does not know yet");
+    return Refuse(error, ADRT_ERROR_MALFORMED, meta, ": the size of '", param.name.view(),
+                  "' depends on what a launch does not know yet");
   uint64_t bytes = 0;
   if (result.ok() &&
       !artifact::MultiplyOverflows(static_cast<uint64_t>(*extent), artifact::ElementSize(param), &bytes))
     return true;
-  return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(), "': the size of '",
-                param.name.view(), "' does not fit 64 bits");
+  return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": the size of '", param.name.view(),
+                "' does not fit 64 bits");
 }
 
 // Scratch parameters lie at the start of the heap, one after the other. Their cells hold offsets until the
@@ -51,8 +51,8 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
       int64_t extent = 0;
       if (!EvaluateExtent(plan, index, axis, &extent, error)) return false;
       if (artifact::MultiplyOverflows(bytes, static_cast<uint64_t>(extent), &bytes)) {
-        return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
-                      "': the size of scratch '", param.name.view(), "' does not fit 64 bits");
+        return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": the size of scratch '", param.name.view(),
+                      "' does not fit 64 bits");
       }
       plan.params[index].extents[axis] = extent;
       plan.cells[param.cell + 1 + axis] = static_cast<uint64_t>(extent);
@@ -60,8 +60,7 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
     plan.params[index].bytes = bytes;
     if (artifact::AddOverflows(cursor, bytes, &cursor) ||
         !artifact::AlignUp(cursor, plan.rules.offset_unit, &cursor) || cursor > uint64_t{PTRDIFF_MAX}) {
-      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
-                    "': scratch does not fit 64 bits");
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": scratch does not fit 64 bits");
     }
   }
   plan.scratch_bytes = cursor;
@@ -81,11 +80,10 @@ bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
     uint64_t bytes = static_cast<uint64_t>(least) * artifact::ElementSize(param);
     plan.params[index].least = least;
     if (artifact::AddOverflows(plan.saved_bytes, bytes, &plan.saved_bytes))
-      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, "kernel '", meta.name.view(),
-                    "': its saved values do not fit 64 bits");
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": its saved values do not fit 64 bits");
     if (!plan.module || plan.params[index].extents[0] >= least) continue;
-    Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", meta.name.view(), "', parameter '", param.name.view(),
-           "': a launch saves ", least, " values there, and its extent is ", plan.params[index].extents[0]);
+    Refuse(error, ADRT_ERROR_ARGUMENT, meta, ", parameter '", param.name.view(), "': a launch saves ", least,
+           " values there, and its extent is ", plan.params[index].extents[0]);
     if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
     return false;
   }
@@ -121,8 +119,8 @@ bool FitsBudget(const adrt_launch_plan& plan, adrt_error* error) {
   }
   uint64_t most = plan.MostBytes(), bytes = HeapBytes(plan);
   if (most == 0 || bytes <= most) return true;
-  Refuse(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': its heap takes ", bytes,
-         " bytes, more than the ", most, " of its ", most == plan.cap ? "cap" : "budget");
+  Refuse(error, ADRT_ERROR_HEAP_TOO_SMALL, plan.meta(), ": its heap takes ", bytes, " bytes, more than the ",
+         most, " of its ", most == plan.cap ? "cap" : "budget");
   if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
   return false;
 }
@@ -151,8 +149,7 @@ const artifact::AdstackPlanMeta* AdstackPlanOf(const adrt_launch_plan& plan, uin
 
 bool SpendSteps(const adrt_launch_plan& plan, uint64_t steps, adrt_error* error) {
   if (plan.steps->Spend(steps)) return true;
-  return Refuse(error, ADRT_ERROR_OVER_LIMIT, "kernel '", plan.meta().name.view(),
-                "': its sizes take more than ", plan.steps->limit(),
+  return Refuse(error, ADRT_ERROR_OVER_LIMIT, plan.meta(), ": its sizes take more than ", plan.steps->limit(),
                 " steps to compute: allow more (adrt_plan_desc.size_budget) if you trust the bundle, or "
                 "give a bound with adrt_plan_with_cap where buffers decide");
 }

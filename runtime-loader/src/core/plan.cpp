@@ -81,9 +81,8 @@ void DeletePlan(adrt_launch_plan* plan) {
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
     if (adrt::EntryOf(plan, task)) continue;
-    return adrt::Refuse(error, ADRT_ERROR_NO_TARGET, "kernel '", plan.meta().name.view(),
-                        "' has no code for target '", plan.bundle->metadata.targets[plan.target].name.view(),
-                        "'");
+    return adrt::Refuse(error, ADRT_ERROR_NO_TARGET, plan.meta(), " has no code for target '",
+                        plan.bundle->metadata.targets[plan.target].name.view(), "'");
   }
   return adrt::BindArguments(desc, plan, error) && adrt::BindRecord(desc, plan, error) &&
          adrt::SizeLaunch(plan, error);
@@ -133,8 +132,8 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   uint32_t target = wanted.module ? wanted.module->target : wanted.target;
   uint64_t words = WordsOf(*kernel, target);
   if (words > size_budget) {
-    return Fail(error, ADRT_ERROR_OVER_LIMIT, "kernel '", kernel->meta->name.view(), "': its plan has ",
-                words, " words, over the ", size_budget, " steps of adrt_plan_desc.size_budget");
+    return Fail(error, ADRT_ERROR_OVER_LIMIT, *kernel->meta, ": its plan has ", words, " words, over the ",
+                size_budget, " steps of adrt_plan_desc.size_budget");
   }
   adrt_launch_plan* made = MakePlan(host, kernel, target);
   if (!made) return adrt::OutOfMemory(error);
@@ -145,6 +144,8 @@ adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adr
   if (made->workers > most) made->workers = most;
   made->heap_budget = wanted.heap_budget;
   made->size_budget = size_budget;
+  made->is_cancelled = wanted.is_cancelled;
+  made->cancel_user = wanted.cancel_user;
   adrt::BeginSteps(*made);
   made->steps->Spend(words);
   made->size_threshold = wanted.size_threshold ? wanted.size_threshold : kDefaultThreshold;

@@ -144,14 +144,14 @@ bool IsSettled(const adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& 
   const Place& heap = own_rows ? places.rows : places.base;
   uint64_t bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
   if (!runs || bytes == 0 || (heap.given() && heap.bytes >= bytes)) return true;
-  Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "', task ", task,
-       ": a heap of ", bytes, " bytes would do, given ", heap.given() ? heap.bytes : 0);
+  Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, plan.meta(), ", task ", task, ": a heap of ", bytes,
+       " bytes would do, given ", heap.given() ? heap.bytes : 0);
   error->needed_bytes = bytes;
   return false;
 }
 
 bool AtTask(const adrt_launch_plan& plan, uint32_t task, adrt_error& error) {
-  const artifact::MessagePart where[] = {"kernel '", plan.meta().name.view(), "', task ", task, ": "};
+  const artifact::MessagePart where[] = {plan.meta(), ", task ", task, ": "};
   AddContext(error, where);
   return false;
 }
@@ -207,8 +207,8 @@ bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) 
   } else if (!cap_helps) {
     why = ": its iterations depend on the content of buffers: call adrt_plan_resolve";
   }
-  return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
-                " (", meta.place.view(), ")", why);
+  return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task, " (", meta.place.view(),
+                ")", why);
 }
 
 bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,
@@ -225,17 +225,17 @@ bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_byte
       const BoundParam& bound = plan.params[index];
       if (bound.bytes == 0 || !bound.place.given()) continue;
       if (!Overlap(bound.place, bound.bytes, one.place, one.bytes)) continue;
-      return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its ", one.name,
+      return Refuse(error, ADRT_ERROR_ARGUMENT, plan.meta(), ": its ", one.name,
                     " shares memory with parameter '", plan.meta().params[index].name.view(), "'");
     }
     if (plan.bounds && Overlap(plan.bounds->record, plan.bounds->record.bytes, one.place, one.bytes)) {
-      return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(), "': its ", one.name,
+      return Refuse(error, ADRT_ERROR_ARGUMENT, plan.meta(), ": its ", one.name,
                     " shares memory with its bounds record");
     }
   }
   if (!heap.given() || !status.given() || !Overlap(heap, heap_bytes, status, ADRT_STATUS_BYTES)) return true;
-  return Refuse(error, ADRT_ERROR_ARGUMENT, "kernel '", plan.meta().name.view(),
-                "': its status block lies in the ", heap_bytes, " bytes of its heap");
+  return Refuse(error, ADRT_ERROR_ARGUMENT, plan.meta(), ": its status block lies in the ", heap_bytes,
+                " bytes of its heap");
 }
 
 // Of settled tasks only: nothing is recorded yet, and what lies in the heap has its places for this alone.
@@ -259,8 +259,8 @@ bool CheckLaunch(adrt_launch_plan& plan, const Place& heap, const Place& status,
   }
   uint64_t needed = HeapBytes(plan);
   if (needed > 0 && (!heap.given() || heap.bytes < needed)) {
-    Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan.meta().name.view(), "': a heap of ", needed,
-         " bytes is required, given ", heap.given() ? heap.bytes : 0);
+    Fail(error, ADRT_ERROR_HEAP_TOO_SMALL, plan.meta(), ": a heap of ", needed, " bytes is required, given ",
+         heap.given() ? heap.bytes : 0);
     error->needed_bytes = needed;
     return false;
   }

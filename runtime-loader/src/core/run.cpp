@@ -92,7 +92,7 @@ class Launcher {
   }
 
   bool TooSmall(uint64_t needed, uint64_t given) {
-    Fail(error_, ADRT_ERROR_HEAP_TOO_SMALL, "kernel '", plan_.meta().name.view(), "': a heap of ", needed,
+    Fail(error_, ADRT_ERROR_HEAP_TOO_SMALL, plan_.meta(), ": a heap of ", needed,
          " bytes is required, given ", given);
     error_->needed_bytes = needed;
     return false;
@@ -160,7 +160,7 @@ class Launcher {
   // What a launch does wrong is often seen only here.
   bool Wait() {
     if (queue_.Finish(error_)) return true;
-    const adc::artifact::MessagePart where[] = {"kernel '", plan_.meta().name.view(), "': "};
+    const adc::artifact::MessagePart where[] = {plan_.meta(), ": "};
     adrt::AddContext(*error_, where);
     return false;
   }

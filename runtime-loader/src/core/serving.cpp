@@ -10,6 +10,8 @@ void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adr
   plan.target = served.target;
   plan.workers = served.workers;
   plan.size_budget = served.size_budget;
+  plan.is_cancelled = served.is_cancelled;
+  plan.cancel_user = served.cancel_user;
   plan.steps = served.steps;
   plan.rules = served.rules;
   plan.serves = true;

@@ -162,8 +162,8 @@ class TaskSizer {
     return BadWith(status, list);
   }
   bool BadWith(adrt_status status, artifact::Message message) {
-    const artifact::MessagePart prefix[] = {"kernel '", plan_.meta().name.view(), "', task ", number_,
-                                            " (",       meta_.place.view(),       "): "};
+    const artifact::MessagePart prefix[] = {plan_.meta(), ", task ",          number_,
+                                            " (",         meta_.place.view(), "): "};
     return RefuseWith(error_, status, prefix, message);
   }
   bool TooLarge() { return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its size does not fit 64 bits"); }

@@ -182,9 +182,9 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   const TaskPlan& sizes = plan.tasks[report.task];
   bool known = adstack && report.index < adstack->stacks.size() && report.index < sizes.stacks.size();
   if (!known) {
-    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task,
-                ", iteration ", report.iteration,
-                ": an adstack that the plan does not know would have needed ", report.needed, " elements");
+    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, ", iteration ",
+                report.iteration, ": an adstack that the plan does not know would have needed ",
+                report.needed, " elements");
   }
   const artifact::StackMeta& stack = adstack->stacks[report.index];
   Contents contents(plan);
@@ -209,7 +209,7 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   }
   uint64_t bytes = BytesFor(plan, report, capped);
   artifact::MessagePart nothing = "", number = bytes;
-  Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
+  Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, " (",
        meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": the adstack at ",
        stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
        sizes.stacks[report.index].capacity,
@@ -238,7 +238,7 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
     of = contents.empty() ? "what the kernel computes" : contents.text();
     remedy = contents.remedy();
   }
-  Fail(error, ADRT_ERROR_ROWS_EXHAUSTED, "kernel '", meta.name.view(), "', task ", report.task, " (",
+  Fail(error, ADRT_ERROR_ROWS_EXHAUSTED, meta, ", task ", report.task, " (",
        meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": ", needed,
        " threads passed the gate at ", known ? adstack->groups[report.index].gate.view() : "?",
        ", more than the ", rows, how, of, *of != 0 ? ": " : "", remedy,
@@ -255,7 +255,7 @@ adrt_status SayMoved(const adrt_launch_plan& plan, const Report& report, adrt_er
   contents.AddTrips(report.task);
   bool known = !contents.empty();
   const char* of = known ? contents.text() : "what bounds it";
-  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, "kernel '", meta.name.view(), "', task ", report.task, " (",
+  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, " (",
               meta.tasks[report.task].place.view(), "): the launch was made for ",
               plan.tasks[report.task].total, " iterations, and its bounds come to ", report.needed,
               " now, so that not all of it ran. Their number cannot change unless what it is computed from "
@@ -276,16 +276,15 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
   const artifact::KernelMeta& meta = plan.meta();
   const Vector<artifact::CheckMeta>& loops = plan.bundle->metadata.kernels[meta.bounds].asserts;
   if (report.index >= loops.size()) {
-    return Fail(error, ADRT_ERROR_ARGUMENT, "kernel '", meta.name.view(),
-                "': the bounds record was not written by a launch of '", meta.of.view(), "'");
+    return Fail(error, ADRT_ERROR_ARGUMENT, meta, ": the bounds record was not written by a launch of '",
+                meta.of.view(), "'");
   }
   const artifact::CheckMeta& loop = loops[report.index];
   static_assert(int{ADRT_BOUNDS_STATUS_NOW} == int{ADRT_CPU_STATUS_NEEDED} &&
                 int{ADRT_BOUNDS_STATUS_THEN} == int{ADRT_CPU_STATUS_ITERATION});
   bool same = report.needed == report.iteration;
-  return Fail(error, ADRT_ERROR_BOUNDS_CHANGED, "kernel '", meta.name.view(), "': the ", loop.text.view(),
-              " at ", loop.place.view(), " made ", report.iteration, " trips in '", meta.of.view(),
-              "' and would make ", report.needed,
+  return Fail(error, ADRT_ERROR_BOUNDS_CHANGED, meta, ": the ", loop.text.view(), " at ", loop.place.view(),
+              " made ", report.iteration, " trips in '", meta.of.view(), "' and would make ", report.needed,
               same ? " now, from elsewhere or in other iterations" : " now",
               ": what bounds it was changed in between. Restore it, or run '", meta.of.view(), "' again");
 }
@@ -293,7 +292,7 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
 }  // namespace
 
 adrt_status SayLoopsCut(const adrt_launch_plan& plan, adrt_error* error) {
-  return Fail(error, ADRT_ERROR_DRIVER, "kernel '", plan.meta().name.view(), "': the driver of '",
+  return Fail(error, ADRT_ERROR_DRIVER, plan.meta(), ": the driver of '",
               plan.module ? plan.module->device->label : "?",
               "' has ended loops early: it allows those of a thread 65,535 iterations in all, and the "
               "results are wrong. Run on another device or on the CPU, or give each thread less to do");
@@ -341,6 +340,5 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
                        : "': two iterations of one parallel loop store to one element (or, of a settled one, "
                          "one reads what another wrote, or an element was written after it was read)";
   }
-  return Fail(error, failure, "kernel '", meta.name.view(), "', iteration ", report.iteration, ", ", place,
-              before, text, after);
+  return Fail(error, failure, meta, ", iteration ", report.iteration, ", ", place, before, text, after);
 }

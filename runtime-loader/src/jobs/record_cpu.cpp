@@ -195,14 +195,13 @@ bool NoteLaunch(CpuQueue& queue, const LaunchTask& task, adrt_error* error) {
 /// What only adrt_run can do, as it looks at buffers between tasks.
 bool CanRecord(const adrt_launch_plan& plan, adrt_error* error) {
   if (plan.bounds) {
-    return Refuse(error, ADRT_ERROR_UNSUPPORTED, "kernel '", plan.meta().name.view(),
-                  "': a launch with a bounds record cannot be recorded for jobs: use adrt_run");
+    return Refuse(error, ADRT_ERROR_UNSUPPORTED, plan.meta(),
+                  ": a launch with a bounds record cannot be recorded for jobs: use adrt_run");
   }
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     const artifact::TaskMeta& meta = plan.meta().tasks[task];
     if (!ReadsExtents(plan, task) && meta.trip_kernel.empty()) continue;
-    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "kernel '", plan.meta().name.view(), "', task ", task,
-                  " (", meta.place.view(),
+    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task, " (", meta.place.view(),
                   "): its number of iterations depends on the content of buffers, which may change until a "
                   "recorded launch runs: use adrt_run");
   }

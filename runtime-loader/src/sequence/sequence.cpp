@@ -167,8 +167,8 @@ bool NoteAll(adrt_sequence& sequence, adrt_error* error) {
     launch.command_begin = launch.command_end = static_cast<uint32_t>(sequence.commands.size());
     launch.last_task = UINT32_MAX;
     if (launch.plan->bounds) {
-      return Refuse(error, ADRT_ERROR_UNSUPPORTED, "kernel '", launch.plan->meta().name.view(),
-                    "': a launch with a bounds record cannot be part of a sequence: record it by itself");
+      return Refuse(error, ADRT_ERROR_UNSUPPORTED, launch.plan->meta(),
+                    ": a launch with a bounds record cannot be part of a sequence: record it by itself");
     }
     if (!AddRanges(sequence, launch) || !FindSetupLevel(sequence, launch))
       return OutOfMemory(error) == ADRT_OK;

@@ -146,8 +146,8 @@ bool FindEntries(adrt_module& module, adrt_error* error) {
     code = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
     if (code != 0) return own.Failed(code, StreamCall::MaxActiveBlocks, error);
     if (blocks < 1) {
-      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, "kernel '", walk.kernel_meta->name.view(),
-                    "': the device cannot run blocks of ", block_size, " threads of it");
+      return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, *walk.kernel_meta, ": the device cannot run blocks of ",
+                    block_size, " threads of it");
     }
     module.entry_threads[walk.slot] = static_cast<uint32_t>(blocks) * own.processors * block_size;
   }
