@@ -330,16 +330,30 @@ class Lowering {
     builder_.SetBlock(block);
   }
 
+  /// Whether `number`, of iterations or of the last one, is too much (`op`) for the stack, or for slots of a
+  /// type.
+  Value IsBeyond(Op op, Value number, const Lowered& stack, Type slot) {
+    Value over = builder_.Make(op, {number, stack.capacity});
+    std::optional<int64_t> capacity = kernel_.IntegerConstant(stack.capacity);
+    if (slot != ir::kI32 || (capacity && *capacity <= INT32_MAX)) return over;
+    // No value of its own that would live as long as the capacity.
+    return builder_.Make(Op::Or, {over, builder_.Make(op, {number, builder_.I64(INT32_MAX)})});
+  }
+
   void GuardFor(Inst loop, const std::vector<uint32_t>& guards) {
     Value trips =
         TripCount(builder_, kernel_.Operand(loop, 0), kernel_.Operand(loop, 1), kernel_.Operand(loop, 2));
     std::optional<int64_t> constant_trips = kernel_.IntegerConstant(trips);
+    // From 0 or above, no loop of 32 bits has more iterations than their numbers can count.
+    std::optional<int64_t> low = kernel_.IntegerConstant(kernel_.Operand(loop, 0));
+    Type index = low && *low >= 0 ? kI64 : kernel_.TypeOf(kernel_.Operand(loop, 0));
     Value any;
     std::vector<std::pair<uint32_t, Value>> over;
     for (uint32_t position : guards) {
       std::optional<int64_t> capacity = kernel_.IntegerConstant(stacks_[position].capacity);
-      if (constant_trips && capacity && *constant_trips <= *capacity) continue;
-      Value own = builder_.Make(Op::Gt, {trips, stacks_[position].capacity});
+      bool is_short = constant_trips && *constant_trips <= INT32_MAX;
+      if (is_short && capacity && *constant_trips <= *capacity) continue;
+      Value own = IsBeyond(Op::Gt, trips, stacks_[position], is_short ? kI64 : index);
       any = AnyOf(any, own);
       if (Reports(loop, *stacks_[position].plan)) over.push_back({position, own});
     }
@@ -378,8 +392,9 @@ class Lowering {
       const PlannedStack& plan = *stacks_[position].plan;
       for (const PlannedAccess& access : plan.accesses) {
         if (access.guard != loop) continue;
-        Value count = Wide(kernel_.Operand(access.inst, kernel_[access.inst].operand_count - 1));
-        Value full = builder_.Make(Op::Ge, {count, stacks_[position].capacity});
+        Value slot = kernel_.Operand(access.inst, kernel_[access.inst].operand_count - 1);
+        Value count = Wide(slot);
+        Value full = IsBeyond(Op::Ge, count, stacks_[position], kernel_.TypeOf(slot));
         Value own = builder_.Make(Op::And, {goes_on, full});
         any = AnyOf(any, own);
         needed = builder_.Make(Op::Add, {count, builder_.I64(1)});

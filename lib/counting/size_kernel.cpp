@@ -313,7 +313,7 @@ class SizeKernelBuilder {
     if (op == Op::While) {
       for (const auto& [number, push] : counts) {
         uint32_t carried = from_[from_.Operand(push, 2)].number;
-        Count(number, WideIndex(*builder_, map_[from_.Result(inst, carried)]));
+        Count(number, Unsigned(map_[from_.Result(inst, carried)]));
       }
     }
   }
@@ -371,6 +371,13 @@ class SizeKernelBuilder {
     if (data.op != Op::StackPush || !counted_at_push_.Has(inst)) return;
     Value slot = WideIndex(*builder_, Mapped(from_.Operand(inst, 2)));
     Count(of_stack_.Get(stack), builder_->Make(Op::Add, {slot, builder_->I64(1)}));
+  }
+
+  /// The counter of a `while` as i64. One of 32 bits counts to 2^32 - 1 so, which is more than the loop may
+  /// tape.
+  Value Unsigned(Value counter) {
+    if (made_->TypeOf(counter) != ir::kI32) return WideIndex(*builder_, counter);
+    return builder_->Cast(builder_->Cast(counter, ir::kU32), kI64);
   }
 
   /// Raises sizes[number] to `count`.

@@ -167,7 +167,8 @@ class BodyParser {
   /// The name of a value or constant, nothing behind it.
   bool ParseName(Operand* operand);
   bool IsStrayOperand();
-  void Resolve(Operand& operand, Type wanted);
+  /// `is_guess`: the type of a literal that does not fit may be learned yet, so that the body is parsed on.
+  void Resolve(Operand& operand, Type wanted, bool is_guess = false);
   void ResolveTree(Operand& operand, Type wanted);
   void ResolveGroup(std::span<Operand* const> group);
   Type GroupType(std::span<Operand* const> group) const;

@@ -12,7 +12,8 @@ namespace adc::parse {
 void BodyParser::ResolveCarried(Operand& operand) {
   bool waits = literals_ != nullptr && operand.IsLiteral() && TypeOf(operand).IsNone();
   uint32_t place = operand.span.begin;
-  Resolve(operand, waits ? literals_->TypeAt(place) : ir::kNoType);
+  Type learned = waits ? literals_->TypeAt(place) : ir::kNoType;
+  Resolve(operand, learned, waits && learned.IsNone());
   if (waits && !operand.IsPoison()) operand.begun_with = place;
 }
 
@@ -71,7 +72,10 @@ void BodyParser::LearnFromOperands(std::span<const Operand> operands) {
   constexpr size_t kMostOperands = 4;  // of an operation: longer lists are made of what stands in them
   if (literals_ == nullptr || operands.size() > kMostOperands) return;
   for (const Operand& other : operands) {
-    if (other.IsLiteral() || other.IsPoison() || LiteralBehind(other.value) != kNowhere) continue;
+    if (other.IsLiteral() || other.IsPoison()) continue;
+    // A carried literal of which nothing was learned has a guessed type.
+    uint32_t place = LiteralBehind(other.value);
+    if (place != kNowhere && literals_->TypeAt(place).IsNone()) continue;
     for (const Operand& operand : operands) LearnWanted(operand.value, function_.TypeOf(other.value));
   }
 }

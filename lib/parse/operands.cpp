@@ -138,7 +138,7 @@ void BodyParser::ReportUntyped(const Operand& operand) {
       .AddHelp("state it at one of them: '1.0:f32', '2:i32'");
 }
 
-void BodyParser::Resolve(Operand& operand, Type wanted) {
+void BodyParser::Resolve(Operand& operand, Type wanted, bool is_guess) {
   if (!operand.IsLiteral()) return;
   if (operand.IsTree()) {
     ResolveTree(operand, wanted);
@@ -150,7 +150,7 @@ void BodyParser::Resolve(Operand& operand, Type wanted) {
   LiteralBits literal = ReadLiteral(operand.literal, type.scalar);
   if (!literal.good) {
     stream_.Error(diag::E0108, operand.span, literal.reason).AddHelp(literal.help);
-    operand.value = kPoison;
+    operand.value = is_guess ? function_.Constant(type, 0, {}) : kPoison;
     return;
   }
   // An integer that stands for a float prints as a float, so that its spelling tells its type wherever it is

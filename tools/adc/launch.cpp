@@ -3,6 +3,7 @@
 #include "command_line.h"
 #include "support/crash.h"
 #include "support/exit_code.h"
+#include "support/machine.h"
 #include "support/printable.h"
 
 namespace adc::tool {
@@ -89,7 +90,9 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   desc.args = arguments.data();
   desc.module = module_.get();
   desc.workers = options.workers;
-  desc.heap_budget = options.heap_budget;
+  // What no memory of this machine can hold is said before it is asked for.
+  bool is_open = options.heap_budget == 0 && device_->IsCpu();
+  desc.heap_budget = is_open ? MemoryBytes() : options.heap_budget;
   desc.size_threshold = options.size_threshold;
   if (record != nullptr) {
     desc.bounds_record = record->data();

@@ -6,6 +6,7 @@
 #include "codegen/llvm/half_selects.h"
 #include "codegen/llvm/loads_early.h"
 #include "codegen/llvm/short_blocks.h"
+#include "codegen/llvm/wide_division.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -161,6 +162,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     passes.addPass(llvm::AlwaysInlinerPass(false));
     if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
+  if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(WideDivision()));
   if (machine.getTargetTriple().isX86())
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(HalfSelects()));
   if (optimise == 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(ShortBlocks()));
