@@ -83,13 +83,14 @@ class SavedCheck {
 
 }  // namespace
 
-bool CheckSaved(const ir::Module& module, bool overwritten, diag::Diagnostics& diagnostics) {
+bool CheckSaved(const ir::Module& module, const std::function<bool(const Function&)>& overwritten,
+                diag::Diagnostics& diagnostics) {
   bool good = true;
   for (const auto& function : module.functions) {
     if (!function->IsKernel() || function->role != ir::KernelRole::Gradient) continue;
     const Function* primal = module.Find(function->derived_from);
     if (primal == nullptr) continue;
-    good = SavedCheck(module, *primal, *function, overwritten, diagnostics).Run() && good;
+    good = SavedCheck(module, *primal, *function, overwritten(*primal), diagnostics).Run() && good;
   }
   return good;
 }

@@ -94,6 +94,9 @@ class ReverseCheck {
     Inst copy = plan_.FinalOf(atomic, kernel_.Operand(atomic, 0), kernel_[atomic].component);
     return copy.Valid() && facts_.structure().Position(inst) > facts_.structure().Position(copy);
   }
+  /// Whether an iteration that runs `load` stores to the element as well: another iteration that writes it
+  /// would be one of two that do, of which CheckWriteRaces warns.
+  bool StoresThere(Inst load) const;
   /// True where a constant index tells two accesses of one buffer apart.
   bool DifferInConstant(Inst a, Inst b) const;
   bool CheckDistinct(Inst call, const std::string& symbol);
@@ -151,6 +154,22 @@ std::span<const Inst> ReverseCheck::Candidates(Inst load, uint32_t memory_class)
   return found == buckets.writes.end() ? std::span<const Inst>() : found->second;
 }
 
+bool ReverseCheck::StoresThere(Inst load) const {
+  std::span<const Value> indices = kernel_.Indices(load);
+  for (Block block = kernel_[load].parent; block != kernel_.Body();) {
+    bool stores = std::ranges::any_of(kernel_[block].insts, [&](Inst inst) {
+      return kernel_[inst].op == Op::Store && kernel_.Operand(inst, 0) == kernel_.Operand(load, 0) &&
+             kernel_[inst].attr == kernel_[load].attr && kernel_[inst].component == kernel_[load].component &&
+             std::ranges::equal(kernel_.Indices(inst), indices);
+    });
+    if (stores) return true;
+    Inst owner = kernel_[block].owner;
+    if (analysis::IsParallel(kernel_[owner].op)) return false;
+    block = kernel_[owner].parent;
+  }
+  return false;
+}
+
 void ReverseCheck::CheckLoad(Inst load) {
   Value base = kernel_.Operand(load, 0);
   if (kernel_.TypeOf(base).IsArray()) return;
@@ -172,7 +191,7 @@ void ReverseCheck::CheckLoad(Inst load) {
                    " 'settled' if no element is written after it was read");
       return;
     }
-    if (active && facts_.MayRace(load, write)) {
+    if (active && facts_.MayRace(load, write) && !StoresThere(load)) {
       Error(diag::E0404, load,
             "what is read here into " + value + " may be written by another iteration of the parallel loop")
           .AddNote(kernel_[write].span, "this may write the same element in another iteration")

@@ -13,8 +13,9 @@
 //
 // A loop whose length depends on data has the digits of the longest that its arguments allow: those of a
 // `while max`, with a counter that it carries from here on, of a `parallel` that runs behind a condition
-// (transform/guard_tasks.h), of a `for` up to a minimum. Slots of iterations that do not run stay as they
-// are.
+// (transform/guard_tasks.h), of a `for` up to a minimum or an index. Where they allow any, an element that
+// the index names bounds it (slot_bounds.h), and may say which iteration of the `parallel` it is as well:
+// then the latter has no digit. Slots of iterations that do not run stay as they are.
 //
 // All of it is 64-bit arithmetic: a buffer of 2^31 elements and more is what this is for.
 //
@@ -28,8 +29,9 @@
 #include <map>
 
 #include "analysis/memory.h"
+#include "autodiff/reverse_analyses.h"
 #include "autodiff/save_final_values.h"
-#include "autodiff/to_be_recorded.h"
+#include "autodiff/slot_bounds.h"
 #include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
@@ -56,6 +58,14 @@ struct Reads {
   std::vector<FinalRead> finals;  ///< whole buffers: in the state after the task
 };
 
+/// Whether the buffer, a parameter of the kernel, is marked `save`, or may be one that is.
+bool IsMarked(const Function& function, Value buffer) {
+  const ir::ParamInfo& info = function.params[function[buffer].number];
+  return info.save || (info.alias && std::ranges::any_of(function.params, [](const ir::ParamInfo& other) {
+                         return other.alias && other.save;
+                       }));
+}
+
 /// What a vjp also writes, cells of layouts and what the kernel's own reverse reads nobody saves:
 /// check_saved.h finds it.
 Reads ReadsToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
@@ -66,15 +76,12 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
   StoredValues saved(function, false);
   analysis::Structure structure(function);
   analysis::MemoryClasses memory(structure);
-  bool alias_marked = false;
-  for (const ir::ParamInfo& info : function.params) alias_marked = alias_marked || (info.alias && info.save);
   auto lasts = [&](Value buffer, uint32_t field) {
     const ir::ValueData& base = function[buffer];
     bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
     if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) return true;
-    const ir::ParamInfo& info = function.params[base.number];
-    bool marked = info.save || (info.alias && alias_marked);
-    return !marked && !(config.overwritten && memory.IsWritten(memory.ClassOf(buffer, field)));
+    return !IsMarked(function, buffer) &&
+           !(config.overwritten && memory.IsWritten(memory.ClassOf(buffer, field)));
   };
   Reads reads;
   auto keep = [&](Inst reader, Value base, uint32_t component) {
@@ -103,55 +110,21 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
   return reads;
 }
 
-/// Arithmetic on arguments and shapes.
-bool IsFromArguments(const Function& function, Value v) {
-  if (function.IsConstant(v)) return true;
-  const ir::ValueData& data = function[v];
-  if (data.kind == ir::ValueKind::BlockParam) return ir::Block(data.owner) == function.Body();
-  Inst inst = function.DefiningInst(v);
-  if (!inst.Valid()) return false;
-  if (function[inst].op == Op::Shape) return true;
-  if (ir::InfoOf(function[inst].op).effect != ir::Effect::Pure || !data.type.IsInteger()) return false;
-  std::span<const Value> operands = function.Operands(inst);
-  return std::all_of(operands.begin(), operands.end(),
-                     [&](Value one) { return IsFromArguments(function, one); });
-}
-
-/// How deep the arithmetic of a bound is looked through.
-constexpr uint32_t kBoundDepth = 8;
-
-/// Whether arguments and shapes say how large `v` may become.
-bool IsBoundedByArguments(const Function& function, Value v, uint32_t depth = kBoundDepth) {
-  if (IsFromArguments(function, v)) return true;
-  Inst inst = function.DefiningInst(v);
-  if (!inst.Valid() || depth == 0) return false;
-  auto bounded = [&](uint32_t n) {
-    return IsBoundedByArguments(function, function.Operand(inst, n), depth - 1);
-  };
-  Op op = function[inst].op;
-  if (op == Op::Select) return bounded(1) && bounded(2);
-  if (op == Op::Max) return bounded(0) && bounded(1);
-  if (op == Op::Min) return bounded(0) || bounded(1);
-  bool widens = op == Op::Cast && function.TypeOf(v) == ir::kI64 &&
-                function.TypeOf(function.Operand(inst, 0)) == ir::kI32;
-  return widens && bounded(0);
-}
-
 class SaveRewriter final : public transform::Rewriter {
  public:
   SaveRewriter(ir::Module& module, const Function& from, const SaveConfig& config)
-      : Rewriter(module, from, config.fold) {}
+      : Rewriter(module, from, config.fold),
+        activity_(module, from, DiffParameters::FromAttributes(module, from)) {}
 
-  /// False after an error.
-  bool Plan(std::span<const Inst> values, diag::Diagnostics& diagnostics) {
+  /// Values of loops that nothing bounds are left out; false where `leaves` does not allow that.
+  bool Plan(std::span<const Inst> values, const std::function<bool(Inst value, Inst loop)>& leaves) {
     for (Inst inst : values) {
       Site site{inst, {}, {}, {}};
       for (Inst at = from_[from_[inst].parent].owner; at.Valid(); at = from_[from_[at].parent].owner)
         if (from_[at].op != Op::If) site.loops.insert(site.loops.begin(), at);
-      for (Inst loop : site.loops) {
-        if (IsBounded(loop)) continue;
-        Refuse(site, loop, diagnostics);
-        return false;
+      if (Inst loop = FindBounds(site); loop.Valid()) {
+        if (!leaves(inst, loop)) return false;
+        continue;
       }
       for (Inst loop : site.loops)
         if (from_[loop].op == Op::While) counters_[loop] = Value();
@@ -160,6 +133,8 @@ class SaveRewriter final : public transform::Rewriter {
     }
     return true;
   }
+  /// Whether any value is saved.
+  bool Saves() const { return !sites_.empty(); }
 
  private:
   /// A loop or axis around a value: what counts, from where, in which steps, how often at most.
@@ -172,42 +147,40 @@ class SaveRewriter final : public transform::Rewriter {
   };
   struct Site {
     Inst inst;
-    std::vector<Inst> loops;  ///< outermost first
-    Value buffer, base;       ///< built; base: the first slot
+    std::vector<Inst> loops;                       ///< outermost first
+    Value buffer, base;                            ///< built; base: the first slot
+    std::map<Value, IndexedAxis> by_element = {};  ///< indices that are numbers of elements
+    bool exclusive = false;  ///< one of these says which iteration of the `parallel` it is, too
   };
 
-  /// Whether arguments and shapes say where the loop begins and how often it runs at most.
-  bool IsBounded(Inst loop) const {
-    const InstData& data = from_[loop];
-    if (data.op == Op::ParallelOver) return true;
-    if (data.op == Op::While) {
-      bool has_max = (data.flags & ir::kFlagHasMax) != 0 && (data.flags & ir::kFlagOrNone) == 0;
-      return has_max && IsBoundedByArguments(from_, from_.Operand(loop, 0));
+  /// Says how the loops around a value are numbered. Valid: the loop that nothing bounds.
+  Inst FindBounds(Site& site) const {
+    for (Inst loop : site.loops) {
+      const InstData& data = from_[loop];
+      if (data.op == Op::ParallelOver) continue;
+      if (data.op == Op::While) {
+        bool has_max = (data.flags & ir::kFlagHasMax) != 0 && (data.flags & ir::kFlagOrNone) == 0;
+        if (!has_max || !HasMost(from_, from_.Operand(loop, 0))) return loop;
+        continue;
+      }
+      size_t axes = data.op == Op::For ? 1 : from_[data.regions[0]].params.size();
+      for (size_t axis = 0; axis < axes; ++axis) {
+        if (IsArgumentAxis(loop, axis)) continue;
+        Value index = from_[data.regions[0]].params[axis];
+        IndexedAxis found = AxisOfIndex(from_, activity_, site.inst, loop, index);
+        // Within two such loops an element may come again.
+        if (!found.base.Valid() || (found.exclusive && site.exclusive)) return loop;
+        site.exclusive = site.exclusive || found.exclusive;
+        site.by_element[index] = found;
+      }
     }
-    uint32_t count = data.op == Op::For ? 2 : data.operand_count;
-    for (uint32_t n = 0; n < count; n += 2) {
-      if (!IsFromArguments(from_, from_.Operand(loop, n))) return false;
-      if (!IsBoundedByArguments(from_, from_.Operand(loop, n + 1))) return false;
-    }
-    return true;
+    return {};
   }
 
-  void Refuse(const Site& site, Inst loop, diag::Diagnostics& diagnostics) const {
-    const ir::ValueData& value = from_[from_.Result(site.inst)];
-    bool is_while = from_[loop].op == Op::While;
-    diagnostics
-        .Error(diag::E0450, from_[site.inst].span,
-               (value.name.Valid() ? "'%" + std::string(module_.Text(value.name)) + "'"
-                                   : std::string("a value")) +
-                   " is to be saved for the gradient, but the number of times is not known before the launch")
-        .AddNote(from_[loop].span,
-                 is_while ? "this loop has no 'max' that arguments and shapes bound"
-                          : "arguments and shapes alone do not bound the number of iterations of this loop")
-        .AddHelp(is_while ? "write 'while max N' with an N of arguments and shapes; or copy what it reads to "
-                            "a buffer that the kernel does not write"
-                          : "use arguments as bounds, or 'min' of the bound and an argument; if they depend "
-                            "on a loop around it, run over all iterations and skip some by an 'if'; or copy "
-                            "what it reads to a buffer that the kernel does not write");
+  /// Whether arguments and shapes say where the indices of an axis lie.
+  bool IsArgumentAxis(Inst loop, size_t axis) const {
+    auto low = static_cast<uint32_t>(2 * axis);
+    return HasLeast(from_, from_.Operand(loop, low)) && HasMost(from_, from_.Operand(loop, low + 1));
   }
 
   Value Wide(Value v) { return into_->TypeOf(v) == ir::kI64 ? v : builder_.Cast(v, ir::kI64); }
@@ -221,32 +194,58 @@ class SaveRewriter final : public transform::Rewriter {
     return Map(v);
   }
 
-  /// What arguments and shapes let `v` be at most.
-  Value Most(Value v) {
+  Value Both(Op op, Value left, Value right) {
+    bool alike = into_->TypeOf(left) == into_->TypeOf(right);
+    return builder_.Make(op, {alike ? left : Wide(left), alike ? right : Wide(right)});
+  }
+
+  /// The number of `v` that arguments and shapes let it be at most, or at least.
+  Value Most(Value v) { return Extreme(v, true); }
+  Value Least(Value v) { return Extreme(v, false); }
+  Value Extreme(Value v, bool most) {
     if (IsFromArguments(from_, v)) return Rebuilt(v);
+    if (ShiftedIndex shifted(from_, v); shifted.index.Valid()) {
+      IndexOf at(from_, shifted.index);
+      int64_t shift = shifted.shift - (most ? 1 : 0);
+      return builder_.Make(Op::Add, {most ? Wide(EndOf(at)) : Wide(BeginOf(at)), builder_.I64(shift)});
+    }
     Inst inst = from_.DefiningInst(v);
-    auto most = [&](uint32_t n) { return Most(from_.Operand(inst, n)); };
+    auto extreme = [&](uint32_t n) { return Extreme(from_.Operand(inst, n), most); };
+    auto has = [&](uint32_t n) {
+      Value operand = from_.Operand(inst, n);
+      return most ? HasMost(from_, operand) : HasLeast(from_, operand);
+    };
     Op op = from_[inst].op;
-    if (op == Op::Cast) return Wide(most(0));
-    if (op == Op::Select) return builder_.Make(Op::Max, {most(1), most(2)});
-    if (op == Op::Max) return builder_.Make(Op::Max, {most(0), most(1)});
-    bool first = IsBoundedByArguments(from_, from_.Operand(inst, 0)),
-         second = IsBoundedByArguments(from_, from_.Operand(inst, 1));
-    if (first && second) return builder_.Make(Op::Min, {most(0), most(1)});
-    return most(first ? 0 : 1);
+    if (op == Op::Cast) return Wide(extreme(0));
+    Op outer = most ? Op::Max : Op::Min;
+    if (op == Op::Select) return Both(outer, extreme(1), extreme(2));
+    if (op == outer) return Both(op, extreme(0), extreme(1));
+    if (has(0) && has(1)) return Both(op, extreme(0), extreme(1));
+    return extreme(has(0) ? 0 : 1);
+  }
+
+  Value BeginOf(const IndexOf& at) {
+    if (from_[at.loop].op == Op::ParallelOver) return builder_.I64(0);
+    return Least(from_.Operand(at.loop, at.Low()));
+  }
+  Value EndOf(const IndexOf& at) {
+    if (from_[at.loop].op == Op::ParallelOver) return builder_.I64(ExtentOf(at.loop, at.axis));
+    return Most(from_.Operand(at.loop, at.Low() + 1));
+  }
+  /// Of the cells that a `parallel` runs over.
+  int64_t ExtentOf(Inst loop, size_t axis) const {
+    const ir::Layout& layout = module_.layouts[from_.TypeOf(from_.Operand(loop, 0)).count];
+    return static_cast<int64_t>(layout.fields[from_[loop].attr].axes[axis].extent);
   }
 
   /// The digits of `loop`, outermost axis first.
-  std::vector<Digit> DigitsOf(Inst loop) {
+  std::vector<Digit> DigitsOf(const Site& site, Inst loop) {
     const InstData& data = from_[loop];
     std::span<const Value> indices = from_[data.regions[0]].params;
     std::vector<Digit> digits;
     if (data.op == Op::ParallelOver) {
-      const ir::Layout& layout = module_.layouts[from_.TypeOf(from_.Operand(loop, 0)).count];
-      for (size_t axis = 0; axis < indices.size(); ++axis) {
-        Value extent = builder_.I64(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent));
-        digits.push_back({indices[axis], {}, builder_.I64(0), extent});
-      }
+      for (size_t axis = 0; axis < indices.size(); ++axis)
+        digits.push_back({indices[axis], {}, builder_.I64(0), builder_.I64(ExtentOf(loop, axis))});
       return digits;
     }
     if (data.op == Op::While) {
@@ -256,12 +255,17 @@ class SaveRewriter final : public transform::Rewriter {
     }
     size_t axes = data.op == Op::For ? 1 : indices.size();
     for (size_t axis = 0; axis < axes; ++axis) {
-      auto operand = static_cast<uint32_t>(2 * axis);
-      Value lo = Wide(Rebuilt(from_.Operand(loop, operand))),
-            hi = Wide(Most(from_.Operand(loop, operand + 1)));
+      if (auto found = site.by_element.find(indices[axis]); found != site.by_element.end()) {
+        Value elements = Wide(builder_.Shape(Map(found->second.base), found->second.axis));
+        digits.push_back({indices[axis], {}, builder_.I64(0), elements, 1, true});
+        continue;
+      }
+      IndexOf at(from_, indices[axis]);
+      Value lo = Wide(BeginOf(at)), hi = Wide(EndOf(at));
       Digit digit{
           indices[axis], {}, lo, builder_.Make(Op::Max, {builder_.Make(Op::Sub, {hi, lo}), builder_.I64(0)})};
-      digit.loose = data.op != Op::For && !IsFromArguments(from_, from_.Operand(loop, operand + 1));
+      digit.loose = !IsFromArguments(from_, from_.Operand(loop, at.Low())) ||
+                    !IsFromArguments(from_, from_.Operand(loop, at.Low() + 1));
       if (data.op == Op::For) digit.step = *from_.IntegerConstant(from_.Operand(loop, 2));
       if (digit.step != 1) digit.trips = builder_.Make(Op::CeilDiv, {digit.trips, builder_.I64(digit.step)});
       digits.push_back(digit);
@@ -273,7 +277,8 @@ class SaveRewriter final : public transform::Rewriter {
   std::vector<Digit> DigitsOf(const Site& site) {
     std::vector<Digit> digits;
     for (Inst loop : site.loops) {
-      std::vector<Digit> own = DigitsOf(loop);
+      if (site.exclusive && analysis::IsParallel(from_[loop].op)) continue;
+      std::vector<Digit> own = DigitsOf(site, loop);
       digits.insert(digits.end(), own.rbegin(), own.rend());
     }
     return digits;
@@ -308,9 +313,9 @@ class SaveRewriter final : public transform::Rewriter {
                                            : builder_.Make(Op::Sub, {Wide(Map(digit.index)), digit.first});
       // Where no expression says how far it comes (a gradient counts the iterations of a `while` backwards,
       // and those of a `parallel` may be counted before the launch) the minimum bounds the slot.
+      if (digit.step != 1) number = builder_.Make(Op::Div, {number, builder_.I64(digit.step)});
       if (digit.loose)
         number = builder_.Make(Op::Min, {number, builder_.Make(Op::Sub, {digit.trips, builder_.I64(1)})});
-      if (digit.step != 1) number = builder_.Make(Op::Div, {number, builder_.I64(digit.step)});
       slot = builder_.Make(Op::Add, {slot, builder_.Make(Op::Mul, {number, radix})});
       radix = builder_.Make(Op::Mul, {radix, digit.trips});
     }
@@ -363,52 +368,151 @@ class SaveRewriter final : public transform::Rewriter {
     if (auto site = sites_.find(inst); site != sites_.end()) Save(site->second);
   }
 
+  Activity activity_;
   std::map<Inst, Value> counters_;  ///< of `while` loops around sites, built
   std::map<Inst, Site> sites_;      ///< by the instruction whose result is saved
   std::map<Inst, std::vector<Inst>>
       anchored_;  ///< these, by the instruction of the kernel's body around them
 };
 
-/// False after an error. `*saved` is set where the kernel got buffers.
-bool SaveIn(ir::Module& module, Function& function, const SaveConfig& config, diag::Diagnostics& diagnostics,
-            bool* saved) {
-  for (bool copied = false;;) {
-    Reads reads = ReadsToSave(module, function, config);
-    if (reads.values.empty() && reads.finals.empty()) return true;
-    if (config.differentiated_again) {
-      Inst first = reads.values.empty() ? reads.finals.front().reader : reads.values.front();
-      diagnostics
-          .Error(diag::E0452, function[first].span,
-                 "second derivatives of '@" + std::string(module.Text(function.name)) +
-                     "' would need derivatives of the values that it saves")
-          .AddHelp("derive 'jvp(grad)' of a kernel that writes its results to other buffers");
-      return false;
-    }
-    *saved = true;
-    // What is loaded for another reason may be what a winner is found by: one after the other.
-    if (reads.values.empty()) {
-      ADC_CHECK(!copied, "a copy of a buffer was not found again");
-      copied = true;
-      function = std::move(*SaveFinalValues(module, function, reads.finals, config.fold));
-      continue;
-    }
-    SaveRewriter rewriter(module, function, config);
-    if (!rewriter.Plan(reads.values, diagnostics)) return false;
-    function = std::move(*rewriter.Run());
-  }
+/// Why a value cannot be saved: `loop` is not bounded.
+void Explain(const Function& function, Inst loop, diag::Diagnostic& said) {
+  bool is_while = function[loop].op == Op::While;
+  said.AddNote(function[loop].span,
+               is_while ? "this loop has no 'max' that arguments and shapes bound"
+                        : "arguments and shapes alone do not bound the number of iterations of this loop");
+  said.AddHelp(is_while ? "write 'while max N' with an N of arguments and shapes; or copy what it reads to "
+                          "a buffer that the kernel does not write"
+                        : "use arguments as bounds, or 'min' of the bound and an argument; or copy what it "
+                          "reads to a buffer that the kernel does not write");
 }
 
-/// Like SaveIn, but all of the values or none, and nothing is said.
-void SaveWherePossible(ir::Module& module, Function& function, const SaveConfig& config, bool* saved) {
-  diag::Diagnostics found(0);
-  Function before = std::move(*transform::Rewriter(module, function, config.fold).Run());
-  bool any = false;
-  if (SaveIn(module, function, config, found, &any)) {
-    *saved = *saved || any;
-  } else {
-    function = std::move(before);
-  }
+std::string NameOf(const ir::Module& module, const Function& function, Inst value) {
+  StringId name = function[function.Result(value)].name;
+  return name.Valid() ? "'%" + std::string(module.Text(name)) + "'" : std::string("a value");
 }
+
+class KernelSaver {
+ public:
+  KernelSaver(ir::Module& module, const SaveConfig& config) : module_(module), config_(config) {}
+
+  /// False after an error. `*saved` is set where the kernel got buffers. With `left` the values of loops that
+  /// nothing bounds stay what they are, and enter it as warnings, unless their buffers are marked `save`.
+  bool Save(Function& function, bool overwritten, diag::Diagnostics& diagnostics, diag::Diagnostics* left,
+            bool* saved) {
+    SaveConfig config = config_;
+    config.overwritten = overwritten;
+    for (bool copied = false;;) {
+      Reads reads = ReadsToSave(module_, function, config);
+      if (reads.values.empty() && reads.finals.empty()) return true;
+      if (config.differentiated_again) return RefuseSecond(function, reads, diagnostics);
+      SaveRewriter rewriter(module_, function, config);
+      diag::Diagnostics found(0);
+      auto leaves = [&](Inst value, Inst loop) {
+        bool may = left != nullptr && !IsMarked(function, function.Operand(value, 0));
+        diag::Diagnostic& said =
+            may ? found.Warning(diag::W0462, function[value].span,
+                                NameOf(module_, function, value) +
+                                    " is not saved for the gradient: it must run before anything changes the "
+                                    "buffers that the kernel leaves")
+                : diagnostics.Error(diag::E0450, function[value].span,
+                                    NameOf(module_, function, value) +
+                                        " is to be saved for the gradient, but the number of times is not "
+                                        "known before the launch");
+        Explain(function, loop, said);
+        return may;
+      };
+      if (!rewriter.Plan(reads.values, leaves)) return false;
+      if (rewriter.Saves()) {
+        *saved = true;
+        function = std::move(*rewriter.Run());
+        continue;
+      }
+      // What is loaded for another reason may be what a winner is found by: one after the other.
+      if (reads.finals.empty()) {
+        if (left != nullptr) *left = std::move(found);
+        return true;
+      }
+      ADC_CHECK(!copied, "a copy of a buffer was not found again");
+      copied = *saved = true;
+      function = std::move(*SaveFinalValues(module_, function, reads.finals, config.fold));
+    }
+  }
+
+  /// As Save with all that the kernel overwrites, or without an option if that cannot be and the gradient is
+  /// right in the state that the kernel leaves. False after an error, which is that of the former.
+  bool SaveAll(Function& function, diag::Diagnostics& diagnostics, bool* saved) {
+    diag::Diagnostics refused(diagnostics.ErrorLimit()), left(0), ignored(0);
+    bool any = false;
+    std::unique_ptr<Function> made = Copy(function);
+    bool good = Save(*made, true, refused, nullptr, &any);
+    if (!good) {
+      // Nothing is saved where nothing need be; else what can be.
+      std::unique_ptr<Function> partly = Copy(function);
+      bool some = false;
+      made = Copy(function);
+      any = false;
+      bool known = Save(*partly, true, ignored, &left, &some);
+      good = Save(*made, false, ignored, nullptr, &any) && IsRight(*made);
+      if (!good && known && IsRight(*partly)) {
+        made = std::move(partly);
+        any = some;
+        good = true;
+      }
+      Report(good ? left : refused, diagnostics);
+      if (!good) return false;
+      config_.left(function);
+    }
+    function = std::move(*made);
+    *saved = *saved || any;
+    return true;
+  }
+
+  /// Like Save, but all of the values or none, and nothing is said.
+  void SaveWherePossible(Function& function, bool* saved) {
+    diag::Diagnostics found(0);
+    std::unique_ptr<Function> made = Copy(function);
+    bool any = false;
+    if (!Save(*made, config_.overwritten, found, nullptr, &any)) return;
+    function = std::move(*made);
+    *saved = *saved || any;
+  }
+
+ private:
+  bool RefuseSecond(const Function& function, const Reads& reads, diag::Diagnostics& diagnostics) const {
+    Inst first = reads.values.empty() ? reads.finals.front().reader : reads.values.front();
+    diagnostics
+        .Error(diag::E0452, function[first].span,
+               "second derivatives of '@" + std::string(module_.Text(function.name)) +
+                   "' would need derivatives of the values that it saves")
+        .AddHelp("derive 'jvp(grad)' of a kernel that writes its results to other buffers");
+    return false;
+  }
+
+  std::unique_ptr<Function> Copy(const Function& function) {
+    return transform::Rewriter(module_, function, config_.fold).Run();
+  }
+
+  /// Whether reverse mode takes the kernel as it is.
+  bool IsRight(const Function& function) const {
+    bool later = std::ranges::any_of(function.params, [](const ir::ParamInfo& info) {
+      return info.save || info.role == ir::ParamRole::Saved;
+    });
+    diag::Diagnostics found(0);
+    return ReverseAnalyses(module_, function, !later && !config_.differentiated_again).Check(module_, found);
+  }
+
+  static void Report(const diag::Diagnostics& from, diag::Diagnostics& to) {
+    for (const diag::Diagnostic& one : from.All()) {
+      diag::Diagnostic& said = to.Add(one.severity, one.id, one.span, one.text);
+      said.notes = one.notes;
+      said.help = one.help;
+    }
+  }
+
+  ir::Module& module_;
+  const SaveConfig& config_;
+};
 
 bool Asks(const Function& function, const SaveConfig& config) {
   if (!function.IsKernel() || function.role != ir::KernelRole::Primal || function.grad.Valid()) return false;
@@ -421,11 +525,13 @@ bool Asks(const Function& function, const SaveConfig& config) {
 
 bool SaveOverwritten(ir::Module& module, const SaveConfig& config, diag::Diagnostics& diagnostics) {
   bool saved = false;
+  KernelSaver saver(module, config);
   for (auto& function : module.functions) {
     if (!Asks(*function, config)) continue;
     if (config.optional) {
-      SaveWherePossible(module, *function, config, &saved);
-    } else if (!SaveIn(module, *function, config, diagnostics, &saved)) {
+      saver.SaveWherePossible(*function, &saved);
+    } else if (config.overwritten ? !saver.SaveAll(*function, diagnostics, &saved)
+                                  : !saver.Save(*function, false, diagnostics, nullptr, &saved)) {
       return false;
     }
   }

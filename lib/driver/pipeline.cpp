@@ -193,9 +193,13 @@ bool IsolateTasks(PipelineState& state) {
 
 // ---- Differentiate
 
+bool SavesOverwritten(const PipelineState& state, const Function& kernel) {
+  return state.options.save_overwritten && !state.left_unsaved.contains(kernel.name);
+}
+
 /// Whether the gradient of a kernel may run in a later state of its buffers.
 bool RunsLater(const PipelineState& state, const Function& kernel) {
-  return state.options.save_overwritten ||
+  return SavesOverwritten(state, kernel) ||
          std::any_of(kernel.params.begin(), kernel.params.end(), [](const ir::ParamInfo& info) {
            return info.save || info.role == ir::ParamRole::Saved;
          });
@@ -237,6 +241,7 @@ bool CheckPrimals(PipelineState& state) {
 bool SaveOverwritten(PipelineState& state) {
   autodiff::SaveConfig config;
   config.overwritten = state.options.save_overwritten;
+  config.left = [&](const Function& kernel) { state.left_unsaved.insert(kernel.name); };
   config.differentiated_again = DerivesAgain(state.options);
   // An attribute asks for what a gradient reads; where none is made, what cannot be saved is not missed.
   config.optional = !DerivesGradients(state.options) && !state.options.save_overwritten;
@@ -322,7 +327,9 @@ bool Derived(PipelineState& state) {
 }
 
 bool CheckSaved(PipelineState& state) {
-  return autodiff::CheckSaved(state.module, state.options.save_overwritten, state.diagnostics);
+  return autodiff::CheckSaved(
+      state.module, [&](const Function& primal) { return SavesOverwritten(state, primal); },
+      state.diagnostics);
 }
 
 bool Accumulate(PipelineState& state) {

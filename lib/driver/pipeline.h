@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ struct PipelineState {
 
   /// The kernels that derivatives are taken of, found when the first pass asks for them.
   std::optional<std::vector<ir::Function*>> primals = {};
+  /// Kernels that do not save all that they overwrite although options ask for it, by name.
+  std::set<StringId> left_unsaved = {};
   std::vector<autodiff::SegmentedKernel> segmented = {};  ///< of checkpoint, for reverse
   std::vector<ir::Function*> gradients = {};              ///< of reverse, for forward
   std::map<std::string, autodiff::ProvisionRecord> provisions =

@@ -180,6 +180,11 @@ def options_of(how, executor):
     return words, ["--save-overwritten"] if how.get("save") else []
 
 
+def quiet(options):
+    """With what is saved a warning tells what is not, and has to be seen."""
+    return [] if "--save-overwritten" in options else ["-w"]
+
+
 class Executor:
     """One device in one mode of floats; `adc` is the tool that runs there."""
 
@@ -204,8 +209,8 @@ class Executor:
     def compile(self, text, derive, options=()):
         with open(self.path("k.ir"), "w", encoding="utf-8") as file:
             file.write(text)
-        words = ["-w", *options, f"--derive={derive}", f"--target={self.target}", f"--fp={self.fp}", f"-O{self.level}", "-o", self.path("k.adcb"),
-                 self.path("k.ir")]
+        words = [*quiet(options), *options, f"--derive={derive}", f"--target={self.target}", f"--fp={self.fp}", f"-O{self.level}", "-o",
+                 self.path("k.adcb"), self.path("k.ir")]
         return self.call(words)
 
     def saved(self):
@@ -290,7 +295,8 @@ class Interpreter(Executor):
     def compile(self, text, derive, options=()):
         with open(self.path("k.ir"), "w", encoding="utf-8") as file:
             file.write(text)
-        outcome = self.call(["-w", *options, f"--derive={derive}", "--emit=ir", "-o", self.path("all.ir"), self.path("k.ir")])
+        words = [*quiet(options), *options, f"--derive={derive}", "--emit=ir", "-o", self.path("all.ir"), self.path("k.ir")]
+        outcome = self.call(words)
         if outcome.returncode:
             return outcome
         with open(self.path("all.ir"), encoding="utf-8") as file:
@@ -632,27 +638,28 @@ def ids_of(text):
 
 
 def compiled(expected, executor):
-    """The error ids of what only the gradient refuses (or None), and a verdict where nothing is left to run."""
+    """The error ids of what only the gradient refuses (or None), whether the gradient reads what is saved alone, and a verdict where
+    nothing is left to run."""
     if executor.device == "interpret" and expected.how.get("save"):
-        return None, Verdict("unsupported", "saved values, whose extent the loader knows")
+        return None, False, Verdict("unsupported", "saved values, whose extent the loader knows")
     how, forward = expected.how, "jvp" + (f",jvp:{len(expected.more)}" if expected.more else "")
     options, more = options_of(how, executor)
     outcome = executor.compile(expected.text, "grad," + forward + (",jvp(grad)" if how.get("second") else ""), options + more)
     if outcome.returncode == 0:
-        return None, None
+        return None, bool(how.get("save")) and "[W0462]" not in outcome.stderr, None
     if outcome.returncode == 5:
-        return None, Verdict("unsupported", ",".join(ids_of(outcome.stderr)), outcome.stderr)
+        return None, False, Verdict("unsupported", ",".join(ids_of(outcome.stderr)), outcome.stderr)
     refused = ids_of(outcome.stderr)
     if outcome.returncode != 1 or not refused:
-        return None, Verdict("failed", f"exit {outcome.returncode}", outcome.stderr)
+        return None, False, Verdict("failed", f"exit {outcome.returncode}", outcome.stderr)
     # The kernel and forward mode need no old values: what only the gradient refuses goes on here.
     if not all(error.startswith("E04") for error in refused) or executor.compile(expected.text, forward, options).returncode:
-        return None, Verdict("refused", ",".join(refused), outcome.stderr)
-    return refused, None
+        return None, False, Verdict("refused", ",".join(refused), outcome.stderr)
+    return refused, False, None
 
 
 def checked(expected, executor):
-    refused, verdict = compiled(expected, executor)
+    refused, in_later_states, verdict = compiled(expected, executor)
     if verdict:
         return verdict
     comparison = Comparison(expected, executor)
@@ -690,7 +697,7 @@ def checked(expected, executor):
         all_params = with_companions(expected, params, ".adj")
         companions = [name for name in all_params if name not in params]
         # What is saved is read where it was saved: what became of the buffers does not matter.
-        later = spoiled(expected, executor, state) if expected.how.get("save") else state
+        later = spoiled(expected, executor, state) if in_later_states else state
         given = {**values_of(expected, lambda name: later[name]), **companions_of(expected.weights, ".adj")}
         given = {name: numbers for name, numbers in given.items() if name in all_params}
         compare_threads("k.grad", all_params, given, companions)
@@ -698,7 +705,7 @@ def checked(expected, executor):
         for name, want in expected.adjoints.items():
             # What a gradient leaves alone is not printed: the adjoint is what it was.
             comparison.floats("adjoint", name, results.get(name, expected.weights[name]), want, expected.adjoint_sizes[name])
-        if expected.how.get("save") and not comparison.mistakes:
+        if in_later_states and not comparison.mistakes:
             check_steps(expected, executor, comparison, params, companions_of, saved, state)
 
     def push(kernel, suffixes, directions, pushed, first=0):

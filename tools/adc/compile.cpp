@@ -191,10 +191,13 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             "kernels (not their derivatives) report the first element that two iterations of a\n"
             "parallel loop store to, or that breaks what `writeonce` and `settled` promise",
             &options.check_writes);
-  line.Flag("--save-overwritten",
-            "kernels store values that they overwrite and their gradients read, in buffers of the caller\n"
-            "(%saved.*): x <- f(x) in place, and gradients of many steps (docs/time-stepping.md)",
-            &options.save_overwritten);
+  line.Flag(
+      "--save-overwritten",
+      "kernels store values that they overwrite and their gradients read, in buffers of the caller\n"
+      "(%saved.*): x <- f(x) in place, and gradients of many steps (docs/time-stepping.md). What\n"
+      "cannot be saved and is not overwritten in the kernel is left: W0462 says that the gradient must\n"
+      "run right after the kernel then, and not in a rollout",
+      &options.save_overwritten);
   line.Flag("--bounds-record",
             "add a kernel to each gradient that checks whether bounds of loops have changed since its\n"
             "primal ran. It runs if a launch is given a bounds record (adrt_plan_desc, adc run)",
