@@ -14,6 +14,7 @@ struct Object {
   const char* kind;
   uint64_t bytes = 0;
   unsigned char* memory = nullptr;  // of memory itself, or bound to a buffer
+  FakeVulkan::Dispatch runs = {};   // of shaders, a pipeline or a descriptor pool: what a dispatch has of it
 };
 
 [[noreturn]] void Mistake(const char* what, const char* kind) {
@@ -126,6 +127,8 @@ void VKAPI_CALL vkGetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDevic
       own->maxMemoryAllocationSize = uint64_t{1} << 40;
       own->subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
       own->subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BALLOT_BIT;
+      if (current->subgroup_arithmetic)
+        own->subgroupSupportedOperations |= VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     }
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
       auto* own = reinterpret_cast<VkPhysicalDeviceVulkan12Properties*>(next);
@@ -339,6 +342,7 @@ VkResult VKAPI_CALL vkCreateShaderModule(VkDevice, const VkShaderModuleCreateInf
   if (*info->pCode != 0x07230203u) Mistake("this is no", "SPIR-V");
   current->code.assign(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
   *shaders = Make<VkShaderModule>("shaders");
+  Look(*shaders, "shaders").runs.code = std::make_shared<const std::vector<uint32_t>>(current->code);
   return VK_SUCCESS;
 }
 void VKAPI_CALL vkDestroyShaderModule(VkDevice, VkShaderModule shaders,
@@ -383,12 +387,19 @@ VkResult VKAPI_CALL vkAllocateDescriptorSets(VkDevice, const VkDescriptorSetAllo
   std::memcpy(sets, &info->descriptorPool, sizeof *sets);
   return VK_SUCCESS;
 }
+void Bind(const VkWriteDescriptorSet& write, std::map<uint32_t, FakeVulkan::Bound>* bound) {
+  for (uint32_t number = 0; number < write.descriptorCount; ++number) {
+    const VkDescriptorBufferInfo& info = write.pBufferInfo[number];
+    uint64_t all = Look(info.buffer, "buffer").bytes;
+    uint64_t bytes = info.range == VK_WHOLE_SIZE && info.offset <= all ? all - info.offset : info.range;
+    (*bound)[write.dstBinding + number] = {info.buffer, info.offset, bytes, all};
+  }
+}
 void VKAPI_CALL vkUpdateDescriptorSets(VkDevice, uint32_t count, const VkWriteDescriptorSet* writes, uint32_t,
                                        const VkCopyDescriptorSet*) {
   Note("vkUpdateDescriptorSets");
   for (uint32_t number = 0; number < count; ++number) {
-    Look(writes[number].dstSet, "descriptor pool");
-    Look(writes[number].pBufferInfo->buffer, "buffer");
+    Bind(writes[number], &Look(writes[number].dstSet, "descriptor pool").runs.bound);
   }
 }
 VkResult VKAPI_CALL vkCreatePipelineLayout(VkDevice, const VkPipelineLayoutCreateInfo*,
@@ -410,9 +421,9 @@ VkResult VKAPI_CALL vkCreateComputePipelines(VkDevice, VkPipelineCache cache, ui
   TakeCallbacks("vkCreateComputePipelines", callbacks);
   FAIL_HERE(vkCreateComputePipelines);
   current->pipelines.push_back({info->stage.pName, cache});
-  Look(info->stage.module, "shaders");
   Look(info->layout, "layout");
   *pipeline = Make<VkPipeline>("pipeline");
+  Look(*pipeline, "pipeline").runs = {Look(info->stage.module, "shaders").runs.code, info->stage.pName, {}};
   return VK_SUCCESS;
 }
 void VKAPI_CALL vkDestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks* callbacks) {
@@ -424,14 +435,16 @@ void VKAPI_CALL vkDestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocat
 // ---- commands
 
 void VKAPI_CALL vkCmdBindPipeline(VkCommandBuffer, VkPipelineBindPoint, VkPipeline pipeline) {
-  Look(pipeline, "pipeline");
+  const FakeVulkan::Dispatch& runs = Look(pipeline, "pipeline").runs;
+  current->next.code = runs.code;
+  current->next.symbol = runs.symbol;
   Command("vkCmdBindPipeline");
 }
 void VKAPI_CALL vkCmdBindDescriptorSets(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout layout,
                                         uint32_t, uint32_t count, const VkDescriptorSet* sets, uint32_t,
                                         const uint32_t*) {
   Look(layout, "layout");
-  Look(*sets, "descriptor pool");
+  current->next.bound = Look(*sets, "descriptor pool").runs.bound;
   Command("vkCmdBindDescriptorSets " + std::to_string(count));
 }
 void VKAPI_CALL vkCmdPushConstants(VkCommandBuffer, VkPipelineLayout layout, VkShaderStageFlags, uint32_t,
@@ -440,7 +453,8 @@ void VKAPI_CALL vkCmdPushConstants(VkCommandBuffer, VkPipelineLayout layout, VkS
   Command("vkCmdPushConstants " + std::to_string(bytes));
 }
 void VKAPI_CALL vkCmdPushDescriptorSetKHR(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t,
-                                          uint32_t count, const VkWriteDescriptorSet*) {
+                                          uint32_t count, const VkWriteDescriptorSet* writes) {
+  for (uint32_t number = 0; number < count; ++number) Bind(writes[number], &current->next.bound);
   Command("vkCmdPushDescriptorSetKHR " + std::to_string(count));
 }
 VkResult VKAPI_CALL vkSetDebugUtilsObjectNameEXT(VkDevice, const VkDebugUtilsObjectNameInfoEXT* info) {
@@ -455,11 +469,13 @@ void VKAPI_CALL vkCmdEndDebugUtilsLabelEXT(VkCommandBuffer) {
   Command("vkCmdEndDebugUtilsLabelEXT");
 }
 void VKAPI_CALL vkCmdDispatch(VkCommandBuffer, uint32_t x, uint32_t, uint32_t) {
+  if (current->on_dispatch) current->on_dispatch(current->next);
   Command("vkCmdDispatch " + std::to_string(x));
 }
 void VKAPI_CALL vkCmdDispatchIndirect(VkCommandBuffer, VkBuffer buffer, VkDeviceSize offset) {
   uint32_t blocks = 0;
   std::memcpy(&blocks, Look(buffer, "buffer").memory + offset, sizeof blocks);
+  if (current->on_dispatch) current->on_dispatch(current->next);
   Command("vkCmdDispatchIndirect " + std::to_string(blocks));
 }
 void VKAPI_CALL vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags,

@@ -8,7 +8,9 @@
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct FakeVulkan {
   bool push_descriptors = true;  ///< has VK_KHR_push_descriptor
   bool budget = false;           ///< has VK_EXT_memory_budget, with 1 MiB free
   bool shader_float64 = true;
+  bool subgroup_arithmetic = false;
   bool atomic_float = false;  ///< has VK_EXT_shader_atomic_float, with sums of 32-bit floats
   uint64_t heap_bytes = uint64_t{256} << 20;
   uint32_t group_count = 65535;
@@ -45,7 +48,20 @@ struct FakeVulkan {
   };
   std::vector<Pipeline> pipelines;  ///< that were made
   std::vector<uint32_t> code;       ///< of the last shader module
-  std::vector<std::string> names;   ///< that objects got
+  /// What a descriptor reaches.
+  struct Bound {
+    VkBuffer buffer;
+    uint64_t offset, bytes;
+    uint64_t buffer_bytes;  ///< of the whole buffer
+  };
+  struct Dispatch {
+    std::shared_ptr<const std::vector<uint32_t>> code;
+    std::string symbol;
+    std::map<uint32_t, Bound> bound;  ///< by binding of set 0
+  };
+  Dispatch next;                                              ///< what a dispatch would run now
+  std::function<void(const Dispatch& dispatch)> on_dispatch;  ///< called when one is recorded, if it is set
+  std::vector<std::string> names;                             ///< that objects got
   /// What every object must be made and destroyed with.
   const VkAllocationCallbacks* callbacks = nullptr;
   VkPhysicalDeviceFeatures2 device_features{};  ///< head of what vkCreateDevice got
