@@ -31,14 +31,10 @@ class Native {
     options.checkpoint = checkpoint;
     std::vector<uint8_t> bytes;
     if (!Compile(options, &bytes)) Fail("compile " + path, "");
-    adrt_host host = {};
-    host.struct_size = sizeof host;
-    host.flags = ADRT_HOST_TRUST;
-    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, Error()));
-    Check(adrt_device_open_cpu(&host, workers, &device_, Error()));
-    Check(adrt_module_load(device_, bundle_, &module_, Error()));
-    Check(adrt_heap_create(&host, &heap_, Error()));
+    Open(bytes, workers);
   }
+  /// A bundle that was compiled before.
+  Native(const std::vector<uint8_t>& bytes, uint32_t workers) { Open(bytes, workers); }
   ~Native() {
     adrt_heap_release(heap_);
     adrt_module_release(module_);
@@ -155,6 +151,16 @@ class Native {
   }
 
  private:
+  void Open(const std::vector<uint8_t>& bytes, uint32_t workers) {
+    adrt_host host = {};
+    host.struct_size = sizeof host;
+    host.flags = ADRT_HOST_TRUST;
+    Check(adrt_bundle_open(&host, bytes.data(), bytes.size(), ADRT_BUNDLE_COPY, &bundle_, Error()));
+    Check(adrt_device_open_cpu(&host, workers, &device_, Error()));
+    Check(adrt_module_load(device_, bundle_, &module_, Error()));
+    Check(adrt_heap_create(&host, &heap_, Error()));
+  }
+
   static ir::Type ElementOf(ir::Scalar scalar, const adrt_param_report& param) {
     if (param.columns > 1) return ir::Type::Mat(scalar, param.rows, param.columns);
     return param.rows > 1 ? ir::Type::Vec(scalar, param.rows) : ir::Type::Of(scalar);

@@ -8,10 +8,20 @@
 // of the buffers it writes, and the rest goes through `atomic add`.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace adc::test {
+
+/// What a writer of expressions is given: a value of a type that can be seen, and numbers below a bound.
+struct RandomSource {
+  std::function<std::string(const std::string& type)> pick;
+  std::function<uint32_t(uint32_t bound)> below;
+};
+struct RandomExpression {
+  std::string type, text;
+};
 
 struct RandomKernelConfig {
   std::string scalar = "f64";  ///< float type: f32 or f64
@@ -24,6 +34,8 @@ struct RandomKernelConfig {
   bool vectors = false;        ///< vec<T, 3> and mat<T, 2, 2> values and a buffer of vectors
   bool stores_values = false;  ///< values are stored on the way in a `writeonce` buffer %s (tasks = 1 alone)
   bool smooth = false;         ///< no step, min, max or branch on a float: central differences may be taken
+  /// Writes half of the arithmetic, of type `scalar`, i32 or i1; null: there is none beside the writer's own.
+  std::function<RandomExpression(const RandomSource&)> operation = nullptr;
 };
 
 /// Parameters, in order: %x, %w: buffer<T, 1> diff (read only); %p: buffer<vec<T, 3>, 1> diff with `vectors`;
@@ -106,6 +118,11 @@ class RandomKernelWriter {
 
   void Arithmetic() {
     const std::string& t = config_.scalar;
+    if (config_.operation && Chance(2)) {
+      RandomExpression made = config_.operation({[this](const std::string& type) { return Pick(type); },
+                                                 [this](uint32_t bound) { return Below(bound); }});
+      return Define(made.type, "o", made.text);
+    }
     switch (Below(config_.smooth ? 9 : 14)) {
       case 0:
         return Define(t, "f", "add " + Pick(t) + ", " + Pick(t));
