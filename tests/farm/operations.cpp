@@ -107,9 +107,10 @@ std::string Integers(const test::RandomSource& source) {
   Op op = kOperations[source.below(static_cast<uint32_t>(kOperations.size()))];
   std::string type = kTypes[source.below(8)], text = Spelling(op);
   for (uint32_t n = 0; n < OperandCount(ir::InfoOf(op).form); ++n) {
-    std::string value = source.pick("i32");
-    // A literal on its own has the type that an operation gives it.
-    text += (n == 0 ? " " : ", ") + ("(cast (add " + value + ", 0:i32) to " + type + ")");
+    // Small ones and ones of all bits, of a type that no literal leaves open.
+    std::string value = source.below(3) == 0 ? "(mul " + source.pick("i32") + ", -1640531535:i32)"
+                                             : "(add " + source.pick("i32") + ", 0:i32)";
+    text += (n == 0 ? " (cast " : ", (cast ") + value + " to " + type + ")";
   }
   return "cast (rem (cast (" + text + ") to i64), 97) to i32";
 }
