@@ -50,7 +50,7 @@ class Choices {
   uint64_t state_;
 };
 
-/// One batch in sixteen is optimised: LLVM takes five times as long.
+/// One batch in sixteen is optimised: that takes seven times as long.
 void Choose(Batch& batch, Choices& choices, bool smooth) {
   driver::CompileOptions& options = batch.options;
   const std::vector<std::string>& targets = Targets();

@@ -240,7 +240,7 @@ class Trial {
 
   /// False: not all of these programs can be compiled with these derivatives.
   bool Run(std::span<const Program> programs, const driver::Derivations& derive, bool count_refusals,
-           const std::function<void(const Program&)>& each) {
+           const std::function<void(const Program&, test::Native&)>& each) {
     std::vector<uint8_t> bundle;
     if (!Compile(programs, derive, count_refusals, &bundle)) return false;
     std::optional<test::Native> native;
@@ -248,13 +248,12 @@ class Trial {
       Timed timed(tally_, Step::Load);
       native.emplace(bundle, batch_.workers);
     }
-    native_ = &*native;
-    for (const Program& program : programs) each(program);
+    for (const Program& program : programs) each(program, *native);
     return true;
   }
-  std::string Compare(const Program& program) {
+  std::string Compare(const Program& program, test::Native& native) {
     tally_.optimised += batch_.options.optimisation != 0 ? 1 : 0;
-    return Comparison(program, *native_, tally_).Run();
+    return Comparison(program, native, tally_).Run();
   }
 
  private:
@@ -276,7 +275,6 @@ class Trial {
 
   const Batch& batch_;
   Tally& tally_;
-  test::Native* native_ = nullptr;
 };
 
 }  // namespace
@@ -285,11 +283,11 @@ void Try(const Batch& batch, Tally& tally, const std::function<void(size_t progr
          const std::function<void(const Program&, const std::string& what)>& differs) {
   Trial trial(batch, tally);
   uint64_t* count = &tally.accepted;
-  auto each = [&](const Program& program) {
+  auto each = [&](const Program& program, test::Native& native) {
     at(static_cast<size_t>(&program - batch.programs.data()));
     ++tally.programs;
     ++*count;
-    std::string what = trial.Compare(program);
+    std::string what = trial.Compare(program, native);
     if (!what.empty()) differs(program, what);
   };
   bool alone = batch.programs.size() == 1;
