@@ -1,11 +1,11 @@
 # What nearly every file of lib and tools includes of the standard library, precompiled: it is more than half of what a
 # plain file's compilation takes. A file still includes what it names, since other compilers and builds read it as it is.
-set(ADC_STANDARD_HEADERS <algorithm> <array> <bit> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <functional> <limits> <map>
-  <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
 if(ADC_BUILD_COMPILER)
   add_library(adc_standard_headers OBJECT "${ADC_ROOT}/cmake/precompiled.cpp")
   target_link_libraries(adc_standard_headers PRIVATE adc_options)
-  target_precompile_headers(adc_standard_headers PRIVATE ${ADC_STANDARD_HEADERS})
+  target_precompile_headers(adc_standard_headers PRIVATE <algorithm> <array> <bit> <cmath> <cstdint> <cstdio> <cstdlib>
+    <cstring> <functional> <limits> <map> <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility>
+    <variant> <vector>)
 endif()
 
 # adc_library(name [HEADERS target] [DEPS target...]): one folder, one static library, made of every source file in the folder.
