@@ -42,26 +42,22 @@ T Middle(T a, T b, T c) {
 
 // ------------------------------------------------------------------------------------------ approximations
 
-/// `exact`, rounded to f32 and off by up to one place where that is not exact.
+/// `exact` where f32 has it, else one of the two numbers of f32 around it: neither is off by a whole place.
 float NearF32(double exact) {
   float rounded = static_cast<float>(exact);
   if (rounded == exact || std::isnan(exact) || std::isinf(rounded) || IsDenormal(rounded)) return rounded;
   uint32_t bits = std::bit_cast<uint32_t>(rounded);
-  switch (Garbage(bits).Next() % 4) {
-    case 0:
-      return std::nextafter(rounded, INFINITY);
-    case 1:
-      return std::nextafter(rounded, -INFINITY);
-    default:
-      return rounded;
-  }
+  if (Garbage(bits).Next() % 2 == 0) return rounded;
+  return std::nextafter(rounded, exact > rounded ? INFINITY : -INFINITY);
 }
 Half NearF16(double exact) {
   Half rounded(exact);
   if (rounded == exact || (rounded.bits & 0x7FFF) >= 0x7BFF || (rounded.bits & 0x7FFF) < 0x0400)
     return rounded;
-  auto step = static_cast<int>(Garbage(rounded.bits).Next() % 4);
-  return Half::OfBits(static_cast<uint16_t>(rounded.bits + (step == 0) - (step == 1)));
+  if (Garbage(rounded.bits).Next() % 2 == 0) return rounded;
+  // Numbers of one sign grow in magnitude with their bits.
+  bool grows = std::abs(exact) > std::abs(static_cast<double>(static_cast<float>(rounded)));
+  return Half::OfBits(static_cast<uint16_t>(grows ? rounded.bits + 1 : rounded.bits - 1));
 }
 /// `exact`, off by up to 2^29 places.
 double NearF64(double exact) {
