@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../support/bare_argument.h"
 #include "../support/hostile_bundles.h"
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
@@ -39,14 +40,7 @@ void PlanKernel(const adrt_bundle* bundle, const adrt_kernel* kernel, uint32_t t
     param.struct_size = sizeof param;
     Demand(adrt_kernel_param(kernel, index, &param, nullptr) == ADRT_OK, "a parameter without a report");
     if (param.kind >= ADRT_PARAM_SCRATCH) continue;
-    adrt_arg arg = {};
-    arg.struct_size = sizeof arg;
-    arg.kind = param.kind;
-    arg.index = index;
-    arg.type = param.type;
-    arg.rows = param.rows;
-    arg.columns = param.columns;
-    arg.rank = param.rank;
+    adrt_arg arg = adc::test::BareArgument(param, index);
     arg.size = param.kind == ADRT_PARAM_LAYOUT ? uint64_t{1} << 50 : 0;
     arg.data = param.kind == ADRT_PARAM_SCALAR ? values : nullptr;
     for (uint32_t axis = 0; axis < param.rank; ++axis) arg.extents[axis] = 7 + axis;

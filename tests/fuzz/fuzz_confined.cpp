@@ -15,7 +15,8 @@
 #include <memory>
 #include <set>
 
-#include "../loader/fake_vulkan.h"
+#include "../loader/robust_vulkan.h"
+#include "../support/bare_argument.h"
 #include "../support/hostile_bundles.h"
 #include "seeds.h"
 
@@ -138,27 +139,12 @@ struct Region {
 class Shadow {
  public:
   Shadow() {
-    driver_.subgroup_arithmetic = true;
-    driver_.on_dispatch = [this](const FakeVulkan::Dispatch& dispatch) { Check(dispatch); };
-    more_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-    features_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    features_.pNext = &more_;
-    features_.features.shaderInt64 = features_.features.shaderFloat64 = VK_TRUE;
-    features_.features.robustBufferAccess = VK_TRUE;
-    adrt_vk_desc desc = {};
-    desc.struct_size = sizeof desc;
-    desc.instance = driver_.instance;
-    desc.physical_device = driver_.physical;
-    desc.device = driver_.device;
-    desc.queue = driver_.queue;
-    desc.features = &features_;
-    desc.extensions = &extension_;
-    desc.extension_count = 1;
-    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
+    vulkan_.driver.subgroup_arithmetic = true;
+    vulkan_.driver.on_dispatch = [this](const FakeVulkan::Dispatch& dispatch) { Check(dispatch); };
     adrt_host host = {};
     host.struct_size = sizeof host;
     error_.struct_size = sizeof error_;
-    Demand(adrt_device_wrap_vk(&host, &desc, &device_, &error_) == ADRT_OK, error_.text);
+    Demand(adrt_device_wrap_vk(&host, &vulkan_.desc, &device_, &error_) == ADRT_OK, error_.text);
   }
   ~Shadow() { adrt_device_release(device_); }
 
@@ -184,10 +170,10 @@ class Shadow {
     }
     adrt_module_release(module);
     adrt_bundle_release(bundle);
-    driver_.functions.clear();
-    driver_.commands.clear();
-    driver_.pipelines.clear();
-    driver_.names.clear();
+    vulkan_.driver.functions.clear();
+    vulkan_.driver.commands.clear();
+    vulkan_.driver.pipelines.clear();
+    vulkan_.driver.names.clear();
   }
 
   uint64_t loaded = 0, recorded = 0, dispatched = 0;
@@ -212,13 +198,7 @@ class Shadow {
     for (uint32_t index = 0; adrt_kernel_param(kernel, index, &param, &error_) == ADRT_OK; ++index) {
       bool is_layout = param.kind == ADRT_PARAM_LAYOUT;
       if (param.kind != ADRT_PARAM_BUFFER && param.kind != ADRT_PARAM_SCALAR && !is_layout) continue;
-      adrt_arg arg = {};
-      arg.struct_size = sizeof arg;
-      arg.kind = param.kind;
-      arg.index = index;
-      arg.type = param.type;
-      arg.rows = param.rows;
-      arg.columns = param.columns;
+      adrt_arg arg = adc::test::BareArgument(param, index);
       arg.data = const_cast<uint64_t*>(kNumbers);
       if (param.kind != ADRT_PARAM_SCALAR) {
         uint64_t bytes = is_layout ? 4096 : adrt_type_size(param.type);
@@ -227,7 +207,6 @@ class Shadow {
           arg.extents[axis] = kExtents[axis];
           bytes *= static_cast<uint64_t>(kExtents[axis]);
         }
-        arg.rank = param.rank;
         if (is_layout) arg.size = bytes;
         constexpr uint64_t kMost = 1 << 20;
         memory.push_back(NewRegion(bytes < kMost ? bytes : kMost, (param.access & ADRT_ACCESS_WRITE) != 0));
@@ -295,10 +274,7 @@ class Shadow {
     }
   }
 
-  FakeVulkan driver_;
-  VkPhysicalDeviceVulkan12Features more_ = {};
-  VkPhysicalDeviceFeatures2 features_ = {};
-  const char* extension_ = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+  fixture::RobustVulkan vulkan_;
   adrt_device* device_ = nullptr;
   adrt_error error_ = {};
   std::vector<Region> regions_;

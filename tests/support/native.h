@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_argument.h"
 #include "compile.h"
 #include "interp/arguments.h"
 
@@ -167,13 +168,7 @@ class Native {
   }
 
   adrt_arg ArgumentOf(const adrt_param_report& param, uint32_t index, interp::Argument& argument) {
-    adrt_arg arg = {};
-    arg.struct_size = sizeof arg;
-    arg.kind = param.kind;
-    arg.index = index;
-    arg.type = param.type;
-    arg.rows = param.rows;
-    arg.columns = param.columns;
+    adrt_arg arg = BareArgument(param, index);
     if (param.kind == ADRT_PARAM_SCALAR) {
       // Packed as in C; the loader copies it while planning.
       std::vector<char> number;

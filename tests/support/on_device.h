@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_argument.h"
 #include "counted_rows.h"
 #include "interp/arguments.h"
 
@@ -171,13 +172,7 @@ class OnDevice {
 
     adrt_arg ArgumentOf(const adrt_param_report& param, uint32_t index, const interp::Argument& argument) {
       Upload& upload = uploads_[index];
-      adrt_arg arg = {};
-      arg.struct_size = sizeof arg;
-      arg.kind = param.kind;
-      arg.index = index;
-      arg.type = param.type;
-      arg.rows = param.rows;
-      arg.columns = param.columns;
+      adrt_arg arg = BareArgument(param, index);
       if (param.kind == ADRT_PARAM_SCALAR) {
         for (uint64_t bits : argument.bits) {
           const char* bytes = reinterpret_cast<const char*>(&bits);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_argument.h"
 #include "compile.h"
 
 namespace adc::test {
@@ -94,18 +95,11 @@ class WithinBudget {
       param.struct_size = sizeof param;
       Check(adrt_kernel_param(kernel, n, &param, Error()));
       if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
-      adrt_arg arg = {};
-      arg.struct_size = sizeof arg;
-      arg.kind = param.kind;
-      arg.index = n;
-      arg.type = param.type;
-      arg.rows = param.rows;
-      arg.columns = param.columns;
+      adrt_arg arg = BareArgument(param, n);
       contents[n] = ContentOf(param, given);
       if (param.kind == ADRT_PARAM_SCALAR) {
         arg.data = contents[n].data();
       } else {
-        arg.rank = param.rank;
         arg.extents[0] = given.size;
         if (how != How::Size) {
           Check(adrt_memory_create(device_, contents[n].size(), &memory[param.name], Error()));

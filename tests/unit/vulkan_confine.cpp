@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "fake_vulkan.h"
+#include "robust_vulkan.h"
 #include "vulkan_fixture.h"
 
 // Unverified code: what is loaded on a device with robust buffer access, what is refused by
@@ -172,33 +172,11 @@ adrt_host Untrusting() {
   return host;
 }
 
-/// A device of a driver that computes nothing, made with robust buffer access unless told otherwise.
-struct Judge {
-  FakeVulkan driver;
+/// A device that confines unless told otherwise.
+struct Judge : RobustVulkan {
   adrt_device* device = nullptr;
   ErrorBox error;
-  VkPhysicalDeviceVulkan12Features more = {};
-  VkPhysicalDeviceFeatures2 features = {};
-  const char* extension = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
-  adrt_vk_desc desc = {};
 
-  Judge() {
-    more.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-    more.bufferDeviceAddress = VK_TRUE;
-    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    features.pNext = &more;
-    features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
-    features.features.robustBufferAccess = VK_TRUE;
-    desc.struct_size = sizeof desc;
-    desc.instance = driver.instance;
-    desc.physical_device = driver.physical;
-    desc.device = driver.device;
-    desc.queue = driver.queue;
-    desc.features = &features;
-    desc.extensions = &extension;
-    desc.extension_count = 1;
-    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
-  }
   ~Judge() { adrt_device_release(device); }
 
   /// Whether the loader called this function of the driver.
