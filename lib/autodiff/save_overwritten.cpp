@@ -78,7 +78,7 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
   analysis::MemoryClasses memory(structure);
   auto lasts = [&](Value buffer, uint32_t field) {
     const ir::ValueData& base = function[buffer];
-    bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
+    bool is_parameter = function.IsParameter(buffer);
     if (!is_parameter || function.params[base.number].role != ir::ParamRole::Plain) return true;
     return !IsMarked(function, buffer) &&
            !(config.overwritten && memory.IsWritten(memory.ClassOf(buffer, field)));
@@ -459,7 +459,7 @@ class KernelSaver {
         any = some;
         good = true;
       }
-      Report(good ? left : refused, diagnostics);
+      diagnostics.AddAll(good ? left : refused);
       if (!good) return false;
       config_.left(function);
     }
@@ -500,14 +500,6 @@ class KernelSaver {
     });
     diag::Diagnostics found(0);
     return ReverseAnalyses(module_, function, !later && !config_.differentiated_again).Check(module_, found);
-  }
-
-  static void Report(const diag::Diagnostics& from, diag::Diagnostics& to) {
-    for (const diag::Diagnostic& one : from.All()) {
-      diag::Diagnostic& said = to.Add(one.severity, one.id, one.span, one.text);
-      said.notes = one.notes;
-      said.help = one.help;
-    }
   }
 
   ir::Module& module_;

@@ -2,14 +2,14 @@
 
 namespace adc::diag {
 
-Diagnostic& Diagnostics::Add(Severity severity, ErrorId id, SourceSpan span, std::string text) {
-  bool is_error = severity == Severity::Error;
+Diagnostic& Diagnostics::Add(Diagnostic diagnostic) {
+  bool is_error = diagnostic.severity == Severity::Error;
   if (is_error) ++error_total_;
   if (is_error && error_limit_ != 0 && error_total_ > error_limit_) {
-    overflow_ = Diagnostic{severity, id, span, std::move(text)};
+    overflow_ = std::move(diagnostic);
     return overflow_;
   }
-  all_.push_back(Diagnostic{severity, id, span, std::move(text)});
+  all_.push_back(std::move(diagnostic));
   return all_.back();
 }
 

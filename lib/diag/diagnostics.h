@@ -48,7 +48,14 @@ class Diagnostics {
   Diagnostic& Warning(ErrorId id, SourceSpan span, std::string text) {
     return Add(Severity::Warning, id, span, std::move(text));
   }
-  Diagnostic& Add(Severity severity, ErrorId id, SourceSpan span, std::string text);
+  Diagnostic& Add(Severity severity, ErrorId id, SourceSpan span, std::string text) {
+    return Add({severity, id, span, std::move(text)});
+  }
+  /// One that is finished, with its notes and its help.
+  Diagnostic& Add(Diagnostic diagnostic);
+  void AddAll(const Diagnostics& others) {
+    for (const Diagnostic& one : others.all_) Add(one);
+  }
 
   uint32_t ErrorLimit() const { return error_limit_; }
   uint32_t ErrorTotal() const { return error_total_; }

@@ -66,12 +66,6 @@ Diagnostic ImportRoots::Refuse(SourceSpan span, const std::string& canonical) co
   return error;
 }
 
-void Tell(Diagnostic refusal, Diagnostics& diagnostics) {
-  Diagnostic& told = diagnostics.Error(refusal.id, refusal.span, std::move(refusal.text));
-  told.notes = std::move(refusal.notes);
-  told.help = std::move(refusal.help);
-}
-
 Diagnostic TextTooLarge(SourceSpan span, const std::string& name, uint64_t size, uint64_t limit) {
   return Fail(E0127, span,
               Shown(name) + " has " + Mebibytes(size) + " or more: the text of one compilation is at most " +

@@ -26,9 +26,6 @@ class ImportRoots {
   std::vector<std::filesystem::path> roots_;  ///< canonical, in the order in which they were added
 };
 
-/// Adds an error with its notes.
-void Tell(Diagnostic refusal, Diagnostics& diagnostics);
-
 /// E0127: `name` of `size` bytes or more does not fit into the text of one compilation.
 Diagnostic TextTooLarge(SourceSpan span, const std::string& name, uint64_t size, uint64_t limit);
 

@@ -131,9 +131,7 @@ class Compilation {
   FloatMode Floats() const { return options_.deterministic ? FloatMode::Strict : options_.float_mode; }
   /// Reports what a step returned. Always false.
   bool Fail(const diag::Diagnostic& failure) {
-    diag::Diagnostic& copy = diagnostics_.Add(failure.severity, failure.id, failure.span, failure.text);
-    copy.notes = failure.notes;
-    copy.help = failure.help;
+    diagnostics_.Add(failure);
     return false;
   }
 

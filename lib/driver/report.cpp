@@ -30,9 +30,7 @@ diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const C
       if (IsSilenced(found.id, options)) continue;
       if (options.warnings_are_errors) severity = diag::Severity::Error;
     }
-    diag::Diagnostic& copy = shown.Add(severity, found.id, found.span, found.text);
-    copy.notes = found.notes;
-    copy.help = found.help;
+    shown.Add({severity, found.id, found.span, found.text, found.notes, found.help});
   }
   // Errors beyond the limit were counted but not stored: count them here as well.
   while (shown.ErrorTotal() < diagnostics.ErrorTotal()) shown.Error(diag::E0700, {}, "");
@@ -57,9 +55,7 @@ void AddOnce(const diag::Diagnostic& found, diag::Diagnostics& diagnostics) {
     bool one_place = found.id == diag::E0504;  // a derived kernel may keep more values there
     if (given.id == found.id && given.span == found.span && (one_place || given.text == found.text)) return;
   }
-  diag::Diagnostic& copy = diagnostics.Add(found.severity, found.id, found.span, found.text);
-  copy.notes = found.notes;
-  copy.help = found.help;
+  diagnostics.Add(found);
 }
 
 }  // namespace adc::driver

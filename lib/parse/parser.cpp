@@ -233,7 +233,7 @@ class Compilation {
   }
 
   bool Fail(diag::Diagnostic failure) {
-    diag::Tell(std::move(failure), diagnostics_);
+    diagnostics_.Add(std::move(failure));
     return false;
   }
 

@@ -100,7 +100,7 @@ class Messages : public clang::DiagnosticConsumer {
     std::vector<diag::Diagnostic> refusals = files_.TakeRefusals();
     for (diag::Diagnostic& refusal : refusals) {
       refusal.span = span;
-      diag::Tell(std::move(refusal), diagnostics_);
+      diagnostics_.Add(std::move(refusal));
     }
     return !refusals.empty();
   }

@@ -225,7 +225,7 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
     if (follows && any) continue;
     if (diag::Diagnostic* refusal = error ? RefusalOf(line, refusals) : nullptr) {
       refusal->span = span;
-      diag::Tell(*refusal, diagnostics);
+      diagnostics.Add(*refusal);
       any = true;
     } else if (error) {
       diagnostics.Error(diag::E0850, span, std::string(line));

@@ -205,7 +205,7 @@ class Reader {
     try {
       TakeSpecConstants();
     } catch (const Refused& refused) {
-      Tell(refused);
+      diagnostics_.Add(refused.reason);
       return nullptr;
     }
     mark_used_.assign(config_.marked.size(), false);
@@ -219,7 +219,7 @@ class Reader {
       try {
         Lower(*module, entry, candidates);
       } catch (const Refused& refused) {
-        Tell(refused);
+        diagnostics_.Add(refused.reason);
         good = false;
       }
     }
@@ -232,13 +232,6 @@ class Reader {
   }
 
  private:
-  void Tell(const Refused& refused) {
-    diag::Diagnostic& copy = diagnostics_.Add(refused.reason.severity, refused.reason.id, refused.reason.span,
-                                              refused.reason.text);
-    copy.notes = refused.reason.notes;
-    copy.help = refused.reason.help;
-  }
-
   void TellNoEntry(const std::vector<std::string>& entries) {
     std::string list;
     for (const std::string& name : entries) list += (list.empty() ? "" : ", ") + name;
