@@ -135,7 +135,7 @@ class Planner {
     for (Inst access : structure_.Order()) {
       if (!ir::IsAccess(kernel_[access].op)) continue;
       const ir::ValueData& base = kernel_[kernel_.Operand(access, 0)];
-      bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == kernel_.Body();
+      bool is_parameter = kernel_.IsParameter(kernel_.Operand(access, 0));
       if (!is_parameter || kernel_.params[base.number].role != ir::ParamRole::Saved) continue;
       NodeId& elements = plan_.saved[base.number];
       NodeId slots = algebra_.Add(bounds.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));

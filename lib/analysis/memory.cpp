@@ -89,8 +89,8 @@ uint64_t MemoryClasses::KeyOf(Value base, uint32_t field) const {
 uint32_t MemoryClasses::ClassFor(Value base, uint32_t field) {
   const Function& function = structure_->function();
   const ir::ValueData& data = function[base];
-  bool shared = data.kind == ValueKind::BlockParam && ir::Block(data.owner) == function.Body() &&
-                data.number < function.params.size() && function.params[data.number].alias;
+  bool shared = function.IsParameter(base) && data.number < function.params.size() &&
+                function.params[data.number].alias;
   uint32_t fresh = static_cast<uint32_t>(writes_.size());
   uint32_t memory_class = fresh;
   if (shared && alias_class_ != kNoClass) memory_class = alias_class_;

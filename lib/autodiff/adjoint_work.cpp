@@ -60,8 +60,7 @@ bool AdjointWork::Compute(Inst inst) {
     // A parameter's adjoint lives in memory.
     if (work)
       for (Value v : function_.Operands(inst))
-        if (function_[v].kind == ir::ValueKind::BlockParam && function_.DefiningBlock(v) == function_.Body())
-          memory = memory || activity_.Active(v);
+        memory = memory || (function_.IsParameter(v) && activity_.Active(v));
   } else if (data.op == Op::Yield) {
     return false;
   }

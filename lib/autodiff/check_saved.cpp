@@ -34,7 +34,7 @@ class SavedCheck {
     for (Inst inst : structure.Order()) {
       if (!ir::IsAccess(gradient_[inst].op) || !analysis::ReadsMemory(gradient_[inst].op)) continue;
       const ir::ValueData& base = gradient_[gradient_.Operand(inst, 0)];
-      bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == gradient_.Body();
+      bool is_parameter = gradient_.IsParameter(gradient_.Operand(inst, 0));
       // A gradient begins with what its kernel is given.
       if (!is_parameter || base.number >= primal_.params.size()) continue;
       if (gradient_.params[base.number].role != ParamRole::Plain) continue;

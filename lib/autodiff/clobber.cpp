@@ -210,8 +210,7 @@ bool ReverseCheck::CheckDistinct(Inst call, const std::string& symbol) {
   }
   auto is_alias = [&](Value buffer) {
     const ir::ValueData& data = kernel_[buffer];
-    return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == kernel_.Body() &&
-           kernel_.params[data.number].alias;
+    return kernel_.IsParameter(buffer) && kernel_.params[data.number].alias;
   };
   auto is_written = [&](Value buffer) {
     for (uint32_t p = facts_.structure().Position(call) + 1; p < facts_.structure().End(call); ++p) {

@@ -70,8 +70,7 @@ Inst LoopAround(const Function& function, Inst inst) {
 
 bool OfParameter(const Function& function, Inst inst) {
   if (!ir::IsAccess(function[inst].op)) return false;
-  const ir::ValueData& base = function[function.Operand(inst, 0)];
-  return base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == function.Body();
+  return function.IsParameter(function.Operand(inst, 0));
 }
 
 Place PlaceOf(const Function& function, Inst inst) {

@@ -14,8 +14,7 @@ namespace {
 
 bool IsParameter(const Function& function, Value v, ir::ParamRole role) {
   const ir::ValueData& data = function[v];
-  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body() &&
-         function.params[data.number].role == role;
+  return function.IsParameter(v) && function.params[data.number].role == role;
 }
 
 Inst TopLevel(const analysis::Structure& structure, Inst inst) {

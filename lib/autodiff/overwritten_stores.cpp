@@ -22,7 +22,7 @@ class OverwriteFinder {
 
   bool MayOverwrite(Inst store) const {
     const ir::ValueData& base = function_[function_.Operand(store, 0)];
-    bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == function_.Body();
+    bool is_parameter = function_.IsParameter(function_.Operand(store, 0));
     if (is_parameter && function_.params[base.number].writeonce) return false;
     std::span<const Inst> writes = memory_.Writes(memory_.ClassOf(store));
     // Beyond that nobody asks which.

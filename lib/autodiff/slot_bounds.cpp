@@ -70,8 +70,8 @@ bool IsBounded(const Function& function, Value v, End end, uint32_t depth) {
 
 bool IsBuffer(const Function& function, Value base) {
   const ir::ValueData& data = function[base];
-  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body() &&
-         data.type.IsBuffer() && function.params[data.number].role == ir::ParamRole::Plain;
+  return function.IsParameter(base) && data.type.IsBuffer() &&
+         function.params[data.number].role == ir::ParamRole::Plain;
 }
 
 /// Whether `access`, at `index` along `axis`, is of an element that no other iteration of the `parallel`

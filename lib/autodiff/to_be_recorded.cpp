@@ -63,13 +63,12 @@ namespace {
 bool AlwaysAvailable(const Function& function, Value v) {
   const ir::ValueData& data = function[v];
   if (data.kind == ir::ValueKind::Constant || data.kind == ir::ValueKind::Global) return true;
-  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body();
+  return function.IsParameter(v);
 }
 
 bool IsScratch(const Function& function, Value v) {
   const ir::ValueData& data = function[v];
-  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body() &&
-         function.params[data.number].role == ir::ParamRole::Scratch;
+  return function.IsParameter(v) && function.params[data.number].role == ir::ParamRole::Scratch;
 }
 
 bool IsCarriedParam(const Function& function, Value v) {

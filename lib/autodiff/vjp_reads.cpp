@@ -29,7 +29,7 @@ namespace {
 /// The number of the parameter that `v` is; kNoAttr where it is none.
 uint32_t ParameterNumber(const Function& function, Value v) {
   const ir::ValueData& data = function[v];
-  bool is_parameter = data.kind == ir::ValueKind::BlockParam && ir::Block(data.owner) == function.Body();
+  bool is_parameter = function.IsParameter(v);
   return is_parameter ? data.number : ir::kNoAttr;
 }
 

@@ -236,11 +236,6 @@ class BoundsKernelBuilder {
     return ir::Cloner(from_, *builder_, map_).Map(value);
   }
 
-  bool IsParameter(Value base) const {
-    const ir::ValueData& data = from_[base];
-    return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == from_.Body();
-  }
-
   /// What the copy does without, regions and all.
   bool IsLeftOut(Inst inst) const {
     const ir::InstData& data = from_[inst];
@@ -254,7 +249,7 @@ class BoundsKernelBuilder {
              (has_slot && Lost(from_.Operand(inst, data.operand_count - 1)));
     }
     if (analysis::WritesMemory(data.op)) {
-      if (IsParameter(from_.Operand(inst, 0))) return true;
+      if (from_.IsParameter(from_.Operand(inst, 0))) return true;
       for (Value operand : from_.Operands(inst)) {
         if (Lost(operand)) return true;
       }

@@ -248,11 +248,6 @@ class SizeKernelBuilder {
     }
   }
 
-  bool IsParameter(Value base) const {
-    const ir::ValueData& data = from_[base];
-    return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == from_.Body();
-  }
-
   /// What is lost is never asked for: where an operand must be, zero will do.
   Value Mapped(Value value) {
     if (repeatable_.Lost(value)) return builder_->Zero(from_.TypeOf(value));
@@ -277,7 +272,7 @@ class SizeKernelBuilder {
              (has_slot && repeatable_.Lost(from_.Operand(inst, data.operand_count - 1)));
     }
     if (analysis::WritesMemory(data.op)) {
-      if (IsParameter(from_.Operand(inst, 0))) return true;
+      if (from_.IsParameter(from_.Operand(inst, 0))) return true;
       for (Value operand : from_.Operands(inst)) {
         if (repeatable_.Lost(operand)) return true;
       }

@@ -46,13 +46,8 @@ using sizing::TripCount;
 using sizing::TripKernelName;
 using sizing::Trips;
 
-bool IsBodyParam(const Function& function, Value value) {
-  const ir::ValueData& data = function[value];
-  return data.kind == ir::ValueKind::BlockParam && Block(data.owner) == function.Body();
-}
-
 bool IsScratch(const Function& function, Value value) {
-  return IsBodyParam(function, value) &&
+  return function.IsParameter(value) &&
          function.params[function[value].number].role == ir::ParamRole::Scratch;
 }
 
@@ -91,7 +86,7 @@ class Slice {
         op == Op::StackPop || op == Op::StackTop) {
       return true;
     }
-    return analysis::WritesMemory(op) && IsBodyParam(function, function.Operand(inst, 0));
+    return analysis::WritesMemory(op) && function.IsParameter(function.Operand(inst, 0));
   }
 
  private:

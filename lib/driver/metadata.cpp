@@ -75,7 +75,7 @@ std::vector<ParamUse> UsesOf(const ir::Function& kernel) {
   std::vector<ParamUse> uses(params.size());
   auto position = [&](ir::Value value) {
     const ir::ValueData& data = kernel[value];
-    bool is_parameter = data.kind == ir::ValueKind::BlockParam && ir::Block(data.owner) == kernel.Body();
+    bool is_parameter = kernel.IsParameter(value);
     return is_parameter ? data.number : ir::kNoAttr;
   };
   for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
@@ -243,7 +243,7 @@ artifact::BindingMeta BindingMetaOf(const codegen::Binding& binding) {
 std::string_view AccessedName(const ir::Module& module, const ir::Function& kernel, ir::Inst access) {
   if (kernel[access].op == ir::Op::Assert) return module.Text(kernel[access].symbol);
   const ir::ValueData& base = kernel[kernel.Operand(access, 0)];
-  bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == kernel.Body();
+  bool is_parameter = kernel.IsParameter(kernel.Operand(access, 0));
   if (is_parameter && kernel.params[base.number].role == ir::ParamRole::Scratch) {
     uint32_t of = kernel.params[base.number].companion_of;
     if (of != ir::kNoAttr) return module.Text(kernel[kernel.Params()[of]].name);

@@ -239,6 +239,11 @@ class Function {
   /// The block in which `v` becomes available; the body for constants.
   Block DefiningBlock(Value v) const;
 
+  /// `v` is one of the function's own parameters, not one of a region inside.
+  bool IsParameter(Value v) const {
+    const ValueData& d = values_[v.raw];
+    return d.kind == ValueKind::BlockParam && Block(d.owner) == Body();
+  }
   bool IsConstant(Value v) const { return values_[v.raw].kind == ValueKind::Constant; }
   const ConstantData& ConstantOf(Value v) const { return constants_[values_[v.raw].owner]; }
   /// The value of an integer constant, sign- or zero-extended after its type; empty for anything else.

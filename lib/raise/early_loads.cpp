@@ -116,7 +116,7 @@ class Mover {
 
   Place PlaceOf(Inst access) const {
     const ir::ValueData& base = kernel_[kernel_.Operand(access, 0)];
-    bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == kernel_.Body();
+    bool is_parameter = kernel_.IsParameter(kernel_.Operand(access, 0));
     return is_parameter ? Place{base.number, kernel_[access].attr} : Place();
   }
 

@@ -24,8 +24,7 @@ Value TripsParam(const Function& function, Inst parallel, uint32_t axis) {
     }
     if (inst.Valid() && function[inst].op == Op::Select) value = function.Operand(inst, 1);
     const ir::ValueData& data = function[value];
-    bool is_trips = data.kind == ir::ValueKind::BlockParam && ir::Block(data.owner) == function.Body() &&
-                    function.params[data.number].role == ir::ParamRole::Trips;
+    bool is_trips = function.IsParameter(value) && function.params[data.number].role == ir::ParamRole::Trips;
     return is_trips ? value : Value();
   };
   if (function.IntegerConstant(low) == 0) return narrow(high);

@@ -67,7 +67,7 @@ class CheckWritesRewriter final : public Rewriter {
   bool OfParameter(Inst inst) const {
     if (!ir::IsAccess(from_[inst].op)) return false;
     const ir::ValueData& base = from_[from_.Operand(inst, 0)];
-    bool is_parameter = base.kind == ir::ValueKind::BlockParam && ir::Block(base.owner) == from_.Body();
+    bool is_parameter = from_.IsParameter(from_.Operand(inst, 0));
     return is_parameter && from_.params[base.number].role == ir::ParamRole::Plain;
   }
 

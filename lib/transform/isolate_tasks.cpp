@@ -40,7 +40,7 @@ class IsolateRewriter final : public Rewriter {
     for (Inst inst : structure_.Order()) {
       if (from[inst].op != Op::Store) continue;
       const ir::ValueData& base = from[from.Operand(inst, 0)];
-      bool is_parameter = base.kind == ir::ValueKind::BlockParam && Block(base.owner) == from.Body();
+      bool is_parameter = from.IsParameter(from.Operand(inst, 0));
       if (is_parameter && from.params[base.number].role == ir::ParamRole::Saved)
         saved_.Insert(from.AccessValues(inst)[0]);
     }

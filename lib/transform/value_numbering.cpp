@@ -128,8 +128,7 @@ bool ValueNumbering::IsInert(Value v) const {
     base = into_.Operand(inst, 0);
     if (into_[base].kind == ValueKind::Global) return true;
   }
-  bool is_parameter = into_.IsKernel() && into_[base].kind == ValueKind::BlockParam &&
-                      Block(into_[base].owner) == into_.Body() && !into_.TypeOf(base).IsLayout();
+  bool is_parameter = into_.IsKernel() && into_.IsParameter(base) && !into_.TypeOf(base).IsLayout();
   if (!is_parameter) return false;
   const ir::ParamInfo& info = into_.params[into_[base].number];
   return !info.diff && info.role == ir::ParamRole::Plain;

@@ -172,7 +172,7 @@ std::vector<uint32_t> TaskEmitter::InvocationAxes(const ir::Module& module, cons
   std::vector<uint32_t> axes;
   for (uint32_t n = 0; n < kernel[kernel[loop].regions[0]].params.size(); ++n) {
     const ir::ValueData& high = kernel[kernel.Operand(loop, 2 * n + 1)];
-    bool is_parameter = high.kind == ir::ValueKind::BlockParam && ir::Block(high.owner) == kernel.Body();
+    bool is_parameter = kernel.IsParameter(kernel.Operand(loop, 2 * n + 1));
     uint32_t at = is_parameter ? kernel.params[high.number].shader_binding : ir::kNoAttr;
     bool from_zero = kernel.IntegerConstant(kernel.Operand(loop, 2 * n)) == int64_t{0};
     if (!from_zero || at == ir::kNoAttr ||
