@@ -6,7 +6,8 @@ Each page has a folder of its own, with the samples in it. In a block between ``
 - a block that begins with `kernel` and comes before the page's first command is the file that the next command names;
 - `$ cat FILE` writes what stands below it into FILE;
 - any other `$ command` runs, and what stands below is what it prints: `...` is any number of lines (the rest, at the
-  end), numbers may differ in their last digits, and tiny ones, which are errors of rounding, altogether;
+  end), numbers may differ in their last digits (not those with commas, 1,000), and tiny ones, which are errors of
+  rounding, altogether;
 - a command for a device that this machine has not is left out (adc's exit code 5);
 - a block marked `c` is compiled and run with a bundle of samples/relax.ir, in a program that fills in its arguments.
 """
@@ -87,6 +88,8 @@ def same_line(shown, printed):
         return False
     for left, right in zip(NUMBER.findall(shown), NUMBER.findall(printed)):
         one, other = (float(text.replace(",", "")) for text in (left, right))
+        if "," in left and one != other:  # of bytes and the like, which are counted
+            return False
         tiny = max(abs(one), abs(other)) < 1e-4
         if not tiny and abs(one - other) > 1e-3 * max(abs(one), abs(other)):
             return False

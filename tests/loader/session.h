@@ -25,6 +25,39 @@ struct ErrorBox : adrt_error {
   bool Says(const char* part) const { return std::strstr(text, part) != nullptr; }
 };
 
+/// What a host was told of launches' memory. Each figure must be the plan's at that moment.
+struct HeapTraces {
+  std::vector<adrt_heap_trace> told;
+
+  void Take(const adrt_heap_trace& one) {
+    ErrorBox error;
+    adrt_task_report task = {};
+    adrt_plan_report plan = {};
+    task.struct_size = sizeof task;
+    plan.struct_size = sizeof plan;
+    CHECK(one.struct_size == sizeof one);
+    REQUIRE(adrt_plan_info(one.plan, &plan, &error) == ADRT_OK);
+    if (one.task == ADRT_TRACE_LAUNCH) {
+      CHECK(one.heap_bytes == plan.heap_bytes);
+    } else {
+      REQUIRE(adrt_plan_task(one.plan, one.task, &task, &error) == ADRT_OK);
+      CHECK(one.heap_bytes == task.heap_bytes);
+      CHECK(one.rows == task.rows);
+      CHECK(one.row_bytes == task.row_bytes);
+      CHECK(one.threads == task.threads);
+      CHECK(std::string(one.place) == task.place);
+    }
+    told.push_back(one);
+  }
+  /// What came since the last call: there must be so much of it.
+  std::vector<adrt_heap_trace> Next(size_t count) {
+    std::vector<adrt_heap_trace> next;
+    next.swap(told);
+    REQUIRE(next.size() == count);
+    return next;
+  }
+};
+
 inline adrt_arg BufferArg(const char* name, uint32_t type, void* data, std::vector<int64_t> extents) {
   adrt_arg arg = {};
   arg.struct_size = sizeof arg;
@@ -54,8 +87,8 @@ struct Session {
   adrt_module* module = nullptr;
   ErrorBox error;
 
-  explicit Session(uint32_t workers = 1, const std::vector<uint8_t>& file = MakeBundle()) {
-    adrt_host host = TrustingHost();
+  explicit Session(uint32_t workers = 1, const std::vector<uint8_t>& file = MakeBundle(),
+                   const adrt_host& host = TrustingHost()) {
     Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
     Must(adrt_device_open_cpu(&host, workers, &device, &error));
     Must(adrt_module_load(device, bundle, &module, &error));

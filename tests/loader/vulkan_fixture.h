@@ -28,11 +28,15 @@ std::vector<uint8_t> MakeVulkanBundleOfTwo();
 /// Collects what the loader and the validation layer say.
 struct LogBox {
   std::vector<std::string> lines;
+  HeapTraces traces;
 
   adrt_host Host() {
     adrt_host host = TrustingHost();
     host.user = this;
     host.log = [](void* user, const char* text) { static_cast<LogBox*>(user)->lines.push_back(text); };
+    host.trace_heap = [](void* user, const adrt_heap_trace* told) {
+      static_cast<LogBox*>(user)->traces.Take(*told);
+    };
     return host;
   }
   std::string Validation() const {

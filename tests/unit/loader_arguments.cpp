@@ -243,7 +243,7 @@ TEST_CASE("what a newer caller asks for is refused, not passed over", "[loader]"
   later.desc.struct_size = offsetof(adrt_plan_desc, reserved);  // an earlier caller has no such word
   CHECK(made() == ADRT_OK);
   adrt_host host = TrustingHost();
-  host.reserved[1] = 7;
+  host.reserved[0] = 7;
   adrt_device* device = nullptr;
   CHECK(adrt_device_open_cpu(&host, 1, &device, &error) == ADRT_ERROR_ARGUMENT);
   CHECK(error.Says("host: "));

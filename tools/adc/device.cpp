@@ -13,6 +13,7 @@
 #include <new>
 
 #include "check_spirv.h"
+#include "heap_trace.h"
 #include "print.h"
 #include "support/nearest.h"
 #include "target/target.h"
@@ -149,6 +150,7 @@ adrt_status OpenedDevice::Open(const DeviceChoice& choice, uint32_t workers, adr
   host.allocate = Allocate;
   host.release = Release;
   host.log = TakeMessage;
+  if (choice.traces_heap) host.trace_heap = PrintHeapTrace;
   Device device;
   adrt_status status = FindKind(choice.kind)->open(host, choice, workers, device.Out(), error);
   if (status != ADRT_OK) return status;

@@ -15,8 +15,9 @@ namespace adc::tool {
 struct DeviceChoice {
   std::string kind = "cpu";
   uint32_t index = 0;
-  bool validate = false;  ///< Vulkan: with the validation layer
-  bool confined = false;  ///< Vulkan: with robust buffer access, for unverified code
+  bool validate = false;     ///< Vulkan: with the validation layer
+  bool confined = false;     ///< Vulkan: with robust buffer access, for unverified code
+  bool traces_heap = false;  ///< each launch prints what it takes of memory
   std::string Name() const;
   bool operator==(const DeviceChoice&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include "command_line.h"
+#include "heap_trace.h"
 #include "support/crash.h"
 #include "support/exit_code.h"
 #include "support/machine.h"
@@ -51,8 +52,10 @@ int Machine::Open(const DeviceChoice& choice, uint32_t workers) {
                "add --device=vulkan");
     return kExitUsage;
   }
+  DeviceChoice traced = choice;
+  if (int code = ReadTraces(&traced.traces_heap); code != kExitOk) return code;
   auto error = Sized<adrt_error>();
-  adrt_status status = session_->OpenDevice(choice, workers, &device_, &error);
+  adrt_status status = session_->OpenDevice(traced, workers, &device_, &error);
   if (status == ADRT_OK) {
     earlier_faults_ = device_->Faults();
     return kExitOk;

@@ -119,7 +119,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "writes\n"
       "are printed, or written where --out names a file. Adjoints and tangents that are not given\n"
       "begin as zeros. Code of a bundle runs with all\n"
-      "rights of this account, and so only with --trust or --key; what an .ir file says is compiled here.");
+      "rights of this account, and so only with --trust or --key; what an .ir file says is compiled here.\n"
+      "With ADRT_TRACE=heap in the environment, each launch logs its memory to standard error.");
   line.Section("What to run");
   line.Text("--kernel", "NAME", "the kernel; may be left out where the bundle holds one that is not derived",
             &kernel_name);

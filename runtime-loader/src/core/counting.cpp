@@ -358,6 +358,7 @@ bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   if (!Run(plan, task, Counted::kTrips, error)) return false;
   TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
   plan.tasks[task].fresh_trips = false;
+  plan.tasks[task].new_counts = true;
   return true;
 }
 
@@ -434,6 +435,7 @@ bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task) {
 bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   plan.tasks[task].counts = nullptr;
   if (!Run(plan, task, Counted::kSizes, error)) return false;
+  plan.tasks[task].new_counts = true;
   plan.tasks[task].counts = &plan.tasks[task].counting->counts;
   return ReadAndSizeTask(plan, task, error);
 }
@@ -556,6 +558,7 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
     if (!counting) return false;
     std::memcpy(counting->counts.data(), counts, CountBytes(*counting));
     counts += CountBytes(*counting);
+    plan.tasks[task].new_counts = true;
     if (what == Counted::kTrips) return true;
     plan.tasks[task].counts = TakeRound(*counting) ? &counting->counts : nullptr;
     if (!IsWithinRounds(plan, task, *counting, error)) {

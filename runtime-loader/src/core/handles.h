@@ -33,6 +33,7 @@ struct Host {
   std::span<const uint8_t> public_keys;  ///< only for the call that got the host
   int (*check_signature)(void* user, const uint8_t key[32], const uint8_t signature[64], const void* message,
                          size_t message_size) = nullptr;
+  void (*trace_heap)(void* user, const adrt_heap_trace* told) = nullptr;
   bool trust = false;
 };
 

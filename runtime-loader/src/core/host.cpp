@@ -33,6 +33,7 @@ bool MakeHost(const adrt_host* from, Host* host, adrt_error* error) {
   if (copy.reserved0 != 0) return Refuse(error, ADRT_ERROR_ARGUMENT, "host: ", kNotSet);
   host->public_keys = {copy.public_keys, size_t{copy.public_key_count} * artifact::kPublicKeySize};
   host->check_signature = copy.check_signature;
+  host->trace_heap = copy.trace_heap;
   if (copy.flags & ~uint32_t{ADRT_HOST_TRUST})
     return Refuse(error, ADRT_ERROR_ARGUMENT, "host: unknown flags");
   if (copy.limits) {

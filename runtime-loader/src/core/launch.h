@@ -50,6 +50,8 @@ struct TaskPlan {
   bool was_resolved = false;  ///< they were before a cap was given
   bool capped = false;        ///< S2 stacks got what the cap leaves instead of being read
   bool by_count = false;      ///< counted stacks are not evaluated: too many steps, or too much to read back
+  bool is_new = false;        ///< settled since the launch before, as far as somebody is told of launches
+  bool new_counts = false;    ///< the same of what code has counted
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs

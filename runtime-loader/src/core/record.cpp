@@ -6,6 +6,7 @@
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/launch.h"
+#include "core/trace.h"
 
 // From a settled plan to what a queue holds. Per launch: the status block and scratch become zeros; per task:
 // the claim counters become zeros, then the task, each after a barrier. Nothing here waits, allocates or
@@ -280,6 +281,10 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
   if (!CheckLaunch(plan, heap, status, error)) return false;
   BeginSteps(plan);
   if (plan.bounds && !SettleRecord(plan, true, error)) return false;
+  if (plan.host.trace_heap) {
+    for (uint32_t task = 0; task < plan.tasks.size(); ++task) TellHeap(plan, task, ADRT_OK, 0, 0);
+    TellHeap(plan, ADRT_TRACE_LAUNCH, ADRT_OK, heap.bytes, heap.bytes);
+  }
   LaunchPlaces places = {heap, {}, status};
   ScratchOfLaunch scratch(plan);
   auto record_bounds = [&](bool compares) {

@@ -7,6 +7,7 @@
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/launch.h"
+#include "core/trace.h"
 #include "platform/platform.h"
 
 // The simple way to run: settle sizes, take memory, record task after task, wait, read the status block.
@@ -40,8 +41,10 @@ class Launcher {
       if (status_[ADRT_CPU_STATUS_CODE] != ADRT_CPU_OK) return true;
     }
     ++plan_.epoch;
-    if (!SettleAll()) return false;
-    if (!TakeHeap() || !TakeStatus() || !CheckGivenStatus()) return false;
+    uint64_t held = HeldBytes();
+    bool has_heap = SettleAll() && TakeHeap();
+    Trace(ADRT_TRACE_LAUNCH, has_heap, held, HeldBytes());
+    if (!has_heap || !TakeStatus() || !CheckGivenStatus()) return false;
     uint64_t begin = MonotonicNanoseconds();
     if (!queue_.Begin(error_)) return false;
     for (uint32_t turn = 0; turn < (desc_.repeat == 0 ? 1 : desc_.repeat); ++turn) {
@@ -107,6 +110,16 @@ class Launcher {
     if (!passing_.Take(bytes, error_)) return false;
     places_.base = passing_.place();
     return true;
+  }
+
+  // Of the memory that the heap lies in, as far as it is there.
+  uint64_t HeldBytes() const {
+    if (desc_.heap) return desc_.heap->memory.place.bytes;
+    return desc_.memory ? desc_.memory_size : places_.base.bytes;
+  }
+
+  void Trace(uint32_t task, bool goes_on, uint64_t held_before, uint64_t held) {
+    adrt::TraceHeap(plan_, task, goes_on ? adrt_status{ADRT_OK} : error_->status, held_before, held);
   }
 
   bool GrowGiven(adrt_heap& heap, uint64_t bytes) {
@@ -177,7 +190,10 @@ class Launcher {
   bool SettleAll() {
     adrt_error largest = {};
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (plan_.tasks[task].late || !IsStale(task) || Settle(task, false)) continue;
+      if (plan_.tasks[task].late) continue;
+      bool settled = !IsStale(task) || Settle(task, false);
+      if (!plan_.tasks[task].late_rows) Trace(task, settled, 0, 0);
+      if (settled) continue;
       if (error_->status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
       if (error_->needed_bytes >= largest.needed_bytes) largest = *error_;
     }
@@ -222,6 +238,13 @@ class Launcher {
   bool SettleLate(uint32_t task) {
     if (!Wait()) return false;
     ++plan_.epoch;
+    uint64_t held = plan_.run_rows.place.bytes;
+    bool has_rows = TakeLateRows(task);
+    Trace(task, has_rows, held, plan_.run_rows.place.bytes);
+    return has_rows && queue_.Begin(error_);
+  }
+
+  bool TakeLateRows(uint32_t task) {
     if (!Settle(task, true)) {
       uint32_t late = adrt::LateFrom(plan_, task + 1);
       if (error_->status == ADRT_ERROR_HEAP_TOO_SMALL && late != adc::artifact::kNoIndex)
@@ -236,7 +259,7 @@ class Launcher {
       if (!adrt::GrowMemory(device_, plan_.run_rows, bytes, error_)) return false;
       places_.rows = plan_.run_rows.place.Part(0, bytes);
     }
-    return queue_.Begin(error_);
+    return true;
   }
 
   adrt_launch_plan& plan_;

@@ -113,7 +113,7 @@ class TaskSizer {
     sizes_.threads = sizes_.most_threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
-    sizes_.resolved = true;
+    sizes_.resolved = sizes_.is_new = true;
     return true;
   }
 
