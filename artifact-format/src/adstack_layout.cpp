@@ -33,6 +33,7 @@ RowRules RowRulesOf(std::string_view target_kind, uint32_t lanes) {
   rules.words_per_group = ADRT_GPU_GROUP_WORDS;
   rules.is_gpu = true;
   rules.words_in_heap = target_kind == "vulkan";
+  rules.has_table = target_kind == "cuda" || target_kind == "hip";
   return rules;
 }
 
@@ -130,6 +131,22 @@ size_t AdstackWordCount(const AdstackPlanMeta& plan, const RowRules& rules) {
   size_t count = plan.groups.size() * rules.words_per_group;
   for (const StackMeta& stack : plan.stacks) count += stack.storage == Storage::kRow ? 2 : 0;
   return count;
+}
+
+size_t LaunchWordCount(size_t cells, const AdstackPlanMeta* plan, const RowRules& rules) {
+  size_t adstack_words = plan != nullptr ? AdstackWordCount(*plan, rules) : 0;
+  return rules.is_gpu ? cells + adstack_words + ADRT_GPU_TAIL_WORDS : adstack_words;
+}
+
+size_t TableWordCount(size_t count, const RowRules& rules) {
+  if (!rules.has_table || count <= ADRT_GPU_MAX_WORDS) return 0;
+  return count - ADRT_GPU_DIRECT_WORDS - ADRT_GPU_TAIL_WORDS;
+}
+
+uint64_t WordBytesInHeap(size_t count, const RowRules& rules) {
+  if (rules.words_in_heap) return count * sizeof(uint64_t);
+  constexpr size_t kChunk = ADRT_GPU_TABLE_CHUNK;
+  return (TableWordCount(count, rules) + kChunk - 1) / kChunk * kChunk * sizeof(uint64_t);
 }
 
 void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, std::span<const StackPlace> stacks,

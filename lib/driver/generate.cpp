@@ -7,7 +7,6 @@
 
 #include "codegen/amdgpu/emit.h"
 #include "codegen/common/can_generate.h"
-#include "codegen/common/launch_words.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/msl/translate.h"
 #include "codegen/nvptx/emit.h"
@@ -89,7 +88,7 @@ std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> 
 }
 
 bool IsInexpressible(diag::ErrorId id) {
-  return id == diag::E0601 || id == diag::E0602 || id == diag::E0604 || id == diag::E0620;
+  return id == diag::E0601 || id == diag::E0602 || id == diag::E0620;
 }
 
 std::vector<std::string> TargetsThatCan(const ir::Module& module,
@@ -101,8 +100,7 @@ std::vector<std::string> TargetsThatCan(const ir::Module& module,
     if (target.kind == without) continue;
     std::vector<diag::Diagnostic> warnings;
     bool can = std::all_of(kernels.begin(), kernels.end(), [&](const codegen::KernelToEmit& what) {
-      return codegen::CanGenerate(module, *what.kernel, target, warnings) &&
-             codegen::CheckLaunchWords(module, what, target);
+      return static_cast<bool>(codegen::CanGenerate(module, *what.kernel, target, warnings));
     });
     if (can) names.push_back(name);
   }

@@ -4,6 +4,7 @@
 #include "guard_inputs.h"
 #include "guard_moved.h"
 #include "launches_cases.h"
+#include "words_cases.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -23,6 +24,18 @@ TEST_CASE("iterations whose bounds have moved are not run") {
   PassingFile file(moved_kernel);
   ThisDevice device(file.path);
   CheckMovedBounds(device, file.path);
+}
+#endif
+
+#if !defined(ADC_TEST_ON_PREPARED)  // tests/gpu/cases.cpp has it
+TEST_CASE("a launch hands over any number of words") {
+  PassingFile file(WordsText());
+  ThisDevice device(file.path);
+#if defined(ADC_TEST_ON_METAL)  // hands over no more
+  CheckEdge(device, file.path, kEdges[0]);
+#else
+  CheckWords(device, file.path);
+#endif
 }
 #endif
 

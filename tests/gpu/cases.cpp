@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "../e2e/record_cases.h"
+#include "../e2e/words_cases.h"
 #include "../support/on_prepared.h"
 
 using namespace adc;
@@ -37,6 +38,7 @@ int WriteKernels() {
   }
   for (uint32_t number = 0; number < kNests; ++number)
     write("nest" + std::to_string(number), RandomNest(kNestSeed, number));
+  write("words", WordsText());
   return 0;
 }
 
@@ -70,6 +72,12 @@ TEST_CASE("what was sized runs, and what changed since is right or reported", "[
   }
   CHECK(reported > 4);
   CHECK(right > 20);
+}
+
+TEST_CASE("a launch hands over any number of words", "[words]") {
+  std::string path = Written("words");
+  OnPrepared device(path);
+  CheckWords(device, path);
 }
 
 int main(int argc, char** argv) {

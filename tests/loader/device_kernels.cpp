@@ -221,6 +221,28 @@ void Check(const uint64_t* words, uint64_t thread) {
   });
 }
 
+// The entry that writes tables of words.
+void WriteTable(const uint64_t* words, uint64_t) {
+  std::memcpy(reinterpret_cast<void*>(words[0]), words + 1, ADRT_GPU_TABLE_CHUNK * sizeof(uint64_t));
+}
+
+// Every number, wherever its word is, by a weight of its own.
+void Wide(const uint64_t* parameters, uint64_t thread) {
+  uint64_t words = parameters[2], numbers = words - ADRT_GPU_TAIL_WORDS;
+  bool has_table = words > ADRT_GPU_MAX_WORDS;
+  const uint64_t* table =
+      reinterpret_cast<const uint64_t*>(has_table ? parameters[ADRT_GPU_DIRECT_WORDS] : 0);
+  const uint64_t* tail = parameters + (has_table ? ADRT_GPU_DIRECT_WORDS + 1 : numbers);
+  uint64_t sum = 0;
+  for (uint64_t position = 2; position < numbers; ++position) {
+    bool direct = !has_table || position < ADRT_GPU_DIRECT_WORDS;
+    sum = 3 * sum + (direct ? parameters[position] : table[position - ADRT_GPU_DIRECT_WORDS]);
+  }
+  if (thread >= tail[3]) return;
+  for (uint64_t i = thread; i < tail[2]; i += tail[3])
+    reinterpret_cast<uint64_t*>(parameters[0])[i] = sum + i;
+}
+
 struct Row {
   const char* symbol;
   DeviceKernel kernel;
@@ -238,6 +260,7 @@ constexpr Row kKernels[] = {
     {"adc_counted_t0", Collatz, 2 + 4 + 2 + 4},
     {"adc_counted_2Esize0_t0", CountedSize, 4 + 4},
     {"adc_check_t0", Check, 11 + 4},
+    {ADRT_GPU_TABLE_WRITER, WriteTable, 1 + ADRT_GPU_TABLE_CHUNK},
 };
 
 [[noreturn]] void Stop(const Error& error) {
@@ -252,6 +275,12 @@ DeviceKernel FindDeviceKernel(const std::string& symbol, uint32_t* word_count) {
     if (symbol != row.symbol) continue;
     *word_count = row.words;
     return row.kernel;
+  }
+  const std::string wide = "adc_wide";
+  if (symbol.rfind(wide, 0) == 0) {
+    uint32_t words = static_cast<uint32_t>(std::stoul(symbol.substr(wide.size())));
+    *word_count = words < ADRT_GPU_MAX_WORDS ? words : uint32_t{ADRT_GPU_MAX_WORDS};
+    return Wide;
   }
   return nullptr;
 }
@@ -280,31 +309,40 @@ void AddDeviceTarget(Metadata* metadata, const TargetMeta& target) {
   FinishMetadata(metadata);
 }
 
-std::string MakePtx(const Metadata& metadata, uint32_t target, const char* version) {
-  std::string arch(metadata.targets[target].arch.view());
-  std::string text = std::string("//\n.version ") + version + "\n.target " + arch + "\n.address_size 64\n";
+namespace {
+
+/// Names of the entries of the target's code.
+std::vector<std::string> EntriesOf(const Metadata& metadata, uint32_t target) {
+  std::vector<std::string> names;
   for (const KernelMeta& kernel : metadata.kernels) {
     for (const TaskMeta& task : kernel.tasks) {
       for (const EntryMeta& entry : task.entries) {
-        if (entry.target == target)
-          text += ".visible .entry " + std::string(entry.symbol.view()) + "()\n{\n\tret;\n}\n";
+        if (entry.target == target) names.emplace_back(entry.symbol.view());
       }
     }
   }
+  for (const String& feature : metadata.targets[target].features) {
+    if (feature == ADRT_GPU_TABLE_FEATURE) names.emplace_back(ADRT_GPU_TABLE_WRITER);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string MakePtx(const Metadata& metadata, uint32_t target, const char* version) {
+  std::string arch(metadata.targets[target].arch.view());
+  std::string text = std::string("//\n.version ") + version + "\n.target " + arch + "\n.address_size 64\n";
+  for (const std::string& name : EntriesOf(metadata, target))
+    text += ".visible .entry " + name + "()\n{\n\tret;\n}\n";
   return text;
 }
 
 std::vector<uint8_t> MakeHsaco(const Metadata& metadata, uint32_t target, uint32_t processor) {
   constexpr size_t kHeader = 64, kSection = 64, kSymbol = 24;
   std::vector<std::string> symbols;
-  for (const KernelMeta& kernel : metadata.kernels) {
-    for (const TaskMeta& task : kernel.tasks) {
-      for (const EntryMeta& entry : task.entries) {
-        if (entry.target != target) continue;
-        symbols.push_back(std::string(entry.symbol.view()));
-        symbols.push_back(std::string(entry.symbol.view()) + ".kd");
-      }
-    }
+  for (const std::string& name : EntriesOf(metadata, target)) {
+    symbols.push_back(name);
+    symbols.push_back(name + ".kd");
   }
   std::string names(1, '\0');
   std::vector<uint8_t> bytes;

@@ -25,7 +25,8 @@ DeviceKernel FindDeviceKernel(const std::string& symbol, uint32_t* word_count);
 /// threads. The group of `collatz` is gated: its rows are claimed.
 void AddDeviceTarget(adc::artifact::Metadata* metadata, const adc::artifact::TargetMeta& target);
 
-/// Text that passes for PTX with these entries.
+/// Text that passes for PTX with these entries, and with the writer of tables where the target's features ask
+/// for it.
 std::string MakePtx(const adc::artifact::Metadata& metadata, uint32_t target, const char* version = "6.0");
 
 /// Bytes that pass for a code object with these entries, for the processor of that number (EF_AMDGPU_MACH).

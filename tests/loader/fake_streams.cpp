@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "artifact/gpu_abi.h"
 #include "device_kernels.h"
 
 namespace fixture {
@@ -17,6 +18,10 @@ bool InMemory(uint64_t address, size_t bytes) {
   if (next == fake->memory.begin()) return false;
   --next;
   return address - next->first <= next->second && bytes <= next->second - (address - next->first);
+}
+
+unsigned BlockOf(const std::string& symbol) {
+  return symbol == ADRT_GPU_TABLE_WRITER ? 1 : kDeviceBlock;
 }
 
 // A call that makes or does something: does nothing where it fails.
@@ -111,7 +116,7 @@ int LaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid
     return fake->Broken("launching no function", kInvalidHandle);
   const auto& [module, name] = fake->functions[number - 1];
   if (!fake->modules.count(module)) return fake->Broken("launching from an unloaded module", kInvalidHandle);
-  if (grid_x == 0 || grid_x > 1000 || grid_y * grid_z * block_y * block_z != 1 || block_x != kDeviceBlock)
+  if (grid_x == 0 || grid_x > 1000 || grid_y * grid_z * block_y * block_z != 1 || block_x != BlockOf(name))
     return fake->Broken("a grid that does not fit", kInvalidValue);
   if (stream && !fake->streams.count(stream)) return fake->Broken("launching in no stream", kInvalidHandle);
   uint32_t expected = 0;

@@ -172,6 +172,18 @@ KernelMeta Check() {
 
 }  // namespace
 
+KernelMeta WideKernel(uint32_t words) {
+  std::string name = "wide" + std::to_string(words);
+  KernelMeta kernel = Kernel(name.c_str());
+  kernel.params.push_back(Buffer("y", ScalarType::kU64, 1, Access::kReadWrite));
+  kernel.params.push_back(Scalar("words", ScalarType::kU64));
+  // Beside the buffer's two words and the last four of a launch.
+  for (uint32_t number = 1; number + 2 + 4 < words; ++number)
+    kernel.params.push_back(Scalar(("p" + std::to_string(number)).c_str(), ScalarType::kU64));
+  kernel.tasks.push_back(Task(name, 0, {kernel.exprs.Shape(0, 0)}));
+  return kernel;
+}
+
 std::vector<uint8_t> ReadImage() {
   std::ifstream file(ADRT_FIXTURE_IMAGE, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

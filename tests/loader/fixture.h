@@ -21,6 +21,10 @@ adc::artifact::Metadata MakeMetadata();
 /// The same with a layout and with a kernel's code for Vulkan: one of everything that metadata can say.
 adc::artifact::Metadata MakeFullMetadata();
 
+/// A kernel whose launch on a GPU has `words` words, for code of devices alone: @wideN has a buffer of u64,
+/// the number of words, and further numbers, of which it writes a weighted sum.
+adc::artifact::KernelMeta WideKernel(uint32_t words);
+
 /// A bundle of `metadata` with `image` as the code of target 0.
 std::vector<uint8_t> MakeBundle(const adc::artifact::Metadata& metadata, const std::vector<uint8_t>& image);
 

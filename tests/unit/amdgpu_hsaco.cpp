@@ -4,6 +4,7 @@
 
 #include "../support/folders.h"
 #include "analysis/tasks.h"
+#include "artifact/gpu_abi.h"
 #include "codegen/amdgpu/emit.h"
 #include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
@@ -129,6 +130,18 @@ void CheckKernels(const LoweredModule& lowered, const codegen::TargetCode& code,
   CHECK(hsaco.kernels.size() == entries);
 }
 
+/// Parameters %p0 to %pN of i32, all of which the kernel reads.
+std::string SumOfNumbers(int count) {
+  std::string text = "kernel @sum(%y: buffer<i32, 1>";
+  for (int n = 0; n < count; ++n) text += ", %p" + std::to_string(n) + ": i32";
+  text += ") {\n parallel %i in 0..shape(%y, 0) {\n %s0 = load %y[%i]\n";
+  for (int n = 0; n < count; ++n) {
+    std::string number = std::to_string(n);
+    text += " %s" + std::to_string(n + 1) + " = add (mul %s" + number + ", 3), %p" + number + "\n";
+  }
+  return text + " store %y[%i], %s" + std::to_string(count) + "\n }\n}\n";
+}
+
 const char* const kUpdates = R"(
 kernel @updates(%at: buffer<i32, 1> readonly, %f: buffer<f32, 1>, %d: buffer<f64, 1>, %k: buffer<i32, 1>,
                 %w: buffer<i64, 1>) {
@@ -213,6 +226,31 @@ std::string EverythingWith(const std::string& type) {
 }
 
 }  // namespace
+
+TEST_CASE("511 words are parameters, and what lies beyond is loaded from a table") {
+  for (const Processor& processor : kProcessors) {
+    INFO(processor.target);
+    auto most = LowerText(SumOfNumbers(505)), more = LowerText(SumOfNumbers(506));
+    codegen::TargetCode direct = CodeFor(*most, ConfigFor(processor.target)),
+                        with_table = CodeFor(*more, ConfigFor(processor.target));
+    CheckKernels(*most, direct, processor);
+    CHECK(direct.features.empty());
+    CHECK(with_table.features == std::vector<std::string>{ADRT_GPU_TABLE_FEATURE});
+    Hsaco hsaco = ReadHsaco(BytesOf(with_table));
+    REQUIRE(hsaco.kernels.size() == 2);
+    const HsacoKernel& kernel = hsaco.kernels[with_table.entries[0][0].symbol];
+    REQUIRE(kernel.arguments.size() == 511);
+    CHECK(kernel.arguments[505].name == "p503");
+    CHECK(kernel.arguments[506].name == "adc.table");
+    CHECK(kernel.arguments[506].kind == "global_buffer");
+    CHECK(kernel.arguments[507].name == "heap");
+    const HsacoKernel& writer = hsaco.kernels[ADRT_GPU_TABLE_WRITER];
+    CHECK(writer.arguments.size() == 1 + ADRT_GPU_TABLE_CHUNK);
+    CHECK(writer.largest_block == 1);
+    CHECK(writer.kernarg_bytes == 8 * (1 + ADRT_GPU_TABLE_CHUNK));
+    CHECK_THAT(Disassembled(with_table, ADRT_GPU_TABLE_WRITER), Contains("global_store"));
+  }
+}
 
 TEST_CASE("every operation on every type can be generated") {
   std::string text;

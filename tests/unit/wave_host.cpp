@@ -198,9 +198,7 @@ WaveCode::WaveCode(const ir::Module& module, const std::vector<codegen::KernelTo
   output.setDataLayout(machine->createDataLayout());
   HostDialect dialect;
   RaisedModule raised = RaiseFor(module, kernels, config.target);
-  auto entries = codegen::EmitGpuKernels(output, *raised.module, raised.kernels, config, dialect, nullptr);
-  REQUIRE(entries);
-  entries_ = std::move(*entries);
+  entries_ = codegen::EmitGpuKernels(output, *raised.module, raised.kernels, config, dialect, nullptr);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   bool broken = llvm::verifyModule(output, &stream);

@@ -1,8 +1,10 @@
 #include "code_check.h"
 
+#include <algorithm>
 #include <set>
 
 #include "artifact/adstack_layout.h"
+#include "artifact/gpu_abi.h"
 #include "code_facts.h"
 #include "code_text.h"
 #include "codegen/llvm/disassemble.h"
@@ -17,15 +19,13 @@ using artifact::EntryMeta;
 using artifact::KernelMeta;
 using artifact::TaskMeta;
 
-/// How many words the launch of a task hands over (artifact/gpu_abi.h).
-size_t WordCount(const KernelMeta& kernel, const TaskMeta& task, const EntryMeta& entry,
-                 std::string_view kind) {
-  constexpr size_t kTail = 4;
-  size_t cells = 0;
-  for (const artifact::ParamMeta& param : kernel.params) cells += artifact::CellCount(param);
-  if (entry.plan == artifact::kNoIndex) return cells + kTail;
-  const artifact::AdstackPlanMeta& plan = task.plans[entry.plan];
-  return cells + artifact::AdstackWordCount(plan, artifact::RowRulesOf(kind, plan.lanes)) + kTail;
+/// How many parameters the entry of a task has on CUDA (artifact/gpu_abi.h).
+size_t ParameterCount(const KernelMeta& kernel, const TaskMeta& task, const EntryMeta& entry) {
+  const artifact::AdstackPlanMeta* plan =
+      entry.plan == artifact::kNoIndex ? nullptr : &task.plans[entry.plan];
+  artifact::RowRules rules = artifact::RowRulesOf("cuda", /*lanes=*/1);
+  size_t words = artifact::LaunchWordCount(artifact::CellCount(kernel), plan, rules);
+  return std::min<size_t>(words, ADRT_GPU_MAX_WORDS);
 }
 
 /// The parameters of the entry whose text begins at `at`: from the bracket after its name to the one that
@@ -47,12 +47,12 @@ size_t Count(std::string_view text, std::string_view word) {
   return count;
 }
 
-/// Every word is a parameter of 8 bytes.
+/// Every parameter is a word of 8 bytes.
 std::string CheckPtxEntry(std::string_view text, const KernelMeta& kernel, const TaskMeta& task,
                           const EntryMeta& entry) {
   std::string symbol(entry.symbol.view());
   std::string_view parameters = ParametersAt(text, FindEntry(text, ".entry", symbol), symbol);
-  size_t given = Count(parameters, ".param"), words = WordCount(kernel, task, entry, "cuda");
+  size_t given = Count(parameters, ".param"), words = ParameterCount(kernel, task, entry);
   if (given != Count(parameters, ".param .u64") + Count(parameters, ".param .b64")) {
     return "'" + symbol + "' takes parameters that are no 64-bit words";
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "artifact/gpu_abi.h"
 #include "code_note.h"
 #include "code_text.h"
 
@@ -232,6 +233,16 @@ std::vector<std::string> WordsOf(const KernelMeta& kernel, const TaskMeta& task,
   return names;
 }
 
+/// Those of them that are parameters of the entry.
+std::vector<std::string> ParametersOf(const KernelMeta& kernel, const TaskMeta& task,
+                                      const EntryMeta& entry) {
+  std::vector<std::string> names = WordsOf(kernel, task, entry);
+  if (names.size() <= ADRT_GPU_MAX_WORDS) return names;
+  names[ADRT_GPU_DIRECT_WORDS] = "adc.table";
+  names.erase(names.begin() + ADRT_GPU_DIRECT_WORDS + 1, names.end() - ADRT_GPU_TAIL_WORDS);
+  return names;
+}
+
 std::string Named(const EntryMeta& entry, const std::string& what) {
   return "'" + std::string(entry.symbol.view()) + "' " + what;
 }
@@ -294,7 +305,7 @@ std::string Compare(const KernelMeta& kernel, const TaskMeta& task, const EntryM
   if (facts.bindings) {
     if (std::string wrong = CompareBindings(kernel, entry, *facts.bindings); !wrong.empty()) return wrong;
   }
-  return facts.words ? CompareWords(entry, *facts.words, WordsOf(kernel, task, entry)) : "";
+  return facts.words ? CompareWords(entry, *facts.words, ParametersOf(kernel, task, entry)) : "";
 }
 
 }  // namespace

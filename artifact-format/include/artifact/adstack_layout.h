@@ -24,6 +24,7 @@ struct RowRules {
   uint32_t words_per_group = 2;  ///< CPU: offset, stride; GPU: offset, stride, rows, counter
   bool is_gpu = false;           ///< words, claim counters and threads as in artifact/gpu_abi.h
   bool words_in_heap = false;    ///< a launch's words lie in device memory, and the heap holds them
+  bool has_table = false;        ///< so do those that are too many for parameters (artifact/gpu_abi.h)
 };
 
 /// The rules of a target kind ("cpu", "cuda", ...) for rows in blocks of `lanes`.
@@ -69,6 +70,13 @@ bool PlaceRows(const AdstackPlanMeta& plan, const RowRules& rules, uint64_t begi
 
 /// How many adstack words the task's code takes.
 size_t AdstackWordCount(const AdstackPlanMeta& plan, const RowRules& rules);
+/// How many words a launch of a task has: `cells` of the kernel's arguments, adstack words, and on a GPU
+/// those of the launch itself. Null plan: no adstacks.
+size_t LaunchWordCount(size_t cells, const AdstackPlanMeta* plan, const RowRules& rules);
+/// How many of `count` words of a launch lie in a table.
+size_t TableWordCount(size_t count, const RowRules& rules);
+/// Bytes of the heap that hold a launch's words, of which there are `count`.
+uint64_t WordBytesInHeap(size_t count, const RowRules& rules);
 /// Writes them: per group its words, then per stack that lives in a row offset and capacity.
 void WriteAdstackWords(const AdstackPlanMeta& plan, const RowRules& rules, std::span<const StackPlace> stacks,
                        std::span<const GroupPlace> groups, uint64_t* words);

@@ -11,7 +11,13 @@
  *   heap address, status address, number of iterations, number of threads that take part
  *
  * How code gets the words and reaches memory:
- *   - CUDA and HIP: every word is a kernel parameter, in order, without gaps.
+ *   - CUDA and HIP: every word is a kernel parameter, in order, without gaps. Of more than ADRT_GPU_MAX_WORDS
+ *     words, those from ADRT_GPU_DIRECT_WORDS on but for the last four lie in a table in device memory, of
+ *     8-byte words without gaps. The address of the table takes their place among the parameters, so that
+ *     there are ADRT_GPU_MAX_WORDS. Code with such an entry needs the feature ADRT_GPU_TABLE_FEATURE of its
+ *     target, and has the entry point ADRT_GPU_TABLE_WRITER, which is no task's: one thread writes the
+ *     ADRT_GPU_TABLE_CHUNK words that follow the first parameter to the address that the first parameter is.
+ *     So a table's bytes are a multiple of a chunk's, and a launch is queued like any other.
  *   - Vulkan: words lie in device memory; the push constants are their device address. Near entries reach
  *     buffers and layouts through descriptors of set 0, far ones through the addresses among the words. Both
  *     reach scratch, heap and status by address. An entry without a far one reaches all of them, words too,
@@ -42,6 +48,9 @@
 
 #include "artifact/status_codes.h"
 
+#define ADRT_GPU_TABLE_WRITER "adc_write_table"
+#define ADRT_GPU_TABLE_FEATURE "word-table"
+
 enum {
   ADRT_GPU_GROUP_WORDS = 4, /* per claim group */
   ADRT_GPU_STACK_WORDS = 2, /* per stack in a row */
@@ -51,6 +60,8 @@ enum {
   ADRT_GPU_GROUP_ALIGNMENT = 256, /* of heaps and of group offsets */
   ADRT_METAL_TABLE = 30,          /* the last of Metal's 31 buffers */
   ADRT_GPU_MAX_WORDS = 511,       /* 4 KiB of kernel parameters less one word */
+  ADRT_GPU_DIRECT_WORDS = 506,    /* of a launch with a table, in front of its address */
+  ADRT_GPU_TABLE_CHUNK = 128,     /* words that one launch of the writer writes */
 
   ADRT_VULKAN_CUTS_LOOPS = 0 /* SpecId of a bool, false */
 };

@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "analysis/tasks.h"
-#include "codegen/common/launch_words.h"
 #include "codegen/common/mangle.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
@@ -231,13 +230,13 @@ uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target
 
 }  // namespace
 
-diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
-    llvm::Module& output, const ir::Module& module, std::span<const KernelToEmit> kernels,
-    const CodeConfig& config, const GpuDialect& dialect, DebugLines* lines) {
+std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const ir::Module& module,
+                                                   std::span<const KernelToEmit> kernels,
+                                                   const CodeConfig& config, const GpuDialect& dialect,
+                                                   DebugLines* lines) {
   std::vector<std::vector<EntryCode>> entries;
   MathLibrary library = MathLibraryOf(config.target, config.libdevice);
   for (const KernelToEmit& what : kernels) {
-    if (diag::Status fits = CheckLaunchWords(module, what, config.target); !fits) return fits.Failure();
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
@@ -253,9 +252,7 @@ diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
       GpuTask hooks(output, builder, kernel, config, dialect, library, rows, aliases,
                     {entry.symbol, number, entry.block_size, serial});
-      uint32_t word = 0;
-      for (const std::string& word_name : WordNames(module, kernel, rows))
-        hooks.Entry()->getArg(word++)->setName(word_name);
+      hooks.NameParameters(WordNames(module, kernel, rows));
       if (lines != nullptr) {
         diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
         lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);

@@ -13,10 +13,11 @@
 namespace adc::codegen {
 
 /// Emits `kernels` of `module`, which CanGenerate has let pass, into `output`. `lines` may be null. Gives the
-/// entries of each task of each kernel, or fails where a task has more words than a launch can take. What the
-/// tasks call of the math library is declared, for LinkMath to bring in.
-diag::Result<std::vector<std::vector<EntryCode>>> EmitGpuKernels(
-    llvm::Module& output, const ir::Module& module, std::span<const KernelToEmit> kernels,
-    const CodeConfig& config, const GpuDialect& dialect, DebugLines* lines);
+/// entries of each task of each kernel. What the tasks call of the math library is declared, for LinkMath to
+/// bring in.
+std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const ir::Module& module,
+                                                   std::span<const KernelToEmit> kernels,
+                                                   const CodeConfig& config, const GpuDialect& dialect,
+                                                   DebugLines* lines);
 
 }  // namespace adc::codegen

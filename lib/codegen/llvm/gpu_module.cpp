@@ -1,8 +1,10 @@
 #include "codegen/llvm/gpu_module.h"
 
+#include "artifact/gpu_abi.h"
 #include "codegen/llvm/gpu_loop.h"
 #include "codegen/llvm/math_library.h"
 #include "codegen/llvm/output_module.h"
+#include "codegen/llvm/table_writer.h"
 
 namespace adc::codegen {
 
@@ -15,9 +17,11 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
   Stopwatch watch(code.steps);
   OutputModule output(config);
   dialect.MakeModule(output.module());
-  auto entries = EmitGpuKernels(output.module(), module, kernels, config, dialect, output.BeginLines());
-  if (!entries) return entries.Failure();
-  code.entries = std::move(*entries);
+  code.entries = EmitGpuKernels(output.module(), module, kernels, config, dialect, output.BeginLines());
+  if (NeedsTable(kernels)) {
+    EmitTableWriter(output.module(), config.target, dialect);
+    code.features.push_back(ADRT_GPU_TABLE_FEATURE);
+  }
   output.EndLines();
   diag::Status linked =
       LinkMath(output.module(), MathLibraryOf(config.target, config.libdevice), config.target);

@@ -1,6 +1,5 @@
 #include "codegen/llvm/gpu_task.h"
 
-#include "artifact/gpu_abi.h"
 #include "codegen/common/cells.h"
 #include "codegen/common/launch_words.h"
 #include "codegen/llvm/status.h"
@@ -44,21 +43,9 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
       first_cell_(ParameterCells(kernel)),
       tail_(first_cell_.back() + GpuRowWords(rows)),
       head_(module.getContext()) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::SmallVector<llvm::Type*> types(tail_ + ADRT_GPU_TAIL_WORDS, builder.getInt64Ty());
-  llvm::Type* pointer = builder.getPtrTy(config.target.spaces.global);
-  for (uint32_t n = 0; n < kernel.Params().size(); ++n) {
-    ir::Type type = kernel.TypeOf(kernel.Params()[n]);
-    if (type.IsBuffer() || type.IsLayout()) types[first_cell_[n]] = pointer;
-  }
-  types[tail_] = types[tail_ + 1] = pointer;
-  entry_ = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
-                                  llvm::GlobalValue::ExternalLinkage, what_.symbol, module);
-  entry_->setDoesNotThrow();
-  entry_->setConvergent();
-  dialect_.MakeFunction(*entry_);
-  dialect_.MakeEntry(*entry_, what_.block_size);
+  MakeEntry();
   DescribeWords();
+  llvm::LLVMContext& context = module.getContext();
   auto* head = llvm::BasicBlock::Create(context, "entry", entry_);
   auto* work = llvm::BasicBlock::Create(context, "work", entry_);
   head_.SetInsertPoint(head);
@@ -76,26 +63,84 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   }
 }
 
+void GpuTask::MakeEntry() {
+  types_.assign(WordCount(), builder_.getInt64Ty());
+  llvm::Type* pointer = builder_.getPtrTy(config_.target.spaces.global);
+  for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
+    ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
+    if (type.IsBuffer() || type.IsLayout()) types_[first_cell_[n]] = pointer;
+  }
+  types_[tail_] = types_[tail_ + 1] = pointer;
+  llvm::SmallVector<llvm::Type*> parameters;
+  for (uint32_t position = 0; position < WordCount(); ++position) {
+    if (HasTable() && position == ADRT_GPU_DIRECT_WORDS) parameters.push_back(pointer);
+    if (!InTable(position)) parameters.push_back(types_[position]);
+  }
+  entry_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
+                                  llvm::GlobalValue::ExternalLinkage, what_.symbol, module_);
+  entry_->setDoesNotThrow();
+  entry_->setConvergent();
+  dialect_.MakeFunction(*entry_);
+  dialect_.MakeEntry(*entry_, what_.block_size);
+}
+
+void GpuTask::NameParameters(const std::vector<std::string>& words) {
+  if (HasTable()) entry_->getArg(ADRT_GPU_DIRECT_WORDS)->setName("adc.table");
+  for (uint32_t position = 0; position < WordCount(); ++position) {
+    if (!InTable(position)) Parameter(position)->setName(words[position]);
+  }
+}
+
+llvm::Argument* GpuTask::Parameter(uint32_t position) const {
+  ADC_CHECK(!InTable(position), "a word of the table is no parameter");
+  bool behind = HasTable() && position >= tail_;
+  return entry_->getArg(behind ? position - tail_ + ADRT_GPU_DIRECT_WORDS + 1 : position);
+}
+
+Value* GpuTask::Word(llvm::IRBuilder<>& b, uint32_t position) const {
+  if (!InTable(position)) return Parameter(position);
+  llvm::LLVMContext& context = module_.getContext();
+  Value* address = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), entry_->getArg(ADRT_GPU_DIRECT_WORDS),
+                                                position - ADRT_GPU_DIRECT_WORDS);
+  llvm::LoadInst* word = b.CreateAlignedLoad(types_[position], address, llvm::Align(sizeof(uint64_t)));
+  llvm::MDNode* none = llvm::MDNode::get(context, {});
+  word->setMetadata(llvm::LLVMContext::MD_invariant_load, none);
+  word->setMetadata(llvm::LLVMContext::MD_noundef, none);
+  return word;
+}
+
+Value* GpuTask::NotNegative(llvm::IRBuilder<>& b, uint32_t position) const {
+  Value* word = Word(b, position);
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(word)) {
+    llvm::MDNode* range = llvm::MDBuilder(module_.getContext())
+                              .createRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
+    load->setMetadata(llvm::LLVMContext::MD_range, range);
+  }
+  return word;
+}
+
 void GpuTask::DescribeWords() {
   llvm::LLVMContext& context = module_.getContext();
   auto not_negative = [&](uint32_t position) {
+    if (InTable(position)) return;
     llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
-    Word(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
+    Parameter(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
   };
-  auto address = [&](uint32_t position, bool may_overlap) {
-    if (!may_overlap) Word(position)->addAttr(llvm::Attribute::NoAlias);
-    Word(position)->addAttr(llvm::Attribute::NoUndef);
+  auto describe_address = [](llvm::Argument* address, bool may_overlap) {
+    if (!may_overlap) address->addAttr(llvm::Attribute::NoAlias);
+    address->addAttr(llvm::Attribute::NoUndef);
   };
   for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
     ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
     if (!type.IsBuffer() && !type.IsLayout()) continue;
-    address(first_cell_[n], kernel_.params[n].alias);
+    if (!InTable(first_cell_[n])) describe_address(Parameter(first_cell_[n]), kernel_.params[n].alias);
     for (uint32_t position = first_cell_[n] + 1; position < first_cell_[n + 1]; ++position)
       not_negative(position);
   }
   for (uint32_t position = first_cell_.back(); position < tail_; ++position) not_negative(position);
-  address(tail_, false);
-  address(tail_ + 1, false);
+  if (HasTable()) describe_address(entry_->getArg(ADRT_GPU_DIRECT_WORDS), false);
+  describe_address(Parameter(tail_), false);
+  describe_address(Parameter(tail_ + 1), false);
   not_negative(tail_ + 2);
   not_negative(tail_ + 3);
 }
@@ -105,11 +150,11 @@ Value* GpuTask::WaveInBlock() {
 }
 
 Value* GpuTask::BufferAddress(uint32_t param) {
-  return Word(first_cell_[param]);
+  return Word(builder_, first_cell_[param]);
 }
 
 Value* GpuTask::Extent(uint32_t param, uint32_t axis) {
-  return Word(first_cell_[param] + 1 + axis);
+  return NotNegative(builder_, first_cell_[param] + 1 + axis);
 }
 
 Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
@@ -118,7 +163,7 @@ Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
   if (known != nullptr) return known;
   Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
   uint32_t width = 8 * ir::ByteSize(scalar);
-  Value* bits = head_.CreateTrunc(Word(position), head_.getIntNTy(width));
+  Value* bits = head_.CreateTrunc(Word(head_, position), head_.getIntNTy(width));
   if (scalar == Scalar::I1) {
     known = head_.CreateICmpNE(bits, head_.getInt8(0));
   } else if (ir::IsFloat(scalar)) {
@@ -131,9 +176,9 @@ Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
   return known;
 }
 
-llvm::Argument* GpuTask::Word(uint32_t group, GroupWord what) const {
+Value* GpuTask::Word(llvm::IRBuilder<>& b, uint32_t group, GroupWord what) const {
   ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  return Word(first_cell_.back() + ADRT_GPU_GROUP_WORDS * group + static_cast<uint32_t>(what));
+  return NotNegative(b, first_cell_.back() + ADRT_GPU_GROUP_WORDS * group + static_cast<uint32_t>(what));
 }
 
 /// The token of row `row`, i64, made by `b`.
@@ -141,9 +186,8 @@ Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
   uint64_t lanes = config_.target.row_lanes;
   Value* lane = b.CreateAnd(row, b.getInt64(lanes - 1));
   Value* first = b.CreateAnd(row, b.getInt64(~(lanes - 1)));
-  Value* block =
-      b.CreateAdd(Word(group, GroupWord::Offset),
-                  b.CreateMul(first, Word(group, GroupWord::Stride), "", true, true), "", true, true);
+  Value *offset = Word(b, group, GroupWord::Offset), *stride = Word(b, group, GroupWord::Stride);
+  Value* block = b.CreateAdd(offset, b.CreateMul(first, stride, "", true, true), "", true, true);
   Value* token = b.CreateOr(block, lane, "row");
   parts_[token] = {block, lane};
   return token;
@@ -196,7 +240,8 @@ Value* GpuTask::TakeRow(uint32_t group) {
   auto* taken = llvm::BasicBlock::Create(context, "claim_taken", entry_);
   builder_.CreateCondBr(builder_.CreateICmpEQ(dialect_.Lane(builder_), leader), lead, join);
   builder_.SetInsertPoint(lead);
-  Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(group, GroupWord::Counter));
+  Value* counter =
+      builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(builder_, group, GroupWord::Counter));
   auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
                                           llvm::AtomicOrdering::Monotonic, scope_);
   aliases_.MarkStatus(update);
@@ -207,7 +252,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   first->addIncoming(update, lead);
   Value* number = builder_.CreateAdd(dialect_.ReadOne(builder_, active, first, leader), rank);
   Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
-  Value* rows = Word(group, GroupWord::Rows);
+  Value* rows = Word(builder_, group, GroupWord::Rows);
   llvm::BasicBlock* join_end = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpULT(row, rows), taken, beyond,
                         llvm::MDBuilder(context).createBranchWeights(1000, 1));
@@ -233,11 +278,11 @@ uint32_t GpuTask::StackWord(uint32_t stack) const {
 }
 
 Value* GpuTask::StackOffset(uint32_t stack) {
-  return Word(StackWord(stack));
+  return NotNegative(builder_, StackWord(stack));
 }
 
 Value* GpuTask::StackCapacity(uint32_t stack) {
-  return Word(StackWord(stack) + 1);
+  return NotNegative(builder_, StackWord(stack) + 1);
 }
 
 Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
@@ -254,7 +299,7 @@ Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
 }
 
 void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
-  llvm::Argument* status = Word(tail_ + 1);
+  llvm::Argument* status = Parameter(tail_ + 1);
   llvm::Function* raise = RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
   dialect_.MakeFunction(*raise);
   Value* zero = builder_.getInt64(0);

@@ -232,4 +232,5 @@ struct adrt_module {
   adrt::Vector<void*> entries;        ///< per task; null where the target has no code for it
   /// Per task: how many threads of it the device runs at once; 0: the device's worker_count.
   adrt::Vector<uint32_t> entry_threads;
+  void* table_writer = nullptr;  ///< the entry ADRT_GPU_TABLE_WRITER, where a task has a table
 };

@@ -103,7 +103,8 @@ struct LaunchTask {
   Place heap;                          ///< what offsets in the words count from
   Place status;                        ///< ADRT_STATUS_BYTES
   void** held = nullptr;  ///< the plan's list of what recorded launches need, the device's business
-  Place words_place;      ///< where the words belong, on devices that read them from memory
+  Place words_place;      ///< where the words belong, or those of the table, if code reads them from memory
+  void* table_writer = nullptr;  ///< adrt_module::table_writer
 };
 
 /// Who takes down what a launch would record, instead of a device's queue.

@@ -90,16 +90,15 @@ bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-// Where the target's code reads a launch's words from memory they lie after scratch, each task's apart, so
-// that recording one task does not overwrite another's.
+// Where the target's code reads a launch's words, or some of them, from memory they lie after scratch, each
+// task's apart, so that recording one task does not overwrite another's.
 void LayOutWords(adrt_launch_plan& plan) {
   plan.base_bytes = plan.scratch_bytes;
-  if (!plan.rules.words_in_heap) return;
   for (TaskPlan& task : plan.tasks) {
     task.words_offset = plan.base_bytes;
     // Far from overflowing: scratch is within half of the address space, and the words are in memory.
-    artifact::AlignUp(plan.base_bytes + task.words.size() * sizeof(uint64_t), plan.rules.offset_unit,
-                      &plan.base_bytes);
+    artifact::AlignUp(plan.base_bytes + artifact::WordBytesInHeap(task.words.size(), plan.rules),
+                      plan.rules.offset_unit, &plan.base_bytes);
   }
 }
 
@@ -166,16 +165,16 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
     sizes.stacks.Bind(allocator);
     sizes.open.Bind(allocator);
     sizes.words.Bind(allocator);
-    size_t words = plan.rules.is_gpu ? plan.cells.size() + ADRT_GPU_TAIL_WORDS : 0;
-    if (const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task)) {
+    const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+    if (adstack) {
       size_t groups = adstack->groups.size(), stacks = adstack->stacks.size();
-      words += artifact::AdstackWordCount(*adstack, plan.rules);
       if (!sizes.groups.TryResize(groups) || !sizes.stacks.TryResize(stacks) ||
           !sizes.open.TryResize(stacks)) {
         return OutOfMemory(error) == ADRT_OK;
       }
     }
-    if (!sizes.words.TryResize(words)) return OutOfMemory(error) == ADRT_OK;
+    if (!sizes.words.TryResize(artifact::LaunchWordCount(plan.cells.size(), adstack, plan.rules)))
+      return OutOfMemory(error) == ADRT_OK;
   }
   LayOutWords(plan);
   return true;

@@ -30,14 +30,12 @@ size_t BlockBytes(const adc::artifact::KernelMeta& meta, uint32_t target,
                  PieceOf<uint64_t>(cells) + PieceOf<adrt::TaskPlan>(meta.tasks.size());
   for (const adc::artifact::TaskMeta& task : meta.tasks) {
     const adc::artifact::AdstackPlanMeta* adstack = adrt::AdstackPlanOf(task, target);
-    size_t words = rules.is_gpu ? cells + ADRT_GPU_TAIL_WORDS : 0;
     if (adstack) {
-      words += AdstackWordCount(*adstack, rules);
       bytes += PieceOf<adc::artifact::GroupPlace>(adstack->groups.size()) +
                PieceOf<adc::artifact::StackPlace>(adstack->stacks.size()) +
                PieceOf<bool>(adstack->stacks.size());
     }
-    bytes += PieceOf<uint64_t>(words);
+    bytes += PieceOf<uint64_t>(LaunchWordCount(cells, adstack, rules));
   }
   return bytes;
 }

@@ -130,9 +130,9 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   launch.held = &plan.held;
   launch.words = {sizes.words.data(), sizes.words.size()};
   launch.params = {plan.params.data(), plan.params.size()};
-  if (plan.rules.words_in_heap) {
-    launch.words_place = places.base.Part(sizes.words_offset, sizes.words.size() * sizeof(uint64_t));
-  }
+  uint64_t word_bytes = artifact::WordBytesInHeap(sizes.words.size(), plan.rules);
+  if (word_bytes > 0) launch.words_place = places.base.Part(sizes.words_offset, word_bytes);
+  launch.table_writer = module.table_writer;
   return launch;
 }
 

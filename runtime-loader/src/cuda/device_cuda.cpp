@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "artifact/gpu_abi.h"
 #include "artifact/views.h"
 #include "core/code.h"
 #include "core/errors.h"
@@ -115,6 +116,7 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
   }
   uint32_t ptx = NumberBehindPtx(target.name.view());
   for (const String& feature : target.features) {
+    if (feature == ADRT_GPU_TABLE_FEATURE) continue;
     uint32_t asked = NumberBehindPtx(feature.view());
     if (asked == 0) {
       reason << "needs '" << feature.view() << "', which this loader does not know";

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "artifact/gpu_abi.h"
 #include "artifact/views.h"
 #include "core/code.h"
 #include "core/errors.h"
@@ -78,6 +79,7 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
     return false;
   }
   for (const String& feature : target.features) {
+    if (feature == ADRT_GPU_TABLE_FEATURE) continue;
     reason << "needs '" << feature.view() << "', which this loader does not know";
     return false;
   }

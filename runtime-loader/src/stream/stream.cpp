@@ -1,5 +1,8 @@
 #include "stream/stream.h"
 
+#include <cstring>
+
+#include "artifact/gpu_abi.h"
 #include "core/code.h"
 #include "core/errors.h"
 #include "core/launch.h"
@@ -113,18 +116,57 @@ bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* err
   return code == 0 || own.Failed(code, StreamCall::FillWords, error);
 }
 
+namespace {
+
+struct Grid {
+  uint64_t blocks = 1;
+  uint32_t block_size = 1;
+};
+
+/// Queues a function; the driver copies its parameters. The device is current.
+bool Queue(const StreamDevice& device, void* stream, void* function, const Grid& grid,
+           std::span<const uint64_t> parameters, adrt_error* error) {
+  // CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE, and HIP's, which are the same.
+  void *const kPointer = reinterpret_cast<void*>(uintptr_t{1}), *const kSize =
+                                                                    reinterpret_cast<void*>(uintptr_t{2});
+  size_t bytes = parameters.size_bytes();
+  void* extra[] = {kPointer, const_cast<uint64_t*>(parameters.data()), kSize, &bytes,
+                   device.driver.launch_end};
+  int code = device.stream_api.LaunchKernel(function, static_cast<unsigned>(grid.blocks), 1, 1,
+                                            grid.block_size, 1, 1, 0, stream, nullptr, extra);
+  return code == 0 || device.Failed(code, StreamCall::LaunchKernel, error);
+}
+
+/// A launch with more words than there are parameters (artifact/gpu_abi.h): its table is written first.
+bool LaunchWithTable(const StreamDevice& device, void* stream, const LaunchTask& task, const Grid& grid,
+                     adrt_error* error) {
+  size_t table_end = task.words.size() - ADRT_GPU_TAIL_WORDS;
+  std::span<const uint64_t> table = task.words.first(table_end).subspan(ADRT_GPU_DIRECT_WORDS);
+  const uint64_t address = task.words_place.address;
+  for (size_t begin = 0; begin < table.size(); begin += ADRT_GPU_TABLE_CHUNK) {
+    uint64_t chunk[1 + ADRT_GPU_TABLE_CHUNK] = {address + begin * sizeof(uint64_t)};
+    std::span<const uint64_t> rest = table.subspan(begin);
+    if (rest.size() > ADRT_GPU_TABLE_CHUNK) rest = rest.first(ADRT_GPU_TABLE_CHUNK);
+    std::memcpy(chunk + 1, rest.data(), rest.size_bytes());
+    if (!Queue(device, stream, task.table_writer, {}, chunk, error)) return false;
+  }
+  uint64_t parameters[ADRT_GPU_MAX_WORDS];
+  std::memcpy(parameters, task.words.data(), ADRT_GPU_DIRECT_WORDS * sizeof(uint64_t));
+  parameters[ADRT_GPU_DIRECT_WORDS] = address;
+  std::memcpy(parameters + ADRT_GPU_DIRECT_WORDS + 1, task.words.data() + table_end,
+              ADRT_GPU_TAIL_WORDS * sizeof(uint64_t));
+  return Queue(device, stream, task.entry, grid, parameters, error);
+}
+
+}  // namespace
+
 bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error) {
   const StreamDevice& own = Of(device);
   Current current(own, error);
   if (!current) return false;
-  // CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE, and HIP's, which are the same.
-  void *const kPointer = reinterpret_cast<void*>(uintptr_t{1}), *const kSize =
-                                                                    reinterpret_cast<void*>(uintptr_t{2});
-  size_t bytes = task.words.size_bytes();
-  void* extra[] = {kPointer, const_cast<uint64_t*>(task.words.data()), kSize, &bytes, own.driver.launch_end};
-  int code = own.stream_api.LaunchKernel(task.entry, static_cast<unsigned>(task.blocks), 1, 1,
-                                         task.block_size, 1, 1, 0, queue, nullptr, extra);
-  return code == 0 || own.Failed(code, StreamCall::LaunchKernel, error);
+  Grid grid = {task.blocks, task.block_size};
+  if (task.words.size() > ADRT_GPU_MAX_WORDS) return LaunchWithTable(own, queue, task, grid, error);
+  return Queue(own, queue, task.entry, grid, task.words, error);
 }
 
 // ------------------------------------------------------------------------------------- modules and devices
@@ -134,16 +176,38 @@ void Unload(adrt_module& module) {
   if (Current current(own, nullptr); current) own.stream_api.ModuleUnload(module.code);
 }
 
+namespace {
+
+bool FindFunction(const adrt_module& module, const char* name, void** function, adrt_error* error) {
+  const StreamDevice& own = Of(*module.device);
+  int code = own.stream_api.ModuleGetFunction(function, module.code, name);
+  return code == 0 || own.Failed(code, StreamCall::ModuleGetFunction, error);
+}
+
+/// Whether launches of the task have more words than parameters.
+bool HasTable(const adrt_module& module, const EntryWalk& walk) {
+  std::string_view kind = module.bundle->metadata.targets[module.target].kind.view();
+  artifact::RowRules rules = artifact::RowRulesOf(kind, /*lanes=*/1);
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(walk.kernel_meta->tasks[walk.task], module.target);
+  size_t words = artifact::LaunchWordCount(artifact::CellCount(*walk.kernel_meta), adstack, rules);
+  return artifact::TableWordCount(words, rules) > 0;
+}
+
+}  // namespace
+
 bool FindEntries(adrt_module& module, adrt_error* error) {
   const StreamDevice& own = Of(*module.device);
   for (EntryWalk walk; NextEntry(module, &walk);) {
     void* function = nullptr;
-    int code = own.stream_api.ModuleGetFunction(&function, module.code, walk.meta->symbol.c_str());
-    if (code != 0) return own.Failed(code, StreamCall::ModuleGetFunction, error);
+    if (!FindFunction(module, walk.meta->symbol.c_str(), &function, error)) return false;
     module.entries[walk.slot] = function;
+    if (!module.table_writer && HasTable(module, walk) &&
+        !FindFunction(module, ADRT_GPU_TABLE_WRITER, &module.table_writer, error)) {
+      return false;
+    }
     uint32_t block_size = BlockSize(*walk.meta);
     int blocks = 0;
-    code = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
+    int code = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
     if (code != 0) return own.Failed(code, StreamCall::MaxActiveBlocks, error);
     if (blocks < 1) {
       return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, *walk.kernel_meta, ": the device cannot run blocks of ",
