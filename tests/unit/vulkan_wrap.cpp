@@ -189,6 +189,53 @@ TEST_CASE("a descriptor that says too little is refused", "[vulkan]") {
   CHECK(wrapped.driver.functions.empty());
 }
 
+TEST_CASE("words are written in as many updates as it takes", "[vulkan]") {
+  constexpr size_t kNumbers = 8190;  // with two buffers, a scalar and the launch's own: 8,199 words
+  adc::artifact::Metadata metadata = MakeVulkanMetadata();
+  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name != "saxpy") continue;
+    for (size_t n = 0; n < kNumbers; ++n) {
+      adc::artifact::ParamMeta param;
+      param.name = std::string_view("n" + std::to_string(n));
+      param.kind = adc::artifact::ParamKind::kScalar;
+      param.type = adc::artifact::ScalarType::kU64;
+      param.access = adc::artifact::Access::kRead;
+      kernel.params.push_back(param);
+    }
+  }
+  FinishMetadata(&metadata);
+  Wrapped wrapped(MakeVulkanBundle(metadata, ReadSpirv()));
+  wrapped.Open();
+  adrt_memory *x = nullptr, *heap = nullptr, *status = nullptr;
+  wrapped.Must(adrt_memory_create(wrapped.device, 4096, &x, &wrapped.error));
+  wrapped.Must(adrt_memory_create(wrapped.device, 1 << 17, &heap, &wrapped.error));
+  wrapped.Must(adrt_memory_create(wrapped.device, ADRT_STATUS_BYTES, &status, &wrapped.error));
+  adrt_vk_buffer y = PartOf(x, 2048);
+  float a = 1;
+  std::vector<uint64_t> numbers(kNumbers, 7);
+  std::vector<std::string> names(kNumbers);
+  std::vector<adrt_arg> args = {BufferArg("x", ADRT_TYPE_F32, adrt_memory_data(x), {300}),
+                                BufferArg("y", ADRT_TYPE_F32, &y, {300}), ScalarArg("a", ADRT_TYPE_F32, &a)};
+  for (size_t n = 0; n < kNumbers; ++n) {
+    names[n] = "n" + std::to_string(n);
+    args.push_back(ScalarArg(names[n].c_str(), ADRT_TYPE_U64, &numbers[n]));
+  }
+  adrt_launch_plan* plan = wrapped.Plan("saxpy", args);
+  adrt_vk_launch launch = {};
+  launch.struct_size = sizeof launch;
+  launch.heap = static_cast<const adrt_vk_buffer*>(adrt_memory_data(heap));
+  launch.status = static_cast<const adrt_vk_buffer*>(adrt_memory_data(status));
+  wrapped.driver.commands.clear();
+  wrapped.Must(adrt_record_vk(plan, reinterpret_cast<VkCommandBuffer>(&wrapped), &launch, &wrapped.error));
+  std::vector<std::string> updates;
+  for (const std::string& command : wrapped.driver.commands) {
+    if (command.starts_with("vkCmdUpdateBuffer")) updates.push_back(command);
+  }
+  CHECK(updates == std::vector<std::string>{"vkCmdUpdateBuffer 65536", "vkCmdUpdateBuffer 56"});
+  adrt_plan_release(plan);
+  for (adrt_memory* memory : {x, heap, status}) adrt_memory_release(memory);
+}
+
 TEST_CASE("wrapping makes nothing, and recording neither submits nor allocates", "[vulkan]") {
   Wrapped wrapped;
   wrapped.driver.version = VK_API_VERSION_1_2;

@@ -19,7 +19,7 @@ struct Wrapped {
   std::vector<const char*> extensions = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
   adrt_vk_desc desc = {};
 
-  Wrapped() {
+  explicit Wrapped(const std::vector<uint8_t>& file = MakeVulkanBundle()) {
     address_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
     address_features.bufferDeviceAddress = VK_TRUE;
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -33,7 +33,6 @@ struct Wrapped {
     desc.features = &features;
     desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
     adrt_host host = log.Host();
-    std::vector<uint8_t> file = MakeVulkanBundle();
     Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
   }
   ~Wrapped() {

@@ -1,4 +1,3 @@
-#include "artifact/gpu_abi.h"
 #include "core/launch.h"
 #include "vulkan/module.h"
 
@@ -125,9 +124,14 @@ bool CanLaunch(const adrt_device& base, const LaunchTask& task, adrt_error* erro
 }
 
 void WriteWords(const Device& device, VkCommandBuffer commands, const LaunchTask& task) {
-  static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= 65536, "one update takes 64 KiB");
-  device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place), task.words_place.offset,
-                             task.words.size() * sizeof(uint64_t), task.words.data());
+  constexpr size_t kMostAtOnce = 65536 / sizeof(uint64_t);  // of one update
+  for (size_t begin = 0; begin < task.words.size(); begin += kMostAtOnce) {
+    std::span<const uint64_t> rest = task.words.subspan(begin);
+    if (rest.size() > kMostAtOnce) rest = rest.first(kMostAtOnce);
+    device.api.CmdUpdateBuffer(commands, BufferOf(task.words_place),
+                               task.words_place.offset + begin * sizeof(uint64_t), rest.size_bytes(),
+                               rest.data());
+  }
 }
 
 bool Prepare(const Device& device, const LaunchTask& task, Dispatched* made, adrt_error* error) {
