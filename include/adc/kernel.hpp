@@ -481,6 +481,25 @@ class writeonce : public detail::marked<B> {
  public:
   using detail::marked<B>::marked;
 };
+/// A promise: no element is written after it was read, and no two iterations of a parallel loop meet in one
+/// that either writes (docs/ir.md).
+template <class B>
+class settled : public detail::marked<B> {
+ public:
+  using detail::marked<B>::marked;
+};
+/// A promise: no two iterations of a parallel loop meet in an element that either writes (docs/ir.md).
+template <class B>
+class disjoint : public detail::marked<B> {
+ public:
+  using detail::marked<B>::marked;
+};
+/// The kernel saves what its gradient will read of the buffer (docs/time-stepping.md).
+template <class B>
+class save : public detail::marked<B> {
+ public:
+  using detail::marked<B>::marked;
+};
 /// The buffer may share memory with others so marked.
 template <class B>
 class alias : public detail::marked<B> {

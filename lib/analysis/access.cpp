@@ -443,6 +443,13 @@ bool AccessFacts::MeetsElsewhere(Inst loop, Inst read, Inst write) {
   return elsewhere;
 }
 
+bool AccessFacts::IsPromised(Inst loop, Inst a, Inst b) const {
+  const Function& f = *function_;
+  Value base = f.Operand(a, 0);
+  return IsParallel(f[loop].op) && f.IsParameter(base) && f.params[f[base].number].IsDisjoint() &&
+         (WritesMemory(f[a].op) || WritesMemory(f[b].op));
+}
+
 bool AccessFacts::DistinctAcross(Inst loop, Inst a, Inst b) {
   const Function& f = *function_;
   uint32_t class_a = memory_.ClassOf(a), class_b = memory_.ClassOf(b);
@@ -452,7 +459,7 @@ bool AccessFacts::DistinctAcross(Inst loop, Inst a, Inst b) {
     return true;
   // An array made inside the loop is a fresh one in every iteration.
   if (f.TypeOf(f.Operand(a, 0)).IsArray() && !structure_.DefinedOutside(f.Operand(a, 0), loop)) return true;
-  return TuplesDistinct(loop, a, b);
+  return IsPromised(loop, a, b) || TuplesDistinct(loop, a, b);
 }
 
 bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {

@@ -1,9 +1,9 @@
 #pragma once
 // Which accesses can meet in one cell: within one iteration, across the iterations of a loop, and over the
 // whole kernel. The ground that accumulation without atomics, refusal of overwritten reads, and forwarding of
-// stores stand on. Every "true" is proved; "false" means "not proved". Proofs take it that indices of
-// executed accesses are in range, which they are in a program without errors; none takes it that arithmetic
-// does not wrap.
+// stores stand on. Every "true" is proved, or promised (`disjoint`); "false" means neither. Proofs take it
+// that indices of executed accesses are in range, which they are in a program without errors; none takes it
+// that arithmetic does not wrap.
 
 #include "analysis/conditions.h"
 #include "analysis/determined.h"
@@ -49,8 +49,8 @@ class AccessFacts {
   bool Everywhere(ir::Inst loop, ir::Inst access) { return GateOf(loop, access).Always(); }
   /// False when the cell that `read` reads provably does not change afterwards through `write`: not later in
   /// its iteration, not in a later iteration of a loop around both, not in another iteration of the parallel
-  /// that holds both, not in a later task. Looks at cells, not at the values written. `writeonce` is not
-  /// looked at.
+  /// that holds both, not in a later task. Looks at cells, not at the values written. Of `settled` and
+  /// `writeonce` no more than `disjoint` is looked at.
   bool MayOverwriteLater(ir::Inst read, ir::Inst write);
   /// False when `write` in one iteration of the top-level parallel around both provably never touches the
   /// cell that `read` reads in a different one. False as well outside of a common parallel.
@@ -63,6 +63,9 @@ class AccessFacts {
   bool AllInRange(ir::Inst access);
 
  private:
+  /// Both accesses, one of which writes, are of one parameter whose iterations of the parallel `loop` do not
+  /// meet: a promise.
+  bool IsPromised(ir::Inst loop, ir::Inst a, ir::Inst b) const;
   /// True when the cell of `read` in one iteration of `loop`, a `for`, is never the cell of `write` in a
   /// later one, as that of `y[t - 1]` where `y[t]` is written. Both stand in `loop`.
   bool BehindLater(ir::Inst loop, ir::Inst read, ir::Inst write);

@@ -47,7 +47,7 @@ class ReverseCheck {
         facts_(module, kernel),
         tasks_(analysis::TasksOf(kernel)) {
     for (uint32_t n = 0; n < kernel.params.size(); ++n)
-      if (kernel.params[n].writeonce || kernel.params[n].settled) promised_.Insert(kernel.Params()[n]);
+      if (kernel.params[n].writeonce || kernel.params[n].settled) settled_.Insert(kernel.Params()[n]);
   }
 
   bool Run() {
@@ -84,8 +84,10 @@ class ReverseCheck {
   /// constant index or in the component, which never do.
   std::span<const Inst> Candidates(Inst load, uint32_t memory_class);
   void CheckLoad(Inst load);
-  /// A promise is trusted where nothing is known, and not where it is known to be broken.
-  void CheckPromised(Inst load, uint32_t memory_class, const std::string& value, bool repeated);
+  /// A promise is trusted where nothing is known, and not where it is known to be broken. The first is what
+  /// `settled` says beside `disjoint`. False after an error.
+  bool CheckSettled(Inst load, uint32_t memory_class, const std::string& value);
+  bool CheckDisjoint(Inst load, uint32_t memory_class, const std::string& value);
   void CheckAtomic(Inst atomic);
   void CheckSum(Inst sum);
   void CheckReadsBetween(Inst atomic);
@@ -113,7 +115,7 @@ class ReverseCheck {
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
   std::vector<analysis::Task> tasks_;
-  IndexSet<Value> promised_;  ///< parameters marked `writeonce` or `settled`
+  IndexSet<Value> settled_;  ///< parameters marked `writeonce` or `settled`
   /// Writes of one class by a constant index that every one of them has, and by component.
   struct WriteBuckets {
     uint32_t axis = ir::kNoAttr;  ///< the place of that index; kNoAttr: the class is not divided
@@ -180,7 +182,12 @@ void ReverseCheck::CheckLoad(Inst load) {
   if (!facts_.memory().IsWritten(memory_class)) return;
   std::string value = NameOf(kernel_.Result(load));
   std::string buffer = NameOf(base);
-  if (promised_.Has(base)) return CheckPromised(load, memory_class, value, repeated);
+  bool settled = settled_.Has(base);
+  if (settled && repeated && !CheckSettled(load, memory_class, value)) return;
+  if (kernel_.IsParameter(base) && kernel_.params[kernel_[base].number].IsDisjoint() &&
+      !CheckDisjoint(load, memory_class, value))
+    return;
+  if (settled) return;
   for (Inst write : Candidates(load, memory_class)) {
     if (repeated && facts_.MayOverwriteLater(load, write)) {
       Error(diag::E0401, load,
@@ -195,7 +202,8 @@ void ReverseCheck::CheckLoad(Inst load) {
       Error(diag::E0404, load,
             "what is read here into " + value + " may be written by another iteration of the parallel loop")
           .AddNote(kernel_[write].span, "this may write the same element in another iteration")
-          .AddHelp("read from a buffer that the loop does not write, or make the loop a serial 'for'");
+          .AddHelp("read from a buffer that the loop does not write, make the loop a serial 'for', or mark " +
+                   buffer + " 'disjoint' if no other iteration writes it");
       return;
     }
   }
@@ -280,7 +288,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
       bool meets = own || IsUnread(call, reads, memory_class, write)
                        ? facts_.MayRace(access, write)
                        : facts_.MayOverwriteLater(access, write);
-      if (!meets || (promised_.Has(base) && kernel_[access].op == Op::Load)) continue;
+      if (!meets || (settled_.Has(base) && kernel_[access].op == Op::Load)) continue;
       Error(diag::E0442, call,
             "the vjp of " + symbol + " finds " + NameOf(base) +
                 " as the kernel leaves it, and it may be written " +
@@ -293,10 +301,10 @@ void ReverseCheck::CheckInPlace(Inst call) {
   }
 }
 
-void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::string& value, bool repeated) {
+bool ReverseCheck::CheckSettled(Inst load, uint32_t memory_class, const std::string& value) {
   for (Inst write : Candidates(load, memory_class)) {
     // Whoever gets to the load gets to the write, and its cell is the same.
-    bool breaks = repeated && ir::IsAccess(kernel_[write].op) &&
+    bool breaks = ir::IsAccess(kernel_[write].op) &&
                   facts_.structure().Position(write) > facts_.structure().Position(load) &&
                   facts_.structure().Contains(kernel_[write].parent, load) &&
                   facts_.SameIteration(load, write) == analysis::Relation::Same;
@@ -306,10 +314,14 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
               " is overwritten there afterwards, whatever is promised")
         .AddNote(kernel_[write].span, "this writes the same element")
         .AddHelp("write to another buffer or in another kernel");
-    return;
+    return false;
   }
+  return true;
+}
+
+bool ReverseCheck::CheckDisjoint(Inst load, uint32_t memory_class, const std::string& value) {
   uint32_t task = facts_.TaskOf(load);
-  if (task == ir::kNoAttr || tasks_[task].kind != analysis::TaskKind::Parallel) return;
+  if (task == ir::kNoAttr || tasks_[task].kind != analysis::TaskKind::Parallel) return true;
   Inst loop = tasks_[task].parallel;
   for (Inst write : Candidates(load, memory_class)) {
     if (!facts_.MeetsElsewhere(loop, load, write)) continue;
@@ -317,10 +329,11 @@ void ReverseCheck::CheckPromised(Inst load, uint32_t memory_class, const std::st
           "what is read here into " + value + " is written by another iteration of the parallel loop")
         .AddNote(kernel_[write].span, "this writes the same element in another iteration")
         .AddHelp(
-            "make the loop a serial 'for': 'writeonce' and 'settled' promise that an iteration reads what "
-            "it wrote itself, or what earlier tasks wrote");
-    return;
+            "make the loop a serial 'for': 'disjoint', 'settled' and 'writeonce' promise that an iteration "
+            "reads what it wrote itself, or what earlier tasks wrote");
+    return false;
   }
+  return true;
 }
 
 /// What derived kernels sum into adjoints with; a primal that has it is not reversed.

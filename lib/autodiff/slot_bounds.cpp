@@ -82,9 +82,8 @@ bool IsExclusive(const Function& function, const Activity& activity, Inst access
   // unless that is promised not to be.
   Value base = function.Operand(access, 0);
   const ir::ParamInfo& info = function.params[function[base].number];
-  bool promised = info.writeonce || info.settled;
   bool active = activity.ActiveMemory(base, ir::kNoAttr) && activity.Active(function.AccessValues(access)[0]);
-  if (info.alias || !(promised || active)) return false;
+  if (info.alias || !(info.IsDisjoint() || active)) return false;
   std::span<const Value> indices = function.Indices(access);
   for (uint32_t n = 0; n < indices.size(); ++n)
     if (n != axis && !function.IsConstant(indices[n])) return false;

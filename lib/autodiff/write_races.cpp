@@ -15,8 +15,8 @@
 //   misses, values that may differ         error                        warning
 //   not shown to miss or to be injective   warning, unless promised     nothing: order may not matter there
 //
-// The promises are `writeonce` and `settled`. Warnings bear the id of the error: it is one fault, more or
-// less surely.
+// The promises are `disjoint`, `settled` and `writeonce`. Warnings bear the id of the error: it is one fault,
+// more or less surely.
 
 #include "autodiff/write_races.h"
 
@@ -294,7 +294,7 @@ void RaceCheck::CheckLoop(Inst loop) {
       }
       bool active = activity_ != nullptr && activity_->ActiveMemory(base, kernel_[store].attr);
       bool warned_before = std::find(warned.begin(), warned.end(), memory_class) != warned.end();
-      if (!active || info.writeonce || info.settled || warned_before) continue;
+      if (!active || info.IsDisjoint() || warned_before) continue;
       if (representatives.all().size() > kMostCompared) {
         diagnostics_
             .Warning(diag::E0404, kernel_[store].span,
@@ -303,7 +303,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                          ", too many to compare: two iterations may store to one of them, and "
                          "the gradient is wrong where they do")
             .AddHelp("store from a loop, or mark " + NameOf(base) +
-                     " 'settled' if no two iterations do: '--check-writes' checks the promise");
+                     " 'disjoint' if no two iterations do: '--check-writes' checks the promise");
         warned.push_back(memory_class);
         continue;
       }
@@ -321,7 +321,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                                      NameOf(base) + ", and the gradient is wrong where they do");
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");
         warning.AddHelp("use an atomic, or mark " + NameOf(base) +
-                        " 'settled' if no two iterations do: '--check-writes' checks the promise");
+                        " 'disjoint' if no two iterations do: '--check-writes' checks the promise");
         warned.push_back(memory_class);
         break;
       }

@@ -13,6 +13,7 @@
 #include "codegen/common/mangle.h"
 #include "driver/compile.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 #include "raise/checks.h"
 #include "support/check.h"
 
@@ -241,7 +242,6 @@ artifact::BindingMeta BindingMetaOf(const codegen::Binding& binding) {
 
 /// What a user would call the memory behind an access: flags go by the name of what they stand for.
 std::string_view AccessedName(const ir::Module& module, const ir::Function& kernel, ir::Inst access) {
-  if (kernel[access].op == ir::Op::Assert) return module.Text(kernel[access].symbol);
   const ir::ValueData& base = kernel[kernel.Operand(access, 0)];
   bool is_parameter = kernel.IsParameter(kernel.Operand(access, 0));
   if (is_parameter && kernel.params[base.number].role == ir::ParamRole::Scratch) {
@@ -264,7 +264,12 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
   for (ir::Inst inst : checks.accesses) {
     artifact::CheckMeta& row = meta->accesses.emplace_back();
     row.place = std::string_view(sources.Describe(kernel[inst].span));
-    row.text = AccessedName(module, kernel, inst);
+    if (kernel[inst].op == ir::Op::Assert) {
+      auto promise = static_cast<ir::Promise>(kernel[inst].attr);
+      row.text = std::string_view(ir::BrokenPromise(promise, module.Text(kernel[inst].symbol)));
+    } else {
+      row.text = AccessedName(module, kernel, inst);
+    }
   }
 }
 

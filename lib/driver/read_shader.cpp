@@ -26,7 +26,8 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   config.spec = options.spec;
   config.main_name = std::filesystem::path(path).stem().string();
   config.operation_limit = options.limits.operations;
-  for (const std::string& name : options.diff) config.marked.push_back({.name = name, .diff = true});
+  for (const std::string& name : options.diff)
+    config.marked.push_back({.name = name, .marks = {.diff = true}});
   std::vector<uint32_t> words;
   if (InputKindOf(path) == InputKind::Spirv) {
     FileResult<std::string> bytes = ReadWhole(path, limit);

@@ -7,6 +7,7 @@
 #include "interp/control.h"
 #include "interp/memory.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 #include "ir/scalar_math.h"
 #include "support/check.h"
 
@@ -318,9 +319,8 @@ void FunctionLowering::LowerReport(Inst inst) {
   std::string_view text = module_.Text(data.symbol);
   if (data.op == Op::Assert) {
     report.number = asserts_++;
-    report.pieces.emplace_back(text);
-    if ((data.flags & ir::kFlagPromise) != 0)
-      report.pieces.back() += ": a write meets another one, or a read that it must not meet";
+    bool promise = (data.flags & ir::kFlagPromise) != 0;
+    report.pieces.emplace_back(promise ? ir::BrokenPromise(static_cast<ir::Promise>(data.attr), text) : text);
     Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
     // The codes of the status word (RunStatus).

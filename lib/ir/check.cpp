@@ -4,6 +4,7 @@
 
 #include "diag/errors/parse.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 
 namespace adc::ir {
 namespace {
@@ -222,9 +223,7 @@ class InstChecker {
       case OpForm::Terminator:
         return Results({});
       case OpForm::AssertForm:
-        if (auto misfit = OperandCount(1)) return misfit;
-        if (types_[0] != kI1) return Wants(0, "i1");
-        return Results({});
+        return Assert();
       case OpForm::PrintForm:
         return PrintStatement();
       case OpForm::StackNewForm:
@@ -240,13 +239,7 @@ class InstChecker {
       case OpForm::RowAccess:
         return Row();
       case OpForm::StatusForm:
-        if (!CheckWord(data_.flags).empty()) {
-          if (auto misfit = OperandCount(0)) return misfit;
-          return Results({});
-        }
-        if (auto misfit = OperandCount(1)) return misfit;
-        if (types_[0] != kI64) return Wants(0, "i64");
-        return Results({});
+        return Status();
     }
     return std::nullopt;
   }
@@ -280,6 +273,25 @@ class InstChecker {
                                     TypeName(module_, wanted[n]));
     }
     return std::nullopt;
+  }
+
+  std::optional<Misfit> Assert() const {
+    bool promise = (data_.flags & kFlagPromise) != 0, other = promise && operands_.size() == 2;
+    if (promise && data_.attr >= kPromiseWords.size())
+      return Whole(diag::E0107, "'assert' of a promise that has no name");
+    if (auto misfit = OperandCount(other ? 2 : 1)) return misfit;
+    if (types_[0] != kI1) return Wants(0, "i1");
+    if (other && types_[1] != kI64) return Wants(1, "i64");
+    return Results({});
+  }
+
+  /// A report of an overflow says what was needed; that of a promise may say which iteration it met.
+  std::optional<Misfit> Status() const {
+    bool promise = (data_.flags & kFlagPromise) != 0, stated = !operands_.empty();
+    bool some = CheckWord(data_.flags).empty() || (promise && stated);
+    if (auto misfit = OperandCount(some ? 1 : 0)) return misfit;
+    if (some && types_[0] != kI64) return Wants(0, "i64");
+    return Results({});
   }
 
   std::optional<Misfit> Plain() const {

@@ -75,7 +75,8 @@ enum InstFlag : uint8_t {
   kFlagPlain = 16,    ///< add_to: iterations cannot collide, no atomic needed
   kFlagCheckpoint =
       32,  ///< for, while: checkpoint attribute; once blocked (block_loops.h), the loop over segments
-  kFlagPromise = 64,  ///< assert: that writes meet nobody (check_writes.h); the text names the parameter
+  kFlagPromise = 64,  ///< assert: a promise holds (ir/promise.h), whose number is the attribute; the text
+                      ///< names the memory, a second operand is 1 + the number of the other iteration, or 0
   kFlagSteps = 128,   ///< for, while: over the steps of one segment of the loop right around it
   // Of another operation than the flag of that number above.
   kFlagOrNone =
@@ -152,13 +153,14 @@ struct ParamInfo {
   bool diff = false;
   bool readonly = false;
   bool alias = false;
-  bool writeonce =
-      false;  ///< each element is written once, and read after that by the same iteration or task
+  bool writeonce = false;  ///< as settled, and each element is written once
   bool save =
       false;  ///< what the gradient reads of it is saved when it is read (autodiff/save_overwritten.h)
   bool inactive = false;  ///< left out of this compilation's derivatives, whatever is `diff`
   ParamRole role = ParamRole::Plain;
-  bool settled = false;  ///< as writeonce, but may be written several times before it is read
+  bool settled = false;   ///< as disjoint, and no element is written after it was read
+  bool disjoint = false;  ///< what one iteration of a `parallel` writes, no other one accesses
+  bool IsDisjoint() const { return disjoint || settled || writeonce; }
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;
   uint32_t companion_field = kNoAttr;  ///< scratch with the shape of a layout's field: the field

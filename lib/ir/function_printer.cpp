@@ -5,6 +5,7 @@
 #include "ir/known.h"
 #include "ir/module.h"
 #include "ir/operation_printer.h"
+#include "ir/param_words.h"
 #include "ir/raise_words.h"
 
 namespace adc::ir {
@@ -96,12 +97,8 @@ void FunctionPrinter::PrintSignature() {
     out_ += ": " + TypeName(module_, function_.TypeOf(params[n]));
     if (n >= function_.params.size()) continue;
     const ParamInfo& info = function_.params[n];
-    if (info.diff) out_ += " diff";
-    if (info.readonly) out_ += " readonly";
-    if (info.alias) out_ += " alias";
-    if (info.writeonce) out_ += " writeonce";
-    if (info.settled) out_ += " settled";
-    if (info.save) out_ += " save";
+    for (const ParamWord& word : kParamWords)
+      if (info.*word.flag) out_ += " " + std::string(word.text);
     if (info.role == ParamRole::Scratch) out_ += " scratch";
     if (info.role == ParamRole::Segment) out_ += " segment";
     if (info.role == ParamRole::Trips) out_ += " trips";

@@ -4,6 +4,7 @@
 #include "ir/known.h"
 #include "ir/literal_places.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 #include "ir/raise_words.h"
 #include "ir/string_literal.h"
 #include "support/check.h"
@@ -76,6 +77,10 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::StatusForm:
       if (std::string_view check = CheckWord(data.flags); !check.empty()) {
         out_ += " " + std::string(check) + " " + std::to_string(data.component);
+        for (Value v : operands) {
+          out_ += ", ";
+          print_.Asked(v, kI64);
+        }
         return;
       }
       out_ += " " + std::to_string(data.attr) + ", " + std::to_string(data.component);
@@ -175,12 +180,18 @@ void OperationPrinter::Call(const InstData& data, std::span<const Value> operand
 }
 
 void OperationPrinter::Assert(const InstData& data, std::span<const Value> operands) {
-  for (Value v : operands) {
+  if (!operands.empty()) {
     out_ += ' ';
-    print_.Asked(v, kI1);
+    print_.Asked(operands[0], kI1);
   }
-  out_ += (data.flags & kFlagPromise) != 0 ? ", writeonce " : ", ";
+  out_ += ", ";
+  bool promise = (data.flags & kFlagPromise) != 0;
+  if (promise && data.attr < kPromiseWords.size()) out_ += std::string(kPromiseWords[data.attr]) + ' ';
   out_ += StringLiteral(module_.Text(data.symbol));
+  for (size_t n = 1; n < operands.size(); ++n) {
+    out_ += ", ";
+    print_.Asked(operands[n], kI64);
+  }
 }
 
 void OperationPrinter::Stack(const InstData& data, std::span<const Value> operands) {

@@ -1,7 +1,10 @@
 #include "parse/items.h"
 
+#include <algorithm>
+
 #include "diag/errors/parse.h"
 #include "ir/module.h"
+#include "ir/param_words.h"
 #include "parse/generics.h"
 #include "support/nearest.h"
 
@@ -356,15 +359,10 @@ class SignatureParser {
       return false;
     }
     while (stream_.Is(TokenKind::Word)) {
-      bool* flag = stream_.IsWord("diff")        ? &info.diff
-                   : stream_.IsWord("readonly")  ? &info.readonly
-                   : stream_.IsWord("alias")     ? &info.alias
-                   : stream_.IsWord("writeonce") ? &info.writeonce
-                   : stream_.IsWord("settled")   ? &info.settled
-                   : stream_.IsWord("save")      ? &info.save
-                                                 : nullptr;
-      if (flag != nullptr) {
-        *flag = true;
+      auto known = std::ranges::find_if(ir::kParamWords,
+                                        [&](const ir::ParamWord& word) { return stream_.IsWord(word.text); });
+      if (known != ir::kParamWords.end()) {
+        info.*known->flag = true;
       } else if (stream_.IsWord("scratch")) {
         info.role = ir::ParamRole::Scratch;
       } else if (stream_.IsWord("segment")) {
@@ -374,11 +372,13 @@ class SignatureParser {
       } else if (stream_.IsWord("saved")) {
         info.role = ir::ParamRole::Saved;
       } else {
-        constexpr std::string_view kWords[] = {"diff", "readonly", "alias", "writeonce", "settled", "save"};
-        std::string_view nearest = NearestName(stream_.Now().text, kWords);
+        std::vector<std::string_view> words;
+        for (const ir::ParamWord& word : ir::kParamWords) words.push_back(word.text);
+        std::string_view nearest = NearestName(stream_.Now().text, words);
         stream_.Error(diag::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
-            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce, settled and save"
-                                     : "did you mean '" + std::string(nearest) + "'?");
+            .AddHelp(nearest.empty()
+                         ? "attributes are diff, readonly, alias, writeonce, settled, disjoint and save"
+                         : "did you mean '" + std::string(nearest) + "'?");
       }
       stream_.Advance();
     }

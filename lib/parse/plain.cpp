@@ -1,6 +1,7 @@
 #include "diag/errors/parse.h"
 #include "ir/either_side.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 #include "ir/raise_words.h"
 #include "parse/body.h"
 #include "parse/definitions.h"
@@ -571,20 +572,28 @@ const ir::Function* BodyParser::ChooseInstance(StringId name, Type stated, std::
 bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
   Operand condition;
   if (!ParseOperand(&condition) || !stream_.Expect(TokenKind::Comma, "','")) return false;
-  bool promise = stream_.AcceptWord("writeonce");
+  uint32_t promise = 0;
+  while (promise < ir::kPromiseWords.size() && !stream_.AcceptWord(ir::kPromiseWords[promise])) ++promise;
+  bool is_promise = promise < ir::kPromiseWords.size();
   if (!stream_.Is(TokenKind::String)) {
     stream_.Unexpected("a string: what to say when the condition fails");
     return false;
   }
   StringId text = shared_.module.Intern(Unescape(stream_.Now().text));
   stream_.Advance();
-  Resolve(condition, ir::kI1);
-  *made = Create(Op::Assert, {&condition, 1}, {}, word);
+  std::vector<Operand> operands = {condition};
+  if (is_promise && stream_.Accept(TokenKind::Comma) && !ParseOperand(&operands.emplace_back())) return false;
+  Resolve(operands[0], ir::kI1);
+  if (operands.size() > 1) Resolve(operands[1], ir::kI64);
+  *made = Create(Op::Assert, operands, {}, word);
   if (!made->poison) {
     function_[made->inst].symbol = text;
-    if (promise) function_[made->inst].flags = ir::kFlagPromise;
+    if (is_promise) {
+      function_[made->inst].flags = ir::kFlagPromise;
+      function_[made->inst].attr = promise;
+    }
   }
-  Check(made, {&condition, 1});
+  Check(made, operands);
   return true;
 }
 
@@ -661,9 +670,16 @@ bool BodyParser::ParseStatus(diag::SourceSpan word, Made* made) {
     if (!stream_.AcceptWord(ir::CheckWord(check))) continue;
     uint32_t number = 0;
     if (!ParseAttribute("the number of the check", UINT32_MAX - 1, &number)) return false;
-    *made = Create(Op::StatusRaise, {}, {}, word);
+    std::vector<Operand> other;
+    if (check == ir::kFlagPromise && stream_.Accept(TokenKind::Comma)) {
+      if (!ParseOperand(&other.emplace_back())) return false;
+      Resolve(other[0], ir::kI64);
+    }
+    *made = Create(Op::StatusRaise, other, {}, word);
+    if (made->poison) return true;
     function_[made->inst].flags = check;
     function_[made->inst].component = number;
+    Check(made, other);
     return true;
   }
   uint32_t task = 0;

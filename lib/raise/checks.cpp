@@ -60,7 +60,9 @@ class CheckRewriter final : public transform::Rewriter {
     if (!promise && !config_.assertions) return;
     Inst branch = builder_.If(builder_.Make(Op::Not, {Map(from_.Operand(inst, 0))}), {});
     InRegion(branch, 0, [&] {
-      Raise(promise ? ir::kFlagPromise : ir::kFlagAssertion, checks_.number_of[inst]);
+      bool names_other = from_[inst].operand_count > 1;
+      Raise(promise ? ir::kFlagPromise : ir::kFlagAssertion, checks_.number_of[inst],
+            names_other ? Map(from_.Operand(inst, 1)) : Value());
       builder_.Yield({});
     });
     InRegion(branch, 1, [&] { builder_.Yield({}); });
@@ -74,8 +76,8 @@ class CheckRewriter final : public transform::Rewriter {
     builder_.SetBlock(outer);
   }
 
-  void Raise(uint8_t check, uint32_t number) {
-    Inst raise = builder_.Create(Op::StatusRaise, {}, {});
+  void Raise(uint8_t check, uint32_t number, Value other = {}) {
+    Inst raise = builder_.Create(Op::StatusRaise, {&other, other.Valid() ? 1u : 0u}, {});
     (*into_)[raise].flags = check;
     (*into_)[raise].component = number;
   }

@@ -1,10 +1,12 @@
 #include "transform/check_writes.h"
 
+#include <array>
 #include <map>
 #include <utility>
 
 #include "analysis/memory.h"
 #include "ir/module.h"
+#include "ir/promise.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"
@@ -33,7 +35,7 @@ class CheckWritesRewriter final : public Rewriter {
       for (Inst inst : from_[ir::Block(block)].insts) {
         if (!OfParameter(inst) || !analysis::WritesMemory(from_[inst].op)) continue;
         const ir::ParamInfo& info = from_.params[PlaceOf(inst).first];
-        bool promised = info.writeonce || info.settled;
+        bool promised = info.IsDisjoint();
         if (from_[inst].op != Op::Store && !promised) continue;
         Stores& of_place = stores[PlaceOf(inst)];
         Value v = from_.AccessValues(inst)[0];
@@ -44,7 +46,7 @@ class CheckWritesRewriter final : public Rewriter {
       }
     }
     for (const auto& [place, of_place] : stores)
-      if (!of_place.one_literal) words_[place] = {AddWords(place), module_.Intern(NameOf(place))};
+      if (!of_place.one_literal) words_[place] = WordsOf(place);
     if (words_.empty()) return false;
     for (uint32_t block = 0; block < from_.BlockCount(); ++block) {
       for (Inst inst : from_[ir::Block(block)].insts)
@@ -60,7 +62,8 @@ class CheckWritesRewriter final : public Rewriter {
     bool one_literal = true;
   };
   struct Words {
-    Value buffer;
+    Value writes;
+    Value reads;    ///< where `disjoint` is all that is promised
     StringId name;  ///< of what they stand for, as messages say it
   };
 
@@ -81,7 +84,14 @@ class CheckWritesRewriter final : public Rewriter {
     return name + "::" + std::string(module_.Text(module_.layouts[type.count].fields[place.second].name));
   }
 
-  Value AddWords(const Place& place) {
+  Words WordsOf(const Place& place) {
+    const ir::ParamInfo& info = from_.params[place.first];
+    bool reads = info.disjoint && !info.settled && !info.writeonce;
+    return {AddWords(place, ".writes"), reads ? AddWords(place, ".reads") : Value(),
+            module_.Intern(NameOf(place))};
+  }
+
+  Value AddWords(const Place& place, const char* suffix) {
     Value param = from_.Params()[place.first];
     Type type = from_.TypeOf(param);
     Type element = module_.ElementType(from_, param, place.second);
@@ -98,7 +108,7 @@ class CheckWritesRewriter final : public Rewriter {
     info.companion_of = place.first;
     info.companion_field = place.second;
     info.span = from_.params[place.first].span;
-    return into_->AddParameter(Type::Buffer(element, rank), module_.Intern(name + ".writes"), info);
+    return into_->AddParameter(Type::Buffer(element, rank), module_.Intern(name + suffix), info);
   }
 
   /// The parallel loop around `inst`; invalid outside of all.
@@ -136,33 +146,76 @@ class CheckWritesRewriter final : public Rewriter {
                          {builder_.Make(Op::Mul, {few, Word(loops_)}), Word(1 + number_of_.at(loop))});
   }
 
-  /// An atomic on the word of what `access` touches. The word before.
-  Value Mark(Inst access, const Words& words, Op op, Value operand) {
+  /// An atomic on the word in `words` of what `access` touches. The word before.
+  Value Mark(Inst access, Value words, Op op, Value operand) {
     const InstData& data = from_[access];
     Type element = from_.TypeOf(from_.Operand(access, 0)).IsLayout()
-                       ? into_->TypeOf(words.buffer).Element()
+                       ? into_->TypeOf(words).Element()
                        : from_.TypeOf(from_.Operand(access, 0)).Element();
     ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
               "an access of a whole vector reaches the check of writes");
-    return builder_.Access(op, words.buffer, MapAll(from_.Indices(access)), {&operand, 1}, ir::kNoAttr,
+    return builder_.Access(op, words, MapAll(from_.Indices(access)), {&operand, 1}, ir::kNoAttr,
                            data.component);
   }
 
-  /// That no other iteration of `loop` wrote last. Outside of parallel loops there is none.
-  Value WrittenByNoOther(Inst loop, Value before, Value stamp) {
-    if (!loop.Valid()) return {};
-    Value last = builder_.Make(Op::Shr, {before, Word(1)});
-    Value loop_of_last = builder_.Make(Op::Rem, {builder_.Make(Op::Sub, {last, Word(1)}), Word(loops_)});
-    Value elsewhere = builder_.Make(Op::Ne, {loop_of_last, Word(number_of_.at(loop))});
-    Value nobody = builder_.Make(Op::Or, {builder_.Make(Op::Eq, {last, Word(0)}), elsewhere});
-    return builder_.Make(Op::Or, {nobody, builder_.Make(Op::Eq, {last, stamp})});
+  Value IsOdd(Value word) {
+    return builder_.Make(Op::Ne, {builder_.Make(Op::And, {word, Word(1)}), Word(0)});
   }
 
-  void Demand(Value condition, const Words& words) {
-    if (!condition.Valid()) return;
-    Inst check = builder_.Create(Op::Assert, {&condition, 1}, {});
+  /// What the word of an earlier access says to an iteration of `loop`.
+  struct Earlier {
+    Value here;    ///< an iteration of this loop made the mark
+    Value others;  ///< another one than this
+    Value number;  ///< i64: 1 + the number of the iteration that made it
+  };
+  Earlier Look(Inst loop, Value before, Value stamp) {
+    Value last = builder_.Make(Op::Shr, {before, Word(1)});
+    Value from_zero = builder_.Make(Op::Sub, {last, Word(1)});
+    Value of_loop =
+        builder_.Make(Op::Eq, {builder_.Make(Op::Rem, {from_zero, Word(loops_)}), Word(number_of_.at(loop))});
+    Value here = builder_.Make(Op::And, {builder_.Make(Op::Ne, {last, Word(0)}), of_loop});
+    Value others = builder_.Make(Op::And, {here, builder_.Make(Op::Ne, {last, stamp})});
+    Value number = builder_.Make(Op::Add, {builder_.Make(Op::Div, {from_zero, Word(loops_)}), Word(1)});
+    return {here, others, builder_.Cast(number, ir::kI64)};
+  }
+
+  void Demand(ir::Promise promise, Value condition, const Words& words, Value other = {}) {
+    std::array<Value, 2> operands = {condition, other};
+    Inst check = builder_.Create(Op::Assert, {operands.data(), other.Valid() ? 2u : 1u}, {});
     (*into_)[check].flags = ir::kFlagPromise;
+    (*into_)[check].attr = static_cast<uint32_t>(promise);
     (*into_)[check].symbol = words.name;
+  }
+
+  /// That no other iteration of `loop` made the mark `before`. Outside of parallel loops there is none.
+  void DemandDisjoint(Inst loop, Value before, Value stamp, const Words& words) {
+    if (!loop.Valid()) return;
+    Earlier earlier = Look(loop, before, stamp);
+    Demand(ir::Promise::Disjoint, builder_.Make(Op::Not, {earlier.others}), words, earlier.number);
+  }
+
+  void MarkRead(Inst load, Inst loop, const Words& words) {
+    Value stamp = Stamp(loop);
+    if (!words.reads.Valid())
+      return DemandDisjoint(loop, Mark(load, words.writes, Op::AtomicOr, Word(1)), stamp, words);
+    if (!loop.Valid()) return;
+    DemandDisjoint(loop, Mark(load, words.writes, Op::AtomicOr, Word(0)), stamp, words);
+    Value before = Mark(load, words.reads, Op::AtomicExchange, builder_.Make(Op::Mul, {stamp, Word(2)}));
+    Earlier earlier = Look(loop, before, stamp);
+    Value several = builder_.Make(Op::And, {earlier.here, IsOdd(before)});
+    Value bit = builder_.Cast(builder_.Make(Op::Or, {earlier.others, several}), kWord);
+    Mark(load, words.reads, Op::AtomicOr, bit);
+  }
+
+  /// That no other iteration of `loop` has read what `write` wrote.
+  void DemandUnread(Inst write, Inst loop, Value stamp, const Words& words) {
+    if (!loop.Valid()) return;
+    Value before = Mark(write, words.reads, Op::AtomicOr, Word(0));
+    Earlier earlier = Look(loop, before, stamp);
+    Value several = builder_.Make(Op::And, {earlier.here, IsOdd(before)});
+    Value number = builder_.Make(Op::Select, {earlier.others, earlier.number, builder_.I64(0)});
+    Demand(ir::Promise::Disjoint, builder_.Make(Op::Not, {builder_.Make(Op::Or, {earlier.others, several})}),
+           words, number);
   }
 
   void Visit(Inst inst) override {
@@ -170,31 +223,29 @@ class CheckWritesRewriter final : public Rewriter {
     if (found == words_.end()) return Copy(inst);
     const Words& words = found->second;
     const ir::ParamInfo& info = from_.params[found->first.first];
-    bool promised = info.writeonce || info.settled;
+    bool promised = info.IsDisjoint();
     bool writes = analysis::WritesMemory(from_[inst].op);
     if (!writes && !promised) return Copy(inst);
     Inst loop = LoopAround(inst);
     builder_.SetSpan(from_[inst].span);
     if (!writes) {
-      Value before = Mark(inst, words, Op::AtomicOr, Word(1));
-      Demand(WrittenByNoOther(loop, before, Stamp(loop)), words);
+      MarkRead(inst, loop, words);
       return Copy(inst);
     }
     Copy(inst);
     builder_.SetSpan(from_[inst].span);
     Value stamp = Stamp(loop);
-    if (from_[inst].op != Op::Store && !promised) {
-      Value before = Mark(inst, words, Op::AtomicOr, Word(0));
-      return Demand(WrittenByNoOther(loop, before, stamp), words);
+    if (from_[inst].op != Op::Store && !promised)
+      return DemandDisjoint(loop, Mark(inst, words.writes, Op::AtomicOr, Word(0)), stamp, words);
+    Value before = Mark(inst, words.writes, Op::AtomicExchange, builder_.Make(Op::Mul, {stamp, Word(2)}));
+    DemandDisjoint(loop, before, stamp, words);
+    if (info.writeonce) {
+      Demand(ir::Promise::WriteOnce, builder_.Make(Op::Eq, {before, Word(0)}), words);
+    } else if (info.settled) {
+      Demand(ir::Promise::Settled, builder_.Make(Op::Not, {IsOdd(before)}), words);
+    } else if (words.reads.Valid()) {
+      DemandUnread(inst, loop, stamp, words);
     }
-    Value before = Mark(inst, words, Op::AtomicExchange, builder_.Make(Op::Mul, {stamp, Word(2)}));
-    if (info.writeonce) return Demand(builder_.Make(Op::Eq, {before, Word(0)}), words);
-    Value alone = WrittenByNoOther(loop, before, stamp);
-    if (info.settled) {
-      Value unread = builder_.Make(Op::Eq, {builder_.Make(Op::And, {before, Word(1)}), Word(0)});
-      alone = alone.Valid() ? builder_.Make(Op::And, {unread, alone}) : unread;
-    }
-    Demand(alone, words);
   }
 
   std::map<Place, Words> words_;

@@ -1,6 +1,6 @@
 #pragma once
 // Makes a kernel check its promises about writes: no two iterations of one parallel loop store to one
-// element, and what `writeonce` and `settled` promise holds.
+// element, and what `disjoint`, `settled` and `writeonce` promise holds.
 
 #include "transform/pass.h"
 
@@ -12,24 +12,30 @@ namespace adc::transform {
 ///
 ///   word = 2 * stamp + was read        stamp = 1 + number of the loop + loops * number of the iteration
 ///
-/// where loop 0 is everything outside of parallel loops. Who writes replaces the word, who reads sets its
-/// lowest bit, and both look at what was there before:
+/// where loop 0 is everything outside of parallel loops. A write replaces the word, a read sets its lowest
+/// bit, and both look at what was there before:
 ///
 ///   %v = load %x[%j]                          %w = atomic or %x.writes[%j], 1
-///   store %x[%i], %v                  ->      assert (written by nobody, by me, by another loop), writeonce
-///   "x"
+///   store %x[%i], %v                  ->      assert (written by no other iteration), disjoint "x", other
 ///                                             %v = load %x[%j]
 ///                                             store %x[%i], %v
 ///                                             %old = atomic exchange %x.writes[%i], 2 * stamp
-///                                             assert (eq %old, 0), writeonce "x"
+///                                             assert (written by no other iteration), disjoint "x", other
+///                                             assert (eq (and %old, 1), 0), settled "x"
 ///
-/// A write asks of the old word: for `writeonce` that it is 0; for `settled` that nobody read, and that no
-/// other iteration of this loop wrote; for a buffer without a promise the latter. Reads are looked at where
-/// something is promised. A mark is made before a read and after a write, so that a write that another
-/// iteration does not wait for is found when the read began first; and since iterations are told apart by
-/// number, one worker finds what many would. Components count by themselves: they are what the kernel
-/// accesses. Atomics on a buffer without a promise are checked against stores in front of them. What is only
-/// ever stored as one literal needs no check.
+/// `writeonce` asks in place of the last that %old is 0, and a buffer without a promise of its stores alone
+/// that they are disjoint. For `disjoint` alone a write after a read is no fault if one iteration did both,
+/// so that reads have words of their own, `%x.reads`: the stamp of the last one, and a bit that another
+/// iteration of the loop has read as well:
+///
+///   %old = atomic exchange %x.reads[%j], 2 * stamp
+///   atomic or %x.reads[%j], (another iteration of this loop in %old, or its bit)
+///
+/// A mark is made before a read and after a write, so that a write that another iteration does not wait for
+/// is found when the read began first; and since iterations are told apart by number, one worker finds what
+/// many would. Components count by themselves: they are what the kernel accesses. Atomics on a buffer without
+/// a promise are checked against stores in front of them. What is only ever stored as one literal needs no
+/// check.
 ///
 /// Requires: scalars in registers (Scalarise); derivatives made, since derived kernels read final values and
 /// must not be made from the words.

@@ -66,7 +66,8 @@ class SignatureChecker {
       context_.Error(diag::E0113, SpanOf(n), "a layout that the module does not have");
       return;
     }
-    bool any = info.diff || info.readonly || info.alias || info.writeonce || info.settled || info.save;
+    bool of_memory = info.readonly || info.alias || info.IsDisjoint() || info.save;
+    bool any = info.diff || of_memory;
     if (any && !function_.IsKernel()) {
       context_.Error(diag::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
           .AddHelp("functions are inlined: what they are given has its attributes already");
@@ -78,10 +79,11 @@ class SignatureChecker {
     } else if (info.diff && !HasFloatElements(type)) {
       context_.Error(diag::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
     }
-    if (!memory && (info.readonly || info.alias || info.writeonce || info.settled || info.save)) {
-      context_.Error(
-          diag::E0121, SpanOf(n),
-          shown + ": 'readonly', 'alias', 'writeonce', 'settled' and 'save' stand on buffers and layouts");
+    if (!memory && of_memory) {
+      context_.Error(diag::E0121, SpanOf(n),
+                     shown +
+                         ": 'readonly', 'alias', 'writeonce', 'settled', 'disjoint' and 'save' stand on "
+                         "buffers and layouts");
     } else if (info.readonly + info.writeonce + info.settled > 1) {
       std::string both = !info.settled     ? "'readonly' and 'writeonce'"
                          : !info.writeonce ? "'readonly' and 'settled'"

@@ -150,16 +150,17 @@ TEST_CASE("every report of a kernel reaches the caller with its place", "[loader
     adrt_status status;
     std::vector<const char*> says;
   };
-  for (const Row& row :
-       {Row{ADRT_CPU_ASSERTION,
-            ADRT_ERROR_ASSERTION,
-            {"fixture.ir:4:5", "%k is where it should be", "iteration 5"}},
-        Row{ADRT_CPU_INDEX_OUT_OF_BOUNDS,
-            ADRT_ERROR_INDEX_OUT_OF_BOUNDS,
-            {"fixture.ir:8:5", "'x'", "iteration 5"}},
-        Row{ADRT_CPU_WRITE_PROMISE_BROKEN, ADRT_ERROR_WRITE_PROMISE, {"fixture.ir:8:5", "two iterations"}},
-        Row{ADRT_CPU_ADSTACK_OVERFLOW, ADRT_ERROR_ADSTACK_OVERFLOW, {"task 0"}},
-        Row{99, ADRT_ERROR_ARGUMENT, {"not a status block"}}}) {
+  for (const Row& row : {Row{ADRT_CPU_ASSERTION,
+                             ADRT_ERROR_ASSERTION,
+                             {"fixture.ir:4:5", "%k is where it should be", "iteration 5"}},
+                         Row{ADRT_CPU_INDEX_OUT_OF_BOUNDS,
+                             ADRT_ERROR_INDEX_OUT_OF_BOUNDS,
+                             {"fixture.ir:8:5", "'x'", "iteration 5"}},
+                         Row{ADRT_CPU_WRITE_PROMISE_BROKEN,
+                             ADRT_ERROR_WRITE_PROMISE,
+                             {"fixture.ir:8:5: x is not written as it is promised"}},
+                         Row{ADRT_CPU_ADSTACK_OVERFLOW, ADRT_ERROR_ADSTACK_OVERFLOW, {"task 0"}},
+                         Row{99, ADRT_ERROR_ARGUMENT, {"not a status block"}}}) {
     Check check;
     check.code = row.code;
     Plan plan(session, "check", check.Args());

@@ -189,7 +189,7 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
             &options.deterministic);
   line.Flag("--check-writes",
             "kernels (not their derivatives) report the first element that two iterations of a\n"
-            "parallel loop store to, or that breaks what `writeonce` and `settled` promise",
+            "parallel loop store to, or that breaks what `disjoint`, `settled`, `writeonce` promise",
             &options.check_writes);
   line.Flag(
       "--save-overwritten",

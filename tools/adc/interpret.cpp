@@ -402,7 +402,7 @@ bool DualKernel::TakesExtrema() const {
 
 bool DualKernel::Promises() const {
   for (const ir::ParamInfo& info : ready_->function->params)
-    if (info.writeonce || info.settled) return true;
+    if (info.IsDisjoint()) return true;
   return false;
 }
 

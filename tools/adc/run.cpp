@@ -170,7 +170,8 @@ int Run(const std::vector<std::string>& words, Session& session) {
   AddSimdOption(line, &open.simd);
   line.SourceFlag("--save-overwritten", "save what the gradient reads of buffers that are written",
                   &open.save_overwritten);
-  line.SourceFlag("--check-writes", "report stores that meet, and what `writeonce` and `settled` promise",
+  line.SourceFlag("--check-writes",
+                  "report stores that meet, and what `disjoint`, `settled`, `writeonce` promise",
                   &open.check_writes);
   line.SourceFlag("--deterministic", "sums of floats that are the same in every run, bit for bit",
                   &open.deterministic);

@@ -51,11 +51,12 @@ typedef uint64_t(ADC_CPU_CALL* adrt_cpu_more)(uint32_t* status);
  * identify the same report of other threads. */
 enum {
   ADRT_CPU_STATUS_WORDS = 16,
-  ADRT_CPU_STATUS_CODE = 0,      /* one of artifact/status_codes.h */
-  ADRT_CPU_STATUS_TASK = 1,      /* task index in the kernel */
-  ADRT_CPU_STATUS_INDEX = 2,     /* stack index in the task; assertion index or access index in the kernel */
-  ADRT_CPU_STATUS_SOURCE = 3,    /* who reports: the report is that of the first */
-  ADRT_CPU_STATUS_NEEDED = 4,    /* two words, low first: elements that the stack would have needed */
+  ADRT_CPU_STATUS_CODE = 0,   /* one of artifact/status_codes.h */
+  ADRT_CPU_STATUS_TASK = 1,   /* task index in the kernel */
+  ADRT_CPU_STATUS_INDEX = 2,  /* stack index in the task; assertion index or access index in the kernel */
+  ADRT_CPU_STATUS_SOURCE = 3, /* who reports: the report is that of the first */
+  ADRT_CPU_STATUS_NEEDED = 4, /* two words, low first: elements that the stack would have needed; of a broken
+                                 promise 1 + the number of the other iteration, or 0 */
   ADRT_CPU_STATUS_ITERATION = 6, /* two words, low first: flat iteration */
   ADRT_CPU_STATUS_MOST = 8,      /* the most that a thread with this source needed, at most 2^32 - 1 */
   /* Of a counting kernel, written by the loader before the launch, two words each: */

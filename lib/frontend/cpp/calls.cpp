@@ -3,6 +3,7 @@
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
 #include "ir/module.h"
+#include "ir/param_words.h"
 
 namespace adc::frontend {
 
@@ -258,13 +259,10 @@ std::string_view Text(llvm::StringRef text) {
 void Lowering::Kernel(const clang::FunctionDecl* declaration) {
   Frame frame;
   frame.function = declaration;
-  std::function<ObjectPtr(QualType, const std::string&, const Marks&, SourceRange)> parameter =
-      [&](QualType type, const std::string& name, const Marks& marks, SourceRange range) -> ObjectPtr {
-    ir::ParamInfo info;
-    info.diff = marks.diff;
-    info.readonly = marks.readonly;
-    info.writeonce = marks.writeonce;
-    info.alias = marks.alias;
+  std::function<ObjectPtr(QualType, const std::string&, const ir::ParamInfo&, SourceRange)> parameter =
+      [&](QualType type, const std::string& name, const ir::ParamInfo& marks,
+          SourceRange range) -> ObjectPtr {
+    ir::ParamInfo info = marks;
     info.span = shared_.places.Of(range);
     if (std::optional<BufferType> buffer = BufferOf(type)) {
       auto object = std::make_shared<Object>();
@@ -288,7 +286,8 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       return object;
     }
     if (std::optional<Type> leaf = RegisterType(type)) {
-      info.readonly = info.writeonce = info.alias = false;
+      for (const ir::ParamWord& word : ir::kParamWords)
+        if (word.flag != &ir::ParamInfo::diff) info.*word.flag = false;
       ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
       ObjectPtr slot = NewSlot(*leaf, type, name);
       ssa_.Set(slot->slot, value);
@@ -307,7 +306,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     size_t bases = record->getNumBases(), n = 0;
     for (; n < bases; ++n) object->members.push_back(parameter(members[n], name, marks, range));
     for (const clang::FieldDecl* field : record->fields()) {
-      Marks own = marks;
+      ir::ParamInfo own = marks;
       QualType unmarked = Unmarked(field->getType(), &own);
       object->members.push_back(
           parameter(unmarked, name + "." + field->getNameAsString(), own, field->getSourceRange()));
@@ -324,7 +323,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     bool constant = one->getType().getNonReferenceType().isConstQualified();
     if (one->getType()->isReferenceType() && !constant && !BufferOf(one->getType()))
       Refuse(range, "a kernel gives nothing back through a reference", "use adc::buffer<T, 0>");
-    Marks marks;
+    ir::ParamInfo marks;
     QualType type = Unmarked(one->getType(), &marks);
     frame.variables[one] = parameter(type, name, marks, range);
   }

@@ -27,11 +27,6 @@ namespace adc::frontend {
 /// A construct that has no lowering, already reported.
 struct Refusal {};
 
-/// Attributes of a parameter: what adc::diff and the others around its type say.
-struct Marks {
-  bool diff = false, readonly = false, writeonce = false, alias = false;
-};
-
 /// What all kernels of a file share.
 struct Shared {
   clang::ASTContext& context;
@@ -95,7 +90,7 @@ class Lowering {
   std::optional<ir::Type> RegisterType(clang::QualType type) const;
   ir::Type NeedRegister(clang::QualType type, clang::SourceRange range);
   std::optional<ir::Type> ScalarOf(clang::QualType type) const;
-  clang::QualType Unmarked(clang::QualType type, Marks* marks = nullptr) const;
+  clang::QualType Unmarked(clang::QualType type, ir::ParamInfo* marks = nullptr) const;
   struct BufferType {
     clang::QualType element;
     uint32_t rank = 0;

@@ -8,6 +8,7 @@
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
+#include "ir/param_words.h"
 
 namespace adc::frontend {
 
@@ -77,22 +78,13 @@ std::optional<Type> Lowering::ScalarOf(QualType type) const {
   }
 }
 
-QualType Lowering::Unmarked(QualType type, Marks* marks) const {
-  Marks none;
-  Marks& to = marks == nullptr ? none : *marks;
+QualType Lowering::Unmarked(QualType type, ir::ParamInfo* marks) const {
   for (;;) {
     type = type.getNonReferenceType();
-    const std::pair<const char*, bool*> names[] = {{"diff", &to.diff},
-                                                   {"readonly", &to.readonly},
-                                                   {"writeonce", &to.writeonce},
-                                                   {"alias", &to.alias},
-                                                   {"marked", nullptr}};
-    const clang::ClassTemplateSpecializationDecl* made = nullptr;
-    for (const auto& [name, mark] : names) {
-      made = ContractTemplate(type, name);
-      if (made == nullptr) continue;
-      if (mark != nullptr) *mark = true;
-      break;
+    const clang::ClassTemplateSpecializationDecl* made = ContractTemplate(type, "marked");
+    for (size_t n = 0; made == nullptr && n < ir::kParamWords.size(); ++n) {
+      made = ContractTemplate(type, ir::kParamWords[n].text);
+      if (made != nullptr && marks != nullptr) marks->*ir::kParamWords[n].flag = true;
     }
     if (made == nullptr) return type;
     type = TypeArgument(made, 0);

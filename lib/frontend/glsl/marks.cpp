@@ -19,12 +19,11 @@ using spirv::MarkedName;
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPrefix = "adc:";
 
-struct Word {
-  std::string_view text;
-  bool MarkedName::* flag;
-};
-constexpr std::array kWords = {Word{"diff", &MarkedName::diff}, Word{"writeonce", &MarkedName::writeonce},
-                               Word{"settled", &MarkedName::settled}};
+/// The shader says itself what is read only, and what may be one memory.
+constexpr bool IsMarker(const ir::ParamWord& word) {
+  return word.flag != &ir::ParamInfo::readonly && word.flag != &ir::ParamInfo::alias;
+}
+constexpr const char* kMarkers = "markers are diff, writeonce, settled, disjoint and save";
 
 bool IsWord(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
@@ -90,17 +89,17 @@ class MarkReader {
   void TakeWord(Range range, MarkedName& mark) {
     std::string_view word = std::string_view(text_).substr(range.begin, range.end - range.begin);
     std::vector<std::string_view> known;
-    for (const Word& row : kWords) {
+    for (const ir::ParamWord& row : ir::kParamWords) {
+      if (!IsMarker(row)) continue;
       known.push_back(row.text);
       if (row.text == word) {
-        mark.*row.flag = true;
+        mark.marks.*row.flag = true;
         return;
       }
     }
     std::string_view near = NearestName(word, known);
     Refuse(range, "no marker has the word '" + std::string(word) + "'",
-           near.empty() ? "markers are diff, writeonce and settled"
-                        : "did you mean '" + std::string(near) + "'?");
+           near.empty() ? kMarkers : "did you mean '" + std::string(near) + "'?");
   }
 
   void ReadComment(Range comment) {
@@ -118,7 +117,7 @@ class MarkReader {
       any = true;
       at = end;
     }
-    if (!any) Refuse(whole, "a marker without a word", "markers are diff, writeonce and settled");
+    if (!any) Refuse(whole, "a marker without a word", kMarkers);
     size_t line = code_.rfind('\n', whole.begin);
     line = line == std::string::npos ? 0 : line + 1;
     bool found = AddBehind({line, whole.begin}, mark);

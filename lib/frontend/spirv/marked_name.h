@@ -4,14 +4,13 @@
 #include <string>
 
 #include "diag/source.h"
+#include "ir/param_words.h"
 
 namespace adc::frontend::spirv {
 
 struct MarkedName {
   std::string name;
-  bool diff = false;       ///< its floats have adjoints
-  bool writeonce = false;  ///< the promises of these attributes
-  bool settled = false;
+  ir::ParamInfo marks = {};    ///< its attributes
   diag::SourceSpan span = {};  ///< invalid: --diff
 };
 

@@ -392,14 +392,15 @@ class Reader {
       for (const std::string& name : once) list += (list.empty() ? "" : ", ") + name;
       diagnostics_
           .Error(diag::E0859, mark.span,
-                 mark.diff ? std::string(mark.span.Valid() ? "this asks" : "--diff asks") +
-                                 " for the adjoint of '" + mark.name +
-                                 "', and no block has a member of floats of that name"
-                           : "this promises something of '" + mark.name + "', and no buffer has that name")
-          .AddHelp(!mark.diff      ? "name a storage buffer, or a member of one"
-                   : !near.empty() ? "did you mean '" + std::string(near) + "'?"
-                   : list.empty()  ? "the shader has no members of floats"
-                                   : "there are " + list);
+                 mark.marks.diff
+                     ? std::string(mark.span.Valid() ? "this asks" : "--diff asks") +
+                           " for the adjoint of '" + mark.name +
+                           "', and no block has a member of floats of that name"
+                     : "this promises something of '" + mark.name + "', and no buffer has that name")
+          .AddHelp(!mark.marks.diff ? "name a storage buffer, or a member of one"
+                   : !near.empty()  ? "did you mean '" + std::string(near) + "'?"
+                   : list.empty()   ? "the shader has no members of floats"
+                                    : "there are " + list);
       good = false;
     }
     return good;

@@ -4,6 +4,7 @@
 
 #include "diag/errors/shader.h"
 #include "ir/module.h"
+#include "ir/param_words.h"
 
 namespace adc::frontend::spirv {
 
@@ -155,9 +156,9 @@ std::string Resources::Free(std::string_view wanted) {
   return name;
 }
 
-MarkedName Resources::MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar,
-                              bool buffer) {
-  MarkedName all{name};
+ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar,
+                                 bool buffer) {
+  ir::ParamInfo all;
   std::string block = Identifier(resource.name);
   bool is_float = ir::IsFloat(scalar);
   if (is_float) names_.push_back(name);
@@ -165,11 +166,14 @@ MarkedName Resources::MarksOf(const std::string& name, const Resource& resource,
   for (size_t n = 0; n < request_.marked.size(); ++n) {
     const MarkedName& mark = request_.marked[n];
     if (mark.name != name && mark.name != block) continue;
-    all.diff |= mark.diff && is_float;
-    all.writeonce |= mark.writeonce && buffer;
-    all.settled |= mark.settled && buffer;
-    // An adjoint that is asked for must be there, a promise must have its buffer.
-    bool fits = mark.diff ? is_float && (buffer || !(mark.writeonce || mark.settled)) : buffer;
+    bool others = false;
+    for (const ir::ParamWord& word : ir::kParamWords) {
+      bool is_diff = word.flag == &ir::ParamInfo::diff;
+      all.*word.flag |= mark.marks.*word.flag && (is_diff ? is_float : buffer);
+      others |= !is_diff && mark.marks.*word.flag;
+    }
+    // An adjoint that is asked for must be there, and the other attributes must have their buffer.
+    bool fits = mark.marks.diff ? is_float && (buffer || !others) : buffer;
     if (request_.used != nullptr && fits) (*request_.used)[n] = true;
   }
   return all;
@@ -177,11 +181,8 @@ MarkedName Resources::MarksOf(const std::string& name, const Resource& resource,
 
 void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole) {
   std::string free = Free(name);
-  ir::ParamInfo info;
-  MarkedName marks = MarksOf(free, resource, unit.scalar, type.IsBuffer());
-  info.diff = unit.diff = marks.diff;
-  info.writeonce = marks.writeonce;
-  info.settled = marks.settled;
+  ir::ParamInfo info = MarksOf(free, resource, unit.scalar, type.IsBuffer());
+  unit.diff = info.diff;
   info.readonly = type.IsBuffer() && resource.read_only;
   info.alias = type.IsBuffer() && resource.aliased;
   info.interleaved = !whole && type.IsBuffer();

@@ -92,7 +92,7 @@ class Resources {
   uint64_t SizeOf(Id type, uint32_t matrix_stride, bool row_major) const;
   std::string Free(std::string_view wanted);
   /// What is said of a unit: by its own name or by its block's.
-  MarkedName MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
+  ir::ParamInfo MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
 
   const Types& types_;
   ir::Module& module_;

@@ -84,7 +84,7 @@ enum {
                                            names both, and both sizes */
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
-  ADRT_ERROR_WRITE_PROMISE = 406,       /* a writeonce buffer was written twice, or read before */
+  ADRT_ERROR_WRITE_PROMISE = 406,       /* a promise about writes is broken: writeonce, settled, disjoint */
   ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran with: the text names
                                      the loop. No gradient was computed (adrt_plan_desc.bounds_record) */
   ADRT_ERROR_ROWS_EXHAUSTED = 408, /* more threads passed a gate than were counted, since what decides

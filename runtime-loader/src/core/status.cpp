@@ -53,11 +53,13 @@ Report ReadReport(const void* status) {
   Report report = {words[ADRT_CPU_STATUS_CODE],          words[ADRT_CPU_STATUS_TASK],
                    words[ADRT_CPU_STATUS_INDEX],         words[ADRT_CPU_STATUS_SOURCE],
                    Pair(words + ADRT_CPU_STATUS_NEEDED), Pair(words + ADRT_CPU_STATUS_ITERATION)};
-  // Unless the source names the report's place, others may have raised the word.
+  // Unless the source names the report's place, others may have raised the word. Of a promise the number is
+  // not how much was needed.
   uint64_t source = report.code | uint64_t{report.task} << ADRT_CPU_STATUS_SOURCE_TASK |
                     (uint64_t{report.index} + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
   uint64_t most = words[ADRT_CPU_STATUS_MOST];
-  if (report.source == source && most > report.needed) report.needed = most;
+  bool amount = report.code != ADRT_CPU_WRITE_PROMISE_BROKEN;
+  if (amount && report.source == source && most > report.needed) report.needed = most;
   return report;
 }
 
@@ -289,6 +291,18 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
               ": what bounds it was changed in between. Restore it, or run '", meta.of.view(), "' again");
 }
 
+// The text is a sentence, and in bundles of older compilers the name of the memory.
+adrt_status SayPromise(const adrt_launch_plan& plan, const Report& report, std::string_view place,
+                       std::string_view text, adrt_error* error) {
+  const char* rest = text.find(' ') < text.size() ? "" : " is not written as it is promised";
+  if (report.needed == 0) {
+    return Fail(error, ADRT_ERROR_WRITE_PROMISE, plan.meta(), ", iteration ", report.iteration, ", ", place,
+                ": ", text, rest);
+  }
+  return Fail(error, ADRT_ERROR_WRITE_PROMISE, plan.meta(), ", iteration ", report.iteration, ", ", place,
+              ": ", text, rest, "; the other one is iteration ", report.needed - 1);
+}
+
 }  // namespace
 
 adrt_status SayLoopsCut(const adrt_launch_plan& plan, adrt_error* error) {
@@ -320,25 +334,10 @@ adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* status, a
       report.code == ADRT_CPU_ASSERTION ? meta.asserts : meta.accesses;
   std::string_view place = report.index < table.size() ? table[report.index].place.view() : "?";
   std::string_view text = report.index < table.size() ? table[report.index].text.view() : "?";
-  adrt_status failure = ADRT_ERROR_ASSERTION;
-  const char *before = ": assertion failed: ", *after = "";
-  if (report.code == ADRT_CPU_INDEX_OUT_OF_BOUNDS) {
-    failure = ADRT_ERROR_INDEX_OUT_OF_BOUNDS;
-    before = ": an index into '";
-    after = "' is out of bounds";
-  } else if (report.code != ADRT_CPU_ASSERTION) {
-    // A field of a layout is named behind its parameter.
-    size_t colon = text.find(':');
-    std::string_view param(text.data(), colon < text.size() ? colon : text.size());
-    bool write_once = false;
-    for (const adc::artifact::ParamMeta& one : meta.params)
-      write_once |= one.write_once && one.name.view() == param;
-    failure = ADRT_ERROR_WRITE_PROMISE;
-    before = ": '";
-    after = write_once ? "' is writeonce, and an element was written twice or read before it was written, or "
-                         "read by another iteration"
-                       : "': two iterations of one parallel loop store to one element (or, of a settled one, "
-                         "one reads what another wrote, or an element was written after it was read)";
-  }
-  return Fail(error, failure, meta, ", iteration ", report.iteration, ", ", place, before, text, after);
+  if (report.code == ADRT_CPU_WRITE_PROMISE_BROKEN)
+    return adrt::SayPromise(*plan, report, place, text, error);
+  bool index = report.code == ADRT_CPU_INDEX_OUT_OF_BOUNDS;
+  return Fail(error, index ? ADRT_ERROR_INDEX_OUT_OF_BOUNDS : ADRT_ERROR_ASSERTION, meta, ", iteration ",
+              report.iteration, ", ", place, index ? ": an index into '" : ": assertion failed: ", text,
+              index ? "' is out of bounds" : "");
 }
