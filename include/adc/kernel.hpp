@@ -528,6 +528,24 @@ void parallel(N n, M m, K k, L l, F&& f) {
   for (N i = 0; i < n; ++i) parallel(m, k, l, [&](M a, K b, L c) { f(i, a, b, c); });
 }
 
+/// f(i), f(i, j), ... for all indices in order, the last one fastest: loops in the form of adc::parallel, for
+/// iterations that depend on those before. One thread runs them.
+template <std::integral N, class F>
+void serial(N n, F&& f) {
+  for (N i = 0; i < n; ++i) f(i);
+}
+template <std::integral N, std::integral M, class F>
+void serial(N n, M m, F&& f) {
+  for (N i = 0; i < n; ++i)
+    for (M j = 0; j < m; ++j) f(i, j);
+}
+template <std::integral N, std::integral M, std::integral K, class F>
+void serial(N n, M m, K k, F&& f) {
+  for (N i = 0; i < n; ++i)
+    for (M j = 0; j < m; ++j)
+      for (K l = 0; l < k; ++l) f(i, j, l);
+}
+
 /// As a loop's first statement: its gradient tapes the state at every n-th iteration and runs forward once
 /// more; 0: the loader chooses n.
 constexpr void checkpoint([[maybe_unused]] int n = 0) {}

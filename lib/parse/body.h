@@ -293,6 +293,7 @@ class BodyParser {
   bool ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word);
   bool EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected);
   void ParseParallelBody(const ParallelHead& head, diag::SourceSpan word, bool good);
+  void ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis);
   /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);

@@ -475,15 +475,23 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
     if (!ParseAttribute("the block size", 65536, &block_size)) return false;
     if (block_size == 0) stream_.Error(diag::E0108, place, "a block has at least 1 iteration");
   }
+  diag::SourceSpan in_order = stream_.SpanNow();
+  bool serial = stream_.AcceptWord("serial");
+  if (serial && block_size != 0)
+    stream_.Error(diag::E0108, in_order, "one thread runs iterations in order: there are no blocks");
   ParallelHead head{.op = Op::Parallel, .ivs = ivs, .operands = std::move(operands), .attr = block_size};
-  if (!EndParallelHead(&head, word, "',', 'block' or '{'")) return false;
+  if (!EndParallelHead(&head, word, serial ? "'{'" : "',', 'block', 'serial' or '{'")) return false;
   bool good = head.operands.size() == 2 * ivs.size();
   if (!good) {
     stream_.Error(diag::E0114, head.span,
                   std::to_string(ivs.size()) + " indices run over " +
                       std::to_string(head.operands.size() / 2) + " ranges");
   }
-  ParseParallelBody(head, word, good);
+  if (serial && good && !AnyPoison(head.operands)) {
+    ParseSerialBody(head, word, 0);
+  } else {
+    ParseParallelBody(head, word, good);
+  }
   return true;
 }
 
@@ -527,6 +535,34 @@ bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, cons
   if (stream_.Is(TokenKind::LeftBrace)) return true;
   stream_.Unexpected(expected);
   return false;
+}
+
+/// Iterations in order: a `for` for each axis, the last one innermost.
+void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis) {
+  std::vector<Operand> operands = {head.operands[2 * axis], head.operands[2 * axis + 1], {}};
+  operands[2].value = function_.Constant(TypeOf(operands[0]), 1);
+  Made made = Create(Op::For, operands, {}, word);
+  bool innermost = axis + 1 == head.ivs.size();
+  Region region;
+  // A `break` would end the last axis alone.
+  region.kind = axis != 0 && innermost ? Region::Kind::Parallel : Region::Kind::Loop;
+  region.header = head.span;
+  region.loop = &region;
+  region.block = function_.NewBlock(made.inst);
+  function_[made.inst].regions[0] = region.block;
+  function_.AddParam(region.block, TypeOf(operands[0]));
+  Check(&made, operands);
+  names_.Push();
+  BindParams(region.block, 0, {head.ivs[axis]}, made.poison);
+  if (innermost) {
+    ParseBraces(region);
+  } else {
+    Block outer = std::exchange(block_, region.block);
+    ParseSerialBody(head, word, axis + 1);
+    block_ = outer;
+    function_.Append(region.block, function_.NewInst(Op::Yield, {}, {}, head.span));
+  }
+  names_.Pop();
 }
 
 void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan word, bool good) {
