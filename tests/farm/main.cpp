@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -97,6 +98,10 @@ int main(int argc, char** argv) {
     for (const Program& program : batch.programs)
       std::printf("// arguments of seed %lu\n%s", program.arguments, program.text.c_str());
     return 0;
+  }
+  if (!std::filesystem::is_directory(corpus)) {
+    std::fprintf(stderr, "%s: no folder, which --corpus names\n", corpus.c_str());
+    return 2;
   }
   options.corpus = CorpusFiles(corpus);
   Tally before;

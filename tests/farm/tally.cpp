@@ -35,6 +35,8 @@ const Tally::Named Tally::kNumbers[] = {{"programs", &Tally::programs},
                                         {"accepted", &Tally::accepted},
                                         {"without_gradient", &Tally::without_gradient},
                                         {"refused", &Tally::refused},
+                                        {"not_finite", &Tally::not_finite},
+                                        {"rounding", &Tally::rounding},
                                         {"values", &Tally::values},
                                         {"gradients", &Tally::gradients},
                                         {"tangents", &Tally::tangents},
@@ -114,9 +116,11 @@ void Tally::Read(const std::string& lines) {
 std::string Tally::Report() const {
   std::ostringstream out;
   out << programs << " programs: " << accepted << " accepted, " << without_gradient << " without a gradient, "
-      << refused << " refused, " << wrong << " wrong; " << optimised << " of them optimised\n"
+      << refused << " refused, " << wrong << " wrong; " << optimised << " of them optimised, " << not_finite
+      << " with results that are not finite\n"
       << Compared() << " numbers compared: " << values << " values, " << gradients
-      << " derivatives of gradients, " << tangents << " tangents\n";
+      << " derivatives of gradients, " << tangents << " tangents; " << rounding
+      << " of derivatives as far off as rounding of the arguments explains\n";
   for (const Refusal& refusal : refusals) {
     if (refusal.count == 0) continue;
     const diag::ErrorInfo& info = diag::InfoOf(diag::ErrorId{refusal.id});

@@ -21,6 +21,8 @@ struct Tally {
   uint64_t accepted = 0;          ///< compiled, with a gradient where one was asked for
   uint64_t without_gradient = 0;  ///< compiled once no gradient was asked for
   uint64_t refused = 0;           ///< not compiled at all
+  uint64_t not_finite = 0;        ///< whose results are not all finite: no gradient is compared
+  uint64_t rounding = 0;          ///< derivatives that errors in the last places of arguments explain
   uint64_t values = 0;            ///< numbers of memory that were compared
   uint64_t gradients = 0;         ///< directions along which a gradient was compared
   uint64_t tangents = 0;          ///< tangents of forward mode that were compared
