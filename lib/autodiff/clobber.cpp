@@ -22,6 +22,7 @@
 #include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 
 namespace adc::autodiff {
 
@@ -194,16 +195,20 @@ void ReverseCheck::CheckLoad(Inst load) {
             "the gradient needs " + value + " as it is read here, but " + buffer +
                 " may be overwritten there afterwards")
           .AddNote(kernel_[write].span, "this may write the same element later")
-          .AddHelp("write to another buffer or in another kernel, or mark " + buffer +
-                   " 'settled' if no element is written after it was read");
+          .AddHelp(
+              "write to another buffer or in another kernel, let the kernel save the value "
+              "(--save-overwritten), or mark " +
+              buffer + " " + ir::AttributeText(module_, "settled") +
+              " if no element is written after it was read");
       return;
     }
     if (active && facts_.MayRace(load, write) && !StoresThere(load)) {
       Error(diag::E0404, load,
             "what is read here into " + value + " may be written by another iteration of the parallel loop")
           .AddNote(kernel_[write].span, "this may write the same element in another iteration")
-          .AddHelp("read from a buffer that the loop does not write, make the loop a serial 'for', or mark " +
-                   buffer + " 'disjoint' if no other iteration writes it");
+          .AddHelp("read from a buffer that the loop does not write, " + ir::RunInOrder(module_) +
+                   ", or mark " + buffer + " " + ir::AttributeText(module_, "disjoint") +
+                   " if no other iteration writes it");
       return;
     }
   }
@@ -328,9 +333,9 @@ bool ReverseCheck::CheckDisjoint(Inst load, uint32_t memory_class, const std::st
     Error(diag::E0404, load,
           "what is read here into " + value + " is written by another iteration of the parallel loop")
         .AddNote(kernel_[write].span, "this writes the same element in another iteration")
-        .AddHelp(
-            "make the loop a serial 'for': 'disjoint', 'settled' and 'writeonce' promise that an iteration "
-            "reads what it wrote itself, or what earlier tasks wrote");
+        .AddHelp(ir::RunInOrder(module_) +
+                 ": 'disjoint', 'settled' and 'writeonce' promise that an iteration reads what it wrote "
+                 "itself, or what earlier tasks wrote");
     return false;
   }
   return true;

@@ -376,15 +376,16 @@ class SaveRewriter final : public transform::Rewriter {
 };
 
 /// Why a value cannot be saved: `loop` is not bounded.
-void Explain(const Function& function, Inst loop, diag::Diagnostic& said) {
-  bool is_while = function[loop].op == Op::While;
+void Explain(const ir::Module& module, const Function& function, Inst loop, diag::Diagnostic& said) {
+  bool is_while = function[loop].op == Op::While, is_text = module.door == ir::Door::Text;
   said.AddNote(function[loop].span,
-               is_while ? "this loop has no 'max' that arguments and shapes bound"
-                        : "arguments and shapes alone do not bound the number of iterations of this loop");
-  said.AddHelp(is_while ? "write 'while max N' with an N of arguments and shapes; or copy what it reads to "
-                          "a buffer that the kernel does not write"
-                        : "use arguments as bounds, or 'min' of the bound and an argument; or copy what it "
-                          "reads to a buffer that the kernel does not write");
+               is_while && is_text
+                   ? "this loop has no 'max' that arguments and shapes bound"
+                   : "arguments and shapes alone do not bound the number of iterations of this loop");
+  std::string bound = !is_while ? "use arguments as bounds, or 'min' of the bound and an argument"
+                      : is_text ? "write 'while max N' with an N of arguments and shapes"
+                                : "count up to an argument or a constant in a 'for', and leave it by 'break'";
+  said.AddHelp(bound + "; or copy what it reads to a buffer that the kernel does not write");
 }
 
 std::string NameOf(const ir::Module& module, const Function& function, Inst value) {
@@ -419,7 +420,7 @@ class KernelSaver {
                                     NameOf(module_, function, value) +
                                         " is to be saved for the gradient, but the number of times is not "
                                         "known before the launch");
-        Explain(function, loop, said);
+        Explain(module_, function, loop, said);
         return may;
       };
       if (!rewriter.Plan(reads.values, leaves)) return false;

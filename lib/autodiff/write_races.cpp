@@ -27,6 +27,7 @@
 #include "analysis/access.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 
 namespace adc::autodiff {
 
@@ -223,7 +224,7 @@ void RaceCheck::CheckMissed(Inst loop, Inst store, uint32_t axis) {
         .AddHelp("sum with 'atomic add', name the element by " + NameOf(index) +
                  " as well, or store before or after the loop");
   } else {
-    diagnostics_.Warning(diag::E0404, kernel_[store].span, text + ", and which value stays is not determined")
+    diagnostics_.Warning(diag::W0404, kernel_[store].span, text + ", and which value stays is not determined")
         .AddNote(kernel_[loop].span, "the parallel loop is here")
         .AddHelp("use an atomic, or name the element by " + NameOf(index) + " as well");
   }
@@ -257,10 +258,10 @@ void RaceCheck::CheckRepeated(Inst store) {
                                   : " in every iteration of a loop: where that runs twice, ") +
                            NameOf(base) + " is not written once as 'writeonce' promises";
         diag::Diagnostic& told = known ? diagnostics_.Error(diag::E0404, kernel_[store].span, text)
-                                       : diagnostics_.Warning(diag::E0404, kernel_[store].span, text);
+                                       : diagnostics_.Warning(diag::W0404, kernel_[store].span, text);
         told.AddNote(kernel_[around].span, "the loop is here")
-            .AddHelp("store after the loop, or mark " + NameOf(base) +
-                     " 'settled' if it is read only after the last store");
+            .AddHelp("store after the loop, or mark " + NameOf(base) + " " +
+                     ir::AttributeText(module_, "settled") + " if it is read only after the last store");
         ok_ = ok_ && !known;
         return;
       }
@@ -297,13 +298,14 @@ void RaceCheck::CheckLoop(Inst loop) {
       if (!active || info.IsDisjoint() || warned_before) continue;
       if (representatives.all().size() > kMostCompared) {
         diagnostics_
-            .Warning(diag::E0404, kernel_[store].span,
+            .Warning(diag::W0404, kernel_[store].span,
                      "the parallel loop writes more than " + std::to_string(kMostCompared) + " elements of " +
                          NameOf(base) +
                          ", too many to compare: two iterations may store to one of them, and "
                          "the gradient is wrong where they do")
-            .AddHelp("store from a loop, or mark " + NameOf(base) +
-                     " 'disjoint' if no two iterations do: '--check-writes' checks the promise");
+            .AddHelp("store from a loop, or mark " + NameOf(base) + " " +
+                     ir::AttributeText(module_, "disjoint") +
+                     " if no two iterations do: '--check-writes' checks the promise");
         warned.push_back(memory_class);
         continue;
       }
@@ -316,12 +318,13 @@ void RaceCheck::CheckLoop(Inst loop) {
                                 kernel_.Indices(other).begin(), kernel_.Indices(other).end());
         if (alike && SlotOf(loop, store).Valid()) continue;
         diag::Diagnostic& warning =
-            diagnostics_.Warning(diag::E0404, kernel_[store].span,
+            diagnostics_.Warning(diag::W0404, kernel_[store].span,
                                  "two iterations of the parallel loop may store to one element of " +
                                      NameOf(base) + ", and the gradient is wrong where they do");
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");
-        warning.AddHelp("use an atomic, or mark " + NameOf(base) +
-                        " 'disjoint' if no two iterations do: '--check-writes' checks the promise");
+        warning.AddHelp("use an atomic, or mark " + NameOf(base) + " " +
+                        ir::AttributeText(module_, "disjoint") +
+                        " if no two iterations do: '--check-writes' checks the promise");
         warned.push_back(memory_class);
         break;
       }

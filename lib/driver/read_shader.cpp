@@ -29,7 +29,8 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   for (const std::string& name : options.diff)
     config.marked.push_back({.name = name, .marks = {.diff = true}});
   std::vector<uint32_t> words;
-  if (InputKindOf(path) == InputKind::Spirv) {
+  bool binary = InputKindOf(path) == InputKind::Spirv;
+  if (binary) {
     FileResult<std::string> bytes = ReadWhole(path, limit);
     if (!bytes) return fail(CannotRead(bytes.Failure()));
     dependencies->push_back(path);
@@ -60,6 +61,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   std::unique_ptr<ir::Module> module;
   ReadBounded("the check of SPIR-V", path, options,
               [&] { module = frontend::spirv::ReadSpirv(path, words, config, sources, diagnostics); });
+  if (module != nullptr) module->door = binary ? ir::Door::Binary : ir::Door::Shader;
   return module;
 }
 

@@ -16,6 +16,7 @@ uint32_t Layout::FieldIndex(StringId field_name) const {
 std::unique_ptr<Module> Module::Copy() const {
   auto copy = std::make_unique<Module>();
   copy->strings = strings;
+  copy->door = door;
   copy->phase = phase;
   copy->imports = imports;
   copy->layouts = layouts;

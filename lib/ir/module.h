@@ -73,9 +73,13 @@ struct Import {
   std::vector<StringId> leading_comments;
 };
 
+/// The language in which the user writes; Binary: SPIR-V.
+enum class Door : uint8_t { Text, Cpp, Shader, Binary };
+
 class Module {
  public:
   StringPool strings;
+  Door door = Door::Text;
   Phase phase = Phase::Parsed;
   std::vector<Import> imports;
   std::vector<Layout> layouts;

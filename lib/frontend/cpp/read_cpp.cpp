@@ -290,6 +290,7 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const
                                     diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                     std::vector<std::string>* dependencies, CppTimes* times) {
   auto module = std::make_unique<ir::Module>();
+  module->door = ir::Door::Cpp;
   std::vector<std::string> read;
   for (const std::string& path : paths) ReadOne(path, config, *module, sources, diagnostics, &read, *times);
   // The inputs first, each file once.

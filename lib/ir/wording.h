@@ -1,0 +1,16 @@
+#pragma once
+// Advice in the words of the language in which the user writes.
+
+#include <string>
+#include <string_view>
+
+#include "ir/module.h"
+
+namespace adc::ir {
+
+/// How an attribute of a parameter (ir/param_words.h) is written there, in quotes.
+std::string AttributeText(const Module& module, std::string_view word);
+/// A clause: what makes iterations of a `parallel` run one after the other.
+std::string RunInOrder(const Module& module);
+
+}  // namespace adc::ir
