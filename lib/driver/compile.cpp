@@ -528,8 +528,10 @@ bool Compilation::MakeBeside(Emit emit, const std::string& file, std::vector<uin
 
 bool Compilation::MakeProduct(Emit emit) {
   if (state_->lowered.front().kernels.empty()) {
+    bool cpp = InputKindOf(inputs_[0]) == InputKind::Cpp;
     return Fail(diag::Fail(diag::E0707, {}, "no kernel in " + inputs_[0],
-                           "a file of functions alone is imported by one that has kernels"));
+                           cpp ? "write ADC_KERNEL before the function that is to be one"
+                               : "a file of functions alone is imported by one that has kernels"));
   }
   switch (emit) {
     case Emit::Bundle:

@@ -447,8 +447,10 @@ int CheckOnce(const Request& request, Session& session) {
     has_tangent = has_tangent || kernel.report.name == name + ".jvp";
   }
   if (!has_gradient) {
-    PrintError("kernel '" + name + "' has no gradient here",
-               "one is derived where a parameter is 'diff', unless --derive says otherwise");
+    PrintError(
+        "kernel '" + name + "' has no gradient here",
+        "one is derived where a parameter is 'diff' (adc::diff<...> in C++; '// adc: diff' or --diff=NAME "
+        "in a shader), unless --derive says otherwise");
     return kExitUsage;
   }
   if (int code = FindKernel(bundle.get(), name + ".grad", &gradient); code != kExitOk) return code;

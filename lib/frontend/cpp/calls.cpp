@@ -130,8 +130,13 @@ void Lowering::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, 
     frame.variables[parameter] = Place(argument);
     return;
   }
-  if (type->isAnyPointerType() || type->isMemberPointerType())
-    Refuse(range, "a pointer is passed to '" + name + "'", "use a reference, an array, or adc::buffer");
+  if (type->isAnyPointerType() || type->isMemberPointerType()) {
+    std::string help = "use a reference, an array, or adc::buffer";
+    if (const auto* array = context_.getAsConstantArrayType(parameter->getOriginalType()))
+      help = "an array parameter is a pointer: write a reference, '" + Spell(array->getElementType()) +
+             " (&" + name + ")[" + std::to_string(array->getSize().getZExtValue()) + "]', or a std::array";
+    Refuse(range, "a pointer is passed to '" + name + "'", help);
+  }
   if (std::optional<Type> leaf = RegisterType(type)) {
     ir::Value value = ValueOf(argument);
     ObjectPtr slot = NewSlot(*leaf, type, name);

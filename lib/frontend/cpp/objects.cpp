@@ -114,6 +114,7 @@ Type Lowering::NeedRegister(QualType type, SourceRange range) {
   std::string help;
   if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
   if (type->isAnyPointerType()) help = "use a reference, an array, or adc::buffer";
+  if (type->isAnyComplexType()) help = "write the real and the imaginary part as two numbers of a struct";
   Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
 }
 

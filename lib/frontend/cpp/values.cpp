@@ -212,6 +212,11 @@ Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
                "kernels cast the bits of numbers");
       return ssa_.builder().Bitcast(v, to);
     }
+    case clang::CK_PointerToBoolean:
+      // assert(c && "text")
+      if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts()))
+        return ssa_.builder().Bits(ir::kI1, 1);
+      break;
     case clang::CK_ToVoid:
       Refuse(cast, "a cast to void is used as a value");
     default:

@@ -8,6 +8,7 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -64,6 +65,30 @@ bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diag
     good = false;
   }
   return good;
+}
+
+/// False where no function of the text is the entry point that is asked for, though others could be.
+bool HasEntry(const std::string& text, const std::string& entry, uint32_t base,
+              diag::Diagnostics& diagnostics) {
+  constexpr std::string_view kMark = "numthreads";
+  std::string others;
+  diag::SourceSpan first;
+  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    size_t end = text.find('(', text.find(']', at));
+    if (end == std::string::npos) break;
+    end = text.find_last_not_of(" \t\r\n", end - 1) + 1;
+    size_t begin = end;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
+      --begin;
+    std::string name = text.substr(begin, end - begin);
+    if (name == entry) return true;
+    if (others.empty()) first = {base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(end)};
+    others += (others.empty() ? "--entry=" : ", --entry=") + name;
+  }
+  if (others.empty()) return true;
+  diagnostics.Error(diag::E0850, first, "no entry point is named '" + entry + "'")
+      .AddHelp("say which one to compile: " + others);
+  return false;
 }
 
 class Includer final : public glslang::TShader::Includer {
@@ -220,15 +245,18 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
       }
       break;
     }
-    bool follows = line.find("No code generated") != std::string_view::npos ||
-                   line.find("compilation terminated") != std::string_view::npos;
+    auto says = [&](std::string_view part) { return line.find(part) != std::string_view::npos; };
+    bool follows = says("No code generated") || says("compilation terminated") ||
+                   (says("'#include'") && says("must be followed by a header name"));
     if (follows && any) continue;
     if (diag::Diagnostic* refusal = error ? RefusalOf(line, refusals) : nullptr) {
       refusal->span = span;
       diagnostics.Add(*refusal);
       any = true;
     } else if (error) {
-      diagnostics.Error(diag::E0850, span, std::string(line));
+      diag::Diagnostic& told = diagnostics.Error(diag::E0850, span, std::string(line));
+      if (says("required extension not requested: GL_GOOGLE_include_directive"))
+        told.AddHelp("write '#extension GL_GOOGLE_include_directive : require' below '#version'");
       any = true;
     } else {
       diagnostics.Warning(diag::W0850, span, std::string(line));
@@ -250,7 +278,9 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     return result;
   }
   if (!TakeMarks(text, base, result.marked, diagnostics)) return result;
-  if (config.language == Language::Hlsl && !RefuseMisread(text, base, diagnostics)) return result;
+  if (config.language == Language::Hlsl &&
+      !(RefuseMisread(text, base, diagnostics) && HasEntry(text, config.entry, base, diagnostics)))
+    return result;
   std::string preamble;
   for (const std::string& define : config.defines) {
     size_t equals = define.find('=');
