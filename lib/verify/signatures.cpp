@@ -84,10 +84,11 @@ class SignatureChecker {
                      shown +
                          ": 'readonly', 'alias', 'writeonce', 'settled', 'disjoint' and 'save' stand on "
                          "buffers and layouts");
-    } else if (info.readonly + info.writeonce + info.settled > 1) {
-      std::string both = !info.settled     ? "'readonly' and 'writeonce'"
-                         : !info.writeonce ? "'readonly' and 'settled'"
-                                           : "'writeonce' and 'settled'";
+    } else if (info.readonly ? info.IsDisjoint() : info.writeonce && info.settled) {
+      std::string both = !info.readonly   ? "'writeonce' and 'settled'"
+                         : info.writeonce ? "'readonly' and 'writeonce'"
+                         : info.settled   ? "'readonly' and 'settled'"
+                                          : "'readonly' and 'disjoint'";
       context_.Error(diag::E0121, SpanOf(n), context_.ValueName(NameOf(n)) + " cannot be both " + both);
     }
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
