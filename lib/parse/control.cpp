@@ -487,7 +487,8 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
                   std::to_string(ivs.size()) + " indices run over " +
                       std::to_string(head.operands.size() / 2) + " ranges");
   }
-  if (serial && good && !AnyPoison(head.operands)) {
+  // What is no head of a parallel loop is told as one.
+  if (serial && good && head.ivs.size() <= ir::kMaxRank && !AnyPoison(head.operands)) {
     ParseSerialBody(head, word, 0);
   } else {
     ParseParallelBody(head, word, good);
@@ -540,7 +541,10 @@ bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, cons
 /// Iterations in order: a `for` for each axis, the last one innermost.
 void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis) {
   std::vector<Operand> operands = {head.operands[2 * axis], head.operands[2 * axis + 1], {}};
-  operands[2].value = function_.Constant(TypeOf(operands[0]), 1);
+  operands[2].literal = "1";
+  operands[2].span = operands[1].span;
+  Operand* group[] = {&operands[0], &operands[1], &operands[2]};
+  ResolveGroup(group);
   Made made = Create(Op::For, operands, {}, word);
   bool innermost = axis + 1 == head.ivs.size();
   Region region;

@@ -67,28 +67,32 @@ bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diag
   return good;
 }
 
-/// False where no function of the text is the entry point that is asked for, though others could be.
-bool HasEntry(const std::string& text, const std::string& entry, uint32_t base,
-              diag::Diagnostics& diagnostics) {
-  constexpr std::string_view kMark = "numthreads";
+/// What glslang does not say of a shader without the entry point that is asked for: which ones the text has.
+/// False where none is seen.
+bool TellEntries(const std::string& text, const std::string& entry, uint32_t base,
+                 diag::Diagnostics& diagnostics) {
+  constexpr std::string_view kMark = "[numthreads", kBlanks = " \t\r\n";
   std::string others;
   diag::SourceSpan first;
   for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    size_t end = text.find('(', text.find(']', at));
+    // The function stands behind the last of its attributes.
+    size_t after = at;
+    while (after < text.size() && text[after] == '[')
+      after = text.find_first_not_of(kBlanks, std::min(text.find(']', after), text.size() - 1) + 1);
+    size_t end = text.find('(', after);
     if (end == std::string::npos) break;
-    end = text.find_last_not_of(" \t\r\n", end - 1) + 1;
+    end = text.find_last_not_of(kBlanks, end - 1) + 1;
     size_t begin = end;
     while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
       --begin;
-    std::string name = text.substr(begin, end - begin);
-    if (name == entry) return true;
+    if (begin == end) continue;
     if (others.empty()) first = {base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(end)};
-    others += (others.empty() ? "--entry=" : ", --entry=") + name;
+    others += (others.empty() ? "--entry=" : ", --entry=") + text.substr(begin, end - begin);
   }
-  if (others.empty()) return true;
+  if (others.empty()) return false;
   diagnostics.Error(diag::E0850, first, "no entry point is named '" + entry + "'")
       .AddHelp("say which one to compile: " + others);
-  return false;
+  return true;
 }
 
 class Includer final : public glslang::TShader::Includer {
@@ -278,9 +282,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     return result;
   }
   if (!TakeMarks(text, base, result.marked, diagnostics)) return result;
-  if (config.language == Language::Hlsl &&
-      !(RefuseMisread(text, base, diagnostics) && HasEntry(text, config.entry, base, diagnostics)))
-    return result;
+  if (config.language == Language::Hlsl && !RefuseMisread(text, base, diagnostics)) return result;
   std::string preamble;
   for (const std::string& define : config.defines) {
     size_t equals = define.find('=');
@@ -319,6 +321,8 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
       good = program.link(messages) && program.mapIO();
       log += program.getInfoLog();
     }
+    bool no_entry = !good && hlsl && log.find("Entry point not found") != std::string::npos;
+    if (no_entry && TellEntries(text, config.entry, base, diagnostics)) return result;
     TellLog(log, includer.refusals(), sources, diagnostics, !good, name);
     if (good && !includer.misread()) {
       glslang::SpvOptions options;
