@@ -13,6 +13,7 @@
 
 #include <random>
 
+#include "../tests/support/bare_argument.h"
 #include "../tests/support/folders.h"
 #include "../tests/support/native.h"
 #include "mpm_state.h"
@@ -88,13 +89,7 @@ bool TimePlans(Bundle& bundle, const char* name, int64_t extent, int plans) {
     param.struct_size = sizeof param;
     bundle.Must(adrt_kernel_param(kernel, n, &param, bundle.Error()));
     if (param.kind == ADRT_PARAM_SCRATCH || param.kind == ADRT_PARAM_SEGMENT) continue;
-    adrt_arg arg = {};
-    arg.struct_size = sizeof arg;
-    arg.kind = param.kind;
-    arg.index = n;
-    arg.type = param.type;
-    arg.rows = param.rows;
-    arg.columns = param.columns;
+    adrt_arg arg = test::BareArgument(param, n);
     arg.data = memory.data() + n * kApart;
     arg.rank = param.kind == ADRT_PARAM_BUFFER ? param.rank : 0;
     for (uint32_t axis = 0; axis < arg.rank; ++axis) arg.extents[axis] = extent;

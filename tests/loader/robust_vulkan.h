@@ -2,9 +2,7 @@
 // The driver that computes nothing, with a device on which the loader confines unverified code: one made with
 // robust buffer access.
 
-#include <adrt/adrt_vk.h>
-
-#include "fake_vulkan.h"
+#include "fake_vulkan_desc.h"
 
 namespace fixture {
 
@@ -22,15 +20,9 @@ struct RobustVulkan {
     features.pNext = &more;
     features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
     features.features.robustBufferAccess = VK_TRUE;
-    desc.struct_size = sizeof desc;
-    desc.instance = driver.instance;
-    desc.physical_device = driver.physical;
-    desc.device = driver.device;
-    desc.queue = driver.queue;
-    desc.features = &features;
+    desc = DescOf(driver, features);
     desc.extensions = &extension;
     desc.extension_count = 1;
-    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
   }
   RobustVulkan(const RobustVulkan&) = delete;
   RobustVulkan& operator=(const RobustVulkan&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
 // A device of the caller's on the driver that computes nothing, and a module.
 
-#include "fake_vulkan.h"
+#include "fake_vulkan_desc.h"
 #include "vulkan_fixture.h"
 
 namespace fixture {
@@ -25,13 +25,7 @@ struct Wrapped {
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     features.pNext = &address_features;
     features.features.shaderInt64 = features.features.shaderFloat64 = VK_TRUE;
-    desc.struct_size = sizeof desc;
-    desc.instance = driver.instance;
-    desc.physical_device = driver.physical;
-    desc.device = driver.device;
-    desc.queue = driver.queue;
-    desc.features = &features;
-    desc.get_instance_proc_addr = FakeVulkan::EntryPoint();
+    desc = DescOf(driver, features);
     adrt_host host = log.Host();
     Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
   }
