@@ -79,17 +79,20 @@ template <class Next>
 Id AtomicEmitter::Retry(const Place& place, Next next) {
   Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
-  Id before = f_.Block(), loop = m_.NewId(), done = m_.NewId(), got = m_.NewId();
-  f_.Branch(loop);
-  f_.Start(loop);
-  Id seen = f_.Emit(spv::OpPhi, type, {first, before, got, loop});
-  Id desired = next(seen);
-  f_.Do(spv::OpAtomicCompareExchange, {type, got, place.pointer, scope, relaxed, relaxed, desired, seen});
-  Id replaced = f_.Compare(spv::OpIEqual, got, seen);
-  f_.Do(spv::OpLoopMerge, {done, loop, static_cast<uint32_t>(spv::LoopControlMaskNone)});
-  f_.BranchIf(replaced, done, loop);
+  Id turn = m_.NewId(), done = m_.NewId();
+  LoopLabels loop{turn, turn, turn, done, f_.Block()};
+  f_.Branch(turn);
+  f_.Start(turn);
+  OpenPhi seen = f_.LoopPhi(loop, type, first);
+  Id desired = next(seen.id);
+  Id got =
+      f_.Emit(spv::OpAtomicCompareExchange, type, {place.pointer, scope, relaxed, relaxed, desired, seen.id});
+  Id replaced = f_.Compare(spv::OpIEqual, got, seen.id);
+  f_.Close(loop, seen, f_.Here(type, got));
+  f_.Do(spv::OpLoopMerge, {done, turn, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  f_.BranchIf(replaced, done, turn);
   f_.Start(done);
-  return seen;
+  return seen.id;
 }
 
 Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op op,

@@ -55,6 +55,7 @@ class Emission {
     // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words;
     // translators to other languages, which near modules are for, know none.
     if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
+    if (!context_.HasAddresses() && !context_.IsMetal()) builder_.SetForTranslators();
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.IntType(32);
     context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));

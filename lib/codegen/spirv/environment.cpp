@@ -115,7 +115,7 @@ Id Environment::BlockAt(Id address, Storage storage, bool writable) {
 
 Place Environment::InBlock(Id block, spv::StorageClass memory, Storage storage, Id index) {
   Id type = m_.PointerType(memory, TypeOf(m_, storage));
-  Id pointer = f_.Emit(spv::OpAccessChain, type, {block, f_.Int(32, 0), index});
+  Id pointer = f_.Emit(spv::OpAccessChain, type, {block, f_.Int(32, 0), f_.ShortIndex(index)});
   return {pointer, memory == spv::StorageClassPhysicalStorageBuffer ? BytesOf(storage) : 0, storage};
 }
 

@@ -97,6 +97,10 @@ class Environment {
   Id InvocationInBlock() {
     return InputNumber(context_.invocation_in_block, spv::BuiltInLocalInvocationIndex, "adc.in_block");
   }
+  /// Vulkan: a number that no other invocation of the subgroup has; 32 bits.
+  Id NumberInSubgroup() {
+    return KeepsBindings() ? InvocationInBlock() : f_.Resize(Thread(), Wide(), 32, false);
+  }
   Id SubgroupInBlock() {
     return InputNumber(context_.subgroup_in_block, spv::BuiltInSubgroupId, "adc.subgroup");
   }

@@ -132,6 +132,24 @@ Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
   return Emit(op, type, {a, b});
 }
 
+/// Translators take no constant that is infinite or NaN, and WGSL none whose bits are: it is read from a
+/// variable.
+Id FunctionBuilder::Float(uint32_t width, uint64_t bits) {
+  uint64_t exponent = width == 64 ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
+  if (!module_.IsForTranslators() || (bits & exponent) != exponent) return module_.ConstantFloat(width, bits);
+  Id& known = by_bits_[{width, bits}];
+  if (known != 0) return known;
+  Head head(*this);
+  Id word = module_.IntType(width), variable = Variable(word);
+  Store(variable, Int(width, bits), 0);
+  return known = Emit(spv::OpBitcast, module_.FloatType(width), {Load(word, variable, 0)});
+}
+
+Id FunctionBuilder::Here(Id type, Id value) {
+  if (!module_.IsForTranslators()) return value;
+  return Emit(spv::OpSelect, type, {module_.ConstantBool(true), value, value});
+}
+
 Id FunctionBuilder::Choose(Id type, Id condition, Id a, Id b) {
   if (std::optional<uint64_t> known = module_.IntegerOf(condition)) return *known != 0 ? a : b;
   return a == b ? a : Emit(spv::OpSelect, type, {condition, a, b});
@@ -148,6 +166,11 @@ Id FunctionBuilder::Resize(Id a, uint32_t from, uint32_t to, bool is_signed) {
   Id resized = Emit(widens ? spv::OpSConvert : spv::OpUConvert, module_.IntType(to), {a});
   if (widens) widened_[resized] = a;
   return resized;
+}
+
+Id FunctionBuilder::ShortIndex(Id index) {
+  std::optional<uint64_t> known = module_.IntegerOf(index);
+  return known && *known <= INT32_MAX ? Int(32, *known) : index;
 }
 
 Id FunctionBuilder::NarrowOf(Id wide) {

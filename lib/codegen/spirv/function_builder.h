@@ -103,8 +103,15 @@ class FunctionBuilder {
   /// drivers go wrong where they do it themselves.
   Id Compare(spv::Op op, Id a, Id b);
   Id Choose(Id type, Id condition, Id a, Id b);
+  /// A float from its bits.
+  Id Float(uint32_t width, uint64_t bits);
+  /// For translators, the value once more as one that this block computes: naga loses what a loop leaves in
+  /// operations of a subgroup, and the result of an atomic one in what a loop carries.
+  Id Here(Id type, Id value);
   /// Between 32 and 64 bits.
   Id Resize(Id a, uint32_t from, uint32_t to, bool is_signed);
+  /// An index of an access, in 32 bits where it is a constant that has them: translators ask for that.
+  Id ShortIndex(Id index);
 
   Id Load(Id type, Id pointer, uint32_t alignment);  ///< 0: no alignment needs to be said
   void Store(Id pointer, Id value, uint32_t alignment);
@@ -126,6 +133,7 @@ class FunctionBuilder {
   bool has_loops_ = false;
   Words line_;  ///< the place said last in this block
   Words variables_, head_, body_;
+  std::map<std::pair<uint32_t, uint64_t>, Id> by_bits_;  ///< floats that are no constants, by width and bits
   std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after
 };
 

@@ -34,7 +34,8 @@ Id MemoryEmitter::ConstantArray(ir::Value base) {
   if (known == 0) {
     const ir::ModuleConstant& constant = context_.ir.constants[data.owner];
     std::vector<Id> elements;
-    for (uint64_t bits : constant.elements) elements.push_back(scalars_.Constant(data.type.scalar, bits));
+    for (uint64_t bits : constant.elements)
+      elements.push_back(scalars_.ElementConstant(data.type.scalar, bits));
     Id type = m_.ArrayType(scalars_.RegisterType(data.type.scalar), static_cast<uint32_t>(elements.size()));
     known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.ConstantComposite(type, elements));
     m_.Name(known, context_.ir.Text(constant.name));
@@ -185,7 +186,7 @@ Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
 /// No device bounds accesses of such arrays. Code that is to run untrusted bounds them itself, in a form that
 /// the loader looks for: the index is a constant, or the smaller of something and a constant.
 Id MemoryEmitter::InArray(const Cell& cell) {
-  Id index = cell.index;
+  Id index = f_.ShortIndex(cell.index);
   if (environment_.addressing() == Addressing::Alone && !m_.IntegerOf(index)) {
     index = f_.Glsl(GLSLstd450UMin, m_.IntType(32),
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});

@@ -52,6 +52,10 @@ class ModuleBuilder {
   void PreserveSpecialFloats() { preserves_ = true; }
   /// The widths in bits for which that is stated.
   std::vector<uint32_t> PreservedWidths() const;
+  /// Translators to other languages read the module: what one of them loses or refuses is said in words
+  /// that it takes.
+  void SetForTranslators() { for_translators_ = true; }
+  bool IsForTranslators() const { return for_translators_; }
   void AddExtension(std::string_view name) { extensions_.emplace(name); }
   /// The id of the instruction set GLSL.std.450.
   Id GlslSet();
@@ -144,6 +148,7 @@ class ModuleBuilder {
   std::vector<Id> entries_;
   std::set<uint32_t> float_widths_;
   bool preserves_ = false;
+  bool for_translators_ = false;
   Words entry_points_, execution_modes_, strings_, names_, annotations_, globals_, functions_;
   std::map<std::string, Id, std::less<>> string_ids_;
   std::map<Words, Id> interned_;

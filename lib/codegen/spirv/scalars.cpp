@@ -18,6 +18,16 @@ uint32_t RegisterWidth(Scalar scalar) {
   return scalar == Scalar::I1 ? 1 : ir::BitWidth(scalar) == 64 ? 64 : 32;
 }
 
+namespace {
+
+/// Bits of a float as its register has them.
+uint64_t RegisterBits(Scalar scalar, uint64_t bits) {
+  if (scalar != Scalar::F16) return bits;
+  return std::bit_cast<uint32_t>(ir::FloatFromHalf(static_cast<uint16_t>(bits)));
+}
+
+}  // namespace
+
 Id ScalarEmitter::RegisterType(Scalar scalar) {
   if (scalar == Scalar::I1) return m_.BoolType();
   uint32_t width = RegisterWidth(scalar);
@@ -25,11 +35,15 @@ Id ScalarEmitter::RegisterType(Scalar scalar) {
 }
 
 Id ScalarEmitter::Constant(Scalar scalar, uint64_t bits) {
+  if (!ir::IsFloat(scalar)) return ElementConstant(scalar, bits);
+  return f_.Float(RegisterWidth(scalar), RegisterBits(scalar, bits));
+}
+
+Id ScalarEmitter::ElementConstant(Scalar scalar, uint64_t bits) {
   if (scalar == Scalar::I1) return m_.ConstantBool((bits & 1) != 0);
-  if (scalar == Scalar::F16)
-    return m_.ConstantFloat(32, std::bit_cast<uint32_t>(ir::FloatFromHalf(static_cast<uint16_t>(bits))));
   uint32_t width = RegisterWidth(scalar);
-  return ir::IsFloat(scalar) ? m_.ConstantFloat(width, bits) : m_.ConstantInt(width, bits);
+  return ir::IsFloat(scalar) ? m_.ConstantFloat(width, RegisterBits(scalar, bits))
+                             : m_.ConstantInt(width, bits);
 }
 
 Id ScalarEmitter::FloatConstant(Scalar scalar, double value) {
@@ -106,7 +120,7 @@ Id ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Id a) {
   // clang-format off
   switch (ir::In<ir::IntegerUnaryInstruction>(op)) {
     using enum ir::IntegerUnaryInstruction;
-    case Neg: return Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
+    case Neg: return Normalise(scalar, f_.Sub(width, zero, a));
     case Not: {
       Id flipped = f_.Emit(spv::OpNot, type, {a});
       return ir::IsSigned(scalar) ? flipped : Normalise(scalar, flipped);
@@ -115,7 +129,7 @@ Id ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Id a) {
     case Clz: return CountLeadingZeros(scalar, a);
     case Abs: {
       if (!ir::IsSigned(scalar)) return a;
-      Id negated = Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a}));
+      Id negated = Normalise(scalar, f_.Sub(width, zero, a));
       return f_.Choose(type, f_.Compare(spv::OpSLessThan, a, zero), negated, a);
     }
     case Sgn: {
@@ -245,7 +259,7 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
     result = f_.Choose(type, below, f_.Add(width, result, one), result);
   }
   if (!known || b == minus_one)
-    result = f_.Choose(type, is_minus_one, Normalise(scalar, f_.Emit(spv::OpSNegate, type, {a})), result);
+    result = f_.Choose(type, is_minus_one, Normalise(scalar, f_.Sub(width, zero, a)), result);
   return f_.Choose(type, is_zero, zero, result);
 }
 

@@ -38,6 +38,8 @@ class ScalarEmitter {
   Id RegisterType(ir::Scalar scalar);
   /// A constant from its bits, as ir::ConstantData keeps them.
   Id Constant(ir::Scalar scalar, uint64_t bits);
+  /// The same, where it is an element of an array of the module.
+  Id ElementConstant(ir::Scalar scalar, uint64_t bits);
   Id Zero(ir::Scalar scalar) { return Constant(scalar, 0); }
 
   /// A pure operation on scalars. `operand`: the type of its first operand but for select, where it is that

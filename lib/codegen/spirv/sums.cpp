@@ -56,6 +56,19 @@ Id SumEmitter::Together(spv::Op how, uint32_t width, Id value) {
                  {f_.Int(32, spv::ScopeSubgroup), static_cast<uint32_t>(spv::GroupOperationReduce), value});
 }
 
+/// For translators as numbers 0 and 1: WGSL reduces no truths.
+Id SumEmitter::TruthTogether(spv::Op how, Id truth) {
+  if (!m_.IsForTranslators()) {
+    constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
+    return f_.Emit(how, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup), kReduce, truth});
+  }
+  spv::Op of_bits = how == spv::OpGroupNonUniformLogicalAnd  ? spv::OpGroupNonUniformBitwiseAnd
+                    : how == spv::OpGroupNonUniformLogicalOr ? spv::OpGroupNonUniformBitwiseOr
+                                                             : spv::OpGroupNonUniformBitwiseXor;
+  Id bit = f_.Choose(m_.IntType(32), truth, f_.Int(32, 1), f_.Int(32, 0));
+  return f_.Compare(spv::OpINotEqual, Together(of_bits, 32, bit), f_.Int(32, 0));
+}
+
 /// A sum in three parts of which none can overflow but the last, where it does not matter: bits 0 to 15, 16
 /// to 31, and the upper half. An extremum in two steps: of the upper halves, then of the lower halves that go
 /// with that one.
@@ -82,6 +95,15 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   return f_.Add(64, f_.Resize(Together(bits, 32, low), 32, 64, false), at(best, 32));
 }
 
+/// In code that is to be translated: whether its number is the lowest one, since translators do not know
+/// how one is elected.
+Id SumEmitter::Leads() {
+  if (!m_.IsForTranslators())
+    return f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup)});
+  Id own = environment_.NumberInSubgroup();
+  return f_.Compare(spv::OpIEqual, own, Together(spv::OpGroupNonUniformUMin, 32, own));
+}
+
 SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
   const PrivateSum& what = sums_.sums[sum];
   Scalar scalar = what.scalar;
@@ -94,12 +116,17 @@ SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
   Id subgroup = f_.Int(32, spv::ScopeSubgroup);
   constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
   Partial all;
-  all.total =
-      wide != 0 ? wide : f_.Emit(reduce, scalars_.RegisterType(scalar), {subgroup, kReduce, own.total});
+  if (wide != 0) {
+    all.total = wide;
+  } else if (scalar == Scalar::I1) {
+    all.total = TruthTogether(reduce, own.total);
+  } else {
+    Id type = scalars_.RegisterType(scalar);
+    all.total = f_.Emit(reduce, type, {subgroup, kReduce, f_.Here(type, own.total)});
+  }
   if (ir::BitWidth(scalar) < 32 && scalar != Scalar::I1) all.total = scalars_.Normalise(scalar, all.total);
-  all.leads = f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {subgroup});
-  if (own.touched != 0)
-    all.touched = f_.Emit(spv::OpGroupNonUniformLogicalOr, m_.BoolType(), {subgroup, kReduce, own.touched});
+  all.leads = Leads();
+  if (own.touched != 0) all.touched = TruthTogether(spv::OpGroupNonUniformLogicalOr, own.touched);
   return all;
 }
 

@@ -80,7 +80,10 @@ class SumEmitter {
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
   /// The same of 64-bit integers, which takes no feature of the device; 0 where there is none.
   Id ReduceWide(Reduction reduction, ir::Scalar scalar, Id total);
+  /// Whether this invocation is the one of its subgroup that goes on, where all of them meet.
+  Id Leads();
   Id Together(spv::Op how, uint32_t width, Id value);
+  Id TruthTogether(spv::Op how, Id truth);
 
   ModuleBuilder& m_;
   const ir::Function& kernel_;
