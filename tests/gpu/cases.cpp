@@ -5,7 +5,6 @@
 //   cases --write FOLDER                    writes kernels into FOLDER/written: see prepare_cases
 //   cases FOLDER DEVICE [CATCH2 OPTIONS]    runs on "cuda" or "vulkan" what prepare_cases left in FOLDER
 
-#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "../e2e/record_cases.h"
 #include "../e2e/words_cases.h"
 #include "../support/on_prepared.h"
+#include "../support/run_tests.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   prepared_folder = argv[1];
   prepared_kind = argv[2];
   argv[2] = argv[0];
-  int result = Catch::Session().run(argc - 2, argv + 2);
+  int result = RunTests(argc - 2, argv + 2);
   std::printf("cases on %s: %s\n", prepared_kind.c_str(), result == 0 ? "all right" : "FAILED");
   return result;
 }
