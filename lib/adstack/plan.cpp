@@ -6,6 +6,7 @@
 #include "adstack/depth.h"
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
+#include "adstack/group_stacks.h"
 #include "adstack/stacks.h"
 #include "diag/errors/autodiff.h"
 #include "sizing/bounds.h"
@@ -34,15 +35,10 @@ using sizing::Range;
 using sizing::SizeAlgebra;
 using sizing::Trips;
 
-/// Groups with more stacks than this share no bytes: comparing each with each would not be linear any more.
-constexpr size_t kMaxSharing = 512;
 /// Elements beyond this are never private, whatever they take.
 constexpr int64_t kMostPrivate = 1 << 20;
 /// Steps that evaluating one capacity may take at compile time.
 constexpr uint64_t kMostFolding = 1 << 22;
-/// A task that has this many groups makes no more for stacks with several gates: each takes words of a launch
-/// and a register of each thread.
-constexpr size_t kMaxGroups = 8;
 
 uint64_t PrivateBytes(const PlannedStack& stack) {
   if (stack.IsBits()) return uint64_t{FlagWords(stack.most)} * ir::ByteSize(kFlagWord.scalar);
@@ -93,9 +89,9 @@ class Planner {
     for (TaskPlan& task : plan_.tasks) {
       ChoosePrivate(task);
       NumberStacks(task);
-      NumberGroups(task);
-      for (size_t n = 0; n < task.stacks.size(); ++n) FindGuards(task.stacks[n], facts_[stack_facts_[n]]);
-      ShareBytes(task);
+      std::vector<const StackFacts*> facts = FactsOf(task);
+      GroupStacks(kernel_, structure_, work_, facts, task);
+      for (size_t n = 0; n < task.stacks.size(); ++n) FindGuards(task.stacks[n], *facts[n]);
     }
     Compact();
     return std::move(plan_);
@@ -261,59 +257,11 @@ class Planner {
     }
   }
 
-  void NumberGroups(TaskPlan& task) {
-    stack_facts_.clear();
-    for (PlannedStack& stack : task.stacks) {
-      stack_facts_.push_back(stack.group);
-      if (stack.storage == Storage::kPrivate) {
-        stack.group = artifact::kNoIndex;
-        stack.gates = {stack.gate};
-        continue;
-      }
-      auto find = [&] {
-        return std::find_if(task.groups.begin(), task.groups.end(),
-                            [&](const PlannedGroup& group) { return group.gates == stack.gates; });
-      };
-      if (find() == task.groups.end() && task.groups.size() >= kMaxGroups) stack.gates = {stack.gate};
-      auto found = find();
-      stack.group = static_cast<uint32_t>(found - task.groups.begin());
-      if (found != task.groups.end()) continue;
-      PlannedGroup group;
-      group.gates = stack.gates;
-      Inst owner = kernel_[stack.gates.front()].owner;
-      group.gated = owner.Valid() && kernel_[owner].op == Op::If;
-      if (group.gated) group.place = kernel_[owner].span;
-      task.groups.push_back(group);
-    }
-  }
-
-  /// First fit in textual order: a stack joins the first set of stacks none of which it ever lives with.
-  void ShareBytes(TaskPlan& task) {
-    for (uint32_t group = 0; group < task.groups.size(); ++group) {
-      std::vector<uint32_t> members;
-      for (uint32_t n = 0; n < task.stacks.size(); ++n) {
-        if (task.stacks[n].storage == Storage::kRow && task.stacks[n].group == group) members.push_back(n);
-      }
-      if (members.size() > kMaxSharing) continue;
-      std::vector<std::vector<uint32_t>> sets;
-      for (uint32_t member : members) {
-        auto fits = [&](const std::vector<uint32_t>& set) {
-          return std::all_of(set.begin(), set.end(), [&](uint32_t other) {
-            return NeverLiveTogether(kernel_, structure_, facts_[stack_facts_[member]],
-                                     facts_[stack_facts_[other]]);
-          });
-        };
-        auto found = std::find_if(sets.begin(), sets.end(), fits);
-        if (found == sets.end()) found = sets.insert(sets.end(), std::vector<uint32_t>());
-        found->push_back(member);
-      }
-      uint32_t share = 0;
-      for (const std::vector<uint32_t>& set : sets) {
-        if (set.size() < 2) continue;
-        for (uint32_t member : set) task.stacks[member].share = share;
-        ++share;
-      }
-    }
+  /// By stack; so far its group is the position of its facts.
+  std::vector<const StackFacts*> FactsOf(const TaskPlan& task) const {
+    std::vector<const StackFacts*> facts;
+    for (const PlannedStack& stack : task.stacks) facts.push_back(&facts_[stack.group]);
+    return facts;
   }
 
   void Compact() {
@@ -338,7 +286,6 @@ class Planner {
   Bounds bounds_;
   AdstackPlan plan_;
   std::vector<StackFacts> facts_;
-  std::vector<uint32_t> stack_facts_;  ///< of the current task: position in facts_ by stack
 };
 
 }  // namespace
@@ -366,7 +313,7 @@ AdstackPlan MovePrivate(AdstackPlan& plan, uint32_t private_bytes) {
       stack.private_length = stack.most;
       stack.capacity = moved.exprs.Const(stack.most);
       stack.loose = stack.counted = false;
-      stack.group = stack.share = artifact::kNoIndex;
+      stack.group = stack.share = stack.cpu_share = artifact::kNoIndex;
       stack.gates = {stack.gate};
     }
     TaskPlan& task = moved.tasks[number];

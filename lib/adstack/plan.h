@@ -48,7 +48,8 @@ struct PlannedStack {
   bool counted = false;          ///< the task's size kernel counts the elements
   bool loose = false;            ///< `capacity` is a bound that launches may stay well below
   uint32_t group = 0;
-  uint32_t share = artifact::kNoIndex;  ///< stacks of one group and number take the same bytes
+  uint32_t share = artifact::kNoIndex;      ///< stacks of one group and number take the same bytes
+  uint32_t cpu_share = artifact::kNoIndex;  ///< on a CPU, whose workers have one row: stacks of one number do
   artifact::Addressing addressing = artifact::Addressing::kIndexed;
   artifact::Storage storage = artifact::Storage::kRow;
   uint32_t most = artifact::kNoIndex;  ///< elements, whatever the launch; kNoIndex: too many to be private
@@ -90,9 +91,9 @@ struct AdstackPlan {
 /// Plans one kernel.
 ///
 /// Counted stacks whose slots are plain get slots first (AddressCounted). Then every stack gets its capacity
-/// from the bounds of the loops that fill it, its claim group from the innermost branch around its accesses,
-/// private storage where it is small whatever the launch, and bytes shared with stacks that never live at the
-/// same time.
+/// from the bounds of the loops that fill it, private storage where it is small whatever the launch, its
+/// claim group from the innermost branch around its accesses, and bytes shared with stacks that never live at
+/// the same time (GroupStacks).
 ///
 /// *Requires*: tasks isolated, derivatives taken, trip kernels added. *Guarantees*: no capacity is below what
 /// a launch pushes, unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time.

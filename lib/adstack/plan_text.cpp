@@ -1,5 +1,6 @@
 // The plan for people and for the bundle.
 
+#include <algorithm>
 #include <optional>
 
 #include "adstack/artifact_type.h"
@@ -78,36 +79,49 @@ class PlanPrinter {
       text_ += "\n";
     }
     for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
-    for (uint32_t group = 0; group < task.groups.size(); ++group) {
-      text_ += "    row of group " + std::to_string(group) + ": " + RowFormula(task, group) +
+    if (task.groups.size() == 1) {
+      text_ += "    row of group 0: " + RowFormula(task, 0) +
                " bytes, up to a multiple of 64 on a CPU and of 8 elsewhere\n";
+    } else if (!task.groups.empty()) {
+      for (uint32_t group = 0; group < task.groups.size(); ++group) {
+        text_ += "    row of group " + std::to_string(group) + ": " + RowFormula(task, group) +
+                 " bytes, up to a multiple of 8\n";
+      }
+      text_ += "    row of all groups on a CPU: " + RowFormula(task, std::nullopt) +
+               " bytes, up to a multiple of 64\n";
     }
     if (!task.groups.empty() && !lanes_.empty())
       text_ += "    rows interleave by " + std::string(lanes_) + "\n";
   }
 
-  /// "4 * [max(n, 0)] + max of (4 * [n], 8 * [m])": what shares bytes counts once.
-  std::string RowFormula(const TaskPlan& task, uint32_t group) {
+  /// "4 * [max(n, 0)] + max of (4 * [n], 8 * [m])": what shares bytes counts once. No group: a CPU's row.
+  std::string RowFormula(const TaskPlan& task, std::optional<uint32_t> group) {
+    auto share_of = [&](const PlannedStack& stack) { return group ? stack.share : stack.cpu_share; };
     std::string sum;
     std::vector<bool> counted(task.stacks.size(), false);
     for (size_t first = 0; first < task.stacks.size(); ++first) {
-      std::string alone, list;
+      std::string list;
+      std::vector<std::string> terms;
       for (size_t number = first; number < task.stacks.size(); ++number) {
         const PlannedStack& stack = task.stacks[number];
-        bool in_row = stack.storage == artifact::Storage::kRow && stack.group == group && !counted[number];
-        bool shares = stack.share != artifact::kNoIndex && stack.share == task.stacks[first].share;
+        bool in_row =
+            stack.storage == artifact::Storage::kRow && (!group || stack.group == group) && !counted[number];
+        bool shares =
+            share_of(stack) != artifact::kNoIndex && share_of(stack) == share_of(task.stacks[first]);
         if (!in_row || (number != first && !shares)) {
           if (number == first) break;
           continue;
         }
         counted[number] = true;
         std::string capacity = "[" + Formula(stack.capacity) + "]";
-        alone = stack.IsBits() ? "4 * ceil(" + capacity + " / 32)"
-                               : std::to_string(ir::ByteSize(stack.scalar)) + " * " + capacity;
-        list += (list.empty() ? "" : ", ") + alone;
+        std::string term = stack.IsBits() ? "4 * ceil(" + capacity + " / 32)"
+                                          : std::to_string(ir::ByteSize(stack.scalar)) + " * " + capacity;
+        if (std::find(terms.begin(), terms.end(), term) != terms.end()) continue;
+        list += (terms.empty() ? "" : ", ") + term;
+        terms.push_back(term);
       }
-      if (list.empty()) continue;
-      sum += (sum.empty() ? "" : " + ") + (list == alone ? alone : "max of (" + list + ")");
+      if (terms.empty()) continue;
+      sum += (sum.empty() ? "" : " + ") + (terms.size() == 1 ? list : "max of (" + list + ")");
     }
     return sum.empty() ? "0" : sum;
   }

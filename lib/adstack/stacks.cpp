@@ -74,6 +74,42 @@ std::vector<Block> BranchesOf(const Function& function, Block common, const std:
   return gates;
 }
 
+std::vector<std::pair<ir::Value, bool>> ConditionsAround(const Function& function, Inst inst) {
+  std::vector<std::pair<ir::Value, bool>> conditions;
+  Block block = function[inst].parent;
+  for (Inst owner = function[block].owner; owner.Valid(); owner = function[block].owner) {
+    if (function[owner].op == Op::If)
+      conditions.emplace_back(function.Operand(owner, 0), function[owner].regions[0] == block);
+    block = function[owner].parent;
+  }
+  return conditions;
+}
+
+/// Those around all accesses.
+std::vector<std::pair<ir::Value, bool>> CommonConditions(const Function& function,
+                                                         const std::vector<Inst>& accesses) {
+  std::vector<std::pair<ir::Value, bool>> common = ConditionsAround(function, accesses.front());
+  for (Inst access : accesses) {
+    if (common.empty()) break;
+    std::vector<std::pair<ir::Value, bool>> own = ConditionsAround(function, access);
+    std::erase_if(common,
+                  [&](const auto& one) { return std::find(own.begin(), own.end(), one) == own.end(); });
+  }
+  return common;
+}
+
+/// One needs a condition to hold that the other needs not to hold, and that is the same for a whole run of
+/// `common`, within which both live.
+bool Contradict(const Function& kernel, Block common, const StackFacts& left, const StackFacts& right) {
+  for (const auto& [value, holds] : left.conditions) {
+    if (!BlockContains(kernel, kernel.DefiningBlock(value), common)) continue;
+    for (const auto& [other, other_holds] : right.conditions) {
+      if (other == value && other_holds != holds) return true;
+    }
+  }
+  return false;
+}
+
 bool IsStackAccess(Op op) {
   return op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
 }
@@ -165,6 +201,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
     facts.gate = GateOf(kernel, common);
     if (tasks[facts.task].parallel.Valid()) facts.gates = BranchesOf(kernel, common, facts.accesses);
     if (facts.gates.empty()) facts.gates = {facts.gate};
+    facts.conditions = CommonConditions(kernel, facts.accesses);
     used.push_back(std::move(facts));
   }
   return used;
@@ -188,8 +225,9 @@ bool NeverLiveTogether(const Function& kernel, const analysis::Structure& struct
   if (structure.Position(left_last) < structure.Position(right_first)) return true;
   if (structure.Position(right_last) < structure.Position(left_first)) return true;
   // Both inside one instruction: only the two branches of an `if` exclude each other.
-  return left_first == right_first && left_first == left_last && right_first == right_last &&
-         left_block != common && right_block != common && kernel[left_first].op == Op::If;
+  return (left_first == right_first && left_first == left_last && right_first == right_last &&
+          left_block != common && right_block != common && kernel[left_first].op == Op::If) ||
+         Contradict(kernel, common, left, right);
 }
 
 }  // namespace adc::adstack

@@ -26,6 +26,8 @@ struct StackFacts {
   /// Where a thread needs the stack's row: `gate` alone, or where every access lies behind some branch
   /// further in, those branches, in textual order (a forward and a reverse sweep with one condition).
   std::vector<ir::Block> gates;
+  /// What holds wherever the stack is touched: conditions of `if`s, and whether they are true there.
+  std::vector<std::pair<ir::Value, bool>> conditions;
   diag::SourceSpan place;  ///< of what is pushed
 };
 
@@ -35,7 +37,8 @@ std::vector<StackFacts> CollectStacks(const ir::Function& kernel, const analysis
                                       diag::Diagnostics& diagnostics);
 
 /// True when no iteration holds values in both stacks at one time, so that they may take the same bytes. A
-/// stack lives from its first to its last access within one run of the block that makes it.
+/// stack lives from its first to its last access within one run of the block that makes it, and where a
+/// condition decides whether it is touched at all, in runs that find it so.
 bool NeverLiveTogether(const ir::Function& kernel, const analysis::Structure& structure,
                        const StackFacts& left, const StackFacts& right);
 

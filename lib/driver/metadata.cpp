@@ -302,6 +302,20 @@ void SeparateElements(artifact::AdstackPlanMeta* plan) {
   }
 }
 
+/// A worker of a CPU claims nothing, and has one row for the stacks of all groups: that of the first group.
+/// It has a gate where all of them have that one.
+void JoinGroups(const adstack::TaskPlan& task, artifact::AdstackPlanMeta* plan) {
+  bool others = false;
+  for (size_t n = 0; n < task.stacks.size(); ++n) {
+    if (task.stacks[n].storage != artifact::Storage::kRow) continue;
+    others = others || task.stacks[n].group != 0;
+    plan->stacks[n].group = 0;
+    plan->stacks[n].share = task.stacks[n].cpu_share;
+  }
+  if (!others) return;
+  for (artifact::GroupMeta& group : plan->groups) group = {};
+}
+
 /// The index of the plan for code of `target`; targets of one width whose private memory holds the same
 /// stacks share it. Without rows in the heap the width does not matter.
 uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task,
@@ -309,6 +323,7 @@ uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task
   if (task.stacks.empty()) return artifact::kNoIndex;
   artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
   made.lanes = task.groups.empty() ? 1 : target.row_lanes;
+  if (target.IsCpu()) JoinGroups(task, &made);
   if (target.kind == target::Kind::Metal) SeparateElements(&made);
   for (uint32_t index = 0; index < meta->plans.size(); ++index) {
     if (meta->plans[index].lanes == made.lanes && KeepAlike(meta->plans[index], made)) return index;

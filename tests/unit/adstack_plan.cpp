@@ -189,6 +189,76 @@ TEST_CASE("stacks share bytes when they never live together", "[adstack]") {
                     "for %u in 0..%n reversed { %p = stack.pop %s1\natomic add %out[%i], %p }\n"));
 }
 
+namespace {
+
+/// Two stacks that two `if`s fill and two empty, each in one branch.
+std::string Swept(const std::string& condition, const std::string& other_condition,
+                  const std::string& bound) {
+  auto both = [&](const std::string& in_left, const std::string& in_right) {
+    return "if " + condition + " { " + in_left + " }\nif " + other_condition + " {} else { " + in_right +
+           " }\n";
+  };
+  return "%s1 = stack.new f32\n%s2 = stack.new f32\n" +
+         both("for %t in 0..%n { stack.push %s1, %a at %t }",
+              "for %t in 0.." + bound + " { stack.push %s2, %a at %t }") +
+         both("for %t in 0..%n reversed { %p = stack.pop %s1 at %t\natomic add %out[%i], %p }",
+              "for %t in 0.." + bound + " reversed { %p = stack.pop %s2 at %t\natomic add %out[%i], %p }");
+}
+
+}  // namespace
+
+TEST_CASE("stacks of branches that exclude one another lie in one place", "[adstack]") {
+  // Group and sharing of each stack of the first task.
+  auto places = [](const std::string& body) {
+    auto planned = PlanText(Kernel("%c = gt %a, 0.5\n%d = gt %a, 0.7\n" + body));
+    INFO(planned->Messages() << planned->PlanText());
+    std::string text;
+    auto number = [](uint32_t n) { return n == artifact::kNoIndex ? std::string("-") : std::to_string(n); };
+    for (const adstack::PlannedStack& stack : planned->plan.tasks[0].stacks) {
+      text += (text.empty() ? "" : " ") + number(stack.group) + number(stack.share) + number(stack.cpu_share);
+    }
+    for (const adstack::PlannedGroup& group : planned->plan.tasks[0].groups)
+      text += ", " + std::to_string(group.gated ? group.gates.size() : 0);
+    return text;
+  };
+  // Group, sharing within it, sharing on a CPU; then the gates of each group.
+  std::string left = Tape("s1", "0..%n"), right = Tape("s2", "0..%n");
+  CHECK(places("if %c {\n" + left + "} else {\n" + right + "}\n") == "000 000, 0");
+  CHECK(places("if %c {\n" + left + "} else {\n if %d {\n" + right + "}\n}\n") == "000 000, 2");
+  // Every thread comes to `if %c`, but not to what a loop may leave out.
+  CHECK(places("for %j in 0..%m {\nif %c {\n" + left + "} else {\n" + right + "}\n}\n") == "000 000, 2");
+  CHECK(places("if %d {\nif %c {\n" + left + "} else {\n" + right + "}\n}\n") == "000 000, 1");
+  // Which iterations need the longer one is not known: a row for each that needs any of them could be more.
+  std::string longer = Tape("s2", "0..%m"), wider = Tape("s2", "0..%n", "f64");
+  CHECK(places("if %c {\n" + left + "} else {\n" + longer + "}\n") == "0-0 1-0, 1, 1");
+  CHECK(places("if %c {\n" + left + "} else {\n" + wider + "}\n") == "0-0 1-0, 1, 1");
+  // What a size kernel counts may come to less than the expression.
+  std::string ragged = "%lo = load %s[%i]\n%hi = load %e[%i]\n";
+  CHECK(places(ragged + "if %c {\n" + Tape("s1", "%lo..%hi") + "} else {\n" + Tape("s2", "%lo..%hi") +
+               "}\n") == "0-0 1-0, 1, 1");
+  // Two of one branch, one of the other: that takes the place of one of them.
+  CHECK(places("if %c {\n" + Swept("%d", "%d", "%n") + "} else {\n" + Tape("s3", "0..%n") + "}\n") ==
+        "000 000 000, 0");
+  CHECK(places("if %c {\n%s0 = stack.new f32\nfor %t in 0..%n { stack.push %s0, %a }\n" + left +
+               "for %u in 0..%n reversed { %p = stack.pop %s0\natomic add %out[%i], %p }\n} else {\n" +
+               right + "}\n") == "000 1-- 000, 0, 1");
+  // Both branches of the inner `if` come to the gate that a longer stack has, which is over by then.
+  CHECK(places("if %d {\n" + Tape("s0", "0..%m") + "if %c {\n" + left + "} else {\n" + right + "}\n}\n") ==
+        "000 000 000, 1");
+  // One condition decides in both sweeps; two conditions may both let an iteration pass.
+  CHECK(places(Swept("%c", "%c", "%n")) == "000 000, 0");
+  CHECK(places(Swept("%c", "%c", "%m")) == "0-0 1-0, 2, 2");
+  CHECK(places(Swept("%c", "%d", "%n")) == "0-- 1--, 2, 2");
+  // Iterations of a loop differ in what they pass, and the stacks live through all of them.
+  CHECK(places("%s1 = stack.new f32\n%s2 = stack.new f32\nfor %j in 0..%n {\n%v = load %x[%j]\n"
+               "%g = gt %v, 0.5\nif %g { stack.push %s1, %v } else { stack.push %s2, %v }\n"
+               "if %g { %p = stack.top %s1\natomic add %out[%i], %p\n} else { %p = stack.top %s2\n"
+               "atomic add %out[%i], %p\n}\n}\n") == "0-- 1--, 2, 2");
+  // A stack that lives before another one, whoever passes.
+  CHECK(places("if %c {\n" + left + "}\nif %d {\n" + right + "}\n") == "000 000, 2");
+  CHECK(places("if %c {\n" + left + "}\n" + right) == "000 000, 0");
+}
+
 TEST_CASE("a group has the innermost branch around its stacks as its gate", "[adstack]") {
   auto planned = PlanText(Kernel("%c = gt %a, 0.5\nif %c {\n for %j in 0..3 {\n" + Tape("s1", "0..%n") +
                                  Tape("s2", "0..%n") + "}\n}\n" + Tape("s3", "0..%m")));

@@ -6,7 +6,9 @@
  *   layout            address
  *   scalar            one cell per component, row-major; little-endian bytes in the low end of the cell
  * adstack cells of one task:
- *   per claim group   byte offset of the group in the heap, bytes from one row to the next
+ *   per claim group   byte offset of the group in the heap, bytes from one row to the next. All stacks of
+ *                     code that is made now lie in the first group; other groups are there for the numbers of
+ *                     what a size kernel counts
  *   then per stack that lives in a row, in stack order: byte offset inside its row, capacity in elements
  * An element of a stack is at heap + group offset + row * stride + stack offset + slot * sizeof(element).
  */

@@ -135,8 +135,8 @@ Value* CpuTask::ParameterComponent(uint32_t param, uint32_t component) {
 
 Value* CpuTask::Row(uint32_t group) {
   ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  Value* start = Cell(FrameField::Adstack, 2 * group, head_.getInt64Ty());
-  Value* stride = Cell(FrameField::Adstack, 2 * group + 1, head_.getInt64Ty());
+  Value* start = Cell(FrameField::Adstack, 0, head_.getInt64Ty());
+  Value* stride = Cell(FrameField::Adstack, 1, head_.getInt64Ty());
   return builder_.CreateAdd(start, builder_.CreateMul(stride, Frame(FrameField::Row)));
 }
 
