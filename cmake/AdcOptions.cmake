@@ -37,7 +37,7 @@ get_filename_component(ADC_ROOT_FROM_BUILD "${ADC_ROOT_FROM_BUILD}" DIRECTORY)
 # Where size is asked for, clang has more than -Os to give: 7 % of the loader.
 set(ADC_SMALLEST "$<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang,AppleClang>>:-Oz>")
 # Of what is not run often: instructions that repeat become functions. LLVM does so by itself where it is -Oz on ARM.
-set(ADC_OUTLINED "$<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang>>:SHELL:-mllvm -enable-machine-outliner=always>")
+set(ADC_OUTLINED "$<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang>>:-mllvm;-enable-machine-outliner=always>")
 add_library(adc_options INTERFACE)
 # The presets, which scripts/build and scripts/test use, say so; other compilers have other warnings.
 option(ADC_WARNINGS_AS_ERRORS "Treat warnings of our own code as errors" OFF)

@@ -388,8 +388,8 @@ class Checker {
     if (!ContentReads(kernel, task.count_reads)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       for (const StackMeta& stack : plan.stacks) {
-        if (stack.counted && (task.size_kernel.empty() || stack.storage != Storage::kRow)) {
-          return Broken("a stack is counted that lies in no row, or no size kernel is there");
+        if (stack.counted && (task.size_kernel.empty() || stack.storage == Storage::kPrivate)) {
+          return Broken("a private stack is counted, or no size kernel is there");
         }
       }
       for (const GroupMeta& group : plan.groups) {
@@ -562,13 +562,17 @@ class Checker {
         return Broken("stack ", number, " belongs to no claim group");
       }
       if (stack.capacity != kNoNode && !Root(kernel, stack.capacity)) return false;
-      if (!in_row && !kernel.exprs.IsConst(stack.capacity)) {
+      if (stack.storage == Storage::kSaved &&
+          (stack.param >= kernel.params.size() || kernel.params[stack.param].role != ParamRole::kSaved))
+        return Broken("stack ", number, " names no buffer of saved values");
+      if (stack.storage == Storage::kPrivate && !kernel.exprs.IsConst(stack.capacity)) {
         return Broken("stack ", number, " is private and has no constant capacity");
       }
       if (stack.bits && stack.type != ScalarType::kU32) {
         return Broken("stack ", number, " is of bits, but not of words of u32");
       }
-      if (!in_row && stack.share != kNoIndex) return Broken("stack ", number, " is private and shares bytes");
+      if (!in_row && stack.share != kNoIndex)
+        return Broken("stack ", number, " is in no row and shares bytes");
     }
     return true;
   }

@@ -14,7 +14,7 @@ inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
 inline constexpr std::string_view kParamRoles[] = {"plain",   "adjoint", "tangent", "scratch",
                                                    "segment", "trips",   "saved"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
-inline constexpr std::string_view kStorages[] = {"row", "private"};
+inline constexpr std::string_view kStorages[] = {"row", "private", "saved"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};
 inline constexpr std::string_view kTaskKinds[] = {"serial", "parallel"};
 inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size", "bounds"};
@@ -63,8 +63,9 @@ bool StackFields(V& v, M& stack) {
          (!v.Since(3) || v.Flag("bits", stack.bits)) && v.Index("capacity", stack.capacity) &&
          (!v.Since(3) || v.Flag("counted", stack.counted)) && v.Number("group", stack.group) &&
          v.Number("id", stack.id) && (!v.Since(3) || v.Flag("loose", stack.loose)) &&
-         v.Text("place", stack.place) && v.Index("share", stack.share) &&
-         v.Enum("storage", stack.storage, kStorages) && v.Enum("type", stack.type, kScalarTypes);
+         (!v.Since(7) || v.Index("param", stack.param)) && v.Text("place", stack.place) &&
+         v.Index("share", stack.share) && v.Enum("storage", stack.storage, kStorages) &&
+         v.Enum("type", stack.type, kScalarTypes);
 }
 
 template <class V, class M>

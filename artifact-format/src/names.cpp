@@ -1,5 +1,9 @@
 #include "names.h"
 
+#include <functional>
+
+#include "artifact/heap_sort.h"
+
 namespace adc::artifact {
 
 size_t HiddenLength(std::string_view text, size_t at) {
@@ -16,21 +20,7 @@ size_t HiddenLength(std::string_view text, size_t at) {
 }
 
 void SortNames(Vector<std::string_view>* list) {
-  Vector<std::string_view>& names = *list;
-  auto sift = [&](size_t root, size_t end) {
-    while (2 * root + 1 < end) {
-      size_t child = 2 * root + 1;
-      if (child + 1 < end && names[child] < names[child + 1]) ++child;
-      if (!(names[root] < names[child])) return;
-      std::swap(names[root], names[child]);
-      root = child;
-    }
-  };
-  for (size_t root = names.size() / 2; root-- > 0;) sift(root, names.size());
-  for (size_t end = names.size(); end-- > 1;) {
-    std::swap(names[0], names[end]);
-    sift(0, end);
-  }
+  HeapSort(*list, std::less<std::string_view>());
 }
 
 uint64_t StepsToSort(uint64_t names) {

@@ -33,7 +33,7 @@ struct Lowered {
   const PlannedStack* plan = nullptr;
   uint32_t task = 0;
   uint32_t number = 0;  ///< in the task's plan
-  Value row;            ///< private: the array
+  Value row;            ///< private: the array; saved: the buffer
   Value capacity;
   Value counter;  ///< counted: array of one i64
 };
@@ -75,8 +75,10 @@ class Lowering {
       for (Block gate : plan.gates) claims_in_[gate].push_back(position);
     }
     for (const PlannedAccess& access : plan.accesses) {
-      if (!config_.guards) guarded_.Insert(access.inst);
-      if (!config_.guards || !access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
+      // Of a buffer nobody knows but the caller how long it is.
+      bool wants = config_.guards || plan.storage == Storage::kSaved;
+      if (!wants) guarded_.Insert(access.inst);
+      if (!wants || !access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;
       guarded_.Insert(access.inst);
       std::vector<uint32_t>& guards = guards_[access.guard];
       if (std::find(guards.begin(), guards.end(), position) == guards.end()) guards.push_back(position);
@@ -137,6 +139,11 @@ class Lowering {
         stack.capacity = builder_.I64(plan.private_length);
         continue;
       }
+      if (plan.storage == Storage::kSaved) {
+        stack.row = kernel_.Params()[plan.param];
+        stack.capacity = builder_.Cast(builder_.Shape(stack.row, 0), kI64);
+        continue;
+      }
       // Serial tasks of one kernel have the body as their common gate block, but numbers of their own.
       Value& row = rows[plan.group];
       if (!row.Valid()) row = Row(Op::RowClaim, plan.group);
@@ -190,7 +197,7 @@ class Lowering {
   }
 
   void StoreElement(const Lowered& stack, Value position, Value value) {
-    if (stack.plan->storage == Storage::kPrivate) {
+    if (stack.plan->storage != Storage::kRow) {
       builder_.Access(Op::Store, stack.row, {&position, 1}, {&value, 1});
       return;
     }
@@ -199,7 +206,7 @@ class Lowering {
   }
 
   Value LoadElement(const Lowered& stack, Value position) {
-    if (stack.plan->storage == Storage::kPrivate) return builder_.Load(stack.row, {&position, 1});
+    if (stack.plan->storage != Storage::kRow) return builder_.Load(stack.row, {&position, 1});
     Value operands[] = {stack.row, position};
     Type type = MemoryType(*stack.plan);
     Inst load = builder_.Create(Op::RowLoad, operands, {&type, 1});
@@ -210,7 +217,7 @@ class Lowering {
   /// Element `number` as accesses name it. In a row it stays as wide as it is, for devices that compute in 32
   /// bits. A single private word of flags is one that a back end keeps in a register, whatever the slot.
   Value Position(const Lowered& stack, Value number) {
-    if (stack.plan->storage != Storage::kPrivate) return kernel_.IsConstant(number) ? Wide(number) : number;
+    if (stack.plan->storage == Storage::kRow) return kernel_.IsConstant(number) ? Wide(number) : number;
     bool is_single = stack.plan->IsBits() && FlagWords(stack.plan->private_length) == 1;
     return is_single ? builder_.I64(0) : Wide(number);
   }

@@ -7,6 +7,7 @@
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
 #include "adstack/group_stacks.h"
+#include "adstack/saved_stacks.h"
 #include "adstack/stacks.h"
 #include "diag/errors/autodiff.h"
 #include "sizing/bounds.h"
@@ -128,32 +129,23 @@ class Planner {
   void PlanSaved() {
     Bounds bounds(module_, kernel_, algebra_, Bounds::Known::Arguments);
     plan_.saved.assign(kernel_.params.size(), kNoNode);
-    for (Inst access : structure_.Order()) {
-      if (!ir::IsAccess(kernel_[access].op)) continue;
-      const ir::ValueData& base = kernel_[kernel_.Operand(access, 0)];
-      bool is_parameter = kernel_.IsParameter(kernel_.Operand(access, 0));
-      if (!is_parameter || kernel_.params[base.number].role != ir::ParamRole::Saved) continue;
-      NodeId& elements = plan_.saved[base.number];
-      NodeId slots = algebra_.Add(bounds.Of(kernel_.Indices(access)[0]).upper, algebra_.Const(1));
-      NodeId most = bounds.LargestIn(kernel_[access].parent, slots);
-      if (most == kNoNode || work_.ClassOf(most) == SizeClass::kS2) {
-        diagnostics_.Error(
-            diag::E0451, kernel_[access].span,
-            "the number of values that are saved here for the gradient is not known before the launch");
-        most = algebra_.Const(0);
-      }
-      elements = algebra_.Max(elements == kNoNode ? algebra_.Const(0) : elements, most);
-    }
     for (uint32_t n = 0; n < kernel_.params.size(); ++n) {
-      if (kernel_.params[n].role == ir::ParamRole::Saved && plan_.saved[n] == kNoNode)
-        plan_.saved[n] = algebra_.Const(0);
+      if (kernel_.params[n].role == ir::ParamRole::Saved) plan_.saved[n] = algebra_.Const(0);
+    }
+    for (Inst access : structure_.Order()) {
+      uint32_t param = SavedParam(kernel_, access);
+      if (param == ir::kNoAttr) continue;
+      NodeId elements = SavedElements(kernel_, bounds, access);
+      ADC_CHECK(elements != kNoNode, "saved values that should be a stack");
+      plan_.saved[param] = algebra_.Max(plan_.saved[param], elements);
     }
   }
 
   void PlanStack(uint32_t number) {
     const StackFacts& facts = facts_[number];
     Value value = kernel_.Result(facts.maker);
-    if (!facts.pushed || !facts.popped) {
+    bool is_saved = facts.param != ir::kNoAttr;
+    if (!is_saved && (!facts.pushed || !facts.popped)) {
       plan_.idle_stacks.push_back(value);
       return;
     }
@@ -164,6 +156,8 @@ class Planner {
     stack.gate = facts.gate;
     stack.gates = facts.gates;
     stack.group = number;  // position in facts_ until groups are numbered
+    if (is_saved) stack.storage = Storage::kSaved;
+    stack.param = facts.param;
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
     stack.capacity = Folded(facts.indexed ? LargestSlot(facts, &stack.loose)
                                           : DeepestFill(kernel_, facts, bounds_, &stack.loose));
@@ -183,8 +177,9 @@ class Planner {
   NodeId LargestSlot(const StackFacts& facts, bool* loose) {
     NodeId capacity = algebra_.Const(0);
     for (Inst access : facts.accesses) {
-      if (kernel_[access].op != Op::StackPush) continue;
-      Range slot = bounds_.OfSlot(kernel_.Operand(access, 2));
+      // What is saved was pushed by another kernel, if this one pops it.
+      if (kernel_[access].op != Op::StackPush && facts.param == ir::kNoAttr) continue;
+      Range slot = bounds_.OfSlot(kernel_.Operand(access, kernel_[access].operand_count - 1));
       *loose = *loose || !slot.Exact();
       NodeId slots = algebra_.Add(slot.upper, algebra_.Const(1));
       NodeId most = bounds_.LargestIn(kernel_[access].parent, slots, {}, loose);
@@ -230,7 +225,7 @@ class Planner {
 
   void ChoosePrivate(TaskPlan& task) {
     for (PlannedStack& stack : task.stacks) {
-      if (stack.capacity == kNoNode) continue;
+      if (stack.capacity == kNoNode || stack.storage == Storage::kSaved) continue;
       int64_t most = std::max<int64_t>(algebra_.RangeOf(stack.capacity).high, 1);
       if (most <= kMostPrivate) stack.most = static_cast<uint32_t>(most);
     }
@@ -242,7 +237,7 @@ class Planner {
       stack.storage = Storage::kPrivate;
     }
     std::vector<PlannedStack> ordered;
-    for (Storage storage : {Storage::kRow, Storage::kPrivate}) {
+    for (Storage storage : {Storage::kRow, Storage::kPrivate, Storage::kSaved}) {
       for (PlannedStack& stack : task.stacks) {
         if (stack.storage == storage) ordered.push_back(std::move(stack));
       }
@@ -335,6 +330,7 @@ bool SameStorage(const AdstackPlan& left, const AdstackPlan& right) {
 
 AdstackPlan PlanAdstacks(ir::Module& module, Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics) {
+  MakeSavedStacks(module, kernel);
   AddressCounted(module, kernel);
   AdstackPlan plan = Planner(module, kernel, config, diagnostics).Run();
   if (config.forbid_s2) ForbidDeviceData(module, kernel, plan, diagnostics);

@@ -50,14 +50,15 @@ struct PlannedStack {
   uint32_t group = 0;
   uint32_t share = artifact::kNoIndex;      ///< stacks of one group and number take the same bytes
   uint32_t cpu_share = artifact::kNoIndex;  ///< on a CPU, whose workers have one row: stacks of one number do
+  uint32_t param = ir::kNoAttr;             ///< saved: the parameter whose buffer it lies in
   artifact::Addressing addressing = artifact::Addressing::kIndexed;
   artifact::Storage storage = artifact::Storage::kRow;
   uint32_t most = artifact::kNoIndex;  ///< elements, whatever the launch; kNoIndex: too many to be private
   uint32_t private_length = 0;         ///< elements, where the storage is private
   std::vector<PlannedAccess> accesses;
 
-  /// Flags lie as bits of 32-bit words (adstack/flag_words.h), wherever they lie.
-  bool IsBits() const { return scalar == ir::Scalar::I1; }
+  /// Flags lie as bits of 32-bit words (adstack/flag_words.h), but for those that a kernel saves.
+  bool IsBits() const { return scalar == ir::Scalar::I1 && storage != artifact::Storage::kSaved; }
 };
 
 struct TaskPlan {
@@ -66,8 +67,8 @@ struct TaskPlan {
   uint32_t block_size = 0;      ///< of the `parallel`; 0: free
   std::vector<NodeId> extents;  ///< iterations per axis of a parallel task; negative counts as 0
   std::vector<PlannedGroup> groups;
-  /// Those in rows first, in textual order, then the private ones (before MovePrivate): the number of a stack
-  /// in row.load, row.store, row.capacity and status.raise is its position here.
+  /// Those in rows first, in textual order, then the private and the saved ones (before MovePrivate): the
+  /// number of a stack in row.load, row.store, row.capacity and status.raise is its position here.
   std::vector<PlannedStack> stacks;
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
   std::string trip_kernel;  ///< name of the kernel that counts iterations of axes; empty: none
@@ -79,7 +80,8 @@ struct AdstackPlan {
   uint32_t private_bytes = 0;  ///< of the target that it is for
   artifact::SizeExprPool exprs;
   std::vector<TaskPlan> tasks;  ///< as analysis::TasksOf has them
-  /// By parameter: elements of a buffer of saved values that a launch fills or reads; kNoNode for others.
+  /// By parameter: elements of a buffer of saved values that a launch fills or reads, beside those of the
+  /// stacks that lie in it; kNoNode for others.
   std::vector<NodeId> saved;
   /// Stacks that nothing pops, or nothing pushes: lowering drops their accesses.
   std::vector<ir::Value> idle_stacks;
@@ -90,14 +92,15 @@ struct AdstackPlan {
 
 /// Plans one kernel.
 ///
-/// Counted stacks whose slots are plain get slots first (AddressCounted). Then every stack gets its capacity
-/// from the bounds of the loops that fill it, private storage where it is small whatever the launch, its
-/// claim group from the innermost branch around its accesses, and bytes shared with stacks that never live at
-/// the same time (GroupStacks).
+/// Values that are saved in slots that only data bounds become stacks (MakeSavedStacks), and counted stacks
+/// whose slots are plain get slots (AddressCounted). Then every stack gets its capacity from the bounds of
+/// the loops that fill it, private storage where it is small whatever the launch, its claim group from the
+/// innermost branch around its accesses, and bytes shared with stacks that never live at the same time
+/// (GroupStacks).
 ///
 /// *Requires*: tasks isolated, derivatives taken, trip kernels added. *Guarantees*: no capacity is below what
 /// a launch pushes, unless 32-bit integer arithmetic of a bound wraps, which the guard reports at run time.
-/// *Breaks*: nothing. Errors: E0451, E0501, E0502, E0504.
+/// *Breaks*: nothing. Errors: E0501, E0502, E0504.
 AdstackPlan PlanAdstacks(ir::Module& module, ir::Function& kernel, const PlanConfig& config,
                          diag::Diagnostics& diagnostics);
 

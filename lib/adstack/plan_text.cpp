@@ -143,6 +143,8 @@ class PlanPrinter {
     if (stack.counted) text_ += ", sized by the size kernel";
     if (stack.storage == artifact::Storage::kPrivate) {
       text_ += ", private";
+    } else if (stack.storage == artifact::Storage::kSaved) {
+      text_ += ", saved in %" + std::string(names_[stack.param]);
     } else {
       text_ += ", row of group " + std::to_string(stack.group);
       if (stack.share != artifact::kNoIndex) text_ += ", shares bytes " + std::to_string(stack.share);
@@ -182,6 +184,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     artifact::StackMeta entry;
     entry.id = stack.id;
     entry.group = stack.group == artifact::kNoIndex ? 0 : stack.group;
+    entry.param = stack.param;
     entry.bits = stack.IsBits();
     entry.type = entry.bits ? artifact::ScalarType::kU32 : ArtifactType(stack.scalar);
     entry.capacity = stack.capacity;

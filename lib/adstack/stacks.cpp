@@ -145,6 +145,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
       StackFacts facts;
       facts.maker = inst;
       facts.scalar = kernel.TypeOf(kernel.Result(inst)).scalar;
+      facts.param = kernel[inst].component;
       facts.place = kernel[inst].span;
       stacks.push_back(std::move(facts));
       return;

@@ -18,8 +18,9 @@ struct StackFacts {
   std::vector<ir::Inst> accesses;  ///< pushes, pops and tops in textual order
   bool indexed = false;            ///< every access names its slot; else none does
   bool pushed = false;
-  bool popped = false;  ///< popped or read at the top
-  uint32_t task = 0;    ///< position in analysis::TasksOf
+  bool popped = false;           ///< popped or read at the top
+  uint32_t param = ir::kNoAttr;  ///< the buffer of saved values that it lies in (adstack/saved_stacks.h)
+  uint32_t task = 0;             ///< position in analysis::TasksOf
   /// The innermost branch of an `if` that holds all accesses; where there is none, the body of the task's
   /// parallel, or of the kernel.
   ir::Block gate;

@@ -365,9 +365,12 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
           .AddHelp("a local array belongs to one iteration: load, compute, store");
     return;
   }
-  if (plan_.Reloaded(atomic) || (data.result_count > 0 && activity_.ActiveResult(atomic))) {
+  bool active = data.result_count > 0 && activity_.ActiveResult(atomic);
+  if (plan_.Reloaded(atomic) || active) {
     Error(diag::E0402, atomic, "the gradient needs the old value that this atomic returns")
-        .AddHelp("drop the result, or load the value from a buffer that the kernel does not write");
+        .AddHelp(active ? "drop the result, or load the value from a buffer that the kernel does not write"
+                        : "let the kernel save it (--save-overwritten), or mark " + NameOf(base) + " " +
+                              ir::AttributeText(module_, "save"));
     return;
   }
   if (!activity_.ActiveMemory(base, data.attr)) return;

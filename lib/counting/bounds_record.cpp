@@ -62,7 +62,7 @@ class BoundsKernelBuilder {
       : module_(module), from_(from), loops_(loops) {
     for (const TaskPlan& task : plan.tasks) {
       for (const PlannedStack& stack : task.stacks) {
-        if (keeps_rows || stack.storage == artifact::Storage::kPrivate) copied_stacks_.Insert(stack.stack);
+        if (keeps_rows || stack.storage != artifact::Storage::kRow) copied_stacks_.Insert(stack.stack);
       }
     }
     for (uint32_t number = 0; number < loops.chosen().size(); ++number)

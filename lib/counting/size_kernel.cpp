@@ -80,7 +80,8 @@ class SizeKernelBuilder {
       if (!WantsCounting(exprs_, plan_.stacks[number])) continue;
       if (CanCount(plan_.stacks[number])) {
         EnterStack(number);
-      } else if (plan_.stacks[number].capacity == kNoNode) {
+      } else if (plan_.stacks[number].capacity == kNoNode &&
+                 plan_.stacks[number].storage != artifact::Storage::kSaved) {
         return nullptr;
       }
     }
@@ -119,14 +120,20 @@ class SizeKernelBuilder {
     return name;
   }
 
+  /// Whether an access says how many elements the stack has: what is saved another kernel has pushed, maybe.
+  bool Counts(const PlannedStack& stack, Inst access) const {
+    return from_[access].op == Op::StackPush || stack.storage == artifact::Storage::kSaved;
+  }
+  Value SlotOf(Inst access) const { return from_.Operand(access, from_[access].operand_count - 1); }
+
   bool CanCount(const PlannedStack& stack) const {
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     for (const PlannedAccess& access : stack.accesses) {
-      if (from_[access.inst].op != Op::StackPush && !is_counted) continue;
+      if (!Counts(stack, access.inst) && !is_counted) continue;
       Inst around = access.guard.Valid() ? access.guard : from_[from_[access.inst].parent].owner;
       if (around.Valid() && repeatable_.LostControl(around)) return false;
       bool has_slot = !is_counted && !access.guard.Valid();
-      if (has_slot && repeatable_.Lost(from_.Operand(access.inst, 2))) return false;
+      if (has_slot && repeatable_.Lost(SlotOf(access.inst))) return false;
     }
     return true;
   }
@@ -137,12 +144,12 @@ class SizeKernelBuilder {
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     if (is_counted) needs_counter_.Insert(stack.stack);
     for (const PlannedAccess& access : stack.accesses) {
-      bool is_push = from_[access.inst].op == Op::StackPush;
-      if (!is_push && !is_counted) continue;
+      bool counts = Counts(stack, access.inst);
+      if (!counts && !is_counted) continue;
       if (access.guard.Valid()) {
         counted_at_loop_[access.guard].push_back({number, access.inst});
-      } else if (is_push) {
-        counted_at_push_.Insert(access.inst);
+      } else if (counts) {
+        counted_at_access_.Insert(access.inst);
       }
     }
   }
@@ -282,8 +289,7 @@ class SizeKernelBuilder {
 
   bool IsCopied(Value stack) const {
     uint32_t number = of_stack_.Get(stack);
-    return number != UINT32_MAX &&
-           (keeps_rows_ || plan_.stacks[number].storage == artifact::Storage::kPrivate);
+    return number != UINT32_MAX && (keeps_rows_ || plan_.stacks[number].storage != artifact::Storage::kRow);
   }
 
   void Copy(Inst inst) {
@@ -307,7 +313,7 @@ class SizeKernelBuilder {
     }
     if (op == Op::While) {
       for (const auto& [number, push] : counts) {
-        uint32_t carried = from_[from_.Operand(push, 2)].number;
+        uint32_t carried = from_[SlotOf(push)].number;
         Count(number, Unsigned(map_[from_.Result(inst, carried)]));
       }
     }
@@ -363,8 +369,8 @@ class SizeKernelBuilder {
       if (data.op == Op::StackPush) Count(of_stack_.Get(stack), next);
       return;
     }
-    if (data.op != Op::StackPush || !counted_at_push_.Has(inst)) return;
-    Value slot = WideIndex(*builder_, Mapped(from_.Operand(inst, 2)));
+    if (!counted_at_access_.Has(inst)) return;
+    Value slot = WideIndex(*builder_, Mapped(SlotOf(inst)));
     Count(of_stack_.Get(stack), builder_->Make(Op::Add, {slot, builder_->I64(1)}));
   }
 
@@ -395,7 +401,7 @@ class SizeKernelBuilder {
   bool complete_ = true;  ///< nothing was missing so far
   SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
   SideTable<Inst, std::vector<std::pair<uint32_t, Inst>>> counted_at_loop_;
-  IndexSet<Inst> counted_at_push_;
+  IndexSet<Inst> counted_at_access_;
   IndexSet<Value> needs_counter_;
   SideTable<Value, Value> counters_;
   SideTable<Block, std::vector<uint32_t>> marks_;  ///< groups that count where a block begins
@@ -414,7 +420,7 @@ bool Has(const std::vector<uint32_t>& numbers, uint32_t number) {
 }  // namespace
 
 bool WantsCounting(const artifact::SizeExprPool& exprs, const PlannedStack& stack) {
-  return stack.storage == artifact::Storage::kRow &&
+  return stack.storage != artifact::Storage::kPrivate &&
          (stack.capacity == kNoNode || stack.loose || exprs.HasLoops(stack.capacity));
 }
 

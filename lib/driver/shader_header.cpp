@@ -37,7 +37,9 @@ std::string WordsFunction(const artifact::KernelMeta& meta, const artifact::Adst
         " *   capacity[" + std::to_string(n) +
         "]: " + std::string(known ? formula.view() : "as many as the launch needs") + ", for " +
         std::string(stack.place.view()) +
-        (stack.storage == artifact::Storage::kRow ? "" : " (in private memory: its capacity is not read)") +
+        (stack.storage == artifact::Storage::kRow       ? ""
+         : stack.storage == artifact::Storage::kPrivate ? " (in private memory: its capacity is not read)"
+                                                        : " (saved: its capacity is not read)") +
         "\n";
   }
   auto groups = static_cast<uint32_t>(plan.groups.size());

@@ -127,7 +127,8 @@ struct InstData {
                             ///< status.raise: task
   uint32_t component = kNoAttr;  ///< parallel: iterations side by side in lanes; for: turns at once; access:
                                  ///< component of a vector or matrix element; shape: field of a layout;
-                                 ///< status.raise: stack, or number of the check
+                                 ///< status.raise: stack, or number of the check; stack.new: the
+                                 ///< parameter of saved values that it lies in
   StringId symbol;               ///< call: callee; assert, print: text
   diag::SourceSpan span;
 };

@@ -244,12 +244,17 @@ class PromoteRewriter final : public Rewriter {
 
 }  // namespace
 
+std::unique_ptr<Function> PromoteArrays(ir::Module& module, const Function& function,
+                                        const MemoryToRegistersConfig& config) {
+  Promotion promotion(function);
+  if (!promotion.Any()) return nullptr;
+  return PromoteRewriter(module, function, promotion, config.fold).Run();
+}
+
 bool MemoryToRegisters(ir::Module& module, const MemoryToRegistersConfig& config, diag::Diagnostics&) {
   for (size_t n = 0; n < module.functions.size(); ++n) {
-    Promotion promotion(*module.functions[n]);
-    if (!promotion.Any()) continue;
-    PromoteRewriter rewriter(module, *module.functions[n], promotion, config.fold);
-    *module.functions[n] = std::move(*rewriter.Run());
+    if (std::unique_ptr<Function> made = PromoteArrays(module, *module.functions[n], config))
+      *module.functions[n] = std::move(*made);
   }
   return true;
 }

@@ -19,4 +19,8 @@ struct MemoryToRegistersConfig {
 bool MemoryToRegisters(ir::Module& module, const MemoryToRegistersConfig& config,
                        diag::Diagnostics& diagnostics);
 
+/// The same of one function, which need not be one of the module's. Null: it has no such array.
+std::unique_ptr<ir::Function> PromoteArrays(ir::Module& module, const ir::Function& function,
+                                            const MemoryToRegistersConfig& config);
+
 }  // namespace adc::transform

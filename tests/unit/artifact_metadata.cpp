@@ -286,6 +286,9 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
        [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kPrivate; }, "private"},
       {"private that shares", [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[2].share = 0; },
        "shares"},
+      {"saved in a buffer of another role",
+       [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kSaved; },
+       "names no buffer of saved values"},
       {"bits of f32",
        [](Metadata& m) {
          m.kernels[0].tasks[1].plans[0].stacks[0].type = ScalarType::kF32;
@@ -438,10 +441,10 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
     }
   }
   std::string json = Json(old), first = json;
-  for (std::string_view later :
-       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],", "\"counted\":false,",
-        "\"loose\":false,", "\"bits\":false,", "\"bounds\":-1,", "\"bounds_recorded\":false,",
-        "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],",
+                                 "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,",
+                                 "\"bounds\":-1,", "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,",
+                                 "\"shape_i32_axes\":3,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -481,6 +484,10 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
+  // What came in 1.7.
+  std::string later = "\"param\":-1,\"place\"", place = "\"place\"";
+  for (size_t at = then.find(later); at != std::string::npos; at = then.find(later))
+    then.replace(at, later.size(), place);
   Metadata read;
   Error error;
   REQUIRE(ReadMetadata(then, 5, Limits{}, nullptr, &read, &error));

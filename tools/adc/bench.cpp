@@ -269,6 +269,7 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     FillShapes(kernel, shapes, &values);
     if (!FillCompanions(kernel, &values)) return int{kExitUsage};
     if (int code = machine.Load(bundle); code != kExitOk) return code;
+    if (int code = machine.FillSaved(kernel, values, settings.launch); code != kExitOk) return code;
     Json object;
     int code = machine.Finish(Measure(machine, kernel, values, settings, device_seconds, &object));
     object["deterministic"] = open.deterministic;

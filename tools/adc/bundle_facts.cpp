@@ -45,8 +45,8 @@ void AddPlan(const KernelMeta& kernel, const artifact::AdstackPlanMeta& plan, co
     const artifact::StackMeta& stack = plan.stacks[number];
     std::string name = title + ", stack " + Number(number);
     (*facts)[name] = {FactGroup::Sizes,
-                      ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) +
-                          (stack.storage == artifact::Storage::kRow ? ", row" : ", private") +
+                      ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) + ", " +
+                          WhereText(kernel, stack) +
                           (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") +
                           ", group " + std::to_string(stack.group)};
     (*facts)[name + ", pushed at"] = {FactGroup::Places, Printable(stack.place.view())};

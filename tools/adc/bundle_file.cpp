@@ -93,6 +93,12 @@ std::string ElementText(const artifact::StackMeta& stack) {
   return stack.bits ? "i1 bits" : std::string(artifact::ScalarTypeName(stack.type));
 }
 
+std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack) {
+  if (stack.storage == artifact::Storage::kSaved)
+    return "in %" + Printable(kernel.params[stack.param].name.view());
+  return stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory";
+}
+
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node) {
   if (node == artifact::kNoNode) return "?";
   artifact::String text;

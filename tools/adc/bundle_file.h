@@ -51,6 +51,8 @@ formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
 
 /// What a stack's elements are: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);
+/// "in the row": where the stack lies.
+std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack);
 
 /// "adc_k_t0, blocks of 128, rows by 32, far adc_k_t0_far, bindings 0 %x f32, 1 heap f32"
 std::string EntryText(const artifact::KernelMeta& kernel, const artifact::TaskMeta& task,

@@ -403,6 +403,7 @@ int GradientChecker::CompareElements(const Param& param, double limit, CheckedGr
 
 int GradientChecker::Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows) {
   for (const Param& param : primal_.params) {
+    if (param.IsSaved()) continue;
     places_[param.name] = PlacesOf(bundle_, param, inputs_[param.name], true);
     if (!Differentiable(param) || param.IsScalar() || param.report.access == ADRT_ACCESS_READ) continue;
     std::vector<double>& weights = weights_[param.name];

@@ -99,10 +99,11 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : plan.stacks) {
       std::string gate;
-      if (stack.group < plan.groups.size()) gate = Printable(plan.groups[stack.group].gate.view());
+      bool in_row = stack.storage == artifact::Storage::kRow;
+      if (in_row && stack.group < plan.groups.size()) gate = Printable(plan.groups[stack.group].gate.view());
       Print("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
             stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity).c_str(),
-            stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
+            WhereText(kernel, stack).c_str(),
             stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",
             gate.empty() ? "" : ", behind the gate at ", gate.c_str(), Printable(stack.place.view()).c_str());
     }

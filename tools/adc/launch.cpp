@@ -8,6 +8,23 @@
 #include "support/printable.h"
 
 namespace adc::tool {
+namespace {
+
+/// Buffers in which `kernel` saves values for its gradient and for which there is no memory yet.
+std::vector<const Param*> UnfilledSaves(const Kernel& kernel, const std::map<std::string, ArgValue>& values) {
+  std::vector<const Param*> saves;
+  for (const Param& param : kernel.params) {
+    bool saved = param.IsSaved() && param.report.access != ADRT_ACCESS_READ;
+    if (saved && !values.contains(param.name)) saves.push_back(&param);
+  }
+  return saves;
+}
+
+uint32_t IndexOf(const Kernel& kernel, const Param& param) {
+  return static_cast<uint32_t>(&param - kernel.params.data());
+}
+
+}  // namespace
 
 int Arguments::Write(const OpenedDevice& device, const Kernel& kernel,
                      std::map<std::string, ArgValue>& values) {
@@ -147,6 +164,7 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   RecordFile record(options.bounds_record);
   bool records = !options.bounds_record.empty();
   LaunchPlan plan;
+  if (int code = FillSaved(kernel, values, options); code != kExitOk) return code;
   if (int code = arguments_.Write(*device_, kernel, values); code != kExitOk) return code;
   if (int code = records ? record.Open(*device_, kernel) : kExitOk; code != kExitOk) return code;
   if (int code = Plan(kernel, arguments_.list(), options, &plan, records ? &record : nullptr);
@@ -174,6 +192,39 @@ int Machine::Finish(int code) const {
   return kExitRunTime;
 }
 
+int Machine::FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>& values,
+                       const LaunchOptions& options) {
+  std::vector<const Param*> saved = UnfilledSaves(kernel, values);
+  std::string name = "kernel '" + std::string(kernel.report.name) + "'";
+  for (const Param* param : saved) values.emplace(param->name, ZeroValue(*param, {0}));
+  // A launch is refused before anything runs where it counts more values than there is memory for; one whose
+  // tasks are sized at their turn runs up to the task. So it runs on a copy, with more memory each time.
+  for (bool known = saved.empty(); !known;) {
+    std::map<std::string, ArgValue> copy = values;
+    LaunchPlan plan;
+    if (int code = arguments_.Write(*device_, kernel, copy); code != kExitOk) return code;
+    if (int code = Plan(kernel, arguments_.list(), options, &plan); code != kExitOk) return code;
+    auto error = Sized<adrt_error>();
+    adrt_status status = RunPlan(plan.get(), nullptr, &error);
+    bool grown = false;
+    known = true;
+    for (const Param* param : saved) {
+      uint64_t elements = 0;
+      known = adrt_plan_saved(plan.get(), IndexOf(kernel, *param), &elements, nullptr) == ADRT_OK && known;
+      if (elements <= static_cast<uint64_t>(values[param->name].extents[0])) continue;
+      values[param->name] = ZeroValue(*param, {static_cast<int64_t>(elements)});
+      grown = true;
+    }
+    if (known || grown) continue;
+    if (status != ADRT_OK && status != ADRT_ERROR_ADSTACK_OVERFLOW) return ReportFailure(name, status, error);
+    const std::string& first = saved[0]->name;
+    PrintError(name + ": how many values '" + first + "' takes is known only when it runs",
+               "give --arg " + first + "=zeros[N]: a launch for which N is too small says so");
+    return kExitUsage;
+  }
+  return kExitOk;
+}
+
 void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<int64_t>>& shapes,
                 std::map<std::string, ArgValue>* values) {
   for (const Param& param : kernel.params) {
@@ -187,12 +238,10 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
 namespace {
 
 /// Zeroed memory for the values that `kernel` saves for its gradient and for which there is none yet; all
-/// other parameters have values. False after an error was printed.
+/// other parameters have values. What only data says is left out: Machine::FillSaved. False after an error
+/// was printed.
 bool FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
-  std::vector<const Param*> saved;
-  for (const Param& param : kernel.params) {
-    if (param.IsSaved() && !values->contains(param.name)) saved.push_back(&param);
-  }
+  std::vector<const Param*> saved = UnfilledSaves(kernel, *values);
   if (saved.empty()) return true;
   for (const Param* param : saved) values->emplace(param->name, ZeroValue(*param, {0}));
   std::vector<adrt_arg> arguments;
@@ -207,13 +256,14 @@ bool FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
   adrt_status status = adrt_plan(kernel.handle, &desc, plan.Out(), &error);
   for (const Param* param : saved) {
     uint64_t elements = 0;
-    auto index = static_cast<uint32_t>(param - kernel.params.data());
-    if (status == ADRT_OK) status = adrt_plan_saved(plan.get(), index, &elements, &error);
-    if (status != ADRT_OK) {
+    if (status == ADRT_OK) status = adrt_plan_saved(plan.get(), IndexOf(kernel, *param), &elements, &error);
+    if (status != ADRT_OK && status != ADRT_ERROR_NEEDS_DEVICE_DATA) {
       ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
       return false;
     }
-    (*values)[param->name] = ZeroValue(*param, {static_cast<int64_t>(elements)});
+    values->erase(param->name);
+    if (status == ADRT_OK) values->emplace(param->name, ZeroValue(*param, {static_cast<int64_t>(elements)}));
+    status = ADRT_OK;
   }
   return true;
 }

@@ -62,6 +62,9 @@ class Machine {
   /// reason was printed.
   int Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options,
              LaunchReport* report = nullptr);
+  /// Zeroed memory for what `kernel` saves for its gradient and what only data says how much it is; Launch
+  /// does this itself.
+  int FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options);
   /// A plan of a launch with these arguments.
   int Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
            LaunchPlan* plan, const RecordFile* record = nullptr) const;
@@ -84,7 +87,7 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
                 std::map<std::string, ArgValue>* values);
 
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar
-/// is a buffer of rank 0; and for what the kernel saves for its gradient, as much as the launch saves. False
+/// is a buffer of rank 0; and for what the kernel saves for its gradient, where arguments say how much. False
 /// after an error was printed: a plain parameter without a value.
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values);
 

@@ -345,10 +345,14 @@ int PointChecker::RunOnEdges(const Values& from, const Values& to, uint64_t coun
 }
 
 bool PointChecker::Prepare(EdgePoint* point) {
-  // How much the kernel saves for its gradient depends on its arguments.
+  // How much the kernel saves for its gradient depends on its arguments. Where they do not say it, there is
+  // only what was given.
+  Values given;
   for (const Param& param : primal_.params)
-    if (param.IsSaved()) point->inputs.erase(param.name);
-  return FillCompanions(primal_, &point->inputs);
+    if (param.IsSaved()) given.insert(point->inputs.extract(param.name));
+  if (!FillCompanions(primal_, &point->inputs)) return false;
+  point->inputs.merge(given);
+  return true;
 }
 
 int PointChecker::TestElsewhere(const Values& inputs, uint64_t seed,

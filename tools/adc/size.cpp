@@ -25,13 +25,18 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
     adrt_stack_report stack = sizes.Stack(task, index);
     const char* bits = stack.bits != 0 ? " bits" : "";
     std::string formula = formulas.Text(stacks.stacks[index].capacity);
-    if (stack.known == 0) {
+    if (stack.known == 0 && stacks.stacks[index].storage == artifact::Storage::kSaved) {
+      Print("      %s x ? %s: %s  (%s)\n", adrt_type_name(stack.type),
+            WhereText(sizes.meta(), stacks.stacks[index]).c_str(),
+            can_count ? "code that counts says it" : "the launch says it", Printable(stack.place).c_str());
+    } else if (stack.known == 0) {
       Print("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
             adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
             Printable(stack.place).c_str());
     } else if (stack.in_row == 0) {
-      Print("      %s%s x %s = %llu in private memory  (%s)\n", adrt_type_name(stack.type), bits,
-            formula.c_str(), static_cast<unsigned long long>(stack.capacity), Printable(stack.place).c_str());
+      Print("      %s%s x %s = %llu %s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
+            static_cast<unsigned long long>(stack.capacity),
+            WhereText(sizes.meta(), stacks.stacks[index]).c_str(), Printable(stack.place).c_str());
     } else {
       Print("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
             report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
@@ -62,8 +67,7 @@ void PrintFormulas(const LaunchSizes& sizes) {
     for (const artifact::StackMeta& stack : sizes.Stacks(task).stacks) {
       std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
       Print("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
-            stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory",
-            Printable(stack.place.view()).c_str());
+            WhereText(sizes.meta(), stack).c_str(), Printable(stack.place.view()).c_str());
     }
   }
 }

@@ -107,6 +107,7 @@ enum class Addressing : uint8_t {
 enum class Storage : uint8_t {
   kRow,      ///< in the thread's row of the heap
   kPrivate,  ///< registers or private memory: constant capacity, no cells
+  kSaved,    ///< a buffer of saved values, the caller's; its extent is the capacity of the code
 };
 
 /// Stacks that live under one gate: a thread claims one row for all of them.
@@ -129,6 +130,7 @@ struct StackMeta {
   String place;        ///< source place "file:line:column" of the push
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
+  uint32_t param = kNoIndex;  ///< of storage kSaved: the parameter that is the buffer
   /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;
   /// kNoIndex: bytes of its own.
   uint32_t share = kNoIndex;

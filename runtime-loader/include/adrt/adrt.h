@@ -559,7 +559,12 @@ typedef struct adrt_stack_report {
 /* Elements of a buffer of saved values that a launch fills or reads: the least extent of the parameter, which
  * must have the role ADRT_ROLE_SAVED. Ask a plan without a module, whose saved buffers may be null and have
  * the extent 0; a plan with a module is refused (ADRT_ERROR_ARGUMENT, needed_bytes) where they are smaller.
- * Kernel and gradient are given the same memory, which nobody else writes in between. One thread at a time.
+ * Where data says how many values there are, *elements is what is known so far, and
+ * ADRT_ERROR_NEEDS_DEVICE_DATA is returned as long as it may become more: make a plan with a module and the
+ * extent 0, ask it after adrt_plan_resolve, and give the memory by adrt_plan_update. A launch for which it is
+ * too small is refused before it runs anything, or before the first task that is sized at its turn; and where
+ * nothing counts the values, its status says so (ADRT_ERROR_ADSTACK_OVERFLOW). Kernel and gradient are given
+ * the same memory, which nobody else writes in between. One thread at a time.
  */
 ADRT_API adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
                                      adrt_error* error);

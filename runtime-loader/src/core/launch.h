@@ -161,10 +161,9 @@ struct adrt_launch_plan {
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;  ///< addresses of scratch are offsets until the launch
   uint64_t scratch_bytes = 0;
-  uint64_t saved_bytes = 0;  ///< of the caller's buffers of saved values
-  uint64_t base_bytes = 0;   ///< what lies before the rows: scratch and words
-  bool serves = false;       ///< it counts for another plan, which chooses its tasks' segments
-  bool own_rows = false;     ///< rows of every task lie in memory of their own, as those of late tasks do
+  uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
+  bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
+  bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
   adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
   adrt::Vector<adrt::TaskPlan> tasks;
   adrt::Vector<adrt::Mirror> mirrors;    ///< per parameter, empty where nothing was copied
@@ -225,6 +224,17 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error);
 
 /// Whether the kernel itself may change what the parameter holds.
 bool MayWrite(const adrt_launch_plan& plan, uint32_t param);
+
+/// Capacity of a stack in a buffer of saved values where nothing says before the launch how many there are.
+constexpr uint64_t kNotKnown = UINT64_MAX;
+/// Elements of the caller's buffer that a launch saves or reads; false where that is a lower bound, since a
+/// task is not sized yet or its number is not known.
+bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* elements);
+/// Says that the buffer is too short; false.
+bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_status status,
+                 const char* at_least, adrt_error* error);
+/// Whether the buffers of saved values are as long as the sizes of a task say.
+bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 
 /// Whether the task's size kernel counts the stack's elements.
 bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack);

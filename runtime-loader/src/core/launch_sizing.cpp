@@ -67,25 +67,22 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
+bool SavedFits(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_error* error) {
+  return static_cast<uint64_t>(plan.params[param].extents[0]) >= elements ||
+         RefuseSaved(plan, param, elements, ADRT_ERROR_ARGUMENT, "", error);
+}
+
 // Buffers of saved values are the caller's, and hold what a launch fills or reads. Without a module nothing
 // runs: their sizes are what is asked for.
 bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
-  plan.saved_bytes = 0;
   for (uint32_t index = 0; index < meta.params.size(); ++index) {
     const artifact::ParamMeta& param = meta.params[index];
     if (param.role != artifact::ParamRole::kSaved) continue;
     int64_t least = 0;
     if (!EvaluateExtent(plan, index, 0, &least, error)) return false;
-    uint64_t bytes = static_cast<uint64_t>(least) * artifact::ElementSize(param);
     plan.params[index].least = least;
-    if (artifact::AddOverflows(plan.saved_bytes, bytes, &plan.saved_bytes))
-      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": its saved values do not fit 64 bits");
-    if (!plan.module || plan.params[index].extents[0] >= least) continue;
-    Refuse(error, ADRT_ERROR_ARGUMENT, meta, ", parameter '", param.name.view(), "': a launch saves ", least,
-           " values there, and its extent is ", plan.params[index].extents[0]);
-    if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
-    return false;
+    if (plan.module && !SavedFits(plan, index, static_cast<uint64_t>(least), error)) return false;
   }
   return true;
 }
@@ -177,6 +174,46 @@ bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
       return OutOfMemory(error) == ADRT_OK;
   }
   LayOutWords(plan);
+  return true;
+}
+
+bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_status status,
+                 const char* at_least, adrt_error* error) {
+  const artifact::ParamMeta& meta = plan.meta().params[param];
+  Refuse(error, status, plan.meta(), ", parameter '", meta.name.view(), "': a launch saves ", at_least,
+         elements, " values there, and its extent is ", plan.params[param].extents[0]);
+  if (error && error->struct_size >= sizeof(adrt_error))
+    error->needed_bytes = elements * artifact::ElementSize(meta);
+  return false;
+}
+
+bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* elements) {
+  *elements = static_cast<uint64_t>(plan.params[param].least);
+  bool known = true;
+  for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
+    const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+    for (uint32_t index = 0; adstack && index < adstack->stacks.size(); ++index) {
+      const artifact::StackMeta& stack = adstack->stacks[index];
+      if (stack.storage != artifact::Storage::kSaved || stack.param != param) continue;
+      uint64_t own = plan.tasks[task].stacks[index].capacity;
+      if (!plan.tasks[task].resolved || own == kNotKnown) {
+        known = false;
+      } else if (own > *elements) {
+        *elements = own;
+      }
+    }
+  }
+  return known;
+}
+
+bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
+  for (uint32_t index = 0; adstack && !plan.serves && index < adstack->stacks.size(); ++index) {
+    const artifact::StackMeta& stack = adstack->stacks[index];
+    uint64_t elements = plan.tasks[task].stacks[index].capacity;
+    if (stack.storage != artifact::Storage::kSaved || elements == kNotKnown) continue;
+    if (!SavedFits(plan, stack.param, elements, error)) return false;
+  }
   return true;
 }
 

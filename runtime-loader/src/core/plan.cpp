@@ -222,7 +222,11 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   made.heap_alignment = adrt::HeapAlignment(*plan);
   made.status_bytes = ADRT_STATUS_BYTES;
   made.scratch_bytes = plan->scratch_bytes;
-  made.saved_bytes = plan->saved_bytes;
+  for (uint32_t param = 0; param < plan->params.size(); ++param) {
+    uint64_t elements = 0;
+    adrt::SavedElements(*plan, param, &elements);
+    made.saved_bytes += elements * adc::artifact::ElementSize(plan->meta().params[param]);
+  }
   made.workers = plan->workers;
   made.target = plan->target;
   made.bounds_bytes = adrt::BoundsBytes(*plan->kernel);
@@ -241,8 +245,10 @@ adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64
     return Fail(error, ADRT_ERROR_ARGUMENT, "plan_saved: kernel '", plan->meta().name.view(), "', parameter ",
                 param, " does not hold saved values");
   }
-  *elements = static_cast<uint64_t>(plan->params[param].least);
-  return ADRT_OK;
+  if (adrt::SavedElements(*plan, param, elements)) return ADRT_OK;
+  return Fail(error, ADRT_ERROR_NEEDS_DEVICE_DATA, "plan_saved: kernel '", plan->meta().name.view(),
+              "', parameter '", params[param].name.view(),
+              "': data says how many values are saved: ask after adrt_plan_resolve");
 }
 
 adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_task_report* report,
@@ -320,11 +326,11 @@ adrt_status adrt_plan_stack(const adrt_launch_plan* plan, uint32_t task, uint32_
   made.counted = meta.addressing == adc::artifact::Addressing::kCounted;
   made.size_class = static_cast<uint32_t>(plan->meta().exprs.ClassOf(meta.capacity));
   made.known = meta.capacity != adc::artifact::kNoNode;
-  made.capacity = sizes.capacity;
-  if (!adc::artifact::StackBytes(meta, sizes.capacity, &made.bytes)) made.bytes = UINT64_MAX;
+  made.capacity = sizes.capacity == adrt::kNotKnown ? 0 : sizes.capacity;
+  if (!adc::artifact::StackBytes(meta, made.capacity, &made.bytes)) made.bytes = UINT64_MAX;
   made.offset = sizes.offset;
   made.place = meta.place.c_str();
-  bool in_group = meta.group < adstack.groups.size();  // a private stack belongs to none
+  bool in_group = made.in_row && meta.group < adstack.groups.size();
   made.gate = in_group ? adstack.groups[meta.group].gate.c_str() : "";
   adrt::Vector<std::string_view> names(&plan->host.allocator);
   adrt::String formula(&plan->host.allocator);

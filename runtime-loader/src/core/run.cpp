@@ -186,12 +186,12 @@ class Launcher {
   }
 
   // A budget that is too small for one task may be smaller still for another: the error says what does for
-  // all.
+  // all. Memory for saved values that is too small is found before anything runs.
   bool SettleAll() {
     adrt_error largest = {};
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (plan_.tasks[task].late) continue;
-      bool settled = !IsStale(task) || Settle(task, false);
+      bool settled = (!IsStale(task) || Settle(task, false)) && adrt::CheckSavedStacks(plan_, task, error_);
       if (!plan_.tasks[task].late_rows) Trace(task, settled, 0, 0);
       if (settled) continue;
       if (error_->status != ADRT_ERROR_HEAP_TOO_SMALL) return false;

@@ -340,6 +340,10 @@ class TaskSizer {
       bool by_counts = stack.capacity == artifact::kNoNode ||
                        (countable && (!stack.loose || sizes_.by_count) && CountsFit(sizes_));
       if (by_counts && TakeCount(stack, &planned)) continue;
+      if (stack.storage == artifact::Storage::kSaved && !IsAsked(stack, countable)) {
+        planned.capacity = kNotKnown;
+        continue;
+      }
       bool is_open = is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode);
       if (is_open || (countable && sizes_.by_count)) {
         sizes_.open[index] = true;
@@ -389,6 +393,13 @@ class TaskSizer {
       FitDevice();
     }
     return FitBudget() && Settle();
+  }
+
+  // Whether anything is to say before the launch how many values it saves in a buffer of the caller's. A cap
+  // is none for these; where nothing says it, the code compares with the buffer's extent.
+  bool IsAsked(const artifact::StackMeta& stack, bool countable) const {
+    if (plan_.serves || (plan_.cap > 0 && IsOpenUnderCap(stack))) return false;
+    return countable || stack.capacity != artifact::kNoNode;
   }
 
   // What a bound would allow and was not counted takes no memory.

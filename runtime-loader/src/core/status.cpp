@@ -189,6 +189,10 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
                 report.needed, " elements");
   }
   const artifact::StackMeta& stack = adstack->stacks[report.index];
+  if (stack.storage == artifact::Storage::kSaved) {
+    RefuseSaved(plan, stack.param, report.needed, ADRT_ERROR_ADSTACK_OVERFLOW, "at least ", error);
+    return ADRT_ERROR_ADSTACK_OVERFLOW;
+  }
   Contents contents(plan);
   contents.AddCapacity(report.task, stack.capacity);
   bool capped = sizes.capped && sizes.open[report.index];
@@ -200,8 +204,9 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
     cause = "Raise the cap of adrt_plan_with_cap";
   } else if (contents.empty()) {
     cause =
-        "Its capacity depends only on shapes and by-value arguments, so that it cannot be exceeded: the heap "
-        "or the words of the launch were overwritten, or the compiler has a defect";
+        "Its capacity depends only on shapes and by-value arguments: the heap or the words of the launch "
+        "were "
+        "overwritten, or the compiler has a defect";
   } else {
     cause =
         "Capacities cannot be exceeded unless what they are computed from changes between sizing and launch, "

@@ -4,6 +4,7 @@
 
 #include "artifact/cpu_abi.h"
 #include "artifact/cpu_features.h"
+#include "artifact/heap_sort.h"
 #include "artifact/processor.h"
 #include "core/code.h"
 #include "core/errors.h"
@@ -56,8 +57,8 @@ bool FindEntries(adrt_module& module, const Image& image, adrt_error* error) {
   for (EntryWalk walk; NextEntry(module, &walk);) {
     if (!wanted.TryPush({walk.meta->symbol})) return OutOfMemory(error) == ADRT_OK;
   }
-  std::sort(wanted.begin(), wanted.end(),
-            [](const Image::Wanted& left, const Image::Wanted& right) { return left.name < right.name; });
+  artifact::HeapSort(
+      wanted, [](const Image::Wanted& left, const Image::Wanted& right) { return left.name < right.name; });
   image.FindAll({wanted.data(), wanted.size()});
   for (EntryWalk walk; NextEntry(module, &walk);) {
     auto is_before = [](const Image::Wanted& one, std::string_view name) { return one.name < name; };
