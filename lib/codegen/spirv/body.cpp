@@ -95,7 +95,7 @@ bool BodyEmitter::EmitContracted(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitPure(ir::Inst inst) {
-  if (IsTakenIn(inst) || EmitContracted(inst)) return;
+  if (IsTakenIn(inst) || EmitContracted(inst) || values_.WidensAtUse(inst)) return;
   ir::Value result = function_.Result(inst);
   std::vector<Id> operands;
   for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));

@@ -86,8 +86,7 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   std::span<const ir::Value> indices = kernel_.Indices(inst);
   if (indices.size() == 1 && element.IsScalar()) {
     // An index of an access is signed and may have any width.
-    cell.width = ir::BitWidth(kernel_.TypeOf(indices[0]).scalar);
-    cell.index = values_.Get(indices[0]);
+    std::tie(cell.index, cell.width) = values_.ElementIndex(indices[0]);
     return cell;
   }
   size_t flat = indices.size();  // the indices from here on are the flat iteration
@@ -186,7 +185,7 @@ Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
 /// No device bounds accesses of such arrays. Code that is to run untrusted bounds them itself, in a form that
 /// the loader looks for: the index is a constant, or the smaller of something and a constant.
 Id MemoryEmitter::InArray(const Cell& cell) {
-  Id index = f_.ShortIndex(cell.index);
+  Id index = cell.index;
   if (environment_.addressing() == Addressing::Alone && !m_.IntegerOf(index)) {
     index = f_.Glsl(GLSLstd450UMin, m_.IntType(32),
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});

@@ -21,10 +21,26 @@ Id ValueTable::Get(ir::Value v) {
       made = environment_->ParameterComponent(data.number, 0);
       break;
     case ir::ValueKind::Result:
+      if (ir::Inst inst = function_.DefiningInst(v); WidensAtUse(inst))
+        return f_.Resize(Get(function_.Operand(inst, 0)), 32, 64, true);
       ADC_UNREACHABLE("a value is used before it is emitted");
   }
   ids_.Set(v) = made;
   return made;
+}
+
+bool ValueTable::WidensAtUse(ir::Inst inst) const {
+  return f_.module().IsForTranslators() && function_[inst].op == ir::Op::Cast &&
+         function_.TypeOf(function_.Result(inst)) == ir::kI64 &&
+         function_.TypeOf(function_.Operand(inst, 0)) == ir::kI32;
+}
+
+std::pair<Id, uint32_t> ValueTable::ElementIndex(ir::Value v) {
+  std::optional<int64_t> known = function_.IntegerConstant(v);
+  if (known && *known >= 0 && *known <= INT32_MAX) return {f_.Int(32, static_cast<uint64_t>(*known)), 32};
+  ir::Inst inst = function_.DefiningInst(v);
+  if (inst.Valid() && WidensAtUse(inst)) v = function_.Operand(inst, 0);
+  return {Get(v), ir::BitWidth(function_.TypeOf(v).scalar)};
 }
 
 Id ValueTable::Index(ir::Value v, uint32_t width) {

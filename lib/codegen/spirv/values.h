@@ -15,6 +15,12 @@ class ValueTable {
 
   Id Get(ir::Value v);
   void Bind(ir::Value v, Id id) { ids_.Set(v) = id; }
+  /// For translators, whether `inst` widens an i32: then Get makes the wide number at each use, so that one
+  /// which only names elements of arrays asks for no integers of 64 bits.
+  bool WidensAtUse(ir::Inst inst) const;
+  /// The index of an element, and its bits: 32 where it is a constant that has them, or was widened from
+  /// them.
+  std::pair<Id, uint32_t> ElementIndex(ir::Value v);
   /// An i32 or i64 value in `width` bits, extended after its sign.
   Id Index(ir::Value v, uint32_t width);
   /// The same for an index that is in range, and so not negative.
