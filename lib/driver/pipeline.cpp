@@ -28,6 +28,7 @@
 #include "raise/early_loads.h"
 #include "raise/flat_access.h"
 #include "raise/lanes.h"
+#include "raise/late_clears.h"
 #include "raise/late_prologue.h"
 #include "raise/pairs.h"
 #include "raise/private_sums.h"
@@ -549,6 +550,8 @@ constexpr Pass kPasses[] = {
      "devices: moves loads in front of loops that fill tapes"},
     {"late-prologue", Stage::Raise, OverRaised<raise::DelayPrologue>, kRaised, kRaised, Form::Any, kSame,
      "devices: moves what a task computes before its loop into the branch that alone reads it"},
+    {"late-clears", Stage::Raise, OverRaised<raise::DelayClears>, kRaised, kRaised, Form::Any, kSame,
+     "moves stores of constants behind the last use of what was loaded from their cells"},
     // Beyond this point no pass makes or moves arithmetic.
     {"decisions", Stage::Raise, OverRaised<raise::MarkDecisions>, kRaised, kRaised, Form::Any, kSame,
      "marks what decides about branches, addresses and kinks, which is computed as it is written"},
