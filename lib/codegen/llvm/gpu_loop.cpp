@@ -11,6 +11,7 @@
 #include "codegen/llvm/gpu_loop.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "analysis/tasks.h"
@@ -228,6 +229,27 @@ uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
 }
 
+/// Inlines the functions where their caller has few calls, or where the target has none. A call makes its
+/// caller save registers, and hides from it what two functions of one operand have in common; a copy is a
+/// kilobyte or two.
+void InlineFewCalls(const std::vector<llvm::Function*>& functions) {
+  constexpr size_t kMostInlined = 24;
+  std::map<const llvm::Function*, std::vector<llvm::CallInst*>> calls;  // by caller
+  for (llvm::Function* function : functions) {
+    bool decided = function->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
+                   function->hasFnAttribute(llvm::Attribute::NoInline);
+    if (decided) continue;
+    for (llvm::User* user : function->users()) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      calls[call->getFunction()].push_back(call);
+    }
+  }
+  for (const auto& [caller, own] : calls) {
+    for (llvm::CallInst* call : own)
+      call->addFnAttr(own.size() <= kMostInlined ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const ir::Module& module,
@@ -236,6 +258,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
                                                    DebugLines* lines) {
   std::vector<std::vector<EntryCode>> entries;
   MathLibrary library = MathLibraryOf(config.target, config.libdevice);
+  OwnMath math(output);
   for (const KernelToEmit& what : kernels) {
     const ir::Function& kernel = *what.kernel;
     std::string name(module.Text(kernel.name));
@@ -250,7 +273,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       entry.block_size = serial ? config.target.wave : BlockSize(what, number, config.target);
       llvm::IRBuilder<> builder(output.getContext());
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
-      GpuTask hooks(output, builder, kernel, config, dialect, library, rows, aliases,
+      GpuTask hooks(output, builder, kernel, config, dialect, library, math, rows, aliases,
                     {entry.symbol, number, entry.block_size, serial});
       hooks.NameParameters(WordNames(module, kernel, rows));
       if (lines != nullptr) {
@@ -270,6 +293,8 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       }
     }
   }
+  for (llvm::Function* function : math.functions()) dialect.MakeFunction(*function);
+  InlineFewCalls(math.functions());
   return entries;
 }
 

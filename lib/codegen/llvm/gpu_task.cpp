@@ -2,6 +2,7 @@
 
 #include "codegen/common/cells.h"
 #include "codegen/common/launch_words.h"
+#include "codegen/common/math_functions.h"
 #include "codegen/llvm/status.h"
 #include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
@@ -29,13 +30,14 @@ constexpr uint64_t kLaneBits = 63;
 
 GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library,
-                 const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what)
+                 OwnMath& math, const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what)
     : module_(module),
       builder_(builder),
       kernel_(kernel),
       config_(config),
       dialect_(dialect),
       library_(library),
+      math_(math),
       rows_(rows),
       aliases_(aliases),
       what_(what),
@@ -319,7 +321,15 @@ Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) 
   if (builder_.getFastMathFlags().approxFunc()) {
     if (Value* known = dialect_.ApproximateMath(builder_, op, scalar, operands)) return known;
   }
+  if (HasOwnMath(op, scalar))
+    return math_.Call(builder_, *this, {.fuses = true, .outlines = true}, op, scalar, operands);
   return EmitMath(builder_, library_, op, scalar, operands);
+}
+
+bool GpuTask::HasOwnMath(Op op, Scalar scalar) const {
+  bool calls = config_.target.arch == target::Arch::Nvptx;
+  return calls && library_.names != MathLibrary::Names::Libdevice && scalar == Scalar::F32 &&
+         MathFunctions::Get().Find(op, scalar) != nullptr;
 }
 
 std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
@@ -327,6 +337,8 @@ std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
     Value* sine = dialect_.ApproximateMath(builder_, Op::Sin, scalar, {operand});
     if (sine != nullptr) return {sine, CallMath(Op::Cos, scalar, {operand})};
   }
+  if (HasOwnMath(Op::Sin, scalar))
+    return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
   return EmitSinCos(builder_, *this, library_, scalar, operand);
 }
 

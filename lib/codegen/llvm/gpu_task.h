@@ -14,6 +14,7 @@
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/hooks.h"
 #include "codegen/llvm/math_library.h"
+#include "codegen/llvm/own_math.h"
 #include "ir/function.h"
 
 namespace adc::codegen {
@@ -30,7 +31,7 @@ class GpuTask final : public TargetHooks {
  public:
   /// Makes the entry function and leaves `builder` in its first working block. `rows` may be null.
   GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-          const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library,
+          const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library, OwnMath& math,
           const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what);
 
   llvm::Function* Entry() const { return entry_; }
@@ -64,6 +65,8 @@ class GpuTask final : public TargetHooks {
   std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
 
  private:
+  /// Whether a function of our own computes it, and not the library (docs/choices/gpu-math-library.md).
+  bool HasOwnMath(ir::Op op, ir::Scalar scalar) const;
   /// A row as its two parts: bytes from the heap's start to its block of rows, and its lane there. i64.
   struct RowParts {
     llvm::Value* block = nullptr;
@@ -98,6 +101,7 @@ class GpuTask final : public TargetHooks {
   const CodeConfig& config_;
   const GpuDialect& dialect_;
   const MathLibrary& library_;
+  OwnMath& math_;
   const TaskRows* rows_;
   const AliasScopes& aliases_;
   GpuEntry what_;

@@ -112,14 +112,15 @@ void LaneFlow::EmitPure(ir::Inst inst) {
 // ---- branches ----
 
 void LaneFlow::EmitIf(ir::Inst inst) {
-  if (IsShared(function_.Operand(inst, 0))) return EmitSharedIf(inst);
+  if (shape_.count == 0 || IsShared(function_.Operand(inst, 0))) return EmitBranch(inst);
   EmitChoice(inst);
 }
 
-/// All lanes take the same side.
-void LaneFlow::EmitSharedIf(ir::Inst inst) {
+/// All lanes take the same side, or there is one.
+void LaneFlow::EmitBranch(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  Value* condition = Shared(function_.Operand(inst, 0));
+  ir::Value chooses = function_.Operand(inst, 0);
+  Value* condition = IsShared(chooses) ? Shared(chooses) : Get(chooses);
   llvm::BasicBlock* sides[] = {NewBlock("then"), NewBlock("else")};
   llvm::BasicBlock* join = NewBlock("if_end");
   builder_.CreateCondBr(condition, sides[0], sides[1]);
@@ -127,8 +128,9 @@ void LaneFlow::EmitSharedIf(ir::Inst inst) {
   llvm::BasicBlock* ends[2];
   for (uint32_t side : {0u, 1u}) {
     builder_.SetInsertPoint(sides[side]);
-    EmitBlock(data.regions[side]);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
+    bool apart = EmitApart(data.regions[side], &values[side]);
+    if (!apart) EmitBlock(data.regions[side]);
+    for (uint32_t n = 0; n < data.result_count && !apart; ++n) {
       ir::Value yielded = function_.Operand(function_.Terminator(data.regions[side]), n);
       values[side].push_back(IsShared(function_.Result(inst, n)) ? Shared(yielded) : Get(yielded));
     }

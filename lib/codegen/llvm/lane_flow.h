@@ -24,6 +24,7 @@ struct LaneShape {
   uint32_t count = 0;      ///< 0: scalars
   bool fuses = false;      ///< fma is an instruction
   bool has_masks = false;  ///< masks have registers of their own, one bit a lane
+  bool outlines = false;   ///< of functions of our own: long sides of branches are functions of their own
 };
 
 class LaneFlow {
@@ -49,6 +50,8 @@ class LaneFlow {
   /// What is neither arithmetic nor control flow.
   virtual void EmitOther(ir::Inst inst, uint32_t position) = 0;
   virtual bool Decides(ir::Inst inst) const = 0;
+  /// Emits the side of a branch elsewhere, and what it yields; false: it is emitted here.
+  virtual bool EmitApart(ir::Block, std::vector<Value*>*) { return false; }
   virtual void SetPlace(ir::Inst) {}
   /// Tells of an operation that was just emitted.
   virtual void NotePure(ir::Inst) {}
@@ -84,7 +87,7 @@ class LaneFlow {
 
   void EmitPure(ir::Inst inst);
   void EmitIf(ir::Inst inst);
-  void EmitSharedIf(ir::Inst inst);
+  void EmitBranch(ir::Inst inst);
   void EmitChoice(ir::Inst inst);
   void EmitSide(ir::Inst inst, uint32_t side, Value* mask, bool always, std::vector<Value*>* values);
   bool IsCheap(ir::Block block) const;

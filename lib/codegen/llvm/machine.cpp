@@ -15,6 +15,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -160,6 +161,8 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   } else {
     passes.addPass(llvm::AlwaysInlinerPass(false));
+    // Functions of which all callers have a copy.
+    if (device) passes.addPass(llvm::GlobalDCEPass());
     if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
   if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(WideDivision()));

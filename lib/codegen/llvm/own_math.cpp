@@ -3,6 +3,7 @@
 #include "codegen/common/math_functions.h"
 #include "ir/module.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/FunctionComparator.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -15,9 +16,12 @@ namespace {
 /// The body of one function.
 class MathText final : public LaneFlow {
  public:
+  /// `made` takes the functions that it makes on the way.
   MathText(const ir::Function& text, llvm::IRBuilder<>& builder, TargetHooks& hooks, LaneShape shape,
-           const analysis::Uniform& uniform)
+           const analysis::Uniform& uniform, std::vector<llvm::Function*>& made)
       : LaneFlow(text, builder, hooks, FloatMode::Strict, shape, uniform),
+        uniform_(uniform),
+        made_(made),
         single_(builder, hooks, FloatMode::Strict) {}
 
   void Emit(llvm::Function& into) {
@@ -64,6 +68,82 @@ class MathText final : public LaneFlow {
   }
   bool Decides(ir::Inst) const override { return true; }
 
+  /// What is defined outside of the side and used in it, constants left out. False where something of it is
+  /// shared.
+  bool FindTaken(ir::Block side, std::vector<ir::Value>* taken) const {
+    IndexSet<ir::Value> own;
+    bool all_differ = true;
+    auto visit = [&](auto& self, ir::Block block) -> void {
+      for (ir::Value param : function_[block].params) own.Insert(param);
+      for (ir::Inst inst : function_[block].insts) {
+        for (ir::Value operand : function_.Operands(inst)) {
+          if (own.Has(operand) || function_.IsConstant(operand)) continue;
+          own.Insert(operand);
+          taken->push_back(operand);
+          all_differ = all_differ && !IsShared(operand);
+        }
+        for (uint32_t n = 0; n < function_.RegionCount(inst); ++n) self(self, function_[inst].regions[n]);
+        for (uint32_t n = 0; n < function_[inst].result_count; ++n) own.Insert(function_.Result(inst, n));
+      }
+    };
+    visit(visit, side);
+    return all_differ;
+  }
+
+  /// A long side is the rare one: the reduction of a large argument, a number that is none. Copies of the
+  /// function do without copies of it.
+  bool EmitApart(ir::Block side, std::vector<Value*>* results) override {
+    constexpr size_t kLong = 32;
+    std::vector<ir::Value> taken;
+    if (!shape_.outlines || function_[side].insts.size() < kLong || !FindTaken(side, &taken)) return false;
+    llvm::SmallVector<Value*, 4> operands;
+    llvm::SmallVector<llvm::Type*, 4> types, yields;
+    for (ir::Value value : taken) operands.push_back(Get(value));
+    for (Value* operand : operands) types.push_back(operand->getType());
+    std::span<const ir::Value> yielded = function_.Operands(function_.Terminator(side));
+    for (ir::Value value : yielded) yields.push_back(single_.RegisterType(function_.TypeOf(value).scalar));
+    llvm::Function* around = builder_.GetInsertBlock()->getParent();
+    auto* type = llvm::FunctionType::get(llvm::StructType::get(builder_.getContext(), yields), types, false);
+    auto* made = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, around->getName() + ".rare",
+                                        around->getParent());
+    made->copyAttributesFrom(around);
+    made->addFnAttr(llvm::Attribute::NoInline);
+    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(builder_.getContext(), "entry", made));
+    MathText(function_, inside, hooks_, shape_, uniform_, made_).EmitSide(side, taken, *made);
+    Value* all = builder_.CreateCall(OnlyOne(made), operands);
+    for (unsigned n = 0; n < yields.size(); ++n) results->push_back(builder_.CreateExtractValue(all, n));
+    return true;
+  }
+
+  /// The function made before that is the same: sine and cosine have one reduction, and a kernel calls it
+  /// once for both.
+  llvm::Function* OnlyOne(llvm::Function* made) {
+    llvm::GlobalNumberState numbers;
+    for (llvm::Function* other : made_) {
+      if (llvm::FunctionComparator(made, other, &numbers).compare() != 0) continue;
+      made->eraseFromParent();
+      return other;
+    }
+    made_.push_back(made);
+    return made;
+  }
+
+  void EmitSide(ir::Block side, const std::vector<ir::Value>& taken, llvm::Function& into) {
+    mask_ = Splat(builder_.getTrue());
+    shape_.outlines = false;
+    for (unsigned n = 0; n < taken.size(); ++n) Bind(taken[n], into.getArg(n));
+    EmitBlock(side);
+    Value* all = llvm::PoisonValue::get(into.getReturnType());
+    std::span<const ir::Value> yielded = function_.Operands(function_.Terminator(side));
+    for (unsigned n = 0; n < yielded.size(); ++n) {
+      bool is_shared = function_.IsConstant(yielded[n]) || IsShared(yielded[n]);
+      all = builder_.CreateInsertValue(all, is_shared ? Shared(yielded[n]) : Get(yielded[n]), n);
+    }
+    builder_.CreateRet(all);
+  }
+
+  const analysis::Uniform& uniform_;
+  std::vector<llvm::Function*>& made_;
   ScalarEmitter single_;
   SideTable<ir::Value, Value*> shared_;
 };
@@ -90,7 +170,7 @@ llvm::Function* OwnMath::Make(llvm::IRBuilder<>& builder, TargetHooks& hooks, La
   made_.push_back(made);
   llvm::IRBuilder<> inside(llvm::BasicBlock::Create(module_.getContext(), "entry", made));
   analysis::Uniform uniform(text, ir::Inst());
-  MathText(text, inside, hooks, shape, uniform).Emit(*made);
+  MathText(text, inside, hooks, shape, uniform, made_).Emit(*made);
   return made;
 }
 

@@ -22,6 +22,7 @@ class OwnMath {
                     ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands);
   /// Once all calls are emitted: those with few of them are inlined.
   void Finish();
+  const std::vector<llvm::Function*>& functions() const { return made_; }
 
  private:
   llvm::Function* Make(llvm::IRBuilder<>& builder, TargetHooks& hooks, LaneShape shape,
