@@ -262,6 +262,9 @@ class Lowering {
       Value loaded = LoadAt(stack, slot), zero = ZeroOf(*stack.plan);
       builder_.Yield({&loaded, 1});
       builder_.SetBlock(kernel_[branch].regions[1]);
+      // Of other stacks the push has said it.
+      if (stack.plan->storage == Storage::kSaved)
+        Raise(stack, builder_.Make(Op::Add, {wide, builder_.I64(1)}));
       builder_.Yield({&zero, 1});
       replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
     }

@@ -159,6 +159,8 @@ class Planner {
     if (is_saved) stack.storage = Storage::kSaved;
     stack.param = facts.param;
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
+    // What is popped alone another kernel has pushed, and asked memory for; the extent of that bounds the
+    // slots.
     stack.capacity = Folded(facts.indexed ? LargestSlot(facts, &stack.loose)
                                           : DeepestFill(kernel_, facts, bounds_, &stack.loose));
     stack.loose = stack.loose && stack.capacity != kNoNode;
@@ -177,9 +179,8 @@ class Planner {
   NodeId LargestSlot(const StackFacts& facts, bool* loose) {
     NodeId capacity = algebra_.Const(0);
     for (Inst access : facts.accesses) {
-      // What is saved was pushed by another kernel, if this one pops it.
-      if (kernel_[access].op != Op::StackPush && facts.param == ir::kNoAttr) continue;
-      Range slot = bounds_.OfSlot(kernel_.Operand(access, kernel_[access].operand_count - 1));
+      if (kernel_[access].op != Op::StackPush) continue;
+      Range slot = bounds_.OfSlot(kernel_.Operand(access, 2));
       *loose = *loose || !slot.Exact();
       NodeId slots = algebra_.Add(slot.upper, algebra_.Const(1));
       NodeId most = bounds_.LargestIn(kernel_[access].parent, slots, {}, loose);

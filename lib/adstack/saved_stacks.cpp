@@ -63,7 +63,9 @@ uint32_t SavedParam(const Function& kernel, Inst inst) {
 
 NodeId SavedElements(const Function& kernel, sizing::Bounds& bounds, Inst access) {
   sizing::SizeAlgebra& algebra = bounds.algebra();
-  NodeId slots = algebra.Add(bounds.Of(kernel.Indices(access)[0]).upper, algebra.Const(1));
+  sizing::Range slot = bounds.Of(kernel.Indices(access)[0]);
+  if (kernel[access].op == Op::Load && !slot.Exact()) return kNoNode;
+  NodeId slots = algebra.Add(slot.upper, algebra.Const(1));
   NodeId most = bounds.LargestIn(kernel[access].parent, slots);
   return most == kNoNode || algebra.pool().ClassOf(most) == SizeClass::kS2 ? kNoNode : most;
 }

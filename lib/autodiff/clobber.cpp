@@ -318,7 +318,9 @@ bool ReverseCheck::CheckSettled(Inst load, uint32_t memory_class, const std::str
           "the gradient needs " + value + " as it is read here, and " + NameOf(kernel_.Operand(load, 0)) +
               " is overwritten there afterwards, whatever is promised")
         .AddNote(kernel_[write].span, "this writes the same element")
-        .AddHelp("write to another buffer or in another kernel");
+        .AddHelp(
+            "write to another buffer or in another kernel, or let the kernel save the value "
+            "(--save-overwritten)");
     return false;
   }
   return true;

@@ -120,20 +120,14 @@ class SizeKernelBuilder {
     return name;
   }
 
-  /// Whether an access says how many elements the stack has: what is saved another kernel has pushed, maybe.
-  bool Counts(const PlannedStack& stack, Inst access) const {
-    return from_[access].op == Op::StackPush || stack.storage == artifact::Storage::kSaved;
-  }
-  Value SlotOf(Inst access) const { return from_.Operand(access, from_[access].operand_count - 1); }
-
   bool CanCount(const PlannedStack& stack) const {
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     for (const PlannedAccess& access : stack.accesses) {
-      if (!Counts(stack, access.inst) && !is_counted) continue;
+      if (from_[access.inst].op != Op::StackPush && !is_counted) continue;
       Inst around = access.guard.Valid() ? access.guard : from_[from_[access.inst].parent].owner;
       if (around.Valid() && repeatable_.LostControl(around)) return false;
       bool has_slot = !is_counted && !access.guard.Valid();
-      if (has_slot && repeatable_.Lost(SlotOf(access.inst))) return false;
+      if (has_slot && repeatable_.Lost(from_.Operand(access.inst, 2))) return false;
     }
     return true;
   }
@@ -144,12 +138,12 @@ class SizeKernelBuilder {
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     if (is_counted) needs_counter_.Insert(stack.stack);
     for (const PlannedAccess& access : stack.accesses) {
-      bool counts = Counts(stack, access.inst);
-      if (!counts && !is_counted) continue;
+      bool is_push = from_[access.inst].op == Op::StackPush;
+      if (!is_push && !is_counted) continue;
       if (access.guard.Valid()) {
         counted_at_loop_[access.guard].push_back({number, access.inst});
-      } else if (counts) {
-        counted_at_access_.Insert(access.inst);
+      } else if (is_push) {
+        counted_at_push_.Insert(access.inst);
       }
     }
   }
@@ -313,7 +307,7 @@ class SizeKernelBuilder {
     }
     if (op == Op::While) {
       for (const auto& [number, push] : counts) {
-        uint32_t carried = from_[SlotOf(push)].number;
+        uint32_t carried = from_[from_.Operand(push, 2)].number;
         Count(number, Unsigned(map_[from_.Result(inst, carried)]));
       }
     }
@@ -369,8 +363,8 @@ class SizeKernelBuilder {
       if (data.op == Op::StackPush) Count(of_stack_.Get(stack), next);
       return;
     }
-    if (!counted_at_access_.Has(inst)) return;
-    Value slot = WideIndex(*builder_, Mapped(SlotOf(inst)));
+    if (data.op != Op::StackPush || !counted_at_push_.Has(inst)) return;
+    Value slot = WideIndex(*builder_, Mapped(from_.Operand(inst, 2)));
     Count(of_stack_.Get(stack), builder_->Make(Op::Add, {slot, builder_->I64(1)}));
   }
 
@@ -401,7 +395,7 @@ class SizeKernelBuilder {
   bool complete_ = true;  ///< nothing was missing so far
   SideTable<Value, uint32_t> of_stack_{0, UINT32_MAX};
   SideTable<Inst, std::vector<std::pair<uint32_t, Inst>>> counted_at_loop_;
-  IndexSet<Inst> counted_at_access_;
+  IndexSet<Inst> counted_at_push_;
   IndexSet<Value> needs_counter_;
   SideTable<Value, Value> counters_;
   SideTable<Block, std::vector<uint32_t>> marks_;  ///< groups that count where a block begins

@@ -335,12 +335,13 @@ class TaskSizer {
       planned = {};
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
-      bool countable = IsCounted(meta_, stack) && CanCount(plan_, number_);
+      bool is_saved = stack.storage == artifact::Storage::kSaved;
+      bool countable = (is_saved ? stack.counted : IsCounted(meta_, stack)) && CanCount(plan_, number_);
       // A size kernel's own stacks go by what it has counted so far.
-      bool by_counts = stack.capacity == artifact::kNoNode ||
+      bool by_counts = (stack.capacity == artifact::kNoNode && !is_saved) ||
                        (countable && (!stack.loose || sizes_.by_count) && CountsFit(sizes_));
       if (by_counts && TakeCount(stack, &planned)) continue;
-      if (stack.storage == artifact::Storage::kSaved && !IsAsked(stack, countable)) {
+      if (is_saved && !IsAsked(stack, countable)) {
         planned.capacity = kNotKnown;
         continue;
       }
