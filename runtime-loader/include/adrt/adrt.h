@@ -563,8 +563,9 @@ typedef struct adrt_stack_report {
  * ADRT_ERROR_NEEDS_DEVICE_DATA is returned as long as it may become more: make a plan with a module and the
  * extent 0, ask it after adrt_plan_resolve, and give the memory by adrt_plan_update. A launch for which it is
  * too small is refused before it runs anything, or before the first task that is sized at its turn; and where
- * nothing counts the values, its status says so (ADRT_ERROR_ADSTACK_OVERFLOW). Kernel and gradient are given
- * the same memory, which nobody else writes in between. One thread at a time.
+ * nothing counts the values, its status says so (ADRT_ERROR_ADSTACK_OVERFLOW). Ask the kernel: its gradient
+ * needs no more, and states less, or 0, where data says it; what does not fit its status says. Kernel and
+ * gradient are given the same memory, which nobody else writes in between. One thread at a time.
  */
 ADRT_API adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
                                      adrt_error* error);
