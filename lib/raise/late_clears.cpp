@@ -128,8 +128,10 @@ class Delayer {
 
   /// The load of the store's cell right before it: nothing between may touch the cell.
   std::optional<size_t> LoadBefore(Inst store, std::span<const Touch> before, size_t since) {
-    uint32_t compared = 0;
-    for (size_t n = before.size(); n-- > 0 && before[n].position >= since && compared++ < kMostCompared;) {
+    size_t n = before.size();
+    for (uint32_t compared = 0; n > 0 && compared < kMostCompared; ++compared) {
+      --n;
+      if (before[n].position < since) break;
       Inst access = before[n].access;
       if (!MayMeet(access, store)) continue;
       bool loads = kernel_[access].op == Op::Load && kernel_[access].parent == kernel_[store].parent &&

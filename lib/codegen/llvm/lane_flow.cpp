@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen {
