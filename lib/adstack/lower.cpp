@@ -75,7 +75,7 @@ class Lowering {
       for (Block gate : plan.gates) claims_in_[gate].push_back(position);
     }
     for (const PlannedAccess& access : plan.accesses) {
-      // Of a buffer nobody knows but the caller how long it is.
+      // The caller's buffer may have any length.
       bool wants = config_.guards || plan.storage == Storage::kSaved;
       if (!wants) guarded_.Insert(access.inst);
       if (!wants || !access.guard.Valid() || !GuardsAtLoop(plan, access)) continue;

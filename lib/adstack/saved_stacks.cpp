@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/structure.h"
-#include "analysis/tasks.h"
+#include "adstack/stacks.h"
 
 namespace adc::adstack {
 
@@ -19,15 +18,9 @@ using ir::Value;
 
 namespace {
 
-/// The instruction of the kernel's body that is `inst` or holds it.
-Inst TopOf(const Function& kernel, Inst inst) {
-  while (kernel[inst].parent != kernel.Body()) inst = kernel[kernel[inst].parent].owner;
-  return inst;
-}
-
 /// A stack.new for the parameter, where all iterations of the task of `access` begin.
 Value NewStack(ir::Module& module, Function& kernel, uint32_t param, Inst access) {
-  Inst top = TopOf(kernel, access);
+  Inst top = AncestorIn(kernel, kernel.Body(), access);
   bool parallel = analysis::IsParallel(kernel[top].op);
   Block block = parallel ? kernel[top].regions[0] : kernel.Body();
   ir::Builder builder(module, kernel, block);
@@ -78,22 +71,16 @@ void MakeSavedStacks(ir::Module& module, Function& kernel) {
   sizing::SizeAlgebra algebra(pool);
   sizing::Bounds bounds(module, kernel, algebra, sizing::Bounds::Known::Arguments);
   analysis::Structure structure(kernel);
-  std::vector<Inst> open;
+  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
+  std::vector<std::pair<Inst, uint32_t>> open;  // with its task
   for (Inst inst : structure.Order()) {
     if (SavedParam(kernel, inst) != ir::kNoAttr && SavedElements(kernel, bounds, inst) == kNoNode)
-      open.push_back(inst);
+      open.push_back({inst, TaskOf(kernel, structure, tasks, inst)});
   }
-  std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
-  const std::vector<Inst> body = kernel[kernel.Body()].insts;
-  auto task_of = [&](Inst access) {
-    auto place = static_cast<uint32_t>(std::ranges::find(body, TopOf(kernel, access)) - body.begin());
-    return std::ranges::find_if(tasks, [&](const analysis::Task& task) { return place < task.last; }) -
-           tasks.begin();
-  };
-  std::map<std::pair<std::ptrdiff_t, uint32_t>, Value> stacks;
-  for (Inst access : open) {
+  std::map<std::pair<uint32_t, uint32_t>, Value> stacks;  // by task and parameter
+  for (auto [access, task] : open) {
     uint32_t param = SavedParam(kernel, access);
-    Value& stack = stacks[{task_of(access), param}];
+    Value& stack = stacks[{task, param}];
     if (!stack.Valid()) stack = NewStack(module, kernel, param, access);
     Replace(kernel, access, stack);
   }

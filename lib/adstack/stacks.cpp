@@ -33,12 +33,6 @@ Block CommonBlock(const Function& function, Block left, Block right) {
   return common;
 }
 
-/// The instruction of `block` that is `inst` or holds it.
-Inst AncestorIn(const Function& function, Block block, Inst inst) {
-  while (function[inst].parent != block) inst = function[function[inst].parent].owner;
-  return inst;
-}
-
 /// Stacks with more gates than this claim at the block that holds them all.
 constexpr size_t kMaxGates = 8;
 
@@ -116,6 +110,21 @@ bool IsStackAccess(Op op) {
 
 }  // namespace
 
+Inst AncestorIn(const Function& function, Block block, Inst inst) {
+  while (function[inst].parent != block) inst = function[function[inst].parent].owner;
+  return inst;
+}
+
+uint32_t TaskOf(const Function& kernel, const analysis::Structure& structure,
+                const std::vector<analysis::Task>& tasks, Inst inst) {
+  const std::vector<Inst>& body = kernel[kernel.Body()].insts;
+  Inst top = AncestorIn(kernel, kernel.Body(), inst);
+  uint32_t place = 0;
+  while (place < tasks.size() && structure.Position(body[tasks[place].last - 1]) < structure.Position(top))
+    ++place;
+  return place;
+}
+
 Block GateOf(const Function& function, Block block) {
   while (function[block].owner.Valid()) {
     Op op = function[function[block].owner].op;
@@ -164,14 +173,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
     }
   });
 
-  const std::vector<Inst>& body = kernel[kernel.Body()].insts;
-  auto task_of = [&](Inst inst) {
-    Inst top = AncestorIn(kernel, kernel.Body(), inst);
-    uint32_t place = 0;
-    while (place < tasks.size() && structure.Position(body[tasks[place].last - 1]) < structure.Position(top))
-      ++place;
-    return place;
-  };
+  auto task_of = [&](Inst inst) { return TaskOf(kernel, structure, tasks, inst); };
   std::vector<StackFacts> used;
   for (StackFacts& facts : stacks) {
     if (facts.accesses.empty()) continue;

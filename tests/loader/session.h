@@ -3,6 +3,7 @@
 // and loaded.
 
 #include <adrt/adrt.h>
+#include <adrt/adrt_trace.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>

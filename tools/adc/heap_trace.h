@@ -1,7 +1,7 @@
 #pragma once
 // The log of a launch's memory: what the environment variable ADRT_TRACE asks for.
 
-#include <adrt/adrt.h>
+#include <adrt/adrt_trace.h>
 
 namespace adc::tool {
 

@@ -11,7 +11,6 @@
 #include "codegen/llvm/gpu_loop.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "analysis/tasks.h"
@@ -229,27 +228,6 @@ uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
 }
 
-/// Inlines the functions where their caller has few calls, or where the target has none. A call makes its
-/// caller save registers, and hides from it what two functions of one operand have in common; a copy is a
-/// kilobyte or two.
-void InlineFewCalls(const std::vector<llvm::Function*>& functions) {
-  constexpr size_t kMostInlined = 24;
-  std::map<const llvm::Function*, std::vector<llvm::CallInst*>> calls;  // by caller
-  for (llvm::Function* function : functions) {
-    bool decided = function->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
-                   function->hasFnAttribute(llvm::Attribute::NoInline);
-    if (decided) continue;
-    for (llvm::User* user : function->users()) {
-      auto* call = llvm::cast<llvm::CallInst>(user);
-      calls[call->getFunction()].push_back(call);
-    }
-  }
-  for (const auto& [caller, own] : calls) {
-    for (llvm::CallInst* call : own)
-      call->addFnAttr(own.size() <= kMostInlined ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
-  }
-}
-
 }  // namespace
 
 std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const ir::Module& module,
@@ -294,7 +272,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
     }
   }
   for (llvm::Function* function : math.functions()) dialect.MakeFunction(*function);
-  InlineFewCalls(math.functions());
+  math.FinishOnDevice();
   return entries;
 }
 

@@ -20,8 +20,12 @@ class OwnMath {
   /// Calls the function of `op` on `scalar`, f32 or f64, with operands in lanes of `shape`.
   llvm::Value* Call(llvm::IRBuilder<>& builder, TargetHooks& hooks, LaneShape shape, ir::Op op,
                     ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands);
-  /// Once all calls are emitted: those with few of them are inlined.
+  /// Once all calls are emitted, on a CPU: those of vectors with few calls are inlined.
   void Finish();
+  /// The same on a device: a function is inlined where its caller has few calls, or where the target has
+  /// none.
+  void FinishOnDevice();
+  /// Those made so far, the rare sides of branches among them.
   const std::vector<llvm::Function*>& functions() const { return made_; }
 
  private:

@@ -230,6 +230,8 @@ constexpr uint64_t kNotKnown = UINT64_MAX;
 /// Elements of the caller's buffer that a launch saves or reads; false where that is a lower bound, since a
 /// task is not sized yet or its number is not known.
 bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* elements);
+/// `others` and the bytes of so many elements; UINT64_MAX where that does not fit 64 bits.
+uint64_t SavedBytes(const artifact::ParamMeta& param, uint64_t elements, uint64_t others);
 /// Says that the buffer is too short; false.
 bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_status status,
                  const char* at_least, adrt_error* error);

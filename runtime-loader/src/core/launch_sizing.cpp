@@ -76,12 +76,15 @@ bool SavedFits(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, 
 // runs: their sizes are what is asked for.
 bool CheckSaved(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
+  uint64_t bytes = 0;
   for (uint32_t index = 0; index < meta.params.size(); ++index) {
     const artifact::ParamMeta& param = meta.params[index];
     if (param.role != artifact::ParamRole::kSaved) continue;
     int64_t least = 0;
     if (!EvaluateExtent(plan, index, 0, &least, error)) return false;
     plan.params[index].least = least;
+    if (artifact::AddOverflows(bytes, static_cast<uint64_t>(least) * artifact::ElementSize(param), &bytes))
+      return Refuse(error, ADRT_ERROR_SIZE_OVERFLOW, meta, ": its saved values do not fit 64 bits");
     if (plan.module && !SavedFits(plan, index, static_cast<uint64_t>(least), error)) return false;
   }
   return true;
@@ -182,9 +185,15 @@ bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements
   const artifact::ParamMeta& meta = plan.meta().params[param];
   Refuse(error, status, plan.meta(), ", parameter '", meta.name.view(), "': a launch saves ", at_least,
          elements, " values there, and its extent is ", plan.params[param].extents[0]);
-  if (error && error->struct_size >= sizeof(adrt_error))
-    error->needed_bytes = elements * artifact::ElementSize(meta);
+  if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = SavedBytes(meta, elements, 0);
   return false;
+}
+
+uint64_t SavedBytes(const artifact::ParamMeta& param, uint64_t elements, uint64_t others) {
+  uint64_t bytes = 0;
+  bool fits = !artifact::MultiplyOverflows(elements, artifact::ElementSize(param), &bytes) &&
+              !artifact::AddOverflows(bytes, others, &bytes);
+  return fits ? bytes : UINT64_MAX;
 }
 
 bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* elements) {

@@ -225,7 +225,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   for (uint32_t param = 0; param < plan->params.size(); ++param) {
     uint64_t elements = 0;
     adrt::SavedElements(*plan, param, &elements);
-    made.saved_bytes += elements * adc::artifact::ElementSize(plan->meta().params[param]);
+    made.saved_bytes = adrt::SavedBytes(plan->meta().params[param], elements, made.saved_bytes);
   }
   made.workers = plan->workers;
   made.target = plan->target;

@@ -1,6 +1,8 @@
 #pragma once
 // Telling the host what a launch takes of memory (adrt_host.trace_heap).
 
+#include <adrt/adrt_trace.h>
+
 #include "core/launch.h"
 
 namespace adrt {
