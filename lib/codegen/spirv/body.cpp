@@ -27,6 +27,7 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
     touch_states_.push_back(touch ? NewState(m_.BoolType(), m_.ConstantBool(false)) : ir::kNoAttr);
   }
   for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
+  if (kernel->in_step.Any()) uses_.emplace(function);
 }
 
 uint32_t BodyEmitter::NewState(Id type, Id initial) {
@@ -69,6 +70,7 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
+  if (active_ != 0) return EmitRangeInStep(block, first, last);
   const std::vector<ir::Inst>& insts = function_[block].insts;
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
 }

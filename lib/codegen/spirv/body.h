@@ -19,6 +19,10 @@
 //
 // Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
 
+#include <optional>
+
+#include "analysis/uses.h"
+#include "codegen/spirv/in_step.h"
 #include "codegen/spirv/memory.h"
 #include "codegen/spirv/rows.h"
 #include "codegen/spirv/sums.h"
@@ -32,6 +36,7 @@ struct KernelParts {
   RowEmitter& rows;
   StatusReporter& status;
   SumEmitter& sums;
+  const InStep& in_step;
   const diag::SourceManager* sources = nullptr;  ///< where lines are to be said
 };
 
@@ -44,6 +49,11 @@ class BodyEmitter {
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
   void EmitBlock(ir::Block block);
+  /// Whether the parallel loop's threads are in step.
+  bool IsInStep() const { return kernel_ != nullptr && kernel_->in_step.Any(); }
+  /// Emits the block of a parallel loop whose threads are in step, of which those with `active` have an
+  /// iteration.
+  void EmitBlockInStep(ir::Block block, Id active);
 
   /// The states that `inst` and what it holds change.
   const std::vector<uint32_t>& StatesOf(ir::Inst inst) const { return changes_.Get(inst); }
@@ -57,6 +67,15 @@ class BodyEmitter {
   uint32_t NewState(Id type, Id initial);
   void FindStates(ir::Inst inst);
   void EmitInst(ir::Inst inst);
+  // Of threads in step (body_in_step.cpp).
+  void EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last);
+  /// Instructions that are not in step: the threads that are active run them.
+  void EmitActive(std::span<const ir::Inst> run);
+  /// Values of the instructions `run` that others read.
+  std::vector<ir::Value> LeavingOf(std::span<const ir::Inst> run) const;
+  void EmitIfInStep(ir::Inst inst);
+  /// Sums into neighbouring components of an element, from `position` on; the position behind them.
+  uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
   /// Says where `inst` comes from.
   void SetPlace(ir::Inst inst);
   void EmitPure(ir::Inst inst);
@@ -82,6 +101,8 @@ class BodyEmitter {
   ScalarEmitter& scalars_;
   ValueTable& values_;
   KernelParts* kernel_;
+  std::optional<analysis::Uses> uses_;  ///< where threads are in step
+  Id active_ = 0;  ///< in step: whether this thread takes part; 0: threads are not in step
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   std::vector<uint32_t> sum_states_;          ///< by sum: its total

@@ -136,6 +136,8 @@ class Emission {
     bool parallel = task.kind == analysis::TaskKind::Parallel;
     PrivateSums sums;
     if (parallel) sums = SumsOf(kernel, task.parallel);
+    InStep in_step;
+    if (parallel && !context_.IsMetal()) in_step = InStep(kernel, task.parallel, sums, SumEmitter::CanAdd);
     FunctionBuilder builder(builder_, builder_.VoidType(), {});
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
@@ -148,11 +150,16 @@ class Emission {
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
     SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums),
                            of.block_size);
-    KernelParts parts{environment, memory,
-                      row_emitter, status,
-                      sum_emitter, context_.config.debug_lines ? context_.config.sources : nullptr};
+    KernelParts parts{environment,
+                      memory,
+                      row_emitter,
+                      status,
+                      sum_emitter,
+                      in_step,
+                      context_.config.debug_lines ? context_.config.sources : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
-    TaskEmitter(context_, kernel, environment, builder, values, status, memory, body).Emit(task);
+    TaskEmitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size)
+        .Emit(task);
     of.shared_bytes = sum_emitter.SharedBytes();
     if (context_.config.keep_bindings && parallel) {
       builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);

@@ -253,14 +253,21 @@ Id Environment::Thread() {
   return thread_;
 }
 
+/// The loader knows no number of a workgroup in code that is to run unverified.
+Id Environment::FirstOfBlock(uint32_t size) {
+  Id length = f_.Int(Wide(), size);
+  if (addressing_ == Addressing::Alone) return f_.Sub(Wide(), Thread(), f_.Mod(Wide(), Thread(), length));
+  return f_.Mul(Wide(), InputWord(context_.group, spv::BuiltInWorkgroupId, "adc.group", 0), length);
+}
+
 // --- bindings of a shader ---
 
-Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis) {
+Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, const char* name, uint32_t axis) {
   Id word = m_.IntType(32);
   if (variable == 0) {
     variable = m_.GlobalVariable(spv::StorageClassInput, m_.VectorType(word, 3));
     m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
-    m_.Name(variable, builtin == spv::BuiltInNumWorkgroups ? "adc.groups" : "adc.invocation");
+    m_.Name(variable, name);
   }
   Uses(variable);
   Id place =
@@ -292,7 +299,7 @@ Id Environment::Shared(Id element, uint32_t length) {
 }
 
 Id Environment::Invocations(uint32_t axis) {
-  Id groups = InputWord(context_.group_count, spv::BuiltInNumWorkgroups, axis);
+  Id groups = InputWord(context_.group_count, spv::BuiltInNumWorkgroups, "adc.groups", axis);
   return f_.Mul(Wide(), groups, f_.Int(Wide(), layout_.local_size[axis]));
 }
 

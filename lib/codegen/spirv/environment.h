@@ -18,9 +18,9 @@ struct ModuleContext {
   const ir::Module& ir;
   const CodeConfig& config;
   AtomicAbility ability;
-  Id push_constants = 0;  ///< with device addresses: a block that holds that of the words
-  Id thread_index = 0;    ///< the built-in input
-  Id group_count = 0;     ///< with bindings of a shader: the built-in input, made when it is asked for
+  Id push_constants = 0;          ///< with device addresses: a block that holds that of the words
+  Id thread_index = 0;            ///< the built-in input
+  Id group_count = 0, group = 0;  ///< built-in inputs, made when asked for
   std::map<std::string, Id>
       value_blocks;  ///< with bindings of a shader: variables of blocks of values, by their place
   Id invocation_in_block = 0, subgroup_in_block = 0, subgroups = 0;  ///< built-in inputs, made when asked for
@@ -97,6 +97,8 @@ class Environment {
   Id InvocationInBlock() {
     return InputNumber(context_.invocation_in_block, spv::BuiltInLocalInvocationIndex, "adc.in_block");
   }
+  /// The number of the first thread of this one's workgroup, of `size` threads, in Wide() bits.
+  Id FirstOfBlock(uint32_t size);
   /// Vulkan: a number that no other invocation of the subgroup has; 32 bits.
   Id NumberInSubgroup() {
     return KeepsBindings() ? InvocationInBlock() : f_.Resize(Thread(), Wide(), 32, false);
@@ -126,7 +128,7 @@ class Environment {
   uint32_t Wide() const { return narrow_ ? 32 : 64; }
   /// With bindings of a shader: this invocation's number along an axis.
   Id Invocation(uint32_t axis) {
-    return InputWord(context_.thread_index, spv::BuiltInGlobalInvocationId, axis);
+    return InputWord(context_.thread_index, spv::BuiltInGlobalInvocationId, "adc.invocation", axis);
   }
 
  private:
@@ -142,7 +144,7 @@ class Environment {
   Id ScalarInBlock(ir::Type type);
   bool IsWholeInBlock(const ir::ShaderBinding& binding, ir::Type type) const;
   Id WholeInBlock(const ir::ShaderBinding& binding, ir::Type type);
-  Id InputWord(Id& variable, spv::BuiltIn builtin, uint32_t axis);
+  Id InputWord(Id& variable, spv::BuiltIn builtin, const char* name, uint32_t axis);
   Id InputNumber(Id& variable, spv::BuiltIn builtin, const char* name);
   Id Word(uint32_t position);
   /// Of a word that is seen by halves: `position` counts these.

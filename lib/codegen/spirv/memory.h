@@ -30,9 +30,12 @@ class MemoryEmitter {
   void EmitAccess(ir::Inst inst);
   /// The atomic update of the element of `access` by `value`.
   void EmitAtomic(ir::Inst access, ir::Op op, Id value);
+  /// The number of the element of `access` in its buffer or layout, and its bits.
+  std::pair<Id, uint32_t> NumberOf(ir::Inst access) {
+    Cell cell = CellOf(access);
+    return {cell.index, cell.width};
+  }
 
-  /// The device address of the element of `access`.
-  Id AddressOf(ir::Inst access) { return AddressOf(CellOf(access)); }
   /// The parallel loop that is being emitted and its flat iteration in Environment::Wide()
   /// bits; 0: none.
   void SetIteration(ir::Inst loop, Id iteration) {

@@ -68,8 +68,8 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
 }
 
 /// Each thread takes its row by itself. One addition for all threads of a subgroup that claim together would
-/// need operations of a subgroup in divergent control flow, which lose threads on some devices (sums.h): two
-/// of them would have one row.
+/// need operations of a subgroup in divergent control flow, which lose threads on some devices (in_step.h):
+/// two of them would have one row.
 Id RowEmitter::TakeRow(uint32_t group) {
   Id counter = environment_.GroupWord(group, kCounter);
   bool addressed = HasAddresses(environment_.addressing());
@@ -102,8 +102,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   f_.Branch(have);
   f_.Start(have);
   Id now = f_.Phi(wide, token, claimed, state, before);
-  values_.Bind(kernel_.Result(inst), now);
-  MakeArrays(kernel_.Result(inst), now);
+  Bind(kernel_.Result(inst), now);
   return now;
 }
 

@@ -35,6 +35,11 @@ class RowEmitter {
   void EmitClaim(ir::Inst inst);
   /// `row.claim` of a group with a gate; the state before it, and the result: the state after it.
   Id EmitGatedClaim(ir::Inst inst, Id state);
+  /// Has `row` be the row of `token` from here on.
+  void Bind(ir::Value row, Id token) {
+    values_.Bind(row, token);
+    MakeArrays(row, token);
+  }
   /// `row.capacity`.
   void EmitCapacity(ir::Inst inst);
   /// `row.load`, `row.store`.

@@ -1,5 +1,6 @@
 #include "codegen/spirv/sums.h"
 
+#include "ir/number.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -11,6 +12,8 @@ namespace {
 
 /// More would allow one workgroup at a time on devices that have the least that Vulkan asks for.
 constexpr uint32_t kMostShared = 8u << 10;
+/// Elements of which each is added up over the subgroup, where threads come to several.
+constexpr uint32_t kElements = 2;
 
 }  // namespace
 
@@ -128,6 +131,60 @@ SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
   all.leads = Leads();
   if (own.touched != 0) all.touched = TruthTogether(spv::OpGroupNonUniformLogicalOr, own.touched);
   return all;
+}
+
+Id SumEmitter::AddOver(Scalar scalar, Id has, Id value) {
+  Id type = scalars_.RegisterType(scalar);
+  Id nothing = scalars_.Constant(scalar, ir::IsFloat(scalar) ? ir::FloatToBits(scalar, -0.0) : 0);
+  value = f_.Choose(type, has, value, nothing);
+  if (!ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64) return ReduceWide(Reduction::Add, scalar, value);
+  constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
+  Id total = f_.Emit(Reduce(Reduction::Add, scalar), type, {f_.Int(32, spv::ScopeSubgroup), kReduce, value});
+  return ir::BitWidth(scalar) < 32 ? scalars_.Normalise(scalar, total) : total;
+}
+
+Id SumEmitter::PeersOf(std::pair<Id, uint32_t> element, Id left) {
+  auto [number, width] = element;
+  Id peers = left, word = m_.IntType(32);
+  for (uint32_t shift = 0; shift < width; shift += 32) {
+    Id part = f_.Resize(f_.ShiftRight(width, number, f_.Int(32, shift)), width, 32, false);
+    Id least = Together(spv::OpGroupNonUniformUMin, 32, f_.Choose(word, peers, part, f_.Int(32, UINT32_MAX)));
+    Id same = f_.Compare(spv::OpIEqual, part, least);
+    peers = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {peers, same});
+  }
+  return peers;
+}
+
+void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell) {
+  m_.AddCapability(spv::CapabilityGroupNonUniform);
+  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[0])[0]).scalar;
+  std::vector<Id> values;
+  for (ir::Inst sum : sums) {
+    Id value = values_.Get(kernel_.AccessValues(sum)[0]);
+    if (kernel_[sum].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+    values.push_back(value);
+  }
+  auto update = [&](Id condition, std::span<const Id> by) {
+    Id yes = m_.NewId(), join = m_.NewId();
+    f_.Select(condition, yes, join, join);
+    f_.Start(yes);
+    for (size_t n = 0; n < sums.size(); ++n) memory_.EmitAtomic(sums[n], Op::AtomicAdd, by[n]);
+    f_.Branch(join);
+    f_.Start(join);
+  };
+  Id number = environment_.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX), truth = m_.BoolType();
+  Id left = active;
+  for (uint32_t round = 0; round < (one_cell ? 1 : kElements); ++round) {
+    Id peers = one_cell ? active : PeersOf(memory_.NumberOf(sums[0]), left);
+    Id own = f_.Choose(m_.IntType(32), peers, number, none);
+    Id first = Together(spv::OpGroupNonUniformUMin, 32, own);
+    std::vector<Id> totals;
+    for (Id value : values) totals.push_back(AddOver(scalar, peers, value));
+    update(f_.Compare(spv::OpIEqual, number, first), totals);
+    left = f_.Emit(spv::OpLogicalAnd, truth, {left, f_.Emit(spv::OpLogicalNot, truth, {peers})});
+  }
+  if (!one_cell) update(left, values);
 }
 
 std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials, bool by_subgroup) {

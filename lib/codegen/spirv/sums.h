@@ -9,10 +9,8 @@
 // code that is to run unverified or to be translated (Addressing::Alone, Metal) one thread of each subgroup
 // makes the update.
 //
-// Each thread adds to the cell of a gathered sum by itself. Adding up over those of a subgroup that come to
-// one cell together would save atomic updates, but it takes operations of a subgroup in divergent control
-// flow, and one driver (NVIDIA's, 580) loses threads there: a store after a loop that one thread entered was
-// not made by any.
+// Gathered sums of threads that are in step (in_step.h) are added up over the subgroup where they come to one
+// cell, or to few; elsewhere each thread adds to the cell by itself.
 
 #include <functional>
 #include <span>
@@ -45,6 +43,11 @@ class SumEmitter {
   uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
   /// What a sum starts from.
   Id Start(uint32_t sum) const { return scalars_.Constant(sums_.sums[sum].scalar, sums_.sums[sum].start); }
+  /// Whether values of a type are added up over subgroups.
+  static bool CanAdd(ir::Scalar scalar) { return scalar != ir::Scalar::F16 && scalar != ir::Scalar::I1; }
+  /// Where threads are in step: the gathered sums `sums`, into neighbouring components of one element, of the
+  /// threads with `active`. `one_cell`: it is the same element for all of them.
+  void AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell);
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
   /// Adds all sums to their cells, where all threads meet; one entry of both lists per sum. `touched`:
@@ -76,6 +79,10 @@ class SumEmitter {
   /// The totals of `left` at `variables`, of `count` subgroups.
   void Collect(std::span<const Left> left, std::span<const Id> variables, Id count);
   void UpdateCell(uint32_t sum, const Partial& partial);
+  /// The sum of a subgroup's registers, of those where `has` holds.
+  Id AddOver(ir::Scalar scalar, Id has, Id value);
+  /// Which of the threads with `left` have the element that one of them has.
+  Id PeersOf(std::pair<Id, uint32_t> element, Id left);
   /// The reduction of a subgroup's registers of this type; OpNop where there is none.
   spv::Op Reduce(Reduction reduction, ir::Scalar scalar) const;
   /// The same of 64-bit integers, which takes no feature of the device; 0 where there is none.

@@ -6,9 +6,11 @@
 //     body
 //     position += n
 //
-// so that every thread, with or without iterations, comes to the end. A position splits into the counters of
-// several axes by division. Where the total fits 32 bits, which one branch that all threads take alike
-// decides, so do the position and every extent, and the divisions are those of 32 bits, which devices have.
+// so that every thread, with or without iterations, comes to the end. Where threads are in step (in_step.h)
+// all of a workgroup run the loop as long as its first one does, and a thread takes part while its position
+// is below the total. A position splits into the counters of several axes by division. Where the total fits
+// 32 bits, which one branch that all threads take alike decides, so do the position and every extent, and the
+// divisions are those of 32 bits, which devices have.
 //
 // A driver sees no extent as a constant: one (NVIDIA's, 580) takes the second counter of 0..5, 0..2 for one
 // that all threads share where it divides by a constant 2, and is right where it divides by a number that it
@@ -193,7 +195,12 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
     values_.Bind(counters[n], f_.Resize(environment_.Invocation(axes[n]), 32, width, false));
   }
   memory_.SetIteration(task.parallel, environment_.Thread());
-  body_.EmitBlock(kernel_[task.parallel].regions[0]);
+  ir::Block block = kernel_[task.parallel].regions[0];
+  if (body_.IsInStep()) {
+    body_.EmitBlockInStep(block, m_.ConstantBool(true));
+  } else {
+    body_.EmitBlock(block);
+  }
   memory_.SetIteration({}, 0);
   body_.UpdateCells();
 }
@@ -203,28 +210,44 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
-  Id wide = m_.IntType(environment_.Wide());
+  uint32_t width = environment_.Wide();
+  Id wide = m_.IntType(width);
   Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
-  Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, thread, threads), thread, total);
+  // In step all threads of a workgroup stay as long as its first one has an iteration. With a shader's
+  // bindings each has one.
+  bool in_step = body_.IsInStep(), leads = in_step && !environment_.KeepsBindings();
+  Id lead = leads ? environment_.FirstOfBlock(block_size_) : thread;
+  Id in_block = leads ? f_.Sub(width, thread, lead) : 0;
+  Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, lead, threads), lead, total);
   if (guarded) first = GuardBounds(axes, first);
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi position = f_.LoopPhi(loop, wide, first);
+  OpenPhi turn = f_.LoopPhi(loop, wide, first);
   std::vector<OpenPhi> states;
   const std::vector<uint32_t>& changed = body_.StatesOf(task.parallel);
   for (uint32_t state : changed) {
     states.push_back(f_.LoopPhi(loop, body_.StateType(state), body_.State(state)));
     body_.SetState(state, states.back().id);
   }
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, position.id, total));
-  status_.SetIteration(position.id);
-  memory_.SetIteration(task.parallel, position.id);
+  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, total));
+  Id position = leads ? f_.Add(width, turn.id, in_block) : turn.id;
+  status_.SetIteration(position);
+  memory_.SetIteration(task.parallel, position);
   // A field outside of every `dense` has one cell and no counter.
-  BindCounters(axes, position.id);
-  body_.EmitBlock(kernel_[task.parallel].regions[0]);
+  BindCounters(axes, position);
+  ir::Block block = kernel_[task.parallel].regions[0];
+  if (in_step) {
+    Id has_one = f_.Compare(spv::OpULessThan, position, total);
+    if (leads)
+      has_one =
+          f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, thread, threads)});
+    body_.EmitBlockInStep(block, has_one);
+  } else {
+    body_.EmitBlock(block);
+  }
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
   f_.BeginNext(loop);
-  f_.Close(loop, position, f_.Add(environment_.Wide(), position.id, threads));
+  f_.Close(loop, turn, f_.Add(width, turn.id, threads));
   for (size_t n = 0; n < changed.size(); ++n) {
     f_.Close(loop, states[n], body_.State(changed[n]));
     body_.SetState(changed[n], states[n].id);

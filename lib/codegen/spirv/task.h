@@ -11,7 +11,7 @@ class TaskEmitter {
  public:
   TaskEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
               FunctionBuilder& builder, ValueTable& values, StatusReporter& status, MemoryEmitter& memory,
-              BodyEmitter& body)
+              BodyEmitter& body, uint32_t block_size)
       : context_(context),
         kernel_(kernel),
         environment_(environment),
@@ -20,7 +20,8 @@ class TaskEmitter {
         values_(values),
         status_(status),
         memory_(memory),
-        body_(body) {}
+        body_(body),
+        block_size_(block_size) {}
 
   /// Emits the whole task and ends the function.
   void Emit(const analysis::Task& task);
@@ -64,6 +65,7 @@ class TaskEmitter {
   StatusReporter& status_;
   MemoryEmitter& memory_;
   BodyEmitter& body_;
+  uint32_t block_size_;
 };
 
 }  // namespace adc::codegen::spirv

@@ -1,0 +1,161 @@
+// Control flow of threads that are in step (in_step.h). No thread leaves it: what a part of them does stands
+// in branches of its own, which end before the next sum.
+//
+//   for %j in 0..32 {                   header: j = phi(0, j + 1); j < 32 ? body : end
+//     %w = load %x[%i, %j]              body:   active ? some : all
+//     %c = gt %w, 0.0                   some:   w = load, c = w > 0
+//     if %c {                           all:    c = phi(c, null); takes = active && c; takes ? some' : all'
+//       %p = mul %g, %w                 some':  p = mul g w
+//       add_to %a.adj[%j], %p           all':   p = phi(p, null); add p over the threads with `takes`
+//     }
+
+#include <algorithm>
+
+#include "codegen/spirv/body.h"
+
+namespace adc::codegen::spirv {
+
+using ir::Op;
+
+void BodyEmitter::EmitBlockInStep(ir::Block block, Id active) {
+  active_ = active;
+  EmitBlock(block);
+  active_ = 0;
+}
+
+void BodyEmitter::EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last) {
+  const std::vector<ir::Inst>& insts = function_[block].insts;
+  std::vector<ir::Inst> run;
+  for (uint32_t position = first; position < last; ++position) {
+    ir::Inst inst = insts[position];
+    if (!kernel_->in_step.Has(inst)) {
+      // What is shared bounds loops in step, and is wanted in all threads.
+      bool shared = InStep::IsFree(function_[inst].op) && kernel_->in_step.IsShared(function_.Result(inst));
+      if (shared) {
+        EmitInst(inst);
+      } else {
+        run.push_back(inst);
+      }
+      continue;
+    }
+    EmitActive(run);
+    run.clear();
+    const ir::InstData& data = function_[inst];
+    if (ir::IsAccess(data.op)) {
+      position = EmitSums(block, position, last) - 1;
+    } else if (data.op == Op::If && !kernel_->in_step.IsShared(function_.Operand(inst, 0))) {
+      EmitIfInStep(inst);
+    } else {
+      EmitInst(inst);
+    }
+  }
+  EmitActive(run);
+}
+
+std::vector<ir::Value> BodyEmitter::LeavingOf(std::span<const ir::Inst> run) const {
+  std::map<ir::Value, uint32_t> reads;  // by instructions of the run
+  auto count = [&](auto& self, ir::Inst inst) -> void {
+    for (ir::Value v : function_.Operands(inst)) ++reads[v];
+    for (ir::Block region : function_[inst].regions) {
+      if (!region.Valid()) continue;
+      for (ir::Inst inner : function_[region].insts) self(self, inner);
+    }
+  };
+  for (ir::Inst inst : run) count(count, inst);
+  std::vector<ir::Value> leaving;
+  for (size_t n = run.size(); n-- > 0;) {
+    ir::Inst inst = run[n];
+    for (uint32_t result = 0; result < function_[inst].result_count; ++result) {
+      ir::Value v = function_.Result(inst, result);
+      if (uses_->Of(v).size() == reads[v]) continue;
+      if (!IsTakenIn(inst) && !values_.WidensAtUse(inst)) {
+        leaving.push_back(v);
+        continue;
+      }
+      // Its reader computes it, of what it reads.
+      for (ir::Value operand : function_.Operands(inst)) --reads[operand];
+    }
+  }
+  return leaving;
+}
+
+void BodyEmitter::EmitActive(std::span<const ir::Inst> run) {
+  if (std::all_of(run.begin(), run.end(),
+                  [&](ir::Inst inst) { return InStep::IsFree(function_[inst].op); })) {
+    for (ir::Inst inst : run) EmitInst(inst);
+    return;
+  }
+  Id active = active_, some = m_.NewId(), all = m_.NewId(), before = f_.Block();
+  std::vector<Id> states = states_;
+  std::vector<ir::Value> leaving = LeavingOf(run);
+  f_.Select(active, some, all, all);
+  f_.Start(some);
+  active_ = 0;
+  for (ir::Inst inst : run) EmitInst(inst);
+  active_ = active;
+  std::vector<Id> ids;
+  for (ir::Value v : leaving) {
+    const ir::InstData& by = function_[function_.DefiningInst(v)];
+    // An array is a variable, and a thread's own row known from the start.
+    bool anywhere = by.op == Op::Alloca || (by.op == Op::RowClaim && gate_states_.count(by.attr) == 0);
+    ids.push_back(anywhere ? 0 : values_.Get(v));
+  }
+  Id end = f_.Block();
+  f_.Branch(all);
+  f_.Start(all);
+  std::vector<std::pair<ir::Value, Id>> rows;
+  for (size_t n = 0; n < leaving.size(); ++n) {
+    if (ids[n] == 0) continue;
+    Id type = TypeOf(leaving[n]);
+    Id id = f_.Phi(type, ids[n], end, m_.ConstantNull(type), before);
+    ir::Inst inst = function_.DefiningInst(leaving[n]);
+    if (function_[inst].op == Op::RowClaim) {
+      rows.emplace_back(leaving[n], id);
+    } else {
+      values_.Bind(leaving[n], id);
+    }
+  }
+  for (size_t state = 0; state < states.size(); ++state) {
+    if (states_[state] == states[state]) continue;
+    states_[state] = f_.Phi(state_types_[state], states_[state], end, states[state], before);
+  }
+  for (auto [row, token] : rows) kernel_->rows.Bind(row, token);
+}
+
+void BodyEmitter::EmitIfInStep(ir::Inst inst) {
+  const ir::InstData& data = function_[inst];
+  Id outer = active_, truth = m_.BoolType();
+  Id condition = values_.Get(function_.Operand(inst, 0));
+  std::vector<Id> results[2];
+  for (uint32_t side = 0; side < 2; ++side) {
+    Id here = side == 0 ? condition : f_.Emit(spv::OpLogicalNot, truth, {condition});
+    active_ = f_.Emit(spv::OpLogicalAnd, truth, {outer, here});
+    EmitBlock(data.regions[side]);
+    if (data.result_count != 0) results[side] = Yielded(data.regions[side]);
+  }
+  active_ = outer;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    ir::Value result = function_.Result(inst, n);
+    values_.Bind(result, f_.Choose(TypeOf(result), condition, results[0][n], results[1][n]));
+  }
+}
+
+uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last) {
+  const std::vector<ir::Inst>& insts = function_[block].insts;
+  std::vector<ir::Inst> sums{insts[position]};
+  auto of_one_element = [&](ir::Inst a, ir::Inst b) {
+    if (function_[a].attr != function_[b].attr || function_[a].index_count != function_[b].index_count)
+      return false;
+    for (uint32_t n = 0; n < 1u + function_[a].index_count; ++n) {
+      if (function_.Operand(a, n) != function_.Operand(b, n)) return false;
+    }
+    return true;
+  };
+  while (++position < last && kernel_->in_step.Has(insts[position]) &&
+         ir::IsAccess(function_[insts[position]].op) && of_one_element(sums[0], insts[position]))
+    sums.push_back(insts[position]);
+  kernel_->sums.AddTogether(sums, active_, kernel_->in_step.IntoOneCell(sums[0]));
+  return position;
+}
+
+}  // namespace adc::codegen::spirv
