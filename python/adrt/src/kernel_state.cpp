@@ -1,0 +1,81 @@
+#include "kernel_state.h"
+
+#include <cstring>
+#include <set>
+
+#include "bundle_state.h"
+#include "errors.h"
+
+namespace adrt_python {
+namespace {
+
+// Types of Python keep the addresses of their names.
+const char* Lasting(const std::string& text) {
+  static auto* texts = new std::set<std::string>;
+  return texts->insert(text).first->c_str();
+}
+
+}  // namespace
+
+Launch::~Launch() {
+  adrt_plan_release(plan);
+  adrt_heap_release(heap);
+}
+
+bool KernelState::Read(BundleState* bundle, const adrt_kernel* kernel) {
+  bundle_ = bundle;
+  handle_ = kernel;
+  auto error = Sized<adrt_error>();
+  if (adrt_kernel_info(kernel, &report_, &error) != ADRT_OK) return Raise(error);
+  const adrt_kernel* primal = nullptr;
+  if (std::strcmp(report_.role, "grad") == 0 &&
+      adrt_bundle_find_kernel(bundle->handle(), report_.of, 0, &primal, &error) != ADRT_OK) {
+    return Raise(error);
+  }
+  return parameters_.Read(bundle->handle(), kernel, primal) && MakeOutputs();
+}
+
+bool KernelState::MakeOutputs() {
+  if (parameters_.written() == 0) return true;
+  std::vector<PyStructSequence_Field> fields;
+  for (const Parameter& param : parameters_.all()) {
+    if (!param.hidden && param.is_written()) fields.push_back({Lasting(param.text), nullptr});
+  }
+  fields.push_back({nullptr, nullptr});
+  PyStructSequence_Desc desc = {};
+  desc.name = Lasting("adrt.Outputs");
+  desc.doc = "What a call of a kernel has written, by name and in the order of its parameters.";
+  desc.fields = fields.data();
+  desc.n_in_sequence = static_cast<int>(fields.size() - 1);
+  outputs_ = PyStructSequence_NewType(&desc);
+  return outputs_ != nullptr;
+}
+
+std::unique_ptr<Launch> KernelState::Borrow(Device* device, uint32_t threads) {
+  for (size_t at = idle_.size(); at-- > 0;) {
+    if (idle_[at]->device != device || idle_[at]->threads != threads) continue;
+    std::unique_ptr<Launch> launch = std::move(idle_[at]);
+    idle_.erase(idle_.begin() + static_cast<ptrdiff_t>(at));
+    return launch;
+  }
+  auto launch = std::make_unique<Launch>();
+  launch->device = device;
+  launch->threads = threads;
+  return launch;
+}
+
+std::string KernelState::Signature() const {
+  std::string text = report_.name;
+  text += '(';
+  const char* between = "";
+  for (const Parameter& param : parameters_.all()) {
+    if (param.hidden) continue;
+    text += between + param.text + ": " + param.Type();
+    if (param.report.diff) text += " diff";
+    if (param.is_written()) text += param.report.access == ADRT_ACCESS_WRITE ? " out" : " inout";
+    between = ", ";
+  }
+  return text + ')';
+}
+
+}  // namespace adrt_python

@@ -1,0 +1,49 @@
+// The module adrt._adrt. The package adrt shows its names, and adds what is written in Python.
+
+#include "errors.h"
+#include "objects.h"
+
+namespace adrt_python {
+namespace {
+
+PyObject* Forget(PyObject*, PyObject*) {
+  ForgetDevices();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"load", WithKeywords(Load), METH_VARARGS | METH_KEYWORDS,
+     "load(source, /, *, trust=True)\n--\n\n"
+     "Opens a bundle: a path, or the bytes of one, which are copied.\n\n"
+     "Opening is safe for any bytes. Calls run the bundle's code in this process: load what you compiled, or "
+     "what you\n"
+     "would import. trust=False opens a bundle to look at it, and calls of its kernels are refused.\n"
+     "Raises adrt.Error with the place and the rule that a broken bundle breaks."},
+    {"devices", ListDevices, METH_NOARGS,
+     "devices()\n--\n\n"
+     "This machine's devices, a list of dicts with the keys device ('cpu', 'cuda:0'), kind, name, arch, "
+     "threads and\n"
+     "features; a kind without a device has the keys device and absent, the reason."},
+    {"_forget_devices", Forget, METH_NOARGS, "Opens devices anew at their next use: in a child of fork."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "adrt._adrt",
+                          "Kernels of bundles, called from Python: see the package adrt.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+}  // namespace adrt_python
+
+PyMODINIT_FUNC PyInit__adrt() {  // NOLINT(bugprone-reserved-identifier): Python looks for this name
+  using namespace adrt_python;
+  Ref module(PyModule_Create(&definition));
+  bool added = module && AddErrors(module.get()) && AddBundleType(module.get()) &&
+               AddKernelType(module.get()) && AddSizeType(module.get());
+  return added ? module.release() : nullptr;
+}

@@ -1,0 +1,41 @@
+#ifndef ADRT_PYTHON_OBJECTS_H
+#define ADRT_PYTHON_OBJECTS_H
+
+#include "bundle_state.h"
+#include "call.h"
+#include "python_api.h"
+
+namespace adrt_python {
+
+/// adrt.Bundle.
+struct BundleObject {
+  PyObject_HEAD BundleState* state;
+};
+
+/// adrt.Kernel: keeps its bundle alive.
+struct KernelObject {
+  PyObject_HEAD PyObject* bundle;
+  KernelState* state;
+  Options options;
+};
+
+/// Adds the types to the module. False with a Python exception.
+bool AddBundleType(PyObject* module);
+bool AddKernelType(PyObject* module);
+bool AddSizeType(PyObject* module);
+
+/// adrt.load.
+PyObject* Load(PyObject* module, PyObject* args, PyObject* keywords);
+
+/// A kernel of the bundle by its name; null with a Python exception.
+PyObject* MakeKernel(PyObject* bundle, const std::string& name, const Options& options);
+
+/// What a launch takes for these shapes: Kernel.size.
+PyObject* SizeOf(KernelState& kernel, Options options, PyObject* keywords);
+
+/// A list of strings.
+Ref ToList(const std::vector<std::string>& words);
+
+}  // namespace adrt_python
+
+#endif
