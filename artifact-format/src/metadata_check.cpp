@@ -562,8 +562,10 @@ class Checker {
         return Broken("stack ", number, " belongs to no claim group");
       }
       if (stack.capacity != kNoNode && !Root(kernel, stack.capacity)) return false;
-      if (stack.storage == Storage::kSaved &&
-          (stack.param >= kernel.params.size() || kernel.params[stack.param].role != ParamRole::kSaved))
+      bool is_saved = stack.storage == Storage::kSaved;
+      if ((is_saved || stack.param != kNoIndex) &&
+          (stack.param >= kernel.params.size() ||
+           (is_saved && kernel.params[stack.param].role != ParamRole::kSaved)))
         return Broken("stack ", number, " names no buffer of saved values");
       if (stack.storage == Storage::kPrivate && !kernel.exprs.IsConst(stack.capacity)) {
         return Broken("stack ", number, " is private and has no constant capacity");

@@ -274,9 +274,10 @@ void AddChecks(const ir::Module& module, const ir::Function& kernel, const diag:
 }
 
 bool KeepAlike(const artifact::AdstackPlanMeta& left, const artifact::AdstackPlanMeta& right) {
+  if (left.stacks.size() != right.stacks.size()) return false;
   for (size_t stack = 0; stack < left.stacks.size(); ++stack) {
     const artifact::StackMeta &a = left.stacks[stack], &b = right.stacks[stack];
-    if (a.storage != b.storage || a.share != b.share) return false;
+    if (a.storage != b.storage || a.share != b.share || a.capacity != b.capacity) return false;
   }
   return true;
 }
@@ -316,14 +317,59 @@ void JoinGroups(const adstack::TaskPlan& task, artifact::AdstackPlanMeta* plan) 
   for (artifact::GroupMeta& group : plan->groups) group = {};
 }
 
+/// Scalars of a parameter's buffer.
+artifact::NodeId ScalarsOf(artifact::KernelMeta* kernel, uint32_t position) {
+  const artifact::ParamMeta& param = kernel->params[position];
+  artifact::SizeExprPool& pool = kernel->exprs;
+  artifact::NodeId scalars = pool.Const(int64_t{param.rows} * param.columns);
+  for (uint32_t axis = 0; axis < param.rank; ++axis) {
+    bool is_own = param.kind == artifact::ParamKind::kScratch;
+    scalars = pool.Mul(scalars, is_own ? param.extents[axis] : pool.Shape(position, axis));
+  }
+  return scalars;
+}
+
+/// Adds the copies of buffers that a CPU's worker sums into beside others. They have the buffers' sizes where
+/// the launch has work enough for them. Where data says how often the task runs, they do if they are small.
+void AddCopies(const codegen::SumCopies& copies, const artifact::TaskMeta& task,
+               const diag::SourceManager& sources, artifact::KernelMeta* kernel,
+               artifact::AdstackPlanMeta* plan) {
+  constexpr int64_t kSmall = 32768;
+  artifact::SizeExprPool& pool = kernel->exprs;
+  artifact::NodeId iterations = pool.Const(1), bytes = pool.Const(0);
+  for (artifact::NodeId extent : task.extents) iterations = pool.Mul(iterations, pool.Clamp0(extent));
+  for (uint32_t param : copies.params) {
+    int64_t size = artifact::ScalarTypeSize(kernel->params[param].type);
+    bytes = pool.Add(bytes, pool.Mul(ScalarsOf(kernel, param), pool.Const(size)));
+  }
+  bool is_counted = pool.ClassOf(iterations) == artifact::SizeClass::kS2;
+  artifact::NodeId per_iteration = pool.Const(static_cast<int64_t>(copies.bytes_per_iteration));
+  artifact::NodeId is_worth =
+      is_counted ? pool.Binary(artifact::SizeOp::kLe, bytes, pool.Const(kSmall))
+                 : pool.Binary(artifact::SizeOp::kLe, pool.CeilDiv(bytes, per_iteration), iterations);
+  uint32_t id = 0;
+  for (const artifact::StackMeta& stack : plan->stacks) id = std::max(id, stack.id + 1);
+  if (plan->groups.empty()) plan->groups.emplace_back();
+  for (uint32_t param : copies.params) {
+    artifact::StackMeta& copy = plan->stacks.emplace_back();
+    copy.id = id++;
+    copy.type = kernel->params[param].type;
+    copy.capacity = pool.Mul(ScalarsOf(kernel, param), is_worth);
+    copy.place = std::string_view(sources.Describe(copies.place));
+    copy.param = param;
+  }
+}
+
 /// The index of the plan for code of `target`; targets of one width whose private memory holds the same
 /// stacks share it. Without rows in the heap the width does not matter.
 uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task,
-                 const target::Target& target, const diag::SourceManager& sources, artifact::TaskMeta* meta) {
-  if (task.stacks.empty()) return artifact::kNoIndex;
+                 const target::Target& target, const codegen::SumCopies& copies,
+                 const diag::SourceManager& sources, artifact::KernelMeta* kernel, artifact::TaskMeta* meta) {
+  if (task.stacks.empty() && copies.params.empty()) return artifact::kNoIndex;
   artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
   made.lanes = task.groups.empty() ? 1 : target.row_lanes;
   if (target.IsCpu()) JoinGroups(task, &made);
+  if (!copies.params.empty()) AddCopies(copies, *meta, sources, kernel, &made);
   if (target.kind == target::Kind::Metal) SeparateElements(&made);
   for (uint32_t index = 0; index < meta->plans.size(); ++index) {
     if (meta->plans[index].lanes == made.lanes && KeepAlike(meta->plans[index], made)) return index;
@@ -348,7 +394,7 @@ artifact::Vector<uint32_t> CountReads(const ir::Module& module, const std::strin
 /// `kernel` is the kernel's position in what the back ends were given.
 artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t kernel,
                               uint32_t number, std::span<const MadeTarget> targets,
-                              const diag::SourceManager& sources) {
+                              const diag::SourceManager& sources, artifact::KernelMeta* meta) {
   const adstack::TaskPlan& plan = planned.plan.tasks[number];
   artifact::TaskMeta task;
   task.kind = plan.kind;
@@ -363,7 +409,9 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     const adstack::AdstackPlan& own = own_kernels[kernel].plan;
     artifact::EntryMeta& entry = task.entries.emplace_back();
     entry.target = index;
-    entry.plan = PlanFor(own, own.tasks[number], target, sources, &task);
+    static const codegen::SumCopies kNone;
+    const codegen::SumCopies& copies = code.entries.empty() ? kNone : code.entries[kernel][number].copies;
+    entry.plan = PlanFor(own, own.tasks[number], target, copies, sources, meta, &task);
     entry.block_size = plan.block_size;
     if (code.entries.empty()) {
       entry.symbol = std::string_view(codegen::EntrySymbol(module.Text(planned.kernel->name), number));
@@ -414,7 +462,7 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
       meta.params[position].extents.push_back(planned.plan.saved[position]);
   }
   for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
-    meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources));
+    meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources, &meta));
   }
   AddChecks(module, kernel, sources, config, &meta);
   for (const counting::RecordedLoop& loop : planned.loops) {

@@ -136,12 +136,12 @@ namespace {
 
 /// Runs a task on two threads, each half of the range, and again in small pieces.
 void RunOnTwoThreads(const Launch& launch, adrt_cpu_entry entry, uint64_t total) {
-  auto half = [&](uint64_t begin, uint64_t end) {
+  auto half = [&](uint64_t begin, uint64_t end, uint64_t row) {
     Launch own = launch;
-    for (uint64_t at = begin; at < end; at += 97) own.Run(entry, at, std::min(at + 97, end));
+    for (uint64_t at = begin; at < end; at += 97) own.Run(entry, at, std::min(at + 97, end), row);
   };
-  std::thread other(half, total / 2, total);
-  half(0, total / 2);
+  std::thread other(half, total / 2, total, 1);
+  half(0, total / 2, 0);
   other.join();
 }
 
@@ -154,9 +154,11 @@ struct AtomicCase {
   bool use_result;
 };
 
-/// parallel %i in 0..%n { atomic op %x[%i mod cells], cast(%i mod 7 + 1) }, in every type. `alone`: one call
-/// has all iterations, and two threads else.
-void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone);
+/// Who runs the iterations: one call all of them, two threads, or two threads whose rows have copies of %x.
+enum class Runs : uint8_t { Alone, Beside, InCopies };
+
+/// parallel %i in 0..%n { atomic op %x[%i mod cells], cast(%i mod 7 + 1) }, in every type.
+void CheckAtomic(const AtomicCase& c, const Compiled& compiled, Runs runs);
 
 void CheckAtomic(const AtomicCase& c) {
   Kernels kernels;
@@ -174,10 +176,10 @@ void CheckAtomic(const AtomicCase& c) {
   if (c.use_result) b.Access(Op::Store, seen, {&index, 1}, {&old, 1});
   b.Yield({});
   Compiled compiled(kernels, ConfigFor(Best()));
-  for (bool alone : {false, true}) CheckAtomic(c, compiled, alone);
+  for (Runs runs : {Runs::Alone, Runs::Beside, Runs::InCopies}) CheckAtomic(c, compiled, runs);
 }
 
-void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone) {
+void CheckAtomic(const AtomicCase& c, const Compiled& compiled, Runs runs) {
   uint32_t bytes = ir::ByteSize(c.scalar);
   std::vector<unsigned char> memory(kCells * bytes), old_values(kUpdates * bytes);
   // An f16 sum of so many terms would stall: it starts high enough to be exact only with few iterations.
@@ -188,13 +190,25 @@ void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone) {
   Launch launch;
   launch.Buffer(memory.data(), {kCells}).Buffer(old_values.data(), {kUpdates}).Scalar(used);
   auto total = static_cast<uint64_t>(used);
-  alone ? launch.Run(compiled.Entry(), 0, total) : RunOnTwoThreads(launch, compiled.Entry(), total);
+  alignas(64) unsigned char rows[2][64];
+  std::memset(rows, 0x5A, sizeof rows);
+  if (runs == Runs::InCopies) {
+    launch.heap = rows[0];
+    launch.adstack = {0, sizeof rows[0], 0, kCells};
+  }
+  runs == Runs::Alone ? launch.Run(compiled.Entry(), 0, total)
+                      : RunOnTwoThreads(launch, compiled.Entry(), total);
   auto read = [&](int32_t n) {
     uint64_t bits = 0;
     std::memcpy(&bits, memory.data() + static_cast<uint32_t>(n) * bytes, bytes);
     return ir::IsFloat(c.scalar) ? ir::FloatFromBits(c.scalar, bits)
                                  : static_cast<double>(static_cast<int64_t>(ir::WrapInteger(c.scalar, bits)));
   };
+  // Sums of the row's own numbers were made there where a copy can stand for the buffer.
+  bool is_sum = c.op == Op::AtomicAdd || c.op == Op::AtomicSub || c.op == Op::AddTo;
+  bool can_copy = is_sum && !c.uniform && !c.use_result && c.scalar != Scalar::F16;
+  bool was_copied = rows[0][0] != 0x5A || rows[1][0] != 0x5A;
+  CHECK(was_copied == (runs == Runs::InCopies && can_copy));
   for (int32_t n = 0; n < kCells; ++n) {
     double want = 4;
     for (int32_t i = 0; i < used; ++i) {
@@ -213,7 +227,7 @@ void CheckAtomic(const AtomicCase& c, const Compiled& compiled, bool alone) {
       want = static_cast<double>(
           static_cast<int64_t>(ir::WrapInteger(c.scalar, static_cast<uint64_t>(static_cast<int64_t>(want)))));
     INFO(ir::InfoOf(c.op).spelling << " " << ir::Spelling(c.scalar) << " uniform " << c.uniform << " result "
-                                   << c.use_result << " alone " << alone << " cell " << n);
+                                   << c.use_result << " runs " << static_cast<int>(runs) << " cell " << n);
     CHECK(read(n) == want);
   }
 }

@@ -94,7 +94,11 @@ class Launch {
     return *this;
   }
   void Run(adrt_cpu_entry entry, uint64_t begin, uint64_t end, uint64_t row = 0) {
-    adrt_cpu_frame frame{cells.data(), adstack.data(), heap, status, row};
+    // Copies of buffers (codegen/cpu/own_copies.h) have no capacity unless the test says so.
+    constexpr size_t kCopyCells = 64;
+    std::vector<uint64_t> words = adstack;
+    words.resize(words.size() + kCopyCells);
+    adrt_cpu_frame frame{cells.data(), words.data(), heap, status, row};
     entry(&frame, begin, end);
   }
 

@@ -3,7 +3,7 @@
 // Device time is that of many launches recorded into one queue, from the first call to the end of the last
 // one, divided by their number: what a launch costs in an engine that has more to do than to wait. Bytes
 // moved are what the kernel cannot do without: each buffer that it reads or writes once, and each element of
-// an adstack once in and once out, at the capacity that the plan gives it.
+// an adstack once in and once out, at the capacity that the plan gives it. Copies of buffers are none.
 
 #include <algorithm>
 #include <chrono>
@@ -47,7 +47,16 @@ struct Moved {
   uint64_t read = 0, written = 0, tape = 0;
 };
 
-Moved BytesMoved(const Kernel& kernel, const Values& values, const adrt_launch_plan* plan) {
+/// Whether the stack is no tape but the copy of a buffer, which only plans for a CPU have.
+bool IsCopyIn(const artifact::TaskMeta& task, const adrt_task_report& report, uint32_t stack) {
+  for (const artifact::AdstackPlanMeta& plan : task.plans) {
+    if (plan.stacks.size() == report.stack_count && IsCopy(plan.stacks[stack])) return true;
+  }
+  return false;
+}
+
+Moved BytesMoved(const Kernel& kernel, const artifact::KernelMeta& meta, const Values& values,
+                 const adrt_launch_plan* plan) {
   Moved moved;
   for (const Param& param : kernel.params) {
     auto value = values.find(param.name);
@@ -64,7 +73,7 @@ Moved BytesMoved(const Kernel& kernel, const Values& values, const adrt_launch_p
     for (uint32_t index = 0; index < report.stack_count; ++index) {
       auto stack = Sized<adrt_stack_report>();
       if (adrt_plan_stack(plan, task, index, &stack, nullptr) != ADRT_OK || stack.in_row == 0) continue;
-      moved.tape += 2 * report.iterations * stack.bytes;
+      if (!IsCopyIn(meta.tasks[task], report, index)) moved.tape += 2 * report.iterations * stack.bytes;
     }
   }
   return moved;
@@ -144,8 +153,8 @@ Json AsJson(const Machine& machine, const Kernel& kernel, const Settings& settin
 }
 
 /// Measures, and prints unless that is to be JSON. An exit code. `device_seconds`: of one launch.
-int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settings& settings,
-            double* device_seconds, Json* as_json) {
+int Measure(Machine& machine, const Kernel& kernel, const artifact::KernelMeta& meta, Values& values,
+            const Settings& settings, double* device_seconds, Json* as_json) {
   Arguments arguments;
   auto begin = std::chrono::steady_clock::now();
   if (int code = arguments.Write(machine.device(), kernel, values); code != kExitOk) return code;
@@ -186,7 +195,7 @@ int Measure(Machine& machine, const Kernel& kernel, Values& values, const Settin
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   Figures figures;
   adrt_plan_info(plan.get(), &figures.plan_report, nullptr);
-  figures.moved = BytesMoved(kernel, values, plan.get());
+  figures.moved = BytesMoved(kernel, meta, values, plan.get());
   figures.launches = launches;
   figures.plan = Median(plans);
   figures.record = Median(records);
@@ -270,8 +279,11 @@ int Bench(const std::vector<std::string>& words, Session& session) {
     if (!FillCompanions(kernel, &values)) return int{kExitUsage};
     if (int code = machine.Load(bundle); code != kExitOk) return code;
     if (int code = machine.FillSaved(kernel, values, settings.launch); code != kExitOk) return code;
+    std::optional<artifact::Metadata> metadata = MetadataOf(bundle.get());
+    if (!metadata) return int{kExitBadBundle};
+    const artifact::KernelMeta& meta = metadata->kernels[kernel.report.index];
     Json object;
-    int code = machine.Finish(Measure(machine, kernel, values, settings, device_seconds, &object));
+    int code = machine.Finish(Measure(machine, kernel, meta, values, settings, device_seconds, &object));
     object["deterministic"] = open.deterministic;
     measured.push_back(std::move(object));
     return code;

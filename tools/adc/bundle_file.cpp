@@ -1,7 +1,10 @@
 #include "bundle_file.h"
 
+#include <cstring>
+
 #include "artifact/bundle_length.h"
 #include "command_line.h"
+#include "loader.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/printable.h"
@@ -55,6 +58,26 @@ int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* 
   return good ? kExitOk : Report(path, error);
 }
 
+std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
+  auto report = Sized<adrt_bundle_report>();
+  adrt_bundle_info(bundle, &report, nullptr);
+  for (uint32_t index = 0; index < report.section_count; ++index) {
+    auto section = Sized<adrt_section_report>();
+    adrt_bundle_section(bundle, index, &section, nullptr);
+    if (std::strcmp(section.kind, "META") != 0) continue;
+    std::string json(section.raw_bytes, 0);
+    size_t size = 0;
+    adrt_bundle_section_data(bundle, index, json.data(), json.size(), &size, nullptr);
+    artifact::Metadata metadata;
+    artifact::Error error;
+    const artifact::Allocator* own_memory = nullptr;
+    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), own_memory, &metadata, &error))
+      return metadata;
+    PrintError("the metadata cannot be read: " + std::string(error.message()));
+  }
+  return std::nullopt;
+}
+
 int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes) {
   artifact::Vector<uint8_t> raw;
   artifact::Error error;
@@ -93,10 +116,16 @@ std::string ElementText(const artifact::StackMeta& stack) {
   return stack.bits ? "i1 bits" : std::string(artifact::ScalarTypeName(stack.type));
 }
 
+bool IsCopy(const artifact::StackMeta& stack) {
+  return stack.storage == artifact::Storage::kRow && stack.param != artifact::kNoIndex;
+}
+
 std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack) {
   if (stack.storage == artifact::Storage::kSaved)
     return "in %" + Printable(kernel.params[stack.param].name.view());
-  return stack.storage == artifact::Storage::kRow ? "in the row" : "in private memory";
+  if (stack.storage == artifact::Storage::kPrivate) return "in private memory";
+  return IsCopy(stack) ? "in the row, a copy of %" + Printable(kernel.params[stack.param].name.view())
+                       : "in the row";
 }
 
 std::string FormulaText(const artifact::KernelMeta& kernel, artifact::NodeId node) {

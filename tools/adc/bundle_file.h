@@ -1,6 +1,9 @@
 #pragma once
 // A bundle read for looking at: the format's own reader, which is the loader's, gives metadata and table.
 
+#include <adrt/adrt.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,9 @@ FileResult<std::string> ReadBundleBytes(const std::string& path);
 int ReadBundleFile(const std::string& path, BundleFile* file);
 /// The same of bytes that were read from `path`: a pipe is read once.
 int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* file);
+
+/// The metadata of an opened bundle; empty after an error was printed.
+std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle);
 
 /// The raw bytes of a section; the reason is printed where they are bad.
 int ReadSectionBytes(const BundleFile& file, uint32_t section, std::vector<uint8_t>* bytes);
@@ -51,6 +57,8 @@ formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
 
 /// What a stack's elements are: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);
+/// Whether it is the copy of a buffer that a worker sums into.
+bool IsCopy(const artifact::StackMeta& stack);
 /// "in the row": where the stack lies.
 std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack);
 

@@ -105,27 +105,6 @@ bool EndsWithPlace(std::string_view gate, std::string_view end) {
   return before == 0 || gate[before - 1] == ':' || gate[before - 1] == '/';
 }
 
-/// The metadata of an opened bundle; empty after an error was printed.
-std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
-  auto report = Sized<adrt_bundle_report>();
-  adrt_bundle_info(bundle, &report, nullptr);
-  for (uint32_t index = 0; index < report.section_count; ++index) {
-    auto section = Sized<adrt_section_report>();
-    adrt_bundle_section(bundle, index, &section, nullptr);
-    if (std::strcmp(section.kind, "META") != 0) continue;
-    std::string json(section.raw_bytes, 0);
-    size_t size = 0;
-    adrt_bundle_section_data(bundle, index, json.data(), json.size(), &size, nullptr);
-    artifact::Metadata metadata;
-    artifact::Error error;
-    const artifact::Allocator* own_memory = nullptr;
-    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), own_memory, &metadata, &error))
-      return metadata;
-    PrintError("the metadata cannot be read: " + std::string(error.message()));
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void SizeRequest::AddTo(CommandLine& line) {

@@ -38,9 +38,12 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
             static_cast<unsigned long long>(stack.capacity),
             WhereText(sizes.meta(), stacks.stacks[index]).c_str(), Printable(stack.place).c_str());
     } else {
-      Print("      %s%s x %s = %s bytes a row%s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
+      const artifact::StackMeta& meta = stacks.stacks[index];
+      std::string copy =
+          IsCopy(meta) ? ", a copy of %" + Printable(sizes.meta().params[meta.param].name.view()) : "";
+      Print("      %s%s x %s = %s bytes a row%s%s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
             report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
-            stack.gate[0] != 0 ? ", gated" : "", Printable(stack.place).c_str());
+            stack.gate[0] != 0 ? ", gated" : "", copy.c_str(), Printable(stack.place).c_str());
     }
   }
 }

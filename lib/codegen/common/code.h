@@ -108,6 +108,13 @@ struct Binding {
   uint32_t set = 0;                     ///< Vulkan, with CodeConfig::keep_bindings
 };
 
+/// Copies of buffers in a CPU worker's row, after the task's stacks: the worker sums into them beside others.
+struct SumCopies {
+  std::vector<uint32_t> params;      ///< the buffers; none where the code has no use for copies
+  uint64_t bytes_per_iteration = 0;  ///< copies of more bytes for an iteration of the launch cost too much
+  diag::SourceSpan place;            ///< of the first update
+};
+
 /// The code of one task.
 struct EntryCode {
   std::string symbol;
@@ -115,6 +122,7 @@ struct EntryCode {
   uint32_t block_size = 0;    ///< threads of a block; 0 on a CPU
   uint32_t shared_bytes = 0;  ///< memory shared by a block
   std::vector<Binding> bindings;
+  SumCopies copies;
 };
 
 struct TargetCode {

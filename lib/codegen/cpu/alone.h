@@ -15,6 +15,8 @@
 // The form costs code and the time to compile it. So there is one only where the sums are a good part of the
 // work.
 
+#include <cstdint>
+
 #include "ir/function.h"
 
 namespace adc::codegen {
@@ -22,6 +24,14 @@ namespace adc::codegen {
 /// Whether `inst` is an update of a cell that other iterations may update too, and no sum of the worker's own
 /// into one cell.
 bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst);
+
+/// What an iteration takes, roughly, in instructions.
+struct WorkOfOne {
+  uint64_t all = 0;
+  uint64_t updates = 0;  ///< of `all`, for updates that one worker alone need not make as they are
+  uint64_t own = 0;      ///< with plain updates, loops run as often as constants say
+};
+WorkOfOne WorkOf(const ir::Function& kernel, ir::Inst parallel);
 
 /// Whether iterations of `parallel` update cells in which they may meet, other than by a sum of the worker's
 /// own into one cell, and these updates take a good part of an iteration's time.

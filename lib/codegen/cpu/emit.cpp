@@ -67,15 +67,14 @@ class TaskEmitter {
   }
 
   /// `alone`: the form for one worker, null where the task has none.
-  void EmitParallel(const analysis::Task& task, llvm::Function* alone) {
+  void EmitParallel(const analysis::Task& task, llvm::Function* alone, const SumCopies& copies) {
     std::vector<Axis> axes = EmitBounds(task);
     if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
     if (alone != nullptr) {
       EmitAlone(axes, alone);
       std::vector<uint64_t> reach = ReachOf(kernel_, task.parallel);
-      std::vector<uint32_t> copies = OwnCopies(kernel_, task.parallel);
       if (!reach.empty()) EmitBetween(axes, reach, alone);
-      if (!copies.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
+      if (!copies.params.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
     }
     EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
   }
@@ -397,16 +396,18 @@ class KernelEmitter {
       std::string symbol = EntrySymbol(name_, number);
       bool is_parallel = task.kind == analysis::TaskKind::Parallel;
       llvm::Function* alone = nullptr;
+      EntryCode& entry = entries.emplace_back();
+      entry.symbol = symbol;
       if (is_parallel && config_.optimise >= 2 && WantsFormForOne(kernel_, task.parallel)) {
         alone = EmitTask(task, number, symbol + ".alone", false,
                          [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });
         // It takes it that the frame does not change, which its callers may make.
         alone->addFnAttr(llvm::Attribute::NoInline);
+        entry.copies = OwnCopies(kernel_, task);
       }
       EmitTask(task, number, symbol, true, [&](TaskEmitter& emitter) {
-        is_parallel ? emitter.EmitParallel(task, alone) : emitter.EmitSerial(task);
+        is_parallel ? emitter.EmitParallel(task, alone, entry.copies) : emitter.EmitSerial(task);
       });
-      entries.emplace_back().symbol = symbol;
     }
     return entries;
   }

@@ -1,10 +1,13 @@
 #include "codegen/cpu/own_copies.h"
 
-#include <set>
+#include <algorithm>
+#include <map>
 
 #include "codegen/cpu/alone.h"
+#include "codegen/cpu/reach.h"
 #include "codegen/llvm/atomic_update.h"
 #include "ir/module.h"
+#include "ir/reduction.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -13,67 +16,113 @@ namespace {
 using ir::Scalar;
 using llvm::Value;
 
-/// What copies may take of a worker's stack, which an engine may have made small.
-constexpr uint64_t kMostBytes = 32768;
-/// A call clears its copies and adds them: so much of them costs little beside one iteration that sweeps
-/// cells.
-constexpr uint64_t kBytesPerIteration = 4096;
-constexpr uint64_t kLine = 64;
+/// Of a launch, for each iteration that sweeps cells of a buffer: as far as is known it sweeps all of them.
+constexpr uint64_t kBytesPerSweep = 4096;
+/// Of an iteration, for each byte of copies that a worker clears and adds, so that two workers gain.
+constexpr uint64_t kInstructionsPerByte = 8;
+/// Pieces of a launch, each of which is worth its copies.
+constexpr uint64_t kPieces = 16;
 
-struct Updates {
-  std::set<uint32_t> gathered;  ///< parameters whose sums are gathered: additions alone touch them
-  std::set<uint32_t> all;       ///< parameters with updates that meet those of other iterations
-  bool sweeps = false;
+/// How a task touches a buffer.
+struct BufferUse {
+  bool is_summed = false;  ///< updates may meet those of other iterations
+  bool is_mixed = false;   ///< a copy cannot stand for it
 };
 
-void Collect(const ir::Function& kernel, ir::Block block, bool is_in_loop, Updates& updates) {
-  for (ir::Inst inst : kernel[block].insts) {
-    const ir::InstData& data = kernel[inst];
-    if (UpdatesTogether(kernel, inst)) {
-      uint32_t param = kernel[kernel.Operand(inst, 0)].number;
-      bool is_gathered = (data.flags & ir::kFlagGathered) != 0;
-      updates.all.insert(param);
-      if (is_gathered) updates.gathered.insert(param);
-      updates.sweeps = updates.sweeps || (is_gathered && is_in_loop);
-    }
+class Uses {
+ public:
+  explicit Uses(const ir::Function& kernel) : kernel_(kernel) {}
+
+  void Note(ir::Inst inst, bool is_in_loop) {
+    for (ir::Value v : kernel_.Operands(inst)) used_.Insert(v);
+    const ir::InstData& data = kernel_[inst];
+    if (ir::IsAccess(data.op) && kernel_[kernel_.Operand(inst, 0)].kind == ir::ValueKind::BlockParam)
+      NoteAccess(inst, is_in_loop);
     bool is_loop = data.op == ir::Op::For || data.op == ir::Op::While;
     for (ir::Block region : data.regions) {
-      if (region.Valid()) Collect(kernel, region, is_in_loop || is_loop, updates);
+      if (!region.Valid()) continue;
+      for (ir::Inst inner : kernel_[region].insts) Note(inner, is_in_loop || is_loop);
     }
   }
-}
+
+  /// The buffers that are summed into; none where a copy cannot stand for one of them.
+  std::vector<uint32_t> Summed() const {
+    std::vector<uint32_t> params;
+    for (const auto& [param, use] : uses_) {
+      if (!use.is_summed) continue;
+      if (use.is_mixed) return {};
+      params.push_back(param);
+    }
+    for (ir::Value old : old_values_) {
+      if (used_.Has(old)) return {};
+    }
+    return params;
+  }
+  bool sweeps() const { return sweeps_; }
+  ir::Inst first() const { return first_; }
+
+ private:
+  void NoteAccess(ir::Inst inst, bool is_in_loop) {
+    const ir::InstData& data = kernel_[inst];
+    uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
+    BufferUse& use = uses_[param];
+    if (ir::ReductionOf(data.op) != ir::Reduction::Add || kernel_.params[param].alias ||
+        !kernel_.TypeOf(kernel_.Params()[param]).IsBuffer()) {
+      use.is_mixed = true;
+    }
+    if (!UpdatesTogether(kernel_, inst)) return;
+    // Sums of f16 are rounded at every step.
+    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+    use.is_mixed = use.is_mixed || scalar == Scalar::I1 || scalar == Scalar::F16;
+    use.is_summed = true;
+    sweeps_ = sweeps_ || (is_in_loop && (data.flags & ir::kFlagGathered) != 0);
+    if (!first_.Valid()) first_ = inst;
+    if (data.result_count != 0) old_values_.push_back(kernel_.Result(inst));
+  }
+
+  const ir::Function& kernel_;
+  std::map<uint32_t, BufferUse> uses_;  ///< by parameter
+  IndexSet<ir::Value> used_;
+  std::vector<ir::Value> old_values_;  ///< of updates that give one
+  bool sweeps_ = false;
+  ir::Inst first_;
+};
 
 class Emitter {
  public:
   Emitter(const ir::Function& kernel, llvm::IRBuilder<>& builder, CpuTask& hooks)
-      : kernel_(kernel), builder_(builder), hooks_(hooks), end_(builder.getInt64(0)) {}
+      : kernel_(kernel), builder_(builder), hooks_(hooks) {}
 
   void Place(uint32_t param) {
     ir::Type type = kernel_.TypeOf(kernel_.Params()[param]);
-    Copy copy{param, type.scalar, builder_.getInt64(type.Components()), end_, nullptr};
+    Copy copy{param, type.scalar, builder_.getInt64(type.Components()), nullptr};
     for (uint32_t axis = 0; axis < type.count; ++axis)
       copy.count = builder_.CreateMul(copy.count, hooks_.Extent(param, axis));
-    Value* bytes = builder_.CreateMul(copy.count, builder_.getInt64(ir::ByteSize(copy.scalar)));
-    bytes = builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt64(kLine - 1)),
-                               builder_.getInt64(~(kLine - 1)));
-    end_ = builder_.CreateAdd(end_, bytes);
     copies_.push_back(copy);
   }
 
-  void Run(llvm::Function* alone) {
+  void Run(llvm::Function* alone, uint64_t bytes_per_iteration) {
     llvm::BasicBlock* own = NewBlock("own_copies");
     llvm::BasicBlock* shared = NewBlock("shared");
+    Value* has_copies = builder_.getTrue();
+    Value* bytes = builder_.getInt64(0);
+    for (uint32_t number = 0; number < copies_.size(); ++number) {
+      Value* count = copies_[number].count;
+      has_copies = builder_.CreateAnd(has_copies, builder_.CreateICmpULE(count, hooks_.CopyCapacity(number)));
+      bytes = builder_.CreateAdd(bytes, BytesOf(copies_[number]));
+    }
+    // A few iterations of many are not worth clearing and adding copies.
     Value* iterations = builder_.CreateSub(hooks_.End(), hooks_.Begin());
-    Value* worth = builder_.CreateMul(iterations, builder_.getInt64(kBytesPerIteration));
-    Value* most = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, worth, builder_.getInt64(kMostBytes));
-    builder_.CreateCondBr(builder_.CreateICmpULE(end_, most), own, shared);
+    Value* per_iteration = builder_.CreateUDiv(bytes, builder_.getInt64(bytes_per_iteration * kPieces));
+    Value* is_worth = builder_.CreateICmpULE(per_iteration, iterations);
+    builder_.CreateCondBr(builder_.CreateAnd(has_copies, is_worth), own, shared);
     builder_.SetInsertPoint(own);
-    llvm::AllocaInst* memory = builder_.CreateAlloca(builder_.getInt8Ty(), end_, "copies");
-    memory->setAlignment(llvm::Align(kLine));
-    builder_.CreateMemSet(memory, builder_.getInt8(0), end_, llvm::MaybeAlign(kLine));
     std::vector<std::pair<uint32_t, Value*>> buffers;
-    for (Copy& copy : copies_) {
-      copy.address = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), memory, copy.offset);
+    for (uint32_t number = 0; number < copies_.size(); ++number) {
+      Copy& copy = copies_[number];
+      copy.address = hooks_.CopyAddress(number);
+      builder_.CreateMemSet(copy.address, builder_.getInt8(0), BytesOf(copy),
+                            llvm::MaybeAlign(ir::ByteSize(copy.scalar)));
       buffers.emplace_back(copy.param, copy.address);
     }
     builder_.CreateCall(alone, {hooks_.FrameWith(buffers), hooks_.Begin(), hooks_.End()});
@@ -88,10 +137,13 @@ class Emitter {
   struct Copy {
     uint32_t param;
     Scalar scalar;
-    Value* count;   ///< of scalars
-    Value* offset;  ///< among the copies, in bytes
+    Value* count;  ///< of scalars
     Value* address;
   };
+
+  Value* BytesOf(const Copy& copy) {
+    return builder_.CreateMul(copy.count, builder_.getInt64(ir::ByteSize(copy.scalar)));
+  }
 
   llvm::BasicBlock* NewBlock(const char* name) {
     return llvm::BasicBlock::Create(builder_.getContext(), name, hooks_.Entry());
@@ -147,27 +199,33 @@ class Emitter {
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   CpuTask& hooks_;
-  Value* end_;  ///< of the copies so far, in bytes
   std::vector<Copy> copies_;
 };
 
 }  // namespace
 
-std::vector<uint32_t> OwnCopies(const ir::Function& kernel, ir::Inst parallel) {
-  Updates updates;
-  Collect(kernel, kernel[parallel].regions[0], false, updates);
-  if (!updates.sweeps || updates.all != updates.gathered) return {};
-  for (uint32_t param : updates.all) {
-    if (kernel.params[param].alias || !kernel.TypeOf(kernel.Params()[param]).IsBuffer()) return {};
-  }
-  return {updates.all.begin(), updates.all.end()};
+SumCopies OwnCopies(const ir::Function& kernel, const analysis::Task& task) {
+  if (kernel.role == ir::KernelRole::Size || kernel.role == ir::KernelRole::Bounds) return {};
+  // Most iterations of a call meet those of no other.
+  if (!ReachOf(kernel, task.parallel).empty()) return {};
+  Uses uses(kernel);
+  const std::vector<ir::Inst>& body = kernel[kernel.Body()].insts;
+  for (uint32_t position = task.first; position < task.last; ++position) uses.Note(body[position], false);
+  WorkOfOne work = WorkOf(kernel, task.parallel);
+  if (!uses.sweeps() && work.updates * 2 < work.all) return {};
+  SumCopies copies{uses.Summed(), std::max<uint64_t>(work.own / kInstructionsPerByte, 1), {}};
+  if (copies.params.empty()) return {};
+  if (uses.sweeps()) copies.bytes_per_iteration = std::max(copies.bytes_per_iteration, kBytesPerSweep);
+  copies.place = kernel[uses.first()].span;
+  return copies;
 }
 
-void EmitOwnCopies(const ir::Function& kernel, std::span<const uint32_t> params, llvm::IRBuilder<>& builder,
+void EmitOwnCopies(const ir::Function& kernel, const SumCopies& copies, llvm::IRBuilder<>& builder,
                    CpuTask& hooks, llvm::Function* alone) {
   Emitter emitter(kernel, builder, hooks);
-  for (uint32_t param : params) emitter.Place(param);
-  emitter.Run(alone);
+  for (uint32_t param : copies.params) emitter.Place(param);
+  hooks.AddCopies(static_cast<uint32_t>(copies.params.size()));
+  emitter.Run(alone, copies.bytes_per_iteration);
 }
 
 }  // namespace adc::codegen

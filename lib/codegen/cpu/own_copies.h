@@ -1,30 +1,31 @@
 #pragma once
-// Copies of small buffers, for the sums of a worker among others.
+// Copies of buffers in a worker's row, for the sums of a worker among others.
 //
 //   adc_k_t0(frame, begin, end):    ...
-//                                   where copies of %a.adj and %b.adj are small enough:
-//                                     zeros on the stack; adc_k_t0.alone(frame with their addresses, begin,
-//                                     end) atomically a.adj[...] += copy, where that is not zero
+//                                   where the row has copies of %a.adj and %b.adj:
+//                                     clears them; adc_k_t0.alone(frame with their addresses, begin, end)
+//                                     atomically a.adj[...] += copy, where that is not zero
 //
-// A loop that sweeps the cells of a buffer in every iteration misses a table of 128 of them each time. The
-// form for one worker (alone.h) makes the same sums without atomics: in a copy of the buffer it may run
-// beside others.
+// A loop that sweeps the cells of a buffer in every iteration misses a table of 128 of them each time, and
+// scattered sums have no table. The form for one worker (alone.h) makes the same sums without atomics: in a
+// copy of the buffer it may run beside others.
+//
+// The metadata has a stack of each copy (StackMeta::param), whose capacity is the buffer's size where the
+// launch has work enough for it, else 0. The loader leaves them out where one worker runs, or where the
+// budget does not hold those of two.
 
-#include <cstdint>
-#include <vector>
-
-#include "codegen/common/config.h"
+#include "analysis/tasks.h"
+#include "codegen/common/code.h"
 #include "codegen/cpu/task.h"
 
 namespace adc::codegen {
 
-/// The buffers, by parameter, of which a worker needs copies so that it updates no cell that others may
-/// update; none where that is not enough, or where no loop inside `parallel` sweeps one of them. Each is
-/// touched by additions alone.
-std::vector<uint32_t> OwnCopies(const ir::Function& kernel, ir::Inst parallel);
+/// The buffers of which a worker needs copies so that it updates no cell that others may update; none where
+/// that is not enough, or where updates are too small a part of the work. Each is touched by additions alone.
+SumCopies OwnCopies(const ir::Function& kernel, const analysis::Task& task);
 
-/// Leaves the call to `alone`, on copies, where they are small; goes on where they are not.
-void EmitOwnCopies(const ir::Function& kernel, std::span<const uint32_t> params, llvm::IRBuilder<>& builder,
+/// Leaves the call to `alone`, on copies, where the row has them; goes on where it has not.
+void EmitOwnCopies(const ir::Function& kernel, const SumCopies& copies, llvm::IRBuilder<>& builder,
                    CpuTask& hooks, llvm::Function* alone);
 
 }  // namespace adc::codegen

@@ -1,5 +1,7 @@
 #include "codegen/cpu/task.h"
 
+#include <algorithm>
+
 #include "artifact/cpu_abi.h"
 #include "codegen/common/math_names.h"
 #include "codegen/llvm/half.h"
@@ -135,6 +137,10 @@ Value* CpuTask::ParameterComponent(uint32_t param, uint32_t component) {
 
 Value* CpuTask::Row(uint32_t group) {
   ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
+  return RowStart();
+}
+
+Value* CpuTask::RowStart() {
   Value* start = Cell(FrameField::Adstack, 0, head_.getInt64Ty());
   Value* stride = Cell(FrameField::Adstack, 1, head_.getInt64Ty());
   return builder_.CreateAdd(start, builder_.CreateMul(stride, Frame(FrameField::Row)));
@@ -153,6 +159,21 @@ Value* CpuTask::StackOffset(uint32_t stack) {
 
 Value* CpuTask::StackCapacity(uint32_t stack) {
   return Cell(FrameField::Adstack, StackCell(stack) + 1, head_.getInt64Ty());
+}
+
+void CpuTask::AddCopies(uint32_t count) {
+  // A task without stacks has a group for its copies.
+  first_copy_ = std::max(static_cast<uint32_t>(adstack_cells_.size()), 2u);
+  adstack_cells_.resize(first_copy_ + 2 * size_t{count});
+}
+
+Value* CpuTask::CopyAddress(uint32_t copy) {
+  Value* offset = Cell(FrameField::Adstack, first_copy_ + 2 * copy, head_.getInt64Ty());
+  return RowAddress(RowStart(), offset, 0);
+}
+
+Value* CpuTask::CopyCapacity(uint32_t copy) {
+  return Cell(FrameField::Adstack, first_copy_ + 2 * copy + 1, head_.getInt64Ty());
 }
 
 Value* CpuTask::RowAddress(Value* row, Value* byte, uint32_t) {

@@ -26,6 +26,10 @@ class CpuTask final : public TargetHooks {
   llvm::Value* End() const { return entry_->getArg(2); }
   /// A copy of the frame in which buffers lie at other addresses, given by parameter.
   llvm::Value* FrameWith(std::span<const std::pair<uint32_t, llvm::Value*>> buffers);
+  /// The worker's row has `count` copies after its stacks.
+  void AddCopies(uint32_t count);
+  llvm::Value* CopyAddress(uint32_t copy);
+  llvm::Value* CopyCapacity(uint32_t copy);
   /// Address of the status block.
   llvm::Value* Status() { return Frame(FrameField::Status); }
   /// The current flat iteration, for reports.
@@ -55,6 +59,7 @@ class CpuTask final : public TargetHooks {
   llvm::LoadInst* InvariantLoad(llvm::IRBuilder<>& builder, llvm::Type* type, llvm::Value* address,
                                 uint32_t alignment);
   uint32_t StackCell(uint32_t stack) const;
+  llvm::Value* RowStart();
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
@@ -71,6 +76,7 @@ class CpuTask final : public TargetHooks {
   llvm::Value* frame_fields_[5] = {};
   std::vector<llvm::Value*> cells_;          ///< loaded argument cells by position
   std::vector<llvm::Value*> adstack_cells_;  ///< the same for adstack cells
+  uint32_t first_copy_ = 0;                  ///< among them
   llvm::AllocaInst* sine_[2] = {};           ///< f32, f64
   llvm::AllocaInst* cosine_[2] = {};
 };

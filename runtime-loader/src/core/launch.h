@@ -60,6 +60,7 @@ struct TaskPlan {
   uint64_t wanted_threads = 0;  ///< what `threads` would be without a budget
   uint64_t segment = 0;         ///< iterations between checkpoints, 0: whole tapes
   uint64_t row_bytes = 0;       ///< over all groups
+  uint64_t copied = 0;          ///< elements of buffers that a worker has copies of in its row
   uint64_t heap_bytes = 0;      ///< claim counters and rows
   uint64_t worst_bytes = 0;     ///< rows, if every thread took one of every group, before the budget
   uint64_t worst_heap = 0;      ///< bytes of a heap with these rows; UINT64_MAX: more than there can be

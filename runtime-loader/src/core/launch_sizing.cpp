@@ -342,12 +342,14 @@ uint64_t HeapAlignment(const adrt_launch_plan& plan) {
 }
 
 uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
-  // Eight pieces per worker even out iterations of unequal length; more would only cost. One worker takes all
-  // at once: code that runs every iteration of its task sums without atomics.
-  constexpr uint64_t kPiecesPerWorker = 8;
+  // Eight pieces per worker even out iterations of unequal length; more would only cost. Each piece adds its
+  // copies: one of large ones. One worker takes all at once: code that runs every iteration of its task sums
+  // without atomics.
+  constexpr uint64_t kPiecesPerWorker = 8, kManyCopied = 4096;
   const TaskPlan& sizes = plan.tasks[task];
   if (sizes.threads <= 1) return sizes.total > 1 ? sizes.total : 1;
-  uint64_t chunk = sizes.total / (sizes.threads * kPiecesPerWorker);
+  uint64_t chunk = sizes.copied > kManyCopied ? (sizes.total - 1) / sizes.threads + 1
+                                              : sizes.total / (sizes.threads * kPiecesPerWorker);
   const artifact::EntryMeta* entry = EntryOf(plan, task);
   uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;
   chunk = chunk / block * block;

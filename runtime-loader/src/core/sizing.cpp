@@ -27,6 +27,8 @@ using artifact::SizeClass;
 constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
 /// Of the threads that could run, at least one in so many does.
 constexpr uint64_t kFewestShare = 4;
+/// Workers of a CPU that sum into one buffer faster than one of them.
+constexpr uint64_t kFewestSharing = 4;
 /// More iterations than this are not what anybody meant: a bound was computed from an infinity.
 constexpr uint64_t kMostCounted = uint64_t{1} << 56;
 /// Bytes of rows behind gates up to which there is one per iteration.
@@ -35,11 +37,10 @@ constexpr uint64_t kManyGatedRows = 64 << 20;
 constexpr uint64_t kCountingBytes = 64 << 20;
 
 template <class N>
-int64_t LoadInteger(const unsigned char* place, bool* fits) {
+uint64_t Load(const unsigned char* place) {
   N value;
   std::memcpy(&value, place, sizeof value);
-  if constexpr (sizeof(N) == 8 && N(-1) > N(0)) *fits = value <= static_cast<N>(INT64_MAX);
-  return static_cast<int64_t>(value);
+  return value;
 }
 
 // One element of an integer buffer.
@@ -47,46 +48,23 @@ bool ReadElement(void* user, uint32_t param, std::span<const int64_t> indices, i
   const adrt_launch_plan& plan = *static_cast<const adrt_launch_plan*>(user);
   const BoundParam& bound = plan.params[param];
   const artifact::ParamMeta& meta = plan.meta().params[param];
-  if (!bound.content || indices.size() != meta.rank) return false;
+  if (!bound.content || indices.size() != meta.rank || !artifact::IsInteger(meta.type)) return false;
   uint64_t position = 0;
   for (uint32_t axis = 0; axis < meta.rank; ++axis) {
     if (indices[axis] < 0 || indices[axis] >= bound.extents[axis]) return false;
     position = position * static_cast<uint64_t>(bound.extents[axis]) + static_cast<uint64_t>(indices[axis]);
   }
   const unsigned char* place = bound.content + position * artifact::ElementSize(meta);
-  bool fits = true;
-  switch (meta.type) {
-    case artifact::ScalarType::kI8:
-      *value = LoadInteger<int8_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kI16:
-      *value = LoadInteger<int16_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kI32:
-      *value = LoadInteger<int32_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kI64:
-      *value = LoadInteger<int64_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kU8:
-      *value = LoadInteger<uint8_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kU16:
-      *value = LoadInteger<uint16_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kU32:
-      *value = LoadInteger<uint32_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kU64:
-      *value = LoadInteger<uint64_t>(place, &fits);
-      return fits;
-    case artifact::ScalarType::kI1:
-    case artifact::ScalarType::kF16:
-    case artifact::ScalarType::kF32:
-    case artifact::ScalarType::kF64:
-      break;
-  }
-  return false;
+  uint32_t size = artifact::ScalarTypeSize(meta.type);
+  uint64_t bits = size == 1   ? Load<uint8_t>(place)
+                  : size == 2 ? Load<uint16_t>(place)
+                  : size == 4 ? Load<uint32_t>(place)
+                              : Load<uint64_t>(place);
+  *value = static_cast<int64_t>(bits);
+  if (meta.type > artifact::ScalarType::kI64) return *value >= 0;
+  uint32_t above = 64 - 8 * size;
+  *value = static_cast<int64_t>(bits << above) >> above;
+  return true;
 }
 
 class TaskSizer {
@@ -329,6 +307,7 @@ class TaskSizer {
 
   bool Capacities(bool* open) {
     uint32_t open_count = 0;
+    sizes_.copied = copies_ = 0;
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       const artifact::StackMeta& stack = adstack_->stacks[index];
       artifact::StackPlace& planned = sizes_.stacks[index];
@@ -371,6 +350,11 @@ class TaskSizer {
         return true;
       }
       planned.capacity = capacity > 0 ? static_cast<uint64_t>(capacity) : 0;
+      if (stack.param != artifact::kNoIndex && !is_saved) {
+        if (plan_.cap > 0) planned.capacity = 0;
+        sizes_.copied += planned.capacity;
+        ++copies_;
+      }
     }
     sizes_.capped = open_count > 0 && plan_.cap > 0;
     if (!LayOut()) return false;
@@ -536,11 +520,21 @@ class TaskSizer {
   }
 
   bool FitBudget() {
+    if (copies_ > 0 && sizes_.copied == 0 && sizes_.threads - 1 < kFewestSharing - 1) sizes_.threads = 1;
     sizes_.wanted_threads = sizes_.threads;
     uint64_t budget = plan_.MostBytes();
-    if (budget == 0 || sizes_.row_bytes == 0 || sizes_.threads == 0) return true;
-    LowerThreads(budget > Fixed() ? budget - Fixed() : 0);
-    if (sizes_.threads > 0) return true;
+    uint64_t available = budget == 0 ? UINT64_MAX : budget > Fixed() ? budget - Fixed() : 0;
+    LowerThreads(available);
+    if (sizes_.copied > 0 && sizes_.threads <= 1) {
+      // A worker that runs alone needs no copies. They are the last stacks.
+      for (uint32_t copy = 1; copy <= copies_; ++copy)
+        sizes_.stacks[sizes_.stacks.size() - copy].capacity = 0;
+      sizes_.copied = 0;
+      LayOut();
+      sizes_.threads = sizes_.wanted_threads > 0;
+      LowerThreads(available);
+    }
+    if (sizes_.threads > 0 || sizes_.wanted_threads == 0) return true;
     uint64_t needed = 0, with_checkpoints = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
     // What counts for a launch may go beyond its budget a little, so that the launch can say what would do.
@@ -601,6 +595,7 @@ class TaskSizer {
   TaskPlan& sizes_;
   const artifact::AdstackPlanMeta* adstack_;
   artifact::RowRules rules_;
+  uint32_t copies_ = 0;               ///< stacks that are copies of buffers that workers sum into
   bool by_count_ = false;             ///< groups behind gates take as many rows as iterations were counted
   NodeId known_ = artifact::kNoNode;  ///< evaluated last: stacks of one loop have one capacity
   int64_t known_value_ = 0;

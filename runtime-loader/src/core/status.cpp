@@ -178,15 +178,29 @@ uint64_t BytesFor(const adrt_launch_plan& plan, const Report& report, bool cappe
   return !capped && others > end ? others : end;
 }
 
+// What a task's report says, after where and when that was.
+adrt_status SayWith(const adrt_launch_plan& plan, const Report& report, adrt_status status, adrt_error* error,
+                    artifact::Message message) {
+  const artifact::MessagePart prefix[] = {
+      plan.meta(),     ", task ",        report.task, " (", plan.meta().tasks[report.task].place.view(),
+      "), iteration ", report.iteration, ": "};
+  RefuseWith(error, status, prefix, message);
+  return status;
+}
+template <class... Parts>
+ADC_ALWAYS_INLINE adrt_status Say(const adrt_launch_plan& plan, const Report& report, adrt_status status,
+                                  adrt_error* error, const Parts&... parts) {
+  const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+  return SayWith(plan, report, status, error, list);
+}
+
 adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
-  const artifact::KernelMeta& meta = plan.meta();
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, report.task);
   const TaskPlan& sizes = plan.tasks[report.task];
   bool known = adstack && report.index < adstack->stacks.size() && report.index < sizes.stacks.size();
   if (!known) {
-    return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, ", iteration ",
-                report.iteration, ": an adstack that the plan does not know would have needed ",
-                report.needed, " elements");
+    return Say(plan, report, ADRT_ERROR_ADSTACK_OVERFLOW, error,
+               "an adstack that the plan does not know would have needed ", report.needed, " elements");
   }
   const artifact::StackMeta& stack = adstack->stacks[report.index];
   if (stack.storage == artifact::Storage::kSaved) {
@@ -216,21 +230,19 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   }
   uint64_t bytes = BytesFor(plan, report, capped);
   artifact::MessagePart nothing = "", number = bytes;
-  Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, " (",
-       meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": the adstack at ",
-       stack.place.view(), " would have needed ", at_least, report.needed, " elements and has ",
-       sizes.stacks[report.index].capacity,
-       bytes == 0 ? ""
-       : capped   ? "; it takes a cap of "
-                  : "; it takes a heap of ",
-       bytes == 0 ? "" : at_least, bytes == 0 ? nothing : number, bytes == 0 ? ". " : " bytes. ", cause, of,
-       *remedy != 0 ? ": " : "", remedy);
+  Say(plan, report, ADRT_ERROR_ADSTACK_OVERFLOW, error, "the adstack at ", stack.place.view(),
+      " would have needed ", at_least, report.needed, " elements and has ",
+      sizes.stacks[report.index].capacity,
+      bytes == 0 ? ""
+      : capped   ? "; it takes a cap of "
+                 : "; it takes a heap of ",
+      bytes == 0 ? "" : at_least, bytes == 0 ? nothing : number, bytes == 0 ? ". " : " bytes. ", cause, of,
+      *remedy != 0 ? ": " : "", remedy);
   if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = bytes;
   return ADRT_ERROR_ADSTACK_OVERFLOW;
 }
 
 adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_error* error) {
-  const artifact::KernelMeta& meta = plan.meta();
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, report.task);
   const TaskPlan& sizes = plan.tasks[report.task];
   bool known = adstack && report.index < adstack->groups.size() && report.index < sizes.groups.size();
@@ -245,11 +257,9 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
     of = contents.empty() ? "what the kernel computes" : contents.text();
     remedy = contents.remedy();
   }
-  Fail(error, ADRT_ERROR_ROWS_EXHAUSTED, meta, ", task ", report.task, " (",
-       meta.tasks[report.task].place.view(), "), iteration ", report.iteration, ": ", needed,
-       " threads passed the gate at ", known ? adstack->groups[report.index].gate.view() : "?",
-       ", more than the ", rows, how, of, *of != 0 ? ": " : "", remedy,
-       ". A row for every thread takes a heap of ", worst, " bytes");
+  Say(plan, report, ADRT_ERROR_ROWS_EXHAUSTED, error, needed, " threads passed the gate at ",
+      known ? adstack->groups[report.index].gate.view() : "?", ", more than the ", rows, how, of,
+      *of != 0 ? ": " : "", remedy, ". A row for every thread takes a heap of ", worst, " bytes");
   if (error && error->struct_size >= sizeof(adrt_error)) error->needed_bytes = worst;
   return ADRT_ERROR_ROWS_EXHAUSTED;
 }
