@@ -48,7 +48,7 @@ class Repository:
 def copy_of(root, folder, environment):
     """A repository of what the checks need: scripts, some source and pages, and the folders that they look into."""
     patterns = [".clang-format", ".clang-tidy", ".gitignore", "*.md", "scripts/*", "docs/*.md", "lib/support/*",
-                "tools/adc-runtime/*", "tools/adc/*", "*/CMakeLists.txt", "python/*/CMakeLists.txt"]
+                "tools/adc-runtime/*", "tools/adc/*", "*/CMakeLists.txt"]
     for path in sorted({path for pattern in patterns for path in root.glob(pattern) if path.is_file()}):
         to = folder / path.relative_to(root)
         to.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -19,6 +20,8 @@ def compiled(source, *options):
     source = pathlib.Path(source)
     name = "-".join([source.stem, *(option.strip("-").replace("/", "_") for option in options)])
     bundle = WORK / f"{name}.adcb"
+    if bundle.exists() and not shutil.which(ADC):
+        return bundle  # was made elsewhere
     targets = [] if any(option.startswith("--target") for option in options) else ["--target=cpu"]
     subprocess.run([ADC, "-w", *targets, *options, str(source), "-o", str(bundle)], check=True)
     return bundle
@@ -48,6 +51,20 @@ def skip_without(module):
     except ImportError as error:
         print(f"NOTHING IS TESTED: {module} is not installed ({error})", file=sys.stderr)
         sys.exit(SKIPPED)
+
+
+def fetched(wheel):
+    """Makes a wheel of Python's registry importable: one that was fetched before, or, with ADC_FULL=1 in the environment,
+    is fetched now."""
+    folder = ROOT / "build/validators" / wheel
+    if not folder.exists() and os.environ.get("ADC_FULL"):
+        partial = folder.with_name(folder.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--retries=1", "--timeout=20",
+                        "--disable-pip-version-check", "--target", str(partial), wheel], check=False)
+        if partial.exists():
+            partial.rename(folder)
+    sys.path.insert(0, str(folder))
 
 
 class Raises:

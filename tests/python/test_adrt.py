@@ -194,6 +194,60 @@ class Calls(unittest.TestCase):
         with Raises(self, adrt.ArgumentError, "x", "not a multiple of 8"):
             self.kernels["scale"](x=crooked, s=2.0, y=y)
 
+    def test_saved_values(self):
+        bundle = adrt.load(compiled(HERE / "saved.ir", "--save-overwritten"))
+        kernel, start = bundle["squares"], np.linspace(0.5, 1.5, 7)
+        for n in 0, 1, 3:
+            x = start.copy()
+            written = kernel(x=x, n=n)
+            self.assertEqual(written[1].size, kernel.size(x=7, n=n).saved["saved_f64"])
+            np.testing.assert_allclose(x, start ** 2 ** n, rtol=1e-12)
+            adjoint = np.ones(7)
+            kernel.grad(x=x, n=n, saved_f64=written.saved_f64, x_adj=adjoint)
+            np.testing.assert_allclose(adjoint, 2 ** n * start ** (2 ** n - 1), rtol=1e-12)
+        with Raises(self, adrt.ArgumentError, "saved_f64", "given nothing"):
+            kernel.grad(x=x, n=3, x_adj=adjoint)
+        with Raises(self, adrt.ArgumentError, "saved_f64"):
+            kernel.grad(x=x, n=3, saved_f64=np.zeros(2), x_adj=adjoint)
+        kernel, counts, x, adjoint = bundle["some_squares"], np.array([0, 1, 2, 3, 2, 1, 0], "i4"), start.copy(), np.ones(7)
+        written = kernel(x=x, n=counts)
+        self.assertGreaterEqual(written.saved_f64.size, counts.sum())
+        kernel.grad(x=x, n=counts, saved_f64=written.saved_f64, x_adj=adjoint)
+        np.testing.assert_allclose(adjoint, 2.0 ** counts * start ** (2.0 ** counts - 1), rtol=1e-12)
+
+    def test_heap_of_the_caller(self):
+        asked = []
+
+        def allocate(count):
+            asked.append(np.zeros(count, "u1"))
+            return asked[-1]
+
+        x = np.linspace(-1, 1, 1000, dtype="f")
+        gradient = self.relax["relax"].grad.on(threads=1, heap=allocate)
+        for n in 3, 40:
+            got = gradient(x=x, loss=0, n=n, loss_adj=1.0).x_adj
+            np.testing.assert_array_equal(got, self.relax["relax"].grad.on(threads=1)(x=x, loss=0, n=n, loss_adj=1.0).x_adj)
+            needed = gradient.size(x=1000, n=n).heap_bytes
+            self.assertTrue(needed <= len(asked[-1]) <= needed + 4096)
+        self.assertEqual(len(asked), 2)
+        self.assertTrue(np.any(asked[-1] != 0))  # the tape is there
+        self.relax["relax"].on(heap=allocate)(x=x, n=3)
+        self.assertEqual(len(asked), 2)  # without a tape there is nothing to ask for
+        # Sizes that the data decide are known before it is asked.
+        halve = self.kernels["halve"].grad.on(heap=allocate)
+        np.testing.assert_allclose(halve(x=np.full(3, 0.5), y=np.full(3, 0.5), y_adj=np.ones(3)).x_adj, 1)
+        big = np.array([0.5, 3.0, 100.0])
+        expected = self.kernels["halve"].grad(x=big, y=big, y_adj=np.ones(3)).x_adj
+        np.testing.assert_allclose(halve(x=big, y=big, y_adj=np.ones(3)).x_adj, expected)
+        for wrong in (lambda count: np.empty(count - 1, "u1"), lambda count: bytes(count), lambda count: None):
+            with Raises(self, adrt.ArgumentError, "heap", "bytes on cpu that may be written"):
+                self.relax["relax"].grad.on(heap=wrong)(x=x, loss=0, n=3, loss_adj=1.0)
+        with self.assertRaises(ZeroDivisionError):
+            self.relax["relax"].grad.on(heap=lambda count: count // 0)(x=x, loss=0, n=3, loss_adj=1.0)
+        with Raises(self, adrt.ArgumentError, "heap", "given 3"):
+            gradient.on(heap=3)
+        self.assertEqual(gradient.on(heap=None)(x=x, loss=0, n=0, loss_adj=1.0).x_adj[0], 1)
+
     def test_empty(self):
         self.assertEqual(self.relax["relax"](x=np.zeros(0, "f"), n=3).loss, 0)
         self.assertEqual(self.kernels["scale"](x=np.zeros(0), s=1.0, y=0).y.shape, (0,))

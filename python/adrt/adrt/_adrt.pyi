@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -80,8 +80,16 @@ class Kernel:
     @property
     def jvp(self) -> Kernel: ...
     def __call__(self, **arguments: Any) -> Any: ...
-    def on(self, *, threads: int = 0) -> Kernel:
-        """The same kernel with other options of its launches."""
+    def on(self, *, threads: int = 0, heap: Callable[[int], Any] | None = None, stream: Any = None) -> Kernel:
+        """The same kernel with other options of its launches; those that are not given stay.
+
+        threads: how many run at once at most. heap: called with the bytes that a launch takes, it gives an array of at least
+        as many on the device of the arguments; None: the kernel has memory of its own. stream: of CUDA or HIP, in which
+        launches are recorded without waiting: of PyTorch or CuPy, or its number; None: calls wait.
+        """
+
+    def check(self) -> None:
+        """Raises what launches in this kernel's stream have reported since the last check. Call it once the stream is idle."""
 
     def size(self, **shapes_and_numbers: Any) -> Size:
         """What a launch takes, without a device: buffers as shapes or arrays, numbers as in a call, threads, target."""

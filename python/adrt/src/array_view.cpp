@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cuda_driver.h"
 #include "dlpack.h"
 
 namespace adrt_python {
@@ -73,12 +74,24 @@ bool ToPlace(const dlpack::Tensor& tensor, Place* place) {
   }
 }
 
+// The stream as __dlpack__ takes it, for tensors of devices that have streams; no reference where there is
+// none.
+Ref StreamFor(PyObject* object, uint64_t stream) {
+  Ref where(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
+  if (!where || !PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) return Ref();
+  long type = PyLong_AsLong(PyTuple_GetItem(where.get(), 0));
+  if (type == dlpack::kHip) return Ref(PyLong_FromUnsignedLongLong(stream == kDefaultStream ? 0 : stream));
+  bool is_cuda = type == dlpack::kCuda || type == dlpack::kCudaManaged;
+  return is_cuda ? Ref(PyLong_FromUnsignedLongLong(stream)) : Ref();
+}
+
 // What __dlpack__ gives: with the flags of version 1 where the library knows it.
-Ref CallDlpack(PyObject* exporter, PyObject* stream) {
+Ref CallDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
   Ref keywords(PyDict_New());
   Ref version(Py_BuildValue("(ii)", 1, 0)), none(PyTuple_New(0));
-  if (!keywords || !version || !none) return Ref();
-  if (stream && PyDict_SetItemString(keywords.get(), "stream", stream) < 0) return Ref();
+  Ref where = StreamFor(object, stream);
+  if (!keywords || !version || !none || PyErr_Occurred()) return Ref();
+  if (where && PyDict_SetItemString(keywords.get(), "stream", where.get()) < 0) return Ref();
   if (PyDict_SetItemString(keywords.get(), "max_version", version.get()) < 0) return Ref();
   Ref capsule(PyObject_Call(exporter, none.get(), keywords.get()));
   if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
@@ -122,7 +135,7 @@ std::string NameOf(const Place& place) {
     case DeviceKind::kCpu:
       return "cpu";
     case DeviceKind::kCuda:
-      return "cuda:" + std::to_string(place.index);
+      return place.index < 0 ? "cuda" : "cuda:" + std::to_string(place.index);
     case DeviceKind::kHip:
       return "hip:" + std::to_string(place.index);
   }
@@ -133,6 +146,12 @@ void ArrayView::Release() {
   if (is_buffer) PyBuffer_Release(&buffer_);
   is_buffer = false;
   holder_ = Ref();
+}
+
+uint64_t ArrayView::Bytes() const {
+  auto bytes = static_cast<uint64_t>(item_bytes);
+  for (int axis = 0; axis < axes; ++axis) bytes *= static_cast<uint64_t>(extents[axis]);
+  return bytes;
 }
 
 bool ArrayView::SetShape(int count, const int64_t* shape, const int64_t* strides, int64_t unit) {
@@ -169,8 +188,8 @@ ArrayView::Outcome ArrayView::TakeBuffer(PyObject* object) {
   return Outcome::kTaken;
 }
 
-ArrayView::Outcome ArrayView::TakeDlpack(PyObject*, PyObject* exporter, PyObject* stream) {
-  holder_ = CallDlpack(exporter, stream);
+ArrayView::Outcome ArrayView::TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
+  holder_ = CallDlpack(object, exporter, stream);
   if (!holder_) return Outcome::kRefused;
   const dlpack::Tensor* tensor = nullptr;
   read_only = false;
@@ -195,7 +214,7 @@ ArrayView::Outcome ArrayView::TakeDlpack(PyObject*, PyObject* exporter, PyObject
   return Outcome::kTaken;
 }
 
-ArrayView::Outcome ArrayView::TakeCudaInterface(PyObject* interface) {
+ArrayView::Outcome ArrayView::TakeCudaInterface(PyObject* interface, uint64_t stream) {
   holder_ = Ref::Share(interface);
   if (!PyDict_Check(interface)) {
     PyErr_SetString(PyExc_BufferError, "__cuda_array_interface__ is no dict");
@@ -220,17 +239,24 @@ ArrayView::Outcome ArrayView::TakeCudaInterface(PyObject* interface) {
   item_bytes = adrt_type_size(type);
   read_only = memory[1] != 0;
   place = {DeviceKind::kCuda, -1};
+  PyObject* busy = PyDict_GetItemString(interface, "stream");
+  uint64_t theirs = busy && busy != Py_None ? PyLong_AsUnsignedLongLong(busy) : stream;
+  if (PyErr_Occurred()) return Outcome::kRefused;
+  if (theirs != stream && Bytes() > 0 && !SynchronizeCuda(theirs)) {
+    PyErr_SetString(PyExc_BufferError, "CUDA's driver does not know the stream of __cuda_array_interface__");
+    return Outcome::kRefused;
+  }
   return Outcome::kTaken;
 }
 
-ArrayView::Outcome ArrayView::Take(PyObject* object, PyObject* stream) {
+ArrayView::Outcome ArrayView::Take(PyObject* object, uint64_t stream) {
   Release();
   if (PyObject_CheckBuffer(object)) return TakeBuffer(object);
   Ref exporter = Attribute(object, "__dlpack__");
   if (exporter) return TakeDlpack(object, exporter.get(), stream);
   if (PyErr_Occurred()) return Outcome::kRefused;
   Ref interface = Attribute(object, "__cuda_array_interface__");
-  if (interface) return TakeCudaInterface(interface.get());
+  if (interface) return TakeCudaInterface(interface.get(), stream);
   return PyErr_Occurred() ? Outcome::kRefused : Outcome::kNoArray;
 }
 

@@ -21,6 +21,9 @@ struct Place {
 /// "cpu", "cuda:0".
 std::string NameOf(const Place& place);
 
+/// CUDA's default stream, as DLPack and __cuda_array_interface__ call it.
+constexpr uint64_t kDefaultStream = 1;
+
 /// The memory of a Python object, without a copy: of a buffer (NumPy, bytes, memoryview), of DLPack (PyTorch,
 /// JAX, CuPy), or of __cuda_array_interface__ (Numba). The object cannot release the memory as long as the
 /// view lives.
@@ -39,9 +42,11 @@ class ArrayView {
   ArrayView& operator=(const ArrayView&) = delete;
   ~ArrayView() { Release(); }
 
-  /// `stream` is what __dlpack__ is told, null: nothing.
-  Outcome Take(PyObject* object, PyObject* stream);
+  /// `stream` is where a device will use the memory: a number as DLPack and __cuda_array_interface__ count
+  /// streams, in which 1 is CUDA's default stream. Work that others have under way is then done before.
+  Outcome Take(PyObject* object, uint64_t stream);
   void Release();
+  uint64_t Bytes() const;
 
   void* data = nullptr;
   uint32_t type = ADRT_TYPE_NONE;  ///< NONE: of a kind that no kernel has
@@ -55,8 +60,8 @@ class ArrayView {
 
  private:
   Outcome TakeBuffer(PyObject* object);
-  Outcome TakeDlpack(PyObject* object, PyObject* exporter, PyObject* stream);
-  Outcome TakeCudaInterface(PyObject* interface);
+  Outcome TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream);
+  Outcome TakeCudaInterface(PyObject* interface, uint64_t stream);
   bool SetShape(int count, const int64_t* shape, const int64_t* strides, int64_t unit);
 
   Py_buffer buffer_ = {};

@@ -1,9 +1,12 @@
 #include "call.h"
 
+#include <adrt/adrt_cuda.h>
+#include <adrt/adrt_hip.h>
+
 #include <algorithm>
-#include <cstring>
 
 #include "bundle_state.h"
+#include "cuda_driver.h"
 #include "errors.h"
 #include "numbers.h"
 #include "outputs.h"
@@ -109,7 +112,12 @@ bool Call::CheckElements(size_t index) {
 }
 
 bool Call::CheckPlace(size_t index) {
-  const ArrayView& view = arguments_[index].view;
+  ArrayView& view = arguments_[index].view;
+  bool is_other_kind = has_place_ && place_.kind != view.place.kind;
+  if (view.place.index < 0 && !is_other_kind) {
+    view.place.index = view.Bytes() > 0 ? CudaDeviceOf(view.data) : std::max(place_.index, 0);
+    if (view.place.index < 0) return Wrong(index, "memory that CUDA's driver knows");
+  }
   if (!has_place_) {
     has_place_ = true;
     place_ = view.place;
@@ -123,7 +131,7 @@ bool Call::CheckPlace(size_t index) {
 
 bool Call::BindArray(size_t index) {
   Argument& argument = arguments_[index];
-  switch (argument.view.Take(argument.given, nullptr)) {
+  switch (argument.view.Take(argument.given, stream())) {
     case ArrayView::Outcome::kTaken:
       break;
     case ArrayView::Outcome::kNoArray:
@@ -149,22 +157,19 @@ bool Call::BindGiven(size_t index) {
   return BindArray(index);
 }
 
-// An array of zeros, with the element's axes after those of `shape`.
+// An array, with the element's axes after those of `shape`: of zeros, or of the number that is given.
 bool Call::Allocate(size_t index, const std::vector<int64_t>& shape) {
   const Parameter& wanted = param(index);
   std::vector<int64_t> full = shape;
   if (wanted.element_axes > 0) full.push_back(wanted.report.rows);
   if (wanted.element_axes > 1) full.push_back(wanted.report.columns);
   Argument& argument = arguments_[index];
-  argument.made = MakeZeros(example_, full, wanted.report.type);
+  bool is_number = argument.given && IsNumber(argument.given) && wanted.report.rank == 0;
+  argument.made = MakeArray(example_, full, wanted.report.type, is_number ? argument.given : nullptr);
   if (!argument.made) return false;
-  bool taken = argument.view.Take(argument.made.get(), nullptr) == ArrayView::Outcome::kTaken;
+  bool taken = argument.view.Take(argument.made.get(), stream()) == ArrayView::Outcome::kTaken;
   argument.has_view = true;
-  if (argument.given && taken && wanted.report.rank == 0 && wanted.number_bytes > 0 &&
-      place_.kind == DeviceKind::kCpu) {
-    std::memcpy(argument.view.data, numbers(index), wanted.number_bytes);
-  }
-  return taken && CheckElements(index);
+  return taken && CheckElements(index) && CheckPlace(index);
 }
 
 // The shape of what is not given, and may be zeros: a single element; a gradient's adjoint of what the primal
@@ -192,8 +197,9 @@ bool Call::BindMissing(size_t index) {
   bool is_number = argument.given && wanted.report.rank == 0 && !PyTuple_Check(argument.given);
   if (is_number && wanted.is_written()) return Allocate(index, {});
   if (is_number && place_.kind == DeviceKind::kCpu) return true;
-  if (is_number) return Wrong(index, "an array on " + NameOf(place_) + ", as the others are");
+  if (is_number) return Allocate(index, {});
   if (argument.given) return TakeShape(index);
+  if (wanted.is_made_saved()) return true;  // once all others are known
   std::vector<int64_t> shape;
   if (ShapeOfMissing(index, &shape)) return Allocate(index, shape);
   std::string words = "an array for " + wanted.Type();
@@ -203,6 +209,11 @@ bool Call::BindMissing(size_t index) {
     words += ", or its shape";
   }
   return Wrong(index, words);
+}
+
+void Call::SetArguments() {
+  args_.clear();
+  for (size_t index = 0; index < arguments_.size(); ++index) SetArgument(index);
 }
 
 void Call::SetArgument(size_t index) {
@@ -216,13 +227,11 @@ void Call::SetArgument(size_t index) {
   arg.rows = wanted.report.rows;
   arg.columns = wanted.report.columns;
   arg.rank = wanted.is_buffer() ? wanted.report.rank : 0;
-  arg.data = argument.has_view ? argument.view.data : numbers(index);
+  bool is_number = wanted.is_scalar() || (wanted.is_buffer() && wanted.report.rank == 0);
+  arg.data = argument.has_view ? argument.view.data : is_number ? numbers(index) : nullptr;
   if (wanted.is_buffer()) std::copy_n(argument.view.extents, arg.rank, arg.extents);
   if (wanted.is_layout()) {
-    auto bytes = static_cast<uint64_t>(argument.view.item_bytes);
-    for (int axis = 0; axis < argument.view.axes; ++axis)
-      bytes *= static_cast<uint64_t>(argument.view.extents[axis]);
-    arg.size = bytes;
+    arg.size = argument.view.Bytes();
   }
   args_.push_back(arg);
 }
@@ -252,17 +261,127 @@ bool Call::Prepare(adrt_python::Launch* launch, adrt_module* module) {
   return adrt_heap_create_on(launch->device->handle, &launch->heap, &error) == ADRT_OK || Raise(error);
 }
 
+// Elements of a buffer of saved values, of a plan in which it is empty: of one without a module, or, where
+// data says how many there are, of one that has read them.
+bool Call::CountSaved(size_t index, adrt_module* module, uint64_t* elements) {
+  auto error = Sized<adrt_error>();
+  auto desc = Sized<adrt_plan_desc>();
+  desc.args = args_.data();
+  desc.arg_count = static_cast<uint32_t>(args_.size());
+  desc.target = adrt_module_target(module);
+  desc.workers = options_.threads;
+  adrt_launch_plan* plan = nullptr;
+  adrt_status status = adrt_plan(kernel_.handle(), &desc, &plan, &error);
+  if (status == ADRT_OK) status = adrt_plan_saved(plan, static_cast<uint32_t>(index), elements, &error);
+  if (status == ADRT_ERROR_NEEDS_DEVICE_DATA) {
+    adrt_plan_release(plan);
+    plan = nullptr;
+    desc.module = module;
+    desc.target = 0;
+    status = adrt_plan(kernel_.handle(), &desc, &plan, &error);
+    if (status == ADRT_OK) status = adrt_plan_resolve(plan, nullptr, 0, &error);
+    if (status == ADRT_OK) status = adrt_plan_saved(plan, static_cast<uint32_t>(index), elements, &error);
+  }
+  adrt_plan_release(plan);
+  return status == ADRT_OK || RaiseOfLoader(error);
+}
+
+// Buffers of saved values that are not given.
+bool Call::MakeSaved() {
+  for (size_t index = 0; index < arguments_.size(); ++index) {
+    if (!param(index).is_made_saved() || arguments_[index].has_view) continue;
+    Device* device = FindDevice(place_);
+    adrt_module* module = device ? kernel_.bundle().ModuleOn(device) : nullptr;
+    uint64_t elements = 0;
+    if (!module || !CountSaved(index, module, &elements)) return false;
+    if (!Allocate(index, {static_cast<int64_t>(elements)})) return false;
+    SetArguments();
+  }
+  return true;
+}
+
+// Memory of the caller's for this launch, aligned as the plan says.
+bool Call::TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc) {
+  auto report = Sized<adrt_plan_report>();
+  auto error = Sized<adrt_error>();
+  adrt_status status = adrt_plan_info(plan, &report, &error);
+  if (status == ADRT_OK && report.resolved == 0 && place_.kind == DeviceKind::kCpu) {
+    status = adrt_plan_resolve(plan, nullptr, 0, &error);
+    if (status == ADRT_OK) status = adrt_plan_info(plan, &report, &error);
+  }
+  if (status != ADRT_OK) return RaiseOfLoader(error);
+  if (report.heap_bytes == 0 && report.resolved != 0) return true;
+  uint64_t asked = report.heap_bytes + report.heap_alignment;
+  heap_owner_ = Ref(PyObject_CallFunction(options_.heap, "K", static_cast<unsigned long long>(asked)));
+  if (!heap_owner_) return false;
+  bool taken = heap_.Take(heap_owner_.get(), stream()) == ArrayView::Outcome::kTaken;
+  uint64_t bytes = taken ? heap_.Bytes() : 0;
+  if (!taken || heap_.read_only || !heap_.contiguous || heap_.place != place_ || bytes < asked) {
+    return RaiseArgument(kernel_.report().name, "heap", heap_owner_.get(),
+                         std::to_string(asked) + " bytes on " + NameOf(place_) + " that may be written");
+  }
+  uint64_t address = reinterpret_cast<uintptr_t>(heap_.data), mask = report.heap_alignment - 1;
+  uint64_t skipped = (report.heap_alignment - (address & mask)) & mask;
+  desc->memory = static_cast<char*>(heap_.data) + skipped;
+  desc->memory_size = bytes - skipped;
+  return true;
+}
+
+// Into the caller's stream, without waiting. The launches of one plan in a stream share a status block, of
+// which the first report stands until Kernel.check reads it.
+bool Call::Record(adrt_python::Launch* launch) {
+  auto desc = Sized<adrt_run_desc>();
+  auto error = Sized<adrt_error>();
+  auto report = Sized<adrt_plan_report>();
+  adrt_status status = adrt_plan_info(launch->plan, &report, &error);
+  if (status == ADRT_OK && report.resolved == 0) {
+    error.status = ADRT_ERROR_NEEDS_DEVICE_DATA;
+    return Raise(error,
+                 ": buffers decide how much memory '" + std::string(kernel_.report().name) +
+                     "' takes, and a launch in a stream does not wait for them: call the kernel without one");
+  }
+  if (status == ADRT_OK && !launch->status) {
+    status = adrt_memory_create(launch->device->handle, ADRT_STATUS_BYTES, &launch->status, &error);
+  }
+  if (status == ADRT_OK && !options_.heap) status = launch->Reserve(report.heap_bytes, &error);
+  if (status != ADRT_OK) return RaiseOfLoader(error);
+  if (options_.heap && !TakeHeap(launch->plan, &desc)) return false;
+  void* heap = options_.heap ? desc.memory : launch->heap_memory();
+  uint64_t bytes = options_.heap ? desc.memory_size : launch->heap_bytes();
+  auto record = place_.kind == DeviceKind::kHip ? adrt_record_hip : adrt_record_cuda;
+  status = adrt_plan_chain_status(launch->plan, launch->is_recorded ? 1 : 0, &error);
+  if (status == ADRT_OK) {
+    status =
+        record(launch->plan, options_.stream_handle(), heap, bytes, adrt_memory_data(launch->status), &error);
+  }
+  launch->is_recorded |= status == ADRT_OK;
+  return status == ADRT_OK || RaiseOfLoader(error);
+}
+
 bool Call::Launch() {
+  if (options_.has_stream && place_.kind == DeviceKind::kCpu) {
+    return RaiseArgumentText(kernel_.report().name, "stream", "a stream",
+                             "none, since the arguments are on the CPU");
+  }
   Device* device = FindDevice(place_);
   adrt_module* module = device ? kernel_.bundle().ModuleOn(device) : nullptr;
   if (!module) return false;
-  std::unique_ptr<adrt_python::Launch> launch = kernel_.Borrow(device, options_.threads);
+  std::unique_ptr<adrt_python::Launch> launch = kernel_.Borrow(device, options_);
   if (!Prepare(launch.get(), module)) {
     if (launch->heap) kernel_.GiveBack(std::move(launch));
     return false;
   }
+  if (options_.has_stream) {
+    bool recorded = Record(launch.get());
+    kernel_.GiveBack(std::move(launch));
+    return recorded;
+  }
   auto desc = Sized<adrt_run_desc>();
-  desc.heap = launch->heap;
+  if (!options_.heap) desc.heap = launch->heap;
+  if (options_.heap && !TakeHeap(launch->plan, &desc)) {
+    kernel_.GiveBack(std::move(launch));
+    return false;
+  }
   auto error = Sized<adrt_error>();
   adrt_status status = ADRT_OK;
   Py_BEGIN_ALLOW_THREADS;
@@ -292,9 +411,9 @@ PyObject* Call::Run(PyObject* keywords) {
   }
   for (size_t index = 0; index < arguments_.size(); ++index) {
     if (!BindMissing(index)) return nullptr;
-    SetArgument(index);
   }
-  return Launch() ? Outputs() : nullptr;
+  SetArguments();
+  return MakeSaved() && Launch() ? Outputs() : nullptr;
 }
 
 }  // namespace adrt_python

@@ -8,11 +8,6 @@
 
 namespace adrt_python {
 
-/// What Kernel.on has set.
-struct Options {
-  uint32_t threads = 0;  ///< 0: the device's own number
-};
-
 /// One call of a kernel: binds what the caller gives to its parameters, allocates what it does not give, and
 /// launches.
 class Call {
@@ -42,12 +37,18 @@ class Call {
   bool Allocate(size_t index, const std::vector<int64_t>& shape);
   bool ShapeOfMissing(size_t index, std::vector<int64_t>* shape);
   void SetArgument(size_t index);
+  void SetArguments();
   bool Launch();
+  bool Record(adrt_python::Launch* launch);
+  bool TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc);
+  bool CountSaved(size_t index, adrt_module* module, uint64_t* elements);
+  bool MakeSaved();
   bool Prepare(adrt_python::Launch* launch, adrt_module* module);
   PyObject* Outputs();
   bool RaiseOfLoader(const adrt_error& error) const;
   bool Wrong(size_t index, const std::string& wanted) const;
 
+  uint64_t stream() const { return options_.has_stream ? options_.stream : kDefaultStream; }
   const Parameter& param(size_t index) const { return kernel_.parameters().all()[index]; }
   unsigned char* numbers(size_t index) { return numbers_.data() + param(index).number_offset; }
 
@@ -56,6 +57,8 @@ class Call {
   std::vector<Argument> arguments_;
   std::vector<adrt_arg> args_;
   std::vector<unsigned char> numbers_;
+  ArrayView heap_;
+  Ref heap_owner_;
   bool has_place_ = false;
   Place place_;
   size_t place_of_ = 0;          ///< parameter that decided about the device

@@ -16,6 +16,7 @@ KernelObject* Of(PyObject* self) {
 void Destroy(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Py_XDECREF(Of(self)->bundle);
+  Py_XDECREF(Of(self)->options.heap);
   auto release = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
   release(self);
   Py_DECREF(type);
@@ -147,13 +148,47 @@ bool TakeThreads(PyObject* value, Options* options) {
   return !PyErr_Occurred();
 }
 
+// A number, or what has one: cuda_stream of PyTorch, ptr of CuPy.
+bool TakeStream(PyObject* value, Options* options) {
+  options->has_stream = value != Py_None;
+  options->stream = 0;
+  if (value == Py_None) return true;
+  Ref number = PyLong_Check(value) ? Ref::Share(value) : Ref();
+  for (const char* name : {"cuda_stream", "ptr"}) {
+    if (number) break;
+    number = Ref(PyObject_GetAttrString(value, name));
+    if (!number) PyErr_Clear();
+  }
+  if (!number) return false;
+  options->stream = PyLong_AsUnsignedLongLong(number.get());
+  if (options->stream == 0) options->stream = kDefaultStream;
+  return !PyErr_Occurred();
+}
+
+PyObject* Check(PyObject* self, PyObject*) {
+  const Options& options = Of(self)->options;
+  if (options.has_stream && !Of(self)->state->CheckStream(options.stream)) return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyObject* On(PyObject* self, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"threads", nullptr};
-  PyObject* threads = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:on", const_cast<char**>(names), &threads))
+  static const char* names[] = {"threads", "heap", "stream", nullptr};
+  PyObject *threads = nullptr, *heap = nullptr, *stream = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOO:on", const_cast<char**>(names), &threads, &heap,
+                                   &stream)) {
     return nullptr;
+  }
   Options options = Of(self)->options;
   if (threads && !TakeThreads(threads, &options)) return nullptr;
+  if (stream && !TakeStream(stream, &options)) {
+    return RaiseArgument(Of(self)->state->report().name, "stream", stream,
+                         "a stream of PyTorch or CuPy, its number, or None");
+  }
+  if (heap && heap != Py_None && !PyCallable_Check(heap)) {
+    return RaiseArgument(Of(self)->state->report().name, "heap", heap,
+                         "a function of a number of bytes, or None");
+  }
+  if (heap) options.heap = heap == Py_None ? nullptr : heap;
   return MakeKernel(Of(self)->bundle, Of(self)->state->report().name, options);
 }
 
@@ -167,10 +202,22 @@ PyObject* Size(PyObject* self, PyObject* args, PyObject* keywords) {
 
 PyMethodDef methods[] = {
     {"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS,
-     "on(*, threads=0)\n--\n\n"
-     "The same kernel with other options of its launches.\n\n"
+     "on(*, threads=0, heap=None, stream=None)\n--\n\n"
+     "The same kernel with other options of its launches; those that are not given stay.\n\n"
      "threads: how many workers of a CPU, or threads of a GPU that hold rows of tapes, run at once at most;\n"
-     "0: the device's own number."},
+     "0: the device's own number.\n"
+     "heap: where the memory of a launch comes from: called with its bytes, it gives an array of at least as "
+     "many "
+     "on\nthe device of the arguments, which is released after the launch. It is not called for a launch "
+     "that takes "
+     "none.\nNone: each kernel has memory that its launches use again.\n"
+     "stream: of CUDA or HIP, in which launches are recorded without waiting: a stream of PyTorch or CuPy, "
+     "or its number.\n"
+     "None: calls keep order with the default stream, and wait."},
+    {"check", Check, METH_NOARGS,
+     "check()\n--\n\n"
+     "Raises what launches in this kernel's stream have reported since the last check. Call it once the "
+     "stream is idle."},
     {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS,
      "size(**shapes_and_numbers)\n--\n\n"
      "What a launch takes, without a device.\n\n"
@@ -246,6 +293,7 @@ PyObject* MakeKernel(PyObject* bundle, const std::string& name, const Options& o
   Of(self)->bundle = Py_NewRef(bundle);
   Of(self)->state = state;
   Of(self)->options = options;
+  Py_XINCREF(options.heap);
   return self;
 }
 

@@ -1,5 +1,6 @@
 #include "kernel_state.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -20,6 +21,16 @@ const char* Lasting(const std::string& text) {
 Launch::~Launch() {
   adrt_plan_release(plan);
   adrt_heap_release(heap);
+  adrt_memory_release(status);
+  for (adrt_memory* memory : memories) adrt_memory_release(memory);
+}
+
+adrt_status Launch::Reserve(uint64_t bytes, adrt_error* error) {
+  if (bytes <= heap_bytes()) return ADRT_OK;
+  adrt_memory* memory = nullptr;
+  adrt_status made = adrt_memory_create(device->handle, std::max(bytes, 2 * heap_bytes()), &memory, error);
+  if (made == ADRT_OK) memories.push_back(memory);
+  return made;
 }
 
 bool KernelState::Read(BundleState* bundle, const adrt_kernel* kernel) {
@@ -51,17 +62,34 @@ bool KernelState::MakeOutputs() {
   return outputs_ != nullptr;
 }
 
-std::unique_ptr<Launch> KernelState::Borrow(Device* device, uint32_t threads) {
+std::unique_ptr<Launch> KernelState::Borrow(Device* device, const Options& options) {
   for (size_t at = idle_.size(); at-- > 0;) {
-    if (idle_[at]->device != device || idle_[at]->threads != threads) continue;
+    const Launch& idle = *idle_[at];
+    if (idle.device != device || idle.threads != options.threads) continue;
+    if (idle.has_stream != options.has_stream || idle.stream != options.stream) continue;
     std::unique_ptr<Launch> launch = std::move(idle_[at]);
     idle_.erase(idle_.begin() + static_cast<ptrdiff_t>(at));
     return launch;
   }
   auto launch = std::make_unique<Launch>();
   launch->device = device;
-  launch->threads = threads;
+  launch->threads = options.threads;
+  launch->has_stream = options.has_stream;
+  launch->stream = options.stream;
   return launch;
+}
+
+bool KernelState::CheckStream(uint64_t stream) {
+  for (const std::unique_ptr<Launch>& launch : idle_) {
+    if (!launch->has_stream || launch->stream != stream || !launch->is_recorded) continue;
+    launch->is_recorded = false;
+    uint32_t words[ADRT_STATUS_BYTES / 4];
+    auto error = Sized<adrt_error>();
+    adrt_status read = adrt_memory_read(launch->status, 0, words, sizeof words, &error);
+    if (read == ADRT_OK) read = adrt_status_read(launch->plan, words, &error);
+    if (read != ADRT_OK) return Raise(error);
+  }
+  return true;
 }
 
 std::string KernelState::Signature() const {

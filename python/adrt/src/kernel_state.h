@@ -14,16 +14,38 @@ namespace adrt_python {
 
 class BundleState;
 
-/// A plan and the memory of its launches, for one call at a time.
+/// What Kernel.on has set.
+struct Options {
+  uint32_t threads = 0;      ///< 0: the device's own number
+  PyObject* heap = nullptr;  ///< called for the memory of each launch; null: the kernel has its own
+  bool has_stream = false;   ///< launches are recorded into the stream; otherwise they are waited for
+  uint64_t stream = 0;       ///< as DLPack counts
+
+  /// As the driver takes it, whose default stream is null.
+  void* stream_handle() const { return reinterpret_cast<void*>(stream == kDefaultStream ? 0 : stream); }
+};
+
+/// A plan and the memory of its launches, for one call at a time, or for the calls in one stream.
 struct Launch {
   Launch() = default;
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
   ~Launch();
 
+  /// Memory of the device of at least so many bytes. What is smaller stays, as launches may be under way in
+  /// it.
+  adrt_status Reserve(uint64_t bytes, adrt_error* error);
+  void* heap_memory() const { return memories.empty() ? nullptr : adrt_memory_data(memories.back()); }
+  uint64_t heap_bytes() const { return memories.empty() ? 0 : adrt_memory_bytes(memories.back()); }
+
   Device* device = nullptr;
   uint32_t threads = 0;
-  adrt_launch_plan* plan = nullptr;  ///< null: not planned yet
+  bool has_stream = false;
+  uint64_t stream = 0;
+  adrt_memory* status = nullptr;       ///< of the launches in a stream
+  std::vector<adrt_memory*> memories;  ///< heaps of the launches in a stream, the last one in use
+  bool is_recorded = false;            ///< something is in the stream whose status nobody has read
+  adrt_launch_plan* plan = nullptr;    ///< null: not planned yet
   adrt_heap* heap = nullptr;
 };
 
@@ -34,7 +56,9 @@ class KernelState {
   /// False with a Python exception.
   bool Read(BundleState* bundle, const adrt_kernel* kernel);
 
-  std::unique_ptr<Launch> Borrow(Device* device, uint32_t threads);
+  std::unique_ptr<Launch> Borrow(Device* device, const Options& options);
+  /// Raises what launches in the stream have reported since the last check. The stream is idle.
+  bool CheckStream(uint64_t stream);
   void GiveBack(std::unique_ptr<Launch> launch) { idle_.push_back(std::move(launch)); }
 
   const adrt_kernel* handle() const { return handle_; }

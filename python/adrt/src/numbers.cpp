@@ -104,8 +104,7 @@ bool WriteSequence(PyObject* value, uint32_t count, uint32_t inner, uint32_t typ
 }  // namespace
 
 bool IsNumber(PyObject* object) {
-  if (PyFloat_Check(object) || PyLong_Check(object)) return true;
-  return !PyObject_CheckBuffer(object) && PyIndex_Check(object) && !PySequence_Check(object);
+  return PyFloat_Check(object) || PyLong_Check(object);
 }
 
 bool WriteNumber(PyObject* value, uint32_t type, unsigned char* bytes, std::string* wanted) {

@@ -9,7 +9,8 @@
 
 namespace adrt_python {
 
-/// Whether a Python object is a number, of its own or of NumPy's, rather than memory.
+/// Whether a Python object is a number of Python's: arrays without axes, NumPy's numbers among them, are
+/// memory.
 bool IsNumber(PyObject* object);
 
 /// Writes a number into the bytes of a scalar. Where it is none of the type's, `wanted` says what would be,

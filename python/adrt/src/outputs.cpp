@@ -7,7 +7,7 @@ namespace {
 
 // Found at the first allocation: NumPy takes longer to import than all of this package.
 struct NumPy {
-  PyObject* zeros = nullptr;
+  PyObject *zeros = nullptr, *full = nullptr;
   PyObject* types[ADRT_TYPE_F64 + 1] = {};
 };
 
@@ -24,13 +24,14 @@ NumPy* FindNumPy() {
     if (!made) return nullptr;
     numpy->types[type] = made.release();
   }
-  numpy->zeros = PyObject_GetAttrString(module.get(), "zeros");
+  numpy->full = PyObject_GetAttrString(module.get(), "full");
+  numpy->zeros = numpy->full ? PyObject_GetAttrString(module.get(), "zeros") : nullptr;
   return numpy->zeros ? numpy : nullptr;
 }
 
 }  // namespace
 
-Ref MakeZeros(PyObject* example, const std::vector<int64_t>& shape, uint32_t type) {
+Ref MakeArray(PyObject* example, const std::vector<int64_t>& shape, uint32_t type, PyObject* number) {
   Ref extents(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
   if (!extents) return Ref();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -40,11 +41,14 @@ Ref MakeZeros(PyObject* example, const std::vector<int64_t>& shape, uint32_t typ
   if (example) {
     Ref module(PyImport_ImportModule("adrt._allocate"));
     if (!module) return Ref();
-    return Ref(PyObject_CallMethod(module.get(), "zeros", "OOs", example, extents.get(), kNames[type]));
+    return Ref(PyObject_CallMethod(module.get(), "filled", "OOsO", example, extents.get(), kNames[type],
+                                   number ? number : Py_False));
   }
   NumPy* numpy = FindNumPy();
   if (!numpy) return Ref();
-  return Ref(PyObject_CallFunctionObjArgs(numpy->zeros, extents.get(), numpy->types[type], nullptr));
+  PyObject* dtype = numpy->types[type];
+  if (number) return Ref(PyObject_CallFunctionObjArgs(numpy->full, extents.get(), number, dtype, nullptr));
+  return Ref(PyObject_CallFunctionObjArgs(numpy->zeros, extents.get(), dtype, nullptr));
 }
 
 }  // namespace adrt_python

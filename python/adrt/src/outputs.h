@@ -8,9 +8,9 @@
 
 namespace adrt_python {
 
-/// An array of zeros of a type of the loader's. `example` is an array whose library and device are used,
-/// null: NumPy's. Null with a Python exception.
-Ref MakeZeros(PyObject* example, const std::vector<int64_t>& shape, uint32_t type);
+/// An array of a type of the loader's, filled with a number, null: with zeros. `example` is an array whose
+/// library and device are used, null: NumPy's. Null with a Python exception.
+Ref MakeArray(PyObject* example, const std::vector<int64_t>& shape, uint32_t type, PyObject* number);
 
 }  // namespace adrt_python
 

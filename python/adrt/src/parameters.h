@@ -29,6 +29,7 @@ struct Parameter {
   bool is_scalar() const { return report.kind == ADRT_PARAM_SCALAR; }
   bool is_layout() const { return report.kind == ADRT_PARAM_LAYOUT; }
   bool is_written() const { return !is_scalar() && (report.access & ADRT_ACCESS_WRITE) != 0; }
+  bool is_made_saved() const { return report.role == ADRT_ROLE_SAVED && is_written(); }
   bool has_primal() const { return report.primal != 0xFFFFFFFF; }
   /// "buffer<vec<f32, 3>, 1>".
   std::string Type() const;

@@ -1,0 +1,119 @@
+"""adrt.torch: autograd by the gradients of kernels, against differences, closed forms and forward mode."""
+
+import unittest
+
+from support import HERE, Raises, compiled, main, sample, skip_unless_built, skip_without
+
+skip_unless_built()
+torch = skip_without("torch")
+import adrt  # noqa: E402
+import adrt.torch  # noqa: E402
+
+
+class Torch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kernels = adrt.load(compiled(HERE / "kernels.ir", "--derive=grad,jvp"))
+        cls.relax = adrt.load(sample("relax", "--derive=grad,jvp"))["relax"]
+        torch.manual_seed(1)
+
+    def test_tensors_in_calls(self):
+        x, y = torch.rand(5, dtype=torch.float64), torch.zeros(5, dtype=torch.float64)
+        address = y.data_ptr()
+        self.assertIs(self.kernels["scale"](x=x, s=2.0, y=y).y, y)
+        self.assertEqual(y.data_ptr(), address)
+        torch.testing.assert_close(y, 2 * torch.sin(x))
+        made = self.kernels["scale"](x=x, s=2.0, y=5).y
+        self.assertIsInstance(made, torch.Tensor)
+        torch.testing.assert_close(made, y)
+        with Raises(self, adrt.ArgumentError, "y", "shares memory with 'x'"):
+            self.kernels["scale"](x=y[:4], s=2.0, y=y[1:])
+        with Raises(self, adrt.ArgumentError, "x", "memory") as raised:
+            self.kernels["scale"](x=x.clone().requires_grad_(), s=2.0, y=y)
+        self.assertIn("require", str(raised.exception.__cause__))
+        for kind, name in (torch.float32, "float32"), (torch.bfloat16, "bfloat16"), (torch.int64, "int64"):
+            with Raises(self, adrt.ArgumentError, "x", name, "float64"):
+                self.kernels["scale"](x=torch.zeros(5, dtype=kind), s=2.0, y=y)
+
+    def test_gradcheck(self):
+        scale, halve = (adrt.torch.function(self.kernels[name]) for name in ("scale", "halve"))
+        x = torch.rand(6, dtype=torch.float64, requires_grad=True)
+        s = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda x, s: scale(x=x, s=s, y=6).y, (x, s)))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: scale(x=x, s=2.0, y=6).y, (x,)))
+        self.assertTrue(torch.autograd.gradcheck(lambda s: scale(x=x.detach(), s=s, y=6).y, (s,)))
+        big = torch.tensor([0.5, 3.0, 50.0], dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda x: halve(x=x, y=3).y, (big,)))
+
+    def test_through_a_chain(self):
+        relax = adrt.torch.function(self.relax)
+        x = torch.rand(2, 500, requires_grad=True)
+        (relax(x=(2 * x).t()[:, 0].contiguous(), n=3).loss ** 2).backward()
+        at = (2 * x.detach()[0]).double()
+        slope = torch.ones_like(at)
+        for _ in range(3):
+            slope, at = slope * torch.cos(at), torch.sin(at) + 0.1
+        torch.testing.assert_close(x.grad[0].double(), 4 * at.sum() * slope, rtol=1e-4, atol=0)
+        self.assertEqual(x.grad[1].abs().sum(), 0)
+        # Forward mode agrees.
+        direction = torch.rand(500)
+        tangent = self.relax.jvp(x=2 * x.detach()[0], n=3, x_tan=direction).loss_tan
+        torch.testing.assert_close((slope.float() * direction).sum(), tangent, rtol=1e-4, atol=0)
+
+    def test_strided_tensors_and_seeds(self):
+        scale = adrt.torch.function(self.kernels["scale"])
+        x = torch.rand(12, dtype=torch.float64, requires_grad=True)
+        scale(x=x[::2], s=1.0, y=6).y.sum().backward()  # the seed is one number, expanded
+        torch.testing.assert_close(x.grad[::2], torch.cos(x.detach()[::2]))
+
+    def test_in_place_is_a_copy(self):
+        twice = adrt.torch.function(self.kernels["twice"])
+        x = torch.rand(4, requires_grad=True)
+        before = x.detach().clone()
+        (twice(x=x).x ** 2).sum().backward()
+        torch.testing.assert_close(x.detach(), before)
+        torch.testing.assert_close(x.grad, 8 * before)
+
+    def test_saved_values(self):
+        squares = adrt.torch.function(adrt.load(compiled(HERE / "saved.ir", "--save-overwritten"))["squares"])
+        x = torch.rand(4, dtype=torch.float64, requires_grad=True)
+        self.assertEqual(squares(x=x, n=2)._fields, ("x",))
+        self.assertTrue(torch.autograd.gradcheck(lambda x: squares(x=x, n=3).x, (x,)))
+
+    def test_training(self):
+        relax = adrt.torch.function(self.relax)
+        x = torch.full((100,), 0.9, requires_grad=True)
+        optimiser = torch.optim.SGD([x], lr=0.1)
+        losses = []
+        for _ in range(50):
+            optimiser.zero_grad()
+            loss = relax(x=x, n=2).loss
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.item())
+        self.assertLess(losses[-1], losses[0] - 50)
+
+    def test_mistakes(self):
+        relax = adrt.torch.function(self.relax)
+        x = torch.rand(3, requires_grad=True)
+        with self.assertRaises(RuntimeError):  # twice differentiable it is not
+            gradient, = torch.autograd.grad(relax(x=x, n=1).loss, x, create_graph=True)
+            gradient.sum().backward()
+        with Raises(self, adrt.ArgumentError, "x", "float64", "float32"):
+            relax(x=x.double(), n=1)
+        with Raises(self, adrt.ArgumentError, "m", "one of x, loss, n"):
+            relax(x=x, n=1, m=2)
+        with Raises(self, adrt.ArgumentError, "y", "its shape"):
+            adrt.torch.function(self.kernels["scale"])(x=x, s=1.0, y=torch.zeros(3, dtype=torch.float64))
+        with Raises(self, adrt.NotFoundError, None, "'count' has no gradient"):
+            adrt.torch.function(self.kernels["count"])
+        with Raises(self, ValueError, None, "derived from 'relax'"):
+            adrt.torch.function(self.relax.grad)
+        active = adrt.load(compiled(HERE / "kernels.ir", "--active=x,y"))["scale"]
+        s = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
+        with Raises(self, adrt.ArgumentError, "s", "no adjoint"):
+            adrt.torch.function(active)(x=torch.zeros(3, dtype=torch.float64), s=s, y=3)
+
+
+if __name__ == "__main__":
+    main()
