@@ -10,6 +10,7 @@ namespace adc::driver {
 raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options) {
   raise::RaiseConfig config;
   config.device = !target.IsCpu();
+  config.exchanges_floats = !target.AddsFloats();
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
   if (!target.IsCpu() || options.optimisation < 2) return config;

@@ -43,8 +43,8 @@ struct Accumulation {
 
 class Marker {
  public:
-  Marker(ir::Function& kernel, const analysis::Task& task)
-      : kernel_(kernel), task_(task), loop_(task.parallel), axes_(kernel, loop_) {
+  Marker(ir::Function& kernel, const analysis::Task& task, const RaiseConfig& config)
+      : kernel_(kernel), task_(task), config_(config), loop_(task.parallel), axes_(kernel, loop_) {
     MarkUses(kernel[loop_].regions[0]);
   }
 
@@ -138,12 +138,15 @@ class Marker {
     return uses.literal ? &uses.cells[*LiteralCell(a.inst)] : &uses.whole;
   }
 
-  /// Sums whose cell misses an axis of the loop: many iterations meet there.
+  /// Sums whose cell misses an axis of the loop: many iterations meet there. Where each update of memory is a
+  /// loop of compare-exchange, as of f16 everywhere, all that may meet.
   bool IsGathered(ir::Inst inst) const {
     if (ReductionOf(kernel_[inst].op) != Reduction::Add) return false;
-    // Sums of f16 are rounded to f16 at every step, in memory as anywhere.
     ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
-    if (scalar == ir::Scalar::I1 || scalar == ir::Scalar::F16) return false;
+    if (scalar == ir::Scalar::I1) return false;
+    // A processor rounds sums of f16 to f16 at every step, in memory as anywhere.
+    if (scalar == ir::Scalar::F16) return config_.device;
+    if (ir::IsFloat(scalar) && config_.exchanges_floats) return true;
     uint32_t used = 0;
     for (ir::Value index : kernel_.Indices(inst)) used |= axes_.Of(index);
     return used != axes_.All();
@@ -165,6 +168,7 @@ class Marker {
 
   ir::Function& kernel_;
   const analysis::Task& task_;
+  const RaiseConfig& config_;
   ir::Inst loop_;
   AxisUse axes_;
   std::set<std::pair<uint32_t, uint32_t>> tables_;
@@ -176,9 +180,9 @@ class Marker {
 
 }  // namespace
 
-void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig&) {
+void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
-    if (task.kind == analysis::TaskKind::Parallel) Marker(kernel, task).Run();
+    if (task.kind == analysis::TaskKind::Parallel) Marker(kernel, task, config).Run();
   }
 }
 

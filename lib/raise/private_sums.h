@@ -14,7 +14,8 @@
 //
 // Where the cell changes, but not with every index of the loop, many iterations still meet in one cell. Such
 // sums are *gathered*: a worker has the cells that it met last and their sums in a small table of its own,
-// one per buffer or field, and flushes a sum when another cell takes its place or its iterations end.
+// one per buffer or field, and flushes a sum when another cell takes its place or its iterations end. A
+// device adds up over lanes that come to one cell, those of f16 in f32.
 //
 // The order of a sum over parallel iterations is not defined, before and after: `private` and `gathered` are
 // words for the printers of code, and an interpreter may sum as if they were not there.

@@ -52,6 +52,9 @@ struct Target {
   std::string ArchName() const;       ///< "x86-64", "aarch64", "sm_80", "gfx1100", "1.2"
   std::string_view AbiName() const;   ///< "elf", "ptx", "hsaco", "spirv", "msl"
   bool IsCpu() const { return kind == Kind::Cpu; }
+  /// Whether f32 and f64 are added to in memory at once. On Vulkan that came with the devices of 1.3, though
+  /// no version promises it: code for 1.3 asks for the feature, code for 1.2 does without.
+  bool AddsFloats() const { return kind != Kind::Vulkan || level >= 13; }
 };
 
 /// The target named `text`: a full name, or a short one: "cpu" for the baseline, "cpu:v3" for

@@ -63,4 +63,36 @@ Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& target
   });
 }
 
+void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell,
+                 Value* total) {
+  auto in_loop = [&] {
+    EmitUpdateLoop(
+        builder, cell, [](llvm::Instruction*) {},
+        [&](Value* old) {
+          Value* sum = builder.CreateFAdd(builder.CreateFPExt(old, total->getType()), total);
+          return builder.CreateFPTrunc(sum, cell.type);
+        });
+  };
+  constexpr uint32_t kAddsHalves = 70;
+  if (target.kind != target::Kind::Cuda || target.level < kAddsHalves) return in_loop();
+  // A total beyond f16 may still come to a sum that is one: it is added before it is rounded.
+  Value* rounded = builder.CreateFPTrunc(total, cell.type);
+  Value* size = builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, rounded);
+  Value* fits = builder.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(cell.type));
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(builder.getContext(), name, function);
+  };
+  llvm::BasicBlock *at_once = block("half_at_once"), *wide = block("half_wide"), *done = block("half_added");
+  builder.CreateCondBr(fits, at_once, wide);
+  builder.SetInsertPoint(at_once);
+  builder.CreateAtomicRMW(Kind::FAdd, cell.address, rounded, cell.alignment, llvm::AtomicOrdering::Monotonic,
+                          cell.scope);
+  builder.CreateBr(done);
+  builder.SetInsertPoint(wide);
+  in_loop();
+  builder.CreateBr(done);
+  builder.SetInsertPoint(done);
+}
+
 }  // namespace adc::codegen

@@ -33,4 +33,9 @@ llvm::Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& 
                               llvm::AtomicRMWInst::BinOp kind, const AtomicCell& cell, llvm::Value* operand,
                               const MarkAccess& mark);
 
+/// Adds a total of f32 to an element of f16, rounded to f16 as often as the target's instruction takes: at
+/// most twice.
+void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell,
+                 llvm::Value* total);
+
 }  // namespace adc::codegen

@@ -59,6 +59,7 @@ void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   if (!pending_.empty() && !IsNeighbour(inst, component)) Flush();
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+  if (scalar == Scalar::F16) value = scalars_.Emit(Op::Cast, scalar, Scalar::F32, {value});
   pending_.push_back({inst, component, value});
 }
 
@@ -81,7 +82,7 @@ llvm::Function* LaneSums::FlushFunction(Scalar scalar, uint32_t count, llvm::Typ
   std::string name = std::string("adc.flush.") + ir::Spelling(scalar) + "." + std::to_string(count);
   if (llvm::Function* known = module->getFunction(name)) return known;
   const GpuDialect& wave = *hooks_.Wave();
-  llvm::Type* type = scalars_.RegisterType(scalar);
+  llvm::Type* type = scalars_.RegisterType(scalar == Scalar::F16 ? Scalar::F32 : scalar);
   llvm::SmallVector<llvm::Type*> parameters(1 + count, type);
   parameters[0] = pointer;
   auto* flush = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
@@ -103,9 +104,14 @@ llvm::Function* LaneSums::FlushFunction(Scalar scalar, uint32_t count, llvm::Typ
   Value* address = flush->getArg(0);
   auto update = [&](llvm::ArrayRef<Value*> values) {
     auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
+    llvm::Type* element = scalar == Scalar::F16 ? b.getHalfTy() : type;
     for (uint32_t n = 0; n < count; ++n) {
-      AtomicCell cell{b.CreateConstInBoundsGEP1_64(type, address, n), type, llvm::Align(ir::ByteSize(scalar)),
-                      hooks_.AtomicScope()};
+      AtomicCell cell{b.CreateConstInBoundsGEP1_64(element, address, n), element,
+                      llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};
+      if (scalar == Scalar::F16) {
+        EmitHalfSum(b, hooks_.Description(), cell, values[n]);
+        continue;
+      }
       EmitAtomicUpdate(b, hooks_.Description(), kind, cell, values[n], [](llvm::Instruction*) {});
     }
     b.CreateBr(done);

@@ -151,9 +151,12 @@ uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last
     }
     return true;
   };
-  while (++position < last && kernel_->in_step.Has(insts[position]) &&
-         ir::IsAccess(function_[insts[position]].op) && of_one_element(sums[0], insts[position]))
-    sums.push_back(insts[position]);
+  for (++position; position < last; ++position) {
+    ir::Inst next = insts[position];
+    bool is_sum = kernel_->in_step.Has(next) && ir::IsAccess(function_[next].op);
+    if (!is_sum || !of_one_element(sums[0], next)) break;
+    sums.push_back(next);
+  }
   kernel_->sums.AddTogether(sums, active_, kernel_->in_step.IntoOneCell(sums[0]));
   return position;
 }

@@ -62,12 +62,9 @@ Id TypeOf(ModuleBuilder& module, Storage storage) {
   ADC_UNREACHABLE("a storage without a type");
 }
 
-/// Additions of floats in memory came with Vulkan 1.3's generation of devices, though no version promises
-/// them: code for 1.3 asks for the feature, code for 1.2 does without. Metal's source gets a function for it,
-/// which says in one place what would be a loop at each addition.
+/// Metal's source gets a function for it, which says in one place what would be a loop at each addition.
 AtomicAbility AbilityOf(const target::Target& target) {
-  if (target.kind == target::Kind::Metal) return {.float_add = true};
-  return {.float_add = target.level >= 13};
+  return {.float_add = target.AddsFloats()};
 }
 
 AtomicWay WayOf(Op op, Scalar scalar, bool is_count, const AtomicAbility& ability) {

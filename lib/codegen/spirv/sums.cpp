@@ -165,6 +165,8 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
     if (kernel_[sum].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
     values.push_back(value);
   }
+  // Registers of f16 are those of f32: the update rounds once.
+  if (scalar == Scalar::F16) scalar = Scalar::F32;
   auto update = [&](Id condition, std::span<const Id> by) {
     Id yes = m_.NewId(), join = m_.NewId();
     f_.Select(condition, yes, join, join);

@@ -44,7 +44,7 @@ class SumEmitter {
   /// What a sum starts from.
   Id Start(uint32_t sum) const { return scalars_.Constant(sums_.sums[sum].scalar, sums_.sums[sum].start); }
   /// Whether values of a type are added up over subgroups.
-  static bool CanAdd(ir::Scalar scalar) { return scalar != ir::Scalar::F16 && scalar != ir::Scalar::I1; }
+  static bool CanAdd(ir::Scalar scalar) { return scalar != ir::Scalar::I1; }
   /// Where threads are in step: the gathered sums `sums`, into neighbouring components of one element, of the
   /// threads with `active`. `one_cell`: it is the same element for all of them.
   void AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell);
