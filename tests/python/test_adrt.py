@@ -248,6 +248,41 @@ class Calls(unittest.TestCase):
             gradient.on(heap=3)
         self.assertEqual(gradient.on(heap=None)(x=x, loss=0, n=0, loss_adj=1.0).x_adj[0], 1)
 
+    def test_budget(self):
+        kernel = adrt.load(sample("relax", "--checkpoint=auto"))["relax"].grad.on(threads=1)
+        x = np.linspace(-1, 1, 50, dtype="f")
+        whole = kernel.size(x=50, n=5000)
+        self.assertGreaterEqual(whole.heap_bytes, 20000)
+        expected = kernel(x=x, loss=0, n=5000, loss_adj=1.0).x_adj
+        for budget in 4096, 8192:
+            within = kernel.on(budget=budget)
+            self.assertLessEqual(within.size(x=50, n=5000).heap_bytes, budget)
+            np.testing.assert_allclose(within(x=x, loss=0, n=5000, loss_adj=1.0).x_adj, expected, rtol=1e-5)
+        self.assertEqual(kernel.size(x=50, n=5000, budget=4096), kernel.on(budget=4096).size(x=50, n=5000))
+        with Raises(self, adrt.Error) as raised:
+            kernel.on(budget=64)(x=x, loss=0, n=5000, loss_adj=1.0)
+        self.assertEqual(raised.exception.status_text, "heap too small")
+        self.assertTrue(64 < raised.exception.needed_bytes < 4096)
+        for option in "threads", "budget":
+            for wrong in -1, "many", 2.5, 2**70:
+                with Raises(self, adrt.ArgumentError, option, "not negative"):
+                    kernel.on(**{option: wrong})
+                with Raises(self, adrt.ArgumentError, option, "not negative"):
+                    kernel.size(x=50, n=1, **{option: wrong})
+
+    def test_second_derivatives(self):
+        """Forward over reverse of sin(x) s, with its seeds named."""
+        kernel, x = self.kernels["scale"], np.linspace(0, 1, 5)
+        ones, zeros = np.ones(5), np.zeros(5)
+        pushed = kernel.jvp(x=x, s=2.0, y=5, x_tan=ones, s_tan=0.0)
+        arguments = dict(x=x, s=2.0, y=pushed.y, x_tan=ones, s_tan=0.0, y_tan=pushed.y_tan, x_adj_tan=zeros.copy(),
+                         s_adj_tan=0.0, y_adj_tan=zeros.copy())
+        got = kernel.grad.jvp(**arguments, y_adj=ones.copy())
+        np.testing.assert_allclose(got.x_adj_tan, -2 * np.sin(x), rtol=1e-12)
+        np.testing.assert_allclose(got.s_adj_tan, np.cos(x).sum(), rtol=1e-12)
+        with Raises(self, adrt.ArgumentError, "y_adj", "from which the gradient starts"):
+            kernel.grad.jvp(**arguments)
+
     def test_empty(self):
         self.assertEqual(self.relax["relax"](x=np.zeros(0, "f"), n=3).loss, 0)
         self.assertEqual(self.kernels["scale"](x=np.zeros(0), s=1.0, y=0).y.shape, (0,))

@@ -5,7 +5,7 @@ import unittest
 
 from support import HERE, Raises, SKIPPED, compiled, main, sample, skip_unless_built, skip_without
 
-TARGETS = ("--target=cpu", "--target=cuda", "--derive=grad,jvp")
+TARGETS = ("--target=cpu", "--target=cuda", "--derive=grad,jvp,jvp(grad)")
 BUNDLES = {"kernels": lambda: compiled(HERE / "kernels.ir", *TARGETS), "relax": lambda: sample("relax", *TARGETS),
            "asserts": lambda: compiled(HERE / "kernels.ir", *TARGETS, "--asserts"), "on_cpu": lambda: sample("relax")}
 if "--prepare" in sys.argv:  # for a machine without a compiler
@@ -82,6 +82,10 @@ class Cuda(unittest.TestCase):
         x = torch.rand(6, dtype=torch.float64, device="cuda", requires_grad=True)
         s = torch.tensor(1.5, dtype=torch.float64, device="cuda", requires_grad=True)
         self.assertTrue(torch.autograd.gradcheck(lambda x, s: scale(x=x, s=s, y=6).y, (x, s)))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda x, s: scale(x=x, s=s, y=6).y, (x, s)))
+        on_host = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)  # a scalar may be anywhere
+        self.assertTrue(torch.autograd.gradcheck(lambda s: scale(x=x.detach(), s=s, y=6).y.cpu(), (on_host,)))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda s: scale(x=x.detach(), s=s, y=6).y.cpu(), (on_host,)))
 
     def test_stream_of_the_caller(self):
         stream = torch.cuda.Stream()
@@ -170,6 +174,33 @@ class Cuda(unittest.TestCase):
         with Raises(self, adrt.ArgumentError, "heap", "bytes on cuda:0"):
             self.relax["relax"].grad.on(heap=lambda count: torch.empty(count, dtype=torch.uint8))(
                 x=x, loss=torch.zeros((), device="cuda"), n=3, loss_adj=1.0)
+
+    def test_other_libraries(self):
+        """CuPy and JAX, whose arrays are not buffers although they look it, and Numba."""
+        relax, host = self.relax["relax"], torch.linspace(-1, 1, 100).numpy()
+        tested = 0
+        for library in "cupy", "jax", "numba.cuda":
+            try:
+                module = __import__(library, fromlist=["x"])
+            except ImportError:
+                continue
+            tested += 1
+            to_device = {"cupy": lambda array: module.asarray(array), "jax": lambda array: module.numpy.asarray(array),
+                         "numba.cuda": lambda array: module.to_device(array)}[library]
+            x, one, zero = to_device(host), to_device(host[:1].reshape(()) * 0 + 1), to_device(host[:1].reshape(()) * 0)
+            adjoint = torch.zeros(100, device="cuda")
+            relax.grad(x=x, loss=zero, n=1, loss_adj=one, x_adj=adjoint)
+            torch.testing.assert_close(adjoint.cpu(), torch.cos(torch.from_numpy(host)), rtol=1e-5, atol=1e-6)
+            if library == "cupy":
+                made = relax.grad(x=x, loss=zero, n=1, loss_adj=1.0).x_adj
+                self.assertIsInstance(made, module.ndarray)
+                stream = module.cuda.Stream(non_blocking=True)
+                given = module.zeros(100, "float32")
+                module.cuda.Device().synchronize()
+                relax.on(stream=stream).grad(x=x, loss=zero, n=1, loss_adj=one, x_adj=given)
+                stream.synchronize()
+                self.assertEqual(float(abs(given - made).max()), 0)
+        print(f"{tested} of 3 other libraries are here")
 
     def test_cost_of_a_call(self):
         import time

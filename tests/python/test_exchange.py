@@ -62,6 +62,16 @@ class VersionedTensor:
         return new(ctypes.addressof(self.managed), b"dltensor_versioned", None)
 
 
+class Both(np.ndarray):
+    """Looks like a buffer, and refuses to be one, since none has dates; it has DLPack, as CuPy's arrays have."""
+
+    def __dlpack__(self, stream=None):
+        return self.numbers.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
 class OnCuda:
     def __init__(self, **interface):
         self.__cuda_array_interface__ = {"shape": (3,), "typestr": "<f8", "data": (64, False), "version": 3, **interface}
@@ -87,6 +97,20 @@ class Exchange(unittest.TestCase):
         tensor = VersionedTensor(x[:5])
         tensor.managed.tensor.byte_offset = 24
         np.testing.assert_allclose(self.scale(x=tensor, s=1.0, y=np.zeros(5)).y, np.sin(x[3:]), rtol=1e-12)
+
+    def test_buffers_that_refuse(self):
+        x = np.linspace(0, 1, 5)
+        both = np.zeros(5, "M8[s]").view(Both)
+        both.numbers = x
+        np.testing.assert_allclose(self.scale(x=both, s=1.0, y=np.zeros(5)).y, np.sin(x), rtol=1e-12)
+        with Raises(self, adrt.ArgumentError, "x", "datetime64"):
+            self.scale(x=np.zeros(5, "M8[s]"), s=1.0, y=np.zeros(5))
+
+    def test_outputs_of_unknown_libraries(self):
+        kernel = adrt.load(compiled(HERE / "kernels.ir"))["scale"]
+        with Raises(self, adrt.ArgumentError, "y", "an array for buffer<f64, 1>") as raised:
+            kernel(x=Tensor(np.zeros(3)), s=1.0, y=3)
+        self.assertIn("makes no arrays of the library", str(raised.exception.__cause__))
 
     def test_tensors_are_released(self):
         x = np.linspace(0, 1, 5)

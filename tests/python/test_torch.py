@@ -93,11 +93,30 @@ class Torch(unittest.TestCase):
             losses.append(loss.item())
         self.assertLess(losses[-1], losses[0] - 50)
 
+    def test_twice(self):
+        bundle = adrt.load(compiled(HERE / "kernels.ir", "--derive=grad,jvp,jvp(grad)"))
+        scale, halve = adrt.torch.function(bundle["scale"]), adrt.torch.function(bundle["halve"])
+        x = torch.rand(5, dtype=torch.float64, requires_grad=True)
+        s = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
+        big = torch.tensor([0.5, 3.0, 50.0], dtype=torch.float64, requires_grad=True)
+        for run, inputs in ((lambda x, s: scale(x=x, s=s, y=5).y, (x, s)), (lambda x: scale(x=x, s=2.0, y=5).y, (x,)),
+                            (lambda s: scale(x=x.detach(), s=s, y=5).y, (s,)), (lambda x: halve(x=x, y=3).y, (big,))):
+            self.assertTrue(torch.autograd.gradgradcheck(run, inputs))
+        relax = adrt.torch.function(adrt.load(sample("relax", "--derive=grad,jvp,jvp(grad)"))["relax"])
+        x = torch.rand(9, requires_grad=True)
+        gradient, = torch.autograd.grad(relax(x=x, n=1).loss, x, create_graph=True)
+        (gradient ** 2).sum().backward()
+        torch.testing.assert_close(x.grad, -2 * torch.cos(x.detach()) * torch.sin(x.detach()))
+        twice = adrt.torch.function(bundle["twice"])
+        gradient, = torch.autograd.grad((twice(x=x).x ** 2).sum(), x, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, "overwrites an input"):
+            gradient.sum().backward()
+
     def test_mistakes(self):
         relax = adrt.torch.function(self.relax)
         x = torch.rand(3, requires_grad=True)
-        with self.assertRaises(RuntimeError):  # twice differentiable it is not
-            gradient, = torch.autograd.grad(relax(x=x, n=1).loss, x, create_graph=True)
+        gradient, = torch.autograd.grad(relax(x=x, n=1).loss, x, create_graph=True)
+        with Raises(self, adrt.NotFoundError, None, "'relax.grad' has no forward mode", "--derive='jvp(grad)'"):
             gradient.sum().backward()
         with Raises(self, adrt.ArgumentError, "x", "float64", "float32"):
             relax(x=x.double(), n=1)

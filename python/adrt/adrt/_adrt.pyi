@@ -80,10 +80,11 @@ class Kernel:
     @property
     def jvp(self) -> Kernel: ...
     def __call__(self, **arguments: Any) -> Any: ...
-    def on(self, *, threads: int = 0, heap: Callable[[int], Any] | None = None, stream: Any = None) -> Kernel:
+    def on(self, *, threads: int = 0, budget: int = 0, heap: Callable[[int], Any] | None = None,
+           stream: Any = None) -> Kernel:
         """The same kernel with other options of its launches; those that are not given stay.
 
-        threads: how many run at once at most. heap: called with the bytes that a launch takes, it gives an array of at least
+        threads: how many run at once at most. budget: bytes that the memory of a launch may take; 0: what it needs. heap: called with the bytes that a launch takes, it gives an array of at least
         as many on the device of the arguments; None: the kernel has memory of its own. stream: of CUDA or HIP, in which
         launches are recorded without waiting: of PyTorch or CuPy, or its number; None: calls wait.
         """
@@ -92,7 +93,7 @@ class Kernel:
         """Raises what launches in this kernel's stream have reported since the last check. Call it once the stream is idle."""
 
     def size(self, **shapes_and_numbers: Any) -> Size:
-        """What a launch takes, without a device: buffers as shapes or arrays, numbers as in a call, threads, target."""
+        """What a launch takes, without a device: buffers as shapes or arrays, numbers as in a call; threads, budget, target."""
 
 class Bundle:
     """An opened bundle: bundle['relax'] is a kernel, iteration gives the kernels' names."""

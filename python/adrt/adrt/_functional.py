@@ -23,6 +23,14 @@ class Functional:
         if layouts:
             raise ValueError(f"kernel '{kernel.name}' has layouts ({', '.join(layouts)}): call it and its gradient yourself")
 
+    def second_derivatives(self):
+        """Names of the tangents of parameters, in the kernel's forward mode, and of those of their adjoints, in the forward
+        mode of the gradient."""
+        of_kernel = {param.primal: param.name for param in self.kernel.jvp.params if param.role == "tangent"}
+        tangents = [param.name for param in self.derivative.jvp.params if param.role == "tangent"]
+        of_adjoints = {name: f"{adjoint}_tan" for name, adjoint in self.companion_of.items() if f"{adjoint}_tan" in tangents}
+        return of_kernel, of_adjoints
+
     def is_shape(self, name, value):
         """Whether `value` is the shape of an output that is to be made."""
         param = self.params[name]

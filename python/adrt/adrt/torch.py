@@ -35,23 +35,78 @@ class _Launch(torch.autograd.Function):
         return outputs
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, *seeds):
         functional, names = ctx.functional, ctx.names
-        tensors = dict(zip([*ctx.inputs, *functional.outputs, *functional.saved], ctx.saved_tensors))
-        values = {name: value for name, value in ctx.fixed.items() if not functional.is_shape(name, value)}
-        values.update((name, _as_argument(functional, name, tensor, copies=False)) for name, tensor in tensors.items())
-        for name, seed in zip(functional.outputs, seeds):
-            if name in functional.companion_of:
-                # The gradient may write it: the kernel consumes the adjoint of what it overwrites.
-                values[functional.companion_of[name]] = seed.clone(memory_format=torch.contiguous_format)
+        left = [*ctx.inputs, *functional.outputs, *functional.saved]
+        seeded = [name for name in functional.outputs if name in functional.companion_of]
+        given = [seed for name, seed in zip(functional.outputs, seeds) if name in functional.companion_of]
+        needed = [name for name, is_needed in zip(names, ctx.needs_input_grad[3:]) if is_needed]
+        for name in needed:
+            functional.needs_adjoint(name)
+        found = dict(zip(needed, _Gradient.apply(functional, (left, seeded, needed, ctx.of_inputs), ctx.fixed,
+                                                 *ctx.saved_tensors, *given)))
+        return None, None, None, *(found.get(name) for name in names)
+
+
+class _Gradient(torch.autograd.Function):
+    """One call of the gradient, which forward mode of kernel and gradient differentiates once more.
+
+    The gradient is J' s of the Jacobian J and the seed s. Its derivative by the inputs, applied to v, is that of
+    s' J by the inputs in the direction v, since second derivatives are symmetric: what the gradient's forward mode gives.
+    Its derivative by s, applied to v, is J v: what the kernel's gives.
+    """
+
+    @staticmethod
+    def forward(ctx, functional, roles, fixed, *tensors):
+        left, seeded, needed, of_inputs = roles
+        ctx.functional, ctx.roles, ctx.fixed = functional, roles, fixed
+        ctx.save_for_backward(*tensors)
+        values = _values_of_gradient(functional, left, seeded, fixed, tensors)
         adjoints = functional.derivative(**values)
-        gradients = []
-        for name, needed in zip(names, ctx.needs_input_grad[3:]):
-            adjoint = getattr(adjoints, functional.needs_adjoint(name)) if needed else None
-            kind, device = ctx.of_inputs[name]
-            gradients.append(None if adjoint is None else _as_tensor(adjoint).to(device=device, dtype=kind))
-        return None, None, None, *gradients
+        return tuple(_as_tensor(getattr(adjoints, functional.companion_of[name])).to(
+            dtype=of_inputs[name][0], device=of_inputs[name][1]) for name in needed)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *directions):
+        functional, fixed, tensors = ctx.functional, ctx.fixed, ctx.saved_tensors
+        left, seeded, needed, of_inputs = ctx.roles
+        kernel, gradient = functional.second_derivatives()
+        inputs = dict(zip(left, tensors))
+        if any(name in of_inputs for name in functional.outputs):
+            raise RuntimeError(f"kernel '{functional.kernel.name}' overwrites an input, and is differentiated twice: call it "
+                               "and its derivatives yourself")
+        directed = dict(zip(needed, directions))
+        tangents, device = {}, inputs[functional.outputs[0]].device
+        for name, tangent in kernel.items():
+            if name not in functional.outputs:
+                shape = inputs[name].shape if name in inputs else functional.params[name].element_shape
+                direction = directed[name] if name in directed else torch.zeros(shape)
+                kind = getattr(torch, functional.params[name].dtype)
+                tangents[tangent] = direction.to(device=device, dtype=kind).contiguous()
+        values = {name: _as_argument(functional, name, tensor) for name, tensor in inputs.items() if name in of_inputs}
+        pushed = functional.kernel.jvp(**values, **fixed, **tangents)
+        moved = {name: _as_tensor(getattr(pushed, kernel[name])) for name in functional.outputs if name in kernel}
+
+        values = _values_of_gradient(functional, left, seeded, fixed, tensors)
+        tangents.update((kernel[name], tensor) for name, tensor in moved.items())
+        for name, tangent in gradient.items():  # of the adjoints: at first zero
+            shape = inputs[name].shape if name in inputs else functional.params[name].element_shape
+            tangents[tangent] = torch.zeros(shape, dtype=getattr(torch, functional.params[name].dtype), device=device)
+        second = functional.derivative.jvp(**values, **tangents)
+        of_left = [_as_tensor(getattr(second, gradient[name])).to(tensor) if name in needed else None
+                   for name, tensor in inputs.items()]
+        return None, None, None, *of_left, *(moved[name] for name in seeded)
+
+
+def _values_of_gradient(functional, left, seeded, fixed, tensors):
+    """Arguments of the gradient: what the kernel got and left, and copies of the seeds, since the kernel's gradient consumes
+    the adjoint of what the kernel overwrites."""
+    values = {name: value for name, value in fixed.items() if not functional.is_shape(name, value)}
+    values.update((name, _as_argument(functional, name, tensor, copies=False)) for name, tensor in zip(left, tensors))
+    for name, seed in zip(seeded, tensors[len(left):]):
+        values[functional.companion_of[name]] = seed.detach().clone(memory_format=torch.contiguous_format)
+    return values
 
 
 def _as_tensor(array):
@@ -75,7 +130,8 @@ def function(kernel):
     left out where a call may leave them out. Scalars that are `diff` may be tensors.
 
     Raises adrt.NotFoundError where the bundle has no gradient of the kernel; the function raises adrt.ArgumentError for a
-    tensor that requires a gradient and for whose parameter the gradient has no adjoint.
+    tensor that requires a gradient and for whose parameter the gradient has no adjoint. The function can be differentiated
+    twice if the bundle has the kernel's forward mode and its gradient's (adc --derive='grad,jvp,jvp(grad)').
     """
     functional = Functional(kernel)
     outputs = collections.namedtuple("Outputs", functional.outputs, rename=True)

@@ -251,7 +251,26 @@ ArrayView::Outcome ArrayView::TakeCudaInterface(PyObject* interface, uint64_t st
 
 ArrayView::Outcome ArrayView::Take(PyObject* object, uint64_t stream) {
   Release();
-  if (PyObject_CheckBuffer(object)) return TakeBuffer(object);
+  if (PyObject_CheckBuffer(object)) {
+    Outcome outcome = TakeBuffer(object);
+    if (outcome == Outcome::kTaken) return outcome;
+    Release();
+  }
+  // CuPy's arrays, and JAX's, look as if they were buffers, and refuse where they are on a device.
+  PyObject *kind = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&kind, &value, &trace);
+  Outcome outcome = TakeOtherwise(object, stream);
+  if (outcome == Outcome::kNoArray && kind) {
+    PyErr_Restore(kind, value, trace);
+    return Outcome::kRefused;
+  }
+  Py_XDECREF(kind);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return outcome;
+}
+
+ArrayView::Outcome ArrayView::TakeOtherwise(PyObject* object, uint64_t stream) {
   Ref exporter = Attribute(object, "__dlpack__");
   if (exporter) return TakeDlpack(object, exporter.get(), stream);
   if (PyErr_Occurred()) return Outcome::kRefused;

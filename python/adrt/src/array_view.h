@@ -60,6 +60,7 @@ class ArrayView {
 
  private:
   Outcome TakeBuffer(PyObject* object);
+  Outcome TakeOtherwise(PyObject* object, uint64_t stream);
   Outcome TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream);
   Outcome TakeCudaInterface(PyObject* interface, uint64_t stream);
   bool SetShape(int count, const int64_t* shape, const int64_t* strides, int64_t unit);

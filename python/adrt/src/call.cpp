@@ -25,6 +25,15 @@ std::string Axes(uint32_t count) {
   return std::to_string(count) + (count == 1 ? " axis" : " axes");
 }
 
+// Counting may take as long as a launch: other Python threads run.
+adrt_status Resolve(adrt_launch_plan* plan, adrt_error* error) {
+  adrt_status status = ADRT_OK;
+  Py_BEGIN_ALLOW_THREADS;
+  status = adrt_plan_resolve(plan, nullptr, 0, error);
+  Py_END_ALLOW_THREADS;
+  return status;
+}
+
 }  // namespace
 
 Call::Call(KernelState& kernel, const Options& options)
@@ -166,7 +175,8 @@ bool Call::Allocate(size_t index, const std::vector<int64_t>& shape) {
   Argument& argument = arguments_[index];
   bool is_number = argument.given && IsNumber(argument.given) && wanted.report.rank == 0;
   argument.made = MakeArray(example_, full, wanted.report.type, is_number ? argument.given : nullptr);
-  if (!argument.made) return false;
+  if (!argument.made)
+    return PyErr_ExceptionMatches(PyExc_TypeError) && Wrong(index, "an array for " + wanted.Type());
   bool taken = argument.view.Take(argument.made.get(), stream()) == ArrayView::Outcome::kTaken;
   argument.has_view = true;
   return taken && CheckElements(index) && CheckPlace(index);
@@ -257,6 +267,7 @@ bool Call::Prepare(adrt_python::Launch* launch, adrt_module* module) {
   desc.arg_count = static_cast<uint32_t>(args_.size());
   desc.module = module;
   desc.workers = options_.threads;
+  desc.heap_budget = options_.budget;
   if (adrt_plan(kernel_.handle(), &desc, &launch->plan, &error) != ADRT_OK) return RaiseOfLoader(error);
   return adrt_heap_create_on(launch->device->handle, &launch->heap, &error) == ADRT_OK || Raise(error);
 }
@@ -270,6 +281,7 @@ bool Call::CountSaved(size_t index, adrt_module* module, uint64_t* elements) {
   desc.arg_count = static_cast<uint32_t>(args_.size());
   desc.target = adrt_module_target(module);
   desc.workers = options_.threads;
+  desc.heap_budget = options_.budget;
   adrt_launch_plan* plan = nullptr;
   adrt_status status = adrt_plan(kernel_.handle(), &desc, &plan, &error);
   if (status == ADRT_OK) status = adrt_plan_saved(plan, static_cast<uint32_t>(index), elements, &error);
@@ -279,7 +291,7 @@ bool Call::CountSaved(size_t index, adrt_module* module, uint64_t* elements) {
     desc.module = module;
     desc.target = 0;
     status = adrt_plan(kernel_.handle(), &desc, &plan, &error);
-    if (status == ADRT_OK) status = adrt_plan_resolve(plan, nullptr, 0, &error);
+    if (status == ADRT_OK) status = Resolve(plan, &error);
     if (status == ADRT_OK) status = adrt_plan_saved(plan, static_cast<uint32_t>(index), elements, &error);
   }
   adrt_plan_release(plan);
@@ -306,7 +318,7 @@ bool Call::TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc) {
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_plan_info(plan, &report, &error);
   if (status == ADRT_OK && report.resolved == 0 && place_.kind == DeviceKind::kCpu) {
-    status = adrt_plan_resolve(plan, nullptr, 0, &error);
+    status = Resolve(plan, &error);
     if (status == ADRT_OK) status = adrt_plan_info(plan, &report, &error);
   }
   if (status != ADRT_OK) return RaiseOfLoader(error);

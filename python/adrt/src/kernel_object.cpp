@@ -140,14 +140,6 @@ PyObject* Represent(PyObject* self) {
   return PyUnicode_FromFormat("<adrt.Kernel %s>", Of(self)->state->Signature().c_str());
 }
 
-bool TakeThreads(PyObject* value, Options* options) {
-  unsigned long threads = PyLong_AsUnsignedLong(value);
-  if (PyErr_Occurred()) return false;
-  if (threads > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "threads: more than 2**32 - 1");
-  options->threads = static_cast<uint32_t>(threads);
-  return !PyErr_Occurred();
-}
-
 // A number, or what has one: cuda_stream of PyTorch, ptr of CuPy.
 bool TakeStream(PyObject* value, Options* options) {
   options->has_stream = value != Py_None;
@@ -172,14 +164,20 @@ PyObject* Check(PyObject* self, PyObject*) {
 }
 
 PyObject* On(PyObject* self, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"threads", "heap", "stream", nullptr};
-  PyObject *threads = nullptr, *heap = nullptr, *stream = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOO:on", const_cast<char**>(names), &threads, &heap,
-                                   &stream)) {
+  static const char* names[] = {"threads", "budget", "heap", "stream", nullptr};
+  PyObject *threads = nullptr, *budget = nullptr, *heap = nullptr, *stream = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:on", const_cast<char**>(names), &threads, &budget,
+                                   &heap, &stream)) {
     return nullptr;
   }
   Options options = Of(self)->options;
-  if (threads && !TakeThreads(threads, &options)) return nullptr;
+  std::string wrong;
+  if (threads && !TakeThreads(threads, &options)) wrong = "threads";
+  if (budget && !TakeBudget(budget, &options)) wrong = "budget";
+  if (!wrong.empty()) {
+    return RaiseArgument(Of(self)->state->report().name, wrong, wrong == "threads" ? threads : budget,
+                         "a number that is not negative, or 0 for as many as there are");
+  }
   if (stream && !TakeStream(stream, &options)) {
     return RaiseArgument(Of(self)->state->report().name, "stream", stream,
                          "a stream of PyTorch or CuPy, its number, or None");
@@ -200,33 +198,41 @@ PyObject* Size(PyObject* self, PyObject* args, PyObject* keywords) {
   return SizeOf(*Of(self)->state, Of(self)->options, keywords);
 }
 
-PyMethodDef methods[] = {
-    {"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS,
-     "on(*, threads=0, heap=None, stream=None)\n--\n\n"
-     "The same kernel with other options of its launches; those that are not given stay.\n\n"
-     "threads: how many workers of a CPU, or threads of a GPU that hold rows of tapes, run at once at most;\n"
-     "0: the device's own number.\n"
-     "heap: where the memory of a launch comes from: called with its bytes, it gives an array of at least as "
-     "many "
-     "on\nthe device of the arguments, which is released after the launch. It is not called for a launch "
-     "that takes "
-     "none.\nNone: each kernel has memory that its launches use again.\n"
-     "stream: of CUDA or HIP, in which launches are recorded without waiting: a stream of PyTorch or CuPy, "
-     "or its number.\n"
-     "None: calls keep order with the default stream, and wait."},
-    {"check", Check, METH_NOARGS,
-     "check()\n--\n\n"
-     "Raises what launches in this kernel's stream have reported since the last check. Call it once the "
-     "stream is idle."},
-    {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS,
-     "size(**shapes_and_numbers)\n--\n\n"
-     "What a launch takes, without a device.\n\n"
-     "Buffers are given as shapes (1000, or (64, 3) for two axes) or as arrays, whose shapes count; numbers "
-     "as in a\n"
-     "call. threads and target ('cuda:sm_80') choose for whom, where the kernel has no parameters of these "
-     "names.\n"
-     "Returns adrt.Size. ArgumentError where a shape or a number is missing."},
-    {nullptr, nullptr, 0, nullptr}};
+constexpr char kOnDoc[] = R"(on(*, threads=0, budget=0, heap=None, stream=None)
+--
+
+The same kernel with other options of its launches; those that are not given stay.
+
+threads: how many workers of a CPU, or threads of a GPU that hold rows of tapes, run at once at most; 0: the
+device's own number.
+budget: bytes that the memory of a launch may take; 0: what it needs. Fewer threads run where that makes it
+fit, and loops that were compiled with checkpoints have them. Error, with needed_bytes, where not even that
+does it.
+heap: where the memory of a launch comes from: called with its bytes, it gives an array of at least as many on
+the device of the arguments, which is released after the launch. It is not called for a launch that takes
+none. None: each kernel has memory that its launches use again.
+stream: of CUDA or HIP, in which launches are recorded without waiting: a stream of PyTorch or CuPy, or its
+number. None: calls keep order with the default stream, and wait.)";
+
+constexpr char kCheckDoc[] = R"(check()
+--
+
+Raises what launches in this kernel's stream have reported since the last check. Call it once the stream is
+idle.)";
+
+constexpr char kSizeDoc[] = R"(size(**shapes_and_numbers)
+--
+
+What a launch takes, without a device.
+
+Buffers are given as shapes (1000, or (64, 3) for two axes) or as arrays, whose shapes count; numbers as in a
+call. threads, budget and target ('cuda:sm_80') choose for whom, where the kernel has no parameters of these
+names. Returns adrt.Size. ArgumentError where a shape or a number is missing.)";
+
+PyMethodDef methods[] = {{"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS, kOnDoc},
+                         {"check", Check, METH_NOARGS, kCheckDoc},
+                         {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS, kSizeDoc},
+                         {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef properties[] = {
     {"name", Name, nullptr, "The kernel's name in the bundle: 'relax.grad'.", nullptr},
@@ -239,20 +245,17 @@ PyGetSetDef properties[] = {
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-constexpr char kDoc[] =
-    "A kernel of a bundle. A call runs it and waits; arguments are given by name.\n\n"
-    "Buffers are contiguous arrays of exactly the parameter's type, on one device, and are not copied: NumPy "
-    "arrays,\n"
-    "and all that has the buffer protocol, DLPack or __cuda_array_interface__. vec<T, N> adds an axis of N "
-    "to the shape,\n"
-    "mat<T, R, C> two. Scalars are numbers; vectors and matrices are sequences. A buffer without axes may be "
-    "a number.\n\n"
-    "Outputs that are not given are made, of zeros, where their shape is known: of a single element, or that "
-    "of the\n"
-    "parameter that they are the adjoint or tangent of. Elsewhere a shape in place of the array makes one.\n"
-    "Returns a named tuple of all parameters that the kernel writes, given or made; None where it writes "
-    "none.\n"
-    "ArgumentError names the parameter that is wrong.";
+constexpr char kDoc[] = R"(A kernel of a bundle. A call runs it and waits; arguments are given by name.
+
+Buffers are contiguous arrays of exactly the parameter's type, on one device, and are not copied: NumPy
+arrays, and all that has the buffer protocol, DLPack or __cuda_array_interface__. vec<T, N> adds an axis of N
+to the shape, mat<T, R, C> two. Scalars are numbers; vectors and matrices are sequences. A buffer without axes
+may be a number.
+
+Outputs that are not given are made, of zeros, where their shape is known: of a single element, or that of the
+parameter that they are the adjoint or tangent of. Elsewhere a shape in place of the array makes one.
+Returns a named tuple of all parameters that the kernel writes, given or made; None where it writes none.
+ArgumentError names the parameter that is wrong.)";
 
 PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDoc)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(Destroy)},

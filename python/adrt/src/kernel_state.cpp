@@ -1,7 +1,6 @@
 #include "kernel_state.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "bundle_state.h"
@@ -38,10 +37,13 @@ bool KernelState::Read(BundleState* bundle, const adrt_kernel* kernel) {
   handle_ = kernel;
   auto error = Sized<adrt_error>();
   if (adrt_kernel_info(kernel, &report_, &error) != ADRT_OK) return Raise(error);
+  // The kernel from which the gradient, or the tangent of a gradient, was derived in the end.
   const adrt_kernel* primal = nullptr;
-  if (std::strcmp(report_.role, "grad") == 0 &&
-      adrt_bundle_find_kernel(bundle->handle(), report_.of, 0, &primal, &error) != ADRT_OK) {
-    return Raise(error);
+  adrt_kernel_report origin = report_;
+  while (origin.of[0] != 0) {
+    if (adrt_bundle_find_kernel(bundle->handle(), origin.of, 0, &primal, &error) != ADRT_OK)
+      return Raise(error);
+    if (adrt_kernel_info(primal, &origin, &error) != ADRT_OK) return Raise(error);
   }
   return parameters_.Read(bundle->handle(), kernel, primal) && MakeOutputs();
 }
@@ -65,7 +67,7 @@ bool KernelState::MakeOutputs() {
 std::unique_ptr<Launch> KernelState::Borrow(Device* device, const Options& options) {
   for (size_t at = idle_.size(); at-- > 0;) {
     const Launch& idle = *idle_[at];
-    if (idle.device != device || idle.threads != options.threads) continue;
+    if (idle.device != device || idle.threads != options.threads || idle.budget != options.budget) continue;
     if (idle.has_stream != options.has_stream || idle.stream != options.stream) continue;
     std::unique_ptr<Launch> launch = std::move(idle_[at]);
     idle_.erase(idle_.begin() + static_cast<ptrdiff_t>(at));
@@ -74,6 +76,7 @@ std::unique_ptr<Launch> KernelState::Borrow(Device* device, const Options& optio
   auto launch = std::make_unique<Launch>();
   launch->device = device;
   launch->threads = options.threads;
+  launch->budget = options.budget;
   launch->has_stream = options.has_stream;
   launch->stream = options.stream;
   return launch;

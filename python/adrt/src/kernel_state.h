@@ -17,6 +17,7 @@ class BundleState;
 /// What Kernel.on has set.
 struct Options {
   uint32_t threads = 0;      ///< 0: the device's own number
+  uint64_t budget = 0;       ///< bytes that the heap may take; 0: what it needs
   PyObject* heap = nullptr;  ///< called for the memory of each launch; null: the kernel has its own
   bool has_stream = false;   ///< launches are recorded into the stream; otherwise they are waited for
   uint64_t stream = 0;       ///< as DLPack counts
@@ -40,6 +41,7 @@ struct Launch {
 
   Device* device = nullptr;
   uint32_t threads = 0;
+  uint64_t budget = 0;
   bool has_stream = false;
   uint64_t stream = 0;
   adrt_memory* status = nullptr;       ///< of the launches in a stream

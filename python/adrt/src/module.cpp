@@ -11,19 +11,24 @@ PyObject* Forget(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+constexpr char kLoadDoc[] = R"(load(source, /, *, trust=True)
+--
+
+Opens a bundle: a path, or the bytes of one, which are copied.
+
+Opening is safe for any bytes. Calls run the bundle's code in this process: load what you compiled, or what
+you would import. trust=False opens a bundle to look at it, and calls of its kernels are refused.
+Raises adrt.Error with the place and the rule that a broken bundle breaks.)";
+
+constexpr char kDevicesDoc[] = R"(devices()
+--
+
+This machine's devices, a list of dicts with the keys device ('cpu', 'cuda:0'), kind, name, arch, threads and
+features; a kind without a device has the keys device and absent, the reason.)";
+
 PyMethodDef functions[] = {
-    {"load", WithKeywords(Load), METH_VARARGS | METH_KEYWORDS,
-     "load(source, /, *, trust=True)\n--\n\n"
-     "Opens a bundle: a path, or the bytes of one, which are copied.\n\n"
-     "Opening is safe for any bytes. Calls run the bundle's code in this process: load what you compiled, or "
-     "what you\n"
-     "would import. trust=False opens a bundle to look at it, and calls of its kernels are refused.\n"
-     "Raises adrt.Error with the place and the rule that a broken bundle breaks."},
-    {"devices", ListDevices, METH_NOARGS,
-     "devices()\n--\n\n"
-     "This machine's devices, a list of dicts with the keys device ('cpu', 'cuda:0'), kind, name, arch, "
-     "threads and\n"
-     "features; a kind without a device has the keys device and absent, the reason."},
+    {"load", WithKeywords(Load), METH_VARARGS | METH_KEYWORDS, kLoadDoc},
+    {"devices", ListDevices, METH_NOARGS, kDevicesDoc},
     {"_forget_devices", Forget, METH_NOARGS, "Opens devices anew at their next use: in a child of fork."},
     {nullptr, nullptr, 0, nullptr}};
 

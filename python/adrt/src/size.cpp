@@ -30,7 +30,7 @@ class Sizer {
  public:
   explicit Sizer(KernelState& kernel, const Options& options)
       : kernel_(kernel),
-        threads_(options.threads),
+        options_(options),
         values_(kernel.parameters().all().size()),
         args_(values_.size(), Sized<adrt_arg>()),
         numbers_(kernel.parameters().number_bytes()) {}
@@ -55,17 +55,14 @@ class Sizer {
   }
 
   bool TakeOption(const char* name, PyObject* value) {
-    if (std::strcmp(name, "threads") == 0) {
-      unsigned long threads = PyLong_AsUnsignedLong(value);
-      if (!PyErr_Occurred() && threads <= UINT32_MAX) {
-        threads_ = static_cast<uint32_t>(threads);
-        return true;
-      }
-      return RaiseArgument(kernel_.report().name, name, value, "a number of threads");
+    bool is_threads = std::strcmp(name, "threads") == 0;
+    if (is_threads || std::strcmp(name, "budget") == 0) {
+      if (is_threads ? TakeThreads(value, &options_) : TakeBudget(value, &options_)) return true;
+      return RaiseArgument(kernel_.report().name, name, value, "a number that is not negative");
     }
     if (std::strcmp(name, "target") != 0) {
       return RaiseArgumentText(kernel_.report().name, name, "a parameter of that name",
-                               "one of " + kernel_.parameters().Names() + ", threads, target");
+                               "one of " + kernel_.parameters().Names() + ", threads, budget, target");
     }
     const char* text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, nullptr) : nullptr;
     int target = text ? kernel_.bundle().FindTarget(text) : -1;
@@ -155,7 +152,8 @@ class Sizer {
     plan.args = given.data();
     plan.arg_count = static_cast<uint32_t>(given.size());
     plan.target = target_;
-    plan.workers = threads_;
+    plan.workers = options_.threads;
+    plan.heap_budget = options_.budget;
     return adrt_plan(kernel_.handle(), &plan, &plan_, &error) == ADRT_OK || Raise(error);
   }
 
@@ -200,7 +198,8 @@ class Sizer {
   }
 
   KernelState& kernel_;
-  uint32_t threads_, target_ = 0;
+  Options options_;
+  uint32_t target_ = 0;
   std::vector<PyObject*> values_;  // borrowed
   std::vector<adrt_arg> args_;
   std::vector<unsigned char> numbers_;
@@ -208,6 +207,18 @@ class Sizer {
 };
 
 }  // namespace
+
+bool TakeThreads(PyObject* value, Options* options) {
+  unsigned long threads = PyLong_AsUnsignedLong(value);
+  if (PyErr_Occurred() || threads > UINT32_MAX) return false;
+  options->threads = static_cast<uint32_t>(threads);
+  return true;
+}
+
+bool TakeBudget(PyObject* value, Options* options) {
+  options->budget = PyLong_AsUnsignedLongLong(value);
+  return !PyErr_Occurred();
+}
 
 PyObject* SizeOf(KernelState& kernel, Options options, PyObject* keywords) {
   return Sizer(kernel, options).Run(keywords);
