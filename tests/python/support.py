@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,26 @@ def compiled_text(name, text, *options):
 
 def sample(name, *options):
     return compiled(ROOT / "samples" / f"{name}.ir", *options)
+
+
+def run_snippets(*kinds, **names):
+    """Runs the blocks of docs/python.md that are marked `python KIND`, one after the other, in the folder of the bundle of
+    samples/relax.ir; says how many there were."""
+    page = ROOT / "docs/python.md"
+    text, count, here = page.read_text(encoding="utf-8"), 0, os.getcwd()
+    folder = WORK / "page"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(sample("relax", "--derive=grad,jvp"), folder / "relax.adcb")
+    os.chdir(folder)
+    try:
+        for block in re.finditer(r"(?ms)^```python ?(\w*)\n(.*?)^```", text):
+            if block.group(1) in kinds:
+                lines = "\n" * text.count("\n", 0, block.start(2))
+                exec(compile(lines + block.group(2), str(page), "exec"), names)
+                count += 1
+    finally:
+        os.chdir(here)
+    return count
 
 
 def skip_unless_built():

@@ -375,6 +375,20 @@ class Calls(unittest.TestCase):
                 kernel(x=x, n="one")
         self.assertEqual(sys.getrefcount(x), before)
 
+    def test_bundles_are_released(self):
+        """Loading a bundle again and again takes no more memory."""
+        resource = skip_without("resource")
+
+        def load():
+            for _ in range(300):
+                adrt.load(path)["relax"](x=np.zeros(3, "f"), n=1)
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        path = sample("relax")
+        load()
+        before = load()
+        self.assertLess(load() - before, 256)  # KiB
+
     def test_module_prints_devices(self):
         done = subprocess.run([sys.executable, "-m", "adrt"], capture_output=True, text=True, check=True)
         self.assertRegex(done.stdout, r"(?m)^cpu: .*\d+ workers$")

@@ -3,11 +3,11 @@
 import sys
 import unittest
 
-from support import HERE, Raises, SKIPPED, compiled, main, sample, skip_unless_built, skip_without
+from support import HERE, ROOT, Raises, SKIPPED, compiled, main, run_snippets, sample, skip_unless_built, skip_without
 
 TARGETS = ("--target=cpu", "--target=cuda", "--derive=grad,jvp,jvp(grad)")
 BUNDLES = {"kernels": lambda: compiled(HERE / "kernels.ir", *TARGETS), "relax": lambda: sample("relax", *TARGETS),
-           "asserts": lambda: compiled(HERE / "kernels.ir", *TARGETS, "--asserts"), "on_cpu": lambda: sample("relax")}
+           "asserts": lambda: compiled(HERE / "kernels.ir", *TARGETS, "--asserts"), "on_cpu": lambda: sample("relax"), "page": lambda: sample("relax", "--derive=grad,jvp")}
 if "--prepare" in sys.argv:  # for a machine without a compiler
     print(*[make() for make in BUNDLES.values()])
     sys.exit(0)
@@ -32,7 +32,7 @@ class Interface:
 class Cuda(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.kernels, cls.relax, cls.asserts, cls.on_cpu = (adrt.load(make()) for make in BUNDLES.values())
+        cls.kernels, cls.relax, cls.asserts, cls.on_cpu, _ = (adrt.load(make()) for make in BUNDLES.values())
         cls.x = torch.linspace(0, 1, 100000, dtype=torch.float64, device="cuda")
         torch.manual_seed(1)
 
@@ -160,6 +160,13 @@ class Cuda(unittest.TestCase):
             late = self.x * 3
             self.kernels["scale"](x=late, s=1.0, y=y)
         torch.testing.assert_close(y, torch.sin(3 * self.x))
+
+    @unittest.skipUnless((ROOT / "docs/python.md").exists(), "the page is not here")
+    def test_page(self):
+        x, loss = torch.linspace(-1, 1, 100, device="cuda"), torch.zeros((), device="cuda")
+        torch.cuda.synchronize()
+        self.assertEqual(run_snippets("cuda", torch=torch, kernel=self.relax["relax"], x=x, loss=loss), 1)
+        self.assertNotEqual(loss.item(), 0)
 
     def test_mistakes(self):
         x = torch.zeros(3, device="cuda")

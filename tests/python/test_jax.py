@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from support import HERE, Raises, compiled, fetched, main, sample, skip_unless_built, skip_without
+from support import HERE, Raises, compiled, fetched, main, run_snippets, sample, skip_unless_built, skip_without
 
 skip_unless_built()
 fetched("jax==0.10.2")
@@ -89,6 +89,10 @@ class Jax(unittest.TestCase):
         gradient = jax.grad(lambda x: jnp.sum(twice(x=x).x ** 2))(x)
         np.testing.assert_array_equal(x, np.arange(4))
         np.testing.assert_allclose(gradient, 8 * np.arange(4))
+
+    def test_page(self):
+        x = jnp.linspace(-1, 1, 10, dtype="float32")
+        self.assertEqual(run_snippets("jax", bundle=self.relax.bundle, x=x), 1)
 
     def test_mistakes(self):
         relax = adrt.jax.function(self.relax)

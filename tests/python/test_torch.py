@@ -2,7 +2,7 @@
 
 import unittest
 
-from support import HERE, Raises, compiled, main, sample, skip_unless_built, skip_without
+from support import HERE, Raises, compiled, main, run_snippets, sample, skip_unless_built, skip_without
 
 skip_unless_built()
 torch = skip_without("torch")
@@ -111,6 +111,9 @@ class Torch(unittest.TestCase):
         gradient, = torch.autograd.grad((twice(x=x).x ** 2).sum(), x, create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "overwrites an input"):
             gradient.sum().backward()
+
+    def test_page(self):
+        self.assertEqual(run_snippets("torch", bundle=self.relax.bundle), 1)
 
     def test_mistakes(self):
         relax = adrt.torch.function(self.relax)

@@ -1,7 +1,9 @@
 #include "array_view.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "cuda_driver.h"
 #include "dlpack.h"
@@ -74,30 +76,33 @@ bool ToPlace(const dlpack::Tensor& tensor, Place* place) {
   }
 }
 
-// The stream as __dlpack__ takes it, for tensors of devices that have streams; no reference where there is
-// none.
-Ref StreamFor(PyObject* object, uint64_t stream) {
-  Ref where(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
-  if (!where || !PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) return Ref();
-  long type = PyLong_AsLong(PyTuple_GetItem(where.get(), 0));
-  if (type == dlpack::kHip) return Ref(PyLong_FromUnsignedLongLong(stream == kDefaultStream ? 0 : stream));
-  bool is_cuda = type == dlpack::kCuda || type == dlpack::kCudaManaged;
-  return is_cuda ? Ref(PyLong_FromUnsignedLongLong(stream)) : Ref();
+// Types whose __dlpack__ has no max_version, as it was before version 1: asked once, since the exception
+// takes longer than the rest of a call.
+std::vector<PyObject*>& TypesWithoutVersion() {
+  static auto* types = new std::vector<PyObject*>;
+  return *types;
 }
 
-// What __dlpack__ gives: with the flags of version 1 where the library knows it.
-Ref CallDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
+bool KnowsVersion(PyObject* object) {
+  const std::vector<PyObject*>& types = TypesWithoutVersion();
+  return std::find(types.begin(), types.end(), reinterpret_cast<PyObject*>(Py_TYPE(object))) == types.end();
+}
+
+// What __dlpack__ gives: with the flags of version 1 where the library knows it. `stream` may be null.
+Ref CallDlpack(PyObject* object, PyObject* exporter, PyObject* stream) {
   Ref keywords(PyDict_New());
   Ref version(Py_BuildValue("(ii)", 1, 0)), none(PyTuple_New(0));
-  Ref where = StreamFor(object, stream);
-  if (!keywords || !version || !none || PyErr_Occurred()) return Ref();
-  if (where && PyDict_SetItemString(keywords.get(), "stream", where.get()) < 0) return Ref();
-  if (PyDict_SetItemString(keywords.get(), "max_version", version.get()) < 0) return Ref();
+  if (!keywords || !version || !none) return Ref();
+  if (stream && PyDict_SetItemString(keywords.get(), "stream", stream) < 0) return Ref();
+  bool with_version = KnowsVersion(object);
+  if (with_version && PyDict_SetItemString(keywords.get(), "max_version", version.get()) < 0) return Ref();
   Ref capsule(PyObject_Call(exporter, none.get(), keywords.get()));
-  if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
+  if (capsule || !with_version || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
   PyErr_Clear();
   if (PyDict_DelItemString(keywords.get(), "max_version") < 0) return Ref();
-  return Ref(PyObject_Call(exporter, none.get(), keywords.get()));
+  capsule = Ref(PyObject_Call(exporter, none.get(), keywords.get()));
+  if (capsule) TypesWithoutVersion().push_back(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  return capsule;
 }
 
 Ref Attribute(PyObject* object, const char* name) {
@@ -188,24 +193,31 @@ ArrayView::Outcome ArrayView::TakeBuffer(PyObject* object) {
   return Outcome::kTaken;
 }
 
-ArrayView::Outcome ArrayView::TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
-  holder_ = CallDlpack(object, exporter, stream);
-  if (!holder_) return Outcome::kRefused;
-  const dlpack::Tensor* tensor = nullptr;
+// Of a capsule that nobody consumes, so that it releases the tensor itself.
+const dlpack::Tensor* ArrayView::TensorOfHolder() {
   read_only = false;
-  // A capsule that nobody has consumed releases the tensor itself.
   if (PyCapsule_IsValid(holder_.get(), "dltensor_versioned")) {
     auto managed = static_cast<dlpack::Versioned*>(PyCapsule_GetPointer(holder_.get(), "dltensor_versioned"));
     read_only = (managed->flags & dlpack::kReadOnly) != 0;
-    if (managed->major == 1) tensor = &managed->tensor;
+    if (managed->major == 1) return &managed->tensor;
   } else if (PyCapsule_IsValid(holder_.get(), "dltensor")) {
-    tensor = &static_cast<dlpack::Managed*>(PyCapsule_GetPointer(holder_.get(), "dltensor"))->tensor;
+    return &static_cast<dlpack::Managed*>(PyCapsule_GetPointer(holder_.get(), "dltensor"))->tensor;
   }
-  if (!tensor) {
-    PyErr_SetString(PyExc_BufferError, "__dlpack__ gives no tensor of a version that is known");
-    return Outcome::kRefused;
+  PyErr_SetString(PyExc_BufferError, "__dlpack__ gives no tensor of a version that is known");
+  return nullptr;
+}
+
+ArrayView::Outcome ArrayView::TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
+  holder_ = CallDlpack(object, exporter, nullptr);
+  const dlpack::Tensor* tensor = holder_ ? TensorOfHolder() : nullptr;
+  if (!tensor || !ToPlace(*tensor, &place)) return Outcome::kRefused;
+  if (place.kind != DeviceKind::kCpu) {  // once more, so that the stream waits for what is under way
+    bool is_default_of_hip = place.kind == DeviceKind::kHip && stream == kDefaultStream;
+    Ref where(PyLong_FromUnsignedLongLong(is_default_of_hip ? 0 : stream));
+    holder_ = where ? CallDlpack(object, exporter, where.get()) : Ref();
+    tensor = holder_ ? TensorOfHolder() : nullptr;
   }
-  if (!SetShape(tensor->axes, tensor->shape, tensor->strides, 1) || !ToPlace(*tensor, &place)) {
+  if (!tensor || !SetShape(tensor->axes, tensor->shape, tensor->strides, 1) || !ToPlace(*tensor, &place)) {
     return Outcome::kRefused;
   }
   data = static_cast<char*>(tensor->data) + tensor->byte_offset;

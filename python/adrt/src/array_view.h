@@ -10,6 +10,10 @@
 
 namespace adrt_python {
 
+namespace dlpack {
+struct Tensor;
+}
+
 enum class DeviceKind : uint8_t { kCpu, kCuda, kHip };
 
 struct Place {
@@ -61,6 +65,7 @@ class ArrayView {
  private:
   Outcome TakeBuffer(PyObject* object);
   Outcome TakeOtherwise(PyObject* object, uint64_t stream);
+  const dlpack::Tensor* TensorOfHolder();
   Outcome TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream);
   Outcome TakeCudaInterface(PyObject* interface, uint64_t stream);
   bool SetShape(int count, const int64_t* shape, const int64_t* strides, int64_t unit);

@@ -1,6 +1,7 @@
 #include "kernel_state.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "bundle_state.h"
@@ -54,13 +55,19 @@ bool KernelState::MakeOutputs() {
   for (const Parameter& param : parameters_.all()) {
     if (!param.hidden && param.is_written()) fields.push_back({Lasting(param.text), nullptr});
   }
+  // Python never releases such a type: kernels that write parameters of the same names share one.
+  static auto* made = new std::map<std::string, PyTypeObject*>;
+  std::string names;
+  for (const PyStructSequence_Field& field : fields) names += std::string(field.name) + ' ';
+  outputs_ = (*made)[names];
+  if (outputs_) return true;
   fields.push_back({nullptr, nullptr});
   PyStructSequence_Desc desc = {};
   desc.name = Lasting("adrt.Outputs");
   desc.doc = "What a call of a kernel has written, by name and in the order of its parameters.";
   desc.fields = fields.data();
   desc.n_in_sequence = static_cast<int>(fields.size() - 1);
-  outputs_ = PyStructSequence_NewType(&desc);
+  outputs_ = (*made)[names] = PyStructSequence_NewType(&desc);
   return outputs_ != nullptr;
 }
 
