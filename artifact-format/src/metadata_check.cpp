@@ -494,7 +494,7 @@ class Checker {
     Summary& summary = summaries_[static_cast<size_t>(size - metadata_.kernels.begin())];
     // Tasks of one kernel may share a size kernel, which fits the parameters of all of them or of none.
     if (summary.fits != &kernel) {
-      if (!Spend(kernel.params.size())) return false;
+      if (!Spend(size->params.size())) return false;
       if (!FitsCounting(kernel, *size)) {
         return Broken("size kernel '", name, "' does not fit the kernel it sizes");
       }
@@ -510,12 +510,14 @@ class Checker {
   }
 
   static bool FitsCounting(const KernelMeta& kernel, const KernelMeta& size) {
-    size_t own = kernel.params.size();
-    if (size.role != KernelRole::kSize || size.params.size() != own + 1) return false;
-    for (size_t index = 0; index < own; ++index) {
-      if (!IsBoundAlike(kernel.params[index], size.params[index])) return false;
+    size_t given = kernel.params.size(), last = size.params.size() - 1;
+    if (size.role != KernelRole::kSize || size.params.size() <= given) return false;
+    for (size_t index = 0; index < last; ++index) {
+      bool fits = index < given ? IsBoundAlike(kernel.params[index], size.params[index])
+                                : size.params[index].kind == ParamKind::kScratch;
+      if (!fits) return false;
     }
-    const ParamMeta& sizes = size.params[own];
+    const ParamMeta& sizes = size.params[last];
     return sizes.kind == ParamKind::kBuffer && sizes.type == ScalarType::kI64 && sizes.rows == 1 &&
            sizes.columns == 1 && sizes.rank == 1;
   }
@@ -567,6 +569,9 @@ class Checker {
           (stack.param >= kernel.params.size() ||
            (is_saved && kernel.params[stack.param].role != ParamRole::kSaved)))
         return Broken("stack ", number, " names no buffer of saved values");
+      if (stack.storage == Storage::kPromise &&
+          (stack.param >= kernel.params.size() || !stack.counted || stack.capacity != kNoNode))
+        return Broken("stack ", number, " is no promise that is counted");
       if (stack.storage == Storage::kPrivate && !kernel.exprs.IsConst(stack.capacity)) {
         return Broken("stack ", number, " is private and has no constant capacity");
       }

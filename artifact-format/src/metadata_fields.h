@@ -14,7 +14,7 @@ inline constexpr std::string_view kAccesses[] = {"read", "write", "readwrite"};
 inline constexpr std::string_view kParamRoles[] = {"plain",   "adjoint", "tangent", "scratch",
                                                    "segment", "trips",   "saved"};
 inline constexpr std::string_view kAddressings[] = {"indexed", "counted"};
-inline constexpr std::string_view kStorages[] = {"row", "private", "saved"};
+inline constexpr std::string_view kStorages[] = {"row", "private", "saved", "promise"};
 inline constexpr std::string_view kBindingsOf[] = {"param", "words", "heap", "status"};
 inline constexpr std::string_view kTaskKinds[] = {"serial", "parallel"};
 inline constexpr std::string_view kKernelRoles[] = {"primal", "grad", "jvp", "size", "bounds"};

@@ -494,6 +494,12 @@ class disjoint : public detail::marked<B> {
  public:
   using detail::marked<B>::marked;
 };
+/// As disjoint, and each launch is checked for it before it runs (docs/ir.md).
+template <class B>
+class checked : public detail::marked<B> {
+ public:
+  using detail::marked<B>::marked;
+};
 /// The kernel saves what its gradient will read of the buffer (docs/time-stepping.md).
 template <class B>
 class save : public detail::marked<B> {

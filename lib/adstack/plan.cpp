@@ -287,7 +287,8 @@ class Planner {
 }  // namespace
 
 SizeClass AdstackPlan::ClassOf(const TaskPlan& task) const {
-  SizeClass worst = task.trip_kernel.empty() ? SizeClass::kS0 : SizeClass::kS2;
+  bool counts = !task.trip_kernel.empty() || !task.promises.empty();
+  SizeClass worst = counts ? SizeClass::kS2 : SizeClass::kS0;
   for (NodeId extent : task.extents) worst = std::max(worst, exprs.ClassOf(extent));
   for (const PlannedStack& stack : task.stacks) worst = std::max(worst, exprs.ClassOf(stack.capacity));
   return worst;

@@ -61,6 +61,12 @@ struct PlannedStack {
   bool IsBits() const { return scalar == ir::Scalar::I1 && storage != artifact::Storage::kSaved; }
 };
 
+/// A promise of a parameter that the task's size kernel checks (counting/promises.h).
+struct PlannedPromise {
+  uint32_t param = 0;
+  diag::SourceSpan place;  ///< of the task's first write
+};
+
 struct TaskPlan {
   artifact::TaskKind kind = artifact::TaskKind::kSerial;
   diag::SourceSpan place;
@@ -70,6 +76,7 @@ struct TaskPlan {
   /// Those in rows first, in textual order, then the private and the saved ones (before MovePrivate): the
   /// number of a stack in row.load, row.store, row.capacity and status.raise is its position here.
   std::vector<PlannedStack> stacks;
+  std::vector<PlannedPromise> promises;
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
   std::string trip_kernel;  ///< name of the kernel that counts iterations of axes; empty: none
 };

@@ -79,6 +79,7 @@ class PlanPrinter {
       text_ += "\n";
     }
     for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
+    for (const PlannedPromise& promise : task.promises) PrintPromise(promise);
     if (task.groups.size() == 1) {
       text_ += "    row of group 0: " + RowFormula(task, 0) +
                " bytes, up to a multiple of 64 on a CPU and of 8 elsewhere\n";
@@ -131,6 +132,11 @@ class PlanPrinter {
     std::string text =
         group.gates.size() == 1 ? ": gate" : ": " + std::to_string(group.gates.size()) + " gates";
     return text + (group.counted ? ", counted" : "") + At(group.place);
+  }
+
+  void PrintPromise(const PlannedPromise& promise) {
+    text_ += "    promise of %" + std::string(names_[promise.param]) + ", checked by the size kernel" +
+             At(promise.place) + "\n";
   }
 
   void PrintStack(size_t number, const PlannedStack& stack) {
@@ -194,6 +200,16 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     entry.addressing = stack.addressing;
     entry.storage = stack.storage;
     entry.share = stack.share;
+    meta.stacks.push_back(entry);
+  }
+  // What breaks a promise is counted beside what stacks hold.
+  for (const PlannedPromise& promise : task.promises) {
+    artifact::StackMeta entry;
+    entry.id = static_cast<uint32_t>(meta.stacks.size());
+    entry.param = promise.param;
+    entry.counted = true;
+    entry.place = std::string_view(sources.Describe(promise.place));
+    entry.storage = artifact::Storage::kPromise;
     meta.stacks.push_back(entry);
   }
   return meta;

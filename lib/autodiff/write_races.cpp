@@ -305,7 +305,8 @@ void RaceCheck::CheckLoop(Inst loop) {
                          "the gradient is wrong where they do")
             .AddHelp("store from a loop, or mark " + NameOf(base) + " " +
                      ir::AttributeText(module_, "disjoint") +
-                     " if no two iterations do: '--check-writes' checks the promise");
+                     " if no two iterations do: " + ir::AttributeText(module_, "checked") +
+                     " promises the same, and each launch is checked for it");
         warned.push_back(memory_class);
         continue;
       }
@@ -324,7 +325,8 @@ void RaceCheck::CheckLoop(Inst loop) {
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");
         warning.AddHelp("use an atomic, or mark " + NameOf(base) + " " +
                         ir::AttributeText(module_, "disjoint") +
-                        " if no two iterations do: '--check-writes' checks the promise");
+                        " if no two iterations do: " + ir::AttributeText(module_, "checked") +
+                        " promises the same, and each launch is checked for it");
         warned.push_back(memory_class);
         break;
       }

@@ -17,12 +17,13 @@ using ir::Op;
 using ir::Value;
 
 Repeatable::Repeatable(const analysis::Structure& structure, const analysis::Task& task, const TaskPlan& plan,
-                       bool keeps_rows, const IndexSet<ir::Value>& absent)
+                       bool keeps_rows, const IndexSet<ir::Value>& absent, const IndexSet<ir::Inst>& racing)
     : structure_(structure),
       from_(structure.function()),
       memory_(structure),
       keeps_rows_(keeps_rows),
-      absent_(absent) {
+      absent_(absent),
+      racing_(racing) {
   for (const PlannedStack& stack : plan.stacks) {
     if (stack.storage == artifact::Storage::kRow) in_rows_.Insert(stack.stack);
   }
@@ -109,7 +110,8 @@ void Repeatable::VisitAccess(Inst inst, bool under_lost) {
     return;
   }
   bool absent = absent_.Has(from_.Operand(inst, 0));
-  if (lost || absent || analysis::WritesMemory(data.op) || MayHaveWritten(inst)) LoseResults(inst);
+  bool differs = absent || racing_.Has(inst) || MayHaveWritten(inst);
+  if (lost || differs || analysis::WritesMemory(data.op)) LoseResults(inst);
 }
 
 bool Repeatable::MayHaveWritten(Inst load) const {

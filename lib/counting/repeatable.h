@@ -13,9 +13,10 @@ namespace adc::counting {
 class Repeatable {
  public:
   /// `keeps_rows`: the copy has the task's stacks in rows too; else only those in private memory. `absent`:
-  /// parameters whose content the copy has not, or not as the task has it.
+  /// parameters whose content the copy has not, or not as the task has it. `racing`: loads of what other
+  /// iterations may write; none where it is taken that there are none.
   Repeatable(const analysis::Structure& structure, const analysis::Task& task, const adstack::TaskPlan& plan,
-             bool keeps_rows, const IndexSet<ir::Value>& absent = {});
+             bool keeps_rows, const IndexSet<ir::Value>& absent = {}, const IndexSet<ir::Inst>& racing = {});
 
   /// `value`, of the task, is none that the copy can have.
   bool Lost(ir::Value value) const { return values_.Has(value); }
@@ -44,6 +45,7 @@ class Repeatable {
   bool keeps_rows_;
   IndexSet<ir::Value> in_rows_;  ///< stacks that lie in a row
   IndexSet<ir::Value> absent_;   ///< parameters
+  IndexSet<ir::Inst> racing_;    ///< loads
   IndexSet<ir::Value> values_, containers_;
   IndexSet<ir::Inst> controls_;
   bool changed_ = false;

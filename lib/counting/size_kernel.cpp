@@ -5,7 +5,9 @@
 
 #include "adstack/stacks.h"
 #include "analysis/walk.h"
+#include "counting/promises.h"
 #include "counting/repeatable.h"
+#include "diag/errors/adstack.h"
 #include "ir/clone.h"
 #include "ir/module.h"
 #include "sizing/trip_count.h"
@@ -66,12 +68,17 @@ class SizeKernelBuilder {
   SizeKernelBuilder(ir::Module& module, const analysis::Structure& structure, const analysis::Task& task,
                     const artifact::SizeExprPool& exprs, const TaskPlan& plan)
       : module_(module),
+        structure_(structure),
         from_(structure.function()),
         exprs_(exprs),
         plan_(plan),
         work_(task),
         keeps_rows_(CountsElements(exprs, plan)),
-        repeatable_(structure, task, plan, keeps_rows_) {}
+        repeatable_(structure, task, plan, keeps_rows_),
+        promises_(module, from_, task, plan.promises) {}
+
+  /// An access of which cannot be checked what is promised of it; invalid where there is none.
+  Inst Unchecked() const { return promises_.FirstUnknown(structure_, work_, plan_); }
 
   /// Null where a stack's count depends on what cannot be repeated, or where there is nothing to count.
   Function* Run(uint32_t task, bool count_rows) {
@@ -86,11 +93,12 @@ class SizeKernelBuilder {
       }
     }
     for (uint32_t group = 0; group < plan_.groups.size() && count_rows; ++group) EnterGroup(group);
-    if (counted_stacks_.empty() && counted_.empty()) return nullptr;
+    if (counted_stacks_.empty() && counted_.empty() && plan_.promises.empty()) return nullptr;
     std::string name = std::string(module_.Text(from_.name)) + ".size" + std::to_string(task);
     made_ = CloneSignature(from_, module_.Intern(name), map_);
     made_->role = ir::KernelRole::Size;
     made_->derived_from = from_.name;
+    promises_.AddWords(*made_);
     sizes_ = made_->AddParameter(Type::Buffer(kI64, 1), module_.Intern(FreshName()), {});
     builder_.emplace(module_, *made_, made_->Body());
     const std::vector<Inst>& body = from_[from_.Body()].insts;
@@ -197,7 +205,9 @@ class SizeKernelBuilder {
   }
 
   Value Element(uint32_t number) { return builder_->I64(number); }
-  Value GroupElement(uint32_t group) { return Element(static_cast<uint32_t>(plan_.stacks.size()) + group); }
+  Value GroupElement(uint32_t group) {
+    return Element(static_cast<uint32_t>(plan_.stacks.size() + plan_.promises.size()) + group);
+  }
 
   void AddOne(uint32_t group) {
     Value index = GroupElement(group), one = builder_->I64(1);
@@ -287,9 +297,14 @@ class SizeKernelBuilder {
   }
 
   void Copy(Inst inst) {
-    if (!complete_ || IsLeftOut(inst)) return;
-    Op op = from_[inst].op;
+    if (!complete_) return;
     builder_->SetSpan(from_[inst].span);
+    if (promises_.Marks(inst)) {
+      promises_.Mark(*builder_, inst, sizes_, plan_.stacks.size(),
+                     [&](Value value) { return Mapped(value); });
+    }
+    if (IsLeftOut(inst)) return;
+    Op op = from_[inst].op;
     std::vector<std::pair<uint32_t, Inst>> counts = counted_at_loop_.Get(inst);
     if (op == Op::For) {
       for (const auto& [number, push] : counts) {
@@ -382,12 +397,14 @@ class SizeKernelBuilder {
   }
 
   ir::Module& module_;
+  const analysis::Structure& structure_;
   const Function& from_;
   const artifact::SizeExprPool& exprs_;
   const TaskPlan& plan_;
   analysis::Task work_;
   bool keeps_rows_;  ///< stacks are counted: their own content may be needed for that
   Repeatable repeatable_;
+  PromiseMarks promises_;
   std::unique_ptr<Function> made_;
   std::optional<ir::Builder> builder_;
   ir::ValueMap map_;
@@ -406,6 +423,22 @@ class SizeKernelBuilder {
 }  // namespace
 
 namespace {
+
+/// Whether the promises of the task, if it has some, can be checked before a launch; else an error.
+bool CanCheck(const Function& kernel, const TaskPlan& task, const SizeKernelConfig& config, Inst unknown,
+              diag::Diagnostics& diagnostics) {
+  if (task.promises.empty() || (config.count_elements && !unknown.Valid())) return true;
+  diag::SourceSpan place = unknown.Valid() ? kernel[unknown].span : task.promises[0].place;
+  const char* why =
+      unknown.Valid()
+          ? "whether and where this accesses memory is known when the kernel runs, and not before: "
+            "a promise marked 'checked' is checked before each launch"
+          : "a promise marked 'checked' is checked by counting, which --forbid-s2 excludes";
+  diagnostics.Error(diag::E0505, place, why)
+      .AddHelp(
+          "mark the parameter 'disjoint', which is trusted; --check-writes checks it while the kernel runs");
+  return false;
+}
 
 bool Has(const std::vector<uint32_t>& numbers, uint32_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -430,8 +463,10 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     bool rows = config.count_rows && std::any_of(own.groups.begin(), own.groups.end(),
                                                  [](const PlannedGroup& group) { return group.gated; });
     bool elements = CountsElements(plan.exprs, own) && (config.count_elements || IsOpen(own));
-    if (!elements && !rows) continue;
+    own.promises = PromisesOf(kernel, tasks[task]);
+    if (!elements && !rows && own.promises.empty()) continue;
     SizeKernelBuilder builder(module, structure, tasks[task], plan.exprs, own);
+    if (!CanCheck(kernel, own, config, builder.Unchecked(), diagnostics)) continue;
     Function* function = builder.Run(task, rows);
     if (function == nullptr) continue;
     transform::SimplifyFunction(module, *function, {});

@@ -365,7 +365,7 @@ void AddCopies(const codegen::SumCopies& copies, const artifact::TaskMeta& task,
 uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task,
                  const target::Target& target, const codegen::SumCopies& copies,
                  const diag::SourceManager& sources, artifact::KernelMeta* kernel, artifact::TaskMeta* meta) {
-  if (task.stacks.empty() && copies.params.empty()) return artifact::kNoIndex;
+  if (task.stacks.empty() && task.promises.empty() && copies.params.empty()) return artifact::kNoIndex;
   artifact::AdstackPlanMeta made = adstack::PlanMeta(plan, task, sources);
   made.lanes = task.groups.empty() ? 1 : target.row_lanes;
   if (target.IsCpu()) JoinGroups(task, &made);
@@ -378,14 +378,15 @@ uint32_t PlanFor(const adstack::AdstackPlan& plan, const adstack::TaskPlan& task
   return static_cast<uint32_t>(meta->plans.size() - 1);
 }
 
-/// The parameters whose content a size kernel reads.
-artifact::Vector<uint32_t> CountReads(const ir::Module& module, const std::string& size_kernel) {
+/// The parameters of `kernel` whose content its size or trip kernel reads.
+artifact::Vector<uint32_t> CountReads(const ir::Module& module, const ir::Function& kernel,
+                                      const std::string& size_kernel) {
   const ir::Function* function = module.Find(size_kernel);
   ADC_CHECK(function != nullptr, "a size kernel that is not there");
   std::vector<ParamUse> uses = UsesOf(*function);
   artifact::Vector<uint32_t> reads;
-  // The last parameter takes the counts.
-  for (uint32_t param = 0; param + 1 < uses.size(); ++param) {
+  // Those after them are its own.
+  for (uint32_t param = 0; param < kernel.params.size(); ++param) {
     if (uses[param].reads) reads.push_back(param);
   }
   return reads;
@@ -401,9 +402,9 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
   task.size_kernel = std::string_view(plan.size_kernel);
-  if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, plan.size_kernel);
+  if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, *planned.kernel, plan.size_kernel);
   task.trip_kernel = std::string_view(plan.trip_kernel);
-  if (!plan.trip_kernel.empty()) task.trip_reads = CountReads(module, plan.trip_kernel);
+  if (!plan.trip_kernel.empty()) task.trip_reads = CountReads(module, *planned.kernel, plan.trip_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {
     const auto& [target, own_kernels, code] = targets[index];
     const adstack::AdstackPlan& own = own_kernels[kernel].plan;

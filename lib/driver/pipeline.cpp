@@ -374,6 +374,20 @@ void PlanBounds(PipelineState& state, const Function& gradient, const adstack::A
     plans->push_back({bounds.function, std::move(bounds.plan), std::move(bounds.loops)});
 }
 
+/// Code that leaves the compiler without a loader is launched by whoever takes it, and nothing is checked.
+void WarnOfTrust(PipelineState& state, const adstack::AdstackPlan& plan) {
+  Emit emit = state.options.emit;
+  if (emit < Emit::Object || emit > Emit::Msl) return;
+  for (const adstack::TaskPlan& task : plan.tasks) {
+    for (const adstack::PlannedPromise& promise : task.promises) {
+      diag::Diagnostic warning{
+          diag::Severity::Warning, diag::W0502, promise.place,
+          "what is promised of this is checked by the loader of bundles, and not by this code"};
+      AddOnce(warning, state.diagnostics);
+    }
+  }
+}
+
 bool Plan(PipelineState& state) {
   const CompileOptions& options = state.options;
   counting::SizeKernelConfig size_config;
@@ -397,6 +411,7 @@ bool Plan(PipelineState& state) {
          counting::AddSizeKernels(state.module, *kernel, plan, size_config, state.diagnostics)) {
       plans.push_back({size.function, std::move(size.plan)});
     }
+    WarnOfTrust(state, plan);
     if (options.bounds_record && kernel->role == ir::KernelRole::Gradient)
       PlanBounds(state, *kernel, plan, &plans);
     plans.push_back({kernel, std::move(plan)});

@@ -161,7 +161,8 @@ struct ParamInfo {
   ParamRole role = ParamRole::Plain;
   bool settled = false;   ///< as disjoint, and no element is written after it was read
   bool disjoint = false;  ///< what one iteration of a `parallel` writes, no other one accesses
-  bool IsDisjoint() const { return disjoint || settled || writeonce; }
+  bool checked = false;   ///< as disjoint, and each launch is checked for it before it runs
+  bool IsDisjoint() const { return disjoint || settled || writeonce || checked; }
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;
   uint32_t companion_field = kNoAttr;  ///< scratch with the shape of a layout's field: the field

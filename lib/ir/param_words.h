@@ -16,6 +16,6 @@ inline constexpr std::array kParamWords = {
     ParamWord{"diff", &ParamInfo::diff},       ParamWord{"readonly", &ParamInfo::readonly},
     ParamWord{"alias", &ParamInfo::alias},     ParamWord{"writeonce", &ParamInfo::writeonce},
     ParamWord{"settled", &ParamInfo::settled}, ParamWord{"disjoint", &ParamInfo::disjoint},
-    ParamWord{"save", &ParamInfo::save}};
+    ParamWord{"checked", &ParamInfo::checked}, ParamWord{"save", &ParamInfo::save}};
 
 }  // namespace adc::ir

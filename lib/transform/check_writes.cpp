@@ -9,6 +9,7 @@
 #include "ir/promise.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
+#include "transform/mark_words.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -56,7 +57,7 @@ class CheckWritesRewriter final : public Rewriter {
   }
 
  private:
-  using Place = std::pair<uint32_t, uint32_t>;  ///< position of the parameter, field
+  using Place = MarkedPlace;
   struct Stores {
     Value value;
     bool one_literal = true;
@@ -86,29 +87,10 @@ class CheckWritesRewriter final : public Rewriter {
 
   Words WordsOf(const Place& place) {
     const ir::ParamInfo& info = from_.params[place.first];
-    bool reads = info.disjoint && !info.settled && !info.writeonce;
-    return {AddWords(place, ".writes"), reads ? AddWords(place, ".reads") : Value(),
+    bool reads = info.IsDisjoint() && !info.settled && !info.writeonce;
+    return {AddMarkWords(module_, from_, place, ".writes", *into_),
+            reads ? AddMarkWords(module_, from_, place, ".reads", *into_) : Value(),
             module_.Intern(NameOf(place))};
-  }
-
-  Value AddWords(const Place& place, const char* suffix) {
-    Value param = from_.Params()[place.first];
-    Type type = from_.TypeOf(param);
-    Type element = module_.ElementType(from_, param, place.second);
-    element.scalar = ir::Scalar::U32;
-    uint32_t rank = type.count;
-    std::string name(module_.Text(from_[param].name));
-    if (type.IsLayout()) {
-      const ir::LayoutField& field = module_.layouts[type.count].fields[place.second];
-      rank = static_cast<uint32_t>(field.axes.size());
-      name += "." + std::string(module_.Text(field.name));
-    }
-    ir::ParamInfo info;
-    info.role = ir::ParamRole::Scratch;
-    info.companion_of = place.first;
-    info.companion_field = place.second;
-    info.span = from_.params[place.first].span;
-    return into_->AddParameter(Type::Buffer(element, rank), module_.Intern(name + suffix), info);
   }
 
   /// The parallel loop around `inst`; invalid outside of all.
@@ -124,23 +106,7 @@ class CheckWritesRewriter final : public Rewriter {
   /// The stamp of the iteration that executes `inst`.
   Value Stamp(Inst loop) {
     if (!loop.Valid()) return Word(1);
-    std::span<const Value> own = from_[from_[loop].regions[0]].params;
-    Value number;
-    for (uint32_t axis = 0; axis < own.size(); ++axis) {
-      Value index = builder_.Cast(Map(own[axis]), kWord), extent;
-      if (from_[loop].op == Op::ParallelOver) {
-        uint32_t layout = from_.TypeOf(from_.Operand(loop, 0)).count;
-        const ir::LayoutField& field = module_.layouts[layout].fields[from_[loop].attr];
-        extent = Word(static_cast<uint32_t>(field.axes[axis].extent));
-      } else {
-        Value lo = builder_.Cast(Map(from_.Operand(loop, 2 * axis)), kWord);
-        index = builder_.Make(Op::Sub, {index, lo});
-        if (axis > 0)
-          extent = builder_.Make(Op::Sub, {builder_.Cast(Map(from_.Operand(loop, 2 * axis + 1)), kWord), lo});
-      }
-      number =
-          number.Valid() ? builder_.Make(Op::Add, {builder_.Make(Op::Mul, {number, extent}), index}) : index;
-    }
+    Value number = IterationNumber(builder_, module_, from_, loop, [&](Value value) { return Map(value); });
     Value few = builder_.Make(Op::Rem, {number, Word(kStamps / loops_)});
     return builder_.Make(Op::Add,
                          {builder_.Make(Op::Mul, {few, Word(loops_)}), Word(1 + number_of_.at(loop))});

@@ -80,14 +80,16 @@ class SignatureChecker {
       context_.Error(diag::E0121, SpanOf(n), shown + ": 'diff' stands on floats").AddHelp("drop 'diff'");
     }
     if (!memory && of_memory) {
-      context_.Error(diag::E0121, SpanOf(n),
-                     shown +
-                         ": 'readonly', 'alias', 'writeonce', 'settled', 'disjoint' and 'save' stand on "
-                         "buffers and layouts");
+      context_.Error(
+          diag::E0121, SpanOf(n),
+          shown +
+              ": 'readonly', 'alias', 'writeonce', 'settled', 'disjoint', 'checked' and 'save' stand on "
+              "buffers and layouts");
     } else if (info.readonly ? info.IsDisjoint() : info.writeonce && info.settled) {
       std::string both = !info.readonly   ? "'writeonce' and 'settled'"
                          : info.writeonce ? "'readonly' and 'writeonce'"
                          : info.settled   ? "'readonly' and 'settled'"
+                         : info.checked   ? "'readonly' and 'checked'"
                                           : "'readonly' and 'disjoint'";
       context_.Error(diag::E0121, SpanOf(n), context_.ValueName(NameOf(n)) + " cannot be both " + both);
     }

@@ -92,7 +92,7 @@ inline void CheckRightOrReported(OnDevice& device, const std::string& path, uint
       if (unchanged) REQUIRE(status == ADRT_OK);
       if (status != ADRT_OK) {
         REQUIRE(status == ADRT_ERROR_ADSTACK_OVERFLOW);
-        REQUIRE(said.find("changes between sizing and launch, here the content of '") != std::string::npos);
+        REQUIRE(said.find("has changed between sizing and launch: the content of '") != std::string::npos);
         ++*reported;
         continue;
       }

@@ -2,6 +2,7 @@
 
 #include "../support/on_cpu.h"
 #include "../support/own_device.h"
+#include "promise_cases.h"
 #include "record_cases.h"
 #include "sequence_cases.h"
 
@@ -41,6 +42,11 @@ TEST_CASE("recorded counts say how often a loop runs", "[record]") {
 TEST_CASE("bounds that code has counted and that move on the queue", "[record]") {
   OwnDevice device(waves_file);
   CheckRecordedMoves(device, device);
+}
+
+TEST_CASE("recorded counts check promises", "[record]") {
+  OwnDevice device(adc::test::TestsFolder() + "/rows/promises.ir");
+  CheckRecordedPromises(device, device);
 }
 
 #if defined(ADC_TEST_ON_VULKAN)

@@ -3,6 +3,7 @@
 #include "../support/folders.h"
 #include "../support/this_device.h"
 #include "bounds_cases.h"
+#include "promise_cases.h"
 #include "rows_cases.h"
 
 using namespace adc;
@@ -23,4 +24,10 @@ TEST_CASE("bounds in large buffers are counted and not read back") {
   std::string path = adc::test::TestsFolder() + "/rows/bounds.ir";
   ThisDevice device(path);
   for (int64_t size : {300, 20000}) CompareBounds(device, path, size);
+}
+
+TEST_CASE("promises that data keep or break") {
+  ThisDevice device(adc::test::TestsFolder() + "/rows/promises.ir");
+  CheckPromises(device, 40);
+  CheckPromisesAgain(device);
 }

@@ -5,6 +5,7 @@
 #include "../support/folders.h"
 #include "../support/on_cpu.h"
 #include "bounds_cases.h"
+#include "promise_cases.h"
 
 using namespace adc;
 using namespace adc::test;
@@ -13,6 +14,12 @@ TEST_CASE("bounds in buffers are counted where that is much to evaluate, on the 
   std::string path = adc::test::TestsFolder() + "/rows/bounds.ir";
   OnCpu device(path, 2);
   for (int64_t size : {300, 20000}) CompareBounds(device, path, size);
+}
+
+TEST_CASE("promises that data keep or break, on the CPU") {
+  OnCpu device(adc::test::TestsFolder() + "/rows/promises.ir", 2);
+  CheckPromises(device, 300);
+  CheckPromisesAgain(device);
 }
 
 namespace {

@@ -289,6 +289,9 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
       {"saved in a buffer of another role",
        [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kSaved; },
        "names no buffer of saved values"},
+      {"a promise that nothing counts",
+       [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kPromise; },
+       "is no promise that is counted"},
       {"bits of f32",
        [](Metadata& m) {
          m.kernels[0].tasks[1].plans[0].stacks[0].type = ScalarType::kF32;

@@ -44,6 +44,10 @@ void AddPlan(const KernelMeta& kernel, const artifact::AdstackPlanMeta& plan, co
   for (size_t number = 0; number < plan.stacks.size(); ++number) {
     const artifact::StackMeta& stack = plan.stacks[number];
     std::string name = title + ", stack " + Number(number);
+    if (stack.storage == artifact::Storage::kPromise) {
+      (*facts)[name] = {FactGroup::Sizes, PromiseText(kernel, stack)};
+      continue;
+    }
     (*facts)[name] = {FactGroup::Sizes,
                       ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) + ", " +
                           WhereText(kernel, stack) +

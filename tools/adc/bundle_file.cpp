@@ -120,6 +120,11 @@ bool IsCopy(const artifact::StackMeta& stack) {
   return stack.storage == artifact::Storage::kRow && stack.param != artifact::kNoIndex;
 }
 
+std::string PromiseText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack) {
+  return "promise of %" + Printable(kernel.params[stack.param].name.view()) +
+         ", checked before the launch  (" + Printable(stack.place.view()) + ")";
+}
+
 std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack) {
   if (stack.storage == artifact::Storage::kSaved)
     return "in %" + Printable(kernel.params[stack.param].name.view());

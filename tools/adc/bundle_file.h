@@ -59,6 +59,8 @@ formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
 std::string ElementText(const artifact::StackMeta& stack);
 /// Whether it is the copy of a buffer that a worker sums into.
 bool IsCopy(const artifact::StackMeta& stack);
+/// A promise that the loader checks before the launch, which the metadata has among the stacks.
+std::string PromiseText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack);
 /// "in the row": where the stack lies.
 std::string WhereText(const artifact::KernelMeta& kernel, const artifact::StackMeta& stack);
 

@@ -77,8 +77,8 @@ void AddStacks(const artifact::KernelMeta& kernel, const artifact::TaskMeta& tas
                const artifact::EntryMeta& entry, CodeFigures* figures) {
   if (entry.plan == artifact::kNoIndex) return;
   const artifact::AdstackPlanMeta& plan = task.plans[entry.plan];
-  figures->stacks = plan.stacks.size();
   for (const artifact::StackMeta& stack : plan.stacks) {
+    figures->stacks += stack.storage != artifact::Storage::kPromise;
     if (stack.storage != artifact::Storage::kRow) continue;
     figures->row +=
         (figures->row.empty() ? "" : ", ") + ElementText(stack) + " x " + FormulaText(kernel, stack.capacity);

@@ -53,7 +53,7 @@ int GradientChecker::Loss(const Values& values, LossValue* loss) {
   LaunchReport report;
   int code = machine_.Launch(primal_, after, MayLeave(settings_.launch), &report);
   *loss = {};
-  if (report.out_of_range) loss->loss = NAN;
+  if (report.left) loss->loss = NAN;
   double squares = 0;
   for (const auto& [name, weights] : weights_) {
     const Param* param = primal_.Find(name);
@@ -99,10 +99,10 @@ int GradientChecker::AdjointsAt(const Values& inputs, uint32_t workers,
   if (workers != 0) launch.workers = workers;
   LaunchReport report;
   int code = RunAndSeed(launch, &report, &values);
-  if (left != nullptr) *left = *left || report.out_of_range;
+  if (left != nullptr) *left = *left || report.left;
   if (code != kExitOk) return code;
   code = machine_.Launch(gradient_, values, launch, &report);
-  if (left != nullptr) *left = *left || report.out_of_range;
+  if (left != nullptr) *left = *left || report.left;
   if (code != kExitOk) return code;
   for (const Param& param : primal_.params) {
     const Param* adjoint = Differentiable(param) ? Companion(gradient_, param) : nullptr;
@@ -133,7 +133,7 @@ int GradientChecker::ForwardAt(const Values& inputs,
   LaunchReport report;
   int code = machine_.Launch(*tangent_, values, MayLeave(settings_.launch), &report);
   if (code != kExitOk) return code;
-  *result = report.out_of_range ? NAN : 0;
+  *result = report.left ? NAN : 0;
   for (const auto& [name, weights] : weights_) {
     const Param* tangent = Companion(*tangent_, *primal_.Find(name));
     if (tangent == nullptr) continue;

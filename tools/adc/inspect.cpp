@@ -98,6 +98,10 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
     formulas::Formulas formulas = CapacityFormulas(kernel, plan);
     for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : plan.stacks) {
+      if (stack.storage == artifact::Storage::kPromise) {
+        Print("      %s\n", PromiseText(kernel, stack).c_str());
+        continue;
+      }
       std::string gate;
       bool in_row = stack.storage == artifact::Storage::kRow;
       if (in_row && stack.group < plan.groups.size()) gate = Printable(plan.groups[stack.group].gate.view());

@@ -173,7 +173,8 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   }
   auto error = Sized<adrt_error>();
   adrt_status status = RunPlan(plan.get(), nullptr, &error);
-  bool left = options.may_leave && status == ADRT_ERROR_INDEX_OUT_OF_BOUNDS;
+  bool left =
+      options.may_leave && (status == ADRT_ERROR_INDEX_OUT_OF_BOUNDS || status == ADRT_ERROR_WRITE_PROMISE);
   if (status != ADRT_OK && !left)
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
   if (report != nullptr) {

@@ -18,14 +18,15 @@ struct LaunchOptions {
   uint64_t adstack_cap = 0;     ///< bytes for stacks whose capacity nothing says; 0: read the sizes
   uint64_t size_threshold = 0;  ///< bytes of rows up to which those behind gates are not counted; 0: 1 MiB
   std::string bounds_record;    ///< file of the bounds record; empty: none
-  /// An access out of range is no failure: LaunchReport::out_of_range says that there was one.
+  /// An access out of range, or a promise that is broken, is no failure: LaunchReport::left says that there
+  /// was one.
   bool may_leave = false;
 };
 
 /// What a launch took.
 struct LaunchReport {
   adrt_plan_report plan = {};
-  bool out_of_range = false;
+  bool left = false;
   std::vector<std::string> rows;  ///< for people: of each claim group behind a gate that a device counted
 };
 

@@ -110,6 +110,10 @@ std::string StackTable(const LaunchSizes& launch, uint32_t task) {
   formulas::Formulas formulas = CapacityFormulas(launch.meta(), stacks);
   for (const std::string& term : formulas.Terms()) terms += (terms.empty() ? "" : "<br>") + Escaped(term);
   for (uint32_t index = 0; index < report.stack_count; ++index) {
+    if (stacks.stacks[index].storage == artifact::Storage::kPromise) {
+      rows += "<tr><td colspan=6>" + Escaped(PromiseText(launch.meta(), stacks.stacks[index])) + "</tr>\n";
+      continue;
+    }
     adrt_stack_report stack = launch.Stack(task, index);
     std::string type = adrt_type_name(stack.type);
     if (stack.bits != 0) type += " bits";

@@ -22,6 +22,10 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
   formulas::Formulas formulas = CapacityFormulas(sizes.meta(), stacks);
   for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
   for (uint32_t index = 0; index < report.stack_count; ++index) {
+    if (stacks.stacks[index].storage == artifact::Storage::kPromise) {
+      Print("      %s\n", PromiseText(sizes.meta(), stacks.stacks[index]).c_str());
+      continue;
+    }
     adrt_stack_report stack = sizes.Stack(task, index);
     const char* bits = stack.bits != 0 ? " bits" : "";
     std::string formula = formulas.Text(stacks.stacks[index].capacity);
@@ -68,6 +72,10 @@ void PrintFormulas(const LaunchSizes& sizes) {
     formulas::Formulas formulas = CapacityFormulas(sizes.meta(), sizes.Stacks(task));
     for (const std::string& term : formulas.Terms()) Print("      %s\n", term.c_str());
     for (const artifact::StackMeta& stack : sizes.Stacks(task).stacks) {
+      if (stack.storage == artifact::Storage::kPromise) {
+        Print("      %s\n", PromiseText(sizes.meta(), stack).c_str());
+        continue;
+      }
       std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
       Print("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
             WhereText(sizes.meta(), stack).c_str(), Printable(stack.place.view()).c_str());

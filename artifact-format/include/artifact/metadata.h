@@ -108,6 +108,7 @@ enum class Storage : uint8_t {
   kRow,      ///< in the thread's row of the heap
   kPrivate,  ///< registers or private memory: constant capacity, no cells
   kSaved,    ///< a buffer of saved values, the caller's; its extent is the capacity of the code
+  kPromise,  ///< nowhere: its number of elements is 1 + an iteration that breaks a promise, or 0
 };
 
 /// Stacks that live under one gate: a thread claims one row for all of them.
@@ -130,7 +131,9 @@ struct StackMeta {
   String place;        ///< source place "file:line:column" of the push
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
-  uint32_t param = kNoIndex;  ///< of storage kSaved: the parameter that is the buffer
+  /// Of storage kSaved: the buffer; of kRow: the buffer that it is a copy of, if it is one; of kPromise: that
+  /// of which something is promised.
+  uint32_t param = kNoIndex;
   /// Stacks of a group with the same share number occupy the same bytes, since they never live at once;
   /// kNoIndex: bytes of its own.
   uint32_t share = kNoIndex;

@@ -23,7 +23,7 @@ constexpr std::string_view kPrefix = "adc:";
 constexpr bool IsMarker(const ir::ParamWord& word) {
   return word.flag != &ir::ParamInfo::readonly && word.flag != &ir::ParamInfo::alias;
 }
-constexpr const char* kMarkers = "markers are diff, writeonce, settled, disjoint and save";
+constexpr const char* kMarkers = "markers are diff, writeonce, settled, disjoint, checked and save";
 
 bool IsWord(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||

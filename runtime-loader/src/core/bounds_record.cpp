@@ -75,8 +75,7 @@ bool BindRecord(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* 
   bool compares = meta.role == artifact::KernelRole::kGrad;
   if (!plan.bundle->metadata.bounds_recorded || (!compares && meta.role != artifact::KernelRole::kPrimal)) {
     return Refuse(error, ADRT_ERROR_UNSUPPORTED, meta,
-                  " has no bounds record: --bounds-record compiles kernels and their gradients so that they "
-                  "have one");
+                  " has no bounds record: compile it with --bounds-record");
   }
   if (meta.bounds == artifact::kNoIndex) return true;
   Place record;

@@ -73,13 +73,14 @@ void UseSegmentOf(const TaskPlan& served, Counting& counting) {
   for (int64_t& count : counting.known) count = 0;
 }
 
-// The counting launch's own parameters are those of the launch that it serves, and the counts.
+// The counting launch's parameters are those of the launch that it serves, scratch of its own, and the
+// counts.
 bool BindLike(const adrt_launch_plan& served, uint32_t task, const Place& values, uint64_t count,
-              adrt_launch_plan& plan) {
-  if (!BindServing(served, plan)) return false;
+              adrt_launch_plan& plan, adrt_error* error) {
+  if (!BindServing(served, plan)) return OutOfMemory(error) == ADRT_OK;
   for (TaskPlan& part : plan.tasks) part.segment = served.tasks[task].segment;
   BindOwn(plan, static_cast<uint32_t>(plan.params.size() - 1), values, count);
-  return true;
+  return LayOutBase(plan, error);
 }
 
 uint64_t ElementsOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
@@ -106,10 +107,9 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_e
   SetUpServing(plan, FindKernelOf(plan, task, what), counting);
   counting.heap_budget = plan.heap_budget;
   counting.own_rows = true;
-  bool good = made->counts.TryResize(count) && made->known.TryResize(count) &&
-              BindLike(plan, task, {}, count, counting) && PrepareTasks(counting, error);
-  if (!good) {
-    OutOfMemory(error);
+  bool good =
+      (made->counts.TryResize(count) && made->known.TryResize(count)) || OutOfMemory(error) == ADRT_OK;
+  if (!good || !BindLike(plan, task, {}, count, counting, error) || !PrepareTasks(counting, error)) {
     Delete(plan.host.allocator, made);
     return nullptr;
   }
@@ -176,7 +176,9 @@ bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adr
     places.rows = bytes > 0 ? counting.rows.place.Part(0, bytes) : Place();
     OwnQueue queue(device);
     if (!queue.Begin(error)) return false;
-    if (!clean && !device.kind->clear(device, queue.handle(), cleared, error)) return false;
+    if (!clean && (!device.kind->clear(device, queue.handle(), cleared, error) ||
+                   !RecordStart(plan, queue.handle(), places, false, error)))
+      return false;
     TripBudget budget(plan);
     if (ReadsInPlace(plan)) budget.WriteTo(places.status.host());
     if (!RecordTask(plan, task, queue.handle(), places, error) || !queue.Finish(error)) return false;
@@ -224,10 +226,8 @@ bool TakeRound(Counting& counting) {
 bool IsWithinRounds(const adrt_launch_plan& plan, uint32_t task, const Counting& counting,
                     adrt_error* error) {
   if (counting.rounds < kMaxRounds) return true;
-  return Refuse(error, ADRT_ERROR_OVER_LIMIT, plan.meta(), ", task ", task, " (",
-                plan.meta().tasks[task].place.view(),
-                "): counting its adstacks has not come to an end after ", kMaxRounds,
-                " rounds: what is counted changes from one to the next");
+  return RefuseTask(plan, task, error, ADRT_ERROR_OVER_LIMIT, "counting has not come to an end after ",
+                    kMaxRounds, " rounds: contents change in between");
 }
 
 // Whether a recording before the launch counts this of the task.
@@ -286,14 +286,13 @@ bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error)
   // what does not fit.
   uint64_t bytes = Aligned(ADRT_STATUS_BYTES) + CountBytes(*counting);
   if (!GrowMemory(device, counting->counters, bytes, error)) return false;
-  if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
   Place both = counting->counters.place.Part(0, bytes);
   LaunchPlaces places;
   places.status = both.Part(0, ADRT_STATUS_BYTES);
-  if (counting->plan.base_bytes > 0) places.base = counting->fixed.place.Part(0, counting->plan.base_bytes);
   Place values = both.Part(Aligned(ADRT_STATUS_BYTES), CountBytes(*counting));
-  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan))
-    return OutOfMemory(error) == ADRT_OK;
+  if (!BindLike(plan, task, values, counting->counts.size(), counting->plan, error)) return false;
+  if (!GrowMemory(device, counting->fixed, counting->plan.base_bytes, error)) return false;
+  places.base = PartOf(counting->fixed.place, 0, counting->plan.base_bytes);
   counting->rounds = 0;
   do {
     if (!RunRound(*counting, places, both, error)) return false;
@@ -480,8 +479,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
     UseSegmentOf(plan.tasks[task], *counting);
     adrt_launch_plan& counting_plan = counting->plan;
     if (!SpendSteps(plan, counting_plan.params.size() + counting->counts.size(), error)) return false;
-    if (!BindLike(plan, task, {}, counting->counts.size(), counting_plan))
-      return OutOfMemory(error) == ADRT_OK;
+    if (!BindLike(plan, task, {}, counting->counts.size(), counting_plan, error)) return false;
     *bytes += Aligned(counting_plan.base_bytes);
     for (uint32_t part = 0; part < counting_plan.tasks.size(); ++part) {
       counting_plan.tasks[part].counts = &counting->known;
@@ -526,8 +524,10 @@ bool RecordCounting(adrt_launch_plan& plan, void* queue, const Place& memory, ad
       Counting& own = *CountingOf(plan, task, what, error);  // laid out, so it is there
       Place values = memory.Part(offset, CountBytes(own));
       offset += CountBytes(own);
-      if (!BindLike(plan, task, values, own.counts.size(), own.plan)) return OutOfMemory(error) == ADRT_OK;
+      if (!BindLike(plan, task, values, own.counts.size(), own.plan, error)) return false;
       places.base = PartOf(memory, cursor, own.plan.base_bytes);
+      PlaceScratch(own.plan, places.base);
+      if (records && !RecordStart(own.plan, queue, places, false, error)) return false;
       cursor += Aligned(own.plan.base_bytes);
       for (uint32_t part = 0; part < own.plan.tasks.size(); ++part) {
         uint64_t bytes = own.plan.tasks[part].heap_bytes;

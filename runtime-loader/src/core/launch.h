@@ -161,6 +161,7 @@ struct adrt_launch_plan {
   adrt::Vector<uint64_t> cells_before;
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;  ///< addresses of scratch are offsets until the launch
+  uint32_t first_own = 0;        ///< of the parameters: those before are those of the plan that it serves
   uint64_t scratch_bytes = 0;
   uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
   bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
@@ -236,8 +237,19 @@ uint64_t SavedBytes(const artifact::ParamMeta& param, uint64_t elements, uint64_
 /// Says that the buffer is too short; false.
 bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_status status,
                  const char* at_least, adrt_error* error);
-/// Whether the buffers of saved values are as long as the sizes of a task say.
+/// Says it of a task, "kernel 'k', task 2 (k.ir:3:1): ..."; false.
+bool RefuseAt(const adrt_launch_plan& plan, uint32_t task, adrt_status status, artifact::Message message,
+              adrt_error* error);
+template <class... Parts>
+ADC_ALWAYS_INLINE bool RefuseTask(const adrt_launch_plan& plan, uint32_t task, adrt_error* error,
+                                  adrt_status status, const Parts&... parts) {
+  const artifact::MessagePart list[] = {artifact::MessagePart(parts)...};
+  return RefuseAt(plan, task, status, list, error);
+}
+/// Whether the buffers of saved values are as long as the sizes of a task say, and its promises hold.
 bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+/// Gives the plan's own scratch places at the start of its heap, and each task its words after that.
+bool LayOutBase(adrt_launch_plan& plan, adrt_error* error);
 
 /// Whether the task's size kernel counts the stack's elements.
 bool IsCounted(const artifact::TaskMeta& task, const artifact::StackMeta& stack);

@@ -42,7 +42,7 @@ bool EvaluateExtent(const adrt_launch_plan& plan, uint32_t index, uint32_t axis,
 bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
   const artifact::KernelMeta& meta = plan.meta();
   uint64_t cursor = 0;
-  for (uint32_t index = 0; index < meta.params.size(); ++index) {
+  for (uint32_t index = plan.first_own; index < meta.params.size(); ++index) {
     const artifact::ParamMeta& param = meta.params[index];
     if (param.kind != artifact::ParamKind::kScratch) continue;
     uint64_t bytes = artifact::ElementSize(param);
@@ -70,6 +70,18 @@ bool LayOutScratch(adrt_launch_plan& plan, adrt_error* error) {
 bool SavedFits(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_error* error) {
   return static_cast<uint64_t>(plan.params[param].extents[0]) >= elements ||
          RefuseSaved(plan, param, elements, ADRT_ERROR_ARGUMENT, "", error);
+}
+
+// `count`: 1 + an iteration that breaks the promise.
+bool RefusePromise(const adrt_launch_plan& plan, const artifact::StackMeta& stack, uint64_t count,
+                   adrt_error* error) {
+  artifact::MessagePart nothing = "", number = count - 1;
+  bool known = count != kNotKnown;
+  return Refuse(error, known ? ADRT_ERROR_WRITE_PROMISE : ADRT_ERROR_UNSUPPORTED, plan.meta(),
+                known ? ", iteration " : "", known ? number : nothing, ", ", stack.place.view(),
+                known ? ": two iterations of one parallel loop meet in an element of '"
+                      : ": counting, which a cap excludes, checks what is promised of '",
+                plan.meta().params[stack.param].name.view(), known ? "', and one of them writes it" : "'");
 }
 
 // Buffers of saved values are the caller's, and hold what a launch fills or reads. Without a module nothing
@@ -150,7 +162,14 @@ bool SpendSteps(const adrt_launch_plan& plan, uint64_t steps, adrt_error* error)
   if (plan.steps->Spend(steps)) return true;
   return Refuse(error, ADRT_ERROR_OVER_LIMIT, plan.meta(), ": its sizes take more than ", plan.steps->limit(),
                 " steps to compute: allow more (adrt_plan_desc.size_budget) if you trust the bundle, or "
-                "give a bound with adrt_plan_with_cap where buffers decide");
+                "bound what buffers decide (adrt_plan_with_cap)");
+}
+
+bool RefuseAt(const adrt_launch_plan& plan, uint32_t task, adrt_status status, artifact::Message message,
+              adrt_error* error) {
+  const artifact::MessagePart where[] = {
+      plan.meta(), ", task ", task, " (", plan.meta().tasks[task].place.view(), "): "};
+  return RefuseWith(error, status, where, message);
 }
 
 bool PrepareTasks(adrt_launch_plan& plan, adrt_error* error) {
@@ -215,11 +234,19 @@ bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* eleme
   return known;
 }
 
+bool LayOutBase(adrt_launch_plan& plan, adrt_error* error) {
+  if (!LayOutScratch(plan, error)) return false;
+  LayOutWords(plan);
+  return true;
+}
+
 bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   for (uint32_t index = 0; adstack && !plan.serves && index < adstack->stacks.size(); ++index) {
     const artifact::StackMeta& stack = adstack->stacks[index];
     uint64_t elements = plan.tasks[task].stacks[index].capacity;
+    if (stack.storage == artifact::Storage::kPromise && elements > 0)
+      return RefusePromise(plan, stack, elements, error);
     if (stack.storage != artifact::Storage::kSaved || elements == kNotKnown) continue;
     if (!SavedFits(plan, stack.param, elements, error)) return false;
   }
@@ -291,9 +318,7 @@ bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& pla
 }
 
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
-  if (!CheckSaved(plan, error) || !LayOutScratch(plan, error)) return false;
-  LayOutWords(plan);
-  if (!PlaceRecord(plan, error)) return false;
+  if (!CheckSaved(plan, error) || !LayOutBase(plan, error) || !PlaceRecord(plan, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;

@@ -77,7 +77,7 @@ bool LooksForMore(const adrt_launch_plan& plan, uint32_t task) {
 
 void PlaceScratch(adrt_launch_plan& plan, const Place& heap) {
   uint64_t offset = 0, unit = plan.rules.offset_unit;
-  for (uint32_t index = 0; index < plan.params.size(); ++index) {
+  for (uint32_t index = plan.first_own; index < plan.params.size(); ++index) {
     const artifact::ParamMeta& param = plan.meta().params[index];
     if (param.kind != artifact::ParamKind::kScratch) continue;
     BoundParam& bound = plan.params[index];
@@ -93,7 +93,7 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
   PlaceScratch(plan, places.base);
   if (clears_status && !ClearPlace(plan, queue, places.status.Part(0, ADRT_STATUS_BYTES), error))
     return false;
-  for (uint32_t index = 0; index < plan.params.size(); ++index) {
+  for (uint32_t index = plan.first_own; index < plan.params.size(); ++index) {
     const BoundParam& bound = plan.params[index];
     if (plan.meta().params[index].kind != artifact::ParamKind::kScratch || bound.bytes == 0) continue;
     if (!ClearPlace(plan, queue, bound.place.Part(0, UpTo4(bound.bytes)), error)) return false;
@@ -194,22 +194,20 @@ bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) 
   bool late = plan.tasks[task].late, iterations = !meta.trip_kernel.empty() || ReadsExtents(plan, task);
   bool cap_helps = plan.cap == 0 && !iterations;
   const char* why =
-      ": its sizes depend on the content of buffers: call adrt_plan_resolve, or give a bound "
-      "with adrt_plan_with_cap";
+      "its sizes depend on the content of buffers: call adrt_plan_resolve, or give a bound with "
+      "adrt_plan_with_cap";
   if (late && cap_helps) {
     why =
-        ": its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use "
-        "adrt_run";
+        "its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use adrt_run";
   } else if (late) {
-    why = iterations ? ": its iterations depend on what the kernel computes: use adrt_run"
-                     : ": its sizes depend on what the kernel computes: use adrt_run";
+    why = iterations ? "its iterations depend on what the kernel computes: use adrt_run"
+                     : "its sizes depend on what the kernel computes: use adrt_run";
   } else if (LacksTrips(plan, task)) {
-    why = ": its iterations must be counted: record that (adrt_plan_counting), then call adrt_plan_resolve";
+    why = "its iterations must be counted: record that (adrt_plan_counting), then call adrt_plan_resolve";
   } else if (!cap_helps) {
-    why = ": its iterations depend on the content of buffers: call adrt_plan_resolve";
+    why = "its iterations depend on the content of buffers: call adrt_plan_resolve";
   }
-  return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task, " (", meta.place.view(),
-                ")", why);
+  return RefuseTask(plan, task, error, ADRT_ERROR_NEEDS_DEVICE_DATA, why);
 }
 
 bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,

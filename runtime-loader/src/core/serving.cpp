@@ -15,6 +15,7 @@ void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adr
   plan.steps = served.steps;
   plan.rules = served.rules;
   plan.serves = true;
+  plan.first_own = static_cast<uint32_t>(served.params.size());
   plan.params.Bind(allocator);
   plan.size_params.Bind(allocator);
   plan.cells.Bind(allocator);

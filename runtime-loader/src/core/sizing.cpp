@@ -140,9 +140,7 @@ class TaskSizer {
     return BadWith(status, list);
   }
   bool BadWith(adrt_status status, artifact::Message message) {
-    const artifact::MessagePart prefix[] = {plan_.meta(), ", task ",          number_,
-                                            " (",         meta_.place.view(), "): "};
-    return RefuseWith(error_, status, prefix, message);
+    return RefuseAt(plan_, number_, status, message, error_);
   }
   bool TooLarge() { return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its size does not fit 64 bits"); }
   template <class... Parts>
@@ -297,9 +295,8 @@ class TaskSizer {
     }
     if (total > uint64_t{INT64_MAX}) return TooLarge();
     if (!meta_.trip_kernel.empty() && total > kMostCounted) {
-      return Bad(
-          ADRT_ERROR_SIZE_OVERFLOW, "its bounds come to ", total,
-          " iterations, more than a launch can have: the values from which they are computed are wrong");
+      return Bad(ADRT_ERROR_SIZE_OVERFLOW, "its bounds come to ", total,
+                 " iterations, too many: the values from which they are computed are wrong");
     }
     sizes_.total = total;
     return true;
@@ -314,7 +311,7 @@ class TaskSizer {
       planned = {};
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
-      bool is_saved = stack.storage == artifact::Storage::kSaved;
+      bool is_saved = stack.storage >= artifact::Storage::kSaved;
       bool countable = (is_saved ? stack.counted : IsCounted(meta_, stack)) && CanCount(plan_, number_);
       // A size kernel's own stacks go by what it has counted so far.
       bool by_counts = (stack.capacity == artifact::kNoNode && !is_saved) ||

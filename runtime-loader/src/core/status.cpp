@@ -142,6 +142,8 @@ class Contents {
   bool versioned_ = false;
 };
 
+constexpr char kChanged[] = "What that is computed from has changed between sizing and launch: ";
+
 // Bytes of a heap in which the stack could have `needed` elements, or the cap that gives it as many; 0
 // where that cannot be said. The launch's other sizes stay what they are.
 uint64_t BytesFor(const adrt_launch_plan& plan, const Report& report, bool capped) {
@@ -218,13 +220,11 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
     cause = "Raise the cap of adrt_plan_with_cap";
   } else if (contents.empty()) {
     cause =
-        "Its capacity depends only on shapes and by-value arguments: the heap or the words of the launch "
-        "were "
-        "overwritten, or the compiler has a defect";
+        "That depends on shapes and by-value arguments alone: the launch's heap or words were overwritten, "
+        "or "
+        "this is a defect";
   } else {
-    cause =
-        "Capacities cannot be exceeded unless what they are computed from changes between sizing and launch, "
-        "here ";
+    cause = kChanged;
     of = contents.text();
     remedy = contents.remedy();
   }
@@ -253,7 +253,7 @@ adrt_status SayRows(const adrt_launch_plan& plan, const Report& report, adrt_err
   if (sizes.counts) contents.AddCounted(report.task);
   const char *how = " rows it has. ", *of = "", *remedy = "plan again";
   if (sizes.counts) {
-    how = " rows that were counted. A count holds unless what decides at the gate changes after it, here ";
+    how = " rows that were counted. What decides at the gate has changed since: ";
     of = contents.empty() ? "what the kernel computes" : contents.text();
     remedy = contents.remedy();
   }
@@ -272,12 +272,10 @@ adrt_status SayMoved(const adrt_launch_plan& plan, const Report& report, adrt_er
   contents.AddTrips(report.task);
   bool known = !contents.empty();
   const char* of = known ? contents.text() : "what bounds it";
-  return Fail(error, ADRT_ERROR_ADSTACK_OVERFLOW, meta, ", task ", report.task, " (",
-              meta.tasks[report.task].place.view(), "): the launch was made for ",
-              plan.tasks[report.task].total, " iterations, and its bounds come to ", report.needed,
-              " now, so that not all of it ran. Their number cannot change unless what it is computed from "
-              "does between sizing and launch, here ",
-              of, ": ", contents.remedy());
+  RefuseTask(plan, report.task, error, ADRT_ERROR_ADSTACK_OVERFLOW, "the launch was made for ",
+             plan.tasks[report.task].total, " iterations, and its bounds come to ", report.needed,
+             " now, so that not all of it ran. ", kChanged, of, ": ", contents.remedy());
+  return ADRT_ERROR_ADSTACK_OVERFLOW;
 }
 
 // Whether a bounds kernel reports, and not the code of a task.
@@ -310,12 +308,10 @@ adrt_status SayBounds(const adrt_launch_plan& plan, const Report& report, adrt_e
 adrt_status SayPromise(const adrt_launch_plan& plan, const Report& report, std::string_view place,
                        std::string_view text, adrt_error* error) {
   const char* rest = text.find(' ') < text.size() ? "" : " is not written as it is promised";
-  if (report.needed == 0) {
-    return Fail(error, ADRT_ERROR_WRITE_PROMISE, plan.meta(), ", iteration ", report.iteration, ", ", place,
-                ": ", text, rest);
-  }
+  bool known = report.needed > 0;
+  artifact::MessagePart nothing = "", other = report.needed - 1;
   return Fail(error, ADRT_ERROR_WRITE_PROMISE, plan.meta(), ", iteration ", report.iteration, ", ", place,
-              ": ", text, rest, "; the other one is iteration ", report.needed - 1);
+              ": ", text, rest, known ? "; the other one is iteration " : "", known ? other : nothing);
 }
 
 }  // namespace
@@ -323,8 +319,8 @@ adrt_status SayPromise(const adrt_launch_plan& plan, const Report& report, std::
 adrt_status SayLoopsCut(const adrt_launch_plan& plan, adrt_error* error) {
   return Fail(error, ADRT_ERROR_DRIVER, plan.meta(), ": the driver of '",
               plan.module ? plan.module->device->label : "?",
-              "' has ended loops early: it allows those of a thread 65,535 iterations in all, and the "
-              "results are wrong. Run on another device or on the CPU, or give each thread less to do");
+              "' has ended loops early, after 65,535 iterations in all of a thread: results are wrong. Run "
+              "elsewhere, or give a thread less to do");
 }
 
 }  // namespace adrt

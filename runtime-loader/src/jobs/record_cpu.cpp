@@ -201,9 +201,9 @@ bool CanRecord(const adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     const artifact::TaskMeta& meta = plan.meta().tasks[task];
     if (!ReadsExtents(plan, task) && meta.trip_kernel.empty()) continue;
-    return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task, " (", meta.place.view(),
-                  "): its number of iterations depends on the content of buffers, which may change until a "
-                  "recorded launch runs: use adrt_run");
+    return RefuseTask(plan, task, error, ADRT_ERROR_NEEDS_DEVICE_DATA,
+                      "its number of iterations depends on the content of buffers, which may change until a "
+                      "recorded launch runs: use adrt_run");
   }
   return true;
 }

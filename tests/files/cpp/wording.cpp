@@ -15,7 +15,7 @@ ADC_KERNEL void tree(Buffer x, Buffer y, adc::buffer<int, 1> up) {
   adc::parallel(x.extent(0), [&](int i) { y[i] = y[up[i]] + x[i]; });
 }
 // CHECK: warning: two iterations {{.*}} [W0404]
-// CHECK: help: use an atomic, or mark '%y' 'adc::disjoint<...>' if no two iterations do: '--check-writes' checks the promise
+// CHECK: help: use an atomic, or mark '%y' 'adc::disjoint<...>' if no two iterations do: 'adc::checked<...>' promises the same, and each launch is checked for it
 ADC_KERNEL void scatter(Buffer x, Buffer y, adc::buffer<int, 1> to) {
   adc::parallel(x.extent(0), [&](int i) { y[to[i]] = x[i]; });
 }
