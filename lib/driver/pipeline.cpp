@@ -19,9 +19,11 @@
 #include "counting/size_kernel.h"
 #include "counting/trip_kernel.h"
 #include "diag/errors/adstack.h"
+#include "diag/errors/autodiff.h"
 #include "driver/check_limits.h"
 #include "driver/report.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 #include "raise/body_lanes.h"
 #include "raise/checks.h"
 #include "raise/decisions.h"
@@ -222,6 +224,17 @@ bool CallsWithoutTangent(const ir::Module& module, const Function& kernel) {
   return false;
 }
 
+/// A kernel of another language may lack its marks by mistake; who writes the text knows them.
+void TellOfNothing(PipelineState& state) {
+  std::vector<Function*> kernels = Kernels(state.module);
+  bool is_asked = state.options.derive.gradient && state.options.derive.only.empty();
+  if (!is_asked || kernels.empty() || !Primals(state).empty() || state.module.door == ir::Door::Text) return;
+  diag::Diagnostic remark{
+      diag::Severity::Remark, diag::W0463, kernels[0]->span,
+      "nothing is marked " + ir::AttributeText(state.module, "diff") + ": what is written has no gradient"};
+  state.diagnostics.Add(remark.AddHelp("mark what is differentiated, or ask for none with --derive=none"));
+}
+
 bool CheckPrimals(PipelineState& state) {
   const std::vector<Function*>& primals = Primals(state);
   const Derivations& derive = state.options.derive;
@@ -236,6 +249,7 @@ bool CheckPrimals(PipelineState& state) {
     bool derived = derive.tangent || (derive.gradient && !kernel->grad.Valid());
     if (derived) autodiff::WarnOfStoppedDerivatives(state.module, *kernel, state.diagnostics);
   }
+  TellOfNothing(state);
   return true;
 }
 
