@@ -8,6 +8,7 @@
 #include "diag/errors/shader.h"
 #include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
+#include "frontend/spirv/newer.h"
 #include "ir/module.h"
 #include "ir/number.h"
 #include "support/nearest.h"
@@ -428,10 +429,10 @@ std::vector<uint32_t> WordsOf(std::string_view bytes) {
   return words;
 }
 
-std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& words,
+std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& given,
                                       const ReadConfig& config, diag::SourceManager& sources,
                                       diag::Diagnostics& diagnostics) {
-  if (std::optional<NamedLine> deep = FindDeeper(words, kMostMerges)) {
+  if (std::optional<NamedLine> deep = FindDeeper(given, kMostMerges)) {
     diag::SourceSpan span;
     for (const auto& file : sources.Files())
       if (file->name == deep->file) span = SpanOfLine(*file, deep->line, deep->column);
@@ -441,14 +442,26 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
         .AddHelp("move inner parts into loops of their own");
     return nullptr;
   }
-  if (std::string problem = words.empty() ? "it does not begin with SPIR-V's number" : Problem(words, config);
-      !problem.empty()) {
-    diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem)
-        .AddHelp(
-            config.before_legalization
-                ? "glslang made this of the source: write it another way, or give adc the .spv of another "
-                  "compiler"
-                : "spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched");
+  Words known;
+  std::string problem = given.empty() ? "it does not begin with SPIR-V's number" : Problem(given, config);
+  bool is_news = !problem.empty() && !given.empty();
+  if (is_news) {
+    known = WithoutNews(given);
+    problem = Problem(known, config);
+  }
+  const Words& words = is_news ? known : given;
+  if (!problem.empty()) {
+    std::string help =
+        config.before_legalization
+            ? "glslang made this of the source: write it another way, or give adc the .spv of another "
+              "compiler"
+            : "spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched";
+    // What the validator has no name for.
+    if (problem.starts_with("Invalid ") && !config.before_legalization) {
+      help = "SPIRV-Tools " + std::string(spvSoftwareVersionString()) +
+             " does not know that: if the module is newer, ask its compiler for SPIR-V 1.6 or less";
+    }
+    diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem).AddHelp(help);
     return nullptr;
   }
   Binary binary(words);

@@ -26,10 +26,11 @@ std::string Identifier(std::string_view text) {
   return word;
 }
 
-/// Names that a compiler made: HLSL's "@data", "_m0" of one without names.
+/// Names that a compiler made: HLSL's "@data", "_m0" of one without names, Slang's "__member0".
 bool IsMade(std::string_view name) {
-  bool numbered = name.size() > 2 && name.starts_with("_m") &&
-                  name.find_first_not_of("0123456789", 2) == std::string_view::npos;
+  size_t letters = name.starts_with("__member") ? 8 : name.starts_with("_m") ? 2 : name.size();
+  bool numbered =
+      name.size() > letters && name.find_first_not_of("0123456789", letters) == std::string_view::npos;
   return name.empty() || name[0] == '@' || numbered || name == "_data";
 }
 

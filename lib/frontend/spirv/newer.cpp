@@ -1,0 +1,46 @@
+#include "frontend/spirv/newer.h"
+
+#include <algorithm>
+
+namespace adc::frontend::spirv {
+
+namespace {
+
+constexpr size_t kHeaderWords = 5;
+
+/// Calls `visit` with each whole instruction; what is left begins at the result.
+template <class Visit>
+size_t ForEach(const Words& words, Visit&& visit) {
+  size_t at = std::min(kHeaderWords, words.size());
+  while (at < words.size()) {
+    size_t count = words[at] >> 16;
+    if (count == 0 || count > words.size() - at) break;
+    visit(static_cast<spv::Op>(words[at] & 0xFFFF), std::span<const uint32_t>(words.data() + at, count));
+    at += count;
+  }
+  return at;
+}
+
+}  // namespace
+
+Words WithoutNews(const Words& words) {
+  std::set<Id> gone;  // sets of non-semantic instructions, and results of these
+  size_t end = ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+    bool is_set =
+        op == spv::OpExtInstImport && inst.size() > 2 && TextIn(inst.subspan(2)).starts_with("NonSemantic.");
+    if (is_set) gone.insert(inst[1]);
+    if (op == spv::OpExtInst && inst.size() > 4 && gone.contains(inst[3])) gone.insert(inst[2]);
+  });
+  Words rest(words.begin(), words.begin() + static_cast<ptrdiff_t>(std::min(kHeaderWords, words.size())));
+  ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+    size_t names = op == spv::OpExtInst ? 2 : op == spv::OpExtInstImport || op == spv::OpName ? 1 : 0;
+    if (names > 0 && inst.size() > names && gone.contains(inst[names])) return;
+    rest.insert(rest.end(), inst.begin(), inst.end());
+    if (op == spv::OpSource && inst.size() > 1)
+      rest[rest.size() - inst.size() + 1] = spv::SourceLanguageUnknown;
+  });
+  rest.insert(rest.end(), words.begin() + static_cast<ptrdiff_t>(end), words.end());
+  return rest;
+}
+
+}  // namespace adc::frontend::spirv
