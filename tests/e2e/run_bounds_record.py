@@ -304,7 +304,7 @@ class Runner:
         run = self.launch("wrong", "k.bounds", case.args, {}, record)
         self.expect(run.returncode != 0, case, "a kernel without a gradient takes no record", run)
         run = self.launch("without", "k", case.args, {}, record)
-        says = "has no bounds record: --bounds-record compiles"
+        says = "has no bounds record: compile it with --bounds-record"
         self.expect(run.returncode == 5 and says in run.stderr, case, says, run)
 
 
