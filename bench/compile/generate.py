@@ -216,15 +216,16 @@ def stacks(count, real):
     return in_one_task(real, body)
 
 
-def loop_nest(count, real):
-    """One loop nest, N deep (at most 16), each level of which changes what the next one begins with."""
+def nest_of_loops(count, real, bound, order=""):
+    """N loops, each in the one before, with the bound that `bound` gives for a depth; each changes what the next one
+    begins with."""
 
     def body(text, start):
         def nest(depth, value):
             if depth == count:
                 return text.value(f"sin({value}) * {start[1]}", depth + 2)
             name, inner = text.name(), text.name()
-            text.add(f"{name} = for %j{depth} in 0..%n carry({inner} = {value}) {{", depth + 2)
+            text.add(f"{name} = for %j{depth} in 0..{bound(depth)}{order} carry({inner} = {value}) {{", depth + 2)
             changed = text.value(f"cos({inner}) + {start[depth % 4]}", depth + 3)
             result = nest(depth + 1, changed)
             text.add(f"yield {result}", depth + 3)
@@ -236,9 +237,25 @@ def loop_nest(count, real):
     return in_one_task(real, body)
 
 
+def loop_nest(count, real):
+    """One loop nest, N deep (at most 16), each level of which changes what the next one begins with."""
+    return nest_of_loops(count, real, lambda depth: "%n")
+
+
+def triangles(count, real):
+    """The same with the index of each loop as the bound of the next."""
+    return nest_of_loops(count, real, lambda depth: f"%j{depth - 1}" if depth else "%n")
+
+
+def reversed_triangles(count, real):
+    """The same, last iteration first."""
+    return nest_of_loops(count, real, lambda depth: f"%j{depth - 1}" if depth else "%n", " reversed")
+
+
 KINDS = {function.__name__.replace("_", "-"): function
          for function in (line, branches, nested_branches, loops, array_stores, constant_stores, stores, calls,
-                          tasks, parameters, stacks, loop_nest)}
+                          tasks, parameters, stacks, loop_nest, triangles, reversed_triangles)}
+NESTS = ("loop-nest", "triangles", "reversed-triangles")  # which few pieces make costly
 
 
 def main():

@@ -57,7 +57,7 @@ def parts(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("adc")
-    parser.add_argument("--kinds", default=",".join(kind for kind in generate.KINDS if kind != "loop-nest"))
+    parser.add_argument("--kinds", default=",".join(kind for kind in generate.KINDS if kind not in generate.NESTS))
     parser.add_argument("--counts", default="500,5000,50000")
     parser.add_argument("--targets", default="cpu")
     parser.add_argument("--options", default="")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "codegen/llvm/deep_nests.h"
 #include "codegen/llvm/half_selects.h"
 #include "codegen/llvm/loads_early.h"
 #include "codegen/llvm/short_blocks.h"
@@ -70,6 +71,13 @@ llvm::TargetLibraryInfoImpl LibraryInfo(const llvm::Triple& triple, std::span<co
   return info;
 }
 
+template <class Pass>
+llvm::FunctionPassManager AsPasses(Pass pass) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(std::move(pass));
+  return passes;
+}
+
 /// `vectors`: the target has instructions that work on vectors.
 llvm::FunctionPassManager Pipeline(uint32_t optimise, bool vectors) {
   using namespace llvm;
@@ -85,6 +93,7 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise, bool vectors) {
     loops.addPass(LICMPass(LICMOptions()));
     passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), true));
   }
+  passes.addPass(MarkDeepNests());
   {
     LoopPassManager loops;
     if (optimise >= 2) loops.addPass(LoopIdiomRecognizePass());
@@ -92,7 +101,7 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise, bool vectors) {
     loops.addPass(LoopDeletionPass());
     // Short loops with constant bounds vanish before arrays that they index are looked at again.
     loops.addPass(LoopFullUnrollPass(static_cast<int>(optimise)));
-    passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
+    passes.addPass(ForShallowNests(AsPasses(createFunctionToLoopPassAdaptor(std::move(loops)))));
   }
   passes.addPass(SROAPass(SROAOptions::PreserveCFG));
   if (optimise >= 2) {
@@ -102,10 +111,10 @@ llvm::FunctionPassManager Pipeline(uint32_t optimise, bool vectors) {
   passes.addPass(SimplifyCFGPass(simplify_cfg));
   passes.addPass(InstCombinePass());
   if (optimise >= 2) {
-    if (vectors) passes.addPass(LoopVectorizePass());
+    if (vectors) passes.addPass(ForShallowNests(AsPasses(LoopVectorizePass())));
     passes.addPass(EarlyCSEPass());
     passes.addPass(InstCombinePass());
-    passes.addPass(LoopUnrollPass(LoopUnrollOptions(static_cast<int>(optimise))));
+    passes.addPass(ForShallowNests(AsPasses(LoopUnrollPass(LoopUnrollOptions(static_cast<int>(optimise))))));
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
     passes.addPass(InstCombinePass());
     passes.addPass(SimplifyCFGPass(SimplifyCFGOptions(simplify_cfg)
@@ -157,7 +166,12 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  if (optimise >= 3) {
+  bool is_deep = optimise >= 3 && llvm::any_of(module, [&](llvm::Function& function) {
+                   if (function.isDeclaration()) return false;
+                   return DependentLoops(function, functions.getResult<llvm::LoopAnalysis>(function)) >
+                          kMostDependentLoops;
+                 });
+  if (optimise >= 3 && !is_deep) {
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   } else {
     passes.addPass(llvm::AlwaysInlinerPass(false));
