@@ -140,7 +140,7 @@ struct TripBudget {
 
   static uint64_t ADC_CPU_CALL More(uint32_t* status) {
     TripBudget* budget = nullptr;
-    std::memcpy(&budget, status + ADRT_CPU_STATUS_OWNER, sizeof budget);
+    std::memcpy(static_cast<void*>(&budget), status + ADRT_CPU_STATUS_OWNER, sizeof budget);
     const adrt_launch_plan& plan = budget->plan;
     if (plan.is_cancelled && plan.is_cancelled(plan.cancel_user) != 0) budget->cancelled = true;
     return !budget->cancelled && budget->taken.fetch_add(kAtOnce) < budget->limit ? kAtOnce : 0;
