@@ -107,9 +107,9 @@ PromiseMarks::PromiseMarks(ir::Module& module, const Function& from, const analy
 }
 
 Inst PromiseMarks::FirstUnknown(const analysis::Structure& structure, const analysis::Task& task,
-                                const adstack::TaskPlan& plan) const {
+                                const adstack::TaskPlan& plan, bool keeps_rows) const {
   if (marks_.empty()) return {};
-  Repeatable repeatable(structure, task, plan, true, {}, RacingLoads(module_, from_, parallel_));
+  Repeatable repeatable(structure, task, plan, keeps_rows, {}, RacingLoads(module_, from_, parallel_));
   for (const auto& [access, marked] : marks_) {
     Inst around = from_[from_[access].parent].owner;
     std::span<const Value> indices = from_.Indices(access);

@@ -41,8 +41,9 @@ class PromiseMarks {
   /// An access of which only the launch itself knows whether it is made, or where: no promise about it can be
   /// checked before. Invalid where there is none. What other iterations may write is not known; of memory of
   /// which something is promised they write nothing that counts, or the check finds the first who does.
+  /// `keeps_rows`: as the size kernel's own Repeatable has it.
   ir::Inst FirstUnknown(const analysis::Structure& structure, const analysis::Task& task,
-                        const adstack::TaskPlan& plan) const;
+                        const adstack::TaskPlan& plan, bool keeps_rows) const;
   /// Adds the words to the size kernel.
   void AddWords(ir::Function& into);
   /// Whether Mark is wanted where `access` stands.

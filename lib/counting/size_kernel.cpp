@@ -78,7 +78,7 @@ class SizeKernelBuilder {
         promises_(module, from_, task, plan.promises) {}
 
   /// An access of which cannot be checked what is promised of it; invalid where there is none.
-  Inst Unchecked() const { return promises_.FirstUnknown(structure_, work_, plan_); }
+  Inst Unchecked() const { return promises_.FirstUnknown(structure_, work_, plan_, keeps_rows_); }
 
   /// Null where a stack's count depends on what cannot be repeated, or where there is nothing to count.
   Function* Run(uint32_t task, bool count_rows) {

@@ -10,6 +10,9 @@
 // %sizes[stacks + group] how many iterations claim a row of a group. Everything else is dead there and leaves
 // with simplification, so that usually nothing but conditions remains.
 //
+// What `checked` promises of memory is counted there too (counting/promises.h), behind the stacks:
+// %sizes[stacks + promise], and the groups after that.
+//
 // Where a stack's count depends on values that were pushed (a loop inside of a reversed loop), the size
 // kernel keeps those stacks as well. Their capacity may be open itself: the launcher then runs the size
 // kernel again with what it has counted, until nothing grows. Each round settles one more level of nesting.
