@@ -85,8 +85,10 @@ class SignatureChecker {
           shown +
               ": 'readonly', 'alias', 'writeonce', 'settled', 'disjoint', 'checked' and 'save' stand on "
               "buffers and layouts");
-    } else if (info.readonly ? info.IsDisjoint() : info.writeonce && info.settled) {
-      std::string both = !info.readonly   ? "'writeonce' and 'settled'"
+    } else if (info.readonly ? info.IsDisjoint()
+                             : (info.writeonce && info.settled) || (info.alias && info.checked)) {
+      std::string both = !info.readonly   ? info.writeonce && info.settled ? "'writeonce' and 'settled'"
+                                                                           : "'alias' and 'checked'"
                          : info.writeonce ? "'readonly' and 'writeonce'"
                          : info.settled   ? "'readonly' and 'settled'"
                          : info.checked   ? "'readonly' and 'checked'"

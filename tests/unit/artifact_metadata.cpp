@@ -289,6 +289,11 @@ TEST_CASE("each consistency rule refuses what breaks it", "[metadata]") {
       {"saved in a buffer of another role",
        [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kSaved; },
        "names no buffer of saved values"},
+      {"a copy of no parameter",
+       [](Metadata& m) {
+         m.kernels[0].tasks[1].plans[0].stacks[0].param = static_cast<uint32_t>(m.kernels[0].params.size());
+       },
+       "names no buffer"},
       {"a promise that nothing counts",
        [](Metadata& m) { m.kernels[0].tasks[1].plans[0].stacks[0].storage = Storage::kPromise; },
        "is no promise that is counted"},

@@ -247,7 +247,7 @@ ADC_ALWAYS_INLINE bool RefuseTask(const adrt_launch_plan& plan, uint32_t task, a
   return RefuseAt(plan, task, status, list, error);
 }
 /// Whether the buffers of saved values are as long as the sizes of a task say, and its promises hold.
-bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
+bool CheckSavedAndPromises(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Gives the plan's own scratch places at the start of its heap, and each task its words after that.
 bool LayOutBase(adrt_launch_plan& plan, adrt_error* error);
 

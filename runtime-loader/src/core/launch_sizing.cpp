@@ -240,7 +240,7 @@ bool LayOutBase(adrt_launch_plan& plan, adrt_error* error) {
   return true;
 }
 
-bool CheckSavedStacks(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
+bool CheckSavedAndPromises(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   for (uint32_t index = 0; adstack && !plan.serves && index < adstack->stacks.size(); ++index) {
     const artifact::StackMeta& stack = adstack->stacks[index];

@@ -169,7 +169,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
                 adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
   bool hold = true;
-  if (!IsSettled(plan, task, places, error) || !CheckSavedStacks(plan, task, error)) return false;
+  if (!IsSettled(plan, task, places, error) || !CheckSavedAndPromises(plan, task, error)) return false;
   if (!BoundsHold(plan, task, places.status, &hold, error)) return false;
   if (!hold) return true;
   if (sizes.total == 0 && !LooksForMore(plan, task)) return true;

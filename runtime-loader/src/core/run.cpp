@@ -191,7 +191,8 @@ class Launcher {
     adrt_error largest = {};
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (plan_.tasks[task].late) continue;
-      bool settled = (!IsStale(task) || Settle(task, false)) && adrt::CheckSavedStacks(plan_, task, error_);
+      bool settled =
+          (!IsStale(task) || Settle(task, false)) && adrt::CheckSavedAndPromises(plan_, task, error_);
       if (!plan_.tasks[task].late_rows) Trace(task, settled, 0, 0);
       if (settled) continue;
       if (error_->status != ADRT_ERROR_HEAP_TOO_SMALL) return false;

@@ -311,13 +311,14 @@ class TaskSizer {
       planned = {};
       sizes_.open[index] = false;
       bool is_data = plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
-      bool is_saved = stack.storage >= artifact::Storage::kSaved;
-      bool countable = (is_saved ? stack.counted : IsCounted(meta_, stack)) && CanCount(plan_, number_);
+      // Saved values and promises, which come last, take nothing of the heap.
+      bool is_elsewhere = stack.storage >= artifact::Storage::kSaved;
+      bool countable = (is_elsewhere ? stack.counted : IsCounted(meta_, stack)) && CanCount(plan_, number_);
       // A size kernel's own stacks go by what it has counted so far.
-      bool by_counts = (stack.capacity == artifact::kNoNode && !is_saved) ||
+      bool by_counts = (stack.capacity == artifact::kNoNode && !is_elsewhere) ||
                        (countable && (!stack.loose || sizes_.by_count) && CountsFit(sizes_));
       if (by_counts && TakeCount(stack, &planned)) continue;
-      if (is_saved && !IsAsked(stack, countable)) {
+      if (is_elsewhere && !IsAsked(stack, countable)) {
         planned.capacity = kNotKnown;
         continue;
       }
@@ -347,7 +348,7 @@ class TaskSizer {
         return true;
       }
       planned.capacity = capacity > 0 ? static_cast<uint64_t>(capacity) : 0;
-      if (stack.param != artifact::kNoIndex && !is_saved) {
+      if (stack.param != artifact::kNoIndex && !is_elsewhere) {
         if (plan_.cap > 0) planned.capacity = 0;
         sizes_.copied += planned.capacity;
         ++copies_;
