@@ -4,7 +4,8 @@
 //
 // Plans are made without a module, so that nothing but the sizes is computed. Size kernels are run as the
 // loader runs them: a launch whose buffers may have changed (content version 0) against one whose buffers
-// have not, and that of mpm_grid_op, which devices alone need, by itself.
+// have not, and that of mpm_grid_op, which devices alone need, by itself. Launches of little work show what
+// workers cost that it does not need.
 //
 // Exit code 1 where a plan takes more than 2 microseconds, or a size kernel more than a tenth of its gradient
 // (a whole one, where the loop's end depends on all that the loop computes, and that calls functions).
@@ -190,6 +191,48 @@ bool TimeCounting(test::Native& native, const std::string& name, int64_t iterati
   return bench::PrintRatio("counting / gradient", counting, uncounted, goal);
 }
 
+const char* const kScaled = R"(
+kernel @scaled(%x: buffer<f32, 1>, %y: buffer<f32, 1>) {
+  parallel %i in 0..shape(%x, 0) { store %y[%i], (add (mul 0.5, (load %x[%i])), 1.0) }
+}
+)";
+
+/// Launches of a few thousand iterations that take an instant each.
+void TimeLaunches(const std::string& path) {
+  constexpr int64_t kIterations = 4096;
+  constexpr int kLaunches = 1000;
+  for (uint32_t workers : {1u, 2u, 16u}) {
+    test::Native native(path, workers, false, 2, false, 0, target::HostTarget());
+    interp::Arguments arguments;
+    arguments.list.resize(2);
+    for (size_t n = 0; n < 2; ++n) arguments[n].tensor = interp::Tensor::Zeros(ir::kF32, {kIterations});
+    auto launch = native.Plan("scaled", arguments, 0, 1);
+    bench::Time time = bench::BestOf(10, [&] {
+      for (int n = 0; n < kLaunches; ++n) launch.Run();
+    });
+    std::printf("launch of %lld iterations, %2u workers %10.2f us   processor %10.2f us\n",
+                static_cast<long long>(kIterations), workers, 1e3 * time.wall / kLaunches,
+                1e3 * time.processor / kLaunches);
+  }
+}
+
+/// A file with the text, as long as it lives.
+class SourceFile {
+ public:
+  explicit SourceFile(const char* text) {
+    int file = mkstemps(path_, 3);
+    if (file < 0 || write(file, text, std::strlen(text)) < 0) std::exit(1);
+    close(file);
+  }
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+  ~SourceFile() { unlink(path_); }
+  std::string path() const { return path_; }
+
+ private:
+  char path_[32] = "/tmp/adc-bench-XXXXXX.ir";
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -205,16 +248,13 @@ int main(int argc, char** argv) {
     good = TimePlans(bundle, "relax.grad", 8, plans) && good;
     good = TimePlans(bundle, "mpm_grid_op.grad", 8, plans) && good;
   }
-  char path[] = "/tmp/adc-ragged-XXXXXX.ir";
-  int file = mkstemps(path, 3);
-  if (file < 0 || write(file, kRagged, std::strlen(kRagged)) < 0) return 1;
-  close(file);
+  TimeLaunches(SourceFile(kScaled).path());
+  SourceFile ragged(kRagged);
   {
-    test::Native native(path, threads, false, 2, false, 0, target::HostTarget());
+    test::Native native(ragged.path(), threads, false, 2, false, 0, target::HostTarget());
     good = TimeCounting(native, "ragged.grad", iterations, repeats, 0.1) && good;
     good = TimeCounting(native, "decay.grad", iterations, repeats, 0.1) && good;
     good = TimeCounting(native, "halving.grad", iterations, repeats, 1) && good;
   }
-  unlink(path);
   return good ? 0 : 1;
 }

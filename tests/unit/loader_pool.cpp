@@ -1,4 +1,6 @@
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -13,6 +15,59 @@
 #define ADC_HAS_SANITIZER 1
 #endif
 #endif
+
+namespace {
+
+/// How often a thread of this process has given its processor up, to wait for something.
+long Waits() {
+  rusage usage = {};
+  REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0);
+  return usage.ru_nvcsw;
+}
+
+}  // namespace
+
+TEST_CASE("each job of a pool runs once in each round", "[loader]") {
+  constexpr uint32_t kMost = 9;
+  adrt::Pool pool;
+  REQUIRE(pool.Start(4, nullptr, nullptr));
+  struct Round {
+    uint64_t runs[kMost] = {};  // no atomics: Run waits for all jobs
+  } round;
+  uint64_t wanted[kMost] = {};
+  for (uint32_t turn = 0; turn < 3000; ++turn) {
+    uint32_t count = turn % (kMost + 1);
+    pool.Run(
+        count, [](void* context, uint32_t index) { ++static_cast<Round*>(context)->runs[index]; }, &round);
+    for (uint32_t index = 0; index < count; ++index) ++wanted[index];
+    // Some rounds find the threads asleep.
+    if (turn % 500 == 0) usleep(1000);
+  }
+  for (uint32_t index = 0; index < kMost; ++index) CHECK(round.runs[index] == wanted[index]);
+}
+
+TEST_CASE("a round wakes no more threads of a pool than it has jobs", "[loader]") {
+  constexpr uint32_t kThreads = 40, kRounds = 50;
+  adrt::Pool pool;
+  REQUIRE(pool.Start(kThreads, nullptr, nullptr));
+  std::atomic<uint32_t> here{0};
+  auto meet = [](void* context, uint32_t) {
+    auto& own = *static_cast<std::atomic<uint32_t>*>(context);
+    ++own;
+    while (own % 2 != 0) sched_yield();
+  };
+  // All threads have begun to wait.
+  usleep(50000);
+  long before = Waits();
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    pool.Run(2, meet, &here);
+    usleep(1000);
+  }
+  CHECK(here == 2 * kRounds);
+  // The thread that a round wakes waits twice at most, for a lock and for the next round; this one waits for
+  // it, for a lock and for the time to pass.
+  CHECK(Waits() - before < kRounds * kThreads / 2);
+}
 
 #ifndef ADC_HAS_SANITIZER
 namespace {

@@ -36,29 +36,25 @@ adrt_status adrt_bundle_open(const adrt_host* host, const void* data, size_t siz
   adc::artifact::OpenBudget& budget = opened->budget;
   opened->file = {static_cast<const uint8_t*>(data), size};
   adc::artifact::Error reason;
-  bool done = true;
+  bool has_memory = true;
   if (mode == ADRT_BUNDLE_COPY && size <= made.limits.file_bytes) {
     opened->owned.Bind(budget.allocator());
-    if (opened->owned.TryResize(size)) {
-      if (size > 0) std::memcpy(opened->owned.data(), data, size);
-      opened->file = {opened->owned.data(), size};
-    } else {
-      done = adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
-                                 "the host's allocator refused memory for the bundle");
-      budget.Explain(&reason);
-    }
+    has_memory = opened->owned.TryResize(size);
+    if (has_memory && size > 0) std::memcpy(opened->owned.data(), data, size);
+    opened->file = {opened->owned.data(), opened->owned.size()};
   }
-  done = done &&
-         adc::artifact::ReadBundle(opened->file, opened->host.limits, &budget, &opened->index,
-                                   &opened->metadata, &reason) &&
-         adrt::CheckSignatures(*opened, &reason);
+  bool done = has_memory &&
+              adc::artifact::ReadBundle(opened->file, opened->host.limits, &budget, &opened->index,
+                                        &opened->metadata, &reason) &&
+              adrt::CheckSignatures(*opened, &reason);
   if (done) {
     opened->kernels.Bind(adrt::KernelMemory(budget.allocator()));
-    done = opened->kernels.TryResize(opened->metadata.kernels.size());
-    if (!done) {
-      adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
-                          "the host's allocator refused memory for the kernels");
-    }
+    done = has_memory = opened->kernels.TryResize(opened->metadata.kernels.size());
+  }
+  if (!has_memory) {
+    adc::artifact::Fail(&reason, adc::artifact::Code::kOutOfMemory, adc::artifact::Rule::kNone,
+                        "the host's allocator refused memory for the bundle");
+    budget.Explain(&reason);
   }
   if (!done) {
     adrt_status status = adrt::FromArtifact(reason, error);

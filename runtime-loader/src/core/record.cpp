@@ -193,21 +193,16 @@ bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) 
   // A cap takes the place of capacities alone.
   bool late = plan.tasks[task].late, iterations = !meta.trip_kernel.empty() || ReadsExtents(plan, task);
   bool cap_helps = plan.cap == 0 && !iterations;
-  const char* why =
-      "its sizes depend on the content of buffers: call adrt_plan_resolve, or give a bound with "
-      "adrt_plan_with_cap";
-  if (late && cap_helps) {
-    why =
-        "its sizes depend on what the kernel computes: give a bound with adrt_plan_with_cap, or use adrt_run";
-  } else if (late) {
-    why = iterations ? "its iterations depend on what the kernel computes: use adrt_run"
-                     : "its sizes depend on what the kernel computes: use adrt_run";
+  const char *why = "depend on the content of buffers:", *remedy = " call adrt_plan_resolve";
+  if (late) {
+    why = "depend on what the kernel computes:";
+    remedy = " use adrt_run";
   } else if (LacksTrips(plan, task)) {
-    why = "its iterations must be counted: record that (adrt_plan_counting), then call adrt_plan_resolve";
-  } else if (!cap_helps) {
-    why = "its iterations depend on the content of buffers: call adrt_plan_resolve";
+    why = "must be counted: record that (adrt_plan_counting), then";
   }
-  return RefuseTask(plan, task, error, ADRT_ERROR_NEEDS_DEVICE_DATA, why);
+  return RefuseTask(plan, task, error, ADRT_ERROR_NEEDS_DEVICE_DATA,
+                    iterations ? "its iterations " : "its sizes ", why, remedy,
+                    cap_helps ? ", or give a bound with adrt_plan_with_cap" : "");
 }
 
 bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,

@@ -7,6 +7,7 @@ namespace adrt {
 bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, adrt_error* error) {
   threads_.Bind(allocator);
   process_ = platform::ProcessNumber();
+  spins_ = thread_count < platform::ProcessorCount();
   if (!threads_.TryReserve(thread_count)) return OutOfMemory(error) == ADRT_OK;
   for (uint32_t index = 0; index < thread_count; ++index) {
     platform::Thread thread = 0;
@@ -16,8 +17,7 @@ bool Pool::Start(uint32_t thread_count, const artifact::Allocator* allocator, ad
       if (error && error->struct_size >= sizeof(adrt_error)) error->native_code = code;
       return false;
     }
-    if (!threads_.TryPush(thread))
-      return OutOfMemory(error) == ADRT_OK;  // reserved above, so it does not happen
+    (void)threads_.TryPush(thread);  // reserved above
   }
   return true;
 }
@@ -42,13 +42,42 @@ platform::ThreadResult Pool::ThreadMain(void* pool) {
   return {};
 }
 
+// Launches often follow each other at once, and a sleeping thread is slow to wake. No longer than a wake
+// takes: who waits in vain gives the processor back.
+void Pool::Spin(const std::atomic<uint32_t>& word, bool until_zero) const {
+  constexpr uint64_t kNanoseconds = 4000;
+  if (!spins_) return;
+  uint64_t begin = platform::MonotonicNanoseconds();
+  while ((word.load(std::memory_order_relaxed) == 0) != until_zero &&
+         platform::MonotonicNanoseconds() - begin < kNanoseconds) {
+  }
+}
+
+// A call takes its caller long: who is woken helps to wake the rest.
+void Pool::WakeSome() {
+  for (uint32_t calls = 0; calls < 2 && called_ < wanted_ && called_ < sleeping_; ++calls) {
+    ++called_;
+    started_.WakeOne();
+  }
+}
+
 void Pool::Serve() {
-  uint64_t seen = 0;
   mutex_.Lock();
-  while (true) {
-    while (round_ == seen && !stopping_) started_.Wait(mutex_);
+  while (!stopping_) {
+    if (wanted_ == 0) {
+      mutex_.Unlock();
+      Spin(wanted_, false);
+      mutex_.Lock();
+    }
+    while (wanted_ == 0 && !stopping_) {
+      ++sleeping_;
+      started_.Wait(mutex_);
+      --sleeping_;
+      if (called_ > 0) --called_;
+    }
     if (stopping_) break;
-    seen = round_;
+    --wanted_;
+    WakeSome();
     mutex_.Unlock();
     Work();
     mutex_.Lock();
@@ -75,11 +104,18 @@ void Pool::Run(uint32_t count, void (*job)(void* context, uint32_t index), void*
   context_ = context;
   count_ = count;
   next_.store(0, std::memory_order_relaxed);
-  busy_ = static_cast<uint32_t>(threads_.size());
-  ++round_;
-  started_.WakeAll();
+  auto most = static_cast<uint32_t>(threads_.size());
+  wanted_ = busy_ = count - 1 < most ? count - 1 : most;
+  called_ = 0;
+  WakeSome();
   mutex_.Unlock();
   Work();
+  mutex_.Lock();
+  // Every job is taken: whoever has not joined need not.
+  busy_ -= wanted_;
+  wanted_ = 0;
+  mutex_.Unlock();
+  Spin(busy_, true);
   mutex_.Lock();
   while (busy_ > 0) finished_.Wait(mutex_);
   mutex_.Unlock();
