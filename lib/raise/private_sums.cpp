@@ -1,9 +1,11 @@
 #include "raise/private_sums.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "analysis/tasks.h"
+#include "ir/raise_words.h"
 #include "ir/reduction.h"
 #include "raise/axis_use.h"
 
@@ -59,6 +61,8 @@ class Marker {
         if (!a.conditional) kernel_[a.inst].flags |= ir::kFlagAlways;
       } else if (IsGathered(a.inst) && HasTable(a.inst)) {
         kernel_[a.inst].flags |= ir::kFlagGathered;
+      } else if (MayMeet(a.inst)) {
+        kernel_[a.inst].flags |= ir::kFlagMayMeet;
       }
     }
   }
@@ -150,6 +154,14 @@ class Marker {
     uint32_t used = 0;
     for (ir::Value index : kernel_.Indices(inst)) used |= axes_.Of(index);
     return used != axes_.All();
+  }
+
+  /// Sums of floats on a device where no index tells neighbouring iterations apart: it comes from data, or is
+  /// coarser than the iteration.
+  bool MayMeet(ir::Inst inst) const {
+    if (!config_.device || ReductionOf(kernel_[inst].op) != Reduction::Add) return false;
+    if (!ir::IsFloat(kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar)) return false;
+    return std::ranges::none_of(kernel_.Indices(inst), [&](ir::Value v) { return axes_.IsSpread(v); });
   }
 
   /// A table per buffer or field, as far as there are some.

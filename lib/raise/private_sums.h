@@ -17,8 +17,11 @@
 // one per buffer or field, and flushes a sum when another cell takes its place or its iterations end. A
 // device adds up over lanes that come to one cell, those of f16 in f32.
 //
-// The order of a sum over parallel iterations is not defined, before and after: `private` and `gathered` are
-// words for the printers of code, and an interpreter may sum as if they were not there.
+// Where data decide about the cell, or it is one of few, the lanes of a device may come to one or not. Such
+// sums of floats say `may_meet`: a device looks before it adds up.
+//
+// The order of a sum over parallel iterations is not defined, before and after: `private`, `gathered` and
+// `may_meet` are words for the printers of code, and an interpreter may sum as if they were not there.
 
 #include "ir/function.h"
 #include "raise/config.h"

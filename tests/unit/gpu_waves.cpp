@@ -135,6 +135,60 @@ kernel @sums(%x: buffer<f32, 1>, %f: buffer<f32, 1>, %d: buffer<f64, 1>, %n: buf
   }
 }
 
+TEST_CASE("sums into cells that data choose are whole, whether lanes meet there or not") {
+  auto lowered = LowerText(R"(
+kernel @pick(%at: buffer<i32, 1>, %x: buffer<f32, 1>, %s: buffer<f32, 1>, %p: buffer<vec<f64, 3>, 1>, %size: i32) {
+  parallel %i in 0..%size {
+    %j = load %at[%i]
+    %v = load %x[%i]
+    atomic sub %s[%j], %v
+    %v64 = cast %v to f64
+    atomic add %p[%j], (vec.make %v64, 1.0, (mul %v64, 2.0))
+    atomic add %s[(add 64, (and %i, 3))], 1.0
+    atomic add %s[(add 68, (div %i, 4))], 1.0
+  }
+}
+)");
+  constexpr int32_t kSize = 128, kCells = 64;
+  int32_t (*const cells[])(int32_t) = {
+      [](int32_t) { return 5; }, [](int32_t i) { return i / 20; }, [](int32_t i) { return i % 2; },
+      [](int32_t i) { return i * 37 % kCells; }, [](int32_t i) { return i % 32 < 7 ? 3 : i % 32; }};
+  for (uint32_t optimise : {0u, 2u}) {
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig(optimise));
+    for (auto cell : cells) {
+      for (Together together : {Together::Alone, Together::Four, Together::Wave}) {
+        std::vector<int32_t> at(kSize);
+        std::vector<float> x(kSize), s(68 + kSize / 4, 0.0f), s_want(s.size(), 0.0f);
+        std::vector<double> p(3 * kCells, 0.0), p_want(p);
+        for (int32_t n = 0; n < kSize; ++n) {
+          auto i = static_cast<size_t>(n), j = static_cast<size_t>(cell(n));
+          at[i] = cell(n);
+          x[i] = static_cast<float>(n);
+          s_want[j] -= x[i];
+          s_want[64 + i % 4] += 1;
+          s_want[68 + i / 4] += 1;
+          p_want[3 * j] += n;
+          p_want[3 * j + 1] += 1;
+          p_want[3 * j + 2] += 2 * n;
+        }
+        WaveLaunch launch(*lowered, 0);
+        launch.cells = {Address(at.data()),
+                        kSize,
+                        Address(x.data()),
+                        kSize,
+                        Address(s.data()),
+                        s.size(),
+                        Address(p.data()),
+                        kCells,
+                        kSize};
+        code.Run(code.Entries()[0][0], launch.Words(0, kSize, 64, 0, 0), 64, together);
+        CHECK(s == s_want);
+        CHECK(p == p_want);
+      }
+    }
+  }
+}
+
 TEST_CASE("neighbouring components are paid together and arrive where they belong") {
   auto lowered = LowerText(R"(
 kernel @vectors(%x: buffer<f32, 1>, %p: buffer<vec<f32, 3>, 1>, %q: buffer<vec<f32, 7>, 1>, %size: i32) {

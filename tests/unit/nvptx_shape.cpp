@@ -81,9 +81,23 @@ TEST_CASE("the tape of a recurrence is written and read eight elements at a time
 }
 
 TEST_CASE("loads go before the atomic updates of the same turn, and before those of the turns after it") {
+  // Neighbours have cells of their own, but for `meet`, where data decide, and branches stand around the
+  // updates.
   auto lowered = LowerText(R"(
 kernel @scatter(%x: buffer<f32, 1> diff, %w: buffer<f32, 1> diff, %k: buffer<i32, 1> readonly,
                 %y: buffer<f32, 1> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %v0 = load %x[%i]
+    %v = for %t in 0..%n carry(%a = %v0) {
+      %j = add (load %k[(add %i, %t)]), %i
+      %b = sub (mul %a, %a), (load %w[%j])
+      yield %b
+    }
+    store %y[%i], %v
+  }
+}
+kernel @meet(%x: buffer<f32, 1> diff, %w: buffer<f32, 1> diff, %k: buffer<i32, 1> readonly,
+             %y: buffer<f32, 1> diff, %n: i32) {
   parallel %i in 0..shape(%x, 0) {
     %v0 = load %x[%i]
     %v = for %t in 0..%n carry(%a = %v0) {
@@ -96,7 +110,8 @@ kernel @scatter(%x: buffer<f32, 1> diff, %w: buffer<f32, 1> diff, %k: buffer<i32
 }
 )",
                            {true, {.lanes = 32}});
-  std::string entry = EntryText(PtxFor(*lowered, PtxConfig("cuda:sm_80")), "adc_scatter_2Egrad_t0");
+  std::string ptx = PtxFor(*lowered, PtxConfig("cuda:sm_80"));
+  std::string entry = EntryText(ptx, "adc_scatter_2Egrad_t0");
   bool seen = false;
   for (const std::vector<std::string>& loop : Loops(entry)) {
     size_t updates = CountLines(loop, "atom.global.add.f32");
@@ -110,6 +125,13 @@ kernel @scatter(%x: buffer<f32, 1> diff, %w: buffer<f32, 1> diff, %k: buffer<i32
     CHECK(last_load < first_update);
   }
   CHECK(seen);
+  std::string meet = EntryText(ptx, "adc_meet_2Egrad_t0");
+  size_t most = 0;
+  for (size_t begin = 0, end = 0; begin != std::string::npos; begin = end) {
+    end = meet.find("ld.global", begin + 1);
+    most = std::max(most, Count(meet.substr(begin, end - begin), "activemask"));
+  }
+  CHECK(most >= 4);
 }
 
 TEST_CASE("what a task only reads goes through the read-only path, what it writes does not") {
@@ -174,6 +196,36 @@ kernel @i32_exchange(%x: buffer<i32, 1>, %k: buffer<i32, 1> readonly) {
   CHECK(Count(entry("i32_exchange"), "atom.global.exch.b32") == 1);
   CHECK(Count(entry("i32_exchange"), "atom.global.cas.b32") == 1);
   if (!Ptxas().empty()) CHECK(Assemble(ptx, "sm_75").good);
+}
+
+TEST_CASE("where data choose the cell, one vote tells whether lanes add up first, and components share it") {
+  auto lowered = LowerText(R"(
+kernel @pick(%at: buffer<i32, 1>, %x: buffer<f32, 1>) {
+  parallel %i in 0..shape(%x, 0) { atomic add %x[(load %at[%i])], 1.0 }
+}
+kernel @three(%at: buffer<i32, 1>, %x: buffer<vec<f32, 3>, 1>) {
+  parallel %i in 0..shape(%at, 0) { atomic add %x[(load %at[%i])], (vec.make 1.0, 2.0, 3.0) }
+}
+kernel @next(%x: buffer<f32, 1>) {
+  parallel %i in 0..shape(%x, 0) { atomic add %x[(add %i, 1)], 1.0 }
+}
+)");
+  for (const char* target : {"cuda:sm_70", "cuda:sm_90"}) {
+    std::string ptx = PtxFor(*lowered, PtxConfig(target));
+    auto entry = [&](const char* name) { return EntryText(ptx, std::string("adc_") + name + "_t0"); };
+    // The copies of four iterations at once are not few.
+    size_t copies = Count(entry("pick"), "atom.global.add.f32");
+    CHECK(copies != 0);
+    for (const char* part : {"activemask", "shfl.sync.idx", "vote.sync.ballot", "adc_$_flush_$_f32_$_1,"})
+      CHECK(Count(entry("pick"), part) == copies);
+    copies = Count(entry("three"), "adc_$_flush_$_f32_$_3,");
+    CHECK(copies != 0);
+    CHECK(Count(entry("three"), "vote.sync.ballot") == copies);
+    CHECK(Count(entry("three"), "atom.global.add.f32") == 3 * copies);
+    CHECK(Count(entry("next"), "vote.sync") == 0);
+    CHECK(Count(entry("next"), "atom.global.add.f32") != 0);
+    if (!Ptxas().empty()) CHECK(Assemble(ptx, "sm_90").good);
+  }
 }
 
 TEST_CASE("tables lie in global memory, where every lane looks up its own entry, and may be large") {

@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/gpu_loop.h"
 #include "codegen/llvm/machine.h"
+#include "codegen/llvm/meeting_sums.h"
 #include "ir/module.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Verifier.h"
@@ -205,6 +206,7 @@ WaveCode::WaveCode(const ir::Module& module, const std::vector<codegen::KernelTo
   INFO(problem);
   REQUIRE(!broken);
   codegen::Optimise(output, *machine, config.optimise, {});
+  codegen::ExpandMeetingSums(output, dialect, config.target);
   auto object = codegen::MakeObject(output, *machine, {});
   REQUIRE(object);
   jit_->jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());

@@ -3,6 +3,7 @@
 #include "artifact/gpu_abi.h"
 #include "codegen/llvm/gpu_loop.h"
 #include "codegen/llvm/math_library.h"
+#include "codegen/llvm/meeting_sums.h"
 #include "codegen/llvm/output_module.h"
 #include "codegen/llvm/table_writer.h"
 
@@ -27,6 +28,7 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
       LinkMath(output.module(), MathLibraryOf(config.target, config.libdevice), config.target);
   if (!linked) return linked.Failure();
   output.Optimise({}, watch, &code);
+  ExpandMeetingSums(output.module(), dialect, config.target);
   diag::Result<Payload> payload = write(output.module(), output.machine(), watch);
   if (!payload) return payload.Failure();
   code.payloads.push_back(std::move(*payload));

@@ -3,21 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/llvm/atomic_update.h"
+#include "codegen/llvm/lane_flush.h"
 #include "ir/module.h"
 #include "llvm/IR/Module.h"
-
-// How lanes with the same cell add up, whichever lanes they are. Each knows its peers, the mask of the lanes
-// with its cell, and its rank among them. In each round a lane adds the value of the next peer above it that
-// is left; then those of odd rank are done, and ranks halve:
-//
-//   rank   0 1 2 3 4      0 adds 1, 2 adds 3; 1 and 3 are done
-//          0 . 1 . 2      0 adds 2; 2 is done (its rank is now 1)
-//          0 . . . 1      0 adds 4
-//
-// Five rounds at most for 32 lanes, for all cells at once; none where every lane has a cell of its own. Where
-// all lanes of the wave arrive and have one cell, which an index that no iteration of its own decides gives,
-// the lanes add up pairwise, without a look at who has what.
 
 namespace adc::codegen {
 
@@ -29,8 +17,6 @@ namespace {
 
 /// Components that are flushed together, at most: each takes registers.
 constexpr size_t kMostComponents = 4;
-/// So few lanes flush each by itself.
-constexpr uint32_t kFewLanes = 2;
 constexpr uint32_t kSharedAlignment = 8;
 /// More would keep blocks from running at once.
 constexpr uint32_t kMostShared = 8u << 10;
@@ -68,130 +54,15 @@ void LaneSums::Flush() {
   if (pending_.back().component < pending_.front().component) std::reverse(pending_.begin(), pending_.end());
   ir::Inst first = pending_.front().inst;
   Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
+  Scalar summed = scalar == Scalar::F16 ? Scalar::F32 : scalar;
   llvm::SmallVector<Value*> operands{memory_.AddressOf(first)};
   for (const Pending& pending : pending_) operands.push_back(pending.value);
+  LaneCells cells{scalar, static_cast<uint32_t>(pending_.size()), scalars_.RegisterType(summed),
+                  operands[0]->getType(), hooks_.AtomicScope()};
   llvm::Function* flush =
-      FlushFunction(scalar, static_cast<uint32_t>(pending_.size()), operands[0]->getType());
+      FlushFunction(*builder_.GetInsertBlock()->getModule(), *hooks_.Wave(), hooks_.Description(), cells);
   aliases_.Mark(builder_.CreateCall(flush, operands), first, false);
   pending_.clear();
-}
-
-llvm::Function* LaneSums::FlushFunction(Scalar scalar, uint32_t count, llvm::Type* pointer) {
-  llvm::Function* user = builder_.GetInsertBlock()->getParent();
-  llvm::Module* module = user->getParent();
-  std::string name = std::string("adc.flush.") + ir::Spelling(scalar) + "." + std::to_string(count);
-  if (llvm::Function* known = module->getFunction(name)) return known;
-  const GpuDialect& wave = *hooks_.Wave();
-  llvm::Type* type = scalars_.RegisterType(scalar == Scalar::F16 ? Scalar::F32 : scalar);
-  llvm::SmallVector<llvm::Type*> parameters(1 + count, type);
-  parameters[0] = pointer;
-  auto* flush = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
-                                       llvm::GlobalValue::InternalLinkage, name, *module);
-  flush->setDoesNotThrow();
-  flush->setConvergent();
-  flush->setWillReturn();
-  flush->setOnlyAccessesInaccessibleMemOrArgMem();
-  flush->addParamAttr(0, llvm::Attribute::NoCapture);
-  wave.MakeFunction(*flush);
-  auto block = [&](const char* label) {
-    return llvm::BasicBlock::Create(module->getContext(), label, flush);
-  };
-  llvm::BasicBlock* head = block("entry");
-  llvm::BasicBlock* alone = block("alone");
-  llvm::BasicBlock* several = block("several");
-  llvm::BasicBlock* done = block("done");
-  llvm::IRBuilder<> b(head);
-  Value* address = flush->getArg(0);
-  auto update = [&](llvm::ArrayRef<Value*> values) {
-    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-    llvm::Type* element = scalar == Scalar::F16 ? b.getHalfTy() : type;
-    for (uint32_t n = 0; n < count; ++n) {
-      AtomicCell cell{b.CreateConstInBoundsGEP1_64(element, address, n), element,
-                      llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};
-      if (scalar == Scalar::F16) {
-        EmitHalfSum(b, hooks_.Description(), cell, values[n]);
-        continue;
-      }
-      EmitAtomicUpdate(b, hooks_.Description(), kind, cell, values[n], [](llvm::Instruction*) {});
-    }
-    b.CreateBr(done);
-  };
-  llvm::SmallVector<Value*> own;
-  for (uint32_t n = 0; n < count; ++n) own.push_back(flush->getArg(1 + n));
-  Value* active = wave.ActiveLanes(b);
-  llvm::BasicBlock* every = block("every");
-  llvm::BasicBlock* together = block("together");
-  llvm::BasicBlock* some = block("some");
-  b.CreateCondBr(b.CreateICmpEQ(active, wave.EveryLane(b)), every, some);
-  b.SetInsertPoint(every);
-  Value* number = b.CreatePtrToInt(address, b.getInt64Ty());
-  Value* same = b.CreateICmpEQ(wave.ReadScalar(b, active, number, b.getInt32(0)), number);
-  b.CreateCondBr(b.CreateICmpEQ(wave.LanesWhere(b, active, same), wave.EveryLane(b)), together, some);
-  b.SetInsertPoint(together);
-  llvm::SmallVector<Value*> totals = own;
-  for (uint32_t distance = wave.Lanes() / 2; distance != 0; distance /= 2) {
-    for (Value*& total : totals) {
-      Value* other = wave.ReadScalarAcross(b, total, distance);
-      total = ir::IsFloat(scalar) ? b.CreateFAdd(total, other) : b.CreateAdd(total, other);
-    }
-  }
-  llvm::BasicBlock* for_all = block("for_all");
-  b.CreateCondBr(b.CreateICmpEQ(wave.Lane(b), b.getInt32(0)), for_all, done);
-  b.SetInsertPoint(for_all);
-  update(totals);
-  b.SetInsertPoint(some);
-  Value* lanes = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active);
-  b.CreateCondBr(b.CreateICmpULE(lanes, llvm::ConstantInt::get(lanes->getType(), kFewLanes)), alone, several);
-  b.SetInsertPoint(alone);
-  update(own);
-  b.SetInsertPoint(several);
-  Value* peers = wave.Peers(b, active, b.CreatePtrToInt(address, b.getInt64Ty()));
-  Value* lane = wave.Lane(b);
-  Value* rank = wave.CountBelow(b, peers);
-  Value* first = wave.FirstLane(b, peers);
-  llvm::Type* mask_type = wave.MaskType(b);
-  Value* none = llvm::ConstantInt::get(mask_type, 0);
-  // The lanes above this one: two shifts, since the last lane would shift by the whole width.
-  Value* above = b.CreateShl(
-      b.CreateShl(llvm::ConstantInt::getAllOnesValue(mask_type), b.CreateZExt(lane, mask_type)), 1);
-  Value* waiting = b.CreateAnd(peers, above);
-  llvm::BasicBlock* before = b.GetInsertBlock();
-  llvm::BasicBlock* test = block("test");
-  llvm::BasicBlock* add = block("add");
-  llvm::BasicBlock* summed = block("summed");
-  llvm::BasicBlock* lead = block("lead");
-  b.CreateBr(test);
-  b.SetInsertPoint(test);
-  llvm::PHINode* left = b.CreatePHI(mask_type, 2, "left");
-  llvm::PHINode* order = b.CreatePHI(b.getInt32Ty(), 2, "order");
-  left->addIncoming(waiting, before);
-  order->addIncoming(rank, before);
-  llvm::SmallVector<llvm::PHINode*> sums;
-  for (Value* value : own) {
-    sums.push_back(b.CreatePHI(type, 2, "sum"));
-    sums.back()->addIncoming(value, before);
-  }
-  Value* has_next = b.CreateICmpNE(left, none);
-  b.CreateCondBr(b.CreateICmpNE(wave.LanesWhere(b, active, has_next), none), add, summed);
-  b.SetInsertPoint(add);
-  Value* next = b.CreateSelect(has_next, wave.FirstLane(b, left), lane);
-  for (llvm::PHINode* sum : sums) {
-    Value* other = wave.ReadScalar(b, active, sum, next);
-    Value* total = ir::IsFloat(scalar) ? b.CreateFAdd(sum, other) : b.CreateAdd(sum, other);
-    sum->addIncoming(b.CreateSelect(has_next, total, sum), add);
-  }
-  Value* odd = b.CreateTrunc(order, b.getInt1Ty());
-  Value* finished = wave.LanesWhere(b, active, odd);
-  left->addIncoming(b.CreateAnd(left, b.CreateNot(finished)), add);
-  order->addIncoming(b.CreateLShr(order, 1), add);
-  b.CreateBr(test);
-  b.SetInsertPoint(summed);
-  b.CreateCondBr(b.CreateICmpEQ(lane, first), lead, done);
-  b.SetInsertPoint(lead);
-  update(llvm::SmallVector<Value*>(sums.begin(), sums.end()));
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-  return flush;
 }
 
 Value* LaneSums::TotalOverLanes(const Sum& sum, Value* own, uint32_t lanes) {

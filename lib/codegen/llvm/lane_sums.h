@@ -6,7 +6,7 @@
 // waves of the block through shared memory, and one thread updates the cell. Gathered sums are flushed by the
 // lanes that have come to them together: those with the same cell add up first, and one of them makes one
 // atomic update. Neighbouring components of one cell, which are summed one after another, are flushed as one
-// (adc.flush.<type>.<count>).
+// (lane_flush.h).
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/sums.h"
@@ -48,9 +48,6 @@ class LaneSums final : public SumEmitter {
   /// Memory of the block.
   llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
-  /// adc.flush.<type>.<count>(address, values): adds the values of the lanes that are here to their cells,
-  /// which lie one after the other from `address` on.
-  llvm::Function* FlushFunction(ir::Scalar scalar, uint32_t count, llvm::Type* pointer);
 
   uint32_t shared_bytes_ = 0;
   std::vector<Pending> pending_;  ///< components of one cell, for Flush

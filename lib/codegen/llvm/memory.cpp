@@ -1,7 +1,9 @@
 #include "codegen/llvm/memory.h"
 
+#include "codegen/llvm/meeting_sums.h"
 #include "ir/layout.h"
 #include "ir/module.h"
+#include "ir/raise_words.h"
 #include "ir/reduction.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
@@ -226,7 +228,10 @@ AtomicCell MemoryEmitter::Atomic(const Cell& cell) const {
 }
 
 MarkAccess MemoryEmitter::MarkOf(ir::Inst inst) const {
-  return [this, inst](llvm::Instruction* access) { aliases_.Mark(access, inst, in_loop_); };
+  return [this, inst](llvm::Instruction* access) {
+    aliases_.Mark(access, inst, in_loop_);
+    if ((kernel_[inst].flags & ir::kFlagMayMeet) != 0 && hooks_.Wave() != nullptr) MarkMayMeet(access);
+  };
 }
 
 /// Floats are compared by their bits, as in hardware: the zeros differ, and a NaN equals itself.
