@@ -1,33 +1,10 @@
-#include <zstd.h>
-
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
 #include "bundle_layout.h"
+#include "section_frame.h"
 
 namespace adc::artifact {
 namespace {
-
-constexpr int kLevel = 9;
-
-// One zstd frame with the content size and neither checksum nor dictionary, from one thread: the same bytes
-// whatever the machine. Empty where compressing saves nothing or would pass the ratio that readers accept.
-bool Compress(std::span<const uint8_t> bytes, Vector<uint8_t>* stored, Error* error) {
-  size_t bound = ZSTD_compressBound(bytes.size());
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  if (!context || !stored->TryResize(bound)) {
-    ZSTD_freeCCtx(context);
-    return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for compressing a section");
-  }
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, kMaxWindowLog);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0);
-  size_t size = ZSTD_compress2(context, stored->data(), bound, bytes.data(), bytes.size());
-  ZSTD_freeCCtx(context);
-  bool shrinks = !ZSTD_isError(size) && size < bytes.size() && bytes.size() / size < Limits{}.ratio;
-  return stored->TryResize(shrinks ? size : 0);
-}
 
 bool IsPowerOfTwo(uint64_t value) {
   return value != 0 && (value & (value - 1)) == 0;
@@ -40,9 +17,14 @@ struct Item {
   bool over_budget = false;
 };
 
-// Whether an open of these sections stays within the default budget, padding not counted.
-bool FitsBudget(std::span<const Item> items) {
-  uint64_t file = kHeaderSize + kEntrySize * items.size(), raw = 0, steps = 0;
+uint64_t Saved(const Item& item) {
+  return item.raw.size() - item.compressed.size();
+}
+
+// Whether an open of these sections, and of `more` bytes of compressed ones, stays within the default budget,
+// padding not counted.
+bool FitsBudget(std::span<const Item> items, uint64_t more) {
+  uint64_t file = kHeaderSize + kEntrySize * items.size() + more, raw = 0, steps = 0;
   for (const Item& item : items) {
     bool compressed = !item.compressed.empty();
     file += compressed ? item.compressed.size() : item.raw.size();
@@ -55,19 +37,43 @@ bool FitsBudget(std::span<const Item> items) {
          steps <= kMostOpenSteps + kMostOpenStepsPerByte * file;
 }
 
-// Sections that compress so well that an open of the bundle would look like one made to be costly are stored
-// as they are, the longest first, until it does not.
-void StoreWithinBudget(std::span<Item> items) {
-  while (!FitsBudget(items)) {
-    Item* longest = nullptr;
+// The fewest bytes up to `most` that the file lacks to fit; `most` where these do not suffice.
+uint64_t MissingBytes(std::span<const Item> items, uint64_t most) {
+  uint64_t least = 0;
+  while (least < most) {
+    uint64_t middle = least + (most - least) / 2;
+    if (FitsBudget(items, middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return least;
+}
+
+// A bundle that compresses so well that an open would look like one made to be costly keeps as many bytes as
+// they are as the budget wants, of the sections that compression saves most of, each from its end.
+bool StoreWithinBudget(std::span<Item> items, Error* error) {
+  while (!FitsBudget(items, 0)) {
+    Item* most = nullptr;
     for (Item& item : items) {
       bool can = !item.compressed.empty() && !item.over_budget;
-      if (can && (!longest || item.raw.size() > longest->raw.size())) longest = &item;
+      if (can && (!most || Saved(item) > Saved(*most))) most = &item;
     }
-    if (!longest) return;
-    longest->compressed.clear();
-    longest->row.flags &= ~uint32_t{kSectionZstd};
+    if (!most) return true;
+    // The compressed form of what becomes plain is missing then too.
+    size_t plain = 0, whole = most->raw.size();
+    while (!most->compressed.empty() && !FitsBudget(items, 0)) {
+      plain += MissingBytes(items, whole - plain);
+      if (plain >= whole) {
+        most->compressed.clear();
+      } else if (!CompressSection(most->raw, plain, &most->compressed, error)) {
+        return false;
+      }
+    }
+    if (most->compressed.empty()) most->row.flags &= ~uint32_t{kSectionZstd};
   }
+  return true;
 }
 
 }  // namespace
@@ -104,7 +110,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
                   "a signature is optional, of no target and aligned to ", kSectionAlignment);
     }
     if (input.compress && !is_signature) {
-      if (!Compress(input.bytes, &item.compressed, error)) return false;
+      if (!CompressSection(input.bytes, 0, &item.compressed, error)) return false;
       if (!item.compressed.empty()) item.row.flags |= kSectionZstd;
     }
     size_t at = items.size();
@@ -123,7 +129,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
     }
   }
 
-  StoreWithinBudget({items.data(), items.size()});
+  if (!StoreWithinBudget({items.data(), items.size()}, error)) return false;
   uint64_t end = kHeaderSize + kEntrySize * items.size();
   for (Item& item : items) {
     if (item.row.flags & kSectionZstd) item.stored = {item.compressed.data(), item.compressed.size()};

@@ -184,6 +184,13 @@ def tasks(count, real):
             + "\n".join(lines) + "\n}\n")
 
 
+def kernels(count, real):
+    """N kernels that are alike."""
+    return "".join(f"kernel @k{n}(%x: buffer<{real}, 1> diff, %y: buffer<{real}, 1> diff) {{\n"
+                   f"  parallel %i in 0..shape(%x, 0) {{\n    %a = load %x[%i]\n    store %y[%i], sin(%a)\n  }}\n}}\n"
+                   for n in range(count))
+
+
 def parameters(count, real):
     """N buffers, each of which is read once."""
 
@@ -254,7 +261,7 @@ def reversed_triangles(count, real):
 
 KINDS = {function.__name__.replace("_", "-"): function
          for function in (line, branches, nested_branches, loops, array_stores, constant_stores, stores, calls,
-                          tasks, parameters, stacks, loop_nest, triangles, reversed_triangles)}
+                          tasks, kernels, parameters, stacks, loop_nest, triangles, reversed_triangles)}
 NESTS = ("loop-nest", "triangles", "reversed-triangles")  # which few pieces make costly
 
 

@@ -354,6 +354,35 @@ TEST_CASE("compressed sections are one plain frame of the stated size", "[bundle
   CHECK_FALSE(open_with(damaged).ok());
 }
 
+TEST_CASE("what compresses too well is stored as small as readers take it", "[bundle]") {
+  constexpr size_t kRaw = 3'000'000;
+  auto write = [](size_t comment, bool over_budget) {
+    Sample sample;
+    sample.ptx = FromText(".version 8.0\n.target sm_80\n" + std::string(comment, '/'));
+    sample.inputs = {sample.inputs[1], sample.inputs[4]};
+    sample.inputs[0].bytes = Span(sample.ptx);
+    sample.inputs[0].over_budget = over_budget;
+    Bytes file = sample.Write();
+    BundleIndex index;
+    Error error;
+    REQUIRE(ReadIndex(Span(file), Limits(), nullptr, &index, &error));
+    CHECK((index.sections[1].flags & kSectionZstd) != 0);
+    Vector<uint8_t> raw;
+    REQUIRE(ReadSection(Span(file), index, 1, Limits(), &raw, &error));
+    CHECK(Bytes(raw.begin(), raw.end()) == sample.ptx);
+    return file;
+  };
+  // By the steps of an open: 8 for each byte of the content are 3 * 2^19 and 40 for each byte of the file.
+  Bytes cheap = write(kRaw, false);
+  CHECK(Open(cheap).ok());
+  size_t least = (8 * kRaw - (3 << 19)) / 39;
+  CHECK(cheap.size() >= least);
+  CHECK(cheap.size() <= least + 1000);
+  // By the ratio of a section alone.
+  Bytes small = write(kRaw, true);
+  CHECK(small.size() <= kRaw / 1000 + 1000);
+}
+
 TEST_CASE("payloads are what their kind says", "[bundle]") {
   auto open_with = [](uint32_t kind, uint32_t target, const Bytes& bytes) {
     Sample sample;

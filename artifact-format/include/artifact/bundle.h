@@ -60,8 +60,8 @@ struct SectionInput {
 };
 
 /// Makes a bundle: sorts the sections into canonical order, compresses, hashes. What the default budget of an
-/// open would refuse for being so small is stored larger: sections remain as they are, the longest ones
-/// first. The result depends on the inputs alone.
+/// open would refuse for being so small is stored larger: ends of sections remain as they are, as long as the
+/// budget wants. The result depends on the inputs alone.
 bool WriteBundle(std::span<const SectionInput> sections, Vector<uint8_t>* file, Error* error);
 
 /// One row of the table, as read.
