@@ -3,14 +3,15 @@
 
   table.py ADC [--kinds line,branches] [--counts 1000,10000,50000] [--targets cpu,cuda] [--options=-O1] [--passes]
 
-Each row is one compilation of a kernel of generate.py with its gradient: seconds of processor time, peak memory,
-the time of our passes, of LLVM's optimiser and of its code generators, and the time per piece against the row above it
+Each row is one compilation of a kernel of generate.py with its gradient: seconds of processor time, peak memory, bytes of
+code before they are compressed (the PTX, the HSACO, and so on), the time of our passes, of LLVM's optimiser and of its code generators, and the time per piece against the row above it
 (1.0: time grows as the body does). --passes lists the slowest passes too. --limit ends a compilation, and the
 larger ones of its kind."""
 
 import argparse
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -21,7 +22,7 @@ import generate
 
 
 def compile_once(adc, source, target, options, limit):
-    """Processor seconds, peak MiB, and the rows of --time-passes; a text instead where it failed."""
+    """Processor seconds, peak MiB, bytes of code and the rows of --time-passes; a text instead where it failed."""
     with tempfile.TemporaryDirectory() as folder:
         command = [adc, source, f"--target={target}", "--time-passes", "--limit-operations=4000000", "-o", f"{folder}/out.adcb", *options]
         with open(f"{folder}/log", "w+") as log:
@@ -31,6 +32,10 @@ def compile_once(adc, source, target, options, limit):
             process.returncode = os.waitstatus_to_exitcode(status)
             log.seek(0)
             text = log.read()
+        code = 0
+        if process.returncode == 0:
+            told = subprocess.run([adc, "inspect", f"{folder}/out.adcb"], capture_output=True, text=True, check=True).stdout
+            code = sum(int(size.replace(",", "")) for size in re.findall(r"([\d,]+) bytes of code", told))
     seconds = usage.ru_utime + usage.ru_stime
     if process.returncode != 0:
         if process.returncode == -signal.SIGXCPU:
@@ -43,7 +48,7 @@ def compile_once(adc, source, target, options, limit):
         elif inside and len(line.split()) >= 3:
             name, milliseconds, _ = line.rsplit(None, 2)
             rows.append((name, float(milliseconds) / 1e3))
-    return seconds, usage.ru_maxrss / 1024, rows
+    return seconds, usage.ru_maxrss / 1024, code, rows
 
 
 def parts(rows):
@@ -64,7 +69,7 @@ def main():
     parser.add_argument("--passes", action="store_true")
     parser.add_argument("--limit", type=int, default=60)
     options = parser.parse_args()
-    print(f"{'kind':16}{'target':8}{'pieces':>8}{'s':>8}{'MiB':>7}{'ours':>8}{'optim.':>8}{'code':>8}{'growth':>8}")
+    print(f"{'kind':16}{'target':8}{'pieces':>8}{'s':>8}{'MiB':>7}{'code':>12}{'ours':>8}{'optim.':>8}{'select':>8}{'growth':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for kind in options.kinds.split(","):
             for target in options.targets.split(","):
@@ -78,9 +83,9 @@ def main():
                     if isinstance(found, str):
                         print(head + "  " + found, flush=True)
                         break
-                    seconds, memory, rows = found
+                    seconds, memory, code, rows = found
                     growth = "" if last is None else f"{seconds / last[1] / (count / last[0]):8.2f}"
-                    print(head + f"{seconds:8.2f}{memory:7.0f}" + "".join(f"{s:8.2f}" for s in parts(rows)) + growth,
+                    print(head + f"{seconds:8.2f}{memory:7.0f}{code:12,}" + "".join(f"{s:8.2f}" for s in parts(rows)) + growth,
                           flush=True)
                     if options.passes:
                         slow = sorted((row for row in rows if row[0] != "total"), key=lambda row: -row[1])[:8]

@@ -22,6 +22,7 @@
 
 #include "codegen/common/math_file.h"
 #include "codegen/common/math_names.h"
+#include "codegen/llvm/device_calls.h"
 #include "diag/errors/codegen.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
@@ -299,11 +300,13 @@ diag::Status LinkMath(llvm::Module& module, const MathLibrary& library, const ta
                                           });
   if (failed || !errors.Text().empty()) return LibraryFailure(library, errors.Text());
   std::vector<llvm::GlobalVariable*> tables;
+  std::vector<llvm::Function*> functions;
   for (const std::string& name : linked) {
     llvm::GlobalValue* value = module.getNamedValue(name);
     if (value == nullptr || value->isDeclaration()) continue;
     if (auto* function = llvm::dyn_cast<llvm::Function>(value)) {
       Adopt(*function, target);
+      functions.push_back(function);
     } else {
       value->setLinkage(llvm::GlobalValue::InternalLinkage);
       if (auto* table = llvm::dyn_cast<llvm::GlobalVariable>(value)) tables.push_back(table);
@@ -316,6 +319,10 @@ diag::Status LinkMath(llvm::Module& module, const MathLibrary& library, const ta
     }
   }
   AnswerReflect(module, target);
+  for (const Guard& guard : kGuards) {
+    if (llvm::Function* function = module.getFunction(guard.name)) functions.push_back(function);
+  }
+  KeepManyCalls(functions, false);
   std::vector<std::string> missing = Undefined(module);
   if (!missing.empty()) return LibraryFailure(library, "it has no function '" + missing[0] + "'");
   return diag::Unit{};

@@ -1,8 +1,7 @@
 #include "codegen/llvm/own_math.h"
 
-#include <map>
-
 #include "codegen/common/math_functions.h"
+#include "codegen/llvm/device_calls.h"
 #include "ir/module.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/FunctionComparator.h"
@@ -196,23 +195,13 @@ void OwnMath::Finish() {
 }
 
 void OwnMath::FinishOnDevice() {
-  // A call makes its caller save registers, and hides from it what two functions of one operand have in
-  // common; a copy is a kilobyte or two.
-  constexpr size_t kMostInlined = 24;
-  std::map<const llvm::Function*, std::vector<llvm::CallInst*>> calls;  // by caller
+  std::vector<llvm::Function*> called;
   for (llvm::Function* function : made_) {
     bool decided = function->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
                    function->hasFnAttribute(llvm::Attribute::NoInline);
-    if (decided) continue;
-    for (llvm::User* user : function->users()) {
-      auto* call = llvm::cast<llvm::CallInst>(user);
-      calls[call->getFunction()].push_back(call);
-    }
+    if (!decided) called.push_back(function);
   }
-  for (const auto& [caller, own] : calls) {
-    for (llvm::CallInst* call : own)
-      call->addFnAttr(own.size() <= kMostInlined ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
-  }
+  KeepManyCalls(called, true);
 }
 
 }  // namespace adc::codegen
