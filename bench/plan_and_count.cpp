@@ -206,7 +206,7 @@ void TimeLaunches(const std::string& path) {
     interp::Arguments arguments;
     arguments.list.resize(2);
     for (size_t n = 0; n < 2; ++n) arguments[n].tensor = interp::Tensor::Zeros(ir::kF32, {kIterations});
-    auto launch = native.Plan("scaled", arguments, 0, 1);
+    auto launch = native.Plan("scaled", arguments, 0, 1, true);
     bench::Time time = bench::BestOf(10, [&] {
       for (int n = 0; n < kLaunches; ++n) launch.Run();
     });

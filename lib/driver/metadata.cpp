@@ -421,7 +421,8 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     const codegen::EntryCode& made = code.entries[kernel][number];
     entry.symbol = std::string_view(made.symbol);
     entry.far_symbol = std::string_view(made.far_symbol);
-    if (!target.IsCpu()) entry.block_size = made.block_size;
+    // What a kernel says is a hint on a CPU, which goes by it; the block of a device's code is what it is.
+    if (!target.IsCpu() || entry.block_size == 0) entry.block_size = made.block_size;
     entry.shared_bytes = made.shared_bytes;
     for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));
   }

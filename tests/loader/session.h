@@ -87,11 +87,12 @@ struct Session {
   adrt_device* device = nullptr;
   adrt_module* module = nullptr;
   ErrorBox error;
+  uint32_t workers = 0;  ///< that plans ask for; 0: none
 
-  explicit Session(uint32_t workers = 1, const std::vector<uint8_t>& file = MakeBundle(),
+  explicit Session(uint32_t worker_count = 1, const std::vector<uint8_t>& file = MakeBundle(),
                    const adrt_host& host = TrustingHost()) {
     Must(adrt_bundle_open(&host, file.data(), file.size(), ADRT_BUNDLE_COPY, &bundle, &error));
-    Must(adrt_device_open_cpu(&host, workers, &device, &error));
+    Must(adrt_device_open_cpu(&host, worker_count, &device, &error));
     Must(adrt_module_load(device, bundle, &module, &error));
   }
   Session(const Session&) = delete;
@@ -127,6 +128,7 @@ struct Plan {
     desc.arg_count = static_cast<uint32_t>(args.size());
     desc.module = with_module ? session.module : nullptr;
     desc.heap_budget = budget;
+    desc.workers = session.workers;
     status = adrt_plan(session.Kernel(kernel), &desc, &plan, &error);
   }
   Plan(const Plan&) = delete;

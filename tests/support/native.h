@@ -77,9 +77,9 @@ class Native {
   };
 
   /// Plans kernel `name` with arguments by position; those of scratch parameters are passed over. `version`:
-  /// of the content of every buffer.
+  /// of the content of every buffer. `by_work`: only as many workers as there is work for.
   Launch Plan(const std::string& name, interp::Arguments& arguments, uint64_t budget = 0,
-              uint64_t version = 0) {
+              uint64_t version = 0, bool by_work = false) {
     const adrt_kernel* kernel = nullptr;
     Check(adrt_bundle_find_kernel(bundle_, name.c_str(), 0, &kernel, Error()));
     std::vector<adrt_arg> args;
@@ -98,6 +98,7 @@ class Native {
     desc.args = args.data();
     desc.module = module_;
     desc.heap_budget = budget;
+    desc.workers = by_work ? 0 : workers_;
     adrt_launch_plan* plan = nullptr;
     Check(adrt_plan(kernel, &desc, &plan, Error()));
     return Launch(*this, plan);
@@ -153,6 +154,7 @@ class Native {
 
  private:
   void Open(const std::vector<uint8_t>& bytes, uint32_t workers) {
+    workers_ = workers;
     adrt_host host = {};
     host.struct_size = sizeof host;
     host.flags = ADRT_HOST_TRUST;
@@ -210,6 +212,7 @@ class Native {
   adrt_heap* heap_ = nullptr;
   adrt_error error_ = {};
   std::vector<std::vector<char>> numbers_;
+  uint32_t workers_ = 0;
 };
 
 }  // namespace adc::test

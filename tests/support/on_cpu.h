@@ -15,6 +15,7 @@ class OnCpu : public OnDevice {
     Must(jobs ? adrt_device_wrap_cpu(&host, jobs, &device_, Error())
               : adrt_device_open_cpu(&host, workers, &device_, Error()));
     LoadModule();
+    workers_ = jobs ? jobs->worker_count : workers;
   }
 };
 

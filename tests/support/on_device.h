@@ -142,7 +142,7 @@ class OnDevice {
       desc.module = device_->module_;
       desc.heap_budget = budget;
       desc.size_threshold = way_.threshold;
-      desc.workers = way_.workers;
+      desc.workers = way_.workers > 0 ? way_.workers : device_->workers_;
       desc.size_budget = way_.size_budget;
       desc.is_cancelled = way_.is_cancelled;
       desc.cancel_user = way_.cancel_user;
@@ -271,6 +271,7 @@ class OnDevice {
   adrt_bundle* bundle_ = nullptr;
   adrt_device* device_ = nullptr;
   adrt_module* module_ = nullptr;
+  uint32_t workers_ = 0;  ///< that plans ask for where a launch does not; 0: none
 
  private:
   std::string kind_;

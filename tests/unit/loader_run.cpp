@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -116,6 +117,70 @@ TEST_CASE("tasks follow each other, and scratch begins as zero at every launch",
     CHECK(y[0] == -149.5f);
     CHECK(y[299] == 149.5f);
   }
+}
+
+TEST_CASE("a launch takes as many workers as its work is worth, or as many as are asked for", "[loader]") {
+  constexpr uint32_t kWorkers = 5;
+  struct Asked {
+    uint32_t calls = 0, jobs = 0;
+  } asked;
+  adrt_cpu_jobs jobs = {};
+  jobs.struct_size = sizeof jobs;
+  jobs.worker_count = kWorkers;
+  jobs.user = &asked;
+  jobs.parallel_for = [](void* user, uint32_t count, void (*job)(void*, uint32_t), void* context) {
+    auto& own = *static_cast<Asked*>(user);
+    ++own.calls;
+    own.jobs = count;
+    for (uint32_t index = 0; index < count; ++index) job(context, index);
+  };
+  adc::artifact::Metadata metadata = MakeMetadata();
+  for (adc::artifact::KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name == "saxpy") kernel.tasks[0].entries[0].block_size = 5000;
+  }
+  Session session(1, MakeBundle(metadata, ReadImage()));
+  adrt_host host = TrustingHost();
+  adrt_module_release(session.module);
+  adrt_device_release(session.device);
+  session.module = nullptr;
+  REQUIRE(adrt_device_wrap_cpu(&host, &jobs, &session.device, &session.error) == ADRT_OK);
+  REQUIRE(adrt_module_load(session.device, session.bundle, &session.module, &session.error) == ADRT_OK);
+  // Jobs that a launch has, and whether the plan says so; 1: the caller alone.
+  auto jobs_of = [&](const char* kernel, int64_t count) {
+    std::vector<float> x(static_cast<size_t>(count), 1.0f), y(static_cast<size_t>(count), 0.0f);
+    std::vector<double> wide_x(x.begin(), x.end()), wide_y(y.begin(), y.end());
+    float a = 2;
+    int32_t n = 1;
+    bool is_saxpy = std::string(kernel) == "saxpy";
+    std::vector<adrt_arg> args;
+    if (is_saxpy) {
+      args = {BufferArg("x", ADRT_TYPE_F32, x.data(), {count}),
+              BufferArg("y", ADRT_TYPE_F32, y.data(), {count}), ScalarArg("a", ADRT_TYPE_F32, &a)};
+    } else {
+      args = {BufferArg("x", ADRT_TYPE_F64, wide_x.data(), {count}),
+              BufferArg("y", ADRT_TYPE_F64, wide_y.data(), {count}), ScalarArg("n", ADRT_TYPE_I32, &n)};
+    }
+    Plan plan(session, kernel, args);
+    asked = {};
+    REQUIRE(plan.Run() == ADRT_OK);
+    if (is_saxpy) CHECK(y == std::vector<float>(static_cast<size_t>(count), 2.0f));
+    CHECK(asked.calls <= 1);
+    uint32_t taken = asked.calls == 0 ? 1 : asked.jobs;
+    CHECK(taken == std::min<uint64_t>(plan.Task(0).chunks, kWorkers));
+    // A row for each worker all the same.
+    CHECK(plan.Task(0).threads == kWorkers);
+    return taken;
+  };
+  CHECK(jobs_of("saxpy", 100) == 1);
+  CHECK(jobs_of("saxpy", 4096) == 1);
+  uint32_t some = jobs_of("saxpy", 16384);
+  CHECK(some > 1);
+  CHECK(some < kWorkers);
+  CHECK(jobs_of("saxpy", 1 << 20) == kWorkers);
+  // Nobody knows how long an iteration runs.
+  CHECK(jobs_of("tape", 100) == kWorkers);
+  session.workers = kWorkers;
+  CHECK(jobs_of("saxpy", 100) == kWorkers);
 }
 
 TEST_CASE("a task's sizes may depend on what an earlier task wrote", "[loader]") {

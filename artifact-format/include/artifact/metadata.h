@@ -173,9 +173,10 @@ struct EntryMeta {
   /// empty where there is none.
   String far_symbol;
   Vector<BindingMeta>
-      bindings;               ///< of `symbol`, by ascending number; none where the target has no such slots
-  uint32_t plan = kNoIndex;   ///< index in TaskMeta::plans; kNoIndex where the task has no stacks
-  uint32_t block_size = 0;    ///< threads of a block, iterations that go together; 0: the launcher's choice
+      bindings;              ///< of `symbol`, by ascending number; none where the target has no such slots
+  uint32_t plan = kNoIndex;  ///< index in TaskMeta::plans; kNoIndex where the task has no stacks
+  uint32_t block_size =
+      0;  ///< threads of a block; CPU: iterations that go together; 0: the launcher's choice
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
 };
 

@@ -119,7 +119,7 @@ struct SumCopies {
 struct EntryCode {
   std::string symbol;
   std::string far_symbol;     ///< Vulkan: the same with every buffer at a device address; empty where none
-  uint32_t block_size = 0;    ///< threads of a block; 0 on a CPU
+  uint32_t block_size = 0;    ///< threads of a block; CPU: iterations worth waking a worker for, 0: not known
   uint32_t shared_bytes = 0;  ///< memory shared by a block
   std::vector<Binding> bindings;
   SumCopies copies;

@@ -16,6 +16,9 @@ constexpr uint64_t kTrips = 8;                      ///< of a loop
 constexpr uint64_t kMostTrips = uint64_t{1} << 24;  ///< of all loops around an instruction together
 constexpr uint32_t kDeepest = 6;     ///< loops inside this many others count as not inside another
 constexpr uint64_t kWorthwhile = 6;  ///< the updates are this part of the work
+/// What a worker could do in the time in which it is woken, some microseconds: 8 lanes at once, where code
+/// has lanes.
+constexpr uint64_t kWaking = uint64_t{1} << 15;
 
 uint64_t UpdateCost(const ir::Function& kernel, ir::Inst inst, bool is_in_loop) {
   if (!UpdatesTogether(kernel, inst)) return 0;
@@ -33,6 +36,8 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint64_t r
     work.all += times * (update + own);
     work.updates += times * update;
     work.own += real_times * own;
+    work.known = work.known && op != ir::Op::While &&
+                 (op != ir::Op::For || analysis::ConstantTrips(kernel, inst).has_value());
     bool is_loop = (op == ir::Op::For || op == ir::Op::While) && depth < kDeepest;
     uint64_t trips = is_loop ? kTrips : 1, real_trips = trips;
     if (is_loop && op == ir::Op::For)
@@ -59,6 +64,12 @@ WorkOfOne WorkOf(const ir::Function& kernel, ir::Inst parallel) {
   WorkOfOne work;
   Add(kernel, kernel[parallel].regions[0], 1, 1, 0, work);
   return work;
+}
+
+uint32_t WorthOfWaking(const ir::Function& kernel, ir::Inst parallel) {
+  WorkOfOne work = WorkOf(kernel, parallel);
+  return work.known ? static_cast<uint32_t>(std::max<uint64_t>(kWaking / std::max<uint64_t>(work.own, 1), 1))
+                    : 0;
 }
 
 bool WantsFormForOne(const ir::Function& kernel, ir::Inst parallel) {

@@ -30,8 +30,12 @@ struct WorkOfOne {
   uint64_t all = 0;
   uint64_t updates = 0;  ///< of `all`, for updates that one worker alone need not make as they are
   uint64_t own = 0;      ///< with plain updates, loops run as often as constants say
+  bool known = true;     ///< constants say how often each loop runs
 };
 WorkOfOne WorkOf(const ir::Function& kernel, ir::Inst parallel);
+
+/// How many iterations are worth waking a worker for; 0 where nobody knows what one takes.
+uint32_t WorthOfWaking(const ir::Function& kernel, ir::Inst parallel);
 
 /// Whether iterations of `parallel` update cells in which they may meet, other than by a sum of the worker's
 /// own into one cell, and these updates take a good part of an iteration's time.

@@ -398,6 +398,7 @@ class KernelEmitter {
       llvm::Function* alone = nullptr;
       EntryCode& entry = entries.emplace_back();
       entry.symbol = symbol;
+      if (is_parallel) entry.block_size = WorthOfWaking(kernel_, task.parallel);
       if (is_parallel && config_.optimise >= 2 && WantsFormForOne(kernel_, task.parallel)) {
         alone = EmitTask(task, number, symbol + ".alone", false,
                          [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });

@@ -373,7 +373,7 @@ typedef struct adrt_plan_desc {
   adrt_module* module;  /* what will run it; null: sizes alone, for `target` */
   uint32_t target;      /* without a module: index of the target */
   uint32_t workers;     /* CPU: jobs, GPU: threads that hold rows, at most this many at once; 0: the device's
-                           count, 1 without a module */
+                           count, of which a CPU wakes those that there is work for; 1 without a module */
   uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
                            it fit, and loops keep checkpoints where the kernel was compiled for them. Where
                            not even that does it, adrt_error.needed_bytes says which budget would: at once

@@ -367,18 +367,21 @@ uint64_t HeapAlignment(const adrt_launch_plan& plan) {
 }
 
 uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
-  // Eight pieces per worker even out iterations of unequal length; more would only cost. Each piece adds its
-  // copies: one of large ones. One worker takes all at once: code that runs every iteration of its task sums
-  // without atomics.
+  // Eight pieces per worker even out iterations of unequal length; more would only cost, and so would pieces
+  // of less than a block, which is not worth waking a worker for. Who asks for workers gets them all the
+  // same. Each piece adds its copies: one of large ones. One worker takes all at once: code that runs every
+  // iteration of its task sums without atomics.
   constexpr uint64_t kPiecesPerWorker = 8, kManyCopied = 4096;
   const TaskPlan& sizes = plan.tasks[task];
   if (sizes.threads <= 1) return sizes.total > 1 ? sizes.total : 1;
-  uint64_t chunk = sizes.copied > kManyCopied ? (sizes.total - 1) / sizes.threads + 1
-                                              : sizes.total / (sizes.threads * kPiecesPerWorker);
+  uint64_t even = (sizes.total - 1) / sizes.threads + 1;
+  uint64_t chunk = sizes.total / (sizes.threads * kPiecesPerWorker);
   const artifact::EntryMeta* entry = EntryOf(plan, task);
   uint64_t block = entry && entry->block_size > 0 ? entry->block_size : 1;
   chunk = chunk / block * block;
-  return chunk > block ? chunk : block;
+  if (chunk < block) chunk = block;
+  bool copies = sizes.copied > kManyCopied && chunk < even, is_asked = plan.most_workers > 0 && chunk > even;
+  return copies || is_asked ? even : chunk;
 }
 
 }  // namespace adrt

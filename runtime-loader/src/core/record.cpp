@@ -122,6 +122,9 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   launch.blocks = (launch.threads + launch.block_size - 1) / launch.block_size;
   if (launch.blocks == 0) launch.blocks = 1;
   launch.chunk = ChunkOf(plan, task);
+  // No more jobs than there are pieces.
+  uint64_t pieces = (launch.total + launch.chunk - 1) / launch.chunk;
+  if (!plan.rules.is_gpu && launch.threads > pieces) launch.threads = pieces;
   bool own_rows = sizes.OwnRows(plan.own_rows);
   const Place& heap = own_rows ? places.rows : places.base;
   uint64_t heap_bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
