@@ -11,7 +11,7 @@ inline constexpr uint32_t kAutomaticLanes = UINT32_MAX;
 
 struct RaiseConfig {
   bool device = false;  ///< threads of a device, many of them, which run one or a few iterations each
-  bool exchanges_floats = false;  ///< an atomic sum of floats is a loop of compare-exchange
+  bool exchanges_floats = false;  ///< an atomic sum of floats is a loop of exchanges
   bool check_bounds = false;      ///< an access out of range is left out and reported
   bool assertions = false;        ///< `assert` is compiled
   uint32_t lane_bytes = 0;    ///< of the vectors that a processor computes with at full speed; 0: no lanes

@@ -143,7 +143,7 @@ class Marker {
   }
 
   /// Sums whose cell misses an axis of the loop: many iterations meet there. Where each update of memory is a
-  /// loop of compare-exchange, as of f16 everywhere, all that may meet.
+  /// loop of exchanges, as of f16 everywhere, all that may meet.
   bool IsGathered(ir::Inst inst) const {
     if (ReductionOf(kernel_[inst].op) != Reduction::Add) return false;
     ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
@@ -164,8 +164,10 @@ class Marker {
     return std::ranges::none_of(kernel_.Indices(inst), [&](ir::Value v) { return axes_.IsSpread(v); });
   }
 
-  /// A table per buffer or field, as far as there are some.
+  /// A table per buffer or field, as far as there are some. A device that exchanges floats needs none: it
+  /// asks whether the place is one of sums alone.
   bool HasTable(ir::Inst inst) {
+    if (config_.exchanges_floats) return true;
     std::pair<uint32_t, uint32_t> of{kernel_[kernel_.Operand(inst, 0)].number, kernel_[inst].attr};
     if (tables_.size() < kMaxTables) tables_.insert(of);
     return tables_.contains(of);

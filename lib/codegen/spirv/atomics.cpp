@@ -1,5 +1,6 @@
 #include "codegen/spirv/atomics.h"
 
+#include "ir/number.h"
 #include "ir/reduction.h"
 #include "support/check.h"
 
@@ -50,6 +51,49 @@ Id AtomicEmitter::Update(AtomicWay way, const Place& place, Scalar scalar, Op op
     return scalars_.ToBits(scalar, Combine(op, scalar, scalars_.FromBits(scalar, word), operands));
   });
   return scalars_.FromBits(scalar, seen);
+}
+
+/// One compare-exchange, which is enough where threads seldom meet. Where it fails, a thread takes what is in
+/// the element and leaves the zero that adds nothing, puts the sum there, and goes on with what another
+/// thread has put there in between:
+///
+///   do value = exchange(cell, exchange(cell, -0.0) + value); while (value is not -0.0);
+///
+/// Nothing is lost, since each step replaces what it takes away. With a compare-exchange one of all threads
+/// at a cell succeeds in a turn, and all others have to come again; here about half of them are done after
+/// each turn.
+void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value) {
+  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+  Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
+  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, scalars_.RegisterType(scalar), {value});
+  auto sum_with = [&](Id word, Id other) {
+    return scalars_.ToBits(scalar,
+                           scalars_.Emit(Op::Add, scalar, scalar, {scalars_.FromBits(scalar, word), other}));
+  };
+  auto exchange = [&](Id word) {
+    return f_.Emit(spv::OpAtomicExchange, type, {place.pointer, scope, relaxed, word});
+  };
+  Id seen = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
+  Id got = f_.Emit(spv::OpAtomicCompareExchange, type,
+                   {place.pointer, scope, relaxed, relaxed, sum_with(seen, value), seen});
+  Id meets = m_.NewId(), turn = m_.NewId(), end = m_.NewId(), done = m_.NewId();
+  f_.Select(f_.Compare(spv::OpINotEqual, got, seen), meets, done, done);
+  f_.Start(meets);
+  Id nothing = f_.Int(ir::BitWidth(scalar), ir::FloatToBits(scalar, -0.0));
+  Id first = scalars_.ToBits(scalar, value);
+  LoopLabels loop{turn, turn, turn, end, f_.Block()};
+  f_.Branch(turn);
+  f_.Start(turn);
+  OpenPhi left = f_.LoopPhi(loop, type, first);
+  Id taken = exchange(nothing);
+  Id other = exchange(sum_with(taken, scalars_.FromBits(scalar, left.id)));
+  Id put = f_.Compare(spv::OpIEqual, other, nothing);
+  f_.Close(loop, left, f_.Here(type, other));
+  f_.Do(spv::OpLoopMerge, {end, turn, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  f_.BranchIf(put, end, turn);
+  f_.Start(end);
+  f_.Branch(done);
+  f_.Start(done);
 }
 
 Id AtomicEmitter::WordUpdate(const Place& place, Scalar scalar, Op op, std::span<const Id> operands) {

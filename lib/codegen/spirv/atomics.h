@@ -15,6 +15,8 @@ class AtomicEmitter {
   Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
   /// Updates the element at `place`, seen as words or, for FloatAdd, as floats; what was there before.
   Id Update(AtomicWay way, const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
+  /// Loop, of an element to which its task adds and with which it does nothing else.
+  void Add(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
   /// SubWord: the element lies `shift` bits above the lowest of the word at `place`.
   Id UpdateInWord(const Place& place, Id shift, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   /// Count: adds to the 64 bits of two words, or raises them.

@@ -8,8 +8,8 @@
 //
 // A near entry counts elements in 32 bits: a descriptor reaches less than 2^32 bytes.
 //
-// Additions of floats in memory are instructions where the target is Vulkan 1.3, and compare-and-exchange
-// loops elsewhere: no version of Vulkan promises them, so a bundle that is to run everywhere holds code for
+// Additions of floats in memory are instructions where the target is Vulkan 1.3, and loops of exchanges
+// elsewhere: no version of Vulkan promises them, so a bundle that is to run everywhere holds code for
 // 1.2 as well.
 //
 // TargetCode::features names what the device must have for the capabilities of the module, as

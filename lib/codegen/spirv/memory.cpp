@@ -4,6 +4,7 @@
 
 #include "ir/layout.h"
 #include "ir/module.h"
+#include "ir/reduction.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -77,6 +78,10 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
     cell.length = base_data.type.count * base_data.type.Components();
   }
+  // A place of sums has one of the words; memory that parameters share may hold sums of other types.
+  cell.summed = ir::ReductionOf(data.op) == ir::Reduction::Add &&
+                (data.flags & (ir::kFlagPrivate | ir::kFlagGathered)) != 0 &&
+                !kernel_.params[cell.param].alias;
   uint32_t width = cell.width = cell.InArray() ? 32 : environment_.IndexWidth();
   if (cell.kind == BaseKind::Layout) {
     const ir::LayoutField& field = context_.ir.layouts[base_data.type.count].fields[data.attr];
@@ -211,8 +216,13 @@ void MemoryEmitter::Store(const Cell& cell, Id value) {
 Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
   AtomicWay way = WayOf(op, cell.scalar, IsCounts(kernel_, cell.param), context_.ability);
   switch (way) {
-    case AtomicWay::Word:
     case AtomicWay::Loop:
+      if (cell.summed && op != Op::AtomicMul) {
+        atomics_.Add(PlaceOf(cell, WordStorage(cell.scalar)), cell.scalar, op, operands[0]);
+        return 0;
+      }
+      [[fallthrough]];
+    case AtomicWay::Word:
       return atomics_.Update(way, PlaceOf(cell, WordStorage(cell.scalar)), cell.scalar, op, operands);
     case AtomicWay::FloatAdd:
       return atomics_.Update(way, PlaceOf(cell, NaturalStorage(cell.scalar)), cell.scalar, op, operands);

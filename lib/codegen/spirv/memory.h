@@ -59,6 +59,7 @@ class MemoryEmitter {
     Id index = 0;
     uint32_t width = 32;  ///< of the index
     uint32_t length = 0;  ///< elements of the array
+    bool summed = false;  ///< all that its task does with the memory around it is to add to it
     bool InArray() const { return kind == BaseKind::Local || kind == BaseKind::Constant; }
   };
 

@@ -39,7 +39,7 @@ Id TypeOf(ModuleBuilder& module, Storage storage);
 enum class AtomicWay : uint8_t {
   Word,      ///< an instruction on the element as a word of its width
   FloatAdd,  ///< a float addition in memory
-  Loop,      ///< compare-and-exchange on the element as a word
+  Loop,      ///< exchanges of the element as a word until none comes in between
   SubWord,   ///< compare-and-exchange on the 32-bit word around a narrow element
   Count,     ///< a count of a size kernel: the halves of a 64-bit element, each as a word
 };

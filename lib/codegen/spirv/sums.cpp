@@ -12,8 +12,9 @@ namespace {
 
 /// More would allow one workgroup at a time on devices that have the least that Vulkan asks for.
 constexpr uint32_t kMostShared = 8u << 10;
-/// Elements of which each is added up over the subgroup, where threads come to several.
-constexpr uint32_t kElements = 2;
+/// Elements of which each is added up over the subgroup, where threads come to several: more of those that
+/// are parts of a word, whose threads wait for one another.
+constexpr uint32_t kElements = 2, kElementsInWords = 4;
 
 }  // namespace
 
@@ -165,6 +166,7 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
     if (kernel_[sum].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
     values.push_back(value);
   }
+  uint32_t rounds = one_cell ? 1 : ir::ByteSize(scalar) < 4 ? kElementsInWords : kElements;
   // Registers of f16 are those of f32: the update rounds once.
   if (scalar == Scalar::F16) scalar = Scalar::F32;
   auto update = [&](Id condition, std::span<const Id> by) {
@@ -177,7 +179,7 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
   };
   Id number = environment_.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX), truth = m_.BoolType();
   Id left = active;
-  for (uint32_t round = 0; round < (one_cell ? 1 : kElements); ++round) {
+  for (uint32_t round = 0; round < rounds; ++round) {
     Id peers = one_cell ? active : PeersOf(memory_.NumberOf(sums[0]), left);
     Id own = f_.Choose(m_.IntType(32), peers, number, none);
     Id first = Together(spv::OpGroupNonUniformUMin, 32, own);

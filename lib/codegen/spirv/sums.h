@@ -4,10 +4,8 @@
 // A sum is a state of the body's emission (body.h), which becomes a register. When the iterations are done
 // all threads of a subgroup meet and reduce their sums; where the device has no reduction for the type, each
 // thread goes on with its own. On Vulkan the subgroups of a workgroup then leave what they have in shared
-// memory, and its first thread makes one atomic update for all. Without a float atomic that update is a loop
-// of compare-exchange, which each other update in flight sends round again: their number counts twice. In
-// code that is to run unverified or to be translated (Addressing::Alone, Metal) one thread of each subgroup
-// makes the update.
+// memory, and its first thread makes one atomic update for all. In code that is to run unverified or to be
+// translated (Addressing::Alone, Metal) one thread of each subgroup makes the update.
 //
 // Gathered sums of threads that are in step (in_step.h) are added up over the subgroup where they come to one
 // cell, or to few; elsewhere each thread adds to the cell by itself.
