@@ -228,6 +228,46 @@ kernel @next(%x: buffer<f32, 1>) {
   }
 }
 
+TEST_CASE("sums into neighbouring components are one instruction where PTX has it, if they are aligned") {
+  auto lowered = LowerText(R"(
+kernel @two(%at: buffer<i32, 1>, %x: buffer<vec<f32, 2>, 1>) {
+  parallel %i in 0..shape(%at, 0) { atomic add %x[(load %at[%i])], (vec.make 1.0, 2.0) }
+}
+kernel @three(%at: buffer<i32, 1>, %x: buffer<vec<f32, 3>, 1>) {
+  parallel %i in 0..shape(%at, 0) { atomic add %x[(load %at[%i])], (vec.make 1.0, 2.0, 3.0) }
+}
+kernel @four(%at: buffer<i32, 1>, %x: buffer<vec<f32, 4>, 1>) {
+  parallel %i in 0..shape(%at, 0) { atomic sub %x[(load %at[%i])], (vec.make 1.0, 2.0, 3.0, 4.0) }
+}
+kernel @next(%x: buffer<vec<f32, 4>, 1>) {
+  parallel %i in 0..shape(%x, 0) { atomic add %x[(add %i, 1)], (vec.make 1.0, 2.0, 3.0, 4.0) }
+}
+kernel @wide(%at: buffer<i32, 1>, %x: buffer<vec<f64, 2>, 1>) {
+  parallel %i in 0..shape(%at, 0) { atomic add %x[(load %at[%i])], (vec.make 1.0:f64, 2.0) }
+}
+)");
+  std::string ptx = PtxFor(*lowered, PtxConfig("cuda:sm_90:ptx81"));
+  auto entry = [&](const char* name) { return EntryText(ptx, std::string("adc_") + name + "_t0"); };
+  auto counts = [&](const char* name) {
+    std::string text = entry(name);
+    return std::array{Count(text, "red.global.add.v2.f32"), Count(text, "red.global.add.v4.f32"),
+                      Count(text, "atom.global.add.f32")};
+  };
+  auto [two, none_of_two, alone] = counts("two");
+  CHECK((two != 0 && none_of_two == 0 && alone == 2 * two));
+  // An address of three is never aligned to eight bytes for sure, and one pair of its cells always is.
+  auto [three, none_of_three, single] = counts("three");
+  CHECK((three != 0 && none_of_three == 0 && single == three));
+  for (const char* name : {"four", "next"}) {
+    auto [none_of_four, four, each] = counts(name);
+    CHECK((none_of_four == 0 && four != 0 && each == 4 * four));
+  }
+  CHECK(Count(entry("wide"), "red.") == 0);
+  if (!Ptxas().empty()) CHECK(Assemble(ptx, "sm_90").good);
+  for (const char* target : {"cuda:sm_90", "cuda:sm_89:ptx81"})
+    CHECK(Count(PtxFor(*lowered, PtxConfig(target)), "red.global") == 0);
+}
+
 TEST_CASE("tables lie in global memory, where every lane looks up its own entry, and may be large") {
   std::string text = "const @w = [0.5";
   for (int n = 1; n < 20000; ++n) text += ", " + std::to_string(n) + ".0";

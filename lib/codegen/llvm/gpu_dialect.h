@@ -60,6 +60,12 @@ class GpuDialect {
   /// Mask of the lanes of `mask` that hold the same `value`, an i64, as this one. May add blocks.
   virtual llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const;
 
+  /// Whether AddVector is there.
+  virtual bool AddsVectors() const { return false; }
+  /// Adds two or four values of f32 to global memory, atomically each, from an address that is aligned to all
+  /// of them.
+  virtual void AddVector(Builder&, llvm::Value* /*address*/, llvm::ArrayRef<llvm::Value*>) const {}
+
   /// A mathematical function by instructions that are not exact, for code that asks for speed first; null
   /// where there are none.
   virtual llvm::Value* ApproximateMath(Builder&, ir::Op, ir::Scalar, llvm::ArrayRef<llvm::Value*>) const {

@@ -6,6 +6,7 @@
 #include "codegen/llvm/meeting_sums.h"
 #include "codegen/llvm/output_module.h"
 #include "codegen/llvm/table_writer.h"
+#include "codegen/llvm/vector_sums.h"
 
 namespace adc::codegen {
 
@@ -29,6 +30,7 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
   if (!linked) return linked.Failure();
   output.Optimise({}, watch, &code);
   ExpandMeetingSums(output.module(), dialect, config.target);
+  JoinVectorSums(output.module(), dialect, config.target);
   diag::Result<Payload> payload = write(output.module(), output.machine(), watch);
   if (!payload) return payload.Failure();
   code.payloads.push_back(std::move(*payload));

@@ -1,5 +1,6 @@
 #include "codegen/nvptx/dialect.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -91,6 +92,27 @@ Value* NvptxDialect::ReadAcross(Builder& b, Value* value, uint32_t distance) con
 
 Value* NvptxDialect::AddOverWave(Builder& b, Value* value) const {
   return b.CreateIntrinsic(Intrinsic::nvvm_redux_sync_add, {}, {value, EveryLane(b)});
+}
+
+bool NvptxDialect::AddsVectors() const {
+  constexpr std::string_view kFirst = "+ptx81";
+  return target_.level >= 90 && target_.features >= kFirst;
+}
+
+/// LLVM 19 has no intrinsic for it. The scope is that of LLVM's own updates: where none is named, the
+/// device's.
+void NvptxDialect::AddVector(Builder& b, Value* address, llvm::ArrayRef<Value*> values) const {
+  std::string text = "red.global.add.v" + std::to_string(values.size()) + ".f32 [$0], {", constraints = "l";
+  llvm::SmallVector<llvm::Type*> types{b.getInt64Ty()};
+  llvm::SmallVector<Value*> operands{b.CreatePtrToInt(address, b.getInt64Ty())};
+  for (Value* value : values) {
+    text += (types.size() == 1 ? "$" : ", $") + std::to_string(types.size());
+    constraints += ",f";
+    types.push_back(value->getType());
+    operands.push_back(value);
+  }
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), types, false);
+  b.CreateCall(llvm::InlineAsm::get(type, text + "};", constraints + ",~{memory}", true), operands);
 }
 
 /// The hardware knows powers and logarithms of two, and sine and cosine near 0. An angle loses its whole

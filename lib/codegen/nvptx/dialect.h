@@ -28,6 +28,9 @@ class NvptxDialect final : public GpuDialect {
   llvm::Value* Peers(Builder& b, llvm::Value* mask, llvm::Value* value) const override;
   bool AddsAtOnce() const override { return target_.level >= 80; }
   llvm::Value* AddOverWave(Builder& b, llvm::Value* value) const override;
+  /// From sm_90 and PTX 8.1 on.
+  bool AddsVectors() const override;
+  void AddVector(Builder& b, llvm::Value* address, llvm::ArrayRef<llvm::Value*> values) const override;
   /// exp, exp2, log, log2, sin and cos of f32.
   llvm::Value* ApproximateMath(Builder& b, ir::Op op, ir::Scalar scalar,
                                llvm::ArrayRef<llvm::Value*> operands) const override;
