@@ -1,0 +1,359 @@
+"""Calls in a kernel: of operations, conversions, atomics, and other functions of kernels."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+
+from . import _host as host
+from . import _types as types
+from ._expressions import Expressions, known
+from ._values import WEAK_FLOAT, WEAK_INT, Buffer, LocalArray, Static, Value
+
+# Functions of floats, by Python's function: the operation, and how many operands.
+FLOATS = {math.sqrt: ("sqrt", 1), math.sin: ("sin", 1), math.cos: ("cos", 1), math.tan: ("tan", 1), math.asin: ("asin", 1),
+          math.acos: ("acos", 1), math.atan: ("atan", 1), math.sinh: ("sinh", 1), math.cosh: ("cosh", 1), math.tanh: ("tanh", 1),
+          math.asinh: ("asinh", 1), math.acosh: ("acosh", 1), math.atanh: ("atanh", 1), math.exp: ("exp", 1),
+          math.exp2: ("exp2", 1), math.expm1: ("expm1", 1), math.log: ("log", 1), math.log2: ("log2", 1),
+          math.log10: ("log10", 1), math.log1p: ("log1p", 1), math.erf: ("erf", 1), math.erfc: ("erfc", 1),
+          math.cbrt: ("cbrt", 1), math.fabs: ("abs", 1), math.atan2: ("atan2", 2), math.pow: ("pow", 2),
+          math.hypot: ("hypot", 2), math.copysign: ("copysign", 2), math.fmod: ("rem", 2)}
+PREDICATES = {math.isnan: "isnan", math.isinf: "isinf", math.isfinite: "isfinite"}
+ROUNDED = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc", builtins.round: "round"}
+# The package's own, of vectors as well.
+COMPONENTWISE = {host.floor: ("floor", 1), host.ceil: ("ceil", 1), host.trunc: ("trunc", 1), host.rint: ("round", 1),
+                 host.rsqrt: ("rsqrt", 1), host.sign: ("sgn", 1), host.minimum: ("min", 2), host.maximum: ("max", 2),
+                 host.clamp: ("clamp", 3), host.fma: ("fma", 3)}
+OF_INTEGERS = {"min", "max", "clamp", "sgn"}
+ATOMICS = {host.atomic_add: "add", host.atomic_sub: "sub", host.atomic_min: "min", host.atomic_max: "max",
+           host.atomic_exchange: "exchange"}
+MADE_VECTORS = {host.vec2: 2, host.vec3: 3, host.vec4: 4}
+MADE_MATRICES = {host.mat2: 2, host.mat3: 3, host.mat4: 4}
+LOOPS = {host.parallel: "adc.parallel", host.serial: "adc.serial", host.unroll: "adc.unroll", host.checkpoint: "adc.checkpoint",
+         builtins.range: "range"}
+REMEDIES = {builtins.float: "write adc.f32(a) or adc.f64(a)", builtins.sum: "write a loop", builtins.divmod: "write a // b and a % b",
+            builtins.enumerate: "write for i in range(n)", builtins.zip: "write for i in range(n)"}
+
+
+class Calls(Expressions):
+    """Reads calls; a subclass gives `call_function`."""
+
+    def read_call(self, node: ast.Call):
+        called = self.read(node.func)
+        if not isinstance(called, Static):
+            raise self.refuse(node.func, f"'{self.source.text(node.func)}' is no function")
+        function = called.thing
+        if isinstance(function, types.Type):
+            return self.convert(node, function, self.plain_arguments(node))
+        if hasattr(function, "is_adc_function"):
+            return self.call_function(node, function)
+        for table, read in ((FLOATS, self.call_floats), (COMPONENTWISE, self.call_componentwise), (ATOMICS, self.call_atomic),
+                            (MADE_VECTORS, self.call_vector), (MADE_MATRICES, self.call_matrix), (OTHERS, self.call_other)):
+            try:
+                found = table.get(function)
+            except TypeError:
+                found = None
+            if found is not None:
+                return read(node, found)
+        if function in PREDICATES:
+            value, = self.floats(node, 1)
+            return self.apply(node, PREDICATES[function], value, type=types.boolean)
+        if function in ROUNDED:
+            return self.call_rounded(node, ROUNDED[function])
+        raise self.unknown_function(node, function)
+
+    def unknown_function(self, node: ast.Call, function):
+        text = self.source.text(node.func)
+        if function in LOOPS:
+            return self.refuse(node, f"'{LOOPS[function]}' stands in a 'for' alone", f"write for i in {LOOPS[function]}(...):")
+        if function in (host.array,):
+            return self.refuse(node, "an array is made in an assignment", "write a = adc.array(adc.f32, 9)")
+        if function is builtins.print:
+            return self.refuse(node, "'print' gives no value", "write it as a statement")
+        if isinstance(function, type) and function in REMEDIES or function in REMEDIES:
+            return self.refuse(node, f"'{text}' cannot be called in a kernel", REMEDIES[function])
+        if getattr(function, "__module__", "") == "math":
+            names = ", ".join(sorted(one.__name__ for one in (*FLOATS, *PREDICATES, *list(ROUNDED)[:3])))
+            return self.refuse(node, f"'{text}' has no counterpart in a kernel", f"of math there are {names}")
+        if hasattr(function, "__code__"):
+            return self.refuse(node, f"'{text}' is a plain function", "mark it with @adc.function")
+        return self.refuse(node, f"'{text}' cannot be called in a kernel", "see docs/python.md for what a kernel may use")
+
+    # ---- operands
+
+    def plain_arguments(self, node: ast.Call) -> list[ast.expr]:
+        if node.keywords:
+            raise self.refuse(node, "arguments of this are given by position", "leave the names out")
+        for one in node.args:
+            if isinstance(one, ast.Starred):
+                raise self.refuse(one, "'*' cannot stand in a kernel", "write the arguments one by one")
+        return node.args
+
+    def counted(self, node: ast.Call, count: int) -> list[ast.expr]:
+        arguments = self.plain_arguments(node)
+        if len(arguments) != count:
+            raise self.refuse(node, f"'{self.source.text(node.func)}' is given {len(arguments)} arguments, and takes {count}")
+        return arguments
+
+    def alike(self, node: ast.AST, values: list[Value]) -> list[Value]:
+        """Operands of one type; a number beside a vector becomes one of equal components."""
+        shaped = next((value.type for value in values if value.type.shape), None)
+        if shaped is not None:
+            return [value if value.type.shape else self.splat(node, value, shaped) for value in values]
+        first = values[0]
+        for other in values[1:]:
+            first, _ = self.agreed(node, first, other)
+        return [self.agreed(node, value, first)[0] for value in values]
+
+    def splat(self, node: ast.AST, value: Value, type: types.Type) -> Value:
+        if len(type.shape) != 1:
+            raise self.refuse(node, f"a number beside {type.ir}", "give both one shape")
+        part = self.as_type(node, value, type.scalar)
+        return self.emit(node, "vec.make", ", ".join([part.operand()] * type.shape[0]), type)
+
+    def floats(self, node: ast.Call, count: int) -> list[Value]:
+        values = [self.value(one) for one in self.counted(node, count)]
+        values = self.alike(node, values)
+        if values[0].type.scalar is WEAK_INT:
+            values = [Value(WEAK_FLOAT, value.text, None if value.const is None else float(value.const)) for value in values]
+        if not values[0].type.scalar.is_float:
+            raise self.refuse(node, f"'{self.source.text(node.func)}' takes floats, not {self.told(values[0].type)}",
+                              f"convert it, as in adc.{self.default_float.ir}(i)")
+        return values
+
+    # ---- operations
+
+    def call_floats(self, node: ast.Call, found: tuple[str, int]) -> Value:
+        op, count = found
+        if op == "log" and len(node.args) == 2:
+            raise self.refuse(node, "'math.log' takes one argument in a kernel", "write math.log(a) / math.log(b)")
+        values = self.floats(node, count)
+        if values[0].type.shape:
+            raise self.refuse(node, "functions of math take numbers, not vectors", "call it for each component")
+        if all(value.const is not None and value.is_weak for value in values):
+            function = next(one for one, known_op in FLOATS.items() if known_op == found)
+            return self.folded(node, function, *(value.const for value in values))
+        return self.apply(node, op, *values)
+
+    def call_componentwise(self, node: ast.Call, found: tuple[str, int]) -> Value:
+        op, count = found
+        values = self.alike(node, [self.value(one) for one in self.counted(node, count)])
+        if op not in OF_INTEGERS and values[0].type.scalar.is_integer:
+            raise self.refuse(node, f"'{self.source.text(node.func)}' takes floats", f"convert it, as in adc.{self.default_float.ir}(i)")
+        return self.apply(node, op, *(self.determined(node, value) for value in values))
+
+    def call_rounded(self, node: ast.Call, op: str) -> Value:
+        """math.floor, ceil and trunc, and round of one argument, which are integers in Python."""
+        value = self.value(self.counted(node, 1)[0])
+        if value.type.scalar.is_integer:
+            return value
+        value, = self.floats(node, 1) if value.const is not None else (value,)
+        return self.emit(node, "cast", self.apply(node, op, self.determined(node, value)).text + " to i32", types.i32)
+
+    def call_atomic(self, node: ast.Call, op: str) -> Value:
+        name, index, amount = self.counted(node, 3)
+        whole = self.read(name)
+        if not isinstance(whole, Buffer):
+            raise self.refuse(name, "an atomic works on a buffer", "write adc.atomic_add(x, i, v)")
+        place = self.element_at(node, whole, self.indices(index))
+        value = self.as_type(amount, self.value(amount), whole.element, "the value")
+        return self.emit(node, f"atomic {op}", f"{place}, {value.plain()}", whole.element)
+
+    def call_vector(self, node: ast.Call, count: int) -> Value:
+        parts = [self.value(one) for one in self.plain_arguments(node)]
+        if len(parts) not in (1, count) or any(part.type.shape for part in parts):
+            raise self.refuse(node, f"a vector of {count} is made of {count} numbers, or of one",
+                              "write adc.vec3(a, b, c); adc.vec[adc.f32, 3](v) takes the front part of a vector")
+        return self.make_vector(node, parts, count)
+
+    def make_vector(self, node: ast.AST, parts: list[Value], count: int) -> Value:
+        parts = [self.determined(node, part) for part in self.alike(node, parts)]
+        parts = parts * count if len(parts) == 1 else parts
+        return self.emit(node, "vec.make", ", ".join(part.operand() for part in parts), types.vec_type(parts[0].type.scalar, count))
+
+    def call_matrix(self, node: ast.Call, count: int) -> Value:
+        parts = self.alike(node, [self.value(one) for one in self.plain_arguments(node)])
+        rows = [part.type.shape == (count,) for part in parts]
+        if not (len(parts) == count and all(rows) or len(parts) == count * count and not any(rows)):
+            raise self.refuse(node, f"a matrix of {count} rows is made of {count} vectors, or of {count * count} numbers")
+        parts = [self.determined(node, part) for part in parts]
+        type = types.mat_type(parts[0].type.scalar, count, count)
+        return self.emit(node, "mat.make", ", ".join(part.operand() for part in parts), type)
+
+    # ---- conversions
+
+    def convert(self, node: ast.Call, type: types.Type, arguments: list[ast.expr]) -> Value:
+        values = [self.value(one) for one in arguments]
+        if isinstance(type, types.Scalar):
+            if len(values) != 1 or values[0].type.shape:
+                raise self.refuse(node, f"adc.{type.ir} converts one number")
+            return self.to_scalar(node, values[0], type)
+        if len(type.shape) == 2:
+            return self.convert_matrix(node, type, values)
+        count, = type.shape
+        if len(values) == 1 and values[0].type.shape:
+            whole = values[0]
+            if len(whole.type.shape) != 1 or whole.type.shape[0] < count:
+                raise self.refuse(node, f"{self.told(whole.type)} has no {count} components to take")
+            values = [self.component(node, whole, [known(at)]) for at in range(count)]
+        parts = [self.to_scalar(node, value, type.scalar) for value in values]
+        if len(parts) not in (1, count):
+            raise self.refuse(node, f"{len(parts)} components are given, and {type.ir} has {count}")
+        return self.make_vector(node, parts, count)
+
+    def convert_matrix(self, node: ast.Call, type: types.Type, values: list[Value]) -> Value:
+        rows, columns = type.shape
+        if len(values) == 1 and len(values[0].type.shape) == 2:
+            whole = values[0]
+            values = [self.component(node, whole, [known(row), known(column)]) for row in range(rows) for column in range(columns)]
+        parts = [self.to_scalar(node, value, type.scalar) for value in values]
+        parts = parts * (rows * columns) if len(parts) == 1 else parts
+        if len(parts) != rows * columns:
+            raise self.refuse(node, f"{len(parts)} components are given, and {type.ir} has {rows * columns}")
+        return self.emit(node, "mat.make", ", ".join(part.operand() for part in parts) + f" : {type.ir}", type)
+
+    def to_scalar(self, node: ast.AST, value: Value, type: types.Scalar) -> Value:
+        if value.type is type:
+            return value
+        if value.const is not None and value.is_weak:
+            if type.is_float:
+                return self.as_type(node, value, type)
+            if type.kind == "bool":
+                return known(bool(value.const))
+            number = math.trunc(value.const) if math.isfinite(value.const) else value.const
+            return Value(type, const=self.literal(node, number, type))
+        if value.is_weak:
+            return Value(type, value.text)
+        if type.kind == "bool":
+            return self.apply(node, "ne", value, Value(value.type, const=0), type=types.boolean)
+        return self.emit(node, "cast", f"{value.operand()} to {type.ir}", type)
+
+    # ---- others
+
+    def call_other(self, node: ast.Call, read) -> Value:
+        return read(self, node)
+
+    def call_abs(self, node: ast.Call) -> Value:
+        value = self.value(self.counted(node, 1)[0])
+        if value.type is types.boolean or value.type.shape:
+            raise self.refuse(node, f"'abs' takes a number, not {self.told(value.type)}", "call it for each component")
+        return known(abs(value.const)) if value.const is not None and value.is_weak else self.apply(node, "abs", value)
+
+    def call_least(self, node: ast.Call, op: str, function) -> Value:
+        """min and max of Python: the first operand on a tie, as in Python; the IR's give the second."""
+        values = [self.value(one) for one in self.plain_arguments(node)]
+        if len(values) < 2:
+            raise self.refuse(node, f"'{op}' takes two numbers or more", "write a loop over the elements")
+        if any(value.type.shape for value in values):
+            raise self.refuse(node, f"'{op}' takes numbers, not vectors", f"write adc.{op}imum(a, b)")
+        if all(value.const is not None and value.is_weak for value in values):
+            return self.folded(node, function, *(value.const for value in values))
+        values = self.alike(node, values)
+        result = values[0]
+        for value in values[1:]:
+            result = self.apply(node, op, value, result)
+        return result
+
+    def call_int(self, node: ast.Call) -> Value:
+        value = self.value(self.counted(node, 1)[0])
+        return value if value.type.scalar.is_integer else self.to_scalar(node, value, types.i32)
+
+    def call_bool(self, node: ast.Call) -> Value:
+        return self.to_scalar(node, self.value(self.counted(node, 1)[0]), types.boolean)
+
+    def call_len(self, node: ast.Call) -> Value:
+        whole = self.read(self.counted(node, 1)[0])
+        if isinstance(whole, (Buffer, LocalArray)):
+            return self.extent(node, whole, 0)
+        if isinstance(whole, Static) and isinstance(whole.thing, (tuple, list)):
+            return known(len(whole.thing))
+        if isinstance(whole, Value) and whole.type.shape:
+            return known(whole.type.shape[0])
+        raise self.refuse(node, "this has no length in a kernel")
+
+    def call_select(self, node: ast.Call) -> Value:
+        test, a, b = self.counted(node, 3)
+        condition = self.condition(test)
+        one, two = self.alike(node, [self.value(a), self.value(b)])
+        if condition.const is not None:
+            return one if condition.const else two
+        one, two = self.determined(node, one), self.determined(node, two)
+        return self.emit(node, "select", f"{condition.text}, {one.operand()}, {two.operand()}", one.type)
+
+    def call_stop(self, node: ast.Call) -> Value:
+        value = self.determined(node, self.value(self.counted(node, 1)[0]))
+        return self.apply(node, "stop_gradient", value)
+
+    def vectors(self, node: ast.Call, count: int, axes: int = 1) -> list[Value]:
+        values = [self.value(one) for one in self.counted(node, count)]
+        for value in values:
+            if len(value.type.shape) != axes:
+                raise self.refuse(node, f"'{self.source.text(node.func)}' takes {'vectors' if axes == 1 else 'a matrix'}, "
+                                        f"not {self.told(value.type)}")
+        return values
+
+    def call_dot(self, node: ast.Call) -> Value:
+        a, b = self.agreed(node, *self.vectors(node, 2))
+        return self.apply(node, "dot", a, b, type=a.type.scalar)
+
+    def call_cross(self, node: ast.Call) -> Value:
+        a, b = self.agreed(node, *self.vectors(node, 2))
+        if a.type.shape != (3,):
+            raise self.refuse(node, "'cross' takes vectors of 3 components")
+        return self.apply(node, "cross", a, b)
+
+    def call_outer(self, node: ast.Call) -> Value:
+        a, b = self.vectors(node, 2)
+        if a.type.scalar is not b.type.scalar:
+            raise self.refuse(node, f"{a.type.ir} beside {b.type.ir}", "convert one of them")
+        return self.apply(node, "outer", a, b, type=types.mat_type(a.type.scalar, *a.type.shape, *b.type.shape))
+
+    def call_norm(self, node: ast.Call) -> Value:
+        value, = self.vectors(node, 1)
+        return self.apply(node, "norm", value, type=value.type.scalar)
+
+    def call_normalize(self, node: ast.Call) -> Value:
+        return self.apply(node, "normalize", *self.vectors(node, 1))
+
+    def call_transpose(self, node: ast.Call) -> Value:
+        value, = self.vectors(node, 1, 2)
+        return self.apply(node, "transpose", value, type=types.mat_type(value.type.scalar, *reversed(value.type.shape)))
+
+    def call_inverse(self, node: ast.Call) -> Value:
+        return self.apply(node, "inverse", self.square(node))
+
+    def call_det(self, node: ast.Call) -> Value:
+        value = self.square(node)
+        return self.apply(node, "det", value, type=value.type.scalar)
+
+    def square(self, node: ast.Call) -> Value:
+        value, = self.vectors(node, 1, 2)
+        if len(set(value.type.shape)) != 1 or value.type.shape[0] > 4:
+            raise self.refuse(node, f"this takes a square matrix up to 4 by 4, not {value.type.ir}")
+        return value
+
+    def call_random(self, node: ast.Call) -> Value:
+        given = dict(zip(("seed", "counter", "stream", "type"), node.args))
+        given.update({one.arg: one.value for one in node.keywords})
+        if not {"seed", "counter"} <= set(given) <= {"seed", "counter", "stream", "type"}:
+            raise self.refuse(node, "'adc.random' takes seed, counter, stream and type")
+        made = self.read(given.pop("type")) if "type" in given else Static(types.f32)
+        if not isinstance(made, Static) or made.thing not in (types.f16, types.f32, types.f64, types.u32, types.u64):
+            raise self.refuse(node, "random numbers are f16, f32, f64, u32 or u64")
+        values = []
+        for name in ("seed", "counter", "stream"):
+            if name in given:
+                value = self.determined(given[name], self.value(given[name]))
+                if not value.type.scalar.is_integer or value.type.bits < 32:
+                    raise self.refuse(given[name], "seed, counter and stream are integers of 32 or 64 bits")
+                values.append(value.operand())
+        return self.emit(node, "random", f"{', '.join(values)} : {made.thing.ir}", made.thing)
+
+
+OTHERS = {builtins.abs: Calls.call_abs, builtins.min: lambda self, node: self.call_least(node, "min", min),
+          builtins.max: lambda self, node: self.call_least(node, "max", max), builtins.int: Calls.call_int,
+          builtins.bool: Calls.call_bool, builtins.len: Calls.call_len, host.select: Calls.call_select,
+          host.stop_gradient: Calls.call_stop, host.dot: Calls.call_dot, host.cross: Calls.call_cross, host.outer: Calls.call_outer,
+          host.norm: Calls.call_norm, host.normalize: Calls.call_normalize, host.transpose: Calls.call_transpose,
+          host.inverse: Calls.call_inverse, host.det: Calls.call_det, host.random: Calls.call_random}

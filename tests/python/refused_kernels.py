@@ -1,0 +1,277 @@
+"""Kernels that are refused. A comment at the end of a line says what the caret marks there, and words of the message."""
+
+import math
+
+import adc
+
+X = adc.buffer[adc.f64, 1, adc.diff]
+F = adc.buffer[adc.f32, 1]
+settings = {"gain": 2.0}
+
+
+def plain(v):
+    return v
+
+
+@adc.function
+def recursive(v):
+    return recursive(v)  # refused `recursive(v)`: calls itself
+
+
+@adc.function
+def returning(x):
+    for k in range(3):
+        if x[k] > 0.0:
+            return x[k]  # refused `return x[k]`: 'return' cannot stand in a loop
+    return 0.0
+
+
+@adc.function
+def uneven(v):
+    if v > 0.0:  # refused `if v > 0.0`: another number of values
+        return v, v
+    return v
+
+
+@adc.kernel
+def whole_quotient(x: X, n: adc.i32):
+    x[0] = adc.f64(n / 2)  # refused `n / 2`: '/' of integers is a float in Python: write '//'
+
+
+@adc.kernel
+def mixed(x: X, y: F):
+    x[0] = x[0] + y[0]  # refused `x[0] + y[0]`: f64 beside f32: adc.f64(y[0])
+
+
+@adc.kernel
+def stored(x: X, y: F):
+    y[0] = x[0]  # refused `x[0]`: the value is f64, where f32 is wanted: adc.f32(a)
+
+
+@adc.kernel
+def float_and_integer(x: X, n: adc.i32):
+    x[0] = adc.f64(n + 0.5)  # refused `n + 0.5`: a float beside i32: adc.f64(i)
+
+
+@adc.kernel
+def truth(x: X, n: adc.i32):
+    if n:  # refused `n`: a condition is a bool, not i32: 'a != 0'
+        x[0] = 1.0
+
+
+@adc.kernel
+def bool_number(x: X, n: adc.i32):
+    m = (n > 0) + 1  # refused `(n > 0) + 1`: a bool is no number
+    x[m] = 1.0
+
+
+@adc.kernel
+def one_branch(x: X):
+    if x[0] > 0.0:
+        v = 1.0
+    x[1] = v  # refused `v`: 'v' is assigned in one branch only: before the 'if'
+
+
+@adc.kernel
+def after_loop(x: X, n: adc.i32):
+    for i in range(n):
+        v = x[i]
+    x[0] = v  # refused `v`: 'v' is assigned in the loop only
+
+
+@adc.kernel
+def after_index(x: X, n: adc.i32):
+    for i in range(n):
+        x[i] = 1.0
+    x[i] = 2.0  # refused `i`: is the index of a loop, which has ended
+
+
+@adc.kernel
+def two_types(x: X, y: F):
+    v = x[0]
+    for i in range(3):  # refused `for i in range(3)`: 'v', which the loop carries, is f32, where f64 is wanted
+        v = y[i]
+    x[1] = v
+
+
+@adc.kernel
+def shared(x: X):
+    total = 0.0
+    for i in adc.parallel(x.shape[0]):
+        total += x[i]  # refused `total`: all iterations would assign it: adc.atomic_add
+    x[0] = total
+
+
+@adc.kernel
+def ordered(x: X):
+    for i in adc.parallel(x.shape[0]):
+        break  # refused `break`: cannot end them: continue
+
+
+@adc.kernel
+def inner(x: X, n: adc.i32):
+    for t in range(n):
+        for i in adc.parallel(x.shape[0]):  # refused `for i in adc.parallel(x.shape[0])`: stands at the top level
+            x[i] = 1.0
+
+
+@adc.kernel
+def early(x: X, n: adc.i32):
+    if n == 0:
+        return  # refused `return`: a kernel returns nothing
+    x[0] = 1.0
+
+
+@adc.kernel
+def not_a_range(x: X):
+    for v in x:  # refused `x`: a loop of a kernel counts: range(n)
+        pass
+
+
+@adc.kernel
+def step_of_zero(x: X, n: adc.i32):
+    for i in range(0, 10, n):  # refused `n`: the step of 'range'
+        x[i] = 1.0
+
+
+@adc.kernel
+def rank(x: X):
+    x[0, 1] = 1.0  # refused `x[0, 1]`: 2 indices, where there are 1 axes: x[i]
+
+
+@adc.kernel
+def float_index(x: X):
+    x[x[0]] = 1.0  # refused `x[0]`: an index is an integer, not f64: adc.i32(a)
+
+
+@adc.kernel
+def from_the_end(x: X):
+    x[-1] = 1.0  # refused `-1`: would count from the end
+
+
+@adc.kernel
+def sliced(x: X):
+    x[0:2] = 1.0  # refused `0:2`: a slice
+
+
+@adc.kernel
+def whole_buffer(x: X):
+    x[0] = math.sin(x)  # refused `x`: is a buffer, where a value is wanted: x[i]
+
+
+@adc.kernel
+def read_only(x: adc.buffer[adc.f64, 1, adc.readonly]):
+    x[0] = 1.0  # refused `x[0]`: 'x' is readonly
+
+
+@adc.kernel
+def calls_plain(x: X):
+    x[0] = plain(x[1])  # refused `plain(x[1])`: is a plain function: @adc.function
+
+
+@adc.kernel
+def calls_itself(x: X):
+    x[0] = recursive(x[1])
+
+
+@adc.kernel
+def returns_in_loop(x: X):
+    x[0] = returning(x)
+
+
+@adc.kernel
+def returns_unevenly(x: X):
+    x[0] = uneven(x[1])
+
+
+@adc.kernel
+def no_gamma(x: X):
+    x[0] = math.gamma(x[1])  # refused `math.gamma(x[1])`: has no counterpart: of math there are
+
+
+@adc.kernel
+def unknown_name(x: X):
+    x[0] = nothing  # noqa: F821 # refused `nothing`: no name 'nothing' is known
+
+
+@adc.kernel
+def too_early(x: X):
+    x[0] = later  # refused `later`: is read before it is assigned
+    later = 1.0
+
+
+@adc.kernel
+def dictionary(x: X):
+    x[0] = settings["gain"]  # refused `settings["gain"]`: an element of a dict: pass it as a buffer
+
+
+@adc.kernel
+def vector_component(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    v = p[0]
+    v.x = 1.0  # refused `v.x`: a component cannot be assigned: adc.vec3(1.0, v.y, v.z)
+    p[0] = v
+
+
+@adc.kernel
+def no_component(p: adc.buffer[adc.vec[adc.f64, 2], 1]):
+    p[0] = p[1] * p[1].z  # refused `p[1].z`: a vector of 2 components has no 'z'
+
+
+@adc.kernel
+def shapes(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    p[0] = p[1] + 1.0  # refused `p[1] + 1.0`: beside a float: adc.vec3(a)
+
+
+@adc.kernel
+def cannot_hold(y: F):
+    y[0] = 1e300  # refused `1e300`: f32 cannot hold
+
+
+@adc.kernel
+def compared(x: X):
+    x[0] = 1.0 if x[1] in (1.0, 2.0) else 2.0  # refused `(1.0, 2.0)`: is several values
+
+
+@adc.kernel
+def tries(x: X):
+    try:  # refused `try`: 'try' cannot stand in a kernel
+        x[0] = 1.0
+    except ValueError:
+        pass
+
+
+@adc.kernel
+def comprehension(x: X):
+    x[0] = sum([x[i] for i in range(3)])  # refused `sum([x[i] for i in range(3)])`: cannot be called: write a loop
+
+
+@adc.kernel
+def walrus(x: X):
+    x[0] = (v := 1.0) + v  # refused `v := 1.0`: ':=' cannot stand in a kernel
+
+
+@adc.kernel
+def dropped(x: X):
+    x[0] + 1.0  # refused `x[0] + 1.0`: the value of this statement is dropped
+
+
+@adc.kernel
+def no_type(x):  # refused `x`: the parameter 'x' has no type
+    x[0] = 1.0
+
+
+@adc.kernel
+def wrong_type(x: float):  # refused `float`: is no type of a kernel
+    pass
+
+
+@adc.kernel
+def outside(x: X):
+    a = adc.array(adc.f64, 3)
+    for i in adc.parallel(x.shape[0]):
+        x[i] = a[0]  # refused `a`: is an array from outside of adc.parallel: make it inside
+
+
+@adc.kernel
+def umlauts(x: X):
+    größe = "ü" + x[0]  # refused `"ü"`: is no number

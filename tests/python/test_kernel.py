@@ -1,0 +1,524 @@
+"""Kernels that are written in Python: each construct against the same function run by Python."""
+
+import enum
+import math
+import pathlib
+import re
+import unittest
+from types import SimpleNamespace
+
+from support import WORK, main, skip_unless_built, skip_without
+
+skip_unless_built()
+np = skip_without("numpy")
+
+import adc  # noqa: E402
+import adrt  # noqa: E402
+import refused_kernels  # noqa: E402
+from kernel_support import agree  # noqa: E402
+
+X = adc.buffer[adc.f64, 1, adc.diff]
+Loss = adc.buffer[adc.f64, 0, adc.diff]
+Whole = adc.buffer[adc.i32, 1]
+Points = adc.buffer[adc.vec[adc.f64, 3], 1, adc.diff]
+GAIN, TABLE = 0.75, (0.5, 1.5, 2.5)
+engine = SimpleNamespace(gravity=9.81)
+
+
+class Mode(enum.IntEnum):
+    SOFT = 1
+    HARD = 2
+
+
+class Side(enum.Enum):
+    LEFT = -1.0
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).uniform(0.2, 1.8, shape)
+
+
+@adc.kernel
+def loops(x: X, y: X, n: adc.i32):
+    for i in adc.parallel(x.shape[0]):
+        total = 0.0
+        for a in range(n):
+            total += x[i] * a_float(a)
+        for b in range(1, n, 2):
+            total = total + math.sin(x[i] * a_float(b))
+        for c in range(n, 0, -1):
+            total = 0.5 * total + a_float(c) * x[i]
+        for d in range(n, -2, -3):
+            total = math.cos(total) + a_float(d)
+        for e in range(3, 3):
+            total = 100.0
+        y[i] = total
+
+
+@adc.function
+def a_float(a):
+    return adc.f64(a)
+
+
+@adc.kernel
+def leaves(x: X, y: X, n: adc.i32):
+    for i in adc.parallel(x.shape[0]):
+        v = x[i]
+        count = 0
+        for t in range(n):
+            if t == 2:
+                continue
+            for u in range(t):
+                if v > 3.0:
+                    break
+                v = v * 1.25
+            if v > 5.0:
+                v -= 0.5
+                break
+            elif v > 2.0 and t % 2 == 0:
+                v += 0.125 * x[i]
+                continue
+            else:
+                v *= 1.5
+            count += 1
+        y[i] = v + adc.f64(count)
+
+
+@adc.kernel
+def whiles(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        v, steps = x[i], 0
+        while v < 20.0:
+            v = v * v + 0.5
+            steps += 1
+            if steps > 12:
+                break
+        while True:
+            v = math.sqrt(v)
+            if v < 1.5:
+                break
+        while not (steps <= 0):
+            steps -= 1
+            v += 0.01
+        y[i] = v
+
+
+@adc.kernel
+def branches(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        v = x[i]
+        if v < 0.5:
+            w = v * v
+        elif v < 1.0:
+            w = math.exp(v)
+        elif v < 1.2 or v > 1.6:
+            w = 2.0 - v
+        else:
+            w = 3.0
+        flip = -1.0 if i % 2 == 0 else 1.0
+        small = 0.25 <= v < 0.9
+        bonus = math.log(v) if small else v / 3.0
+        if small and not v > 0.8:
+            bonus += 1.0
+        y[i] = w * flip + bonus
+
+
+@adc.kernel
+def guards(start: Whole, x: X, y: X):
+    """The second operand reads out of range where the first one decides."""
+    for i in adc.parallel(y.shape[0]):
+        k = start[i]
+        if k >= 0 and x[k] > 0.5:
+            y[i] = x[k] * x[k]
+        if k < 0 or x[k] < 0.25:
+            y[i] = y[i] * 3.0
+
+
+@adc.kernel
+def integers(a: Whole, b: Whole, c: adc.buffer[adc.i32, 2]):
+    for i in adc.parallel(a.shape[0]):
+        p, q = a[i], b[i]
+        c[i, 0] = p // q
+        c[i, 1] = p % q
+        c[i, 2] = (p & q) | (p ^ 12)
+        c[i, 3] = (p << 2) >> 1
+        c[i, 4] = ~p
+        c[i, 5] = -p + +q
+        c[i, 6] = abs(p) ** 2
+        c[i, 7] = min(p, q, 3)
+        c[i, 8] = max(p, q) - 7 // 2 + -7 // 2 + -7 % 3
+        c[i, 9] = int(adc.f64(p) / 2.0)
+        c[i, 10] = math.floor(adc.f64(p) / 2.0)
+        c[i, 11] = math.ceil(adc.f64(p) / 2.0) + round(adc.f64(p) / 2.0) + math.trunc(adc.f64(p) / 2.0)
+        c[i, 12] = adc.i32(p > q) + adc.i32(adc.boolean(p) and adc.boolean(q))
+        c[i, 13] = adc.i32(adc.i64(p) * adc.i64(3) - 2)
+        c[i, 14] = adc.i32(2.9) + adc.i32(-2.9)
+
+
+@adc.kernel
+def float_operators(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        v = x[i] - 1.0
+        y[i] = (v // 0.3) + v % 0.3 + v ** 3 + x[i] ** 1.5 + x[i] ** -1 + 2 ** x[i] + -v * 2 + 1 / x[i] + abs(v)
+        y[i] += 1.0 / 3.0 * min(v, 0.25) + max(v, x[i] * x[i], 1)
+
+
+@adc.kernel
+def functions(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        v = x[i] / 2.0
+        a = math.sin(v) + math.cos(v) * math.tan(v) + math.asin(v) - math.acos(v) + math.atan(v) + math.atan2(v, 0.5)
+        b = math.sinh(v) + math.cosh(v) + math.tanh(v) + math.asinh(v) + math.acosh(1.0 + v) + math.atanh(v)
+        c = math.exp(v) + math.exp2(v) + math.expm1(v) + math.log(v) + math.log2(v) + math.log10(v) + math.log1p(v)
+        d = math.sqrt(v) + math.cbrt(v) + math.erf(v) + math.erfc(v) + math.pow(v, 0.7) + math.hypot(v, 2.0)
+        e = math.copysign(v, -1.0) + math.fabs(v - 0.5) + math.fmod(v, 0.3) + adc.rsqrt(v) + adc.clamp(v, 0.2, 0.4)
+        f = adc.floor(3.0 * v) + adc.ceil(v) + adc.trunc(5.0 * v) + adc.rint(7.0 * v) + adc.sign(v - 0.5) + adc.fma(v, v, 2.0)
+        g = 1.0 if math.isfinite(v) and not math.isnan(v) and not math.isinf(v) else 0.0
+        y[i] = a * b + c * d + e * f * g + adc.minimum(v, 0.5) + adc.maximum(v, 0.25) + math.sin(1) + math.pi
+
+
+@adc.kernel
+def captured(x: X, y: X, mode: adc.i32):
+    for i in adc.parallel(len(x)):
+        v = GAIN * x[i] + engine.gravity + TABLE[1] * TABLE[2] + Side.LEFT.value
+        if mode == Mode.HARD:
+            v = v * v
+        if GAIN > 0.5:
+            v += math.tau
+        if Mode.SOFT == 2:
+            v = undefined_name  # noqa: F821 - a branch that is never taken is not read
+        y[i] = v
+
+
+@adc.kernel
+def updates(x: X, y: X, count: Whole, least: adc.buffer[adc.f64, 1], loss: Loss):
+    for i in adc.parallel(x.shape[0]):
+        y[i] += 2.0 * x[i]
+        y[i] *= x[i]
+        adc.atomic_add(loss, (), x[i] * y[i])
+        adc.atomic_add(count, i % 2, 1)
+        adc.atomic_sub(count, 2, i)
+        adc.atomic_min(least, 0, x[i])
+        adc.atomic_max(least, 1, x[i])
+
+
+@adc.kernel
+def axes(a: adc.buffer[adc.f64, 2, adc.diff], b: adc.buffer[adc.f64, 3, adc.diff]):
+    n, m = a.shape
+    for i, j in adc.parallel(n, m, block=64):
+        for k in range(b.shape[2]):
+            b[i, j, k] = a[i, j] * a[i, k] + adc.f64(k)
+
+
+@adc.kernel
+def arrays(x: X, y: X, n: adc.i32):
+    for i in adc.parallel(x.shape[0]):
+        a = adc.array(adc.f64, 4)
+        m = adc.array(adc.f64, 2, 3)
+        for k in range(4):
+            a[k] = x[i] * adc.f64(k + 1)
+        for r in range(2):
+            for c in adc.unroll(range(3)):
+                m[r, c] = a[r] * a[c]
+        for t in range(n):
+            a[t % 4] += math.sin(a[(t + 1) % 4])
+        total = 0.0
+        for k in range(len(a)):
+            total += a[k]
+        y[i] = total + m[1, 2] + m[0, 1] + adc.f64(m.shape[1])
+
+
+@adc.kernel
+def vectors(p: Points, q: Points, r: Points, m: adc.mat[adc.f64, 3, 3], y: X):
+    for i in adc.parallel(p.shape[0]):
+        v, w = p[i], q[i]
+        u = adc.cross(v, w) * 0.5 + 2.0 * v - w / 3.0 + -v * w + m @ w + v @ m
+        if u.x > 0.5:
+            u = adc.vec3(1.0, u.y, u[2])
+        k = adc.transpose(m) * 2.0 + adc.outer(v, w) + adc.inverse(m) @ m
+        for step in range(2):
+            u += adc.minimum(u, v) * adc.vec3(0.25)
+        total = adc.dot(u, w) + adc.norm(u) + adc.normalize(v).y + adc.det(m) + k[0, 1] + p[i].z
+        for c in range(3):
+            total += u[c] * adc.f64(c)
+        a, b, c = u
+        front = adc.vec[adc.f64, 2](v)
+        r[i] = adc.vec3(a, b + front.x, c + adc.vec2(front.y, 2.0).y)
+        y[i] = total + adc.mat2(1.0, 2.0, 3.0, v.x)[1, 1]
+
+
+@adc.function
+def first_above(x, limit: adc.f64) -> adc.f64:
+    found = -1.0
+    for k in range(x.shape[0]):
+        if x[k] > limit:
+            found = x[k]
+            break
+    return found
+
+
+@adc.function
+def pieces(v, low, high=1.25):
+    if v < low:
+        return 0.0, v
+    if v > high:
+        w = v * v
+        return w, 1.0
+    return v - low, v * low
+
+
+@adc.function
+def twice(f, v):
+    return f(f(v))
+
+
+@adc.function
+def half_sine(v):
+    return math.sin(v) * 0.5
+
+
+@adc.function
+def put(y, i, v):
+    if i % 2 == 0:
+        y[i] = v
+        return
+    y[i] = 2.0 * v
+
+
+@adc.kernel
+def calls(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        a, b = pieces(x[i], 0.5)
+        c, d = pieces(v=x[i], high=adc.f64(1.5), low=0.25)
+        put(y, i, a * b + c * d + twice(half_sine, x[i]) + first_above(x, 1.0))
+
+
+@adc.kernel
+def tasks(x: X, y: X, loss: Loss, twice_as_often: adc.boolean):
+    scale = 2.0 + x[0]
+    for i in adc.parallel(x.shape[0]):
+        y[i] = x[i] * scale
+    if twice_as_often:
+        for i in adc.parallel(x.shape[0]):
+            adc.atomic_add(loss, (), y[i] * y[i])
+    for round_ in adc.unroll(range(2)):
+        for i in adc.parallel(x.shape[0]):
+            adc.atomic_add(loss, (), math.sin(y[i]))
+
+
+@adc.kernel
+def serials(x: X, y: X, z: X, n: adc.i32):
+    for i in adc.serial(x.shape[0] - 1):
+        y[i + 1] = y[i] * x[i] + 0.5
+    for i in adc.parallel(x.shape[0]):
+        v = x[i]
+        for t in adc.checkpoint(range(n), 4):
+            v = math.sin(v) + 0.1
+        for t in adc.checkpoint(range(n)):
+            v = math.cos(v)
+        adc.atomic_add(z, i, v * v + adc.floor(adc.stop_gradient(v)))
+
+
+@adc.kernel
+def types_of_literals(x: X, n: adc.i32, y: X):
+    for i in adc.parallel(x.shape[0]):
+        whole = 0
+        far: adc.i64 = 1
+        best = 0
+        for t in range(n):
+            for u in range(2):
+                whole = whole + t
+                best = best + x[i] * adc.f64(u)
+            far = far * 3
+        sign = 1 if whole > 3 else -1
+        y[i] = best * adc.f64(sign) + adc.f64(far % 5)
+
+
+@adc.kernel
+def draws(seed: adc.i64, y: adc.buffer[adc.f64, 1], z: adc.buffer[adc.f32, 1], w: adc.buffer[adc.u32, 1]):
+    for i in adc.parallel(y.shape[0]):
+        y[i] = adc.random(seed, i, type=adc.f64) + adc.select(i % 2 == 0, adc.f64(1.0), 2.0)
+        z[i] = adc.random(seed, i, 7)
+        w[i] = adc.random(1, i, stream=seed, type=adc.u32)
+
+
+class Constructs(unittest.TestCase):
+    def test_loops(self):
+        agree(self, loops, x=numbers(7), y=np.zeros(7), n=5)
+        agree(self, loops, x=numbers(3), y=np.zeros(3), n=0)
+        agree(self, leaves, x=numbers(9), y=np.zeros(9), n=7)
+        agree(self, whiles, x=numbers(9), y=np.zeros(9))
+
+    def test_loops_stay_loops(self):
+        self.assertEqual(loops.ir.count(" = for "), 5)
+        self.assertIn("reversed", loops.ir)
+        self.assertIn("while", whiles.ir)
+
+    def test_branches(self):
+        agree(self, branches, x=np.linspace(0.21, 1.79, 20), y=np.zeros(20))
+        agree(self, guards, start=np.array([3, -1, 0, -1], "i"), x=numbers(4), y=numbers(4, seed=1))
+        self.assertIn("select", branches.ir)
+
+    def test_integers(self):
+        signs = np.array([[7, -7, 7, -7, 0, 5], [2, 2, -2, -2, 3, 5]], "i")
+        agree(self, integers, a=signs[0].copy(), b=signs[1].copy(), c=np.zeros((6, 15), "i"))
+
+    def test_floats(self):
+        agree(self, float_operators, x=numbers(20), y=np.zeros(20))
+        agree(self, functions, x=numbers(20), y=np.zeros(20))
+
+    def test_captured(self):
+        for mode in Mode:
+            agree(self, captured, x=numbers(4), y=np.zeros(4), mode=int(mode))
+
+    def test_memory(self):
+        agree(self, axes, a=numbers(4, 3), b=np.zeros((4, 3, 2)))
+        agree(self, arrays, x=numbers(5), y=np.zeros(5), n=6)
+        updates_by_gradient = {"x": numbers(6), "y": numbers(6, seed=1), "loss": np.zeros(())}
+        whole = {"count": np.zeros(3, "i"), "least": np.ones(2)}
+        got = {name: value.copy() for name, value in {**updates_by_gradient, **whole}.items()}
+        wanted = {name: value.copy() for name, value in got.items()}
+        primal = adc.kernel(updates.python_function, derive="none")
+        primal(**got)
+        updates.python(**wanted)
+        for name, value in wanted.items():
+            np.testing.assert_allclose(got[name], value, rtol=1e-12, err_msg=name)
+
+    def test_vectors(self):
+        m = np.eye(3) + 0.25 * numbers(3, 3, seed=4)
+        agree(self, vectors, m=m.tolist(), p=numbers(5, 3), q=numbers(5, 3, seed=2), r=np.zeros((5, 3)), y=np.zeros(5))
+
+    def test_calls(self):
+        agree(self, calls, x=numbers(9), y=np.zeros(9))
+
+    def test_tasks(self):
+        for often in True, False:
+            agree(self, tasks, x=numbers(5), y=np.zeros(5), loss=np.zeros(()), twice_as_often=often)
+        agree(self, serials, x=numbers(5), y=np.zeros(5), z=np.zeros(5), n=9)
+
+    def test_literals(self):
+        agree(self, types_of_literals, x=numbers(4), y=np.zeros(4), n=4)
+
+    def test_random(self):
+        got, wanted = ({"y": np.zeros(9), "z": np.zeros(9, "f"), "w": np.zeros(9, "u4")} for _ in range(2))
+        draws(seed=2**40 + 3, **got)
+        draws.python(seed=2**40 + 3, **wanted)
+        for name in got:
+            np.testing.assert_array_equal(got[name], wanted[name])
+
+
+class Refusals(unittest.TestCase):
+    def test_every_line(self):
+        """Each marked line of refused_kernels.py is refused there, with a caret under what the mark names."""
+        path = pathlib.Path(refused_kernels.__file__)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        marked = {at + 1: match for at, line in enumerate(lines) if (match := re.search(r"# refused `(.*)`: (.*)", line))}
+        told = {}
+        for name, kernel in vars(refused_kernels).items():
+            if isinstance(kernel, adc.Kernel):
+                with self.assertRaises(adc.CompileError, msg=name) as raised:
+                    kernel.compile(targets="cpu")
+                told[raised.exception.diagnostics[0].line] = raised.exception
+        self.assertEqual(sorted(told), sorted(marked))
+        for number, match in marked.items():
+            text, line = str(told[number]), lines[number - 1]
+            stretch = match.group(1)
+            column = line[:line.index("  # ")].rindex(stretch) + 1
+            self.assertIn(f"{path}:{number}:{column}: error: ", text)
+            self.assertIn("\n" + line + "\n" + " " * (column - 1) + "^" + "~" * (len(stretch) - 1) + "\n", text + "\n", text)
+            for words in match.group(2).split(": "):
+                self.assertIn(words, text)
+
+    def test_the_compiler_s_messages(self):
+        """What the compiler says of the IR is told of the Python file, notes too."""
+        @adc.kernel
+        def overwrites(x: X, n: adc.i32):
+            for i in adc.parallel(x.shape[0]):
+                for t in range(n):
+                    x[i] = math.sin(x[i]) * x[i]
+
+        with self.assertRaises(adc.CompileError) as raised:
+            overwrites.compile(targets="cpu")
+        text, (first, *_) = str(raised.exception), raised.exception.diagnostics
+        line = overwrites.python_function.__code__.co_firstlineno + 4
+        self.assertEqual((first.id, first.file, first.line, first.column), ("E0401", __file__, line, 37))
+        self.assertIn("x[i] = math.sin(x[i]) * x[i]\n" + " " * 36 + "^~~~\n", text)
+        self.assertIn(f"{__file__}:{line}:21: note: ", text)
+        self.assertEqual(raised.exception.exit_code, 1)
+        with self.assertRaises(adc.CompileError) as raised:
+            overwrites.compile(targets="abacus")
+        self.assertIn("unknown target", str(raised.exception))
+
+    def test_warnings(self):
+        @adc.kernel
+        def stops(x: X, y: adc.buffer[adc.f64, 1]):
+            for i in adc.parallel(x.shape[0]):
+                y[i] = x[i] * x[i]
+
+        with self.assertWarnsRegex(adc.CompileWarning, r"test_kernel.py:\d+:13: warning: .*W0401"):
+            stops.compile(targets="cpu")
+
+    def test_places_in_the_bundle(self):
+        """A failed assertion names the Python file's line, in a function and its second instance too."""
+        @adc.function
+        def checked(v, limit):
+            assert v < limit, "below the limit"
+            return v
+
+        @adc.kernel(options=["--asserts"])
+        def asserts(x: X, y: X, n: adc.i32):
+            for i in adc.parallel(x.shape[0]):
+                assert n > 0
+                y[i] = checked(x[i], 2.0) * checked(x[i], adc.f64(n))
+
+        line = checked.python_function.__code__.co_firstlineno + 2
+        for value, n, words in ((3.0, 9, f"test_kernel.py:{line}:"), (1.5, 1, f"test_kernel.py:{line}:"),
+                                (1.5, 0, f"test_kernel.py:{line + 6}:")):
+            with self.assertRaises(adrt.Error) as raised:
+                asserts(x=np.full(1, value), y=1, n=n)
+            self.assertIn(words, str(raised.exception))
+        self.assertIn("n > 0", str(raised.exception))
+        asserts(x=np.full(1, 1.5), y=1, n=2)
+
+
+class Objects(unittest.TestCase):
+    def test_what_ships(self):
+        path = WORK / "loops.adcb"
+        loops.save(path, targets="cpu", derive="none")
+        got, wanted = np.zeros(4), np.zeros(4)
+        adrt.load(path)["loops"](x=numbers(4), y=got, n=3)
+        loops(x=numbers(4), y=wanted, n=3)
+        np.testing.assert_array_equal(got, wanted)
+        self.assertEqual(path.read_bytes(), loops.compile(targets="cpu", derive="none"))
+        self.assertEqual(adc.size(path, shapes={"x": 4, "y": 4}, arguments={"n": 3})[0]["kernel"], "loops")
+
+    def test_the_text_is_the_kernel(self):
+        """The IR that people read computes what the bundle does."""
+        for kernel in branches, whiles:
+            got, wanted = np.zeros(5), np.zeros(5)
+            adrt.load(adc.compile(kernel.ir, targets="cpu"))[kernel.__name__](x=numbers(5), y=got)
+            kernel(x=numbers(5), y=wanted)
+            np.testing.assert_array_equal(got, wanted)
+
+    def test_annotations_as_text(self):
+        scope = {}
+        path = WORK / "later.py"
+        path.write_text("from __future__ import annotations\nimport adc\n\n@adc.kernel\n"
+                        "def later(x: adc.buffer[adc.f64, 1, adc.diff], n: int):\n    x[n] = x[n] * 2.0\n", encoding="utf-8")
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+        self.assertIn("kernel @later(%x: buffer<f64, 1> diff, %n: i32)", scope["later"].ir)
+
+    def test_no_source(self):
+        scope = {"adc": adc}
+        exec("@adc.kernel\ndef nowhere(x: adc.i32):\n    pass\n", scope)
+        with self.assertRaisesRegex(adc.CompileError, "nowhere.*cannot be read"):
+            scope["nowhere"].ir  # noqa: B018
+
+    def test_docstrings(self):
+        for name in adc.__all__:
+            if callable(getattr(adc, name)):
+                self.assertTrue(getattr(adc, name).__doc__, name)
+
+
+if __name__ == "__main__":
+    main()
