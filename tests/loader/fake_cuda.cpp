@@ -3,6 +3,9 @@
 #include <cstring>
 
 namespace fixture {
+
+thread_local std::vector<void*> FakeCuda::context_stack;
+
 namespace {
 
 FakeCuda* fake = nullptr;  // the driver has no handle to itself
@@ -10,9 +13,11 @@ constexpr int kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201;
 
 // A call that makes or does something: does nothing where it fails.
 #define CALL(name)                               \
+  std::lock_guard guard(fake->mutex);            \
   if (fake->Fails(name)) return fake->fail_with; \
   if (!fake->IsCurrent()) return fake->Broken(name " without a context", kInvalidContext);
-#define CALL_ANYWHERE(name) \
+#define CALL_ANYWHERE(name)           \
+  std::lock_guard guard(fake->mutex); \
   if (fake->Fails(name)) return fake->fail_with;
 
 int Init(unsigned) {
@@ -88,8 +93,11 @@ int ContextPush(void* context) {
   return 0;
 }
 int ModuleLoad(void** module, const void* image, unsigned count, int* options, void** values) {
+  if (fake->while_compiling) fake->while_compiling();
   CALL("cuModuleLoadDataEx")
-  if (!fake->compile_log.empty()) {
+  std::string text = static_cast<const char*>(image), word = ".entry ";
+  fake->compiled.push_back(text);
+  if (!fake->compile_log.empty() && text.find(fake->faulty) != std::string::npos) {
     for (unsigned index = 0; index + 1 < count; ++index) {
       size_t capacity = reinterpret_cast<size_t>(values[index + 1]);
       if (options[index] == 5 && options[index + 1] == 6)
@@ -98,7 +106,6 @@ int ModuleLoad(void** module, const void* image, unsigned count, int* options, v
     return fake->compile_error;
   }
   std::set<std::string> names;
-  std::string text = static_cast<const char*>(image), word = ".entry ";
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
     at += word.size();
     names.insert(text.substr(at, text.find('(', at) - at));
@@ -119,11 +126,13 @@ int GetErrorString(int code, const char** text) {
 
 // Calls that end something do so even where they report the error of an earlier one.
 int PrimaryContextRelease(int) {
+  std::lock_guard guard(fake->mutex);
   bool fails = fake->Fails("cuDevicePrimaryCtxRelease");
   --fake->primary;
   return fails ? fake->fail_with : 0;
 }
 int ContextPop(void** context) {
+  std::lock_guard guard(fake->mutex);
   bool fails = fake->Fails("cuCtxPopCurrent");
   if (fake->context_stack.empty()) return fake->Broken("popping no context", kInvalidContext);
   *context = fake->context_stack.back();
@@ -164,6 +173,7 @@ void* Find(void* user, const char* name) {
 }  // namespace
 
 FakeCuda::FakeCuda() : FakeStreams(false) {
+  context_stack.clear();
   fake = this;
 }
 

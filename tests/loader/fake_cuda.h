@@ -3,6 +3,7 @@
 
 #include <adrt/adrt_cuda.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,14 @@ namespace fixture {
 
 struct FakeCuda : FakeStreams {
   int driver_version = 12040, major = 8, minor = 0;
-  std::string compile_log;  ///< not empty: compiling fails with it
+  std::string compile_log;  ///< not empty: compiling what contains `faulty` fails with it
+  std::string faulty;
   int compile_error = 218;  ///< CUDA_ERROR_INVALID_PTX
 
-  std::vector<void*> context_stack;  ///< of the calling thread: there is one
+  std::function<void()> while_compiling;  ///< called by each compilation, of several threads at once
+  std::vector<std::string> compiled;      ///< texts that the compiler got, those with an error too
+
+  static thread_local std::vector<void*> context_stack;
   long primary = 0;
 
   FakeCuda();

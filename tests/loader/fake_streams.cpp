@@ -26,11 +26,13 @@ unsigned BlockOf(const std::string& symbol) {
 
 // A call that makes or does something: does nothing where it fails.
 #define CALL(cuda, hip_name)                                 \
+  std::lock_guard guard(fake->mutex);                        \
   const char* const call_name = fake->hip ? hip_name : cuda; \
   if (fake->Fails(call_name)) return fake->fail_with;        \
   if (!fake->IsCurrent()) return fake->Broken(std::string(call_name) + " on no device", kInvalidContext);
 // One that ends something does so even where it reports the error of an earlier one.
 #define CALL_TO_END(cuda, hip_name)                          \
+  std::lock_guard guard(fake->mutex);                        \
   const char* const call_name = fake->hip ? hip_name : cuda; \
   bool fails = fake->Fails(call_name);                       \
   if (!fake->IsCurrent()) return fake->Broken(std::string(call_name) + " on no device", kInvalidContext);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ struct FakeStreams {
   std::set<void*> unordered;            ///< streams that keep no order with the default one
   std::vector<Graph::Node> last_graph;  ///< the one that was made ready last
   long graph_launches = 0;
+
+  std::recursive_mutex mutex;  ///< held by each call: a driver may be called from any thread
 
   explicit FakeStreams(bool is_hip);
   virtual ~FakeStreams();

@@ -155,7 +155,7 @@ void FailEveryCall(const DriverFailure& failure, const char* allocates, Work wor
     bool out_of_memory = failure.code == 2 && fake.failed == allocates;
     REQUIRE((out_of_memory || text.find(fake.failed + " failed") != std::string::npos));
   }
-  CHECK(failures > 60);
+  CHECK(failures > 40);
 }
 
 }  // namespace fixture

@@ -62,17 +62,6 @@ TEST_CASE("code that a CUDA device or its driver cannot run is refused with the 
   }
 }
 
-TEST_CASE("the driver's compiler is heard", "[loader][cuda]") {
-  FakeCuda fake;
-  fake.compile_log = "ptxas application ptx input, line 7; error : Unknown symbol 'foo'";
-  StreamSession device;
-  CHECK(Load(device, fake, MakeCudaBundle()) == ADRT_ERROR_DRIVER);
-  CHECK(device.error.native_code == 218);
-  CHECK(device.error.Says("cuModuleLoadDataEx failed"));
-  CHECK(device.error.Says("Unknown symbol 'foo'"));
-  CHECK(device.error.section != 0xFFFFFFFFu);
-}
-
 TEST_CASE("wrapping takes the given context, or the current one; opening takes a number", "[loader][cuda]") {
   FakeCuda fake;
   adrt_host host = TrustingHost();

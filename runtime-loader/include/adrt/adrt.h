@@ -263,9 +263,9 @@ ADRT_API adrt_status adrt_bundle_query_targets(const adrt_bundle* bundle, const 
 
 typedef struct adrt_module adrt_module;
 
-/* Loads the code of the best target for the device: decompresses, checks, maps. In a bundle that was merged
- * of several, kernels may have no code for that target: for those it loads the best target that has. Any
- * thread. */
+/* Loads the code of the best target for the device: decompresses, checks, maps. On CUDA the driver compiles a
+ * kernel later, in the first adrt_plan of it. In a bundle that was merged of several, kernels may have no
+ * code for that target: for those it loads the best target that has. Any thread. */
 ADRT_API adrt_status adrt_module_load(adrt_device* device, adrt_bundle* bundle, adrt_module** module,
                                       adrt_error* error);
 /* The code of one target by its index in the bundle, and no other. Any thread. */
@@ -408,10 +408,11 @@ typedef struct adrt_plan_desc {
 } adrt_plan_desc;
 
 /* Checks the arguments and computes the memory of the launch, on the host alone: it makes no driver call
- * that waits, and reads no buffer. So sizes of class S2 stay open until adrt_plan_resolve,
- * adrt_plan_with_cap or adrt_run, and with a module also those of class S1 that take more than 2^18 steps to
- * evaluate and have a size kernel. Without a module, buffers may be null. Any thread; the plan itself is for
- * one thread at a time. */
+ * that waits, and reads no buffer. Only on CUDA the first plan of a kernel on a module has the driver compile
+ * it (adrt_cuda.h); threads that plan the same kernel wait for that. Sizes of class S2 stay open until
+ * adrt_plan_resolve, adrt_plan_with_cap or adrt_run, and with a module also those of class S1 that take more
+ * than 2^18 steps to evaluate and have a size kernel. Without a module, buffers may be null. Any thread; the
+ * plan itself is for one thread at a time. */
 ADRT_API adrt_status adrt_plan(const adrt_kernel* kernel, const adrt_plan_desc* desc, adrt_launch_plan** plan,
                                adrt_error* error);
 /* Gives a plan other arguments: those listed, under the rules of adrt_plan; the others stay. Sizes stay too

@@ -121,6 +121,9 @@ struct DeviceKind {
   /// Makes the device's part of a module from the target's section: checks and loads the code, fills
   /// `entries`. Nothing is left behind where it fails.
   bool (*load)(adrt_module& module, adrt_error* error);
+  /// Makes code ready that `load` has left: of the plan's kernel, whose entries may be null before, and of
+  /// the kernels that count for it. Null: `load` leaves none.
+  bool (*prepare)(const adrt_launch_plan& plan, adrt_error* error) = nullptr;
   void (*unload)(adrt_module& module);
   void (*destroy)(adrt_device& device);
   /// Features, with spaces between.

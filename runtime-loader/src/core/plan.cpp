@@ -76,6 +76,11 @@ void DeletePlan(adrt_launch_plan* plan) {
   adrt::GiveHandle(allocator, plan, bytes, adrt::BlockMemory::kAlignment, adrt::Handle::Plan);
 }
 
+bool Prepare(const adrt_launch_plan& plan, adrt_error* error) {
+  auto* prepare = plan.module ? plan.module->device->kind->prepare : nullptr;
+  return !prepare || prepare(plan, error);
+}
+
 bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error) {
   for (uint32_t task = 0; task < plan.meta().tasks.size(); ++task) {
     if (adrt::EntryOf(plan, task)) continue;
@@ -83,7 +88,7 @@ bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* er
                         plan.bundle->metadata.targets[plan.target].name.view(), "'");
   }
   return adrt::BindArguments(desc, plan, error) && adrt::BindRecord(desc, plan, error) &&
-         adrt::SizeLaunch(plan, error);
+         Prepare(plan, error) && adrt::SizeLaunch(plan, error);
 }
 
 // Whether the contents that the task's sizes look at have been seen and settled it: its number of iterations

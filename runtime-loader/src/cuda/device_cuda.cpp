@@ -1,39 +1,24 @@
 #include <adrt/adrt_cuda.h>
 
-#include <cstring>
-
 #include "artifact/gpu_abi.h"
 #include "artifact/views.h"
-#include "core/code.h"
 #include "core/errors.h"
 #include "core/host.h"
 #include "core/launch.h"
-#include "cuda/driver.h"
+#include "cuda/device.h"
 
-// NVIDIA's devices through the CUDA driver. The code is PTX, which the driver compiles when the module is
-// loaded. What AMD's devices do alike is in stream/stream.h; a device is the thread's current one by its
-// context.
+// NVIDIA's devices through the CUDA driver. The code is PTX (cuda/module.cpp). What AMD's devices do alike is
+// in stream/stream.h.
 
 namespace adrt {
+
+void cuda::SayOldDriver(const CudaDevice& device, uint32_t ptx, artifact::TextWriter& reason) {
+  reason << "the code is PTX " << ptx / 10 << "." << ptx % 10 << ", and this driver reads PTX up to "
+         << device.newest_ptx / 10 << "." << device.newest_ptx % 10
+         << ": a newer driver would run it, or code for an older PTX";
+}
+
 namespace {
-
-struct CudaDevice : StreamDevice {
-  CudaDevice(const Host& from, const DeviceKind* its_kind);
-
-  adrt_cuda_api api = {};
-  void* context = nullptr;
-  bool is_primary = false;  ///< the context was retained, and is to be released
-  int device = 0;
-  uint32_t level = 0;  ///< 90 for sm_90
-  uint32_t newest_ptx = 0;
-};
-
-CudaDevice& Cuda(adrt_device& device) {
-  return static_cast<CudaDevice&>(device);
-}
-const CudaDevice& Cuda(const adrt_device& device) {
-  return static_cast<const CudaDevice&>(device);
-}
 
 bool Enter(const StreamDevice& device, int*, adrt_error* error) {
   const CudaDevice& cuda = Cuda(device);
@@ -66,9 +51,6 @@ constexpr StreamDriver kDriver = {
     .failed = Failed,
 };
 
-CudaDevice::CudaDevice(const Host& from, const DeviceKind* its_kind)
-    : StreamDevice(from, its_kind, kDriver) {}
-
 // ------------------------------------------------------------------------------------------- choosing code
 
 // "sm_90" or "sm_90a": the number, and whether it runs on exactly that.
@@ -95,12 +77,6 @@ uint32_t NumberBehindPtx(std::string_view text) {
   return number;
 }
 
-void SayOldDriver(const CudaDevice& device, uint32_t ptx, artifact::TextWriter& reason) {
-  reason << "the code is PTX " << ptx / 10 << "." << ptx % 10 << ", and this driver reads PTX up to "
-         << device.newest_ptx / 10 << "." << device.newest_ptx % 10
-         << ": a newer driver would run it, or code for an older PTX";
-}
-
 bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32_t* rank,
            artifact::TextWriter& reason) {
   const CudaDevice& cuda = Cuda(device);
@@ -125,7 +101,7 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
     if (asked > ptx) ptx = asked;
   }
   if (ptx > cuda.newest_ptx) {
-    SayOldDriver(cuda, ptx, reason);
+    cuda::SayOldDriver(cuda, ptx, reason);
     return false;
   }
   *rank = level;
@@ -134,48 +110,6 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
 
 void Features(const adrt_device& device, artifact::TextWriter& text) {
   text << "ptx" << Cuda(device).newest_ptx;
-}
-
-// ------------------------------------------------------------------------------------------------- modules
-
-bool Compile(const CudaDevice& cuda, const Vector<uint8_t>& text, void** module, adrt_error* error) {
-  constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
-  char log[400] = {};
-  int options[] = {kErrorLog, kErrorLogBytes};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log - 1)};
-  int code = cuda.api.ModuleLoad(module, text.data(), 2, options, values);
-  if (code == kCudaSuccess) return true;
-  CudaFailed(cuda.api, code, "cuModuleLoadDataEx", error);
-  if (log[0] == 0) return false;
-  char first[sizeof error->text];
-  artifact::TextWriter(first, sizeof first) << error->text;
-  artifact::TextWriter(error->text, sizeof error->text) << first << "; the driver's compiler says: " << log;
-  return false;
-}
-
-bool Load(adrt_module& module, adrt_error* error) {
-  const CudaDevice& cuda = Cuda(*module.device);
-  Vector<uint8_t> text(&module.host.allocator);
-  uint32_t section = 0;
-  if (!ReadCode(module, &text, &section, error)) return false;
-  if (!text.TryPush(0)) return OutOfMemory(error) == ADRT_OK;
-  uint32_t ptx = PtxVersion({reinterpret_cast<const char*>(text.data()), text.size()});
-  if (ptx > cuda.newest_ptx) {
-    char words[160] = {};
-    artifact::TextWriter reason(words, sizeof words);
-    SayOldDriver(cuda, ptx, reason);
-    return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, words);
-  }
-  Current current(cuda, error);
-  if (!current) return false;
-  if (!Compile(cuda, text, &module.code, error)) {
-    error->section = section;
-    return false;
-  }
-  if (stream::FindEntries(module, error)) return true;
-  error->section = section;
-  cuda.stream_api.ModuleUnload(module.code);
-  return false;
 }
 
 // ------------------------------------------------------------------------------------------------- devices
@@ -192,8 +126,9 @@ constexpr DeviceKind kCuda = {
     .payload = artifact::section::kPtx,
     .host_memory = false,
     .judge = Judge,
-    .load = Load,
-    .unload = stream::Unload,
+    .load = cuda::Load,
+    .prepare = cuda::Prepare,
+    .unload = cuda::Unload,
     .destroy = Destroy,
     .features = Features,
     .bind = stream::Bind,
@@ -302,7 +237,7 @@ adrt_status MakeCuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_dev
   if (!MakeHost(host, &made, error)) return ADRT_ERROR_ARGUMENT;
   adrt_error own = {};
   adrt_error* details = DetailsOf(error, &own);
-  CudaDevice* cuda = New<CudaDevice>(made.allocator, made, &kCuda);
+  CudaDevice* cuda = New<CudaDevice>(made.allocator, made, &kCuda, kDriver);
   if (!cuda) return OutOfMemory(error);
   if (!fill(wanted, *cuda, details)) {
     Destroy(*cuda);

@@ -106,10 +106,19 @@ bool Load(adrt_module& module, adrt_error* error) {
     error->section = section;
     return false;
   }
-  if (stream::FindEntries(module, error)) return true;
+  uint32_t kernels = static_cast<uint32_t>(module.bundle->metadata.kernels.size());
+  if (stream::FindEntries(module, module.code, 0, kernels, error) &&
+      (!stream::HasTables(module) || stream::FindTableWriter(module, module.code, error))) {
+    return true;
+  }
   error->section = section;
   hip.stream_api.ModuleUnload(module.code);
   return false;
+}
+
+void Unload(adrt_module& module) {
+  const HipDevice& hip = Hip(*module.device);
+  if (Current current(hip, nullptr); current) hip.stream_api.ModuleUnload(module.code);
 }
 
 // ------------------------------------------------------------------------------------------------- devices
@@ -126,7 +135,7 @@ constexpr DeviceKind kHip = {
     .host_memory = false,
     .judge = Judge,
     .load = Load,
-    .unload = stream::Unload,
+    .unload = Unload,
     .destroy = Destroy,
     .features = Features,
     .bind = stream::Bind,

@@ -171,44 +171,45 @@ bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error
 
 // ------------------------------------------------------------------------------------- modules and devices
 
-void Unload(adrt_module& module) {
-  const StreamDevice& own = Of(*module.device);
-  if (Current current(own, nullptr); current) own.stream_api.ModuleUnload(module.code);
-}
-
 namespace {
 
-bool FindFunction(const adrt_module& module, const char* name, void** function, adrt_error* error) {
+bool FindFunction(const adrt_module& module, void* code, const char* name, void** function,
+                  adrt_error* error) {
   const StreamDevice& own = Of(*module.device);
-  int code = own.stream_api.ModuleGetFunction(function, module.code, name);
-  return code == 0 || own.Failed(code, StreamCall::ModuleGetFunction, error);
-}
-
-/// Whether launches of the task have more words than parameters.
-bool HasTable(const adrt_module& module, const EntryWalk& walk) {
-  std::string_view kind = module.bundle->metadata.targets[module.target].kind.view();
-  artifact::RowRules rules = artifact::RowRulesOf(kind, /*lanes=*/1);
-  const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(walk.kernel_meta->tasks[walk.task], module.target);
-  size_t words = artifact::LaunchWordCount(artifact::CellCount(*walk.kernel_meta), adstack, rules);
-  return artifact::TableWordCount(words, rules) > 0;
+  int result = own.stream_api.ModuleGetFunction(function, code, name);
+  return result == 0 || own.Failed(result, StreamCall::ModuleGetFunction, error);
 }
 
 }  // namespace
 
-bool FindEntries(adrt_module& module, adrt_error* error) {
-  const StreamDevice& own = Of(*module.device);
+bool HasTables(const adrt_module& module) {
+  std::string_view kind = module.bundle->metadata.targets[module.target].kind.view();
+  artifact::RowRules rules = artifact::RowRulesOf(kind, /*lanes=*/1);
   for (EntryWalk walk; NextEntry(module, &walk);) {
+    const artifact::AdstackPlanMeta* adstack =
+        AdstackPlanOf(walk.kernel_meta->tasks[walk.task], module.target);
+    size_t words = artifact::LaunchWordCount(artifact::CellCount(*walk.kernel_meta), adstack, rules);
+    if (artifact::TableWordCount(words, rules) > 0) return true;
+  }
+  return false;
+}
+
+bool FindTableWriter(adrt_module& module, void* code, adrt_error* error) {
+  return FindFunction(module, code, ADRT_GPU_TABLE_WRITER, &module.table_writer, error);
+}
+
+bool FindEntries(adrt_module& module, void* code, uint32_t begin, uint32_t end, adrt_error* error) {
+  const StreamDevice& own = Of(*module.device);
+  EntryWalk walk;
+  walk.kernel = begin;
+  while (NextEntry(module, &walk) && walk.kernel < end) {
     void* function = nullptr;
-    if (!FindFunction(module, walk.meta->symbol.c_str(), &function, error)) return false;
+    if (!FindFunction(module, code, walk.meta->symbol.c_str(), &function, error)) return false;
     module.entries[walk.slot] = function;
-    if (!module.table_writer && HasTable(module, walk) &&
-        !FindFunction(module, ADRT_GPU_TABLE_WRITER, &module.table_writer, error)) {
-      return false;
-    }
     uint32_t block_size = BlockSize(*walk.meta);
     int blocks = 0;
-    int code = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
-    if (code != 0) return own.Failed(code, StreamCall::MaxActiveBlocks, error);
+    int result = own.stream_api.MaxActiveBlocks(&blocks, function, static_cast<int>(block_size), 0);
+    if (result != 0) return own.Failed(result, StreamCall::MaxActiveBlocks, error);
     if (blocks < 1) {
       return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, *walk.kernel_meta, ": the device cannot run blocks of ",
                     block_size, " threads of it");

@@ -106,11 +106,14 @@ bool Finish(adrt_device& device, void* queue, adrt_error* error);
 void Drop(adrt_device& device, void* queue);
 bool Clear(adrt_device& device, void* queue, const Place& place, adrt_error* error);
 bool Launch(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
-void Unload(adrt_module& module);
 
-/// The functions of the module, and how many threads of each the device runs at once: the rows of a task
-/// should be no more. The device is current.
-bool FindEntries(adrt_module& module, adrt_error* error);
+/// The entries of the kernels from `begin` up to `end`, which `code` (what the driver loaded) has, and how
+/// many threads of each the device runs at once: the rows of a task should be no more. The device is current.
+bool FindEntries(adrt_module& module, void* code, uint32_t begin, uint32_t end, adrt_error* error);
+/// Whether launches of any kernel have more words than parameters, so that the module needs a table writer.
+bool HasTables(const adrt_module& module);
+/// The table writer, which `code` has. The device is current.
+bool FindTableWriter(adrt_module& module, void* code, adrt_error* error);
 /// The stream of adrt_run. The device is current.
 bool MakeStream(StreamDevice& device, adrt_error* error);
 void DestroyStream(StreamDevice& device);
