@@ -98,7 +98,8 @@ bool EntryFields(V& v, M& entry) {
 
 template <class V, class M>
 bool TaskFields(V& v, M& task) {
-  return (!v.Since(2) || v.Indices("count_reads", task.count_reads)) &&
+  return (!v.Since(9) || v.Flag("cheap_replay", task.cheap_replay)) &&
+         (!v.Since(2) || v.Indices("count_reads", task.count_reads)) &&
          v.List("entries", task.entries, [](V& w, auto& entry) { return EntryFields(w, entry); }) &&
          v.Indices("extents", task.extents) && v.Enum("kind", task.kind, kTaskKinds) &&
          v.Text("place", task.place) &&

@@ -7,6 +7,7 @@
 #include "adstack/flag_words.h"
 #include "adstack/forbid_s2.h"
 #include "adstack/group_stacks.h"
+#include "adstack/replay_cost.h"
 #include "adstack/saved_stacks.h"
 #include "adstack/stacks.h"
 #include "diag/errors/autodiff.h"
@@ -94,6 +95,7 @@ class Planner {
       GroupStacks(kernel_, structure_, work_, facts, task);
       for (size_t n = 0; n < task.stacks.size(); ++n) FindGuards(task.stacks[n], *facts[n]);
     }
+    FindCheapReplays(kernel_, plan_);
     Compact();
     return std::move(plan_);
   }

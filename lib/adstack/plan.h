@@ -78,6 +78,9 @@ struct TaskPlan {
   std::vector<PlannedStack> stacks;
   std::vector<PlannedPromise> promises;
   std::string size_kernel;  ///< name of the kernel that counts what expressions do not say well; empty: none
+  /// Segments of its loops cost less to run again than memory takes for whole tapes, on a device that cannot
+  /// cache these (adstack/replay_cost.h).
+  bool cheap_replay = false;
   std::string trip_kernel;  ///< name of the kernel that counts iterations of axes; empty: none
 };
 

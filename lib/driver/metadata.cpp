@@ -401,6 +401,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.kind = plan.kind;
   task.place = std::string_view(sources.Describe(plan.place));
   for (artifact::NodeId extent : plan.extents) task.extents.push_back(extent);
+  task.cheap_replay = plan.cheap_replay && plan.size_kernel.empty();
   task.size_kernel = std::string_view(plan.size_kernel);
   if (!plan.size_kernel.empty()) task.count_reads = CountReads(module, *planned.kernel, plan.size_kernel);
   task.trip_kernel = std::string_view(plan.trip_kernel);

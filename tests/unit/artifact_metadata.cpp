@@ -449,10 +449,11 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
     }
   }
   std::string json = Json(old), first = json;
-  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"count_reads\":[],",
-                                 "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,",
-                                 "\"bounds\":-1,", "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,",
-                                 "\"shape_i32_axes\":3,", ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+  for (std::string_view later :
+       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,", "\"count_reads\":[],",
+        "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
+        "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
+        ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -492,10 +493,13 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
-  // What came in 1.7.
-  std::string later = "\"param\":-1,\"place\"", place = "\"place\"";
-  for (size_t at = then.find(later); at != std::string::npos; at = then.find(later))
-    then.replace(at, later.size(), place);
+  // What came in 1.7 and 1.9.
+  for (auto [later, next] : {std::pair<std::string_view, std::string_view>{"\"param\":-1,", "\"place\""},
+                             {"\"cheap_replay\":false,", "\"count_reads\""}}) {
+    std::string whole = std::string(later) + std::string(next);
+    for (size_t at = then.find(whole); at != std::string::npos; at = then.find(whole))
+      then.erase(at, later.size());
+  }
   Metadata read;
   Error error;
   REQUIRE(ReadMetadata(then, 5, Limits{}, nullptr, &read, &error));

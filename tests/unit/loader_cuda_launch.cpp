@@ -62,6 +62,73 @@ TEST_CASE("workers and budget lower the rows by whole blocks of lanes", "[loader
   CHECK(fake.broken.empty());
 }
 
+namespace {
+
+/// The kernel @tape with tapes of segments as a launch chooses them: n / S + S values, 0 for S = n.
+adc::artifact::Metadata SegmentedTape(bool cheap_replay) {
+  using namespace adc::artifact;
+  Metadata metadata = MakeMetadata();
+  for (KernelMeta& kernel : metadata.kernels) {
+    if (kernel.name != "tape") continue;
+    ParamMeta param;
+    param.name = "segment";
+    param.kind = ParamKind::kSegment;
+    param.role = ParamRole::kSegment;
+    param.type = ScalarType::kI32;
+    param.access = Access::kRead;
+    auto position = static_cast<uint32_t>(kernel.params.size());
+    kernel.params.push_back(param);
+    SizeExprPool& pool = kernel.exprs;
+    for (StackMeta& stack : kernel.tasks[0].plans[0].stacks) {
+      NodeId whole = stack.capacity, length = pool.Arg(position);
+      NodeId cut = pool.Add(pool.CeilDiv(whole, length), length);
+      NodeId is_cut = pool.Binary(SizeOp::kGt, length, pool.Const(0));
+      stack.capacity = pool.Select(is_cut, cut, whole);
+    }
+    kernel.tasks[0].cheap_replay = cheap_replay;
+  }
+  return metadata;
+}
+
+}  // namespace
+
+TEST_CASE("tapes that the device cannot cache are cut where that is cheap", "[loader][cuda]") {
+  constexpr uint64_t kCache = 50 << 20;
+  FakeCuda fake;
+  StreamSession cheap, dear;
+  cheap.Must(Load(cheap, fake, MakeCudaBundleOf(SegmentedTape(true))));
+  dear.Must(Load(dear, fake, MakeCudaBundleOf(SegmentedTape(false))));
+  struct Case {
+    int32_t n;
+    uint64_t budget;
+    uint64_t segment;
+  };
+  const Case cases[] = {
+      {1000, 0, 0},                     // within the cache
+      {190000, 0, 0},                   // a quarter of the threads takes less than three times as much
+      {220000, 0, 512},                 // more
+      {1000000, 0, 1024},               //
+      {1000000, uint64_t{1} << 40, 0},  // a budget is what the caller wants
+      {2000000000, 0, 0},               // so are segments
+  };
+  for (const Case& one : cases) {
+    INFO(one.n << " iterations, budget " << one.budget);
+    TapeArgs tape(1000, one.n);
+    adrt_launch_plan *plan = nullptr, *whole = nullptr;
+    cheap.Must(cheap.Plan("tape", tape.Make(cheap), &plan, 0, one.budget));
+    dear.Must(dear.Plan("tape", tape.Make(dear), &whole, 0, one.budget));
+    CHECK(TaskReport(plan, 0).segment == one.segment);
+    CHECK(TaskReport(whole, 0).segment == 0);
+    CHECK(TaskReport(plan, 0).threads >= TaskReport(whole, 0).threads);
+    if (one.segment > 0) {
+      CHECK(TaskReport(whole, 0).heap_bytes > 3 * kCache);
+      CHECK(TaskReport(plan, 0).heap_bytes <= kCache);
+    } else {
+      CHECK(TaskReport(plan, 0).heap_bytes == TaskReport(whole, 0).heap_bytes);
+    }
+  }
+}
+
 TEST_CASE("scratch begins as zeros and tasks follow each other", "[loader][cuda]") {
   FakeCuda fake;
   StreamSession device;

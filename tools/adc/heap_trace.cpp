@@ -71,6 +71,7 @@ void PrintTask(const adrt_heap_trace& told) {
   adrt_plan_task(told.plan, told.task, &task, nullptr);
   std::string rest = ThreadsText(told) + GatesText(told);
   if (task.segment > 0) rest += ", checkpoints every " + Grouped(task.segment) + " iterations";
+  if (task.segment > 0 && told.budget == 0) rest += ", which the device caches";
   std::string held = HeldText(told);
   if (!held.empty()) rest += ", rows of its own " + held;
   PrintAside("heap: @%s task %u: %s iterations, %s rows of %s bytes = %s bytes, %s%s%s  (%s)\n",

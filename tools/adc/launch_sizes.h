@@ -70,6 +70,10 @@ class LaunchSizes {
   const adrt_plan_report& total() const { return total_; }
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
   adrt_task_report Task(uint32_t task) const;
+  /// Whether the launch may do so without a budget, which depends on the device's cache.
+  bool MayKeepCheckpoints(uint32_t task) const {
+    return !IsCpu() && request_.budget == 0 && meta_.tasks[task].cheap_replay && Task(task).heap_bytes > 0;
+  }
   adrt_group_report Group(uint32_t task, uint32_t group) const;
   adrt_stack_report Stack(uint32_t task, uint32_t stack) const;
   /// Stacks of a task on this target, in the order of Stack; empty where it has none.

@@ -174,6 +174,8 @@ std::string KernelPart(const std::vector<const LaunchSizes*>& launches) {
                                              : Bytes(report.heap_bytes) + ", " + Grouped(report.rows) +
                                                    " rows of " + Grouped(report.row_bytes);
       if (report.segment > 0) own += ", checkpoints every " + Grouped(report.segment);
+      if (launch->MayKeepCheckpoints(task))
+        own += ", with checkpoints where a device caches less than a third";
       chart.Add(launch->target().name, report.heap_bytes, own);
     }
     page += chart.Svg();

@@ -105,6 +105,10 @@ void PrintText(const LaunchSizes& sizes) {
     if (report.segment > 0)
       Print("      checkpoints every %s iterations, and one more forward run\n",
             Grouped(report.segment).c_str());
+    if (sizes.MayKeepCheckpoints(task))
+      Print(
+          "      checkpoints instead where a device's cache holds less than a third: a forward run costs "
+          "less\n");
     for (uint32_t number = 0; number < report.group_count; ++number) {
       adrt_group_report group = sizes.Group(task, number);
       if (group.counted == 0) continue;

@@ -188,6 +188,8 @@ struct TaskMeta {
   Vector<NodeId> extents;       ///< parallel: one expression per axis, negative counts as 0; serial: none
   Vector<uint32_t> size_reads;  ///< parameters that sizing reads; filled by FinishMetadata
   SizeClass size_class = SizeClass::kS0;  ///< filled by FinishMetadata
+  /// Running segments again costs a device less than memory that whole tapes are written to and read from.
+  bool cheap_replay = false;
   String size_kernel;            ///< kernel that counts what the buffers' contents decide; empty where none
   Vector<uint32_t> count_reads;  ///< parameters whose content the size kernel reads, ascending
   /// Kernel that counts the iterations of axes: the extent of such an axis is the value of a parameter of

@@ -195,6 +195,17 @@ inline LaunchNotes* NotesOf(const adrt_launch_plan& plan) {
 #endif
 }
 
+/// Of the device's last cache before memory; 0: unknown. Builds for the CPU alone have no device that says
+/// it.
+inline uint64_t CacheBytes(const adrt_launch_plan& plan) {
+#ifdef ADRT_DEVICES
+  return plan.module ? plan.module->device->cache_bytes : 0;
+#else
+  static_cast<void>(plan);
+  return 0;
+#endif
+}
+
 /// A call on the plan begins: it has the whole budget.
 inline void BeginSteps(adrt_launch_plan& plan) {
   plan.own_steps.Reset(plan.size_budget);

@@ -1,7 +1,9 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// Checkpoints: where a task's whole tapes leave too few rows within the budget, its loops run in segments.
+// Checkpoints: where a task's whole tapes leave too few rows within the budget, its loops run in segments. So
+// they do without a budget where a device cannot cache the whole tapes, can cache those of segments, and the
+// compiler says that running these again costs less than memory does.
 //
 // Such a kernel has one parameter of kind `segment`, in which the capacities of its stacks are expressions: 0
 // stands for whole tapes, which take one forward run. Any other length S takes two and about n / S + S slots
@@ -23,6 +25,9 @@ constexpr uint64_t kFewRows = 2;
 // A row this many times the smallest one says that shorter segments make it no smaller any more.
 constexpr uint64_t kFarMore = 4;
 constexpr int64_t kLongest = int64_t{1} << 30;
+// Of tapes that are this many times as large as the cache most is not found there: the end of a tape is, from
+// which it is read.
+constexpr uint64_t kFarBeyondCache = 3;
 // Where nothing is known of a loop because counting it whole does not fit either.
 constexpr int64_t kFirstGuess = int64_t{1} << 14;
 
@@ -49,11 +54,9 @@ bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
   return plan.MostBytes() == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
 }
 
-// The power of two next to the square root of the longest loop, as far as counting told: the deepest stack
-// holds one value for each of its iterations, or for each of its segments.
-int64_t BestForCounted(const adrt_launch_plan& plan, uint32_t task) {
-  const TaskPlan& sizes = plan.tasks[task];
-  if (!sizes.counts) return kFirstGuess;
+// The power of two next to the square root of the longest loop, as far as is known: the deepest stack holds
+// one value for each of its iterations, or for each of its segments.
+int64_t RootLength(const TaskPlan& sizes) {
   uint64_t iterations = 0;
   for (const artifact::StackPlace& stack : sizes.stacks) {
     if (stack.capacity > iterations) iterations = stack.capacity;
@@ -66,6 +69,24 @@ int64_t BestForCounted(const adrt_launch_plan& plan, uint32_t task) {
   return length;
 }
 
+// Gives a task that is settled with whole tapes segments, where these stay in the device's cache and it is
+// far from that. What it asks takes none of the launch's steps: `before` are those that whole tapes began
+// with.
+bool FitCache(adrt_launch_plan& plan, uint32_t task, bool may_read, artifact::Steps before,
+              adrt_error* error) {
+  TaskPlan& sizes = plan.tasks[task];
+  uint64_t cache = plan.MostBytes() == 0 ? CacheBytes(plan) : 0, threads = sizes.threads;
+  if (cache == 0 || !plan.meta().tasks[task].cheap_replay || sizes.heap_bytes / kFarBeyondCache <= cache)
+    return true;
+  artifact::Steps after = *plan.steps;
+  adrt_error own = {};
+  own.struct_size = sizeof own;
+  bool stays = SizeWith(plan, task, RootLength(sizes), may_read, &own) && sizes.resolved &&
+               sizes.heap_bytes <= cache && sizes.threads >= threads;
+  *plan.steps = stays ? after : before;
+  return stays || SizeWith(plan, task, 0, may_read, error);
+}
+
 // The search over lengths where each takes a count.
 class CountedSearch {
  public:
@@ -76,7 +97,7 @@ class CountedSearch {
   bool Run(adrt_error* error) {
     if (!Try(0)) return Report(error);
     if (done_) return true;
-    int64_t first = BestForCounted(plan_, task_);
+    int64_t first = sizes_.counts ? RootLength(sizes_) : kFirstGuess;
     for (int64_t length = first; length <= kLongest; length *= 2) {
       if (!Try(length)) return Report(error);
       if (done_) return true;
@@ -149,10 +170,12 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
     return SizeWith(plan, task, static_cast<int64_t>(sizes.segment), may_read, error);
   adrt_error own = {};
   own.struct_size = sizeof own;
+  artifact::Steps before = *plan.steps;
   bool plain = SizeWith(plan, task, 0, may_read, &own);
   bool too_large = !plain && own.status == ADRT_ERROR_HEAP_TOO_SMALL;
   if (!plain && !too_large) return SizeWith(plan, task, 0, may_read, error);
-  if (plain && (!sizes.resolved || HasRows(plan, sizes))) return true;
+  if (plain && (!sizes.resolved || HasRows(plan, sizes)))
+    return !sizes.resolved || FitCache(plan, task, may_read, before, error);
   uint64_t smallest = sizes.row_bytes;
   int64_t best = 0;
   // From long to short: where sizes are maxima over segments, few segments make short work.
@@ -187,7 +210,7 @@ void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task) {
   own.struct_size = sizeof own;
   bool fits = SizeWith(plan, task, static_cast<int64_t>(sizes.segment), true, &own);
   if (fits ? sizes.segment != 0 || HasRows(plan, sizes) : own.status != ADRT_ERROR_HEAP_TOO_SMALL) return;
-  int64_t longer = BestForCounted(plan, task);
+  int64_t longer = RootLength(sizes);
   if (static_cast<uint64_t>(longer) <= sizes.segment) return;
   Choose(plan, task, longer);
   sizes.counts = nullptr;

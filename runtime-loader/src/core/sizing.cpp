@@ -509,8 +509,7 @@ class TaskSizer {
     if (!HasUngated()) {
       uint64_t bytes = BytesOf(own < sizes_.threads ? own : sizes_.threads);
       LowerThreads(bytes > kManyGatedRows ? bytes : kManyGatedRows);
-    } else if (plan_.module && plan_.module->device->cache_bytes > 0) {
-      uint64_t half = plan_.module->device->cache_bytes / 2;
+    } else if (uint64_t half = CacheBytes(plan_) / 2; half > 0) {
       uint64_t least = BytesOf(sizes_.threads / kFewestShare);
       LowerThreads(half > least ? half : least);
     }

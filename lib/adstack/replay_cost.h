@@ -1,0 +1,12 @@
+#pragma once
+// What it costs to run the iterations between two checkpoints once more, against what their tape costs.
+
+#include "adstack/plan.h"
+#include "ir/function.h"
+
+namespace adc::adstack {
+
+/// Sets TaskPlan::cheap_replay of the tasks of `kernel`, whose stacks are planned.
+void FindCheapReplays(const ir::Function& kernel, AdstackPlan& plan);
+
+}  // namespace adc::adstack
