@@ -228,6 +228,11 @@ def cannot_hold(y: F):
 
 
 @adc.kernel
+def cannot_hold_a_power(x: X):
+    x[0] = 2 ** 5000  # refused `2 ** 5000`: f64 cannot hold
+
+
+@adc.kernel
 def compared(x: X):
     x[0] = 1.0 if x[1] in (1.0, 2.0) else 2.0  # refused `(1.0, 2.0)`: is several values
 
@@ -275,3 +280,82 @@ def outside(x: X):
 @adc.kernel
 def umlauts(x: X):
     größe = "ü" + x[0]  # refused `"ü"`: is no number
+
+
+@adc.kernel
+def added_component(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    v = p[0]
+    v[0] += 1.0  # refused `v[0]`: a component cannot be assigned
+    p[0] = v
+
+
+@adc.kernel
+def added_to_shape(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    p.shape += 1  # refused `p.shape`: a component cannot be assigned
+
+
+@adc.kernel
+def constant_written(x: X):
+    settings["gain"] = x[0]  # refused `settings["gain"]`: cannot be assigned in a kernel: kernels write to buffers
+
+
+@adc.kernel
+def several_named(x: X):
+    v = x[0], x[1]  # refused `x[0], x[1]`: would stand for several values: unpack them
+    x[0] = v[0]
+
+
+@adc.kernel
+def too_many_names(x: X):
+    a, b = x[0], x[1], x[2]  # refused `a, b`: 3 values are given to 2 names
+    x[0] = a + b
+
+
+@adc.kernel
+def range_of_floats(x: X):
+    for i in range(x[0]):  # refused `x[0]`: 'range' takes integers, not f64
+        x[i] = 1.0
+
+
+@adc.kernel
+def kernel_in_kernel(x: X):
+    no_type(x)  # refused `no_type(x)`: is a kernel
+
+
+@adc.kernel
+def vector_condition(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    if p[0] > p[1]:  # refused `p[0] > p[1]`: vectors cannot be compared
+        p[0] = p[1]
+
+
+@adc.kernel
+def nested(x: X):
+    def inner_function(v):  # refused `def`: a function cannot stand in a kernel
+        return v
+    x[0] = inner_function(x[1])
+
+
+@adc.kernel
+def wrong_argument(x: X):
+    x[0] = adc.clamp(x[1], 0.0)  # refused `adc.clamp(x[1], 0.0)`: is given 2 arguments, and takes 3
+
+
+@adc.kernel
+def text(x: X):
+    x[0] = f"{x[1]}"  # refused `f"{x[1]}"`: an f-string cannot stand in a kernel
+
+
+@adc.kernel
+def array_size(x: X, n: adc.i32):
+    a = adc.array(adc.f64, n)  # refused `n`: the extent of an array is known
+    x[0] = a[0]
+
+
+@adc.kernel
+def both_returned(x: X):
+    x[0] = pair_of(x[1])  # refused `pair_of(x[1])`: is several values
+
+
+@adc.function
+def pair_of(v):
+    return v, v

@@ -1,6 +1,7 @@
 """Kernels that are written in Python: each construct against the same function run by Python."""
 
 import enum
+import importlib.util
 import math
 import pathlib
 import re
@@ -164,6 +165,14 @@ def float_operators(x: X, y: X):
 
 
 @adc.kernel
+def float_quotients(x: X, d: X, y: adc.buffer[adc.f64, 2]):
+    for i in adc.parallel(x.shape[0]):
+        y[i, 0] = x[i] // d[i]
+        y[i, 1] = x[i] % d[i]
+        y[i, 2] = math.fmod(x[i], d[i])
+
+
+@adc.kernel
 def functions(x: X, y: X):
     for i in adc.parallel(x.shape[0]):
         v = x[i] / 2.0
@@ -309,7 +318,11 @@ def tasks(x: X, y: X, loss: Loss, twice_as_often: adc.boolean):
 @adc.kernel
 def serials(x: X, y: X, z: X, n: adc.i32):
     for i in adc.serial(x.shape[0] - 1):
+        if i == 2:
+            continue
         y[i + 1] = y[i] * x[i] + 0.5
+    for _, j in adc.serial(2, x.shape[0]):
+        z[j] *= 1.5
     for i in adc.parallel(x.shape[0]):
         v = x[i]
         for t in adc.checkpoint(range(n), 4):
@@ -367,6 +380,16 @@ class Constructs(unittest.TestCase):
         agree(self, float_operators, x=numbers(20), y=np.zeros(20))
         agree(self, functions, x=numbers(20), y=np.zeros(20))
 
+    def test_float_quotients(self):
+        """Rounded quotients would give 1.0 // 0.1 as 10.0, and 1.0 % 0.1 as 0."""
+        x = np.array([1.0, -1.0, 1.0, -1.0, 0.3, 0.6, -0.6, 7.5, -7.5, 0.0, 1e10])
+        d = np.array([0.1, 0.1, -0.1, -0.1, 0.1, 0.2, 0.2, 2.0, 2.0, 3.0, 0.3])
+        got, wanted = np.zeros((11, 3)), np.zeros((11, 3))
+        adc.kernel(float_quotients.python_function, derive="none")(x=x, d=d, y=got)
+        float_quotients.python(x=x, d=d, y=wanted)
+        np.testing.assert_array_equal(got, wanted)
+        self.assertEqual(got[0, 0], 9.0)
+
     def test_captured(self):
         for mode in Mode:
             agree(self, captured, x=numbers(4), y=np.zeros(4), mode=int(mode))
@@ -394,7 +417,7 @@ class Constructs(unittest.TestCase):
     def test_tasks(self):
         for often in True, False:
             agree(self, tasks, x=numbers(5), y=np.zeros(5), loss=np.zeros(()), twice_as_often=often)
-        agree(self, serials, x=numbers(5), y=np.zeros(5), z=np.zeros(5), n=9)
+        agree(self, serials, x=numbers(5), y=np.zeros(5), z=numbers(5, seed=3), n=9)
 
     def test_literals(self):
         agree(self, types_of_literals, x=numbers(4), y=np.zeros(4), n=4)
@@ -481,6 +504,24 @@ class Refusals(unittest.TestCase):
         asserts(x=np.full(1, 1.5), y=1, n=2)
 
 
+    def test_functions_of_other_files(self):
+        path = WORK / "helpers.py"
+        path.write_text("import adc\n\n\n@adc.function\ndef halve(x, i):\n    x[i] = x[i] * x[i]\n    return x[i] * 0.5\n", encoding="utf-8")
+        spec = importlib.util.spec_from_file_location("helpers", path)
+        helpers = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(helpers)
+
+        @adc.kernel
+        def user(x: X):
+            for i in adc.parallel(x.shape[0]):
+                x[i] = helpers.halve(x, i)
+
+        with self.assertRaises(adc.CompileError) as raised:
+            user.compile(targets="cpu")
+        self.assertEqual((raised.exception.diagnostics[0].file, raised.exception.diagnostics[0].line), (str(path), 6))
+        self.assertIn("    x[i] = x[i] * x[i]\n           ^~~~\n", str(raised.exception))
+
+
 class Objects(unittest.TestCase):
     def test_what_ships(self):
         path = WORK / "loops.adcb"
@@ -491,6 +532,13 @@ class Objects(unittest.TestCase):
         np.testing.assert_array_equal(got, wanted)
         self.assertEqual(path.read_bytes(), loops.compile(targets="cpu", derive="none"))
         self.assertEqual(adc.size(path, shapes={"x": 4, "y": 4}, arguments={"n": 3})[0]["kernel"], "loops")
+
+    def test_size_and_gradcheck(self):
+        report = adc.gradcheck(leaves, shapes={"x": 5, "y": 5}, arguments={"n": 6})
+        self.assertEqual((report["kernel"], report["differ"]), ("leaves", 0))
+        self.assertEqual([one["verdict"] for one in report["parameters"]], ["agrees", "agrees"])
+        entry = adc.size(leaves, kernel="leaves.grad", shapes={"x": 5, "y": 5}, arguments={"n": 6})[0]
+        self.assertGreater(entry["heap_bytes"], 0)
 
     def test_the_text_is_the_kernel(self):
         """The IR that people read computes what the bundle does."""

@@ -84,7 +84,7 @@ def compile(source: Source, *, kind: Kind | None = None, targets: Iterable[str] 
 
 def size(source: Source, *, kernel: str | None = None, shapes: Mapping[str, object] | None = None,
          arguments: Mapping[str, object] | None = None, kind: Kind | None = None, options: Iterable[str] = ()) -> list[dict]:
-    """What launches take, of a bundle's bytes, a file or a text: what `adc size --json` prints, a dict for each kernel and
+    """What launches take, of a bundle's bytes, a file, a text or an adc.Kernel: what `adc size --json` prints, a dict for each kernel and
     target. shapes: of buffers, a number or several; arguments: of scalars. What is not given is under "missing"."""
     return _asked("size", source, kind, kernel, shapes, arguments, options)
 
@@ -93,7 +93,7 @@ def gradcheck(source: Source, *, kernel: str | None = None, shapes: Mapping[str,
               arguments: Mapping[str, object] | None = None, kind: Kind | None = None, options: Iterable[str] = ()) -> dict:
     """Compares a kernel's gradient with forward mode, with central differences, and with the interpreter's derivatives: what
     `adc gradcheck --json` prints. "differ" counts the parameters that differ, "parameters" has each with its "verdict".
-    The kernel's code runs in a process of its own."""
+    A source is as for size. The kernel's code runs in a process of its own."""
     return _asked("gradcheck", source, kind, kernel, shapes, arguments, options)
 
 
@@ -160,7 +160,7 @@ def _asked(command, source, kind, kernel, shapes, arguments, options):
         extents = [shape] if isinstance(shape, int) else shape
         words.append(f"--shape={name}={','.join(str(extent) for extent in extents)}")
     words += [f"--arg={name}={value}" for name, value in (arguments or {}).items()]
-    with _file_of(source, kind, "kernel") as (path, folder):
+    with _file_of(getattr(source, "ir", source), kind, "kernel") as (path, folder):
         if command == "gradcheck" and path.suffix == ".adcb":
             words.append("--trust")
         done = _call([*words, *options, str(path)])

@@ -105,8 +105,8 @@ class Emitter:
     def literal(self, node: ast.AST, number, type: types.Scalar):
         if type.is_float:
             rounded = type(number)
-            if not math.isinf(number) and (math.isinf(rounded) or (rounded == 0 and number != 0)):
-                raise self.refuse(node, f"{type.ir} cannot hold {number!r}", "write a number that it can hold, or use a wider type")
+            if number not in (math.inf, -math.inf) and (math.isinf(rounded) or (rounded == 0 and number != 0)):
+                raise self.refuse(node, f"{type.ir} cannot hold {_short(number)}", "write a number that it can hold, or use a wider type")
             if isinstance(number, int) and rounded != number:
                 raise self.refuse(node, f"{type.ir} cannot hold the integer {number} exactly", f"write {float(number)!r}")
             return float(number)
@@ -115,7 +115,7 @@ class Emitter:
                               "write True or False" if type.kind == "bool" else f"write adc.{type.ir}({number!r})")
         low, high = type.limits()
         if not low <= number <= high:
-            raise self.refuse(node, f"{type.ir} cannot hold {number}", "use a wider type, such as adc.i64")
+            raise self.refuse(node, f"{type.ir} cannot hold {_short(number)}", "use a wider type, such as adc.i64")
         return number
 
     def determined(self, node: ast.AST, value: Value) -> Value:
@@ -314,3 +314,7 @@ class Emitter:
         values = self.carried_now(node, self.loops[-1])
         self.effect(node, word, f"{word} {values}".strip())
         self.reachable = False
+
+
+def _short(number) -> str:
+    return repr(number) if isinstance(number, float) or abs(number) < 1 << 128 else f"an integer of {number.bit_length()} bits"

@@ -214,7 +214,32 @@ class Expressions(Emitter):
         shaped = left.type if left.type.shape else right.type
         if isinstance(op, ast.Div) and right.type.shape and not left.type.shape:
             raise self.refuse(node, "a number cannot be divided by a vector", "write adc.vec3(1.0) / v")
+        if type(op) in (ast.Mod, ast.FloorDiv) and scalar.is_float:
+            return self.float_quotient(node, op, left, right)
         return self.apply(node, ARITHMETIC[type(op)], left, right, type=shaped)
+
+    def float_quotient(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        """a % b and a // b as Python has them, of the exact remainder: 1.0 // 0.1 is 9.0, though 1.0 / 0.1 rounds to 10.0."""
+        if left.type.shape:
+            raise self.refuse(node, "'%' and '//' take numbers, not vectors", "call it for each component")
+        zero, one, half = (Value(left.type, const=number) for number in (0.0, 1.0, 0.5))
+
+        def compare(name: str, a: Value, b: Value) -> Value:
+            return self.apply(node, name, a, b, type=types.boolean)
+
+        rest = self.apply(node, "rem", left, right)
+        signs_differ = compare("ne", compare("lt", rest, zero), compare("lt", right, zero))
+        moved = compare("and", compare("ne", rest, zero), signs_differ)
+        modulo = self.chosen_of(node, moved, self.apply(node, "add", rest, right), rest)
+        if isinstance(op, ast.Mod):
+            return modulo
+        quotient = self.apply(node, "div", self.apply(node, "sub", left, modulo), right)
+        whole = self.apply(node, "floor", quotient)
+        rounded_down = compare("gt", self.apply(node, "sub", quotient, whole), half)
+        return self.chosen_of(node, rounded_down, self.apply(node, "add", whole, one), whole)
+
+    def chosen_of(self, node: ast.AST, condition: Value, a: Value, b: Value) -> Value:
+        return self.emit(node, "select", f"{condition.text}, {a.operand()}, {b.operand()}", a.type)
 
     def folded(self, node: ast.AST, function, *numbers) -> Value:
         try:

@@ -8,6 +8,7 @@ import builtins
 from . import _host as host
 from . import _types as types
 from ._calls import ATOMICS, Calls
+from ._compile import CompileError
 from ._expressions import known
 from ._text import Piece
 from ._values import Buffer, LocalArray, Several, Shape, Static, Value
@@ -118,15 +119,18 @@ class Statements(Calls):
 
     def store(self, target: ast.Subscript, value: Value, at: ast.expr) -> None:
         whole = self.read(target.value)
-        if isinstance(whole, Value):
-            raise self.refuse(target, "a component cannot be assigned: vectors do not change",
-                              "make a new vector: v = adc.vec3(1.0, v.y, v.z)")
         if not isinstance(whole, (Buffer, LocalArray)):
-            raise self.refuse(target, "this cannot be assigned in a kernel", "kernels write to buffers")
+            raise self.not_stored(target, whole)
         if isinstance(whole, Buffer) and "readonly" in whole.attributes:
             raise self.refuse(target, f"'{whole.text[1:]}' is readonly", "take adc.readonly out of its annotation")
         place = self.element(target, whole)
         self.put(target, place, self.as_type(at, value, whole.element, "the value"))
+
+    def not_stored(self, target: ast.expr, whole) -> CompileError:
+        if isinstance(whole, Value):
+            return self.refuse(target, "a component cannot be assigned: vectors do not change",
+                               "make a new vector: v = adc.vec3(1.0, v.y, v.z)")
+        return self.refuse(target, "this cannot be assigned in a kernel", "kernels write to buffers")
 
     def put(self, node: ast.AST, place: str, value: Value) -> None:
         self.effect(node, "store", f"store {place}, {value.plain()}")
@@ -142,6 +146,7 @@ class Statements(Calls):
                 old = self.emit(node.target, "load", place, whole.element)
                 new = self.arithmetic(node, node.op, old, self.value(node.value))
                 return self.put(node, place, self.as_type(node, new, whole.element, "the value"))
+            raise self.not_stored(node.target, whole)
         if isinstance(node.target, ast.Name):
             old = self.to_value(node.target, self.read_name(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)))
             return self.assign(node.target, self.arithmetic(node, node.op, old, self.value(node.value)), node.value)

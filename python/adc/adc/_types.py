@@ -54,13 +54,11 @@ class Scalar(Type):
         if self.kind == "bool":
             return bool(value)
         if self.is_float:
-            if self.bits == 64:
-                return float(value)
-            code = "f" if self.bits == 32 else "e"
+            code = {16: "e", 32: "f", 64: "d"}[self.bits]
             try:
                 return struct.unpack(code, struct.pack(code, float(value)))[0]
             except OverflowError:
-                return math.copysign(math.inf, value)
+                return math.inf if value > 0 else -math.inf
         low, high = self.limits()
         if isinstance(value, float) or hasattr(value, "is_integer"):
             return 0 if math.isnan(value) else int(max(low, min(high, value)))
