@@ -9,7 +9,8 @@ using ir::Function;
 using ir::Inst;
 using ir::Op;
 
-/// The access of a branch that makes one where its indices are in range; invalid for everything else.
+/// The first access of a branch that makes those to one element where its indices are in range; invalid for
+/// everything else.
 Inst GuardedAccess(const Function& function, Inst inst) {
   if (function[inst].op != Op::If || (function[inst].flags & ir::kFlagGuard) == 0) return {};
   return function[function[inst].regions[0]].insts.front();

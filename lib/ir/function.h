@@ -84,8 +84,8 @@ enum InstFlag : uint8_t {
   kFlagUnset =
       1,  ///< alloca: elements have no value until they are stored; written by the lowering of adstacks
   // Of a raised module alone.
-  kFlagGuard =
-      16,  ///< if: makes one access, where its indices are in range; may stand in a prologue as it may
+  kFlagGuard = 16,   ///< if: accesses to one element, where its indices are in range; may stand in a prologue
+                     ///< as they may
   kFlagAccess = 16,  ///< status.raise: an index of the access with that number is out of range
   kFlagAssertion =
       32,  ///< status.raise: the assertion with that number does not hold; kFlagPromise: a promise

@@ -1,8 +1,11 @@
 #include "raise/checks.h"
 
+#include <optional>
+
 #include "analysis/uses.h"
 #include "analysis/walk.h"
 #include "ir/module.h"
+#include "raise/access_groups.h"
 #include "transform/rewriter.h"
 
 namespace adc::raise {
@@ -20,7 +23,7 @@ constexpr Type kExtent = Type::Of(ir::Scalar::U64);
 class CheckRewriter final : public transform::Rewriter {
  public:
   CheckRewriter(ir::Module& module, const Function& from, const RaiseConfig& config)
-      : Rewriter(module, from), config_(config), checks_(NumberChecks(from)), uses_(from) {}
+      : Rewriter(module, from), config_(config), checks_(NumberChecks(from)), uses_(from), groups_(from) {}
 
   /// Whether the kernel has any.
   bool Any() const {
@@ -36,23 +39,37 @@ class CheckRewriter final : public transform::Rewriter {
     if (data.op == Op::Assert) return VisitAssert(inst);
     bool checked = config_.check_bounds && ir::IsAccess(data.op) && data.index_count != 0;
     if (!checked) return Copy(inst);
+    std::span<const Inst> accesses = groups_.At(inst);
+    if (accesses.empty()) return;
     Value inside = InRange(inst);
-    if (into_->IsConstant(inside) && into_->ConstantOf(inside).bits != 0) return Copy(inst);
-    bool gives = data.result_count != 0 && uses_.IsUsed(from_.Result(inst));
-    Type type = gives ? from_.TypeOf(from_.Result(inst)) : Type();
-    Inst branch = builder_.If(inside, {&type, gives ? 1u : 0u});
+    if (!inside.Valid() || (into_->IsConstant(inside) && into_->ConstantOf(inside).bits != 0)) {
+      for (Inst access : accesses) Copy(access);
+      return;
+    }
+    std::vector<Value> given;
+    std::vector<Type> types;
+    for (Inst access : accesses) {
+      if (from_[access].result_count == 0 || !uses_.IsUsed(from_.Result(access))) continue;
+      given.push_back(from_.Result(access));
+      types.push_back(from_.TypeOf(given.back()));
+    }
+    Inst branch = builder_.If(inside, types);
     (*into_)[branch].flags = ir::kFlagGuard;
     InRegion(branch, 0, [&] {
-      Copy(inst);
-      Value result = gives ? Map(from_.Result(inst)) : Value();
-      builder_.Yield({&result, gives ? 1u : 0u});
+      for (Inst access : accesses) {
+        builder_.SetSpan(from_[access].span);
+        Copy(access);
+      }
+      builder_.Yield(MapAll(given));
     });
+    builder_.SetSpan(data.span);
     InRegion(branch, 1, [&] {
-      Raise(ir::kFlagAccess, checks_.number_of[inst]);
-      Value zero = gives ? builder_.Zero(type) : Value();
-      builder_.Yield({&zero, gives ? 1u : 0u});
+      Raise(ir::kFlagAccess, checks_.number_of[accesses.front()]);
+      std::vector<Value> zeros;
+      for (Type type : types) zeros.push_back(builder_.Zero(type));
+      builder_.Yield(zeros);
     });
-    if (gives) SetMapped(from_.Result(inst), into_->Result(branch));
+    for (uint32_t n = 0; n < given.size(); ++n) SetMapped(given[n], into_->Result(branch, n));
   }
 
   void VisitAssert(Inst inst) {
@@ -82,32 +99,70 @@ class CheckRewriter final : public transform::Rewriter {
     (*into_)[raise].component = number;
   }
 
-  /// That every index is in range: not negative is what a comparison without sign says along with the rest.
+  /// That every index is in range; invalid where loops say so. Not negative is what a
+  /// comparison without sign says along with the rest.
   Value InRange(Inst access) {
     Value base = from_.Operand(access, 0);
     Type type = from_.TypeOf(base);
     Value all;
-    uint32_t axis = 0;
-    for (Value index : from_.Indices(access)) {
+    for (uint32_t axis = 0; axis < from_[access].index_count; ++axis) {
+      Value index = from_.Indices(access)[axis];
+      if (CountsWithin(index, base, axis, FixedExtent(access, axis))) continue;
       Value extent;
       if (type.IsBuffer()) {
         extent = builder_.Cast(builder_.Shape(Map(base), axis, ir::kI64), kExtent);
-      } else if (type.IsLayout()) {
-        const ir::LayoutField& field = module_.layouts[type.count].fields[from_[access].attr];
-        extent = builder_.Bits(kExtent, field.axes[axis].extent);
       } else {
-        extent = builder_.Bits(kExtent, type.count);
+        extent = builder_.Bits(kExtent, FixedExtent(access, axis));
       }
       Value inside = builder_.Make(Op::Lt, {builder_.Cast(Map(index), kExtent), extent});
       all = all.Valid() ? builder_.Make(Op::And, {all, inside}) : inside;
-      ++axis;
     }
     return all;
+  }
+
+  /// The extent of an axis that the type says; 0: of a buffer, which each launch says.
+  uint64_t FixedExtent(Inst access, uint32_t axis) const {
+    Type type = from_.TypeOf(from_.Operand(access, 0));
+    if (type.IsBuffer()) return 0;
+    return type.IsLayout() ? module_.layouts[type.count].fields[from_[access].attr].axes[axis].extent
+                           : type.count;
+  }
+
+  /// Whether `index` is the counter of a loop that begins at zero or above and ends at the extent. (A count
+  /// that is cut off to fewer bits is smaller, or negative.)
+  bool CountsWithin(Value index, Value base, uint32_t axis, uint64_t fixed) const {
+    const ir::ValueData& data = from_[index];
+    if (data.kind != ir::ValueKind::BlockParam) return false;
+    Inst loop = from_[Block(data.owner)].owner;
+    if (!loop.Valid()) return false;
+    bool is_parallel = from_[loop].op == Op::Parallel;
+    if (!is_parallel && (from_[loop].op != Op::For || data.number != 0)) return false;
+    std::optional<int64_t> begin = from_.IntegerConstant(from_.Operand(loop, 2 * data.number));
+    if (!begin || *begin < 0) return false;
+    Value end = from_.Operand(loop, 2 * data.number + 1);
+    std::optional<int64_t> last = from_.IntegerConstant(end);
+    if (fixed != 0) return last && *last >= 0 && static_cast<uint64_t>(*last) <= fixed;
+    Inst shape = from_.DefiningInst(end);
+    if (!shape.Valid() || from_[shape].op != Op::Shape || from_[shape].attr != axis) return false;
+    Value of = from_.Operand(shape, 0);
+    return from_.TypeOf(of).IsBuffer() && PrimalOf(of) == PrimalOf(base);
+  }
+
+  /// The buffer whose extents the loader demands of `buffer`: of an adjoint or a tangent its primal.
+  Value PrimalOf(Value buffer) const {
+    for (uint32_t steps = 0; steps < 3; ++steps) {
+      const ir::ParamInfo& info = from_.params[from_[buffer].number];
+      bool is_companion = info.role == ir::ParamRole::Adjoint || info.role == ir::ParamRole::Tangent;
+      if (!is_companion || info.companion_of == ir::kNoAttr) break;
+      buffer = from_.Params()[info.companion_of];
+    }
+    return buffer;
   }
 
   const RaiseConfig& config_;
   KernelChecks checks_;
   analysis::Uses uses_;
+  AccessGroups groups_;
 };
 
 }  // namespace

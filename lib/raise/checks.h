@@ -7,6 +7,9 @@
 //                                         else { status.raise access 3  yield 0.0 }
 //   assert %c, "text"         ->     if (not %c) { status.raise assertion 0 }
 //
+// Accesses to one element share a check (access_groups.h), which has the number of the first of them. The
+// counter of a loop that ends at the extent needs none.
+//
 // A report names a check by its number, in the order of the lowered kernel's text, in which the metadata
 // lists their places. The passes after this one may change that order.
 
