@@ -359,3 +359,23 @@ def both_returned(x: X):
 @adc.function
 def pair_of(v):
     return v, v
+
+
+@adc.kernel
+def complex_power(x: X):
+    x[0] = (-8.0) ** 0.5  # refused `(-8.0) ** 0.5`: Python says of these numbers: the result is complex
+
+
+@adc.kernel
+def huge_power(x: X, n: adc.i64):
+    x[0] = adc.f64(n * 9 ** 9 ** 9)  # refused `9 ** 9 ** 9`: more than 1,024 bits
+
+
+@adc.kernel
+def huge_shift(x: X):
+    x[0] = 1 << 10000000000  # refused `1 << 10000000000`: more than 1,024 bits
+
+
+@adc.kernel
+def wide_shift(x: X, n: adc.i32):
+    x[0] = adc.f64(n >> 32)  # refused `n >> 32`: is shifted by 32: shift by 0 to 31

@@ -157,6 +157,22 @@ def integers(a: Whole, b: Whole, c: adc.buffer[adc.i32, 2]):
 
 
 @adc.kernel
+def long_ranges(bounds: Whole, y: adc.buffer[adc.i64, 1]):
+    for i in range(bounds[0], bounds[1], -1000000000):
+        y[0] = y[0] * 7 + adc.i64(i)
+    for i in range(2147483647, -2147483648, -1000000000):
+        y[1] = y[1] * 7 + adc.i64(i)
+    for i in range(bounds[1], bounds[0], -1000000000):
+        y[2] = 1
+    for i in range(bounds[1], bounds[0], 1000000000):
+        y[3] = y[3] * 7 + adc.i64(i)
+    for i in range(adc.i64(bounds[0]) * 2, adc.i64(bounds[1]), -1500000000):
+        y[4] = y[4] * 7 + i
+    for i in range(adc.i64(3000000000), adc.i64(3000000004)):
+        y[5] = y[5] * 7 + i
+
+
+@adc.kernel
 def float_operators(x: X, y: X):
     for i in adc.parallel(x.shape[0]):
         v = x[i] - 1.0
@@ -422,6 +438,10 @@ class Constructs(unittest.TestCase):
     def test_literals(self):
         agree(self, types_of_literals, x=numbers(4), y=np.zeros(4), n=4)
 
+    def test_long_ranges(self):
+        """Of more numbers than the type of the index counts."""
+        agree(self, long_ranges, bounds=np.array([2000000000, -2000000000], "i"), y=np.zeros(6, "i8"))
+
     def test_random(self):
         got, wanted = ({"y": np.zeros(9), "z": np.zeros(9, "f"), "w": np.zeros(9, "u4")} for _ in range(2))
         draws(seed=2**40 + 3, **got)
@@ -555,6 +575,35 @@ class Objects(unittest.TestCase):
                         "def later(x: adc.buffer[adc.f64, 1, adc.diff], n: int):\n    x[n] = x[n] * 2.0\n", encoding="utf-8")
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
         self.assertIn("kernel @later(%x: buffer<f64, 1> diff, %n: i32)", scope["later"].ir)
+
+    def test_the_source_at_the_definition(self):
+        """What a file says later is not what its kernels are."""
+        path = WORK / "edited.py"
+        text = ("import adc\n\n@adc.function\ndef f(v):\n    return v * 2.0\n\n"
+                "@adc.kernel\ndef edited(x: adc.buffer[adc.f64, 1, adc.diff]):\n    x[0] = f(x[0])\n")
+        path.write_text(text, encoding="utf-8")
+        scope = {}
+        exec(compile(text, str(path), "exec"), scope)
+        path.write_text("\n" + text.replace("2.0", "3.0"), encoding="utf-8")
+        x = np.array([5.0])
+        scope["edited"](x=x)
+        self.assertEqual(x[0], 10.0)
+
+    def test_no_function(self):
+        for thing in 3, math.sin, staticmethod(a_float):
+            with self.assertRaisesRegex(TypeError, "written with 'def'"):
+                adc.kernel(thing)
+            with self.assertRaisesRegex(TypeError, "written with 'def'"):
+                adc.function(thing)
+
+    def test_too_deep(self):
+        path = WORK / "deep.py"
+        path.write_text("import adc\n\n@adc.kernel\ndef deep(x: adc.buffer[adc.f64, 1]):\n    x[0] = "
+                        + " + ".join(["x[0]"] * 900) + "\n", encoding="utf-8")
+        scope = {}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+        with self.assertRaisesRegex(adc.CompileError, "'deep' nests too deeply"):
+            scope["deep"].ir
 
     def test_no_source(self):
         scope = {"adc": adc}

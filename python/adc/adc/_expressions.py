@@ -207,6 +207,8 @@ class Expressions(Emitter):
         if type(op) in BITS:
             if scalar.is_float:
                 raise self.refuse(node, "this operator takes integers, not floats", "convert the operands, as in adc.i32(a)")
+            if type(op) in (ast.LShift, ast.RShift) and right.const is not None and not 0 <= right.const < scalar.bits:
+                raise self.refuse(node, f"{self.told(left.type)} is shifted by {right.const}", f"shift by 0 to {scalar.bits - 1}")
             return self.apply(node, BITS[type(op)], left, right)
         if isinstance(op, ast.Div) and not scalar.is_float:
             raise self.refuse(node, "'/' of integers is a float in Python",
@@ -243,7 +245,14 @@ class Expressions(Emitter):
 
     def folded(self, node: ast.AST, function, *numbers) -> Value:
         try:
-            return known(function(*numbers))
+            if function in (operator.pow, operator.lshift) and _is_huge(function, *numbers):
+                raise OverflowError("the result has more than 1,024 bits")
+            number = function(*numbers)
+            if isinstance(number, complex):
+                raise ValueError("the result is complex")
+            if isinstance(number, int) and number.bit_length() > 1024:
+                raise OverflowError("the result has more than 1,024 bits")
+            return known(number)
         except (ArithmeticError, ValueError, TypeError) as error:
             raise self.refuse(node, f"Python says of these numbers: {error}") from error
 
@@ -409,6 +418,13 @@ NOT_READ = {
     ast.Await: ("'await'", "a kernel is a plain function"), ast.Yield: ("'yield'", "a kernel is a plain function"),
     ast.Starred: ("'*'", "write the values one by one"),
 }
+
+
+def _is_huge(function, number, by) -> bool:
+    """Whether a power or a shift of integers would take long and much memory."""
+    if not isinstance(number, int) or not isinstance(by, int) or abs(number) < 2:
+        return False
+    return by > 1024 if function is operator.lshift else by * (abs(number).bit_length() - 1) > 1024
 
 
 def known(number) -> Value:

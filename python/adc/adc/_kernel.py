@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import tempfile
+import types
 import typing
 import warnings
 from collections.abc import Iterable
@@ -15,11 +16,20 @@ from . import _compile as compiler
 from ._compile import CompileError, CompileWarning, Diagnostic
 from ._host import HostBuffer
 from ._lowering import Module
-from ._places import Place, Told, error_of, printed, short_name
+from ._places import Place, Told, error_of, keep_source, printed, short_name
 from ._text import sheets_of
 from ._types import Parameter
 
 DERIVED = ("grad", "jvp")
+
+
+def checked(function):
+    """The function, if it is one that can be read, with its source."""
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"a kernel is made of a function that is written with 'def', not of {function!r}"
+                        + (": put the decorator below 'staticmethod'" if isinstance(function, (staticmethod, classmethod)) else ""))
+    keep_source(function)
+    return function
 
 
 class Function:
@@ -28,8 +38,8 @@ class Function:
     is_adc_function = "function"
 
     def __init__(self, function):
+        self.python_function = checked(function)
         functools.update_wrapper(self, function)
-        self.python_function = function
 
     def __call__(self, *arguments, **named):
         return self.python_function(*arguments, **named)
@@ -42,15 +52,19 @@ class Kernel:
     is_adc_function = "kernel"
 
     def __init__(self, function, **settings):
+        self.python_function, self.settings = checked(function), settings
         functools.update_wrapper(self, function)
-        self.python_function, self.settings = function, settings
 
     def __repr__(self) -> str:
         return f"<adc.Kernel {self.__name__}>"
 
     @functools.cached_property
     def module(self) -> Module:
-        return Module(self.python_function)
+        try:
+            return Module(self.python_function)
+        except RecursionError as error:
+            raise CompileError(f"an expression or block of '{self.__name__}' nests too deeply for Python's stack: cut a long sum into "
+                               "several statements", [], 1) from error
 
     @property
     def ir(self) -> str:

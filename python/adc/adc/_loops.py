@@ -95,7 +95,14 @@ class Loops(Statements):
             low, high = self.arithmetic(node, ast.Add(), high, one), self.arithmetic(node, ast.Add(), low, one)
             words.append("reversed")
         elif step < 0:
-            from_top, low, high = low, Value(low.type, const=0), self.arithmetic(node, ast.Sub(), low, high)
+            # A range may be longer than the largest number of its type: its length is counted in 64 bits.
+            type = low.type if low.type.scalar.bits == 64 else types.i64
+            length = (low.const - high.const if low.const is not None and high.const is not None else None)
+            if length is not None and length >= 1 << 63:
+                raise self.refuse(node.iter, "a range of 2^63 numbers and more", "write a 'while'")
+            wide = Value(type, const=length) if length is not None else self.arithmetic(
+                node, ast.Sub(), self.to_scalar(node, low, type), self.to_scalar(node, high, type))
+            from_top, low, high = low, Value(type, const=0), wide
         if step not in (1, -1):
             words.insert(0, f"step {abs(step)}")
         trips = None
@@ -169,7 +176,7 @@ class Loops(Statements):
             self.enter(loop, names)
             self.env[index] = Value(low.type, counter)
             if from_top is not None:
-                self.env[index] = self.arithmetic(node, ast.Sub(), from_top, self.env[index])
+                self.env[index] = self.arithmetic(node, ast.Sub(), from_top, self.to_scalar(node, self.env[index], from_top.type))
             self.block(node.body)
             if self.reachable and loop.carried:
                 last = self.carried_now(node, loop)
@@ -181,7 +188,9 @@ class Loops(Statements):
         self.pieces, self.env = outer, before
         if self.unrolls(region.pieces, counter, trips, words):
             words = [*words, "unroll"]
-        head = f"for {counter} in {low.plain()}..{high.plain()}" + "".join(" " + word for word in words) + carry + " {"
+        # Two literals say their type, unless it is the one that literals have.
+        end = high.operand() if low.const is not None and low.type is not types.i32 else high.plain()
+        head = f"for {counter} in {low.plain()}..{end}" + "".join(" " + word for word in words) + carry + " {"
         head = (", ".join(results) + " = " if results else "") + head
         return Piece("for", [head, region.pieces, "}"], self.place(node)), results
 

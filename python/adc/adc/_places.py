@@ -20,15 +20,29 @@ class Place(typing.NamedTuple):
     end_column: int
 
 
+def keep_source(function) -> None:
+    """Keeps the source as it is now, when the function is defined: the file may change before a kernel is compiled."""
+    try:
+        kept = inspect.getsourcelines(function)
+    except (OSError, TypeError, SyntaxError) as error:
+        kept = error
+    try:
+        function.__adc_source__ = kept
+    except AttributeError as error:
+        raise TypeError(f"a kernel is made of a function that is written with 'def', not of {function!r}") from error
+
+
 class Source:
     """The text of a function, and its syntax tree with places in the file."""
 
     def __init__(self, function):
-        try:
-            lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError) as error:
-            raise CompileError(f"the source of '{function.__qualname__}' cannot be read ({error}): a kernel stands in a file or "
-                               "in a cell of a notebook", [], 1) from error
+        if not hasattr(function, "__adc_source__"):
+            keep_source(function)
+        kept = function.__adc_source__
+        if isinstance(kept, Exception):
+            raise CompileError(f"the source of '{function.__qualname__}' cannot be read ({kept}): a kernel stands in a file or "
+                               "in a cell of a notebook", [], 1) from kept
+        lines, first = kept
         self.file = inspect.getsourcefile(function) or function.__code__.co_filename
         self.first, text = first, "".join(lines)
         if lines[0][:1].isspace():  # inside of a function or class
