@@ -16,7 +16,7 @@ from . import _compile as compiler
 from ._compile import CompileError, CompileWarning, Diagnostic
 from ._host import HostBuffer
 from ._lowering import Module
-from ._places import Place, Told, error_of, keep_source, printed, short_name
+from ._places import Place, Told, error_of, store_source, printed, short_name
 from ._text import sheets_of
 from ._types import Parameter
 
@@ -28,7 +28,7 @@ def checked(function):
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"a kernel is made of a function that is written with 'def', not of {function!r}"
                         + (": put the decorator below 'staticmethod'" if isinstance(function, (staticmethod, classmethod)) else ""))
-    keep_source(function)
+    store_source(function)
     return function
 
 

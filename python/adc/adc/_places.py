@@ -20,14 +20,14 @@ class Place(typing.NamedTuple):
     end_column: int
 
 
-def keep_source(function) -> None:
-    """Keeps the source as it is now, when the function is defined: the file may change before a kernel is compiled."""
+def store_source(function) -> None:
+    """Stores the source as it is now, when the function is defined: the file may change before a kernel is compiled."""
     try:
-        kept = inspect.getsourcelines(function)
+        found = inspect.getsourcelines(function)
     except (OSError, TypeError, SyntaxError) as error:
-        kept = error
+        found = error
     try:
-        function.__adc_source__ = kept
+        function.__adc_source__ = found
     except AttributeError as error:
         raise TypeError(f"a kernel is made of a function that is written with 'def', not of {function!r}") from error
 
@@ -37,12 +37,12 @@ class Source:
 
     def __init__(self, function):
         if not hasattr(function, "__adc_source__"):
-            keep_source(function)
-        kept = function.__adc_source__
-        if isinstance(kept, Exception):
-            raise CompileError(f"the source of '{function.__qualname__}' cannot be read ({kept}): a kernel stands in a file or "
-                               "in a cell of a notebook", [], 1) from kept
-        lines, first = kept
+            store_source(function)
+        found = function.__adc_source__
+        if isinstance(found, Exception):
+            raise CompileError(f"the source of '{function.__qualname__}' cannot be read ({found}): a kernel stands in a file or "
+                               "in a cell of a notebook", [], 1) from found
+        lines, first = found
         self.file = inspect.getsourcefile(function) or function.__code__.co_filename
         self.first, text = first, "".join(lines)
         if lines[0][:1].isspace():  # inside of a function or class
