@@ -422,7 +422,8 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     const codegen::EntryCode& made = code.entries[kernel][number];
     entry.symbol = std::string_view(made.symbol);
     entry.far_symbol = std::string_view(made.far_symbol);
-    // What a kernel says is a hint on a CPU, which goes by it; the block of a device's code is what it is.
+    // On a CPU `block` of the kernel is a hint and goes first; a device runs the block that its code is made
+    // for.
     if (!target.IsCpu() || entry.block_size == 0) entry.block_size = made.block_size;
     entry.shared_bytes = made.shared_bytes;
     for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));

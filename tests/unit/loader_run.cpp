@@ -177,7 +177,7 @@ TEST_CASE("a launch takes as many workers as its work is worth, or as many as ar
   CHECK(some > 1);
   CHECK(some < kWorkers);
   CHECK(jobs_of("saxpy", 1 << 20) == kWorkers);
-  // Nobody knows how long an iteration runs.
+  // Data decide how long an iteration runs.
   CHECK(jobs_of("tape", 100) == kWorkers);
   session.workers = kWorkers;
   CHECK(jobs_of("saxpy", 100) == kWorkers);

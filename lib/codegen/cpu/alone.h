@@ -34,7 +34,7 @@ struct WorkOfOne {
 };
 WorkOfOne WorkOf(const ir::Function& kernel, ir::Inst parallel);
 
-/// How many iterations are worth waking a worker for; 0 where nobody knows what one takes.
+/// How many iterations are worth waking a worker for; 0 where data decide what one takes.
 uint32_t WorthOfWaking(const ir::Function& kernel, ir::Inst parallel);
 
 /// Whether iterations of `parallel` update cells in which they may meet, other than by a sum of the worker's

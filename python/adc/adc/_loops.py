@@ -177,12 +177,7 @@ class Loops(Statements):
             self.env[index] = Value(low.type, counter)
             if from_top is not None:
                 self.env[index] = self.arithmetic(node, ast.Sub(), from_top, self.to_scalar(node, self.env[index], from_top.type))
-            self.block(node.body)
-            if self.reachable and loop.carried:
-                last = self.carried_now(node, loop)
-                self.pieces.append(Piece("yield", [f"yield {last}"], None))
-            self.loops.pop()
-            return []
+            return self.end_of_turn(node, loop)
 
         region = self.region(run)
         self.pieces, self.env = outer, before
@@ -193,6 +188,14 @@ class Loops(Statements):
         head = f"for {counter} in {low.plain()}..{end}" + "".join(" " + word for word in words) + carry + " {"
         head = (", ".join(results) + " = " if results else "") + head
         return Piece("for", [head, region.pieces, "}"], self.place(node)), results
+
+    def end_of_turn(self, node, loop: Loop) -> list[Value]:
+        """Reads the body of a loop that has been entered, and hands on what the loop carries."""
+        self.block(node.body)
+        if self.reachable and loop.carried:
+            self.pieces.append(Piece("yield", [f"yield {self.carried_now(node, loop)}"], None))
+        self.loops.pop()
+        return []
 
     def unrolls(self, pieces: list[Piece], counter: str, trips: int | None, words: list[str]) -> bool:
         """Short loops over local arrays and components are unrolled, so that arrays become values (as C++'s are)."""
@@ -241,12 +244,7 @@ class Loops(Statements):
 
         def run() -> list[Value]:
             self.loops.append(loop)
-            self.block(node.body)
-            if self.reachable and loop.carried:
-                last = self.carried_now(node, loop)
-                self.pieces.append(Piece("yield", [f"yield {last}"], None))
-            self.loops.pop()
-            return []
+            return self.end_of_turn(node, loop)
 
         tested = self.region(test)
         done = self.region(run)

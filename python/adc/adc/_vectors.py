@@ -5,7 +5,28 @@ from __future__ import annotations
 import operator
 
 
-class Vector(tuple):
+class _Arithmetic(tuple):
+    """Operators with another one of the shape, or with a number."""
+
+    __slots__ = ()
+
+    def __add__(self, other):
+        return self._with(other, operator.add)
+
+    def __sub__(self, other):
+        return self._with(other, operator.sub)
+
+    def __mul__(self, other):
+        return self._with(other, operator.mul)
+
+    def __truediv__(self, other):
+        return self._with(other, operator.truediv)
+
+    def __rmul__(self, other):
+        return self._with(other, operator.mul)
+
+
+class Vector(_Arithmetic):
     """Components of a vector: v.x, v[0], v + w, 2 * v."""
 
     __slots__ = ()
@@ -19,21 +40,6 @@ class Vector(tuple):
             return Vector(map(function, self, other))
         return Vector(function(one, other) for one in self)
 
-    def __add__(self, other):
-        return self._with(other, operator.add)
-
-    def __sub__(self, other):
-        return self._with(other, operator.sub)
-
-    def __mul__(self, other):
-        return self._with(other, operator.mul)
-
-    def __truediv__(self, other):
-        return self._with(other, operator.truediv)
-
-    def __rmul__(self, other):
-        return self._with(other, operator.mul)
-
     def __neg__(self):
         return Vector(-one for one in self)
 
@@ -42,7 +48,7 @@ class Vector(tuple):
         return Vector(dot(self, column) for column in zip(*other))
 
 
-class Matrix(tuple):
+class Matrix(_Arithmetic):
     """Rows of a matrix: m[r, c], m @ v, m @ n."""
 
     __slots__ = ()
@@ -54,21 +60,6 @@ class Matrix(tuple):
         if isinstance(other, Matrix):
             return Matrix(function(one, two) for one, two in zip(self, other))
         return Matrix(function(one, other) for one in self)
-
-    def __add__(self, other):
-        return self._with(other, operator.add)
-
-    def __sub__(self, other):
-        return self._with(other, operator.sub)
-
-    def __mul__(self, other):
-        return self._with(other, operator.mul)
-
-    def __rmul__(self, other):
-        return self._with(other, operator.mul)
-
-    def __truediv__(self, other):
-        return self._with(other, operator.truediv)
 
     def __neg__(self):
         return Matrix(-row for row in self)
