@@ -1,6 +1,6 @@
-// Every kernel of cpp/features.cpp, engine.cpp, types.cpp and corners.cpp: the function on the host against
-// the kernel that adc made of it, its gradient against central differences of the host's function and against
-// forward mode. The bundle is the first argument.
+// Every kernel of cpp/features.cpp, engine.cpp, types.cpp, corners.cpp and pointers.cpp: the function on the
+// host against the kernel that adc made of it, its gradient against central differences of the host's
+// function and against forward mode. The bundle is the first argument.
 
 #include <cstdio>
 #include <cstring>
@@ -23,6 +23,7 @@
 #endif
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
+#include "cpp/pointers.cpp"
 #include "cpp/types.cpp"
 #pragma GCC diagnostic pop
 
@@ -125,6 +126,8 @@ int main(int count, char** words) {
   ADC_CLOSE_TYPES(TYPES_CLOSE)
 #define CORNERS_CLOSE(name) Feature(kernels, #name, &corners::name, false), ++features;
   ADC_CORNERS(CORNERS_CLOSE)
+#define POINTERS_CLOSE(name) Feature(kernels, #name, &pointers::name, false), ++features;
+  ADC_POINTERS(POINTERS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

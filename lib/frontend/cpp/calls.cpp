@@ -130,12 +130,9 @@ void Lowering::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, 
     frame.variables[parameter] = Place(argument);
     return;
   }
-  if (type->isAnyPointerType() || type->isMemberPointerType()) {
-    std::string help = "use a reference, an array, or adc::buffer";
-    if (const auto* array = context_.getAsConstantArrayType(parameter->getOriginalType()))
-      help = "an array parameter is a pointer: write a reference, '" + Spell(array->getElementType()) +
-             " (&" + name + ")[" + std::to_string(array->getSize().getZExtValue()) + "]', or a std::array";
-    Refuse(range, "a pointer is passed to '" + name + "'", help);
+  if (type->isAnyPointerType()) {
+    frame.variables[parameter] = PointerTo(type, AddressOf(argument), range);
+    return;
   }
   if (std::optional<Type> leaf = RegisterType(type)) {
     ir::Value value = ValueOf(argument);
@@ -175,9 +172,6 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
   SourceRange range = frame.call.isValid() ? frame.call : frame.function->getSourceRange();
   frame.gives_reference = type->isReferenceType() || BufferOf(type).has_value();
   if (!type->isVoidType() && !frame.gives_reference) {
-    if (type->isAnyPointerType())
-      Refuse(range, "'" + frame.function->getNameAsString() + "' gives a pointer",
-             "give a reference, an index or a value");
     frame.result = NewObject(type, {}, range);
   }
   Frame* caller = frame_;

@@ -193,6 +193,8 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
       return Given{ssa_.builder().Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
     }
     if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
+    if (method->getIdentifier() != nullptr && method->getName() == "data" && buffer->count == 1)
+      return Given{{}, PointerTo(call->getType(), {buffer, ssa_.builder().I32(0)}, range)};
     if (method->getParent()->getNumBases() == 0)
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;

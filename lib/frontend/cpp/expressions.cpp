@@ -50,7 +50,7 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       const clang::Expr* base = subscript->getBase()->IgnoreParens();
       const auto* decay = llvm::dyn_cast<clang::ImplicitCastExpr>(base);
       if (decay == nullptr || decay->getCastKind() != clang::CK_ArrayToPointerDecay)
-        Refuse(e, "a kernel has no pointers", "use an array or adc::buffer");
+        return At(AddressOfPlace(e), e->getSourceRange());
       ObjectPtr array = Place(decay->getSubExpr());
       ir::Value index = ValueOf(subscript->getIdx());
       SetPlace(e->getSourceRange());
@@ -152,8 +152,8 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
          "docs/cpp.md says what a kernel may use");
 }
 
-ObjectPtr Lowering::Pointee(const clang::Expr* pointer) {
-  pointer = pointer->IgnoreParenImpCasts();
+ObjectPtr Lowering::Pointee(const clang::Expr* whole) {
+  const clang::Expr* pointer = whole->IgnoreParenImpCasts();
   if (llvm::isa<clang::CXXThisExpr>(pointer) && frame_->self != nullptr) {
     // In a lambda `this` is a capture.
     const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
@@ -165,13 +165,14 @@ ObjectPtr Lowering::Pointee(const clang::Expr* pointer) {
     }
     return frame_->self;
   }
-  RefusePointer(pointer);
+  return At(AddressOf(whole), pointer->getSourceRange());
 }
 
 void Lowering::RefusePointer(const clang::Expr* pointer) {
   if (llvm::isa<clang::CXXNewExpr>(pointer->IgnoreParenImpCasts()))
     Refuse(pointer, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
-  Refuse(pointer, "a kernel has no pointers", "use references, arrays and adc::buffer");
+  Refuse(pointer, "a kernel has no pointer like this",
+         "docs/cpp.md says what pointers may do; use references, arrays and adc::buffer");
 }
 
 ObjectPtr Lowering::PlaceOfVariable(const clang::DeclRefExpr* reference) {
@@ -273,7 +274,7 @@ ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
     return PlaceOfGlobal(variable, range);
   const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
   if (field == nullptr) Refuse(range, "kernels do not have this kind of member");
-  ObjectPtr object = member->isArrow() ? Pointee(member->getBase()) : Place(member->getBase());
+  ObjectPtr object = OwnerOf(member, field);
   const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
   if (std::optional<Type> type = RegisterType(context_.getRecordType(record))) {
     llvm::StringRef name = field->getName();
@@ -283,16 +284,25 @@ ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
     }
     Refuse(range, "the inside of '" + record->getNameAsString() + "'", "use [k], or .x .y .z .w");
   }
-  if (object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition())
-    object = BaseOf(object, record, range);
   return Member(object, field, range);
 }
 
+/// The object that has the member.
+ObjectPtr Lowering::OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field) {
+  ObjectPtr object = member->isArrow() ? Pointee(member->getBase()) : Place(member->getBase());
+  const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+  if (object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition())
+    return BaseOf(object, record, member->getSourceRange());
+  return object;
+}
+
 ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
-  if (step->getSubExpr()->getType()->isAnyPointerType())
-    Refuse(step, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
   if (step->isPostfix()) return Temporary(step);
   ObjectPtr place = Place(step->getSubExpr());
+  if (place->kind == ObjectKind::Pointer) {
+    StepPointer(place, step);
+    return place;
+  }
   ir::Value before = Load(place, step->getSourceRange());
   Type type = ssa_.TypeOf(before);
   ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
@@ -302,8 +312,7 @@ ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
 
 ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
   SourceRange range = assignment->getSourceRange();
-  if (assignment->getLHS()->getType()->isAnyPointerType())
-    Refuse(range, "a kernel has no pointers", "use references, arrays and adc::buffer");
+  if (assignment->getLHS()->getType()->isAnyPointerType()) return AssignPointer(assignment);
   if (assignment->getLHS()->getType().isVolatileQualified())
     Refuse(range, "a kernel has no volatile variables");
   if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(assignment)) {
@@ -337,6 +346,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   using clang::Stmt;
   e = e->IgnoreParens();
   SourceRange range = e->getSourceRange();
+  if (object->kind == ObjectKind::Pointer) return Bind(object, AddressOf(e), range);
   if (object->kind != ObjectKind::Struct && object->kind != ObjectKind::Array)
     return Store(object, ValueOf(e), range);
   if (e->isGLValue() && !IsChoice(e)) return Copy(object, Place(e), range);
@@ -494,13 +504,12 @@ void Lowering::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lam
   auto field = record->field_begin();
   auto init = lambda->capture_init_begin();
   for (const clang::LambdaCapture& capture : lambda->captures()) {
-    (void)capture;
     size_t n = field->getFieldIndex();
     QualType type = field->getType();
     if (type->isReferenceType() || BufferOf(type)) {
       object->members[n] = Place(*init);
-    } else if (type->isPointerType()) {
-      object->members[n] = Pointee(*init);  // this
+    } else if (capture.capturesThis() && type->isPointerType()) {
+      object->members[n] = Pointee(*init);
     } else {
       if (object->members[n] == nullptr) object->members[n] = NewObject(type, {}, lambda->getSourceRange());
       Initialise(object->members[n], *init);

@@ -151,6 +151,12 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
   std::optional<Type> result = RegisterType(call->getType());
   if (in_std && (name == "move" || name == "forward" || name == "as_const") && arguments.size() == 1)
     return Given{{}, Place(arguments[0])};
+  if ((name == "addressof" || name == "__addressof") && arguments.size() == 1)
+    return Given{{}, PointerTo(call->getType(), AddressOfPlace(arguments[0]), range)};
+  if ((name == "memcpy" || name == "memmove" || name == "memset") && arguments.size() == 3) {
+    MoveMemory(call, name == "memset");
+    return Given{};
+  }
   if (in_std && name == "bit_cast" && result && result->IsScalar()) {
     Value v = ValueOf(arguments[0]);
     SetPlace(range);

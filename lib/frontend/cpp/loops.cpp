@@ -366,7 +366,8 @@ void Lowering::ForLoop(const clang::ForStmt* loop) {
 
 /// Any loop that tests first.
 void Lowering::WhileForm(const clang::VarDecl* variable, const clang::Expr* condition,
-                         const clang::Expr* step, const clang::Stmt* body, const clang::Stmt* at) {
+                         const clang::Expr* step, const clang::Stmt* body, const clang::Stmt* at,
+                         const clang::Stmt* first) {
   ssa_.OpenWhile();
   bool plain = variable == nullptr;
   Value go_on = ssa_.builder().Int(ir::kI1, 1);
@@ -394,6 +395,7 @@ void Lowering::WhileForm(const clang::VarDecl* variable, const clang::Expr* cond
     Value c = Condition(condition);
     ssa_.If(c, [] {}, [&] { ssa_.Break(); });
   }
+  if (first != nullptr) Statement(first);
   LoopBody(body);
   int64_t checkpoint = loops_.back().checkpoint;
   loops_.pop_back();
@@ -417,9 +419,16 @@ void Lowering::DoLoop(const clang::DoStmt* loop) {
 
 void Lowering::RangeLoop(const clang::CXXForRangeStmt* loop) {
   if (loop->getInit() != nullptr) Statement(loop->getInit());
+  const clang::CXXRecordDecl* record = RecordOf(loop->getRangeInit()->getType());
+  if (record != nullptr && !(record->isInStdNamespace() && record->getName() == "array")) {
+    // From its begin() to its end().
+    Statement(loop->getRangeStmt());
+    Statement(loop->getBeginStmt());
+    Statement(loop->getEndStmt());
+    return WhileForm(nullptr, loop->getCond(), loop->getInc(), loop->getBody(), loop, loop->getLoopVarStmt());
+  }
   ObjectPtr range = Place(loop->getRangeInit());
-  if (range->kind == ObjectKind::Struct && range->members.size() == 1 && range->members[0] != nullptr &&
-      RecordOf(range->type)->isInStdNamespace())
+  if (range->kind == ObjectKind::Struct && range->members.size() == 1 && range->members[0] != nullptr)
     range = range->members[0];  // std::array
   if (range->kind != ObjectKind::Array)
     Refuse(loop->getRangeInit(), "a loop over something that is no array",

@@ -1,8 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
-// objects.cpp (what a name stands for), words.cpp (buffers of structs), expressions.cpp, calls.cpp,
-// contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions), statements.cpp,
-// loops.cpp.
+// objects.cpp (what a name stands for), pointers.cpp, words.cpp (buffers of structs), expressions.cpp,
+// calls.cpp, contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions),
+// statements.cpp, loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
@@ -112,6 +112,7 @@ class Lowering {
   ObjectPtr Member(const ObjectPtr& object, const clang::FieldDecl* field, clang::SourceRange range);
   ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, clang::SourceRange range);
   ObjectPtr Element(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
+  ObjectPtr ElementOfStorage(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
   ObjectPtr ComponentOf(const ObjectPtr& object, ir::Value at, clang::QualType type);
   Storage Moved(Storage storage, uint64_t bytes);
   ObjectPtr SpreadPart(const Object& spread, uint32_t component);
@@ -153,11 +154,50 @@ class Lowering {
   ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
   ObjectPtr PlaceOfAssignment(const clang::BinaryOperator* assignment);
   ObjectPtr Pointee(const clang::Expr* pointer);
+  ObjectPtr OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field);
   [[noreturn]] void RefusePointer(const clang::Expr* pointer);
   void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
   void InitialiseArray(const ObjectPtr& object, const clang::Expr* expression);
   void Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct);
   void MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda);
+
+  // ---- Pointers (pointers.cpp)
+  struct Address {
+    ObjectPtr array;  ///< null: of a null pointer
+    ir::Value index;
+  };
+  Address AddressOf(const clang::Expr* pointer);
+  Address AddressOfPlace(const clang::Expr* place);
+  Address AddressOfCast(const clang::CastExpr* cast);
+  Address AddressOfSum(const clang::BinaryOperator* sum);
+  Address AddressOfChoice(const clang::ConditionalOperator* choice);
+  Address AddressOfMember(const clang::MemberExpr* member, const clang::FieldDecl* field);
+  Address AddressOfObject(const ObjectPtr& object, clang::SourceRange range);
+  Address AddressIn(const ObjectPtr& pointer, clang::SourceRange range);
+  Address InParts(const Address& outer, clang::QualType number, ir::Value part);
+  Address Whole(Address address);
+  Address Moved(Address from, ir::Value by, clang::SourceRange range);
+  ObjectPtr At(const Address& address, clang::SourceRange range);
+  ObjectPtr NewPointer(clang::QualType type, clang::SourceRange range);
+  ObjectPtr PointerTo(clang::QualType type, const Address& address, clang::SourceRange range);
+  void Bind(const ObjectPtr& pointer, const Address& address, clang::SourceRange range);
+  ObjectPtr AssignPointer(const clang::BinaryOperator* assignment);
+  void StepPointer(const ObjectPtr& pointer, const clang::UnaryOperator* step);
+  void MoveMemory(const clang::CallExpr* call, bool sets);
+  ir::Value ComparePointers(const clang::BinaryOperator* binary);
+  bool SameArray(const ObjectPtr& a, const ObjectPtr& b);
+  bool Apart(const Object& a, const Object& b) const;
+  bool Outlives(const Object& object, const Object& pointer) const;
+  bool InBuffer(const Object& array) const;
+  ir::Value Narrow(ir::Value index);
+  ir::Value Further(ir::Value a, ir::Value b, bool in_buffer);
+  std::optional<uint64_t> CountOf(clang::QualType type, clang::QualType number) const;
+  ObjectPtr FlatArray(const ObjectPtr& of, clang::QualType number);
+  ObjectPtr FlatElement(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
+  void LeavesOf(const ObjectPtr& object, clang::QualType leaf, clang::SourceRange range,
+                std::vector<ObjectPtr>* leaves);
+  ObjectPtr RunOf(std::vector<ObjectPtr> members, clang::QualType element);
+  ObjectPtr MemberAt(const ObjectPtr& run, ir::Value index, clang::SourceRange range);
 
   // ---- Calls
   Given Call(const clang::CallExpr* call);
@@ -207,7 +247,7 @@ class Lowering {
   std::optional<ir::Value> OneMore(ir::Value v);
   std::optional<ir::Value> AsSigned(ir::Value v, bool may_bound);
   void WhileForm(const clang::VarDecl* variable, const clang::Expr* condition, const clang::Expr* step,
-                 const clang::Stmt* body, const clang::Stmt* at);
+                 const clang::Stmt* body, const clang::Stmt* at, const clang::Stmt* first = nullptr);
   void DoLoop(const clang::DoStmt* loop);
   void RangeLoop(const clang::CXXForRangeStmt* loop);
   void LoopBody(const clang::Stmt* body);

@@ -21,8 +21,9 @@ enum class ObjectKind : uint8_t {
   Component,  ///< component or row `at` of `of`
   Choice,     ///< `of` where `at` holds, `members[0]` otherwise
   Struct,     ///< bases, then fields
-  Array,      ///< elements that an index chooses
+  Array,      ///< elements that an index chooses: in `storage`, `members`, or the numbers in those of `of`
   Buffer,     ///< a parameter: memory with extents
+  Pointer,    ///< the element of `of` whose index `slot` has (pointers.cpp)
 };
 
 /// Where the elements of an array lie: in local arrays, one for each number, vector or matrix of an element,
@@ -43,16 +44,22 @@ struct Object {
   ir::Type register_type;  ///< of Slot, Cell, Spread, Component and Choice
   Slot slot = 0;
   ir::Value base;                  ///< Cell, Spread, Buffer
-  std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first word
+  std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first word; Buffer: of a row
   uint32_t byte = 0;               ///< Spread: where it begins in that word
   bool alone = true;               ///< Spread: nothing else lies in its words
-  ObjectPtr of;                    ///< Component, Choice
+  ObjectPtr of;                    ///< Component, Choice, Array; Pointer: null for a null pointer
   ir::Value at;
-  std::vector<ObjectPtr> members;  ///< Struct, Choice
+  std::vector<ObjectPtr> members;  ///< Struct, Choice, Array
   Storage storage;                 ///< Array
   clang::QualType element;         ///< Array, Buffer
   uint64_t count = 0;              ///< Array; Buffer: rank
   bool by_words = false;           ///< Buffer: of structs, with an axis more
+  ObjectPtr within;                ///< the array, or row of a buffer, that this is an element of
+  ir::Value position;              ///< the index there
+  bool bound = false;              ///< Pointer: it points to something, or is null
+  struct {
+    size_t depth = 0, values = 0, slots = 0;
+  } born = {};  ///< Pointer: what there was when it was declared
 };
 
 }  // namespace adc::frontend

@@ -39,6 +39,9 @@ const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, ll
 
 namespace {
 
+/// Elements of an array that are copied one by one; longer ones in a loop.
+constexpr uint64_t kCopiedElements = 64;
+
 QualType TypeArgument(const clang::ClassTemplateSpecializationDecl* made, unsigned n) {
   return made->getTemplateArgs()[n].getAsType();
 }
@@ -113,7 +116,7 @@ Type Lowering::NeedRegister(QualType type, SourceRange range) {
   if (std::optional<Type> found = RegisterType(type)) return *found;
   std::string help;
   if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
-  if (type->isAnyPointerType()) help = "use a reference, an array, or adc::buffer";
+  if (type->isAnyPointerType()) help = "use an index into an array or an adc::buffer";
   if (type->isAnyComplexType()) help = "write the real and the imaginary part as two numbers of a struct";
   Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
 }
@@ -182,6 +185,7 @@ ObjectPtr Lowering::NewSlot(Type type, QualType cpp, std::string_view name) {
 ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange range) {
   type = type.getNonReferenceType();
   if (std::optional<Type> leaf = RegisterType(type)) return NewSlot(*leaf, type, name);
+  if (type->isAnyPointerType() || type->isMemberPointerType()) return NewPointer(type, range);
   QualType element;
   uint64_t count = 0;
   auto object = std::make_shared<Object>();
@@ -190,6 +194,10 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
     object->kind = ObjectKind::Array;
     object->element = element;
     object->count = count;
+    if (element->isAnyPointerType() && count <= kCopiedElements) {
+      for (uint64_t n = 0; n < count; ++n) object->members.push_back(NewPointer(element, range));
+      return object;
+    }
     std::vector<std::pair<Type, uint64_t>> leaves;
     LeafTypes(type, 1, range, &leaves);
     for (auto [leaf, length] : leaves) {
@@ -326,6 +334,20 @@ Value Lowering::Index(Value value) {
 
 ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange range) {
   index = Index(index);
+  if (!array->members.empty()) return MemberAt(array, index, range);
+  if (array->of != nullptr) return FlatElement(array, index, range);
+  if (array->kind == ObjectKind::Buffer) {
+    std::vector<Value> indices = array->indices;
+    indices.push_back(index);
+    return BufferElement(array, std::move(indices), range);
+  }
+  ObjectPtr element = ElementOfStorage(array, index, range);
+  element->within = array;
+  element->position = index;
+  return element;
+}
+
+ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
   Storage storage = array->storage;
   auto one_type = [&](Value& a, Value& b) {
     if (ssa_.TypeOf(a) == ssa_.TypeOf(b)) return;
@@ -374,19 +396,28 @@ ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type
 
 ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
   for (Value& index : indices) index = Index(index);
+  ObjectPtr row, cell = std::make_shared<Object>();
+  Value position;
+  if (!indices.empty()) {
+    row = std::make_shared<Object>(*buffer);
+    row->indices.assign(indices.begin(), indices.end() - 1);
+    position = indices.back();
+  }
   if (buffer->by_words) {
     Storage storage;
     storage.bases = {buffer->base};
     storage.indices = std::move(indices);
     storage.in_buffer = true;
-    return View(buffer->element, std::move(storage), range);
+    cell = View(buffer->element, std::move(storage), range);
+  } else {
+    cell->kind = ObjectKind::Cell;
+    cell->type = buffer->element;
+    cell->register_type = *RegisterType(buffer->element);
+    cell->base = buffer->base;
+    cell->indices = std::move(indices);
   }
-  auto cell = std::make_shared<Object>();
-  cell->kind = ObjectKind::Cell;
-  cell->type = buffer->element;
-  cell->register_type = *RegisterType(buffer->element);
-  cell->base = buffer->base;
-  cell->indices = std::move(indices);
+  cell->within = row;
+  cell->position = position;
   return cell;
 }
 
@@ -414,6 +445,11 @@ std::optional<uint32_t> KnownComponent(const ir::Function& function, const Objec
   return static_cast<uint32_t>(*at);
 }
 
+bool IsLeaf(const Object& object) {
+  return object.kind != ObjectKind::Struct && object.kind != ObjectKind::Array &&
+         object.kind != ObjectKind::Buffer && object.kind != ObjectKind::Pointer;
+}
+
 /// The vector or matrix that a component is of, in the end.
 const Object& WholeOf(const Object& object) {
   return object.kind == ObjectKind::Component ? WholeOf(*object.of) : object;
@@ -425,8 +461,7 @@ const Object& WholeOf(const Object& object) {
 /// have arrays, whose elements no leaf stands for.
 ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
   if (yes == no) return yes;
-  if (yes == nullptr || no == nullptr || yes->kind == ObjectKind::Array || yes->kind == ObjectKind::Buffer)
-    return nullptr;
+  if (yes == nullptr || no == nullptr || !(IsLeaf(*yes) || yes->kind == ObjectKind::Struct)) return nullptr;
   auto choice = std::make_shared<Object>();
   choice->type = yes->type;
   if (yes->kind == ObjectKind::Struct) {
@@ -495,6 +530,7 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
     case ObjectKind::Struct:
     case ObjectKind::Array:
     case ObjectKind::Buffer:
+    case ObjectKind::Pointer:
       break;
   }
   Refuse(range, "a value of type '" + Spell(object->type) + "' cannot stand here");
@@ -538,6 +574,7 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
     case ObjectKind::Struct:
     case ObjectKind::Array:
     case ObjectKind::Buffer:
+    case ObjectKind::Pointer:
       Refuse(range, "a value of type '" + Spell(object->type) + "' cannot be assigned here");
   }
   const Object& whole = WholeOf(*object);
@@ -573,21 +610,10 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
   Store(object->of, function_.Result(ssa_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
 }
 
-namespace {
-
-bool IsLeaf(const Object& object) {
-  return object.kind != ObjectKind::Struct && object.kind != ObjectKind::Array &&
-         object.kind != ObjectKind::Buffer;
-}
-
-/// Elements of an array that are copied one by one; longer ones in a loop.
-constexpr uint64_t kCopiedElements = 64;
-
-}  // namespace
-
 void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
   if (to == from) return;
   if (IsLeaf(*to)) return Store(to, Load(from, range), range);
+  if (to->kind == ObjectKind::Pointer) return Bind(to, AddressIn(from, range), range);
   if (to->kind == ObjectKind::Struct && from->kind == ObjectKind::Struct) {
     for (size_t n = 0; n < to->members.size(); ++n) {
       if (to->members[n] == nullptr || from->members[n] == nullptr) {
@@ -622,6 +648,7 @@ void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
   if (object == nullptr) return;
   SetPlace(range);
   if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
+  if (object->kind == ObjectKind::Pointer) return Bind(object, {nullptr, ssa_.builder().I32(0)}, range);
   if (object->kind == ObjectKind::Struct) {
     for (const ObjectPtr& member : object->members) Zero(member, range);
     return;

@@ -374,9 +374,10 @@ void Lowering::DeclareVariable(const clang::VarDecl* variable) {
     frame_->variables[variable] = Place(init);
     return;
   }
-  if (type->isAnyPointerType() && init != nullptr) RefusePointer(init);
-  if (type->isAnyPointerType() || type->isMemberPointerType())
-    Refuse(range, "a kernel has no pointers", "use references, arrays and adc::buffer");
+  if (type->isAnyPointerType() && init != nullptr) {
+    frame_->variables[variable] = PointerTo(type, AddressOf(init), range);
+    return;
+  }
   if (std::optional<Type> leaf = RegisterType(type)) {
     std::optional<ir::Value> value;
     if (init != nullptr) value = ValueOf(init);

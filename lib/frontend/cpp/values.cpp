@@ -159,9 +159,6 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
       Refuse(e, "a kernel knows no types at run time", "use a template, or an enumeration and a switch");
     case Stmt::CXXReinterpretCastExprClass:
       Refuse(e, "a kernel has no reinterpret_cast", "use std::bit_cast");
-    case Stmt::CXXNullPtrLiteralExprClass:
-    case Stmt::CXXThisExprClass:
-      Refuse(e, "a kernel has no pointers", "use references, arrays and adc::buffer");
     case Stmt::StringLiteralClass:
       Refuse(e, "a kernel has no text", "adc::print and assert take it as their argument");
     default:
@@ -216,7 +213,7 @@ Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
       // assert(c && "text")
       if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts()))
         return ssa_.builder().Bits(ir::kI1, 1);
-      break;
+      return ssa_.builder().Int(ir::kI1, AddressOf(from).array != nullptr);
     case clang::CK_ToVoid:
       Refuse(cast, "a cast to void is used as a value");
     default:
@@ -259,8 +256,6 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
       Store(place, ssa_.Make(op, {before, one}), unary->getSourceRange());
       return before;
     }
-    case clang::UO_AddrOf:
-      Refuse(unary, "a kernel takes no addresses", "pass a reference");
     default:
       break;
   }
@@ -350,7 +345,7 @@ Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
   }
   if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
   if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
-    Refuse(binary, "a kernel has no pointer arithmetic", "index an array or an adc::buffer");
+    return ComparePointers(binary);
   ir::Value a = ValueOf(binary->getLHS());
   ir::Value b = ValueOf(binary->getRHS());
   NeedRegister(binary->getType(), binary->getSourceRange());

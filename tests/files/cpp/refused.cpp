@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -50,7 +51,10 @@ struct Packed {
   float v;
   short low, high;
 };
-float* Pick(float& a) { return &a; }
+float* Either(float& a, float& b, bool first) {
+  if (first) return &a;
+  return &b;
+}
 float Any(int count, ...) { return static_cast<float>(count); }
 float Static(float v) {
   static float retained = 0;
@@ -102,26 +106,80 @@ KERNEL(allocates, {
 })
 // CHECK: :[[#@LINE+1]]:17: error: a kernel has no 'delete' [E0802]
 KERNEL(frees, { delete &y[i]; })
-// CHECK: :[[#@LINE+1]]:32: error: a kernel has no pointers [E0802]
+// CHECK: :[[#@LINE+1]]:52: error: 'malloc' has no body that the compiler sees [E0802]
 KERNEL(calls_malloc, { y[i] = *static_cast<float*>(std::malloc(4)); })
-KERNEL(pointer_variable, {
-// CHECK: :[[#@LINE+1]]:14: error: a kernel has no pointers [E0802]
-  float* p = &y[i];
-  *p = 1;
+KERNEL(pointer_chosen, {
+  float a[2] = {1, 2}, b[2] = {3, 4};
+  float* p = a;
+// CHECK: :[[#@LINE+1]]:14: error: a pointer to one of several objects that is chosen at run time [E0802]
+  if (i > 2) p = b;
+  y[i] = *p;
 })
-// CHECK: :[[#@LINE+1]]:32: error: a kernel has no pointers [E0802]
-KERNEL(pointer_arithmetic, { *(y.data() + i) = 1; })
-// CHECK: :[[#@LINE+1]]:27: error: a kernel has no pointers [E0802]
-KERNEL(address, { y[i] = *&y[i]; })
-// CHECK: :[[#@LINE+1]]:36: error: a kernel has no pointers [E0802]
-KERNEL(pointer_argument, { y[i] = *Pick(y[i]); })
-KERNEL(pointer_member, {
-// CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type 'float *' [E0802]
-  Holds h{};
-  y[i] = h.data == nullptr ? 1.0f : 0.0f;
+KERNEL(pointer_chosen_at_once, {
+  float a[2] = {1, 2}, b[2] = {3, 4};
+// CHECK: :[[#@LINE+1]]:12: error: a pointer to one of several objects that is chosen at run time [E0802]
+  y[i] = *(i > 2 ? &a[0] : &b[1]);
 })
+KERNEL(pointer_in_loop, {
+  float a[2] = {1, 2}, b[2] = {3, 4};
+  float* from = a;
+  float* to = b;
+  for (int k = 0; k < n; ++k) {
+    to[0] += from[1];
+// CHECK: :[[#@LINE+1]]:5: error: a pointer to one of several objects that is chosen at run time [E0802]
+    std::swap(from, to);
+  }
+  y[i] = *from;
+})
+KERNEL(pointer_given_back, {
+  float a = 1, b = 2;
+// CHECK: error: a pointer to one of several objects that is chosen at run time [E0802]
+  y[i] = *Either(a, b, i > 2);
+})
+KERNEL(pointer_outlived, {
+  float* p;
+  if (i > 2) {
+    float a[2] = {1, 2};
+// CHECK: :[[#@LINE+1]]:5: error: a pointer is declared before what it points to, outside of this branch or loop [E0802]
+    p = a;
+    y[i] = *p;
+  }
+})
+KERNEL(pointer_unset, {
+  float* p;
+// CHECK: :[[#@LINE+1]]:11: error: a pointer is read before it points to anything [E0802]
+  y[i] = *p;
+})
+KERNEL(null_pointer, {
+  const float* p = nullptr;
+// CHECK: :[[#@LINE+1]]:11: error: what a null pointer points to is used [E0802]
+  y[i] = *p;
+})
+KERNEL(beyond_member, {
+  Mixed m{y[i], 2};
+// CHECK: :[[#@LINE+1]]:10: error: element 1 of 1 [E0802]
+  y[i] = (&m.v)[1];
+})
+KERNEL(pointers_apart, {
+  float a[2] = {1, 2}, b[2] = {3, 4};
+// CHECK: :[[#@LINE+1]]:29: error: pointers into different objects are compared [E0802]
+  y[i] = static_cast<float>(&a[0] < &b[0]);
+})
+KERNEL(other_numbers, {
+  Mixed m{y[i], 2};
+// CHECK: :[[#@LINE+1]]:10: error: a pointer to 'Mixed' becomes one to 'float' [E0802]
+  y[i] = reinterpret_cast<float*>(&m)[0];
+})
+KERNEL(part_is_copied, {
+  float a[2] = {1, 2};
+// CHECK: :[[#@LINE+1]]:3: error: a part of an element is copied [E0802]
+  std::memcpy(a, a + 1, 3);
+  y[i] = a[0];
+})
+// CHECK: :[[#@LINE+1]]:35: error: a buffer cannot have elements of type 'float *' [E0802]
+ADC_KERNEL void pointer_in_buffer(adc::buffer<Holds, 1> h, Out y) { y[0] = *h[0].data; }
 KERNEL(function_pointer, {
-// CHECK: :[[#@LINE+1]]:23: error: a kernel has no pointers [E0802]
+// CHECK: :[[#@LINE+1]]:32: error: a kernel has no pointers or references to functions [E0802]
   float (*f)(float) = i > 2 ? &Static : &Static;
   y[i] = f(1.0f);
 })
@@ -205,7 +263,7 @@ KERNEL(atomic_on_local, {
 // CHECK: :[[#@LINE+1]]:54: error: the axis of extent() is a constant below the buffer's number of axes [E0802]
 KERNEL(axis_at_run_time, { y[i] = static_cast<float>(y.extent(n)); })
 KERNEL(text, {
-// CHECK: :[[#@LINE+1]]:19: error: a kernel has no pointers [E0802]
+// CHECK: :[[#@LINE+1]]:19: error: a kernel has no text [E0802]
   const char* t = "text";
   y[i] = static_cast<float>(t[0]);
 })
@@ -213,12 +271,12 @@ KERNEL(text, {
 KERNEL(nested_parallel, { adc::parallel(3, [&](int j) { y[j] = 1; }); })
 KERNEL(library_range, {
   std::array<float, 3> a{};
-// CHECK: :[[#@LINE+1]]:13: error: a pointer is passed to '__first' [E0802]
+// CHECK: :[[#@LINE+1]]:24: error: '__introsort_loop' calls itself [E0802]
   std::sort(a.begin(), a.end());
   y[i] = a[0];
 })
 KERNEL(member_pointer, {
-// CHECK: :[[#@LINE+1]]:3: error: a kernel has no pointers [E0802]
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no pointers or references to functions or to members [E0802]
   float Mixed::* p = &Mixed::v;
   Mixed m{1, 2};
   y[i] = m.*p;
