@@ -64,13 +64,13 @@ int main(int argc, char** argv) {
 """
 
 
-def python_time(call):
+def python_time(call, count=20000, rounds=20):
     best = 1e9
-    for _ in range(20):
+    for _ in range(rounds):
         begin = time.perf_counter()
-        for _ in range(20000):
+        for _ in range(count):
             call()
-        best = min(best, (time.perf_counter() - begin) / 20000)
+        best = min(best, (time.perf_counter() - begin) / count)
     return best * 1e6
 
 

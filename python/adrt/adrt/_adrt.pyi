@@ -95,6 +95,9 @@ class Kernel:
     def size(self, **shapes_and_numbers: Any) -> Size:
         """What a launch takes, without a device: buffers as shapes or arrays, numbers as in a call; threads, budget, target."""
 
+    def _xla_name(self) -> str | None: ...
+    def _number(self, name: str, value: Any, /) -> bytes: ...
+
 class Bundle:
     """An opened bundle: bundle['relax'] is a kernel, iteration gives the kernels' names."""
 
@@ -125,3 +128,4 @@ def devices() -> list[Device]:
     """This machine's devices; a kind without one has an entry with the reason."""
 
 def _forget_devices() -> None: ...
+def _xla_handler() -> object: ...

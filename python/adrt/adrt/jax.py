@@ -1,17 +1,25 @@
-"""Kernels as functions of JAX, which jit, grad and vmap transform.
+"""Kernels as functions of JAX, which jit, grad, vmap and shard_map transform, in lax.scan and lax.while_loop too.
 
     relax = adrt.jax.function(bundle["relax"])
     jax.grad(lambda x: relax(x=x, n=4).loss)(x)
 
-A kernel is a call back to the host (jax.pure_callback): JAX gives the CPU's arrays without a copy, and copies those of
-other devices.
+On the CPU the compiled program calls the kernel itself (jax.ffi), in JAX's own memory and without Python. Elsewhere it calls
+back to the host (jax.pure_callback), to which JAX copies the arrays, and the kernel runs there: programs for other devices,
+versions of JAX before 0.5, kernels that have saved values, and kernel.on(heap=...).
 """
 
 import collections
+import functools
 
 import jax
 import numpy as np
 
+try:
+    from jax import ffi
+except ImportError:
+    ffi = None
+
+from ._adrt import _xla_handler
 from ._functional import Functional
 
 __all__ = ["function"]
@@ -23,10 +31,13 @@ def function(kernel, mode="reverse"):
 
     Arguments are given by name, as in a call of the kernel, and the result is a named tuple of all outputs, which are new
     arrays. Buffers that the kernel only writes are given as shapes, or left out where a call may leave them out. Python's
-    numbers are constants; arrays are traced, those of integers included. vmap runs one launch after the other.
+    numbers are constants; arrays are traced, those of integers included. vmap runs one launch after the other. Inside
+    shard_map each device launches the kernel on its own part, and the outputs differ over all axes over which an argument
+    does.
 
     Raises adrt.NotFoundError where the bundle has no such derivative. A derivative by an argument for whose parameter there
-    is no adjoint, or no tangent, is zero, as JAX has it for integers.
+    is no adjoint, or no tangent, is zero, as JAX has it for integers. What a launch reports is JAX's own exception, with
+    adrt's text.
     """
     if mode not in ("reverse", "forward"):
         raise ValueError(f"mode: given {mode!r}, wanted 'reverse' or 'forward'")
@@ -35,29 +46,109 @@ def function(kernel, mode="reverse"):
 
     def call(**arguments):
         functional.check(arguments)
-        traced = {name: value for name, value in arguments.items() if hasattr(value, "shape") and hasattr(value, "dtype")}
-        for name, array in traced.items():
-            _check(functional, name, array)
+        traced = {name: value for name, value in arguments.items() if _is_array(value)}
+        for param in kernel.params:
+            _check(functional, param, arguments, traced)
         constants = {name: value for name, value in arguments.items() if name not in traced}
         run = _with_gradient if mode == "reverse" else _with_tangent
-        return outputs(*run(functional, constants, tuple(traced))(*traced.values()))
+        return outputs(*run(functional, constants, tuple(traced))(*_vary(traced.values(), _axes(traced.values()))))
 
     call.__name__ = kernel.name
     call.__doc__ = f"The kernel {kernel!r} as a function of JAX's arrays."
     return call
 
 
-def _check(functional, name, array):
+def _is_array(value):
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def _is_inexact(value):
+    return jax.numpy.issubdtype(value.dtype, jax.numpy.inexact)
+
+
+def _check(functional, param, arguments, traced):
     """Before the kernel is part of a traced program, in which an exception ends the program."""
-    param = functional.params[name]
-    axes = param.ndim + len(param.element_shape)
-    if param.kind == "buffer" and (array.dtype != param.dtype or array.ndim != axes):
-        raise functional.wrong(name, f"{array.dtype} of shape {array.shape}", f"{param.dtype} of {axes} axes")
+    if param.name in traced:
+        array, axes = traced[param.name], param.ndim + len(param.element_shape)
+        wanted = f"{param.dtype} of {axes} axes"
+        bad = array.ndim != axes
+        if param.kind == "buffer":
+            _check_bits(functional, param)
+            bad = bad or array.dtype != param.dtype
+        elif not param.dtype.startswith("float"):
+            bad = bad or _is_inexact(array)
+        if bad:
+            raise functional.wrong(param.name, f"{array.dtype} of shape {array.shape}", wanted)
+    elif param.name not in arguments and not param.writes:
+        raise functional.wrong(param.name, "nothing", "an array" if param.kind == "buffer" else f"a number of {param.dtype}")
 
 
-def _launch(kernel, wanted, constants, shapes, names, values):
-    """A call back that runs the kernel on `values`, and gives the parameters `wanted`, of these shapes."""
+def _check_bits(functional, param):
+    if jax.dtypes.canonicalize_dtype(param.dtype) != param.dtype:
+        raise functional.wrong(param.name, "JAX without 64 bits", f"{param.dtype}: set jax_enable_x64")
+
+
+def _axes(values):
+    """The axes of a mesh over which some of these arrays differ, inside jax.shard_map."""
+    axes = frozenset()
+    for value in values if hasattr(jax, "typeof") else ():
+        kind = jax.typeof(value)
+        axes |= getattr(getattr(kind, "manual_axis_type", None), "varying", frozenset()) | getattr(kind, "vma", frozenset())
+    return axes
+
+
+def _vary(values, axes):
+    """The same arrays, as ones that differ over these axes. JAX adds up derivatives by those that did not differ before."""
+    varied = []
+    for value in values:
+        missing = tuple(sorted(axes - _axes([value]), key=str)) if axes else ()
+        if missing:
+            lax = jax.lax
+            value = lax.pcast(value, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(value, missing)
+        varied.append(value)
+    return varied
+
+
+@functools.cache
+def _register():
+    ffi.register_ffi_target("adrt.kernel", _xla_handler(), platform="cpu")
+
+
+def _operand(param, value):
+    """A traced number with its type as the handler converts it: integers to integers in their range, all to f64, where JAX may
+    have no 64 bits."""
+    if param.kind == "buffer" or not param.dtype.startswith("float"):
+        return value
+    if jax.dtypes.canonicalize_dtype(param.dtype) == param.dtype:
+        return jax.lax.convert_element_type(value, param.dtype)
+    return jax.lax.convert_element_type(value, np.float32) if _is_inexact(value) else value
+
+
+def _by_handler(kernel, name, arrays, numbers, shapes):
+    """What _launch does, by XLA's handler (python/adrt/src/xla_call.cpp, which says what `places` are)."""
+    operands, places, aliases, results = [], [], {}, list(shapes)
+    for param in kernel.params:
+        place, result = -1, results.index(param.name) if param.name in shapes else -1
+        if param.name in arrays:
+            place = len(operands)
+            operands.append(_operand(param, arrays[param.name]))
+            if result >= 0:
+                aliases[place] = result
+        elif param.name in numbers:
+            place = -2 - len(operands)
+            operands.append(np.frombuffer(kernel._number(param.name, numbers[param.name]), np.uint8))
+        places += place, result
+    _register()
+    run = ffi.ffi_call("adrt.kernel", tuple(shapes.values()), vmap_method="sequential", input_output_aliases=aliases)
+    made = run(*_vary(operands, _axes(arrays.values())), kernel=name, places=np.array(places, np.int32))
+    return tuple(array.astype(jax.dtypes.canonicalize_dtype(array.dtype)) for array in made)
+
+
+def _by_callback(kernel, arrays, numbers, shapes):
+    """What _launch does, by a function of Python that JAX calls."""
     params = {param.name: param for param in kernel.params}
+    made = {name: shape.shape[:params[name].ndim] for name, shape in shapes.items()
+            if name not in arrays and name not in numbers and params[name].ndim > 0}
 
     def argument(name, array):
         if params[name].kind == "scalar":
@@ -65,31 +156,80 @@ def _launch(kernel, wanted, constants, shapes, names, values):
         # JAX's arrays are not written. ascontiguousarray adds an axis to those that have none.
         return np.array(array, order="C") if params[name].writes else np.ascontiguousarray(array).reshape(array.shape)
 
-    def host(*arrays):
-        written = kernel(**constants, **{name: argument(name, array) for name, array in zip(names, arrays)})
-        return tuple(np.asarray(getattr(written, name), shape.dtype) for name, shape in zip(wanted, shapes))
+    def host(*values):
+        written = kernel(**numbers, **made, **{name: argument(name, array) for name, array in zip(arrays, values)})
+        return tuple(np.asarray(getattr(written, name), shape.dtype) for name, shape in results.items())
 
-    return jax.pure_callback(host, shapes, *values, vmap_method="sequential")
+    results = {name: jax.ShapeDtypeStruct(shape.shape, jax.dtypes.canonicalize_dtype(shape.dtype))
+               for name, shape in shapes.items()}
+    return jax.pure_callback(host, tuple(results.values()), *arrays.values(), vmap_method="sequential")
 
 
-def _shape_of(functional, name, constants, traced):
-    """Shape and type of an output: as given, or of a single element."""
-    param = functional.params[name]
-    if jax.dtypes.canonicalize_dtype(param.dtype) != param.dtype:
-        raise functional.wrong(name, "JAX without 64 bits", f"{param.dtype}: set jax_enable_x64")
-    if name in traced:
-        return jax.ShapeDtypeStruct(traced[name].shape, param.dtype)
-    given = constants.get(name, ())
-    axes = () if param.ndim == 0 else given if isinstance(given, tuple) else (given,)
-    if len(axes) != param.ndim:
-        raise functional.wrong(name, given, f"a shape of {param.ndim} axes")
-    return jax.ShapeDtypeStruct((*axes, *param.element_shape), param.dtype)
+def _launch(kernel, given, shapes):
+    """Runs the kernel on `given`, arrays and Python's numbers by name. Gives what it writes, of these shapes, by name."""
+    numbers = {name: value for name, value in given.items() if not _is_array(value)}
+    arrays = {name: value for name, value in given.items() if name not in numbers}
+    axes = _axes(arrays.values())
+    arrays = dict(zip(arrays, _vary(arrays.values(), axes)))
+    saves = any(param.role == "saved" for param in kernel.params)
+    name = kernel._xla_name() if ffi and not saves else None
+
+    def by_handler(*values):
+        return _by_handler(kernel, name, dict(zip(arrays, values)), numbers, shapes)
+
+    def by_callback(*values):
+        return _by_callback(kernel, dict(zip(arrays, values)), numbers, shapes)
+
+    if name is None:
+        results = by_callback(*arrays.values())
+    elif _other_platforms():
+        results = jax.lax.platform_dependent(*arrays.values(), cpu=by_handler, default=by_callback)
+    else:
+        results = by_handler(*arrays.values())
+    return dict(zip(shapes, _vary(results, axes)))
+
+
+def _other_platforms():
+    """Whether programs of this process may run elsewhere than on the CPU."""
+    from jax.extend import backend
+
+    return set(backend.backends()) != {"cpu"}
+
+
+def _given(functional, constants, names, values):
+    """Arguments that have a value, not only a shape."""
+    numbers = {name: value for name, value in constants.items()
+               if not functional.is_shape(name, value) or (functional.params[name].ndim == 0 and value != ())}
+    return {**numbers, **dict(zip(names, values))}
+
+
+def _shapes(functional, kernel, given, constants):
+    """Shapes and types of what the kernel writes: as given, as the primal's, or of a single element."""
+    params = {param.name: param for param in kernel.params}
+
+    def shape_of(param):
+        if _is_array(given.get(param.name)):
+            return given[param.name].shape
+        if param.ndim == 0:
+            return param.element_shape
+        if param.primal is not None:
+            return shape_of(params[param.primal])
+        axes = constants.get(param.name, ())
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        if len(axes) != param.ndim:
+            raise functional.wrong(param.name, constants.get(param.name, "nothing"), f"a shape of {param.ndim} axes")
+        return (*axes, *param.element_shape)
+
+    return {param.name: jax.ShapeDtypeStruct(shape_of(param), param.dtype) for param in kernel.params
+            if param.writes and param.role != "saved"}
 
 
 def _primal(functional, constants, names, values):
-    traced = dict(zip(names, values))
-    shapes = tuple(_shape_of(functional, name, constants, traced) for name in functional.outputs)
-    return _launch(functional.kernel, functional.outputs, constants, shapes, names, values)
+    for name in functional.outputs:
+        _check_bits(functional, functional.params[name])
+    given = _given(functional, constants, names, values)
+    written = _launch(functional.kernel, given, _shapes(functional, functional.kernel, given, constants))
+    return tuple(written[name] for name in functional.outputs)
 
 
 def _with_gradient(functional, constants, names):
@@ -98,23 +238,23 @@ def _with_gradient(functional, constants, names):
         return _primal(functional, constants, names, values)
 
     def forward(*values):
+        if functional.saved:
+            raise ValueError(f"kernel '{functional.kernel.name}' saves values for its gradient ({', '.join(functional.saved)}), "
+                             "which JAX does not pass on: compile it without --save-overwritten")
         outputs = run(*values)
         return outputs, (values, outputs)
 
     def backward(left, seeds):
         values, outputs = left
-        given = dict(zip(names, values))
+        given = _given(functional, constants, names, values)
         given.update(zip(functional.outputs, outputs))  # the gradient reads what the kernel left
         for name, seed in zip(functional.outputs, seeds):
             if name in functional.companion_of:
                 given[functional.companion_of[name]] = seed
-        wanted = [name for name in names if name in functional.companion_of]
-        shapes = tuple(jax.ShapeDtypeStruct(value.shape, value.dtype) for name, value in zip(names, values) if name in wanted)
-        rest = {name: value for name, value in constants.items() if name not in given}
-        adjoints = _launch(functional.derivative, [functional.companion_of[name] for name in wanted], rest, shapes,
-                           tuple(given), tuple(given.values()))
-        found = dict(zip(wanted, adjoints))
-        return tuple(found.get(name) for name in names)  # None: zero
+        adjoints = _launch(functional.derivative, given, _shapes(functional, functional.derivative, given, constants))
+        return tuple(adjoints[functional.companion_of[name]].astype(value.dtype)
+                     if name in functional.companion_of and _is_inexact(value) else None  # zero
+                     for name, value in zip(names, values))
 
     run.defvjp(forward, backward)
     return run
@@ -127,20 +267,18 @@ def _with_tangent(functional, constants, names):
 
     @run.defjvp
     def push(values, tangents):
-        traced = dict(zip(names, values))
-        shapes = {name: _shape_of(functional, name, constants, traced) for name in functional.outputs}
-        given = dict(traced)
+        given = _given(functional, constants, names, values)
+        moving = {name: tangent for name, value, tangent in zip(names, values, tangents) if _is_inexact(value)}
+        shapes = _shapes(functional, functional.derivative, given, constants)
         for name, tangent in functional.companion_of.items():
             param = functional.params[name]
-            if name in traced:
-                given[tangent] = tangents[names.index(name)].astype(param.dtype)
-            else:
+            if name in moving:
+                given[tangent] = moving[name].astype(param.dtype)
+            elif tangent not in shapes:
                 given[tangent] = np.zeros(shapes[name].shape if name in shapes else param.element_shape, param.dtype)
-        moved = [name for name in functional.outputs if name in functional.companion_of]
-        done = _launch(functional.derivative, [*functional.outputs, *map(functional.companion_of.get, moved)], constants,
-                       (*shapes.values(), *map(shapes.get, moved)), tuple(given), tuple(given.values()))
-        pushed = dict(zip(moved, done[len(shapes):]))
-        outputs = done[:len(shapes)]
+        # The outputs by a launch of their own: vmap over tangents (jacfwd) wants outputs that it does not change.
+        outputs, done = run(*values), _launch(functional.derivative, given, shapes)
+        pushed = {name: done[tangent] for name, tangent in functional.companion_of.items() if tangent in done}
         return outputs, tuple(pushed[name] if name in pushed else _no_tangent(output)
                               for name, output in zip(functional.outputs, outputs))
 
@@ -148,6 +286,6 @@ def _with_tangent(functional, constants, names):
 
 
 def _no_tangent(output):
-    if jax.numpy.issubdtype(output.dtype, jax.numpy.inexact):
+    if _is_inexact(output):
         return jax.numpy.zeros_like(output)
     return np.zeros(output.shape, jax.dtypes.float0)

@@ -60,12 +60,7 @@ PyObject* Targets(PyObject* self, void*) {
 }
 
 PyObject* ContentId(PyObject* self, void*) {
-  std::string text;
-  for (uint8_t byte : StateOf(self).report().content_id) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return PyUnicode_FromString(text.c_str());
+  return PyUnicode_FromString(StateOf(self).ContentId().c_str());
 }
 
 PyObject* Represent(PyObject* self) {

@@ -27,6 +27,15 @@ bool BundleState::Open(const void* bytes, size_t size, bool trust, const std::st
   return status == ADRT_OK || Raise(error, " (" + name + ")");
 }
 
+std::string BundleState::ContentId() const {
+  std::string text;
+  for (uint8_t byte : report_.content_id) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
 std::vector<std::string> BundleState::KernelNames() const {
   std::vector<std::string> names;
   for (uint32_t index = 0; index < report_.kernel_count; ++index) {

@@ -28,6 +28,8 @@ class BundleState {
   const adrt_bundle* handle() const { return handle_; }
   const adrt_bundle_report& report() const { return report_; }
   const std::string& name() const { return name_; }
+  /// The hash of what the bundle holds, in hexadecimal digits.
+  std::string ContentId() const;
 
   /// The kernel of exactly that name; null with a Python exception, which names those that there are.
   KernelState* Find(const std::string& name);

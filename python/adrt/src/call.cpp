@@ -255,23 +255,6 @@ bool Call::RaiseOfLoader(const adrt_error& error) const {
   return Raise(error);
 }
 
-bool Call::Prepare(adrt_python::Launch* launch, adrt_module* module) {
-  auto error = Sized<adrt_error>();
-  if (launch->plan) {
-    return adrt_plan_update(launch->plan, args_.data(), static_cast<uint32_t>(args_.size()), &error) ==
-               ADRT_OK ||
-           RaiseOfLoader(error);
-  }
-  auto desc = Sized<adrt_plan_desc>();
-  desc.args = args_.data();
-  desc.arg_count = static_cast<uint32_t>(args_.size());
-  desc.module = module;
-  desc.workers = options_.threads;
-  desc.heap_budget = options_.budget;
-  if (adrt_plan(kernel_.handle(), &desc, &launch->plan, &error) != ADRT_OK) return RaiseOfLoader(error);
-  return adrt_heap_create_on(launch->device->handle, &launch->heap, &error) == ADRT_OK || Raise(error);
-}
-
 // Elements of a buffer of saved values, of a plan in which it is empty: of one without a module, or, where
 // data says how many there are, of one that has read them.
 bool Call::CountSaved(size_t index, adrt_module* module, uint64_t* elements) {
@@ -379,9 +362,10 @@ bool Call::Launch() {
   adrt_module* module = device ? kernel_.bundle().ModuleOn(device) : nullptr;
   if (!module) return false;
   std::unique_ptr<adrt_python::Launch> launch = kernel_.Borrow(device, options_);
-  if (!Prepare(launch.get(), module)) {
+  auto error = Sized<adrt_error>();
+  if (launch->Prepare(kernel_.handle(), module, args_, &error) != ADRT_OK) {
     if (launch->heap) kernel_.GiveBack(std::move(launch));
-    return false;
+    return RaiseOfLoader(error);
   }
   if (options_.has_stream) {
     bool recorded = Record(launch.get());
@@ -394,7 +378,6 @@ bool Call::Launch() {
     kernel_.GiveBack(std::move(launch));
     return false;
   }
-  auto error = Sized<adrt_error>();
   adrt_status status = ADRT_OK;
   Py_BEGIN_ALLOW_THREADS;
   status = adrt_run(launch->plan, &desc, &error);

@@ -43,7 +43,6 @@ class Call {
   bool TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc);
   bool CountSaved(size_t index, adrt_module* module, uint64_t* elements);
   bool MakeSaved();
-  bool Prepare(adrt_python::Launch* launch, adrt_module* module);
   PyObject* Outputs();
   bool RaiseOfLoader(const adrt_error& error) const;
   bool Wrong(size_t index, const std::string& wanted) const;

@@ -1,7 +1,9 @@
 #include <cstring>
 
 #include "errors.h"
+#include "numbers.h"
 #include "objects.h"
+#include "xla_call.h"
 
 namespace adrt_python {
 namespace {
@@ -198,6 +200,26 @@ PyObject* Size(PyObject* self, PyObject* args, PyObject* keywords) {
   return SizeOf(*Of(self)->state, Of(self)->options, keywords);
 }
 
+PyObject* XlaName(PyObject* self, PyObject*) {
+  return NameForXla(Of(self)->bundle, *Of(self)->state, Of(self)->options);
+}
+
+PyObject* Number(PyObject* self, PyObject* args) {
+  PyObject *name = nullptr, *value = nullptr;
+  if (!PyArg_ParseTuple(args, "UO:_number", &name, &value)) return nullptr;
+  const Parameters& parameters = Of(self)->state->parameters();
+  int index = parameters.Find(name);
+  if (index < 0) return PyErr_Format(PyExc_KeyError, "no parameter %U", name);
+  const Parameter& param = parameters.all()[static_cast<size_t>(index)];
+  std::vector<unsigned char> bytes(param.number_bytes);
+  std::string wanted = "an array for " + param.Type();
+  if (bytes.empty() || !WriteNumbers(value, param.report, bytes.data(), &wanted)) {
+    return RaiseArgument(Of(self)->state->report().name, param.text, value, wanted);
+  }
+  return PyBytes_FromStringAndSize(reinterpret_cast<char*>(bytes.data()),
+                                   static_cast<Py_ssize_t>(bytes.size()));
+}
+
 constexpr char kOnDoc[] = R"(on(*, threads=0, budget=0, heap=None, stream=None)
 --
 
@@ -229,9 +251,18 @@ Buffers are given as shapes (1000, or (64, 3) for two axes) or as arrays, whose 
 call. threads, budget and target ('cuda:sm_80') choose for whom, where the kernel has no parameters of these
 names. Returns adrt.Size. ArgumentError where a shape or a number is missing.)";
 
+constexpr char kXlaNameDoc[] =
+    "The name by which XLA's handler finds this kernel with its options, a str; None where a launch needs "
+    "Python.";
+
+constexpr char kNumberDoc[] =
+    "The bytes of a number, or of a sequence of numbers, for the parameter of that name: _number('n', 3).";
+
 PyMethodDef methods[] = {{"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS, kOnDoc},
                          {"check", Check, METH_NOARGS, kCheckDoc},
                          {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS, kSizeDoc},
+                         {"_xla_name", XlaName, METH_NOARGS, kXlaNameDoc},
+                         {"_number", Number, METH_VARARGS, kNumberDoc},
                          {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef properties[] = {

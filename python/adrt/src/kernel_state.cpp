@@ -33,6 +33,20 @@ adrt_status Launch::Reserve(uint64_t bytes, adrt_error* error) {
   return made;
 }
 
+adrt_status Launch::Prepare(const adrt_kernel* kernel, adrt_module* module, const std::vector<adrt_arg>& args,
+                            adrt_error* error) {
+  auto count = static_cast<uint32_t>(args.size());
+  if (plan) return adrt_plan_update(plan, args.data(), count, error);
+  auto desc = Sized<adrt_plan_desc>();
+  desc.args = args.data();
+  desc.arg_count = count;
+  desc.module = module;
+  desc.workers = threads;
+  desc.heap_budget = budget;
+  adrt_status planned = adrt_plan(kernel, &desc, &plan, error);
+  return planned == ADRT_OK ? adrt_heap_create_on(device->handle, &heap, error) : planned;
+}
+
 bool KernelState::Read(BundleState* bundle, const adrt_kernel* kernel) {
   bundle_ = bundle;
   handle_ = kernel;
@@ -72,6 +86,7 @@ bool KernelState::MakeOutputs() {
 }
 
 std::unique_ptr<Launch> KernelState::Borrow(Device* device, const Options& options) {
+  std::lock_guard lock(idle_lock_);
   for (size_t at = idle_.size(); at-- > 0;) {
     const Launch& idle = *idle_[at];
     if (idle.device != device || idle.threads != options.threads || idle.budget != options.budget) continue;
@@ -89,17 +104,27 @@ std::unique_ptr<Launch> KernelState::Borrow(Device* device, const Options& optio
   return launch;
 }
 
-bool KernelState::CheckStream(uint64_t stream) {
+void KernelState::GiveBack(std::unique_ptr<Launch> launch) {
+  std::lock_guard lock(idle_lock_);
+  idle_.push_back(std::move(launch));
+}
+
+adrt_status KernelState::ReadStatus(uint64_t stream, adrt_error* error) {
+  std::lock_guard lock(idle_lock_);
   for (const std::unique_ptr<Launch>& launch : idle_) {
     if (!launch->has_stream || launch->stream != stream || !launch->is_recorded) continue;
     launch->is_recorded = false;
     uint32_t words[ADRT_STATUS_BYTES / 4];
-    auto error = Sized<adrt_error>();
-    adrt_status read = adrt_memory_read(launch->status, 0, words, sizeof words, &error);
-    if (read == ADRT_OK) read = adrt_status_read(launch->plan, words, &error);
-    if (read != ADRT_OK) return Raise(error);
+    adrt_status read = adrt_memory_read(launch->status, 0, words, sizeof words, error);
+    if (read == ADRT_OK) read = adrt_status_read(launch->plan, words, error);
+    if (read != ADRT_OK) return read;
   }
-  return true;
+  return ADRT_OK;
+}
+
+bool KernelState::CheckStream(uint64_t stream) {
+  auto error = Sized<adrt_error>();
+  return ReadStatus(stream, &error) == ADRT_OK || Raise(error);
 }
 
 std::string KernelState::Signature() const {

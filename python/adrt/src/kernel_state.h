@@ -4,6 +4,7 @@
 #include <adrt/adrt.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct Launch {
   Launch& operator=(const Launch&) = delete;
   ~Launch();
 
+  /// Plans the kernel with these arguments, or updates the plan for them, and makes the memory of its
+  /// launches.
+  adrt_status Prepare(const adrt_kernel* kernel, adrt_module* module, const std::vector<adrt_arg>& args,
+                      adrt_error* error);
   /// Memory of the device of at least so many bytes. What is smaller stays, as launches may be under way in
   /// it.
   adrt_status Reserve(uint64_t bytes, adrt_error* error);
@@ -52,7 +57,8 @@ struct Launch {
 };
 
 /// What all Python objects of one kernel share. Launches that are not under way wait to be used again, so
-/// that a call allocates nothing; calls from several threads have one each.
+/// that a call allocates nothing; calls from several threads have one each. Python's lock guards it, but for
+/// Borrow and GiveBack, which any thread may call.
 class KernelState {
  public:
   /// False with a Python exception.
@@ -61,7 +67,7 @@ class KernelState {
   std::unique_ptr<Launch> Borrow(Device* device, const Options& options);
   /// Raises what launches in the stream have reported since the last check. The stream is idle.
   bool CheckStream(uint64_t stream);
-  void GiveBack(std::unique_ptr<Launch> launch) { idle_.push_back(std::move(launch)); }
+  void GiveBack(std::unique_ptr<Launch> launch);
 
   const adrt_kernel* handle() const { return handle_; }
   BundleState& bundle() const { return *bundle_; }
@@ -75,12 +81,14 @@ class KernelState {
 
  private:
   bool MakeOutputs();
+  adrt_status ReadStatus(uint64_t stream, adrt_error* error);
 
   BundleState* bundle_ = nullptr;
   const adrt_kernel* handle_ = nullptr;
   adrt_kernel_report report_ = Sized<adrt_kernel_report>();
   Parameters parameters_;
   PyTypeObject* outputs_ = nullptr;  // lives as long as the process, since what it made does
+  std::mutex idle_lock_;             // nothing that may wait for Python's lock runs under it
   std::vector<std::unique_ptr<Launch>> idle_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "errors.h"
 #include "objects.h"
+#include "xla_call.h"
 
 namespace adrt_python {
 namespace {
@@ -30,6 +31,8 @@ PyMethodDef functions[] = {
     {"load", WithKeywords(Load), METH_VARARGS | METH_KEYWORDS, kLoadDoc},
     {"devices", ListDevices, METH_NOARGS, kDevicesDoc},
     {"_forget_devices", Forget, METH_NOARGS, "Opens devices anew at their next use: in a child of fork."},
+    {"_xla_handler", XlaHandler, METH_NOARGS,
+     "The handler of XLA's foreign function interface that runs kernels on the CPU, as a capsule."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
