@@ -52,7 +52,7 @@ class Wheels(unittest.TestCase):
         ran = subprocess.run([sys.executable, "-c", program, str(sample("relax"))], env=environment, capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertTrue(ran.stdout.startswith(str(folder)))
-        for part in "adrt/_adrt.pyi", "adrt/py.typed", "adrt/torch.py", "adrt/jax.py", "adc/py.typed":
+        for part in "adrt/_adrt.pyi", "adrt/py.typed", "adrt/torch.py", "adrt/jax.py", "adrt/tvm_ffi.py", "adc/py.typed":
             self.assertTrue((folder / part).exists(), part)
 
 

@@ -6,7 +6,8 @@
     loss, = kernels["relax"](x=x, n=4)
     gradient, = kernels["relax"].grad(x=x, loss=loss, n=4, loss_adj=1.0)
 
-adrt.torch and adrt.jax, which are imported by their names, make kernels functions of PyTorch and of JAX.
+adrt.torch, adrt.jax and adrt.tvm_ffi, which are imported by their names, make kernels functions of PyTorch, of JAX and of
+TVM-FFI.
 
 The same bundle runs in an engine, by the loader's C interface. docs/python.md of the project is the guide.
 """
