@@ -53,6 +53,7 @@
 #include "transform/sink_singular.h"
 #include "transform/sink_sums.h"
 #include "transform/unroll.h"
+#include "transform/workgroups.h"
 #include "verify/verify.h"
 
 namespace adc::driver {
@@ -167,6 +168,10 @@ bool Scalarise(PipelineState& state) {
 
 bool MemoryToRegisters(PipelineState& state) {
   return transform::MemoryToRegisters(state.module, {Folding(state)}, state.diagnostics);
+}
+
+bool Workgroups(PipelineState& state) {
+  return transform::SplitWorkgroups(state.module, Folding(state), state.diagnostics);
 }
 
 bool SinkSingular(PipelineState& state) {
@@ -498,6 +503,9 @@ constexpr Pass kPasses[] = {
      "takes vectors, matrices and random numbers apart into scalars"},
     {"mem2reg", Stage::Normalise, MemoryToRegisters, kParsed, kScalar, Form::Scalars, kSame,
      "replaces local arrays by values where all indices are constants"},
+    // Beyond this point no invocation waits for another one.
+    {"workgroups", Stage::Normalise, Workgroups, kParsed, kParsed, Form::Scalars, kSame,
+     "runs the invocations of a workgroup one after the other, from barrier to barrier"},
     // Before values are hoisted out of loops, and once more after dead code is dropped.
     {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
      "moves a value into the only branch that reads it, if its derivative may be infinite"},

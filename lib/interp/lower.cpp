@@ -6,6 +6,7 @@
 #include "interp/arithmetic.h"
 #include "interp/control.h"
 #include "interp/memory.h"
+#include "interp/workgroup.h"
 #include "ir/module.h"
 #include "ir/promise.h"
 #include "ir/scalar_math.h"
@@ -245,13 +246,21 @@ void FunctionLowering::LowerParallel(Inst inst) {
     }
     parallel.axes.push_back(cells);
   }
+  bool by_workgroups = (data.flags & ir::kFlagWorkgroup) != 0;
+  if (by_workgroups) {
+    parallel.axes.pop_back();
+    parallel.invocation = CellOf(params.back());
+    parallel.invocations = static_cast<uint32_t>(*function_.IntegerConstant(function_.Operands(inst).back()));
+  }
   auto info = static_cast<uint32_t>(program_.parallels.size());
   program_.parallels.push_back(std::move(parallel));
   size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
+  if (by_workgroups) Emit(WorkgroupBeginStep(), 0, 0, 0, 0, info);
   open_loops_.push_back({});
   LowerBlock(data.regions[0]);
   for (size_t jump : open_loops_.back().continues) JumpTo(jump, Here());
   open_loops_.pop_back();
+  if (by_workgroups) Emit(WorkgroupNextStep());
   size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
   JumpTo(begin, Here());
@@ -312,6 +321,10 @@ void FunctionLowering::LowerReturn(Inst inst) {
 
 void FunctionLowering::LowerReport(Inst inst) {
   const InstData& data = function_[inst];
+  if (data.op == Op::Barrier) {
+    Emit(BarrierStep());
+    return;
+  }
   std::span<const Value> operands = function_.Operands(inst);
   auto info = static_cast<uint32_t>(program_.reports.size());
   ReportInfo report;

@@ -2,6 +2,7 @@
 #include "interp/lower.h"
 #include "interp/memory.h"
 #include "interp/origins.h"
+#include "interp/workgroup.h"
 #include "ir/module.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
@@ -58,6 +59,11 @@ void FunctionLowering::LowerAlloca(Inst inst) {
   Type type = function_.TypeOf(function_.Result(inst));
   uint32_t count = type.count * type.Components();
   uint32_t first = NewCells(count);
+  if ((function_[inst].flags & ir::kFlagShared) != 0) {
+    Emit(SharedAllocaStep(), CellOf(function_.Result(inst)), first, count);
+    program_.parallels.back().shared.push_back({first, count});
+    return;
+  }
   Emit(AllocaStep(), CellOf(function_.Result(inst)), first, count);
   if (options_.origins) Emit(WatchClearStep(), 0, first, count);
 }

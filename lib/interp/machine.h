@@ -52,6 +52,10 @@ struct LoopInfo {
   uint32_t cost = 0;  ///< steps of one trip
 };
 
+struct CellRange {
+  uint32_t first = 0, count = 1;
+};
+
 struct ParallelInfo {
   struct Axis {
     uint32_t lo = 0, hi = 0, iv = 0;
@@ -59,10 +63,10 @@ struct ParallelInfo {
   std::vector<Axis> axes;
   const ir::LayoutField* field = nullptr;  ///< parallel over
   uint32_t cost = 0;
-};
-
-struct CellRange {
-  uint32_t first = 0, count = 1;
+  // Over workgroups, whose invocations are no axis:
+  uint32_t invocations = 0;       ///< of a workgroup; 0: there are no workgroups
+  uint32_t invocation = 0;        ///< cell: the number of the invocation
+  std::vector<CellRange> shared;  ///< arrays of the workgroup
 };
 
 struct CallInfo {
@@ -155,6 +159,25 @@ struct Frame {
   const CallInfo* call = nullptr;
 };
 
+/// The workgroup that runs.
+struct Workgroup {
+  /// What an invocation that waits has in place of the machine's registers.
+  struct Invocation {
+    const Code* resume = nullptr;  ///< null: not started, or ended
+    std::vector<uint64_t> cells, origins;
+    std::vector<double> tangents;
+    std::vector<Frame> frames;
+    size_t base = 0;
+    const FunctionCode* function = nullptr;
+  };
+  const ParallelInfo* info = nullptr;  ///< null: none runs
+  std::vector<Invocation> invocations;
+  const Code* begin = nullptr;  ///< of the body
+  size_t base = 0;              ///< of the kernel's frame
+  const FunctionCode* function = nullptr;
+  size_t current = 0, started = 0;
+};
+
 struct Machine {
   uint64_t* cells = nullptr;   ///< of the current frame
   double* tangents = nullptr;  ///< of the current frame; null in plain runs
@@ -176,6 +199,8 @@ struct Machine {
     uint64_t total = 0, position = 0, offset = 0, stride = 1, flat = 0;
     std::array<uint64_t, ir::kMaxRank> extents{};
   } parallel;
+
+  Workgroup workgroup;
 
   /// Ends the run with an error at the place of `code`; the null to return from the step.
   const Code* Fail(ErrorKind kind, const Code* code, std::string text);

@@ -168,6 +168,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
     case TypeRule::TerminatorRule:
     case TypeRule::AssertRule:
     case TypeRule::PrintRule:
+    case TypeRule::BarrierRule:
     case TypeRule::StackNewRule:
     case TypeRule::StackPushRule:
     case TypeRule::StackPopRule:
@@ -226,6 +227,9 @@ class InstChecker {
         return Assert();
       case OpForm::PrintForm:
         return PrintStatement();
+      case OpForm::BarrierForm:
+        if (auto misfit = OperandCount(0)) return misfit;
+        return Results({});
       case OpForm::StackNewForm:
         if (auto misfit = OperandCount(0)) return misfit;
         if (auto misfit = ResultCount(1)) return misfit;
@@ -421,8 +425,8 @@ class InstChecker {
           0, "operand 1 of " + OpName(data_.op) + " is " + TypeName(module_, base) + ", which has no fields");
     if (base.IsArray() && constant && data_.op != Op::Load)
       return Misfit{diag::E0129, 0, "a module constant cannot be written"};
-    if (base.IsArray() && IsAtomic(data_.op))
-      return Misfit{diag::E0129, 0, "atomics work on buffers and layout fields, not on a local array",
+    if (base.IsArray() && IsAtomic(data_.op) && !IsShared(operands_[0]))
+      return Misfit{diag::E0129, 0, "atomics work on buffers, fields and shared arrays, not on a local array",
                     "a local array belongs to one thread: load, change, store"};
     if (base.IsArray() || base.IsBuffer()) return std::nullopt;
     return Misfit{diag::E0129, 0, OpName(data_.op) + " needs memory, this is " + TypeName(module_, base),
@@ -459,6 +463,10 @@ class InstChecker {
     return Results({});
   }
 
+  bool IsShared(Value array) const {
+    Inst made = function_.DefiningInst(array);
+    return made.Valid() && made.raw < function_.InstCount() && (function_[made].flags & kFlagShared) != 0;
+  }
   std::optional<Misfit> Alloca() const {
     if (auto misfit = OperandCount(0)) return misfit;
     if (auto misfit = ResultCount(1)) return misfit;
@@ -565,7 +573,17 @@ class InstChecker {
       params.push_back(types_[n]);
     }
     if (auto misfit = Results({})) return misfit;
+    if ((data_.flags & kFlagWorkgroup) != 0 && !CountsWorkgroup())
+      return Whole(diag::E0108,
+                   "'workgroup' needs two axes, the last one from 0 to a constant from 1 to 65536",
+                   "the last axis counts the invocations of a workgroup: 'in 0..%groups, 0..64 workgroup'");
     return RegionParams(Region(0), params);
+  }
+  bool CountsWorkgroup() const {
+    if (operands_.size() < 4 || types_.back() != kI32) return false;
+    std::optional<int64_t> first = function_.IntegerConstant(operands_[operands_.size() - 2]);
+    std::optional<int64_t> end = function_.IntegerConstant(operands_.back());
+    return first == 0 && end && *end >= 1 && *end <= 65536;
   }
   std::optional<Misfit> ParallelOver() const {
     if (auto misfit = OperandCount(1)) return misfit;

@@ -83,6 +83,8 @@ enum InstFlag : uint8_t {
       16,  ///< while: the bound may be the largest number of its type, which says that there is none
   kFlagUnset =
       1,  ///< alloca: elements have no value until they are stored; written by the lowering of adstacks
+  kFlagShared = 2,       ///< alloca: one array for all invocations of a workgroup
+  kFlagWorkgroup = 128,  ///< parallel: the last axis counts the invocations of a workgroup
   // Of a raised module alone.
   kFlagGuard = 16,   ///< if: accesses to one element, where its indices are in range; may stand in a prologue
                      ///< as they may

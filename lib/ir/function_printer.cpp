@@ -338,6 +338,7 @@ void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value>
     print_.Range(bounds[0], bounds[1], print_.GroupNeedsType(bounds));
   }
   if (data.attr != 0 && data.attr != kNoAttr) out_ += " block " + std::to_string(data.attr);
+  if ((data.flags & kFlagWorkgroup) != 0) out_ += " workgroup";
   RaiseWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);

@@ -39,7 +39,7 @@ enum class OpClass : uint8_t {
   Local,
   Control,  ///< has regions, or is a call
   Terminator,
-  Check,  ///< reports
+  Check,  ///< reports, or waits: no value, and not left out
   Stack,  ///< of adstacks, before lowering
   Row,    ///< of their memory, after it
 };
@@ -70,6 +70,7 @@ enum class OpForm : uint8_t {
   Terminator,
   AssertForm,
   PrintForm,
+  BarrierForm,   ///< `barrier`
   StackNewForm,  ///< `stack.new f32`
   StackForm,     ///< `stack.push %s, %v [at %slot]`, `stack.pop %s [at %slot]`
   RowForm,       ///< `row.claim 0`: the number of a group or stack
@@ -119,6 +120,7 @@ enum class TypeRule : uint8_t {
   TerminatorRule,
   AssertRule,
   PrintRule,
+  BarrierRule,
   StackNewRule,
   StackPushRule,
   StackPopRule,
@@ -135,7 +137,7 @@ enum class Effect : uint8_t {
   Atomic,   ///< reads and writes memory
   Local,    ///< makes thread-local storage
   StackOp,  ///< moves an adstack or touches a row
-  Report,   ///< sets the status word or prints
+  Report,   ///< sets the status word, prints, or waits for other invocations
   Control,  ///< has regions or ends one: its effect is that of what it holds
 };
 

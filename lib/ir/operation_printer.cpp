@@ -24,6 +24,7 @@ void OperationPrinter::Print(Inst inst) {
       return;
     case OpForm::AllocaForm:
       out_ += " " + TypeName(module_, result);
+      if ((data.flags & kFlagShared) != 0) out_ += " shared";
       if ((data.flags & kFlagUnset) != 0) out_ += " unset";
       return;
     case OpForm::Unary:
@@ -63,6 +64,8 @@ void OperationPrinter::Print(Inst inst) {
         out_ += ", ";
         print_.Alone(v);
       }
+      return;
+    case OpForm::BarrierForm:
       return;
     case OpForm::StackNewForm:
       out_ += std::string(" ") + Spelling(result.scalar);

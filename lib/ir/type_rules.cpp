@@ -67,6 +67,7 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
     case OpForm::Terminator:
     case OpForm::AssertForm:
     case OpForm::PrintForm:
+    case OpForm::BarrierForm:
     case OpForm::StackNewForm:
     case OpForm::StackForm:
     case OpForm::RowForm:
@@ -168,6 +169,7 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
     case TypeRule::TerminatorRule:
     case TypeRule::AssertRule:
     case TypeRule::PrintRule:
+    case TypeRule::BarrierRule:
     case TypeRule::StackNewRule:
     case TypeRule::StackPushRule:
     case TypeRule::StackPopRule:

@@ -475,12 +475,15 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
     if (!ParseAttribute("the block size", 65536, &block_size)) return false;
     if (block_size == 0) stream_.Error(diag::E0108, place, "a block has at least 1 iteration");
   }
+  bool workgroup = stream_.AcceptWord("workgroup");
   diag::SourceSpan in_order = stream_.SpanNow();
   bool serial = stream_.AcceptWord("serial");
-  if (serial && block_size != 0)
+  if (serial && (block_size != 0 || workgroup))
     stream_.Error(diag::E0108, in_order, "one thread runs iterations in order: there are no blocks");
   ParallelHead head{.op = Op::Parallel, .ivs = ivs, .operands = std::move(operands), .attr = block_size};
-  if (!EndParallelHead(&head, word, serial ? "'{'" : "',', 'block', 'serial' or '{'")) return false;
+  if (!EndParallelHead(&head, word, serial ? "'{'" : "',', 'block', 'workgroup', 'serial' or '{'"))
+    return false;
+  if (workgroup) head.flags |= ir::kFlagWorkgroup;
   bool good = head.operands.size() == 2 * ivs.size();
   if (!good) {
     stream_.Error(diag::E0114, head.span,

@@ -69,6 +69,9 @@ bool BodyParser::ParseInstruction(Op op, diag::SourceSpan word, Made* made) {
       return ParseAssert(word, made);
     case OpForm::PrintForm:
       return ParsePrint(word, made);
+    case OpForm::BarrierForm:
+      *made = Create(op, {}, {}, word);
+      return true;
     case OpForm::StackForm:
       return ParseStack(op, word, made);
     case OpForm::RowForm:
@@ -451,9 +454,11 @@ bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
     }
     type = Type::Stack(type.scalar);
   }
-  bool unset = op == Op::Alloca && stream_.AcceptWord("unset");
+  uint8_t flags = 0;
+  if (op == Op::Alloca && stream_.AcceptWord("shared")) flags |= ir::kFlagShared;
+  if (op == Op::Alloca && stream_.AcceptWord("unset")) flags |= ir::kFlagUnset;
   *made = Create(op, {}, {&type, 1}, word);
-  if (unset && !made->poison) function_[made->inst].flags |= ir::kFlagUnset;
+  if (!made->poison) function_[made->inst].flags |= flags;
   Check(made, {});
   return true;
 }

@@ -39,7 +39,8 @@ class Promotion {
  public:
   explicit Promotion(const Function& function) : function_(function), structure_(function) {
     for (Inst inst : structure_.Order()) {
-      if (function[inst].op == Op::Alloca) arrays_.Insert(function.Result(inst));
+      bool own = function[inst].op == Op::Alloca && (function[inst].flags & ir::kFlagShared) == 0;
+      if (own) arrays_.Insert(function.Result(inst));
     }
     for (Inst inst : structure_.Order()) Reject(inst);
     for (Inst inst : structure_.Order()) Number(inst);

@@ -157,7 +157,7 @@ class ScalariseRewriter final : public Rewriter {
   void VisitAlloca(Inst inst) {
     Type type = from_.TypeOf(from_.Result(inst));
     Type flat = Type::Array(type.ScalarType(), type.count * type.Components());
-    Define(inst, builder_.Alloca(flat));
+    Define(inst, builder_.Alloca(flat, from_[inst].flags));
   }
 
   void VisitAccess(Inst inst) {

@@ -102,6 +102,11 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
     if (form >= Form::Flat && parallel && data.parent != function.Body())
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a branch or a loop");
+    bool of_workgroup = (data.op == Op::Parallel && (data.flags & ir::kFlagWorkgroup) != 0) ||
+                        (data.op == Op::Alloca && (data.flags & ir::kFlagShared) != 0) ||
+                        data.op == Op::Barrier;
+    if (form >= Form::Isolated && of_workgroup)
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " of a workgroup is left");
     if (form < Form::Scalars || data.op == Op::Call) continue;
     if (ir::ClassOf(data.op) == ir::OpClass::Composed)
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after scalarisation");

@@ -262,6 +262,7 @@ class StructureChecker {
 
   void CheckPlace(Inst inst, Block block) {
     const InstData& data = function_[inst];
+    if (data.op == Op::Barrier || data.op == Op::Alloca) return CheckWorkgroupPlace(inst, block);
     if (data.op != Op::Parallel && data.op != Op::ParallelOver) return;
     // As the text has it, it may also stand in branches and in loops that are unrolled.
     while (module_.phase == ir::Phase::Parsed && block != function_.Body()) {
@@ -275,6 +276,27 @@ class StructureChecker {
     if (function_.IsKernel() && block == function_.Body()) return;
     context_.Error(diag::E0125, data.span, "'parallel' stands at the top level of a kernel")
         .AddHelp("write 'for' here, or add the loop as a further axis");
+    sound_ = false;
+  }
+
+  /// A barrier waits for a workgroup, a shared array is one's. A function is called where there may be one.
+  void CheckWorkgroupPlace(Inst inst, Block block) {
+    const InstData& data = function_[inst];
+    bool is_shared = data.op == Op::Alloca && (data.flags & ir::kFlagShared) != 0;
+    bool in_function = data.op == Op::Barrier && !function_.IsKernel();
+    if ((data.op == Op::Alloca && !is_shared) || in_function) return;
+    for (; block != function_.Body(); block = function_[function_[block].owner].parent) {
+      Inst owner = function_[block].owner;
+      if (!owner.Valid() || owner.raw >= function_.InstCount()) return;
+      const InstData& around = function_[owner];
+      if (around.op == Op::Parallel && (around.flags & ir::kFlagWorkgroup) != 0) return;
+      if (is_shared) break;
+    }
+    context_
+        .Error(diag::E0125, data.span,
+               is_shared ? "a 'shared' array stands right in a 'parallel' that is marked 'workgroup'"
+                         : "'barrier' stands in a 'parallel' that is marked 'workgroup'")
+        .AddHelp("write 'parallel %g, %l in 0..%groups, 0..64 workgroup { ... }' around it");
     sound_ = false;
   }
 

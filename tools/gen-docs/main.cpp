@@ -66,6 +66,7 @@ const char* FormText(ir::OpForm form) {
       return "`op a, ...`";
     case ir::OpForm::AssertForm:
     case ir::OpForm::PrintForm:
+    case ir::OpForm::BarrierForm:
       return "section 5";
     case ir::OpForm::StackForm:
     case ir::OpForm::RowForm:
@@ -157,6 +158,8 @@ const char* RuleText(ir::TypeRule rule) {
       return "i1, text";
     case ir::TypeRule::PrintRule:
       return "text, values";
+    case ir::TypeRule::BarrierRule:
+      return "none";
     case ir::TypeRule::StackNewRule:
       return "gives a stack";
     case ir::TypeRule::StackPushRule:

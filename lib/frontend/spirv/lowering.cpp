@@ -141,9 +141,9 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
         resource.kind = Kind::PushConstant;
         break;
       case spv::StorageClassWorkgroup:
-        Refuse(diag::E0855, inst.span, "'" + name + "' is memory that a workgroup shares",
-               "kernels share storage buffers alone: write the sum as atomicAdd on a buffer, or dispatch "
-               "twice");
+        shared_.push_back(variable);
+        by_workgroups_ = true;
+        continue;
       case spv::StorageClassUniformConstant:
         Refuse(diag::E0855, inst.span, "'" + name + "' is an image, a sampler or another opaque object",
                "pass its texels as a storage buffer");
@@ -185,8 +185,10 @@ void Lowering::CheckBindings(const std::vector<Resource>& resources) const {
   }
 }
 
-/// Refuses barriers that would have a meaning: the text of E0856 has the rule.
+/// Finds out whether invocations wait for each other, and refuses what orders memory without waiting where
+/// that has a meaning: the text of E0856 has the rule.
 void Lowering::CheckOrder() {
+  if (by_workgroups_) return;
   const Instruction* barrier = nullptr;
   for (Id function : functions_) {
     auto found = binary_.functions().find(function);
@@ -251,6 +253,8 @@ void Lowering::CheckOrder() {
     });
     bool one_store = own.size() == 1 && own[0].inst->op == spv::OpStore && !own[0].in_loop && own[0].in_entry;
     if (sums || one_store) continue;
+    by_workgroups_ = barrier->op == spv::OpControlBarrier;
+    if (by_workgroups_) return;
     diag::Diagnostic reason =
         diag::Fail(diag::E0856, barrier->span,
                    "this orders what invocations write to '" + resource.name +
@@ -315,6 +319,7 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     frames_.clear();
     retired_.clear();
     privates_.clear();
+    shared_.clear();
     value_names_.clear();
     flags_.clear();
     spec_params_.clear();
@@ -335,28 +340,41 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
   }
 }
 
+/// The loop over the invocations; or over workgroups, with the invocations of one as its last axis.
+ir::Inst Lowering::MakeLoop() {
+  constexpr const char* kNames[2][3] = {{"gx", "gy", "gz"}, {"wx", "wy", "wz"}};
+  std::vector<ir::Value> bounds;
+  std::vector<std::pair<ir::Value*, const char*>> indices;
+  for (uint32_t axis = 3; axis-- > 0;) {
+    index_[axis] = ir::Value();
+    if (!invocations_[axis].Valid()) continue;
+    ir::Value count = invocations_[axis];
+    if (by_workgroups_)
+      count = b_->Make(ir::Op::CeilDiv, {count, b_->I32(static_cast<int32_t>(local_size_[axis]))});
+    bounds.insert(bounds.end(), {b_->I32(0), count});
+    indices.emplace_back(&index_[axis], kNames[by_workgroups_ ? 1 : 0][axis]);
+  }
+  uint64_t block = uint64_t{local_size_[0]} * local_size_[1] * local_size_[2];
+  bool good_block = !by_workgroups_ && block >= 32 && block <= 1024 && block % 32 == 0;
+  if (by_workgroups_) {
+    if (block > 65536) Refuse(diag::E0853, {}, "a workgroup has more than 65536 invocations");
+    bounds.insert(bounds.end(), {b_->I32(0), b_->I32(static_cast<int32_t>(block))});
+    indices.emplace_back(&local_index_, "l");
+  }
+  ir::Inst loop = b_->Parallel(bounds, good_block ? static_cast<uint32_t>(block) : 0);
+  if (by_workgroups_) (*kernel_)[loop].flags |= ir::kFlagWorkgroup;
+  for (size_t n = 0; n < indices.size(); ++n) {
+    *indices[n].first = (*kernel_)[(*kernel_)[loop].regions[0]].params[n];
+    (*kernel_)[*indices[n].first].name = module_.Intern(indices[n].second);
+  }
+  return loop;
+}
+
 void Lowering::EmitKernel() {
   const Function& function = binary_.functions().at(entry_.function);
   b_ = std::make_unique<CheckedBuilder>(module_, *kernel_, kernel_->Body());
   b_->SetSpan(function.definition->span);
-  std::vector<ir::Value> bounds;
-  for (uint32_t axis = 3; axis-- > 0;) {
-    if (!invocations_[axis].Valid()) continue;
-    bounds.push_back(b_->I32(0));
-    bounds.push_back(invocations_[axis]);
-  }
-  uint64_t block = uint64_t{local_size_[0]} * local_size_[1] * local_size_[2];
-  bool good_block = block >= 32 && block <= 1024 && block % 32 == 0;
-  ir::Inst loop = b_->Parallel(bounds, good_block ? static_cast<uint32_t>(block) : 0);
-  home_ = (*kernel_)[loop].regions[0];
-  size_t position = 0;
-  constexpr const char* kNames[] = {"gx", "gy", "gz"};
-  for (uint32_t axis = 3; axis-- > 0;) {
-    index_[axis] = ir::Value();
-    if (!invocations_[axis].Valid()) continue;
-    index_[axis] = (*kernel_)[home_].params[position++];
-    (*kernel_)[index_[axis]].name = module_.Intern(kNames[axis]);
-  }
+  home_ = (*kernel_)[MakeLoop()].regions[0];
   b_->SetBlock(home_);
   frames_.push_back(std::make_unique<Frame>());
   frame().function = &function;
@@ -364,6 +382,7 @@ void Lowering::EmitKernel() {
   scope.number = NewFlag(&scope.flag);
   frame().scopes.push_back(scope);
   for (Id variable : privates_) MakeLocal(*binary_.Find(variable));
+  for (Id variable : shared_) MakeLocal(*binary_.Find(variable), ir::kFlagShared);
   EmitFrom(0, function.blocks[0].label, 0);
   Close(home_);
   std::vector<ir::Inst>& insts = (*kernel_)[home_].insts;
@@ -384,7 +403,7 @@ ir::Value Lowering::CheckedBuilder::Make(ir::Op op, std::span<const ir::Value> o
 StringId Lowering::FreeName(const std::string& wanted) {
   if (value_names_.empty()) {
     for (ir::Value param : kernel_->Params()) value_names_.emplace(module_.Text((*kernel_)[param].name));
-    for (const char* index : {"gx", "gy", "gz"}) value_names_.emplace(index);
+    for (const char* index : {"gx", "gy", "gz", "wx", "wy", "wz", "l"}) value_names_.emplace(index);
   }
   std::string name;
   for (char letter : wanted) {
@@ -592,20 +611,36 @@ Value Lowering::ConstantValue(const Instruction& inst, uint32_t depth) {
 
 // --- built-in inputs ---
 
+// Indices are not negative, so that signed division is right and says more about the quotient.
+
+ir::Value Lowering::GroupAxis(uint32_t axis) {
+  if (!index_[axis].Valid()) return b_->I32(0);
+  if (by_workgroups_ || local_size_[axis] == 1) return index_[axis];
+  return b_->Make(ir::Op::Div, {index_[axis], b_->I32(static_cast<int32_t>(local_size_[axis]))});
+}
+
+ir::Value Lowering::LocalAxis(uint32_t axis) {
+  if (local_size_[axis] == 1) return b_->I32(0);
+  ir::Value size = b_->I32(static_cast<int32_t>(local_size_[axis]));
+  if (!by_workgroups_) return index_[axis].Valid() ? b_->Make(ir::Op::Rem, {index_[axis], size}) : b_->I32(0);
+  uint32_t before = 1, behind = 1;
+  for (uint32_t other = 0; other < 3; ++other)
+    (other < axis ? before : behind) *= other == axis ? 1 : local_size_[other];
+  ir::Value local = local_index_;
+  if (before != 1) local = b_->Make(ir::Op::Div, {local, b_->I32(static_cast<int32_t>(before))});
+  return behind == 1 ? local : b_->Make(ir::Op::Rem, {local, size});
+}
+
 ir::Value Lowering::InvocationAxis(uint32_t axis) {
-  return index_[axis].Valid() ? index_[axis] : b_->I32(0);
+  if (!by_workgroups_) return index_[axis].Valid() ? index_[axis] : b_->I32(0);
+  if (!index_[axis].Valid()) return LocalAxis(axis);
+  if (local_size_[axis] == 1) return index_[axis];
+  ir::Value first = b_->Make(ir::Op::Mul, {index_[axis], b_->I32(static_cast<int32_t>(local_size_[axis]))});
+  return b_->Make(ir::Op::Add, {first, LocalAxis(axis)});
 }
 
 ir::Value Lowering::Builtin(uint32_t builtin, Id type, const Instruction& inst) {
-  // Indices are not negative, so that signed division is right and says more about the quotient.
   auto size = [&](uint32_t axis) { return b_->I32(static_cast<int32_t>(local_size_[axis])); };
-  auto group = [&](uint32_t axis) {
-    return local_size_[axis] == 1 ? InvocationAxis(axis)
-                                  : b_->Make(ir::Op::Div, {InvocationAxis(axis), size(axis)});
-  };
-  auto local = [&](uint32_t axis) {
-    return local_size_[axis] == 1 ? b_->I32(0) : b_->Make(ir::Op::Rem, {InvocationAxis(axis), size(axis)});
-  };
   auto all = [&](auto&& of) {
     std::vector<ir::Value> parts;
     for (uint32_t axis = 0; axis < 3; ++axis) parts.push_back(of(axis));
@@ -616,9 +651,9 @@ ir::Value Lowering::Builtin(uint32_t builtin, Id type, const Instruction& inst) 
     case spv::BuiltInGlobalInvocationId:
       return all([&](uint32_t axis) { return InvocationAxis(axis); });
     case spv::BuiltInWorkgroupId:
-      return all(group);
+      return all([&](uint32_t axis) { return GroupAxis(axis); });
     case spv::BuiltInLocalInvocationId:
-      return all(local);
+      return all([&](uint32_t axis) { return LocalAxis(axis); });
     case spv::BuiltInWorkgroupSize:
       return all(size);
     case spv::BuiltInNumWorkgroups:
@@ -628,8 +663,9 @@ ir::Value Lowering::Builtin(uint32_t builtin, Id type, const Instruction& inst) 
                                       : b_->Make(ir::Op::CeilDiv, {invocations_[axis], size(axis)});
       });
     case spv::BuiltInLocalInvocationIndex: {
-      ir::Value rows = b_->Make(ir::Op::Add, {b_->Make(ir::Op::Mul, {local(2), size(1)}), local(1)});
-      return b_->Make(ir::Op::Add, {b_->Make(ir::Op::Mul, {rows, size(0)}), local(0)});
+      if (by_workgroups_) return local_index_;
+      ir::Value rows = b_->Make(ir::Op::Add, {b_->Make(ir::Op::Mul, {LocalAxis(2), size(1)}), LocalAxis(1)});
+      return b_->Make(ir::Op::Add, {b_->Make(ir::Op::Mul, {rows, size(0)}), LocalAxis(0)});
     }
     default:
       Refuse(

@@ -153,6 +153,7 @@ class Lowering {
   void CheckBindings(const std::vector<Resource>& resources) const;
   void AddParameters();
   void CheckOrder();
+  ir::Inst MakeLoop();
   void EmitKernel();
   static void Require(bool good, const Instruction& inst, const char* what) {
     if (!good) Refuse(diag::E0852, inst.span, what);
@@ -171,12 +172,14 @@ class Lowering {
   bool Visible(ir::Block block) const;
   Frame& frame() { return *frames_.back(); }
   ir::Value Builtin(uint32_t builtin, Id type, const Instruction& inst);
+  ir::Value GroupAxis(uint32_t axis);
+  ir::Value LocalAxis(uint32_t axis);
   ir::Value InvocationAxis(uint32_t axis);
 
   // memory.cpp
   Pointer GetPointer(Id id, const Instruction& user);
-  void MakeLocal(const Instruction& variable);
-  void MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth);
+  void MakeLocal(const Instruction& variable, uint8_t flags = 0);
+  void MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, uint8_t flags);
   uint32_t LeavesOf(Id type, uint32_t depth) const;
   Index IndexOf(Id id);
   Index Scale(Index index, int64_t factor);
@@ -195,9 +198,11 @@ class Lowering {
   StringId FreeName(const std::string& wanted);
   Pointer Inner(const Pointer& pointer, Id type, uint32_t part, const Instruction& inst);
   struct Place {
-    Unit* unit = nullptr;
+    Unit* unit = nullptr;  ///< null: a local's
     std::vector<ir::Value> indices;
     uint32_t component = ir::kNoAttr;
+    ir::Value local;  ///< the array of a local's leaf
+    ir::Value Base() const { return unit != nullptr ? unit->param : local; }
   };
   Place PlaceOf(const Pointer& pointer, ir::Scalar scalar, uint64_t more, const Instruction& inst);
   ir::Value LoadScalar(const Place& place);
@@ -205,6 +210,7 @@ class Lowering {
   ir::Value ToMemory(ir::Value value, ir::Scalar scalar);
   ir::Value LoadByValue(const Pointer& pointer, Id type, const Instruction& inst);
   void ArrayLength(const Instruction& inst);
+  Place AtomicPlace(const Instruction& inst);
   void Atomic(const Instruction& inst);
 
   // operations.cpp
@@ -220,7 +226,6 @@ class Lowering {
   ir::Value ComponentOf(ir::Value vector, uint32_t n);
   ir::Value MakeVector(std::span<const ir::Value> parts);
   ir::Value FloatLike(ir::Value like, double value);
-  void Barrier(const Instruction& inst);
   bool OfOneInvocation(const Instruction& inst);
 
   // control.cpp, and loops.cpp what has to do with loops
@@ -288,7 +293,9 @@ class Lowering {
   std::unique_ptr<Resources> resources_;
   std::vector<std::unique_ptr<Frame>> frames_;
   std::vector<std::unique_ptr<Frame>> retired_;
-  std::vector<Id> privates_;  ///< variables outside of functions that are the kernel's locals
+  std::vector<Id> privates_;    ///< variables outside of functions that are the kernel's locals
+  std::vector<Id> shared_;      ///< variables of a workgroup
+  bool by_workgroups_ = false;  ///< invocations wait for each other, or share memory
   std::set<std::string> value_names_;
   std::map<std::string, uint32_t> next_numbers_;  ///< behind a name that is taken
   std::map<Id, ir::Value> spec_params_;
@@ -296,7 +303,8 @@ class Lowering {
   std::set<Id> written_;    ///< variables that something may write
   uint32_t local_size_[3] = {1, 1, 1};
   ir::Value invocations_[3];       ///< parameters
-  ir::Value index_[3];             ///< of the loop
+  ir::Value index_[3];             ///< of the loop: invocations, or workgroups
+  ir::Value local_index_;          ///< of the loop over workgroups: the invocation's in its own
   std::map<Id, ir::Value> flags_;  ///< by number
   uint32_t next_flag_ = 1;
   std::set<Id> leave_region_;  ///< values that are used where they are not seen

@@ -51,7 +51,7 @@ ir::Value Lowering::ValueOf(const Index& index) {
 
 // --- locals ---
 
-void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth) {
+void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, uint8_t flags) {
   if (depth > kDeepest || count > kMostElements)
     Refuse(diag::E0853, b_->span(), "a local variable is too large",
            "a local array holds at most 16,777,216 elements");
@@ -62,19 +62,20 @@ void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth)
     ir::Type array = ir::Type::Array(element, static_cast<uint32_t>(count));
     ir::Inst inst = kernel_->NewInst(ir::Op::Alloca, {}, {&array, 1}, b_->span());
     (*kernel_)[inst].parent = home_;
+    (*kernel_)[inst].flags = flags;
     arrays_.push_back(inst);
     local.leaves.push_back({kernel_->Result(inst), element});
     return;
   }
   if (types_.KindOf(type) == spv::OpTypeArray) {
-    MakeLeaves(local, types_.Element(type), count * types_.Count(type), depth + 1);
+    MakeLeaves(local, types_.Element(type), count * types_.Count(type), depth + 1, flags);
     return;
   }
   if (types_.KindOf(type) != spv::OpTypeStruct)
     Refuse(diag::E0855, b_->span(), "a local variable holds what kernels do not have",
            "locals are numbers, vectors, matrices, arrays and structures of them");
   for (uint32_t n = 0; n < types_.Members(type); ++n)
-    MakeLeaves(local, types_.Member(type, n), count, depth + 1);
+    MakeLeaves(local, types_.Member(type, n), count, depth + 1, flags);
 }
 
 uint32_t Lowering::LeavesOf(Id type, uint32_t depth) const {
@@ -86,11 +87,11 @@ uint32_t Lowering::LeavesOf(Id type, uint32_t depth) const {
   return sum;
 }
 
-void Lowering::MakeLocal(const Instruction& variable) {
+void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
   Spend(1, variable);
   auto local = std::make_unique<Local>();
   local->type = types_.Element(variable.type);
-  MakeLeaves(*local, local->type, 1, 0);
+  MakeLeaves(*local, local->type, 1, 0, flags);
   std::string_view name = binary_.NameOf(variable.result);
   for (const Local::Leaf& leaf : local->leaves) {
     std::string word;
@@ -171,8 +172,8 @@ Pointer Lowering::GetPointer(Id id, const Instruction& user) {
             "a built-in input has another type than Vulkan gives it");
     return pointer;
   }
-  if (inst->At(0) == spv::StorageClassPrivate) {
-    // A variable outside of functions is a local of the kernel.
+  if (inst->At(0) == spv::StorageClassPrivate || inst->At(0) == spv::StorageClassWorkgroup) {
+    // A variable outside of functions is a local of the kernel, or of all its workgroup.
     Frame& home = *frames_.front();
     auto made = home.pointers.find(id);
     if (made == home.pointers.end())
@@ -351,7 +352,7 @@ ir::Value Lowering::ToMemory(ir::Value value, ir::Scalar scalar) {
 }
 
 ir::Value Lowering::LoadScalar(const Place& place) {
-  return FromMemory(b_->Load(place.unit->param, place.indices, ir::kNoAttr, place.component));
+  return FromMemory(b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component));
 }
 
 /// A register value of a block whose members are parameters by value.
@@ -714,23 +715,38 @@ void Lowering::ArrayLength(const Instruction& inst) {
   SetOne(inst, length);
 }
 
-void Lowering::Atomic(const Instruction& inst) {
+/// What an atomic operation changes: a number of a storage buffer, or of memory that a workgroup shares.
+Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
   Pointer p = GetPointer(inst.At(0), inst);
-  if (p.kind != Pointer::Kind::Memory || p.resource->kind != ir::ShaderBinding::Kind::StorageBuffer)
+  bool in_buffer =
+      p.kind == Pointer::Kind::Memory && p.resource->kind == ir::ShaderBinding::Kind::StorageBuffer;
+  if (!in_buffer && p.kind != Pointer::Kind::Local)
     Refuse(diag::E0855, inst.span, "an atomic operation on memory other than a storage buffer");
-  bool has_result = inst.result != 0;
-  Id type = p.pointee;
-  Require(types_.IsRegister(type) && types_.Register(type).IsScalar(), inst,
+  Require(types_.IsRegister(p.pointee) && types_.Register(p.pointee).IsScalar(), inst,
           "an atomic operation on something other than a number");
-  ir::Scalar scalar = types_.MemoryScalar(type);
-  if (p.part) p = ComponentPlace(p);
-  Place place = PlaceOf(p, scalar, 0, inst);
-  ir::Scalar element = place.unit->scalar;
+  if (in_buffer) {
+    if (p.part) p = ComponentPlace(p);
+    return PlaceOf(p, types_.MemoryScalar(p.pointee), 0, inst);
+  }
+  if (p.column || p.component)
+    Refuse(diag::E0855, inst.span, "an atomic operation on a component of a local vector",
+           "declare an array of numbers");
+  Place place;
+  place.local = p.local->leaves[p.leaf].array;
+  place.indices = {ValueOf(p.element)};
+  return place;
+}
+
+void Lowering::Atomic(const Instruction& inst) {
+  bool has_result = inst.result != 0;
+  Place place = AtomicPlace(inst);
+  Id type = GetPointer(inst.At(0), inst).pointee;
+  ir::Scalar element = place.unit != nullptr ? place.unit->scalar : types_.Register(type).scalar;
   auto value_at = [&](size_t n) { return GetOne(inst.At(n)); };
   auto access = [&](ir::Op op, std::initializer_list<ir::Value> values) {
     std::vector<ir::Value> memory;
     for (ir::Value value : values) memory.push_back(ToMemory(value, element));
-    ir::Value old = b_->Access(op, place.unit->param, place.indices, memory, ir::kNoAttr, place.component);
+    ir::Value old = b_->Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
     if (has_result) SetOne(inst, FromMemory(old));
   };
   // min and max compare as the element's type does, whatever the opcode says.

@@ -746,8 +746,10 @@ void Lowering::Emit(const Instruction& inst) {
       return;
     }
     case spv::OpControlBarrier:
+      if (by_workgroups_) b_->Create(ir::Op::Barrier, {}, {});
+      return;
     case spv::OpMemoryBarrier:
-      return;  // CheckOrder has seen that it has no meaning here
+      return;  // CheckOrder has seen that it has no meaning here, or a barrier gives it one
     case spv::OpAtomicLoad:
     case spv::OpAtomicStore:
     case spv::OpAtomicExchange:

@@ -360,7 +360,7 @@ class Reader {
       }
     }
     const std::vector<ir::Value>& indices = kernel[kernel[loop].regions[0]].params;
-    if (indices.size() != 3) return;
+    if (indices.size() < 3) return;
     const Binary::LocalSize* size = binary_.LocalSizeOf(entry.function);
     (void)size;
     for (uint32_t axis = 1; axis < 3; ++axis) {
