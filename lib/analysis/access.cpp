@@ -135,6 +135,16 @@ bool AccessFacts::IsExact(Value v) {
   return !forms_.IsNarrow(v) && MagnitudeOf(forms_.Of(v), forms_) <= Wide{1} << (forms_.widths().wide - 1);
 }
 
+/// No more than `v`, which is no more than `most`, ever is: a quotient by a constant is smaller.
+Wide AccessFacts::MostOf(Value v, Wide most) const {
+  const Function& f = *function_;
+  Inst made = f.DefiningInst(v);
+  bool divides =
+      made.Valid() && (f[made].op == Op::CeilDiv || f[made].op == Op::Div) && forms_.BitsOf(v) == 32;
+  std::optional<int64_t> divisor = divides ? f.IntegerConstant(f.Operand(made, 1)) : std::nullopt;
+  return divisor && *divisor > 0 ? (most + *divisor - 1) / *divisor : most;
+}
+
 bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
   const Function& f = *function_;
   if (f[digit.index].kind != ValueKind::BlockParam) return false;
@@ -167,7 +177,7 @@ bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
   digit.congruent = digit.exact || (agrees && digit.bits == word_bits);
   digit.contiguous = f[owner].op == Op::Parallel || f.IntegerConstant(f.Operand(owner, 2)) == 1;
   bool from_zero = digit.lo.IsConstant() && digit.lo.constant >= 0 && !forms_.IsNarrow(lo);
-  digit.most = is_known ? Wide{digit.extent.constant} : from_zero ? half - 1 : 2 * half - 1;
+  digit.most = is_known ? Wide{digit.extent.constant} : from_zero ? MostOf(hi, half - 1) : 2 * half - 1;
   return true;
 }
 

@@ -101,6 +101,7 @@ class AccessFacts {
   void BoundByConstant(Digit& digit, int64_t count) const;
   /// Where the values of a digit lie: false where its bounds are not those of a counting loop, or are not the
   /// same in every iteration of `loop`.
+  Wide MostOf(ir::Value v, Wide most) const;
   bool BoundDigit(ir::Inst loop, uint32_t word_bits, Digit& digit);
   bool TakeApart(ir::Inst loop, uint32_t word_bits, std::span<const ir::Value> own, const AffineForm& form,
                  Parts& parts);

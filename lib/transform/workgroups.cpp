@@ -16,6 +16,7 @@
 #include "ir/reduction.h"
 #include "transform/rewriter.h"
 #include "transform/workgroup_facts.h"
+#include "transform/workgroup_races.h"
 
 namespace adc::transform {
 namespace {
@@ -64,6 +65,7 @@ class Splitter final : public Rewriter {
     WorkgroupFacts facts(from_, inst, diagnostics_);
     good_ = good_ && facts.good();
     if (!facts.good()) return;
+    CheckWorkgroupRaces(module_, from_, inst, facts, diagnostics_);
     facts_ = &facts;
     std::span<const Value> bounds = from_.Operands(inst);
     builder_.SetSpan(from_[inst].span);
