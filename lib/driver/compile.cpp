@@ -199,10 +199,11 @@ bool Compilation::Read() {
 bool Compilation::ReadFiles(const parse::ParseConfig& config) {
   auto is_shader = [](const std::string& input) { return IsShader(InputKindOf(input)); };
   bool shader = std::any_of(inputs_.begin(), inputs_.end(), is_shader);
-  const char* of_shaders = !options_.diff.empty()    ? "--diff"
-                           : !options_.entry.empty() ? "--entry"
-                           : !options_.spec.empty()  ? "--spec"
-                                                     : nullptr;
+  const char* of_shaders = !options_.diff.empty()       ? "--diff"
+                           : !options_.entry.empty()    ? "--entry"
+                           : !options_.spec.empty()     ? "--spec"
+                           : !options_.samplers.empty() ? "--sampler"
+                                                        : nullptr;
   if (!shader && of_shaders != nullptr) {
     diagnostics_
         .Error(diag::E0864, {},

@@ -14,6 +14,11 @@
 
 namespace adc::driver {
 
+std::string CheckSampler(std::string_view words) {
+  frontend::spirv::SamplerState state;
+  return frontend::spirv::TakeSampler(words, &state);
+}
+
 std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOptions& options,
                                        diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                        std::vector<std::string>* dependencies) {
@@ -24,6 +29,9 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   uint64_t limit = options.limits.text_mebibytes << 20;
   frontend::spirv::ReadConfig config;
   config.spec = options.spec;
+  for (const auto& [name, words] : options.samplers)
+    frontend::spirv::TakeSampler(words,
+                                 &config.samplers.emplace_back(name, frontend::spirv::SamplerState{}).second);
   config.main_name = std::filesystem::path(path).stem().string();
   config.operation_limit = options.limits.operations;
   for (const std::string& name : options.diff)

@@ -16,4 +16,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
                                        diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                        std::vector<std::string>* dependencies);
 
+/// What is wrong with the words of --sampler; empty: nothing.
+std::string CheckSampler(std::string_view words);
+
 }  // namespace adc::driver

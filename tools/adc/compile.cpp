@@ -14,6 +14,7 @@
 #include "driver/derivations.h"
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
+#include "driver/read_shader.h"
 #include "driver/targets.h"
 #include "ir/module.h"
 #include "linkable.h"
@@ -132,6 +133,16 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                if (equals == std::string_view::npos || equals == 0) return "expects NAME=VALUE";
                options.spec.emplace_back(word.substr(0, equals), word.substr(equals + 1));
                return {};
+             });
+  line.Value("--sampler", "[NAME=]STATE",
+             "for a shader: how it reads the textures of a sampler, or all that no other one names: linear\n"
+             "or nearest, and clamp, repeat, mirror or border, with a comma. Default: linear,clamp",
+             [&options](std::string_view word) -> std::string {
+               size_t equals = word.find('=');
+               bool named = equals != std::string_view::npos;
+               std::string_view state = named ? word.substr(equals + 1) : word;
+               options.samplers.emplace_back(named ? word.substr(0, equals) : "", state);
+               return driver::CheckSampler(state);
              });
   line.Value(
       "--adjoint-set", "N",

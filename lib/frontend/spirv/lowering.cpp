@@ -68,9 +68,10 @@ Id Lowering::RootOf(Id pointer) const {
   for (uint32_t step = 0; step < kDeepest; ++step) {
     const Instruction* inst = binary_.Find(pointer);
     if (inst == nullptr) return 0;
-    if (inst->op != spv::OpAccessChain && inst->op != spv::OpInBoundsAccessChain &&
-        inst->op != spv::OpCopyObject)
-      return pointer;
+    bool leads_on = inst->op == spv::OpAccessChain || inst->op == spv::OpInBoundsAccessChain ||
+                    inst->op == spv::OpCopyObject || inst->op == spv::OpImageTexelPointer ||
+                    (inst->op == spv::OpLoad && types_.KindOf(inst->type) == spv::OpTypeImage);
+    if (!leads_on) return pointer;
     pointer = inst->At(0);
   }
   return 0;
@@ -95,6 +96,10 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
         if (PointerOperand(*inst) == 0) see(inst->At(0));
         if (inst->op == spv::OpCopyMemory) see(inst->At(1));
         if (Writes(*inst)) written_.insert(RootOf(inst->At(0)));
+        if (inst->op == spv::OpImageWrite) {
+          written_.insert(RootOf(inst->At(0)));
+          writes_images_ = true;
+        }
         if (inst->op == spv::OpAtomicSMin || inst->op == spv::OpAtomicSMax)
           compared_signed.insert(RootOf(inst->At(0)));
         if (inst->op == spv::OpAtomicUMin || inst->op == spv::OpAtomicUMax)
@@ -145,8 +150,13 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
         by_workgroups_ = true;
         continue;
       case spv::StorageClassUniformConstant:
-        Refuse(diag::E0855, inst.span, "'" + name + "' is an image, a sampler or another opaque object",
-               "pass its texels as a storage buffer");
+        if (types_.KindOf(resource.block) == spv::OpTypeSampler) continue;
+        if (types_.KindOf(resource.block) != spv::OpTypeImage &&
+            types_.KindOf(resource.block) != spv::OpTypeSampledImage)
+          Refuse(diag::E0855, inst.span, "'" + name + "' is an array of images, or another opaque object",
+                 "declare each image by itself");
+        resource.kind = Kind::StorageBuffer;
+        break;
       case spv::StorageClassPhysicalStorageBuffer:
       default:
         Refuse(diag::E0855, inst.span, "'" + name + "' lies in a class of memory that kernels do not have",
@@ -209,6 +219,8 @@ void Lowering::CheckOrder() {
     }
   }
   if (barrier == nullptr) return;
+  by_workgroups_ = writes_images_ && barrier->op == spv::OpControlBarrier;
+  if (by_workgroups_) return;
   struct Access {
     const Instruction* inst;
     bool in_loop, in_entry;

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "diag/errors/shader.h"
+#include "frontend/spirv/images.h"
 #include "frontend/spirv/resources.h"
 #include "ir/builder.h"
 
@@ -39,7 +40,7 @@ struct Local {
 };
 
 struct Pointer {
-  enum class Kind : uint8_t { None, Local, Memory, Builtin };
+  enum class Kind : uint8_t { None, Local, Memory, Builtin, Handle };
   Kind kind = Kind::None;
   Id pointee = 0;
   // Local: the leaf that the pointee begins at, and which element of it.
@@ -65,6 +66,9 @@ struct Pointer {
   Id vector = 0;                  ///< then: the type of the vector
   // Builtin.
   uint32_t builtin = 0;
+  // Handle: of an image or a sampler.
+  Id variable = 0;
+  ir::Value texel;  ///< the coordinate of the texel that it points to; invalid: the image itself
 };
 
 struct LoweringConfig {
@@ -73,6 +77,8 @@ struct LoweringConfig {
   bool bindings_may_meet = false;  ///< two buffers at one binding are two
   /// Axes of the invocations that the kernel has; one that it does not have is dispatched with one workgroup.
   bool axes[3] = {true, true, true};
+  /// How textures are read, by the name of their sampler; an empty name: of any.
+  std::vector<std::pair<std::string, SamplerState>> samplers;
 };
 
 /// A specialisation constant of the module.
@@ -115,12 +121,17 @@ class Lowering {
     std::set<uint32_t> pending;      ///< Loop: flags that it may be left with
     std::vector<ir::Value> results;  ///< Function: arrays of one, per leaf of what it returns
   };
+  /// The variables of an image that was loaded, and of its sampler.
+  struct Handle {
+    Id image = 0, sampler = 0;
+  };
   /// A function that is being inlined.
   struct Frame {
     const Function* function = nullptr;
     std::map<Id, Value> values;
     std::map<Id, ir::Block> defined_in;
     std::map<Id, Pointer> pointers;
+    std::map<Id, Handle> handles;
     std::map<Id, std::unique_ptr<Local>> locals;
     std::map<Id, std::vector<ir::Value>> stored;  ///< arrays of one: phis, and values that leave their region
     std::set<Id> emitted;                         ///< blocks
@@ -198,11 +209,13 @@ class Lowering {
   StringId FreeName(const std::string& wanted);
   Pointer Inner(const Pointer& pointer, Id type, uint32_t part, const Instruction& inst);
   struct Place {
-    Unit* unit = nullptr;  ///< null: a local's
+    Unit* unit = nullptr;  ///< null: an array of a local or an image
     std::vector<ir::Value> indices;
     uint32_t component = ir::kNoAttr;
-    ir::Value local;  ///< the array of a local's leaf
-    ir::Value Base() const { return unit != nullptr ? unit->param : local; }
+    ir::Value array;
+    ir::Scalar scalar = ir::Scalar::F32;  ///< of the array
+    ir::Value Base() const { return unit != nullptr ? unit->param : array; }
+    ir::Scalar Scalar() const { return unit != nullptr ? unit->scalar : scalar; }
   };
   Place PlaceOf(const Pointer& pointer, ir::Scalar scalar, uint64_t more, const Instruction& inst);
   ir::Value LoadScalar(const Place& place);
@@ -212,6 +225,17 @@ class Lowering {
   void ArrayLength(const Instruction& inst);
   Place AtomicPlace(const Instruction& inst);
   void Atomic(const Instruction& inst);
+
+  // image_operations.cpp
+  bool LoadHandle(const Instruction& inst);
+  Handle HandleOf(Id id, const Instruction& user);
+  Image ImageOf(Id variable, const Instruction& user);
+  SamplerState SamplerOf(Id variable) const;
+  bool IsZero(ir::Value v) const;
+  ir::Value SampleOffset(const Instruction& inst);
+  ir::Value FirstOf(ir::Value vector, Id type);
+  bool ImageOperation(const Instruction& inst);
+  Place TexelPlace(const Pointer& pointer, const Instruction& inst);
 
   // operations.cpp
   void Emit(const Instruction& inst);
@@ -301,6 +325,7 @@ class Lowering {
   std::map<Id, ir::Value> spec_params_;
   std::set<Id> functions_;  ///< that the entry calls
   std::set<Id> written_;    ///< variables that something may write
+  bool writes_images_ = false;
   uint32_t local_size_[3] = {1, 1, 1};
   ir::Value invocations_[3];       ///< parameters
   ir::Value index_[3];             ///< of the loop: invocations, or workgroups

@@ -180,6 +180,11 @@ Pointer Lowering::GetPointer(Id id, const Instruction& user) {
       Refuse(diag::E0852, user.span, "a private variable is used that the module does not define");
     return made->second;
   }
+  if (inst->At(0) == spv::StorageClassUniformConstant) {
+    pointer.kind = Pointer::Kind::Handle;
+    pointer.variable = id;
+    return pointer;
+  }
   pointer.kind = Pointer::Kind::Memory;
   pointer.resource = resources_->Find(id);
   if (pointer.resource == nullptr)
@@ -335,6 +340,7 @@ Lowering::Place Lowering::PlaceOf(const Pointer& p, ir::Scalar scalar, uint64_t 
       return place;
     }
     case View::Value:
+    case View::Texels:
       break;
   }
   Refuse(diag::E0852, inst.span, "a value is accessed as memory");
@@ -600,6 +606,7 @@ Value Lowering::Load(const Pointer& p, const Instruction& inst) {
       out.parts.push_back(LoadScalar(PlaceOf(ComponentPlace(p), scalar, 0, inst)));
       return out;
     }
+    case Pointer::Kind::Handle:
     case Pointer::Kind::None:
       break;
   }
@@ -688,6 +695,7 @@ void Lowering::Store(const Pointer& p, Value value, const Instruction& inst) {
       return;
     }
     case Pointer::Kind::Builtin:
+    case Pointer::Kind::Handle:
     case Pointer::Kind::None:
       break;
   }
@@ -718,6 +726,7 @@ void Lowering::ArrayLength(const Instruction& inst) {
 /// What an atomic operation changes: a number of a storage buffer, or of memory that a workgroup shares.
 Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
   Pointer p = GetPointer(inst.At(0), inst);
+  if (p.kind == Pointer::Kind::Handle) return TexelPlace(p, inst);
   bool in_buffer =
       p.kind == Pointer::Kind::Memory && p.resource->kind == ir::ShaderBinding::Kind::StorageBuffer;
   if (!in_buffer && p.kind != Pointer::Kind::Local)
@@ -732,7 +741,8 @@ Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
     Refuse(diag::E0855, inst.span, "an atomic operation on a component of a local vector",
            "declare an array of numbers");
   Place place;
-  place.local = p.local->leaves[p.leaf].array;
+  place.array = p.local->leaves[p.leaf].array;
+  place.scalar = types_.Register(p.pointee).scalar;
   place.indices = {ValueOf(p.element)};
   return place;
 }
@@ -741,7 +751,7 @@ void Lowering::Atomic(const Instruction& inst) {
   bool has_result = inst.result != 0;
   Place place = AtomicPlace(inst);
   Id type = GetPointer(inst.At(0), inst).pointee;
-  ir::Scalar element = place.unit != nullptr ? place.unit->scalar : types_.Register(type).scalar;
+  ir::Scalar element = place.Scalar();
   auto value_at = [&](size_t n) { return GetOne(inst.At(n)); };
   auto access = [&](ir::Op op, std::initializer_list<ir::Value> values) {
     std::vector<ir::Value> memory;

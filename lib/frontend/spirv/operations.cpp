@@ -695,7 +695,7 @@ void Lowering::Emit(const Instruction& inst) {
         SetOne(inst, counter->second);
         return;
       }
-      Set(inst, Load(GetPointer(inst.At(0), inst), inst));
+      if (!LoadHandle(inst)) Set(inst, Load(GetPointer(inst.At(0), inst), inst));
       return;
     }
     case spv::OpStore: {
@@ -773,7 +773,7 @@ void Lowering::Emit(const Instruction& inst) {
     default:
       break;
   }
-  if (OfOneInvocation(inst)) return;
+  if (OfOneInvocation(inst) || ImageOperation(inst)) return;
   bool pointer = inst.type != 0 && types_.KindOf(inst.type) == spv::OpTypePointer;
   if (pointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",
@@ -783,8 +783,8 @@ void Lowering::Emit(const Instruction& inst) {
   std::string what = "operation " + std::to_string(opcode) + " of SPIR-V";
   std::string remedy = "docs/shaders.md lists what is taken";
   if (opcode >= spv::OpSampledImage && opcode <= spv::OpImageQuerySamples) {
-    what = "an image or a sampler";
-    remedy = "pass its texels as a storage buffer";
+    what = "this operation on an image";
+    remedy = "docs/shaders.md lists what is taken of images";
   } else if (opcode >= spv::OpGroupAll && opcode <= spv::OpGroupSMax) {
     what = "an operation of a workgroup";
   } else if (opcode >= spv::OpGroupNonUniformElect && opcode <= spv::OpGroupNonUniformQuadSwap) {

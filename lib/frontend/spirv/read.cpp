@@ -322,6 +322,7 @@ class Reader {
     config.operation_limit = config_.operation_limit;
     config.bindings_may_meet = config_.before_legalization;
     config.parameters = {config_.marked, &mark_used_};
+    config.samplers = config_.samplers;
     std::vector<std::string> names;
     // First with all axes, in a module of its own; then with those that something asks for.
     ir::Module trial;

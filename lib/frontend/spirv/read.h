@@ -8,6 +8,7 @@
 
 #include "diag/diagnostics.h"
 #include "frontend/spirv/marked_name.h"
+#include "frontend/spirv/sampler_state.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -16,6 +17,8 @@ struct ReadConfig {
   /// `--spec name=value`: names or numbers of specialisation constants.
   std::vector<std::pair<std::string, std::string>> spec = {};
   std::vector<MarkedName> marked = {};
+  /// `--sampler name=state`: how a texture is read; an empty name: any that none names.
+  std::vector<std::pair<std::string, SamplerState>> samplers = {};
   std::string entry = {};  ///< the one entry point to take; empty: all that compute
   /// What a kernel of the entry point `main` is called.
   std::string main_name = "main";

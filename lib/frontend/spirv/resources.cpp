@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/errors/shader.h"
+#include "frontend/spirv/images.h"
 #include "ir/module.h"
 #include "ir/param_words.h"
 
@@ -80,6 +81,12 @@ void Resources::Add(std::vector<Resource> found) {
     resource.name = std::string(types_.binary().NameOf(resource.variable));
     if (resource.name.empty() || resource.name[0] == '_')
       resource.name = std::string(types_.binary().NameOf(resource.block));
+    bool is_image = types_.KindOf(resource.block) == spv::OpTypeImage ||
+                    types_.KindOf(resource.block) == spv::OpTypeSampledImage;
+    if (is_image) {
+      AddImage(resource);
+      continue;
+    }
     if (types_.KindOf(resource.block) != spv::OpTypeStruct)
       Refuse(diag::E0853, types_.Of(resource.variable).span,
              "'" + resource.name + "' is an array of blocks, or no block at all",
@@ -198,7 +205,7 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   std::string_view type_name = types_.binary().NameOf(resource.block);
   bool one_block = (resource.kind == Kind::UniformBuffer || resource.aliased) && !type_name.empty();
   binding.block = one_block ? std::string(type_name) : resource.name;
-  if (type.IsBuffer()) {
+  if (type.IsBuffer() && unit.view != View::Texels) {
     uint64_t fixed = 0;
     Measure(resource, &fixed, &binding.element_stride);
     if (fixed > INT32_MAX) Refuse(diag::E0853, info.span, "a block is larger than 2 GiB");
@@ -261,6 +268,14 @@ void Resources::AddStorage(Resource& resource) {
       AddUnit(resource, unit, buffer, own, one_member && one_kind);
     }
   }
+}
+
+void Resources::AddImage(Resource& resource) {
+  TexelLayout layout = LayoutOfImage(types_, ImageTypeOf(types_, resource.block), here_);
+  Unit unit;
+  unit.view = View::Texels;
+  unit.scalar = layout.scalar;
+  AddUnit(resource, unit, layout.Buffer(), Identifier(resource.name), true);
 }
 
 void Resources::AddValues(Resource& resource) {

@@ -25,6 +25,7 @@ enum class View : uint8_t {
   Elements,  ///< buffer<T, 1>, T a scalar or a vector without padding
   Rows,      ///< buffer<scalar, 2>: element of the array, scalar of the element
   Words,     ///< buffer<scalar, 1>: scalars from the start of the block on
+  Texels,    ///< of an image: the resource is no block
 };
 
 struct Unit {
@@ -82,6 +83,7 @@ class Resources {
     bool has_array = false;
   };
   void AddStorage(Resource& resource);
+  void AddImage(Resource& resource);
   void AddValues(Resource& resource);
   void AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
                 const std::string& name, uint32_t member);

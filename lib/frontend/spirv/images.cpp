@@ -1,0 +1,318 @@
+#include "frontend/spirv/images.h"
+
+#include "diag/errors/shader.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+using ir::Op;
+using ir::Scalar;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+struct Format {
+  spv::ImageFormat format;
+  Scalar scalar;
+  uint32_t components;
+  bool normalised;
+};
+
+constexpr Format kFormats[] = {
+    {spv::ImageFormatRgba32f, Scalar::F32, 4, false},  {spv::ImageFormatRgba16f, Scalar::F16, 4, false},
+    {spv::ImageFormatRg32f, Scalar::F32, 2, false},    {spv::ImageFormatRg16f, Scalar::F16, 2, false},
+    {spv::ImageFormatR32f, Scalar::F32, 1, false},     {spv::ImageFormatR16f, Scalar::F16, 1, false},
+    {spv::ImageFormatRgba8, Scalar::U8, 4, true},      {spv::ImageFormatRg8, Scalar::U8, 2, true},
+    {spv::ImageFormatR8, Scalar::U8, 1, true},         {spv::ImageFormatRgba16, Scalar::U16, 4, true},
+    {spv::ImageFormatRg16, Scalar::U16, 2, true},      {spv::ImageFormatR16, Scalar::U16, 1, true},
+    {spv::ImageFormatRgba8Snorm, Scalar::I8, 4, true}, {spv::ImageFormatRg8Snorm, Scalar::I8, 2, true},
+    {spv::ImageFormatR8Snorm, Scalar::I8, 1, true},    {spv::ImageFormatRgba16Snorm, Scalar::I16, 4, true},
+    {spv::ImageFormatRg16Snorm, Scalar::I16, 2, true}, {spv::ImageFormatR16Snorm, Scalar::I16, 1, true},
+    {spv::ImageFormatRgba32i, Scalar::I32, 4, false},  {spv::ImageFormatRg32i, Scalar::I32, 2, false},
+    {spv::ImageFormatR32i, Scalar::I32, 1, false},     {spv::ImageFormatRgba16i, Scalar::I16, 4, false},
+    {spv::ImageFormatRg16i, Scalar::I16, 2, false},    {spv::ImageFormatR16i, Scalar::I16, 1, false},
+    {spv::ImageFormatRgba8i, Scalar::I8, 4, false},    {spv::ImageFormatRg8i, Scalar::I8, 2, false},
+    {spv::ImageFormatR8i, Scalar::I8, 1, false},       {spv::ImageFormatRgba32ui, Scalar::U32, 4, false},
+    {spv::ImageFormatRg32ui, Scalar::U32, 2, false},   {spv::ImageFormatR32ui, Scalar::U32, 1, false},
+    {spv::ImageFormatRgba16ui, Scalar::U16, 4, false}, {spv::ImageFormatRg16ui, Scalar::U16, 2, false},
+    {spv::ImageFormatR16ui, Scalar::U16, 1, false},    {spv::ImageFormatRgba8ui, Scalar::U8, 4, false},
+    {spv::ImageFormatRg8ui, Scalar::U8, 2, false},     {spv::ImageFormatR8ui, Scalar::U8, 1, false},
+};
+
+[[noreturn]] void RefuseImage(diag::SourceSpan place, std::string what) {
+  Refuse(diag::E0855, place, std::move(what) + " has no counterpart in a kernel",
+         "docs/shaders.md lists the images that are taken; else pass the texels as a storage buffer");
+}
+
+}  // namespace
+
+Type TexelLayout::Buffer() const {
+  Type texel = components == 1 ? Type::Of(scalar) : Type::Vec(scalar, components);
+  return Type::Buffer(texel, axes + (has_layers ? 1 : 0));
+}
+
+const Instruction& ImageTypeOf(const Types& types, Id type) {
+  return types.KindOf(type) == spv::OpTypeSampledImage ? types.Of(types.Element(type)) : types.Of(type);
+}
+
+TexelLayout LayoutOfImage(const Types& types, const Instruction& image, diag::SourceSpan place) {
+  // Operands: sampled type, dimension, depth, arrayed, multisampled, sampled, format.
+  TexelLayout layout;
+  switch (image.At(1)) {
+    case spv::Dim1D:
+    case spv::DimBuffer:
+      layout.axes = 1;
+      break;
+    case spv::Dim2D:
+    case spv::DimRect:
+      layout.axes = 2;
+      break;
+    case spv::Dim3D:
+      layout.axes = 3;
+      break;
+    default:
+      RefuseImage(place, "a cube map or an attachment of a pass");
+  }
+  if (image.At(2) == 1) RefuseImage(place, "a shadow map");
+  if (image.At(4) != 0) RefuseImage(place, "an image of several samples");
+  layout.has_layers = image.At(3) != 0;
+  auto format = static_cast<spv::ImageFormat>(image.At(6));
+  if (format == spv::ImageFormatUnknown) {
+    layout.scalar = types.MemoryScalar(image.At(0));
+    return layout;
+  }
+  for (const Format& known : kFormats) {
+    if (known.format != format) continue;
+    layout.scalar = known.scalar;
+    layout.components = known.components;
+    layout.normalised = known.normalised;
+    return layout;
+  }
+  RefuseImage(place, "an image with packed texels");
+}
+
+std::string TakeSampler(std::string_view words, SamplerState* state) {
+  while (!words.empty()) {
+    size_t comma = std::min(words.find(','), words.size());
+    std::string_view word = words.substr(0, comma);
+    words.remove_prefix(std::min(comma + 1, words.size()));
+    if (word == "linear" || word == "nearest") {
+      state->linear = word == "linear";
+    } else if (word == "clamp") {
+      state->wrap = Wrap::Clamp;
+    } else if (word == "repeat") {
+      state->wrap = Wrap::Repeat;
+    } else if (word == "mirror") {
+      state->wrap = Wrap::Mirror;
+    } else if (word == "border") {
+      state->wrap = Wrap::Border;
+    } else {
+      return "'" + std::string(word) + "' is none of linear, nearest, clamp, repeat, mirror, border";
+    }
+  }
+  return {};
+}
+
+// ---- Parts
+
+Value ImageBuilder::Part(Value v, uint32_t n) {
+  if (b_.function().TypeOf(v).IsScalar()) return v;
+  return b_.Make(Op::VecGet, {v, b_.I32(static_cast<int32_t>(n))});
+}
+
+Value ImageBuilder::Vector(std::span<const Value> parts) {
+  return parts.size() == 1 ? parts[0] : b_.Make(Op::VecMake, parts);
+}
+
+/// Of axis x, y, z or the layer, as a coordinate counts them; the buffer counts from outside.
+Value ImageBuilder::Extent(uint32_t axis) {
+  const TexelLayout& layout = image_.layout;
+  uint32_t outer = layout.has_layers ? 1 : 0;
+  uint32_t at = axis == layout.axes ? 0 : outer + layout.axes - 1 - axis;
+  return b_.Shape(image_.buffer, at);
+}
+
+Value ImageBuilder::Size() {
+  std::vector<Value> extents;
+  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
+    extents.push_back(Extent(n));
+  return Vector(extents);
+}
+
+std::vector<Value> ImageBuilder::IndicesOf(Value coordinate) {
+  Place place;
+  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
+    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+  std::vector<Value> indices;
+  if (image_.layout.has_layers) indices.push_back(place.back());
+  for (uint32_t n = image_.layout.axes; n-- > 0;) indices.push_back(place[n]);
+  return indices;
+}
+
+// ---- Texels
+
+Value ImageBuilder::FromMemory(Value component, Scalar texel) {
+  Value value = b_.Cast(component, Type::Of(texel));
+  if (!image_.layout.normalised) return value;
+  uint32_t bits = ir::BitWidth(image_.layout.scalar);
+  bool has_sign = ir::IsSigned(image_.layout.scalar);
+  double most = static_cast<double>((uint64_t{1} << (has_sign ? bits - 1 : bits)) - 1);
+  Value share = b_.Make(Op::Div, {value, b_.Float(Type::Of(texel), most)});
+  return has_sign ? b_.Make(Op::Max, {share, b_.Float(Type::Of(texel), -1.0)}) : share;
+}
+
+Value ImageBuilder::ToMemory(Value component) {
+  Type memory = Type::Of(image_.layout.scalar), type = b_.function().TypeOf(component);
+  if (!image_.layout.normalised) return b_.Cast(component, memory);
+  uint32_t bits = ir::BitWidth(image_.layout.scalar);
+  bool has_sign = ir::IsSigned(image_.layout.scalar);
+  double most = static_cast<double>((uint64_t{1} << (has_sign ? bits - 1 : bits)) - 1);
+  Value inside = b_.Make(Op::Clamp, {component, b_.Float(type, has_sign ? -1.0 : 0.0), b_.Float(type, 1.0)});
+  Value scaled = b_.Make(Op::Round, {b_.Make(Op::Mul, {inside, b_.Float(type, most)})});
+  return b_.Cast(scaled, memory);
+}
+
+/// An unsigned comparison sees a negative index as too large.
+Value ImageBuilder::IsInside(const Place& place) {
+  Value inside;
+  for (uint32_t n = 0; n < place.size(); ++n) {
+    Type wide = Type::Of(Scalar::U32);
+    Value one = b_.Make(Op::Lt, {b_.Cast(place[n], wide), b_.Cast(Extent(n), wide)});
+    inside = inside.Valid() ? b_.Make(Op::And, {inside, one}) : one;
+  }
+  return inside;
+}
+
+Value ImageBuilder::TexelAt(const Place& place, Scalar texel) {
+  Value loaded = b_.Load(image_.buffer, IndicesOf(Vector(place)));
+  std::vector<Value> parts;
+  for (uint32_t n = 0; n < 4; ++n) {
+    if (n < image_.layout.components) {
+      parts.push_back(FromMemory(Part(loaded, n), texel));
+    } else if (ir::IsFloat(texel)) {
+      parts.push_back(b_.Float(Type::Of(texel), n == 3 ? 1.0 : 0.0));
+    } else {
+      parts.push_back(b_.Int(Type::Of(texel), n == 3 ? 1 : 0));
+    }
+  }
+  return Vector(parts);
+}
+
+Value ImageBuilder::LoadInside(const Place& place, Scalar texel) {
+  Type type = Type::Vec(texel, 4);
+  ir::Inst branch = b_.If(IsInside(place), {&type, 1});
+  ir::Block outer = b_.block();
+  for (uint32_t r = 0; r < 2; ++r) {
+    b_.SetBlock(b_.function()[branch].regions[r]);
+    std::array<Value, 4> zeros;
+    zeros.fill(b_.Zero(Type::Of(texel)));
+    Value value = r == 0 ? TexelAt(place, texel) : Vector(zeros);
+    b_.Yield({&value, 1});
+  }
+  b_.SetBlock(outer);
+  return b_.function().Result(branch);
+}
+
+Value ImageBuilder::Load(Value coordinate, Scalar texel) {
+  Place place;
+  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
+    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+  return LoadInside(place, texel);
+}
+
+void ImageBuilder::Store(Value coordinate, Value texel) {
+  Place place;
+  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
+    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+  ir::Inst branch = b_.If(IsInside(place), {});
+  ir::Block outer = b_.block();
+  b_.SetBlock(b_.function()[branch].regions[0]);
+  std::vector<Value> parts;
+  for (uint32_t n = 0; n < image_.layout.components; ++n) parts.push_back(ToMemory(Part(texel, n)));
+  Value value = Vector(parts);
+  b_.Access(Op::Store, image_.buffer, IndicesOf(Vector(place)), {&value, 1});
+  for (ir::Block region : {b_.function()[branch].regions[0], b_.function()[branch].regions[1]}) {
+    b_.SetBlock(region);
+    b_.Yield({});
+  }
+  b_.SetBlock(outer);
+}
+
+// ---- Sampling
+
+Value ImageBuilder::Wrapped(Value index, Value extent, Wrap wrap) {
+  Value last = b_.Make(Op::Sub, {extent, b_.I32(1)});
+  switch (wrap) {
+    case Wrap::Clamp:
+      return b_.Make(Op::Min, {b_.Make(Op::Max, {index, b_.I32(0)}), last});
+    case Wrap::Repeat:
+      return b_.Make(Op::Mod, {index, extent});
+    case Wrap::Mirror: {
+      Value twice = b_.Make(Op::Mul, {extent, b_.I32(2)});
+      Value once = b_.Make(Op::Mod, {index, twice});
+      Value back = b_.Make(Op::Sub, {b_.Make(Op::Sub, {twice, b_.I32(1)}), once});
+      return b_.Make(Op::Select, {b_.Make(Op::Lt, {once, extent}), once, back});
+    }
+    case Wrap::Border:
+      break;
+  }
+  return index;
+}
+
+ImageBuilder::Corner ImageBuilder::CornerOf(Value coordinate, bool linear, Value offset) {
+  Corner corner;
+  for (uint32_t n = 0; n < image_.layout.axes; ++n) {
+    Value part = Part(coordinate, n);
+    Type type = b_.function().TypeOf(part);
+    Value at = b_.Make(Op::Mul, {part, b_.Cast(Extent(n), type)});
+    if (linear) at = b_.Make(Op::Sub, {at, b_.Float(type, 0.5)});
+    Value whole = b_.Make(Op::Floor, {at});
+    Value index = b_.Cast(whole, ir::kI32);
+    if (offset.Valid()) index = b_.Make(Op::Add, {index, b_.Cast(Part(offset, n), ir::kI32)});
+    corner.first.push_back(index);
+    if (linear) corner.fractions.push_back(b_.Make(Op::Sub, {at, whole}));
+  }
+  if (image_.layout.has_layers) {
+    Value layer = b_.Cast(b_.Make(Op::Round, {Part(coordinate, image_.layout.axes)}), ir::kI32);
+    corner.first.push_back(Wrapped(layer, Extent(image_.layout.axes), Wrap::Clamp));
+  }
+  return corner;
+}
+
+/// The texel of a corner: bit n of `which` says that it is the next one along axis n.
+Value ImageBuilder::At(const Corner& corner, uint32_t which, const SamplerState& state) {
+  Place place = corner.first;
+  for (uint32_t n = 0; n < image_.layout.axes; ++n) {
+    if ((which >> n & 1) != 0) place[n] = b_.Make(Op::Add, {place[n], b_.I32(1)});
+    place[n] = Wrapped(place[n], Extent(n), state.wrap);
+  }
+  return state.wrap == Wrap::Border ? LoadInside(place, Scalar::F32) : TexelAt(place, Scalar::F32);
+}
+
+Value ImageBuilder::Sample(Value coordinate, const SamplerState& state, Value offset) {
+  Corner corner = CornerOf(coordinate, state.linear, offset);
+  if (!state.linear) return At(corner, 0, state);
+  std::vector<Value> values;
+  for (uint32_t which = 0; which < (1u << image_.layout.axes); ++which)
+    values.push_back(At(corner, which, state));
+  // Neighbours along x first, then along y, then along z.
+  for (uint32_t n = 0; n < image_.layout.axes; ++n) {
+    std::vector<Value> mixed;
+    for (size_t at = 0; at < values.size(); at += 2) {
+      Value step = b_.Make(Op::Mul, {b_.Make(Op::Sub, {values[at + 1], values[at]}), corner.fractions[n]});
+      mixed.push_back(b_.Make(Op::Add, {values[at], step}));
+    }
+    values = std::move(mixed);
+  }
+  return values[0];
+}
+
+Value ImageBuilder::Gather(Value coordinate, uint32_t component, const SamplerState& state) {
+  Corner corner = CornerOf(coordinate, true, {});
+  std::vector<Value> parts;
+  for (uint32_t which : {2u, 3u, 1u, 0u}) parts.push_back(Part(At(corner, which, state), component));
+  return Vector(parts);
+}
+
+}  // namespace adc::frontend::spirv

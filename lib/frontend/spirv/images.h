@@ -1,0 +1,78 @@
+#pragma once
+// Images and textures as buffers of texels, row by row; what samples them is written out.
+
+#include <array>
+
+#include "frontend/spirv/sampler_state.h"
+#include "frontend/spirv/types.h"
+#include "ir/builder.h"
+
+namespace adc::frontend::spirv {
+
+/// What a shader says of the texels of an image, and of its axes.
+struct TexelLayout {
+  ir::Scalar scalar = ir::Scalar::F32;  ///< in memory
+  uint32_t components = 4;
+  bool normalised = false;  ///< integers that stand for 0 to 1, or for -1 to 1 where they have a sign
+  uint32_t axes = 2;        ///< of the coordinate, without the layer
+  bool has_layers = false;
+
+  /// Axes from outside: layer, z, y, x.
+  ir::Type Buffer() const;
+};
+
+/// The layout that a type of an image states, a sampled one has four f32; refuses what kernels do not have,
+/// at `place`.
+TexelLayout LayoutOfImage(const Types& types, const Instruction& image, diag::SourceSpan place);
+/// The type of the image in a type of an image with its sampler.
+const Instruction& ImageTypeOf(const Types& types, Id type);
+
+/// An image in a kernel.
+struct Image {
+  TexelLayout layout;
+  ir::Value buffer;
+};
+
+/// Writes what shaders do with images. Coordinates are vectors or a number, as SPIR-V has them, layer last.
+class ImageBuilder {
+ public:
+  ImageBuilder(ir::Builder& builder, const Image& image) : b_(builder), image_(image) {}
+
+  /// Four components, of `texel`'s scalar; zeros outside of the image.
+  ir::Value Load(ir::Value coordinate, ir::Scalar texel);
+  /// Nothing outside of the image.
+  void Store(ir::Value coordinate, ir::Value texel);
+  /// Of the only level there is; `offset`: texels, may be invalid.
+  ir::Value Sample(ir::Value coordinate, const SamplerState& state, ir::Value offset);
+  /// The four texels around a place, of one component: as textureGather orders them.
+  ir::Value Gather(ir::Value coordinate, uint32_t component, const SamplerState& state);
+  /// Extents, x first, layers last.
+  ir::Value Size();
+  /// The indices of a texel, outermost first.
+  std::vector<ir::Value> IndicesOf(ir::Value coordinate);
+
+ private:
+  using Place = std::vector<ir::Value>;  ///< an i32 per axis, x first, layer last
+
+  ir::Value Part(ir::Value v, uint32_t n);
+  ir::Value Vector(std::span<const ir::Value> parts);
+  ir::Value Extent(uint32_t axis);
+  ir::Value IsInside(const Place& place);
+  ir::Value TexelAt(const Place& place, ir::Scalar texel);
+  ir::Value LoadInside(const Place& place, ir::Scalar texel);
+  ir::Value Wrapped(ir::Value index, ir::Value extent, Wrap wrap);
+  ir::Value FromMemory(ir::Value component, ir::Scalar texel);
+  ir::Value ToMemory(ir::Value component);
+  /// Of the corner with the smallest indices, and how far the place lies from it; fractions where linear.
+  struct Corner {
+    Place first;
+    std::vector<ir::Value> fractions;
+  };
+  Corner CornerOf(ir::Value coordinate, bool linear, ir::Value offset);
+  ir::Value At(const Corner& corner, uint32_t which, const SamplerState& state);
+
+  ir::Builder& b_;
+  const Image& image_;
+};
+
+}  // namespace adc::frontend::spirv
