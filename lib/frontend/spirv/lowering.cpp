@@ -48,6 +48,12 @@ bool IsConstant(const Instruction& inst) {
   return (inst.op >= spv::OpConstantTrue && inst.op <= spv::OpSpecConstantOp) || inst.op == spv::OpUndef;
 }
 
+/// Built-in inputs that number the invocations of a subgroup.
+bool IsOfSubgroups(int64_t builtin) {
+  return (builtin >= spv::BuiltInSubgroupSize && builtin <= spv::BuiltInSubgroupLocalInvocationId) ||
+         (builtin >= spv::BuiltInSubgroupEqMask && builtin <= spv::BuiltInSubgroupLtMask);
+}
+
 bool Writes(const Instruction& inst) {
   return inst.op == spv::OpStore || inst.op == spv::OpCopyMemory ||
          (IsAtomic(inst) && inst.op != spv::OpAtomicLoad);
@@ -96,6 +102,9 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
         if (PointerOperand(*inst) == 0) see(inst->At(0));
         if (inst->op == spv::OpCopyMemory) see(inst->At(1));
         if (Writes(*inst)) written_.insert(RootOf(inst->At(0)));
+        bool of_subgroup =
+            inst->op >= spv::OpGroupNonUniformElect && inst->op <= spv::OpGroupNonUniformQuadSwap;
+        by_workgroups_ = by_workgroups_ || (of_subgroup && !binary_.IsPrinted());
         if (inst->op == spv::OpImageWrite) {
           written_.insert(RootOf(inst->At(0)));
           writes_images_ = true;
@@ -130,6 +139,7 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
     if (name.empty()) name = binary_.NameOf(resource.block);
     switch (inst.At(0)) {
       case spv::StorageClassInput:
+        by_workgroups_ = by_workgroups_ || IsOfSubgroups(binary_.Decorated(variable, spv::DecorationBuiltIn));
         continue;
       case spv::StorageClassPrivate:
         privates_.push_back(variable);
@@ -445,8 +455,8 @@ bool Lowering::Visible(ir::Block block) const {
   }
 }
 
-ir::Value Lowering::Slot(ir::Type type) {
-  ir::Type array = ir::Type::Array(type, 1);
+ir::Value Lowering::Slot(ir::Type type, uint32_t count) {
+  ir::Type array = ir::Type::Array(type, count);
   ir::Inst inst = kernel_->NewInst(ir::Op::Alloca, {}, {&array, 1}, b_->span());
   (*kernel_)[inst].parent = home_;
   arrays_.push_back(inst);
@@ -680,10 +690,9 @@ ir::Value Lowering::Builtin(uint32_t builtin, Id type, const Instruction& inst) 
       return b_->Make(ir::Op::Add, {b_->Make(ir::Op::Mul, {rows, size(0)}), LocalAxis(0)});
     }
     default:
-      Refuse(
-          diag::E0854, inst.span, "a built-in input that kernels do not have",
-          "gl_GlobalInvocationID, gl_LocalInvocationID, gl_WorkGroupID, gl_NumWorkGroups, gl_WorkGroupSize "
-          "and gl_LocalInvocationIndex are taken");
+      if (std::optional<ir::Value> of_subgroup = SubgroupBuiltin(builtin)) return *of_subgroup;
+      Refuse(diag::E0854, inst.span, "a built-in input that kernels do not have",
+             "those that number invocations, workgroups and subgroups are taken");
   }
 }
 

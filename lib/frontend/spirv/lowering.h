@@ -11,6 +11,7 @@
 #include "diag/errors/shader.h"
 #include "frontend/spirv/images.h"
 #include "frontend/spirv/resources.h"
+#include "frontend/spirv/subgroups.h"
 #include "ir/builder.h"
 
 namespace adc::frontend::spirv {
@@ -177,7 +178,7 @@ class Lowering {
   Value ZeroOf(Id type);
   void Set(const Instruction& inst, Value value);
   void SetOne(const Instruction& inst, ir::Value value) { Set(inst, Value{{value}}); }
-  ir::Value Slot(ir::Type type);
+  ir::Value Slot(ir::Type type, uint32_t count = 1);
   void StoreSlot(ir::Value slot, ir::Value value);
   ir::Value LoadSlot(ir::Value slot);
   bool Visible(ir::Block block) const;
@@ -236,6 +237,16 @@ class Lowering {
   ir::Value FirstOf(ir::Value vector, Id type);
   bool ImageOperation(const Instruction& inst);
   Place TexelPlace(const Pointer& pointer, const Instruction& inst);
+
+  // subgroup_operations.cpp
+  SubgroupBuilder Subgroup();
+  ir::Value LaneMask(uint32_t builtin);
+  ir::Value BallotOf(ir::Value bits);
+  std::optional<ir::Value> SubgroupBuiltin(uint32_t builtin);
+  bool SubgroupReduction(const Instruction& inst);
+  bool BallotOperation(const Instruction& inst);
+  bool ShuffleOperation(const Instruction& inst);
+  bool SubgroupOperation(const Instruction& inst);
 
   // operations.cpp
   void Emit(const Instruction& inst);

@@ -773,7 +773,7 @@ void Lowering::Emit(const Instruction& inst) {
     default:
       break;
   }
-  if (OfOneInvocation(inst) || ImageOperation(inst)) return;
+  if (OfOneInvocation(inst) || ImageOperation(inst) || SubgroupOperation(inst)) return;
   bool pointer = inst.type != 0 && types_.KindOf(inst.type) == spv::OpTypePointer;
   if (pointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",
@@ -789,7 +789,7 @@ void Lowering::Emit(const Instruction& inst) {
     what = "an operation of a workgroup";
   } else if (opcode >= spv::OpGroupNonUniformElect && opcode <= spv::OpGroupNonUniformQuadSwap) {
     what = "an operation of a subgroup";
-    remedy = "write the sum as atomicAdd on a storage buffer: the compiler sums within subgroups by itself";
+    remedy = "docs/shaders.md lists the operations of subgroups that are taken";
   } else if (opcode >= spv::OpDPdx && opcode <= spv::OpFwidthCoarse) {
     what = "a derivative between neighbouring fragments";
   }

@@ -1,0 +1,260 @@
+// The operations of subgroups, and the built-in inputs that number their invocations.
+
+#include <limits>
+
+#include "diag/errors/shader.h"
+#include "frontend/spirv/lowering.h"
+#include "frontend/spirv/subgroups.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+namespace {
+
+/// How an operation of SPIR-V combines values, and of which values it makes no difference.
+struct Combination {
+  ir::Op op = ir::Op::Add;
+  enum class Identity : uint8_t { Zero, One, AllBits, Least, Most } identity = Identity::Zero;
+  bool is_unsigned = false;
+};
+
+std::optional<Combination> CombinationOf(spv::Op op) {
+  using Identity = Combination::Identity;
+  switch (static_cast<uint32_t>(op)) {
+    case spv::OpGroupNonUniformIAdd:
+    case spv::OpGroupNonUniformFAdd:
+      return Combination{ir::Op::Add, Identity::Zero};
+    case spv::OpGroupNonUniformIMul:
+    case spv::OpGroupNonUniformFMul:
+      return Combination{ir::Op::Mul, Identity::One};
+    case spv::OpGroupNonUniformSMin:
+    case spv::OpGroupNonUniformFMin:
+      return Combination{ir::Op::Min, Identity::Most};
+    case spv::OpGroupNonUniformUMin:
+      return Combination{ir::Op::Min, Identity::Most, true};
+    case spv::OpGroupNonUniformSMax:
+    case spv::OpGroupNonUniformFMax:
+      return Combination{ir::Op::Max, Identity::Least};
+    case spv::OpGroupNonUniformUMax:
+      return Combination{ir::Op::Max, Identity::Least, true};
+    case spv::OpGroupNonUniformBitwiseAnd:
+    case spv::OpGroupNonUniformLogicalAnd:
+      return Combination{ir::Op::And, Identity::AllBits};
+    case spv::OpGroupNonUniformBitwiseOr:
+    case spv::OpGroupNonUniformLogicalOr:
+      return Combination{ir::Op::Or, Identity::Zero};
+    case spv::OpGroupNonUniformBitwiseXor:
+    case spv::OpGroupNonUniformLogicalXor:
+      return Combination{ir::Op::Xor, Identity::Zero};
+    default:
+      return std::nullopt;
+  }
+}
+
+ir::Value IdentityOf(ir::Builder& b, ir::Type scalar, Combination::Identity identity) {
+  using Identity = Combination::Identity;
+  bool is_float = scalar.IsFloat();
+  uint32_t bits = ir::BitWidth(scalar.scalar);
+  bool has_sign = ir::IsSigned(scalar.scalar);
+  switch (identity) {
+    case Identity::Zero:
+      return b.Zero(scalar);
+    case Identity::One:
+      return is_float ? b.Float(scalar, 1.0) : b.Int(scalar, 1);
+    case Identity::AllBits:
+      return b.Int(scalar, -1);
+    case Identity::Least:
+      if (is_float) return b.Float(scalar, -std::numeric_limits<double>::infinity());
+      return b.Int(scalar, has_sign ? static_cast<int64_t>(~uint64_t{0} << (bits - 1)) : 0);
+    case Identity::Most:
+      break;
+  }
+  if (is_float) return b.Float(scalar, std::numeric_limits<double>::infinity());
+  return b.Int(scalar, has_sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1);
+}
+
+}  // namespace
+
+SubgroupBuilder Lowering::Subgroup() {
+  uint32_t size = local_size_[0] * local_size_[1] * local_size_[2];
+  return {*b_, local_index_, size, [this, size](ir::Type type) {
+            ir::Value array = Slot(type, size);
+            (*kernel_)[kernel_->DefiningInst(array)].flags = ir::kFlagShared;
+            return array;
+          }};
+}
+
+/// The bits of the lanes that stand in a relation to the own one, as a ballot.
+ir::Value Lowering::LaneMask(uint32_t builtin) {
+  ir::Value lane = Subgroup().Lane();
+  ir::Value own = b_->Make(ir::Op::Shl, {b_->I32(1), lane});
+  ir::Value below = b_->Make(ir::Op::Sub, {own, b_->I32(1)});
+  ir::Value bits = builtin == spv::BuiltInSubgroupEqMask   ? own
+                   : builtin == spv::BuiltInSubgroupLtMask ? below
+                   : builtin == spv::BuiltInSubgroupLeMask ? b_->Make(ir::Op::Or, {own, below})
+                   : builtin == spv::BuiltInSubgroupGeMask
+                       ? b_->Make(ir::Op::Not, {below})
+                       : b_->Make(ir::Op::Not, {b_->Make(ir::Op::Or, {own, below})});
+  return BallotOf(bits);
+}
+
+ir::Value Lowering::BallotOf(ir::Value bits) {
+  ir::Value zero = b_->I32(0);
+  return MakeVector(std::array{bits, zero, zero, zero});
+}
+
+std::optional<ir::Value> Lowering::SubgroupBuiltin(uint32_t builtin) {
+  switch (builtin) {
+    case spv::BuiltInSubgroupSize:
+      return b_->I32(kSubgroupSize);
+    case spv::BuiltInSubgroupLocalInvocationId:
+      return Subgroup().Lane();
+    case spv::BuiltInSubgroupId:
+      return Subgroup().Number();
+    case spv::BuiltInNumSubgroups:
+      return Subgroup().Count();
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      return LaneMask(builtin);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A sum, minimum and the like: over all, over clusters, or over those before.
+bool Lowering::SubgroupReduction(const Instruction& inst) {
+  std::optional<Combination> combination = CombinationOf(inst.op);
+  if (!combination) return false;
+  ir::Value given = GetOne(inst.At(2));
+  ir::Value value = combination->is_unsigned ? Unsigned(given) : given;
+  ir::Type type = kernel_->TypeOf(value);
+  ir::Value identity = Splat(IdentityOf(*b_, type.ScalarType(), combination->identity), type);
+  uint32_t cluster = kSubgroupSize;
+  Over over = Over::All;
+  switch (inst.At(1)) {
+    case spv::GroupOperationReduce:
+      break;
+    case spv::GroupOperationInclusiveScan:
+      over = Over::UpToOwn;
+      break;
+    case spv::GroupOperationExclusiveScan:
+      over = Over::BeforeOwn;
+      break;
+    case spv::GroupOperationClusteredReduce: {
+      std::optional<int64_t> given_size =
+          inst.operands.size() > 3 ? types_.Integer(inst.At(3)) : std::nullopt;
+      Require(given_size && *given_size >= 1 && *given_size <= kSubgroupSize &&
+                  (*given_size & (*given_size - 1)) == 0,
+              inst, "a cluster is no power of two up to 32");
+      cluster = static_cast<uint32_t>(*given_size);
+      break;
+    }
+    default:
+      Refuse(diag::E0854, inst.span, "a reduction over a part of a subgroup that kernels do not have");
+  }
+  ir::Value sum = Subgroup().Reduce(combination->op, value, identity, over, cluster);
+  SetOne(inst, combination->is_unsigned ? Signed(sum, kernel_->TypeOf(given)) : sum);
+  return true;
+}
+
+/// What is asked of the bits of a ballot.
+bool Lowering::BallotOperation(const Instruction& inst) {
+  auto bits = [&](size_t n) { return ComponentOf(GetOne(inst.At(n)), 0); };
+  auto bit_at = [&](ir::Value of, ir::Value lane) {
+    ir::Value bit =
+        b_->Make(ir::Op::And, {b_->Make(ir::Op::Shr, {Unsigned(of), Unsigned(lane)}), Unsigned(b_->I32(1))});
+    return b_->Make(ir::Op::Ne, {bit, Unsigned(b_->I32(0))});
+  };
+  switch (static_cast<uint32_t>(inst.op)) {
+    case spv::OpGroupNonUniformInverseBallot:
+      SetOne(inst, bit_at(bits(1), Subgroup().Lane()));
+      return true;
+    case spv::OpGroupNonUniformBallotBitExtract:
+      SetOne(inst, bit_at(bits(1), GetOne(inst.At(2))));
+      return true;
+    case spv::OpGroupNonUniformBallotFindLSB:
+      SetOne(inst, b_->Make(ir::Op::Ctz, {bits(1)}));
+      return true;
+    case spv::OpGroupNonUniformBallotFindMSB:
+      SetOne(inst, b_->Make(ir::Op::Sub, {b_->I32(31), b_->Make(ir::Op::Clz, {bits(1)})}));
+      return true;
+    case spv::OpGroupNonUniformBallotBitCount: {
+      ir::Value counted = bits(2);
+      if (inst.At(1) != spv::GroupOperationReduce) {
+        uint32_t mask = inst.At(1) == spv::GroupOperationInclusiveScan ? spv::BuiltInSubgroupLeMask
+                                                                       : spv::BuiltInSubgroupLtMask;
+        counted = b_->Make(ir::Op::And, {counted, ComponentOf(LaneMask(mask), 0)});
+      }
+      SetOne(inst, b_->Make(ir::Op::Popcount, {counted}));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/// What reads the value of another lane.
+bool Lowering::ShuffleOperation(const Instruction& inst) {
+  auto lane_by = [&](ir::Op op, ir::Value by) { return b_->Make(op, {Subgroup().Lane(), by}); };
+  ir::Value lane;
+  switch (static_cast<uint32_t>(inst.op)) {
+    case spv::OpGroupNonUniformBroadcast:
+    case spv::OpGroupNonUniformShuffle:
+      lane = GetOne(inst.At(2));
+      break;
+    case spv::OpGroupNonUniformShuffleXor:
+      lane = lane_by(ir::Op::Xor, GetOne(inst.At(2)));
+      break;
+    case spv::OpGroupNonUniformShuffleUp:
+      lane = lane_by(ir::Op::Sub, GetOne(inst.At(2)));
+      break;
+    case spv::OpGroupNonUniformShuffleDown:
+      lane = lane_by(ir::Op::Add, GetOne(inst.At(2)));
+      break;
+    case spv::OpGroupNonUniformQuadBroadcast:
+      lane = b_->Make(ir::Op::Or, {lane_by(ir::Op::And, b_->I32(~3)), GetOne(inst.At(2))});
+      break;
+    case spv::OpGroupNonUniformQuadSwap:
+      // Direction 0, 1, 2: across a column, across a row, across both.
+      lane = lane_by(ir::Op::Xor, b_->Make(ir::Op::Add, {GetOne(inst.At(2)), b_->I32(1)}));
+      break;
+    default:
+      return false;
+  }
+  SetOne(inst, Subgroup().From(GetOne(inst.At(1)), lane));
+  return true;
+}
+
+bool Lowering::SubgroupOperation(const Instruction& inst) {
+  if (!by_workgroups_ || inst.op < spv::OpGroupNonUniformElect || inst.op > spv::OpGroupNonUniformQuadSwap)
+    return false;
+  if (SubgroupReduction(inst) || BallotOperation(inst) || ShuffleOperation(inst)) return true;
+  ir::Value yes = b_->Int(ir::kI1, 1), no = b_->Int(ir::kI1, 0);
+  switch (static_cast<uint32_t>(inst.op)) {
+    case spv::OpGroupNonUniformElect:
+      SetOne(inst, Subgroup().Elect());
+      return true;
+    case spv::OpGroupNonUniformAll:
+      SetOne(inst, Subgroup().Reduce(ir::Op::And, GetOne(inst.At(1)), yes, Over::All));
+      return true;
+    case spv::OpGroupNonUniformAny:
+      SetOne(inst, Subgroup().Reduce(ir::Op::Or, GetOne(inst.At(1)), no, Over::All));
+      return true;
+    case spv::OpGroupNonUniformAllEqual:
+      SetOne(inst, Subgroup().AllEqual(GetOne(inst.At(1))));
+      return true;
+    case spv::OpGroupNonUniformBroadcastFirst:
+      SetOne(inst, Subgroup().First(GetOne(inst.At(1))));
+      return true;
+    case spv::OpGroupNonUniformBallot:
+      SetOne(inst, BallotOf(Subgroup().Ballot(GetOne(inst.At(1)))));
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace adc::frontend::spirv
