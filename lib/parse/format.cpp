@@ -58,8 +58,9 @@ bool IsRaiseWord(std::string_view word) {
 /// Words that go on with a statement behind an operand.
 bool GoesOn(std::string_view word) {
   if (IsRaiseWord(word) || word == "lanes" || word == "turns") return true;
-  return IsOneOf(word, {"carry", "step", "reversed", "unroll", "checkpoint", "steps", "max", "or", "none",
-                        "block", "to", "at", "plain", "unset", "either", "over", "in"});
+  return IsOneOf(word, {"carry", "step",   "reversed", "unroll",    "checkpoint", "steps", "max",
+                        "or",    "none",   "block",    "workgroup", "serial",     "to",    "at",
+                        "plain", "shared", "unset",    "either",    "over",       "in"});
 }
 
 /// Words before a '(' that is no list of arguments.
@@ -229,7 +230,7 @@ class Formatter {
                        IsWord(n - 1, "stack.new") || IsWord(n - 1, "identity"));
         bool part = n != 0 && (Kind(n - 1) == TokenKind::Dot || Kind(n - 1) == TokenKind::DoubleColon);
         ends_operand_[n] = IsLiteralWord(word) || part || (type && !IsTypeWithBrackets(word)) ||
-                           IsOneOf(word, {"plain", "either"}) || IsRaiseWord(word);
+                           IsOneOf(word, {"plain", "either", "shared", "barrier"}) || IsRaiseWord(word);
         break;
       }
       case TokenKind::Greater:
