@@ -50,7 +50,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
     if (!parse::IsText(path, *text, {}, diagnostics)) return nullptr;
     dependencies->push_back(path);
     frontend::glsl::CompileConfig compile;
-    bool hlsl = InputKindOf(path) == InputKind::Hlsl;
+    bool hlsl = InputKindOf(path) == InputKind::Hlsl || frontend::glsl::IsHlsl(*text);
     compile.language = hlsl ? frontend::glsl::Language::Hlsl : frontend::glsl::Language::Glsl;
     compile.include_dirs = options.include_dirs;
     compile.import_dirs = options.import_dirs;

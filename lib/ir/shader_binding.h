@@ -16,6 +16,7 @@ struct ShaderBinding {
     Invocations,    ///< an i32: workgroups times their size along axis `number` (0: x)
   };
   Kind kind = Kind::StorageBuffer;
+  bool by_pointer = false;  ///< StorageBuffer: the block of this set and binding holds its address
   uint32_t set = 0, binding = 0;
   uint32_t number = 0;
   uint32_t offset = 0;         ///< bytes from the start of the block; Invocations: size of a workgroup

@@ -78,6 +78,10 @@ diag::Status CanKeepBindings(const ir::Module& module, const ir::Function& kerne
                         "'" + name(n) + "' is a value of less than 32 bits, which cannot keep its place",
                         "widen it to 32 bits, or write a bundle, which the loader runs");
     if (!described) continue;
+    if (binding->by_pointer)
+      return diag::Fail(diag::E0622, kernel.params[n].span,
+                        "'" + name(n) + "' is memory that a pointer leads to, which has no binding",
+                        "declare a storage buffer, or write a bundle, which the loader runs");
     if (binding->set == adjoint_set)
       return diag::Fail(diag::E0622, kernel.params[n].span,
                         "the shader has '" + name(n) + "' in set " + std::to_string(adjoint_set) +

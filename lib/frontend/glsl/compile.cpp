@@ -8,7 +8,6 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -21,7 +20,9 @@
 #include "diag/errors/shader.h"
 #include "diag/import_roots.h"
 #include "diag/result.h"
+#include "frontend/glsl/code.h"
 #include "frontend/glsl/marks.h"
+#include "frontend/glsl/rewrite.h"
 #include "support/printable.h"
 #include "support/read_text.h"
 
@@ -31,66 +32,61 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// glslang reads [[vk::push_constant]] in front of a cbuffer or a ConstantBuffer. In front of anything else
-/// it says nothing, and makes a uniform block of what the program pushes.
-bool RefuseMisread(std::string_view text, uint32_t base, diag::Diagnostics& diagnostics) {
-  constexpr std::string_view kAttribute = "vk::push_constant";
-  bool good = true;
-  for (size_t at = text.find(kAttribute); at != std::string_view::npos; at = text.find(kAttribute, at + 1)) {
-    size_t line = text.rfind('\n', at);
-    line = line == std::string_view::npos ? 0 : line + 1;
-    if (text.substr(line, at - line).find("//") != std::string_view::npos) continue;
-    size_t rest = text.find("]]", at);
-    // Other attributes, blanks and ends of lines stand between.
-    while (rest != std::string_view::npos && rest < text.size()) {
-      if (text.substr(rest, 2) == "]]") {
-        rest += 2;
-      } else if (text.substr(rest, 2) == "[[") {
-        rest = text.find("]]", rest);
-      } else if (text[rest] == ' ' || text[rest] == '\t' || text[rest] == '\n' || text[rest] == '\r') {
-        ++rest;
-      } else {
-        break;
-      }
-    }
-    if (rest == std::string_view::npos) continue;
-    std::string_view declaration = text.substr(rest);
-    if (declaration.starts_with("cbuffer") || declaration.starts_with("ConstantBuffer")) continue;
-    auto first = static_cast<uint32_t>(base + at);
-    diagnostics
-        .Error(diag::E0850, {first, first + static_cast<uint32_t>(kAttribute.size())},
-               "glslang takes push constants for a uniform block, unless they are a 'cbuffer' or a "
-               "'ConstantBuffer'")
-        .AddHelp("write [[vk::push_constant]] ConstantBuffer<TYPE> NAME, which other compilers take too");
-    good = false;
+/// A function that the text has as an entry point.
+struct Entry {
+  std::string name;
+  Range place;
+};
+
+std::vector<Entry> EntriesOf(const std::string& text) {
+  constexpr std::string_view kMark = "[numthreads", kBlanks = " \t\r\n";
+  std::string code = CodeOf(text);
+  std::vector<Entry> entries;
+  for (size_t at = code.find(kMark); at != std::string::npos; at = code.find(kMark, at + 1)) {
+    // The function stands behind the last of its attributes.
+    size_t after = at;
+    while (after < code.size() && code[after] == '[')
+      after = code.find_first_not_of(kBlanks, std::min(code.find(']', after), code.size() - 1) + 1);
+    size_t end = code.find('(', after);
+    if (end == std::string::npos) break;
+    end = code.find_last_not_of(kBlanks, end - 1) + 1;
+    size_t begin = end;
+    while (begin > 0 && IsWord(code[begin - 1])) --begin;
+    if (begin < end) entries.push_back({code.substr(begin, end - begin), {begin, end}});
   }
-  return good;
+  return entries;
+}
+
+bool HasWord(const std::string& text, std::string_view word) {
+  std::string code = CodeOf(text);
+  for (size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1)) {
+    size_t end = at + word.size();
+    if ((at == 0 || !IsWord(code[at - 1])) && (end == code.size() || !IsWord(code[end]))) return true;
+  }
+  return false;
+}
+
+/// The function to compile: the one that is asked for, else `main`, else the only entry point.
+std::string ChooseEntry(const std::string& text, const CompileConfig& config) {
+  if (!config.entry.empty()) return config.entry;
+  if (config.language == Language::Glsl || HasWord(text, "main")) return "main";
+  std::vector<Entry> entries = EntriesOf(text);
+  return entries.size() == 1 ? entries[0].name : "main";
 }
 
 /// What glslang does not say of a shader without the entry point that is asked for: which ones the text has.
 /// False where none is seen.
 bool TellEntries(const std::string& text, const std::string& entry, uint32_t base,
                  diag::Diagnostics& diagnostics) {
-  constexpr std::string_view kMark = "[numthreads", kBlanks = " \t\r\n";
+  std::vector<Entry> entries = EntriesOf(text);
+  if (entries.empty()) return false;
   std::string others;
-  diag::SourceSpan first;
-  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    // The function stands behind the last of its attributes.
-    size_t after = at;
-    while (after < text.size() && text[after] == '[')
-      after = text.find_first_not_of(kBlanks, std::min(text.find(']', after), text.size() - 1) + 1);
-    size_t end = text.find('(', after);
-    if (end == std::string::npos) break;
-    end = text.find_last_not_of(kBlanks, end - 1) + 1;
-    size_t begin = end;
-    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
-      --begin;
-    if (begin == end) continue;
-    if (others.empty()) first = {base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(end)};
-    others += (others.empty() ? "--entry=" : ", --entry=") + text.substr(begin, end - begin);
-  }
-  if (others.empty()) return false;
-  diagnostics.Error(diag::E0850, first, "no entry point is named '" + entry + "'")
+  for (const Entry& other : entries) others += (others.empty() ? "--entry=" : ", --entry=") + other.name;
+  Range first = entries[0].place;
+  diagnostics
+      .Error(diag::E0850,
+             {base + static_cast<uint32_t>(first.begin), base + static_cast<uint32_t>(first.end)},
+             "no entry point is named '" + entry + "'")
       .AddHelp("say which one to compile: " + others);
   return true;
 }
@@ -160,10 +156,17 @@ class Includer final : public glslang::TShader::Includer {
       uint32_t base = sources_.AddFile(path, read.text);
       if (base == 0) return nullptr;
       if (!TakeMarks(read.text, base, marked_, diagnostics_)) misread_ = true;
-      if (config_.language == Language::Hlsl && !RefuseMisread(read.text, base, diagnostics_))
+      if (config_.language == Language::Hlsl && !RewritePushConstants(read.text, base, diagnostics_))
         misread_ = true;
+      if (TakePragmaOnce(read.text)) {
+        once_.insert(path);
+        if (!once_.insert(canonical.string()).second && canonical != path) read.text.clear();
+      }
       if (dependencies_ != nullptr) dependencies_->push_back(path);
       known = texts_.emplace(path, std::move(read.text)).first;
+    } else if (once_.count(path) != 0) {
+      results_.push_back(std::make_unique<IncludeResult>(path, "", 0, nullptr));
+      return results_.back().get();
     }
     results_.push_back(
         std::make_unique<IncludeResult>(path, known->second.data(), known->second.size(), nullptr));
@@ -192,6 +195,7 @@ class Includer final : public glslang::TShader::Includer {
   diag::ImportRoots roots_;
   bool misread_ = false;
   std::map<std::string, std::string> texts_;
+  std::set<std::string> once_;  ///< paths of texts that are read once
   std::vector<diag::Diagnostic> refusals_;
   std::set<std::string> said_;
   IncludeResult* refused_ = nullptr;  ///< by the last includeLocal
@@ -258,9 +262,7 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
       diagnostics.Add(*refusal);
       any = true;
     } else if (error) {
-      diag::Diagnostic& told = diagnostics.Error(diag::E0850, span, std::string(line));
-      if (says("required extension not requested: GL_GOOGLE_include_directive"))
-        told.AddHelp("write '#extension GL_GOOGLE_include_directive : require' below '#version'");
+      diagnostics.Error(diag::E0850, span, std::string(line));
       any = true;
     } else {
       diagnostics.Warning(diag::W0850, span, std::string(line));
@@ -270,7 +272,25 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
     diagnostics.Error(diag::E0850, {}, "glslang takes '" + name + "' for no shader, and does not say why");
 }
 
+/// What stands in front of the text.
+std::string PreambleOf(const CompileConfig& config) {
+  // As glslc has it: the extension is there, wherever the text asks for it.
+  std::string preamble =
+      config.language == Language::Hlsl ? "" : "#extension GL_GOOGLE_include_directive : enable\n";
+  for (const std::string& define : config.defines) {
+    size_t equals = define.find('=');
+    preamble += "#define " + define.substr(0, equals) + " " +
+                (equals == std::string::npos ? "1" : define.substr(equals + 1)) + "\n";
+  }
+  return preamble;
+}
+
 }  // namespace
+
+bool IsHlsl(const std::string& text) {
+  std::string code = CodeOf(text);
+  return code.find("[numthreads") != std::string::npos && code.find("#version") == std::string::npos;
+}
 
 Compiled Compile(const std::string& name, std::string text, const CompileConfig& config,
                  diag::SourceManager& sources, diag::Diagnostics& diagnostics,
@@ -282,13 +302,11 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     return result;
   }
   if (!TakeMarks(text, base, result.marked, diagnostics)) return result;
-  if (config.language == Language::Hlsl && !RefuseMisread(text, base, diagnostics)) return result;
-  std::string preamble;
-  for (const std::string& define : config.defines) {
-    size_t equals = define.find('=');
-    preamble += "#define " + define.substr(0, equals) + " " +
-                (equals == std::string::npos ? "1" : define.substr(equals + 1)) + "\n";
-  }
+  bool hlsl = config.language == Language::Hlsl;
+  if (hlsl && !RewritePushConstants(text, base, diagnostics)) return result;
+  TakePragmaOnce(text);
+  std::string entry = ChooseEntry(text, config);
+  std::string preamble = PreambleOf(config);
   // Never undone: the tables of a language's built-in functions, most of the time of a first shader, are
   // built once in a process.
   [[maybe_unused]] static const bool initialised = glslang::InitializeProcess();
@@ -299,9 +317,8 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
     const char* shown = name.c_str();
     shader.setStringsWithLengthsAndNames(&string, &length, &shown, 1);
     if (!preamble.empty()) shader.setPreamble(preamble.c_str());
-    bool hlsl = config.language == Language::Hlsl;
-    shader.setEntryPoint(config.entry.c_str());
-    if (hlsl) shader.setSourceEntryPoint(config.entry.c_str());
+    shader.setEntryPoint(entry.c_str());
+    if (hlsl) shader.setSourceEntryPoint(entry.c_str());
     shader.setEnvInput(hlsl ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, EShLangCompute,
                        glslang::EShClientVulkan, 100);
     // Buffers of HLSL come out in a form that later versions of SPIR-V do not have.
@@ -309,6 +326,8 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
                         hlsl ? glslang::EShTargetVulkan_1_1 : glslang::EShTargetVulkan_1_2);
     shader.setEnvTarget(glslang::EShTargetSpv, hlsl ? glslang::EShTargetSpv_1_3 : glslang::EShTargetSpv_1_5);
     shader.setAutoMapBindings(true);
+    // Uniforms outside of blocks, as OpenGL has them, become one block.
+    if (!hlsl) shader.setEnvInputVulkanRulesRelaxed();
     unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
     if (hlsl) bits |= EShMsgReadHlsl;
     auto messages = static_cast<EShMessages>(bits);
@@ -322,7 +341,7 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
       log += program.getInfoLog();
     }
     bool no_entry = !good && hlsl && log.find("Entry point not found") != std::string::npos;
-    if (no_entry && TellEntries(text, config.entry, base, diagnostics)) return result;
+    if (no_entry && TellEntries(text, entry, base, diagnostics)) return result;
     TellLog(log, includer.refusals(), sources, diagnostics, !good, name);
     if (good && !includer.misread()) {
       glslang::SpvOptions options;

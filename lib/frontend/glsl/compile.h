@@ -19,7 +19,8 @@ struct CompileConfig {
   std::vector<std::string> import_dirs = {};  ///< folders that includes may come from as well
   /// `-D name=value`, or a name alone.
   std::vector<std::string> defines = {};
-  std::string entry = "main";  ///< HLSL: the function that is the entry point
+  /// HLSL: the function that is the entry point. Empty: main, or else the only one of the text.
+  std::string entry = {};
   uint64_t text_limit = uint64_t{256} << 20;
 };
 
@@ -27,6 +28,9 @@ struct Compiled {
   std::vector<uint32_t> words;  ///< with lines and names; empty after errors
   std::vector<spirv::MarkedName> marked;
 };
+
+/// Whether a text is HLSL, whatever its file is called.
+bool IsHlsl(const std::string& text);
 
 /// Compiles `text`. Its file and those that it includes become files of `sources`, the latter also
 /// `dependencies`. One from outside of the folders of diag/import_roots.h is refused unread. glslang's

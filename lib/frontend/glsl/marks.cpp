@@ -9,6 +9,7 @@
 #include <span>
 
 #include "diag/errors/shader.h"
+#include "frontend/glsl/code.h"
 #include "support/nearest.h"
 
 namespace adc::frontend::glsl {
@@ -25,24 +26,17 @@ constexpr bool IsMarker(const ir::ParamWord& word) {
 }
 constexpr const char* kMarkers = "markers are diff, writeonce, settled, disjoint, checked and save";
 
-bool IsWord(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-         (letter >= '0' && letter <= '9');
-}
-
-/// A stretch of the text.
-struct Range {
-  size_t begin = 0, end = 0;
-};
-
 class MarkReader {
  public:
   MarkReader(std::string& text, uint32_t base, std::vector<MarkedName>& marked,
              diag::Diagnostics& diagnostics)
-      : text_(text), code_(text), base_(base), marked_(marked), diagnostics_(diagnostics) {}
+      : text_(text),
+        code_(CodeOf(text, &comments_)),
+        base_(base),
+        marked_(marked),
+        diagnostics_(diagnostics) {}
 
   bool Read() {
-    FindComments();
     for (size_t at = code_.find("[["); at != std::string::npos; at = code_.find("[[", at + 2))
       ReadAttribute(at);
     for (const Range& comment : comments_) ReadComment(comment);
@@ -50,32 +44,6 @@ class MarkReader {
   }
 
  private:
-  /// Blanks comments and texts in quotes in `code_`, and lists the comments, without what opens and closes
-  /// them.
-  void FindComments() {
-    for (size_t at = 0; at < text_.size();) {
-      bool line = text_.compare(at, 2, "//") == 0, block = text_.compare(at, 2, "/*") == 0;
-      size_t end = at + 1;
-      if (line || block) {
-        size_t close = text_.find(line ? "\n" : "*/", at + 2);
-        size_t inner = std::min(close, text_.size());
-        comments_.push_back({at + 2, inner});
-        end = line || close == std::string::npos ? inner : inner + 2;
-      } else if (text_[at] == '"') {
-        end = std::min(text_.find_first_of("\"\n", at + 1), text_.size());
-        if (end < text_.size()) ++end;
-      }
-      if (end > at + 1) Blank(code_, {at, end});
-      at = end;
-    }
-  }
-
-  static void Blank(std::string& text, Range range) {
-    for (size_t at = range.begin; at < range.end; ++at) {
-      if (text[at] != '\n') text[at] = ' ';
-    }
-  }
-
   void Refuse(Range range, const std::string& what, const std::string& help) {
     diagnostics_.Error(diag::E0863, Span(range), what).AddHelp(help);
     good_ = false;
@@ -246,11 +214,11 @@ class MarkReader {
   }
 
   std::string& text_;
+  std::vector<Range> comments_;
   std::string code_;  ///< the text, with blanks for comments
   uint32_t base_;
   std::vector<MarkedName>& marked_;
   diag::Diagnostics& diagnostics_;
-  std::vector<Range> comments_;
   bool good_ = true;
 };
 

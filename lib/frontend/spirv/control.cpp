@@ -619,7 +619,7 @@ Value Lowering::Call(const Instruction& inst) {
   made->function = &function;
   for (size_t n = 0; n < function.parameters.size(); ++n) {
     const Instruction& parameter = *function.parameters[n];
-    if (types_.KindOf(parameter.type) == spv::OpTypePointer) {
+    if (types_.KindOf(parameter.type) == spv::OpTypePointer && !types_.IsAddress(parameter.type)) {
       made->pointers[parameter.result] = GetPointer(inst.At(n + 1), inst);
     } else {
       made->values[parameter.result] = Get(inst.At(n + 1));

@@ -83,6 +83,11 @@ bool Lowering::IsPure(const Instruction& inst) const {
 bool Lowering::StoredIn(Id variable, const std::set<Id>& blocks) {
   const Instruction* inst = binary_.Find(variable);
   if (inst == nullptr) return true;
+  if (types_.IsAddress(inst->type)) {
+    // Of a pointer in a block of constants.
+    bool fixed = inst->op == spv::OpLoad && ReadsConstant(*inst);
+    return !fixed || written_.count(types_.Element(inst->type)) != 0;
+  }
   if (inst->op != spv::OpVariable || inst->At(0) != spv::StorageClassFunction) {
     bool known = inst->op == spv::OpVariable && inst->At(0) != spv::StorageClassPrivate;
     bool aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;

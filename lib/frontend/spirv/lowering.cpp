@@ -101,7 +101,7 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
       for (const Instruction* inst : block.body) {
         if (PointerOperand(*inst) == 0) see(inst->At(0));
         if (inst->op == spv::OpCopyMemory) see(inst->At(1));
-        if (Writes(*inst)) written_.insert(RootOf(inst->At(0)));
+        if (Writes(*inst)) written_.insert(OwnerOf(inst->At(0)));
         bool of_subgroup =
             inst->op >= spv::OpGroupNonUniformElect && inst->op <= spv::OpGroupNonUniformQuadSwap;
         by_workgroups_ = by_workgroups_ || (of_subgroup && !binary_.IsPrinted());
@@ -110,18 +110,22 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
           writes_images_ = true;
         }
         if (inst->op == spv::OpAtomicSMin || inst->op == spv::OpAtomicSMax)
-          compared_signed.insert(RootOf(inst->At(0)));
+          compared_signed.insert(OwnerOf(inst->At(0)));
         if (inst->op == spv::OpAtomicUMin || inst->op == spv::OpAtomicUMax)
-          compared_unsigned.insert(RootOf(inst->At(0)));
+          compared_unsigned.insert(OwnerOf(inst->At(0)));
         if (inst->op != spv::OpFunctionCall) continue;
         if (functions_.insert(inst->At(0)).second) pending.push_back(inst->At(0));
         for (size_t n = 1; n < inst->operands.size(); ++n) {
           see(inst->At(n));
-          written_.insert(RootOf(inst->At(n)));
+          written_.insert(OwnerOf(inst->At(n)));
         }
       }
     }
   }
+  FindPointers();
+  for (Id block : written_) pointed_.blocks[block].written = true;
+  for (Id block : compared_signed) pointed_.blocks[block].compares_signed = true;
+  for (Id block : compared_unsigned) pointed_.blocks[block].compares_unsigned = true;
   for (Id variable : used) {
     const Instruction& inst = *binary_.Find(variable);
     Resource resource;
@@ -255,10 +259,10 @@ void Lowering::CheckOrder() {
         bool chain = inst->op == spv::OpAccessChain || inst->op == spv::OpInBoundsAccessChain ||
                      inst->op == spv::OpCopyObject || inst->op == spv::OpArrayLength;
         Access access{inst, in_loops.count(block.label) != 0, function == entry_.function};
-        if (PointerOperand(*inst) == 0 && !chain) accesses[RootOf(inst->At(0))].push_back(access);
-        if (inst->op == spv::OpCopyMemory) accesses[RootOf(inst->At(1))].push_back(access);
+        if (PointerOperand(*inst) == 0 && !chain) accesses[OwnerOf(inst->At(0))].push_back(access);
+        if (inst->op == spv::OpCopyMemory) accesses[OwnerOf(inst->At(1))].push_back(access);
         if (inst->op == spv::OpFunctionCall) {
-          for (size_t n = 1; n < inst->operands.size(); ++n) accesses[RootOf(inst->At(n))].push_back(access);
+          for (size_t n = 1; n < inst->operands.size(); ++n) accesses[OwnerOf(inst->At(n))].push_back(access);
         }
       }
       if (block.terminator != nullptr)
@@ -267,8 +271,9 @@ void Lowering::CheckOrder() {
     }
   }
   for (const Resource& resource : resources_->all()) {
-    if (resource.kind != Kind::StorageBuffer || written_.count(resource.variable) == 0) continue;
-    const std::vector<Access>& own = accesses[resource.variable];
+    Id owner = resource.by_pointer ? resource.block : resource.variable;
+    if (resource.kind != Kind::StorageBuffer || written_.count(owner) == 0) continue;
+    const std::vector<Access>& own = accesses[owner];
     bool sums = std::all_of(own.begin(), own.end(), [&](const Access& access) {
       bool adds = access.inst->op == spv::OpAtomicIAdd || access.inst->op == spv::OpAtomicFAddEXT;
       return adds && access.inst->op == own[0].inst->op && operands.count(access.inst->result) == 0;
@@ -292,7 +297,7 @@ void Lowering::AddParameters() {
   FindVariables(found);
   CheckBindings(found);
   resources_ = std::make_unique<Resources>(types_, module_, *kernel_, config_.parameters);
-  resources_->Add(std::move(found));
+  resources_->Add(std::move(found), pointed_);
   constexpr const char* kNames[] = {"invocations_x", "invocations_y", "invocations_z"};
   for (uint32_t axis = 0; axis < 3; ++axis) {
     if (!config_.axes[axis]) continue;
@@ -345,6 +350,10 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     value_names_.clear();
     flags_.clear();
     spec_params_.clear();
+    pointed_ = {};
+    addresses_.clear();
+    address_parts_.clear();
+    places_.clear();
     functions_.clear();
     written_.clear();
     leave_region_now_.clear();
@@ -491,8 +500,8 @@ Value Lowering::Get(Id id) {
   const Instruction* inst = binary_.Find(id);
   if (inst == nullptr) Refuse(diag::E0852, b_->span(), "a value is used that nothing defines");
   auto found = f.values.find(id);
-  if (found != f.values.end() && (f.defined_in.count(id) == 0 || Visible(f.defined_in[id])))
-    return found->second;
+  bool seen = f.defined_in.count(id) == 0 || types_.IsAddress(inst->type) || Visible(f.defined_in[id]);
+  if (found != f.values.end() && seen) return found->second;
   if (auto slots = f.stored.find(id); slots != f.stored.end()) {
     Value value;
     for (ir::Value slot : slots->second) value.parts.push_back(LoadSlot(slot));

@@ -35,6 +35,7 @@ struct Local {
   struct Leaf {
     ir::Value array;
     ir::Type element;
+    ir::Value address;  ///< of a leaf that is a pointer to a buffer: the only one that is stored
   };
   Id type = 0;
   std::vector<Leaf> leaves;
@@ -200,7 +201,7 @@ class Lowering {
   Pointer Step(Pointer pointer, Id index, const Instruction& inst);
   void AccessChain(const Instruction& inst);
   void VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
-                  const std::function<void(ir::Value array, ir::Value index)>& visit);
+                  const std::function<void(Local::Leaf& leaf, ir::Value index)>& visit);
   Value Load(const Pointer& pointer, const Instruction& inst);
   void Store(const Pointer& pointer, Value value, const Instruction& inst);
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
@@ -247,6 +248,31 @@ class Lowering {
   bool BallotOperation(const Instruction& inst);
   bool ShuffleOperation(const Instruction& inst);
   bool SubgroupOperation(const Instruction& inst);
+
+  // pointers.cpp
+  /// An address that the module computes: what a pointer or an integer says, and elements behind it.
+  struct Address {
+    Id base = 0;   ///< a pointer, or the load of an integer
+    Id index = 0;  ///< 0: none
+    uint32_t stride = 0;
+    int64_t bytes = 0;
+  };
+  /// A pointer to a buffer as a value: a constant of the IR, the position here plus one. 0 is none of them.
+  struct PointedPlace {
+    Resource* resource = nullptr;
+    Index element;
+    ir::Block block;  ///< where the index is defined
+  };
+  void FindPointers();
+  std::optional<Address> MatchAddress(Id value, std::set<Id>& chain) const;
+  std::optional<std::pair<Id, uint64_t>> FixedPlace(Id pointer) const;
+  bool ReadsConstant(const Instruction& load) const;
+  Id OwnerOf(Id pointer) const;
+  ir::Value AddressOf(Resource* resource, Index element);
+  void MakePointer(const Instruction& inst);
+  Pointer PointerOf(ir::Value address, const Instruction& user);
+  ir::Value LoadAddress(const Pointer& pointer, const Instruction& inst);
+  void StoreAddress(Local::Leaf& leaf, ir::Value address, const Instruction& inst);
 
   // operations.cpp
   void Emit(const Instruction& inst);
@@ -334,6 +360,10 @@ class Lowering {
   std::set<std::string> value_names_;
   std::map<std::string, uint32_t> next_numbers_;  ///< behind a name that is taken
   std::map<Id, ir::Value> spec_params_;
+  Pointed pointed_;
+  std::map<Id, Address> addresses_;  ///< by the pointer that is made of them
+  std::set<Id> address_parts_;       ///< what only goes into addresses
+  std::vector<PointedPlace> places_;
   std::set<Id> functions_;  ///< that the entry calls
   std::set<Id> written_;    ///< variables that something may write
   bool writes_images_ = false;

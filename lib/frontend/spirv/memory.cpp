@@ -64,7 +64,11 @@ void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth,
     (*kernel_)[inst].parent = home_;
     (*kernel_)[inst].flags = flags;
     arrays_.push_back(inst);
-    local.leaves.push_back({kernel_->Result(inst), element});
+    local.leaves.push_back({.array = kernel_->Result(inst), .element = element, .address = {}});
+    return;
+  }
+  if (types_.IsAddress(type)) {
+    local.leaves.push_back({.array = {}, .element = ir::kI64, .address = {}});
     return;
   }
   if (types_.KindOf(type) == spv::OpTypeArray) {
@@ -99,7 +103,7 @@ void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
       if ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_')
         word += letter;
     }
-    if (!word.empty()) (*kernel_)[leaf.array].name = FreeName(word);
+    if (!word.empty() && leaf.array.Valid()) (*kernel_)[leaf.array].name = FreeName(word);
   }
   Pointer pointer;
   pointer.kind = Pointer::Kind::Local;
@@ -112,10 +116,10 @@ void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
 
 // Each register of a value of `type`, in the order of its members, with where it lies in its array.
 void Lowering::VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
-                          const std::function<void(ir::Value array, ir::Value index)>& visit) {
-  if (types_.IsRegister(type)) {
+                          const std::function<void(Local::Leaf& leaf, ir::Value index)>& visit) {
+  if (types_.IsRegister(type) || types_.IsAddress(type)) {
     ir::Value index = ValueOf(element);
-    return visit(pointer.local->leaves[leaf++].array, index);
+    return visit(pointer.local->leaves[leaf++], index);
   }
   if (types_.KindOf(type) == spv::OpTypeArray) {
     uint32_t count = types_.Count(type), first = leaf;
@@ -157,6 +161,7 @@ Pointer Lowering::GetPointer(Id id, const Instruction& user) {
   if (known != frame().pointers.end()) return known->second;
   const Instruction* inst = binary_.Find(id);
   Require(inst != nullptr, user, "a pointer is used that nothing defines");
+  if (types_.IsAddress(inst->type)) return PointerOf(GetOne(id), user);
   if (inst->op != spv::OpVariable)
     Refuse(diag::E0854, user.span, "a pointer that is chosen at run time",
            "index one buffer, or branch on what chooses");
@@ -192,6 +197,27 @@ Pointer Lowering::GetPointer(Id id, const Instruction& user) {
            "use storage buffers, uniform blocks and push constants");
   return pointer;
 }
+
+namespace {
+
+/// A pointer to a structure in memory as one to a member. Blocks that follow each other are elements.
+void EnterMember(Pointer& p, uint32_t member, uint64_t offset) {
+  if (p.in_block) {
+    p.offset += offset;
+    return;
+  }
+  p.in_block = true;
+  if (p.resource->stride != 0) {
+    p.has_outer = true;
+    p.outer_stride = p.resource->stride;
+    p.offset = offset;
+  } else {
+    p.member = member;
+    p.member_offset = offset;
+  }
+}
+
+}  // namespace
 
 Pointer Lowering::Step(Pointer p, Id index_id, const Instruction& inst) {
   Id type = p.pointee;
@@ -241,13 +267,7 @@ Pointer Lowering::Step(Pointer p, Id index_id, const Instruction& inst) {
       p.pointee = types_.Member(type, member);
       if (stride >= 0) p.matrix_stride = static_cast<uint32_t>(stride);
       p.row_major = binary_.MemberDecorated(type, member, spv::DecorationRowMajor) >= 0;
-      if (!p.in_block) {
-        p.in_block = true;
-        p.member = member;
-        p.member_offset = static_cast<uint64_t>(std::max<int64_t>(offset, 0));
-      } else {
-        p.offset += static_cast<uint64_t>(std::max<int64_t>(offset, 0));
-      }
+      EnterMember(p, member, static_cast<uint64_t>(std::max<int64_t>(offset, 0)));
       return p;
     }
     case spv::OpTypeArray:
@@ -364,6 +384,9 @@ ir::Value Lowering::LoadScalar(const Place& place) {
 /// A register value of a block whose members are parameters by value.
 ir::Value Lowering::LoadByValue(const Pointer& p, Id type, const Instruction& inst) {
   auto value_at = [&](uint64_t offset) {
+    if (resources_->FindPointed(p.resource->variable, offset) != nullptr)
+      Refuse(diag::E0854, inst.span, "an address is used as a number",
+             "make a pointer of it where it is read, and nothing else");
     Unit* unit = p.resource->FindValue(offset);
     Require(unit != nullptr, inst, "a member of a block of constants is not where it should be");
     return FromMemory(unit->param);
@@ -428,13 +451,7 @@ Pointer Lowering::Inner(const Pointer& pointer, Id type, uint32_t n, const Instr
     if (stride >= 0) p.matrix_stride = static_cast<uint32_t>(stride);
     p.row_major = binary_.MemberDecorated(type, n, spv::DecorationRowMajor) >= 0;
     p.pointee = types_.Member(type, n);
-    if (!p.in_block) {
-      p.in_block = true;
-      p.member = n;
-      p.member_offset = static_cast<uint64_t>(std::max<int64_t>(offset, 0));
-    } else {
-      p.offset += static_cast<uint64_t>(std::max<int64_t>(offset, 0));
-    }
+    EnterMember(p, n, static_cast<uint64_t>(std::max<int64_t>(offset, 0)));
     return p;
   }
   Require(types_.KindOf(type) == spv::OpTypeArray, inst, "an array of unknown length is moved as a whole");
@@ -453,6 +470,10 @@ Pointer Lowering::Inner(const Pointer& pointer, Id type, uint32_t n, const Instr
 
 void Lowering::LoadMemory(const Pointer& p, Id type, const Instruction& inst, Value& out) {
   Spend(1, inst);
+  if (types_.IsAddress(type)) {
+    out.parts.push_back(LoadAddress(p, inst));
+    return;
+  }
   if (!types_.IsRegister(type)) {
     types_.LeafCount(type);
     for (uint32_t n = 0; n < types_.Count(type); ++n) {
@@ -503,6 +524,9 @@ void Lowering::LoadMemory(const Pointer& p, Id type, const Instruction& inst, Va
 void Lowering::StoreMemory(const Pointer& p, Id type, std::span<const ir::Value>& parts,
                            const Instruction& inst) {
   Spend(1, inst);
+  if (types_.IsAddress(type))
+    Refuse(diag::E0854, inst.span, "a pointer is written to memory",
+           "write the number of an element instead");
   if (!types_.IsRegister(type)) {
     types_.LeafCount(type);
     for (uint32_t n = 0; n < types_.Count(type); ++n) {
@@ -565,8 +589,9 @@ Value Lowering::Load(const Pointer& p, const Instruction& inst) {
     case Pointer::Kind::Local: {
       uint32_t leaf = p.leaf;
       if (!p.column && !p.component) {
-        VisitLocal(p, p.pointee, leaf, p.element, [&](ir::Value array, ir::Value index) {
-          out.parts.push_back(b_->Load(array, {&index, 1}));
+        VisitLocal(p, p.pointee, leaf, p.element, [&](Local::Leaf& part, ir::Value index) {
+          ir::Value address = part.address.Valid() ? part.address : b_->Int(ir::kI64, 0);
+          out.parts.push_back(part.array.Valid() ? b_->Load(part.array, {&index, 1}) : address);
         });
         return out;
       }
@@ -631,8 +656,12 @@ void Lowering::Store(const Pointer& p, Value value, const Instruction& inst) {
       uint32_t leaf = p.leaf;
       Require(!parts.empty() || types_.Members(p.pointee) == 0, inst, "nothing is stored");
       if (!p.column && !p.component) {
-        VisitLocal(p, p.pointee, leaf, p.element, [&](ir::Value array, ir::Value index) {
-          b_->Access(ir::Op::Store, array, {&index, 1}, parts.subspan(0, 1));
+        VisitLocal(p, p.pointee, leaf, p.element, [&](Local::Leaf& part, ir::Value index) {
+          if (part.array.Valid()) {
+            b_->Access(ir::Op::Store, part.array, {&index, 1}, parts.subspan(0, 1));
+          } else {
+            StoreAddress(part, parts[0], inst);
+          }
           parts = parts.subspan(1);
         });
         return;

@@ -681,6 +681,11 @@ bool Lowering::OfOneInvocation(const Instruction& inst) {
 void Lowering::Emit(const Instruction& inst) {
   b_->SetSpan(inst.span);
   Spend(1, inst);
+  if (address_parts_.count(inst.result) != 0) return;
+  if (addresses_.count(inst.result) != 0) {
+    MakePointer(inst);
+    return;
+  }
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpVariable:
       MakeLocal(inst);
@@ -721,7 +726,7 @@ void Lowering::Emit(const Instruction& inst) {
       return;
     case spv::OpCopyObject:
     case spv::OpCopyLogical: {
-      if (types_.KindOf(inst.type) == spv::OpTypePointer) {
+      if (types_.KindOf(inst.type) == spv::OpTypePointer && !types_.IsAddress(inst.type)) {
         frame().pointers[inst.result] = GetPointer(inst.At(0), inst);
         return;
       }

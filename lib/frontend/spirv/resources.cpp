@@ -66,12 +66,21 @@ Unit* Resource::FindValue(uint64_t offset) {
 
 Resource* Resources::Find(Id variable) {
   for (Resource& resource : resources_) {
-    if (resource.variable == variable) return &resource;
+    if (resource.variable == variable && !resource.by_pointer) return &resource;
   }
   return nullptr;
 }
 
-void Resources::Add(std::vector<Resource> found) {
+Resource* Resources::FindPointed(Id variable, uint64_t offset) {
+  for (Resource& resource : resources_) {
+    if (resource.by_pointer && resource.variable == variable && resource.pointer_offset == offset)
+      return &resource;
+  }
+  return nullptr;
+}
+
+void Resources::Add(std::vector<Resource> found, const Pointed& pointed) {
+  pointed_ = &pointed;
   std::sort(found.begin(), found.end(), [](const Resource& a, const Resource& b) {
     return std::tuple(a.kind, a.set, a.binding, a.variable) <
            std::tuple(b.kind, b.set, b.binding, b.variable);
@@ -97,7 +106,89 @@ void Resources::Add(std::vector<Resource> found) {
       AddValues(resource);
     }
   }
+  std::vector<Resource> behind;
+  for (const Resource& resource : found) AddPointed(resource, resource.block, 0, "", behind);
+  for (Resource& resource : behind) {
+    here_ = types_.Of(resource.variable).span;
+    resource.stride == 0 ? AddStorage(resource) : AddBlocks(resource);
+  }
+  found.insert(found.end(), behind.begin(), behind.end());
   resources_ = std::move(found);
+}
+
+/// Whether the block of `holder` has a pointer at `offset`, or an integer that is one.
+bool Resources::IsPointer(const Resource& holder, Id type, uint64_t offset) const {
+  return types_.IsAddress(type) || pointed_->addresses.count({holder.variable, offset}) != 0;
+}
+
+/// What the pointers at fixed places of a block lead to.
+void Resources::AddPointed(const Resource& holder, Id type, uint64_t offset, const std::string& name,
+                           std::vector<Resource>& out) {
+  const Binary& binary = types_.binary();
+  if (types_.KindOf(type) == spv::OpTypeStruct) {
+    for (uint32_t n = 0; n < types_.Members(type); ++n) {
+      auto at =
+          static_cast<uint64_t>(std::max<int64_t>(0, binary.MemberDecorated(type, n, spv::DecorationOffset)));
+      AddPointed(holder, types_.Member(type, n), offset + at,
+                 (name.empty() ? "" : name + ".") + Identifier(binary.MemberName(type, n)), out);
+    }
+    return;
+  }
+  if (types_.KindOf(type) == spv::OpTypeArray && types_.IsAddress(types_.Element(type))) {
+    uint32_t stride = types_.ArrayStride(type);
+    for (uint32_t n = 0; n < std::min(types_.Count(type), kMostValues); ++n)
+      AddPointed(holder, types_.Element(type), offset + uint64_t{stride} * n, name + "." + std::to_string(n),
+                 out);
+    return;
+  }
+  if (!IsPointer(holder, type, offset)) return;
+  Resource resource;
+  resource.by_pointer = true;
+  resource.variable = holder.variable;
+  resource.set = holder.set;
+  resource.binding = holder.binding;
+  resource.pointer_offset = offset;
+  auto address = pointed_->addresses.find({holder.variable, offset});
+  resource.block = address != pointed_->addresses.end() ? address->second : types_.Element(type);
+  resource.name = name;
+  Pointed::Use use;
+  if (auto found = pointed_->blocks.find(resource.block); found != pointed_->blocks.end())
+    use = found->second;
+  resource.read_only = !use.written;
+  resource.compares_signed = use.compares_signed;
+  resource.compares_unsigned = use.compares_unsigned;
+  resource.stride = use.stride;
+  if (types_.KindOf(resource.block) == spv::OpTypeStruct) out.push_back(std::move(resource));
+}
+
+/// A pointer that is indexed: the block is an element of an array.
+void Resources::AddBlocks(Resource& resource) {
+  Kinds kinds;
+  FindKinds(resource.block, kinds, 0);
+  uint64_t fixed = 0;
+  uint32_t repeated = 0;
+  if (types_.Members(resource.block) != 0) Measure(resource, &fixed, &repeated);
+  if (repeated != 0 || fixed > resource.stride)
+    Refuse(diag::E0854, here_, "'" + resource.name + "' is computed with, so that its blocks overlap",
+           "index inside of the block");
+  Id first = types_.Members(resource.block) == 0 ? 0 : types_.Member(resource.block, 0);
+  bool tight = types_.Members(resource.block) == 1 && types_.IsRegister(first) &&
+               !types_.Register(first).IsMat() && types_.Register(first).ElementBytes() == resource.stride;
+  for (ir::Scalar scalar : kinds.scalars) {
+    Unit unit;
+    unit.scalar = AsCompared(resource, scalar);
+    unit.type = first;
+    unit.stride = resource.stride;
+    unit.view = tight ? View::Elements : View::Rows;
+    if (resource.stride % ir::ByteSize(scalar) != 0)
+      Refuse(diag::E0853, here_, "'" + resource.name + "' has elements that are no multiple of their numbers",
+             "align the members of the block");
+    ir::Type element = ir::Type::Of(unit.scalar);
+    if (tight && types_.Register(first).IsVec()) element = types_.Register(first).WithScalar(unit.scalar);
+    std::string own = resource.name;
+    if (!SameKind(scalar, kinds.scalars[0])) own += std::string(".") + ir::Spelling(scalar);
+    AddUnit(resource, unit, ir::Type::Buffer(element, tight ? 1 : 2), own, kinds.scalars.size() == 1);
+  }
 }
 
 void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
@@ -119,6 +210,8 @@ void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
     case spv::OpTypeStruct:
       for (uint32_t n = 0; n < types_.Members(type); ++n) FindKinds(types_.Member(type, n), kinds, depth + 1);
       return;
+    case spv::OpTypePointer:
+      return;  // what it leads to is a resource of its own, or refused where it is read
     default:
       Refuse(diag::E0853, types_.Of(type).span.Valid() ? types_.Of(type).span : here_,
              "a block holds what kernels do not have in memory",
@@ -133,6 +226,7 @@ uint64_t Resources::SizeOf(Id type, uint32_t matrix_stride, bool row_major) cons
     uint32_t lines = row_major ? reg.rows : reg.columns, length = row_major ? reg.columns : reg.rows;
     return uint64_t{matrix_stride} * (lines - 1) + uint64_t{length} * ir::ByteSize(reg.scalar);
   }
+  if (types_.IsAddress(type)) return 8;
   if (types_.KindOf(type) == spv::OpTypeArray) return uint64_t{types_.ArrayStride(type)} * types_.Count(type);
   if (types_.KindOf(type) != spv::OpTypeStruct) return 0;
   uint64_t end = 0;
@@ -168,12 +262,14 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
                                  bool buffer) {
   ir::ParamInfo all;
   std::string block = Identifier(resource.name);
+  // A marker behind the type of a pointer's block is one of all pointers to it.
+  std::string type = resource.by_pointer ? Identifier(types_.binary().NameOf(resource.block)) : block;
   bool is_float = ir::IsFloat(scalar);
   if (is_float) names_.push_back(name);
   if (is_float && block != name && !block.empty()) names_.push_back(block);
   for (size_t n = 0; n < request_.marked.size(); ++n) {
     const MarkedName& mark = request_.marked[n];
-    if (mark.name != name && mark.name != block) continue;
+    if (mark.name != name && mark.name != block && mark.name != type) continue;
     bool others = false;
     for (const ir::ParamWord& word : ir::kParamWords) {
       bool is_diff = word.flag == &ir::ParamInfo::diff;
@@ -198,6 +294,7 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   info.shader_binding = static_cast<uint32_t>(module_.shader_bindings.size());
   ir::ShaderBinding binding;
   binding.kind = resource.kind;
+  binding.by_pointer = resource.by_pointer;
   binding.set = resource.set;
   binding.binding = resource.binding;
   binding.offset = static_cast<uint32_t>(unit.offset);
@@ -230,6 +327,7 @@ void Resources::AddStorage(Resource& resource) {
     FindKinds(type, kinds, 0);
     std::string_view given = binary.MemberName(resource.block, member);
     std::string name = IsMade(given) ? Identifier(resource.name) : Identifier(given);
+    if (resource.by_pointer) name = resource.name + (one_member ? "" : "." + name);
     // Two blocks may have members of one name.
     if (taken_.count(name) != 0 && !resource.name.empty()) name = Identifier(resource.name) + "." + name;
     for (ir::Scalar scalar : kinds.scalars) {
@@ -311,6 +409,7 @@ void Resources::AddValues(Resource& resource) {
 void Resources::AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
                          const std::string& name, uint32_t member) {
   const Binary& binary = types_.binary();
+  if (IsPointer(resource, type, offset)) return;
   if (types_.IsRegister(type)) {
     if (resource.units.size() >= kMostValues)
       Refuse(diag::E0853, types_.Of(resource.block).span,

@@ -10,7 +10,9 @@
 //
 // Members of uniform blocks and push constants are parameters by value; arrays in uniform blocks are units.
 
+#include <map>
 #include <optional>
+#include <set>
 
 #include "frontend/spirv/marked_name.h"
 #include "frontend/spirv/types.h"
@@ -40,7 +42,7 @@ struct Unit {
 };
 
 struct Resource {
-  Id variable = 0, block = 0;
+  Id variable = 0, block = 0;  ///< by_pointer: the variable whose block holds the pointer
   ir::ShaderBinding::Kind kind = ir::ShaderBinding::Kind::StorageBuffer;
   uint32_t set = 0, binding = 0;
   std::string name;
@@ -48,6 +50,9 @@ struct Resource {
   bool aliased = false;            ///< another buffer may be the same memory
   bool compares_signed = false;    ///< its atomic minima and maxima are those of signed integers, ...
   bool compares_unsigned = false;  ///< ... of unsigned ones
+  bool by_pointer = false;
+  uint64_t pointer_offset = 0;  ///< by_pointer: where the pointer lies in the block of `variable`
+  uint32_t stride = 0;          ///< by_pointer: what follows each other are blocks, at this distance; 0: one
   std::vector<Unit> units;
 
   Unit* Find(uint32_t member, ir::Scalar scalar);
@@ -56,6 +61,17 @@ struct Resource {
 
 /// Whether two scalars can be elements of one unit: floats of one width, or integers of one width.
 bool SameKind(ir::Scalar a, ir::Scalar b);
+
+/// What the shader does with memory that pointers lead to.
+struct Pointed {
+  struct Use {
+    bool written = false, compares_signed = false, compares_unsigned = false;
+    uint32_t stride = 0;  ///< Resource::stride
+  };
+  std::map<Id, Use> blocks;
+  /// The block that an integer is the address of: by the variable, and the place in its block.
+  std::map<std::pair<Id, uint64_t>, Id> addresses;
+};
 
 /// What is asked of the parameters.
 struct ParameterRequest {
@@ -69,8 +85,10 @@ class Resources {
   Resources(const Types& types, ir::Module& module, ir::Function& kernel, ParameterRequest request)
       : types_(types), module_(module), kernel_(kernel), request_(std::move(request)) {}
 
-  void Add(std::vector<Resource> found);
+  void Add(std::vector<Resource> found, const Pointed& pointed);
   Resource* Find(Id variable);
+  /// What the pointer leads to that lies there in the block of `variable`; null where none does.
+  Resource* FindPointed(Id variable, uint64_t offset);
   std::vector<Resource>& all() { return resources_; }
   /// A by-value parameter of its own, with a name like `name`.
   ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding);
@@ -84,6 +102,10 @@ class Resources {
   };
   void AddStorage(Resource& resource);
   void AddImage(Resource& resource);
+  void AddBlocks(Resource& resource);
+  void AddPointed(const Resource& holder, Id type, uint64_t offset, const std::string& name,
+                  std::vector<Resource>& out);
+  bool IsPointer(const Resource& holder, Id type, uint64_t offset) const;
   void AddValues(Resource& resource);
   void AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
                 const std::string& name, uint32_t member);
@@ -100,6 +122,7 @@ class Resources {
   ir::Module& module_;
   ir::Function& kernel_;
   ParameterRequest request_;
+  const Pointed* pointed_ = nullptr;
   std::vector<Resource> resources_;
   std::vector<std::string> names_;
   std::set<std::string> taken_;

@@ -132,7 +132,7 @@ Id Types::Part(Id composite, uint32_t n) const {
 
 uint64_t Types::CountLeaves(Id type, uint32_t depth) const {
   if (depth > kDeepest) Refuse(diag::E0853, Of(type).span, "types nest deeper than 64 levels");
-  if (IsRegister(type)) return 1;
+  if (IsRegister(type) || IsAddress(type)) return 1;
   const Instruction& inst = Of(type);
   if (inst.op == spv::OpTypeArray) {
     uint64_t each = CountLeaves(inst.At(0), depth + 1);
@@ -161,6 +161,10 @@ uint32_t Types::LeafCount(Id type) const {
 void Types::Leaves(Id type, std::vector<ir::Type>& leaves) const {
   if (IsRegister(type)) {
     leaves.push_back(Register(type));
+    return;
+  }
+  if (IsAddress(type)) {
+    leaves.push_back(ir::kI64);
     return;
   }
   LeafCount(type);

@@ -39,6 +39,12 @@ class Types {
   ir::Type Register(Id type) const;
   /// The scalar of a register type as memory has it: with its signedness.
   ir::Scalar MemoryScalar(Id type) const;
+  /// A pointer to memory by its address, which a value may hold.
+  bool IsAddress(Id type) const {
+    const Instruction* inst = binary_.Find(type);
+    return inst != nullptr && inst->op == spv::OpTypePointer &&
+           inst->At(0) == spv::StorageClassPhysicalStorageBuffer;
+  }
   bool IsFloat(Id type) const { return ir::IsFloat(Register(type).scalar); }
   /// Element of a vector, column of a matrix, element of an array, pointee of a pointer.
   Id Element(Id type) const;
