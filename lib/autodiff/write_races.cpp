@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analysis/access.h"
@@ -170,6 +171,7 @@ class RaceCheck {
   const Activity* activity_;
   diag::Diagnostics& diagnostics_;
   analysis::AccessFacts facts_;
+  std::set<std::pair<uint32_t, uint32_t>> missed_;  ///< reported by CheckMissed: place and memory of a store
   bool ok_ = true;
 };
 
@@ -214,6 +216,8 @@ void RaceCheck::CheckMissed(Inst loop, Inst store, uint32_t axis) {
   of_value.Add(v);
   bool one_value = !of_value.On(axis);
   if (one_value && !(active && activity_->Active(v))) return;
+  // A vector is stored component by component.
+  if (!missed_.emplace(kernel_[store].span.begin, base.raw).second) return;
   Value index = kernel_[kernel_[loop].regions[0]].params[axis];
   std::string text =
       "every iteration along " + NameOf(index) + " stores to the same element of " + NameOf(base);
