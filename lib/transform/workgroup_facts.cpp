@@ -77,6 +77,7 @@ bool WorkgroupFacts::AnyVaries(std::span<const Value> values) const {
 /// Without regions: from equal operands every invocation has one result, and nothing else happens.
 bool WorkgroupFacts::IsAlike(Inst inst) const {
   const InstData& data = function_[inst];
+  if (data.op == Op::Alloca) return (data.flags & ir::kFlagShared) != 0;
   if (data.op != Op::Load) return ir::InfoOf(data.op).effect == ir::Effect::Pure;
   Value base = function_.Operand(inst, 0);
   Inst made = function_.DefiningInst(base);
@@ -96,6 +97,23 @@ bool WorkgroupFacts::RunsOnce(Inst inst) const {
     if (!plain || AnyVaries(function_.Operands(inner))) return false;
   }
   return true;
+}
+
+bool WorkgroupFacts::IsComputedBefore(Value v, Inst control) const {
+  if (Varies(v)) return false;
+  Inst made = function_.DefiningInst(v);
+  if (made != control && structure_.DefinedOutside(v, control)) return true;
+  if (!made.Valid()) return false;
+  const InstData& data = function_[made];
+  std::vector<Value> needed(function_.Operands(made).begin(), function_.Operands(made).end());
+  if (data.op == Op::If && !HasBarrier(made)) {
+    uint32_t n = v.raw - function_.Result(made).raw;
+    for (Block region : data.regions) needed.push_back(function_.Operand(function_.Terminator(region), n));
+  } else if (!ir::IsScalarOperation(data.op)) {
+    return false;
+  }
+  return std::all_of(needed.begin(), needed.end(),
+                     [&](Value other) { return IsComputedBefore(other, control); });
 }
 
 /// Whether invocations may take different branches, or leave a loop at different times.
@@ -132,7 +150,7 @@ bool WorkgroupFacts::SpreadControl(Inst inst, bool is_guarded) {
   bool all = varies || (!HasBarrier(inst) && !RunsOnce(inst));
   if (data.op != Op::If) return SpreadCarried(inst, all) || changed;
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    bool differs = all;
+    bool differs = all && !IsComputedBefore(function_.Result(inst, n), inst);
     for (Block region : data.regions)
       differs = differs || Varies(function_.Operand(function_.Terminator(region), n));
     changed = (differs && MakeVarying(function_.Result(inst, n))) || changed;

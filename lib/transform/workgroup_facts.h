@@ -28,6 +28,9 @@ class WorkgroupFacts {
   bool Varies(ir::Value v) const { return varying_.Has(v); }
   /// A statement that has one result for all invocations and no effect: the workgroup executes it once.
   bool RunsOnce(ir::Inst inst) const;
+  /// A value inside of `control`, or a result of it, that can be computed before this branch: made of values
+  /// from outside by pure operations and choices.
+  bool IsComputedBefore(ir::Value v, ir::Inst control) const;
   /// A value of integers that follows from the number of the invocation: each piece computes it again.
   bool IsRecomputed(ir::Value v) const;
   /// A value that varies, and that another piece uses than the one that makes it.

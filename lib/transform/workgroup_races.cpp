@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "diag/errors/transform.h"
 #include "ir/module.h"
@@ -142,8 +143,15 @@ class RaceSearch {
   void FollowIf(Inst inst, const Mask& mask) {
     Value condition = function_.Operand(inst, 0);
     Mask taken[2] = {Where(mask, condition, true), Where(mask, condition, false)};
+    // A barrier in one branch is none for those that take the other one.
+    std::map<uint32_t, Touched> before = facts_.HasBarrier(inst) ? touched_ : std::map<uint32_t, Touched>();
+    std::map<uint32_t, Touched> in_first;
     for (uint32_t r = 0; r < 2; ++r) {
-      if (Any(taken[r])) Follow(function_[inst].regions[r], taken[r]);
+      if (!Any(taken[r])) continue;
+      bool second = facts_.HasBarrier(inst) && r == 1 && Any(taken[0]);
+      if (second) in_first = std::exchange(touched_, before);
+      Follow(function_[inst].regions[r], taken[r]);
+      if (second) Join(in_first);
     }
     for (uint32_t n = 0; n < function_[inst].result_count; ++n) {
       Value yields[2];
@@ -189,11 +197,14 @@ class RaceSearch {
     }
     Mask maybe = mask;
     std::replace(maybe.begin(), maybe.end(), Active::Yes, Active::Maybe);
-    // What is before a barrier of one iteration meets what is behind the last one of the iteration before.
+    // What is before a barrier of one iteration meets what is behind the last one of the iteration before;
+    // and where there is no iteration, what is behind the loop meets what is before it.
     uint32_t times = facts_.HasBarrier(inst) ? 2 : 1;
+    std::map<uint32_t, Touched> before = touched_;
     for (uint32_t n = 0; n < times; ++n) {
       for (uint32_t r = 0; r < function_.RegionCount(inst); ++r) Follow(function_[inst].regions[r], maybe);
     }
+    if (facts_.HasBarrier(inst)) Join(before);
     for (Value result : ResultsOf(inst)) {
       if (facts_.Varies(result)) {
         values_.Forget(result);
@@ -324,6 +335,42 @@ class RaceSearch {
     if (touched.unknown_atomic.Valid() && (stores || loads))
       return Warn(touched.unknown_atomic, touched.unknown_atomic);
     if (!comparable && stores) WarnOfMixed(touched);
+  }
+
+  /// Adds what may have happened since the last barrier as well, on another way here.
+  void Join(const std::map<uint32_t, Touched>& others) {
+    for (auto& [memory_class, touched] : touched_) Doubt(touched);
+    for (auto [memory_class, other] : others) {
+      Doubt(other);
+      Touched& touched = touched_[memory_class];
+      touched.only_stored = touched.only_stored && other.only_stored;
+      for (Inst Touched::* unknown :
+           {&Touched::unknown_store, &Touched::unknown_atomic, &Touched::unknown_load}) {
+        if (!(touched.*unknown).Valid()) touched.*unknown = other.*unknown;
+      }
+      for (auto& [element, noted] : other.elements) {
+        Element& into = touched.elements[element];
+        for (std::vector<Touch> Element::* list : {&Element::stores, &Element::atomics, &Element::loads}) {
+          for (const Touch& touch : noted.*list) Add(into.*list, touch);
+        }
+      }
+    }
+  }
+
+  /// It may not have happened since the last barrier.
+  static void Doubt(Touched& touched) {
+    for (auto& [element, noted] : touched.elements) {
+      for (std::vector<Touch>* list : {&noted.stores, &noted.atomics, &noted.loads}) {
+        for (Touch& touch : *list) touch.sure = false;
+      }
+    }
+  }
+
+  static void Add(std::vector<Touch>& list, const Touch& added) {
+    bool seen = std::any_of(list.begin(), list.end(), [&](const Touch& touch) {
+      return touch.invocation == added.invocation && touch.inst == added.inst;
+    });
+    if (!seen && list.size() < 4) list.push_back(added);
   }
 
   static bool HasTermsOf(const std::vector<Sum>& a, const std::vector<Sum>& b) {

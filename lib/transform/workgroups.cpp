@@ -269,10 +269,46 @@ class Splitter final : public Rewriter {
         PlaceArray(inst);
       } else if (facts_->RunsOnce(inst)) {
         Copy(inst);
+      } else {
+        Choose(inst);
       }
       acts = acts || Acts(inst);
     }
-    if (!acts) return;
+    if (acts) EmitLoop(piece, assignments);
+    for (const auto& [result, value] : chosen_) SetMapped(result, value);
+    chosen_.clear();
+  }
+
+  /// Computes results of a branch that do not vary, although other results of it do.
+  void Choose(Inst inst) {
+    if (from_[inst].op != Op::If) return;
+    for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
+      Value result = from_.Result(inst, n);
+      if (facts_->Varies(result)) continue;
+      SetMapped(result, Before(result, inst));
+      chosen_.emplace_back(result, Map(result));
+    }
+  }
+
+  /// The value of `v`, which stands in `control`, before it.
+  Value Before(Value v, Inst control) {
+    Inst made = from_.DefiningInst(v);
+    bool is_result = made == control && made.Valid();
+    if (!is_result && structure_.DefinedOutside(v, control)) return Map(v);
+    if (from_[made].op == Op::If) {
+      uint32_t n = v.raw - from_.Result(made).raw;
+      std::vector<Value> values = {Before(from_.Operand(made, 0), control)};
+      for (Block region : from_[made].regions)
+        values.push_back(Before(from_.Operand(from_.Terminator(region), n), control));
+      return builder_.Make(Op::Select, values);
+    }
+    for (Value operand : from_.Operands(made)) SetMapped(operand, Before(operand, control));
+    Copy(made);
+    return Map(v);
+  }
+
+  /// The loop over the invocations.
+  void EmitLoop(const std::vector<Inst>& piece, std::span<const Assignment> assignments) {
     Block outer = builder_.block();
     Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(facts_->Size())),
                              builder_.I32(1), {});
@@ -430,9 +466,10 @@ class Splitter final : public Rewriter {
   diag::Diagnostics& diagnostics_;
   const WorkgroupFacts* facts_ = nullptr;
   std::vector<Guard> guards_;
-  Block home_;                        ///< body of the loop over workgroups
-  std::vector<Inst> arrays_;          ///< what is to stand at its begin
-  SideTable<Value, Value> array_of_;  ///< of values that cross, an element for each invocation
+  std::vector<std::pair<Value, Value>> chosen_;  ///< results of branches, computed before them
+  Block home_;                                   ///< body of the loop over workgroups
+  std::vector<Inst> arrays_;                     ///< what is to stand at its begin
+  SideTable<Value, Value> array_of_;             ///< of values that cross, an element for each invocation
   IndexSet<Value> own_arrays_;
   Value number_;  ///< of the invocation, in the piece that is written
   bool good_ = true;

@@ -114,6 +114,22 @@ void main() { ivec2 p = ivec2(gl_GlobalInvocationID.xy); imageStore(dst, p - 3, 
         np.testing.assert_array_equal(out, wanted)
 
 
+    def test_atomics_outside(self):
+        made = kernel("""layout(binding = 0, r32ui) uniform uimage2D image;
+layout(std430, binding = 1) writeonly buffer O { uint old[]; };
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  if (i >= 4u || gl_GlobalInvocationID.y != 0u) return;
+  ivec2 p = ivec2(i == 0u ? -1 : i == 1u ? 4 : 1, i == 2u ? 2 : 0);
+  old[i] = imageAtomicExchange(image, p, 5u) + imageAtomicCompSwap(image, p, 5u, 9u);
+}""")
+        memory = np.full(24, 7, "uint32")
+        old = np.zeros(4, "uint32")
+        made(image=memory[8:16].reshape(2, 4), old=old, invocations_x=8, invocations_y=8)
+        np.testing.assert_array_equal(old, [0, 0, 0, 12])
+        np.testing.assert_array_equal(np.nonzero(memory != 7)[0], [9])
+
+
 class Textures(unittest.TestCase):
     BODY = """layout(binding = 0) uniform {sampler} tex;  // adc: diff
 layout(std430, binding = 1) readonly buffer P {{ float p[]; }};  // adc: diff

@@ -123,6 +123,17 @@ class Subgroups(unittest.TestCase):
                 alive = here[self.n[here] >= 0]
                 np.testing.assert_allclose(y[alive], self.x[alive].sum(), rtol=1e-5)
 
+    def test_hlsl(self):
+        """The scans of HLSL leave the own value out."""
+        text = """RWStructuredBuffer<float> x, y;
+[numthreads(48, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID) { y[id.x] = WavePrefixSum(x[id.x]) + 100 * WavePrefixProduct(x[id.x]) + WaveActiveMax(x[id.x]); }
+"""
+        bundle = adrt.load(adc.compile(text, kind="hlsl", targets="cpu", derive="none", options=["-w"]))
+        y, _ = self.launch(bundle[next(iter(bundle))])
+        wanted = self.each(self.x, lambda p, i: p[:i].sum() + 100 * p[:i].prod() + p.max())
+        np.testing.assert_allclose(y, wanted, rtol=2e-5)
+
     def test_divergence(self):
         with self.assertRaisesRegex(adc.CompileError, "E0306"):
             kernel("if (k > 0) { y[i] = subgroupAdd(v); m[i] = 1; } y[i] += 1.0;")

@@ -180,6 +180,7 @@ Lowering::Place Lowering::TexelPlace(const Pointer& pointer, const Instruction& 
   Place place;
   place.array = image.buffer;
   place.scalar = image.layout.scalar;
+  place.inside = ImageBuilder(*b_, image).IsInside(pointer.texel);
   place.indices = ImageBuilder(*b_, image).IndicesOf(pointer.texel);
   return place;
 }

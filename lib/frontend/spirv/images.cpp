@@ -140,10 +140,19 @@ Value ImageBuilder::Size() {
   return Vector(extents);
 }
 
-std::vector<Value> ImageBuilder::IndicesOf(Value coordinate) {
+ImageBuilder::Place ImageBuilder::PlaceOf(Value coordinate) {
   Place place;
   for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
     place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+  return place;
+}
+
+Value ImageBuilder::IsInside(Value coordinate) {
+  return IsInside(PlaceOf(coordinate));
+}
+
+std::vector<Value> ImageBuilder::IndicesOf(Value coordinate) {
+  Place place = PlaceOf(coordinate);
   std::vector<Value> indices;
   if (image_.layout.has_layers) indices.push_back(place.back());
   for (uint32_t n = image_.layout.axes; n-- > 0;) indices.push_back(place[n]);
@@ -215,16 +224,11 @@ Value ImageBuilder::LoadInside(const Place& place, Scalar texel) {
 }
 
 Value ImageBuilder::Load(Value coordinate, Scalar texel) {
-  Place place;
-  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
-    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
-  return LoadInside(place, texel);
+  return LoadInside(PlaceOf(coordinate), texel);
 }
 
 void ImageBuilder::Store(Value coordinate, Value texel) {
-  Place place;
-  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
-    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+  Place place = PlaceOf(coordinate);
   ir::Inst branch = b_.If(IsInside(place), {});
   ir::Block outer = b_.block();
   b_.SetBlock(b_.function()[branch].regions[0]);

@@ -48,12 +48,14 @@ class ImageBuilder {
   ir::Value Gather(ir::Value coordinate, uint32_t component, const SamplerState& state);
   /// Extents, x first, layers last.
   ir::Value Size();
+  ir::Value IsInside(ir::Value coordinate);
   /// The indices of a texel, outermost first.
   std::vector<ir::Value> IndicesOf(ir::Value coordinate);
 
  private:
   using Place = std::vector<ir::Value>;  ///< an i32 per axis, x first, layer last
 
+  Place PlaceOf(ir::Value coordinate);
   ir::Value Part(ir::Value v, uint32_t n);
   ir::Value Vector(std::span<const ir::Value> parts);
   ir::Value Extent(uint32_t axis);

@@ -79,6 +79,8 @@ struct LoweringConfig {
   bool bindings_may_meet = false;  ///< two buffers at one binding are two
   /// Axes of the invocations that the kernel has; one that it does not have is dispatched with one workgroup.
   bool axes[3] = {true, true, true};
+  /// The scans of HLSL leave the own value out, and glslang writes them as those that hold it.
+  bool scans_exclude_own = false;
   /// How textures are read, by the name of their sampler; an empty name: of any.
   std::vector<std::pair<std::string, SamplerState>> samplers;
 };
@@ -202,6 +204,7 @@ class Lowering {
   void AccessChain(const Instruction& inst);
   void VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
                   const std::function<void(Local::Leaf& leaf, ir::Value index)>& visit);
+  std::optional<uint32_t> FixedComponent(const Pointer& pointer) const;
   Value Load(const Pointer& pointer, const Instruction& inst);
   void Store(const Pointer& pointer, Value value, const Instruction& inst);
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
@@ -216,6 +219,7 @@ class Lowering {
     uint32_t component = ir::kNoAttr;
     ir::Value array;
     ir::Scalar scalar = ir::Scalar::F32;  ///< of the array
+    ir::Value inside;                     ///< whether it lies in its image; invalid: it does
     ir::Value Base() const { return unit != nullptr ? unit->param : array; }
     ir::Scalar Scalar() const { return unit != nullptr ? unit->scalar : scalar; }
   };
@@ -226,6 +230,7 @@ class Lowering {
   ir::Value LoadByValue(const Pointer& pointer, Id type, const Instruction& inst);
   void ArrayLength(const Instruction& inst);
   Place AtomicPlace(const Instruction& inst);
+  ir::Value Inside(const Place& place, const std::function<ir::Value()>& access);
   void Atomic(const Instruction& inst);
 
   // image_operations.cpp

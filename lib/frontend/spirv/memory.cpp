@@ -572,6 +572,14 @@ void Lowering::StoreMemory(const Pointer& p, Id type, std::span<const ir::Value>
 
 // --- loads and stores ---
 
+/// The component of a vector in a local that a pointer names by a constant: others may access the rest of it.
+std::optional<uint32_t> Lowering::FixedComponent(const Pointer& p) const {
+  if (p.column || !p.component || p.component->dynamic.Valid()) return std::nullopt;
+  ir::Type element = p.local->leaves[p.leaf].element;
+  bool good = element.IsVec() && p.component->constant >= 0 && p.component->constant < element.Components();
+  return good ? std::optional(static_cast<uint32_t>(p.component->constant)) : std::nullopt;
+}
+
 Value Lowering::Load(const Pointer& p, const Instruction& inst) {
   Value out;
   switch (p.kind) {
@@ -596,6 +604,10 @@ Value Lowering::Load(const Pointer& p, const Instruction& inst) {
         return out;
       }
       ir::Value index = ValueOf(p.element);
+      if (std::optional<uint32_t> component = FixedComponent(p)) {
+        out.parts.push_back(b_->Load(p.local->leaves[leaf].array, {&index, 1}, ir::kNoAttr, *component));
+        return out;
+      }
       ir::Value whole = b_->Load(p.local->leaves[leaf].array, {&index, 1});
       if (p.column) {
         ir::Value column = ValueOf(*p.column);
@@ -667,6 +679,10 @@ void Lowering::Store(const Pointer& p, Value value, const Instruction& inst) {
         return;
       }
       ir::Value index = ValueOf(p.element), array = p.local->leaves[leaf].array;
+      if (std::optional<uint32_t> component = FixedComponent(p)) {
+        b_->Access(ir::Op::Store, array, {&index, 1}, parts.subspan(0, 1), ir::kNoAttr, *component);
+        return;
+      }
       ir::Value whole = b_->Load(array, {&index, 1});
       if (p.column) {
         ir::Type type = kernel_->TypeOf(whole);
@@ -776,6 +792,21 @@ Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
   return place;
 }
 
+/// What `access` gives, which is left out, and gives 0, where the place lies outside of its image.
+ir::Value Lowering::Inside(const Place& place, const std::function<ir::Value()>& access) {
+  if (!place.inside.Valid()) return access();
+  ir::Type type = ir::Type::Of(place.Scalar());
+  ir::Inst branch = b_->If(place.inside, {&type, 1});
+  ir::Block outer = b_->block();
+  for (uint32_t r = 0; r < 2; ++r) {
+    b_->SetBlock((*kernel_)[branch].regions[r]);
+    ir::Value value = r == 0 ? access() : b_->Zero(type);
+    b_->Yield({&value, 1});
+  }
+  b_->SetBlock(outer);
+  return kernel_->Result(branch);
+}
+
 void Lowering::Atomic(const Instruction& inst) {
   bool has_result = inst.result != 0;
   Place place = AtomicPlace(inst);
@@ -785,7 +816,9 @@ void Lowering::Atomic(const Instruction& inst) {
   auto access = [&](ir::Op op, std::initializer_list<ir::Value> values) {
     std::vector<ir::Value> memory;
     for (ir::Value value : values) memory.push_back(ToMemory(value, element));
-    ir::Value old = b_->Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
+    ir::Value old = Inside(place, [&] {
+      return b_->Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
+    });
     if (has_result) SetOne(inst, FromMemory(old));
   };
   // min and max compare as the element's type does, whatever the opcode says.
@@ -799,7 +832,9 @@ void Lowering::Atomic(const Instruction& inst) {
   };
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpAtomicLoad:
-      SetOne(inst, LoadScalar(place));
+      SetOne(inst, FromMemory(Inside(place, [&] {
+               return b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
+             })));
       return;
     case spv::OpAtomicStore:
       access(ir::Op::AtomicExchange, {value_at(3)});

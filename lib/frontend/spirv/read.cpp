@@ -247,6 +247,11 @@ class Reader {
   void TakeSpecConstants() {
     std::vector<bool> used(config_.spec.size(), false);
     std::vector<std::string> names;
+    std::map<std::string, int64_t> number_of;  // a value by name is that of all constants with the number
+    for (const Instruction& inst : binary_.instructions()) {
+      int64_t number = binary_.Decorated(inst.result, spv::DecorationSpecId);
+      if (number >= 0) number_of.emplace(binary_.NameOf(inst.result), number);
+    }
     for (const Instruction& inst : binary_.instructions()) {
       if (inst.op != spv::OpSpecConstant && inst.op != spv::OpSpecConstantTrue &&
           inst.op != spv::OpSpecConstantFalse)
@@ -260,7 +265,10 @@ class Reader {
       spec.number = static_cast<uint32_t>(std::max<int64_t>(number, 0));
       for (size_t n = 0; n < config_.spec.size(); ++n) {
         const auto& [name, value] = config_.spec[n];
-        if (name != spec.name && (number < 0 || name != std::to_string(number))) continue;
+        auto named = number_of.find(name);
+        bool by_number = number >= 0 && (name == std::to_string(number) ||
+                                         (named != number_of.end() && named->second == number));
+        if (name != spec.name && !by_number) continue;
         used[n] = true;
         std::optional<uint64_t> bits = ValueOf(value, types_.Register(inst.type));
         if (!bits)
@@ -323,6 +331,7 @@ class Reader {
     config.bindings_may_meet = config_.before_legalization;
     config.parameters = {config_.marked, &mark_used_};
     config.samplers = config_.samplers;
+    config.scans_exclude_own = config_.before_legalization;
     std::vector<std::string> names;
     // First with all axes, in a module of its own; then with those that something asks for.
     ir::Module trial;

@@ -138,7 +138,7 @@ bool Lowering::SubgroupReduction(const Instruction& inst) {
     case spv::GroupOperationReduce:
       break;
     case spv::GroupOperationInclusiveScan:
-      over = Over::UpToOwn;
+      over = config_.scans_exclude_own ? Over::BeforeOwn : Over::UpToOwn;
       break;
     case spv::GroupOperationExclusiveScan:
       over = Over::BeforeOwn;
