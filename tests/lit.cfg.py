@@ -36,6 +36,11 @@ with open(own, "w", encoding="utf-8") as wrapper:
 os.chmod(own, 0o755)
 os.rename(own, os.path.join(tools, "adc"))
 
+if os.path.isdir("/usr/include/glm"):
+    config.available_features.add("glm")
+else:
+    lit_config.note("NO GLM HERE (libglm-dev): KERNELS THAT INCLUDE IT ARE NOT TESTED")
+
 config.environment["PATH"] = os.pathsep.join([tools, llvm, "/usr/bin", "/bin"])
 config.environment["NO_COLOR"] = "1"
 config.environment["TERM"] = "dumb"

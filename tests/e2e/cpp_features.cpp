@@ -16,15 +16,19 @@
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wpedantic"
 #if defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdeprecated-enum-float-conversion"
 #pragma GCC diagnostic ignored "-Wliteral-conversion"
 #pragma GCC diagnostic ignored "-Wbool-operation"
+#pragma GCC diagnostic ignored "-Wgnu-anonymous-struct"
+#pragma GCC diagnostic ignored "-Wnested-anon-types"
 #endif
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
 #include "cpp/pointers.cpp"
 #include "cpp/types.cpp"
+#include "cpp/unions.cpp"
 #pragma GCC diagnostic pop
 
 using namespace adc::test;
@@ -128,6 +132,8 @@ int main(int count, char** words) {
   ADC_CORNERS(CORNERS_CLOSE)
 #define POINTERS_CLOSE(name) Feature(kernels, #name, &pointers::name, false), ++features;
   ADC_POINTERS(POINTERS_CLOSE)
+#define UNIONS_CLOSE(name) Feature(kernels, #name, &unions::name, false), ++features;
+  ADC_UNIONS(UNIONS_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

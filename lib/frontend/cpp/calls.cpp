@@ -25,6 +25,14 @@ Lowering::Lowering(Shared& shared, ir::Function& function)
       function_(function),
       ssa_(shared.module, function) {}
 
+/// A struct has its members, and they know the struct; a pointer may lie in what it points to.
+Lowering::~Lowering() {
+  for (const ObjectPtr& part : parts_) {
+    part->owner = part->within = nullptr;
+    if (part->kind == ObjectKind::Pointer) part->of = nullptr;
+  }
+}
+
 void Lowering::Refuse(SourceRange range, std::string text, std::string help) {
   diag::SourceSpan span = ssa_.builder().span();
   if (range.isValid() && !shared_.places.InSystemHeader(range.getBegin())) span = shared_.places.Of(range);
@@ -131,7 +139,7 @@ void Lowering::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, 
     return;
   }
   if (type->isAnyPointerType()) {
-    frame.variables[parameter] = PointerTo(type, AddressOf(argument), range);
+    frame.variables[parameter] = PointerTo(type, AddressOf(argument), range, parameter);
     return;
   }
   if (std::optional<Type> leaf = RegisterType(type)) {
@@ -178,35 +186,15 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
   diag::SourceSpan place = ssa_.builder().span();
   frame.returned = ssa_.NewSlot(ir::kI1, {});
   ssa_.Set(frame.returned, ssa_.builder().Int(ir::kI1, 0));
+  frame.born = Here();
+  if (frame.gives_reference) frame.chosen = ssa_.NewSlot(ir::kI32, {});
   std::vector<OpenLoop> outer_loops;
   std::vector<OpenSwitch> outer_switches;
   outer_loops.swap(loops_);
   outer_switches.swap(switches_);
   frame_ = &frame;
   frames_.push_back(&frame);
-  if (constructor != nullptr) {
-    const clang::CXXRecordDecl* record = constructor->getParent();
-    for (const clang::CXXCtorInitializer* init : constructor->inits()) {
-      const clang::Expr* value = init->getInit();
-      SetPlace(value->getSourceRange());
-      if (init->isDelegatingInitializer()) {
-        Initialise(frame.self, value);
-      } else if (init->isBaseInitializer()) {
-        const clang::CXXRecordDecl* base = RecordOf(QualType(init->getBaseClass(), 0));
-        Initialise(BaseOf(frame.self, base, value->getSourceRange()), value);
-      } else {
-        const clang::FieldDecl* field = init->getMember();
-        if (field == nullptr) Refuse(value, "a member of an anonymous union");
-        size_t n = record->getNumBases() + field->getFieldIndex();
-        QualType of = field->getType();
-        if (of->isReferenceType() || BufferOf(of)) {
-          frame.self->members[n] = Place(value);
-        } else {
-          Initialise(frame.self->members[n], value);
-        }
-      }
-    }
-  }
+  if (constructor != nullptr) InitialiseMembers(constructor);
   if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
     Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
   const clang::Stmt* statements[] = {body};
@@ -217,10 +205,41 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
   loops_.swap(outer_loops);
   switches_.swap(outer_switches);
   ssa_.builder().SetSpan(place);
+  if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
   if (frame.result == nullptr) return {};
   if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
     return {ssa_.Get(frame.result->slot), {}};
   return {{}, frame.result};
+}
+
+/// What a constructor does before its body.
+void Lowering::InitialiseMembers(const clang::CXXConstructorDecl* constructor) {
+  for (const clang::CXXCtorInitializer* init : constructor->inits()) {
+    const clang::Expr* value = init->getInit();
+    SetPlace(value->getSourceRange());
+    if (init->isDelegatingInitializer()) {
+      Initialise(frame_->self, value);
+    } else if (init->isBaseInitializer()) {
+      const clang::CXXRecordDecl* base = RecordOf(QualType(init->getBaseClass(), 0));
+      Initialise(BaseOf(frame_->self, base, value->getSourceRange()), value);
+    } else {
+      const clang::FieldDecl* field = init->getAnyMember();
+      ObjectPtr owner = frame_->self;
+      if (const clang::IndirectFieldDecl* inside = init->getIndirectMember()) {
+        // A member of an anonymous struct or union.
+        for (const clang::NamedDecl* step : inside->chain().drop_back())
+          owner = Member(owner, llvm::cast<clang::FieldDecl>(step), value->getSourceRange());
+      }
+      const auto* parent = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+      size_t n = parent->getNumBases() + field->getFieldIndex();
+      QualType of = field->getType();
+      if (of->isReferenceType() || BufferOf(of)) {
+        owner->members[n] = Place(value);
+      } else {
+        Initialise(owner->members[n], value);
+      }
+    }
+  }
 }
 
 /// A call of a function that names its own derivative: the IR's.
@@ -297,6 +316,14 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       std::string help = type->isAnyPointerType() ? "use adc::buffer" : "";
       Refuse(range, "a kernel has no parameters of type '" + Spell(type) + "'", help);
     }
+    if (record->isUnion()) {
+      // Its numbers once, under their names in one of its members.
+      auto field = std::next(record->field_begin(), static_cast<ptrdiff_t>(WholeField(record, range)));
+      std::string own = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
+      std::map<uint64_t, ObjectPtr> numbers;
+      NumbersIn(parameter(field->getType(), own, marks, field->getSourceRange()), 0, range, &numbers);
+      return Overlay(type, 0, numbers);
+    }
     // A struct by value: a parameter for each of its members.
     auto object = std::make_shared<Object>();
     object->kind = ObjectKind::Struct;
@@ -307,8 +334,8 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     for (const clang::FieldDecl* field : record->fields()) {
       ir::ParamInfo own = marks;
       QualType unmarked = Unmarked(field->getType(), &own);
-      object->members.push_back(
-          parameter(unmarked, name + "." + field->getNameAsString(), own, field->getSourceRange()));
+      std::string member = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
+      object->members.push_back(parameter(unmarked, member, own, field->getSourceRange()));
     }
     return object;
   };
@@ -363,7 +390,7 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   std::vector<ir::Value> results;
   std::function<void(const ObjectPtr&)> collect = [&](const ObjectPtr& object) {
     if (object->kind == ObjectKind::Struct) {
-      for (const ObjectPtr& member : object->members) collect(member);
+      for (const ObjectPtr& member : PartsOf(*object, declaration->getSourceRange())) collect(member);
     } else {
       results.push_back(Load(object, declaration->getSourceRange()));
     }

@@ -51,7 +51,7 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
     ObjectPtr copy = Temporary(arguments[0]);
     std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
       if (object->kind == ObjectKind::Struct) {
-        for (const ObjectPtr& member : object->members) stop(member);
+        for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
       } else if (object->kind == ObjectKind::Array) {
         for (uint64_t n = 0; n < object->count; ++n)
           stop(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range));
@@ -199,6 +199,9 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
   }
+  if (llvm::isa<clang::CXXConversionDecl>(method) && RecordOf(Unmarked(type)) != RecordOf(type) &&
+      !RegisterType(type))
+    return Given{{}, Place(object)};
   const clang::CXXRecordDecl* parent = method->getParent();
   bool named_array = parent->isInStdNamespace() && parent->getIdentifier() != nullptr &&
                      parent->getName() == "array" && method->getIdentifier() != nullptr;

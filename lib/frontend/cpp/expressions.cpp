@@ -94,9 +94,13 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
     case Stmt::CStyleCastExprClass:
     case Stmt::CXXStaticCastExprClass:
     case Stmt::CXXFunctionalCastExprClass:
+    case Stmt::CXXReinterpretCastExprClass:
     case Stmt::CXXConstCastExprClass: {
       const auto* cast = llvm::cast<clang::CastExpr>(e);
       clang::CastKind kind = cast->getCastKind();
+      if (kind == clang::CK_LValueBitCast)
+        return At(SeenAs(AddressOfPlace(cast->getSubExpr()), cast->getType(), e->getSourceRange()),
+                  e->getSourceRange());
       if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
         return BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
       if (e->isGLValue() ? kind == clang::CK_NoOp
@@ -471,6 +475,12 @@ void Lowering::InitialiseStruct(const ObjectPtr& object, const clang::InitListEx
       Initialise(object->members[n], init);
     }
   };
+  if (const clang::FieldDecl* field = list->getInitializedFieldInUnion()) {
+    if (list->getNumInits() == 0 || BytesOf(field->getType()) < BytesOf(object->type)) Zero(object, range);
+    if (list->getNumInits() == 1) Initialise(object->members[field->getFieldIndex()], list->getInit(0));
+    return;
+  }
+  if (record->isUnion()) return Zero(object, range);
   std::vector<QualType> types = MembersOf(record, range);
   for (size_t n = 0; n < types.size(); ++n)
     bind(n, types[n], n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);

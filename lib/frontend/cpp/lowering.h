@@ -49,6 +49,9 @@ struct Given {
 class Lowering {
  public:
   Lowering(Shared& shared, ir::Function& function);
+  ~Lowering();
+  Lowering(const Lowering&) = delete;
+  Lowering& operator=(const Lowering&) = delete;
 
   /// Parameters and body of a kernel.
   void Kernel(const clang::FunctionDecl* declaration);
@@ -69,6 +72,9 @@ class Lowering {
     ObjectPtr self = {};
     ObjectPtr result = {};  ///< of a value
     bool gives_reference = false;
+    std::vector<ObjectPtr> places = {};  ///< what it may give references to
+    Slot chosen = 0;                     ///< which of them
+    Born born = {};
     Slot returned = 0;  ///< whether a `return` across a boundary has run
     size_t first_boundary = 0;
   };
@@ -171,7 +177,7 @@ class Lowering {
   Address AddressOfCast(const clang::CastExpr* cast);
   Address AddressOfSum(const clang::BinaryOperator* sum);
   Address AddressOfChoice(const clang::ConditionalOperator* choice);
-  Address AddressOfMember(const clang::MemberExpr* member, const clang::FieldDecl* field);
+  Address AddressInOwner(const ObjectPtr& object, clang::SourceRange range);
   Address AddressOfObject(const ObjectPtr& object, clang::SourceRange range);
   Address AddressIn(const ObjectPtr& pointer, clang::SourceRange range);
   Address InParts(const Address& outer, clang::QualType number, ir::Value part);
@@ -179,7 +185,9 @@ class Lowering {
   Address Moved(Address from, ir::Value by, clang::SourceRange range);
   ObjectPtr At(const Address& address, clang::SourceRange range);
   ObjectPtr NewPointer(clang::QualType type, clang::SourceRange range);
-  ObjectPtr PointerTo(clang::QualType type, const Address& address, clang::SourceRange range);
+  ObjectPtr PointerTo(clang::QualType type, const Address& address, clang::SourceRange range,
+                      const clang::VarDecl* variable = nullptr);
+  static bool IsMoved(const clang::VarDecl* variable);
   void Bind(const ObjectPtr& pointer, const Address& address, clang::SourceRange range);
   ObjectPtr AssignPointer(const clang::BinaryOperator* assignment);
   void StepPointer(const ObjectPtr& pointer, const clang::UnaryOperator* step);
@@ -187,8 +195,10 @@ class Lowering {
   ir::Value ComparePointers(const clang::BinaryOperator* binary);
   bool SameArray(const ObjectPtr& a, const ObjectPtr& b);
   bool Apart(const Object& a, const Object& b) const;
-  bool Outlives(const Object& object, const Object& pointer) const;
+  Born Here() const { return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount()}; }
+  bool Outlives(const Object& object, const Born& other) const;
   bool InBuffer(const Object& array) const;
+  clang::QualType NumberIn(clang::QualType type) const;
   ir::Value Narrow(ir::Value index);
   ir::Value Further(ir::Value a, ir::Value b, bool in_buffer);
   std::optional<uint64_t> CountOf(clang::QualType type, clang::QualType number) const;
@@ -199,6 +209,20 @@ class Lowering {
   ObjectPtr RunOf(std::vector<ObjectPtr> members, clang::QualType element);
   ObjectPtr MemberAt(const ObjectPtr& run, ir::Value index, clang::SourceRange range);
 
+  // ---- Unions (unions.cpp)
+  void NumbersOf(clang::QualType type, uint64_t offset, clang::SourceRange range,
+                 std::map<uint64_t, clang::QualType>* numbers);
+  void NumbersIn(const ObjectPtr& object, uint64_t offset, clang::SourceRange range,
+                 std::map<uint64_t, ObjectPtr>* numbers);
+  ObjectPtr Overlay(clang::QualType type, uint64_t offset, const std::map<uint64_t, ObjectPtr>& numbers);
+  ObjectPtr UnionOf(clang::QualType type, clang::SourceRange range,
+                    const std::function<ObjectPtr(clang::QualType number)>& make);
+  Address SeenAs(const Address& address, clang::QualType type, clang::SourceRange range);
+  ObjectPtr GroupedElement(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
+  ObjectPtr UnionIn(const Storage& storage, clang::QualType type, clang::SourceRange range);
+  size_t WholeField(const clang::CXXRecordDecl* record, clang::SourceRange range);
+  std::vector<ObjectPtr> PartsOf(const Object& object, clang::SourceRange range);
+
   // ---- Calls
   Given Call(const clang::CallExpr* call);
   Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
@@ -206,6 +230,7 @@ class Lowering {
                bool right_first = false, const std::function<ObjectPtr()>& self_last = {});
   void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
   Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
+  void InitialiseMembers(const clang::CXXConstructorDecl* constructor);
   const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, clang::SourceRange call);
   Given CallFunction(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
                      clang::SourceRange call);
@@ -233,6 +258,8 @@ class Lowering {
   void Declare(const clang::Decl* declaration);
   void DeclareVariable(const clang::VarDecl* variable);
   void Return(const clang::ReturnStmt* statement);
+  void ReturnReference(const clang::ReturnStmt* statement);
+  ObjectPtr ChosenPlace(const Frame& frame, clang::SourceRange range);
   void Jump(Slot flag, size_t first_boundary);
   bool ReturnIsForward() const;
   bool BreaksSwitch() const;
@@ -276,6 +303,7 @@ class Lowering {
   std::vector<OpenSwitch> switches_;         ///< of this frame
   std::set<ir::Value> indices_;              ///< of loops that count up to a bound
   std::set<const clang::Stmt*> uncounted_;   ///< `for` loops that turned out to be none of the IR's
+  std::vector<ObjectPtr> parts_;             ///< objects that know what they are part of, and pointers
   std::map<ir::Value, bool> array_outside_;  ///< local arrays made outside of a parallel
   bool in_parallel_ = false;
 };

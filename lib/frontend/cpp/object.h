@@ -38,6 +38,11 @@ struct Storage {
   bool alone = true;  ///< nothing else of the struct lies in these words
 };
 
+/// What there was when something was declared: regions around, values and slots.
+struct Born {
+  size_t depth = 0, values = 0, slots = 0;
+};
+
 struct Object {
   ObjectKind kind = ObjectKind::Slot;
   clang::QualType type;
@@ -48,7 +53,7 @@ struct Object {
   uint32_t byte = 0;               ///< Spread: where it begins in that word
   bool alone = true;               ///< Spread: nothing else lies in its words
   ObjectPtr of;                    ///< Component, Choice, Array; Pointer: null for a null pointer
-  ir::Value at;
+  ir::Value at;  ///< Component, Choice; Array: first number; Pointer: index of one that stays
   std::vector<ObjectPtr> members;  ///< Struct, Choice, Array
   Storage storage;                 ///< Array
   clang::QualType element;         ///< Array, Buffer
@@ -56,10 +61,10 @@ struct Object {
   bool by_words = false;           ///< Buffer: of structs, with an axis more
   ObjectPtr within;                ///< the array, or row of a buffer, that this is an element of
   ir::Value position;              ///< the index there
+  ObjectPtr owner;                 ///< the struct that this is a member of
+  uint64_t offset = 0;             ///< the byte there
   bool bound = false;              ///< Pointer: it points to something, or is null
-  struct {
-    size_t depth = 0, values = 0, slots = 0;
-  } born = {};  ///< Pointer: what there was when it was declared
+  Born born = {};                  ///< Pointer
 };
 
 }  // namespace adc::frontend

@@ -117,6 +117,7 @@ Type Lowering::NeedRegister(QualType type, SourceRange range) {
   std::string help;
   if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
   if (type->isAnyPointerType()) help = "use an index into an array or an adc::buffer";
+  if (type->isVectorType()) help = "turn the SIMD of the header off, by the define that it has for that";
   if (type->isAnyComplexType()) help = "write the real and the imaginary part as two numbers of a struct";
   Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
 }
@@ -143,7 +144,6 @@ bool Lowering::ArrayOf(QualType type, QualType* element, uint64_t* count) const 
 /// Types of bases, then of fields.
 std::vector<QualType> Lowering::MembersOf(const clang::CXXRecordDecl* record, SourceRange range) {
   std::string name = "'" + record->getNameAsString() + "'";
-  if (record->isUnion()) Refuse(range, "a kernel has no unions", "use std::bit_cast, or a struct");
   if (record->isPolymorphic() || record->getNumVBases() != 0)
     Refuse(range, name + " has virtual functions or bases", "use a template, or an enumeration and a switch");
   if (!record->hasTrivialDestructor())
@@ -166,6 +166,12 @@ void Lowering::LeafTypes(QualType type, uint64_t count, SourceRange range,
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record == nullptr || RegisterType(type)) {
     leaves->emplace_back(NeedRegister(type, range), count);
+    return;
+  }
+  if (record->isUnion()) {
+    std::map<uint64_t, QualType> numbers;
+    NumbersOf(type, 0, range, &numbers);
+    for (auto [offset, number] : numbers) leaves->emplace_back(*ScalarOf(number), count);
     return;
   }
   for (QualType member : MembersOf(record, range)) LeafTypes(member, count, range, leaves);
@@ -214,6 +220,8 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
   if (record == nullptr) NeedRegister(type, range);
   if (BufferOf(type))
     Refuse(range, "a buffer that is no parameter", "pass it as a parameter, or bind a reference to it");
+  if (record->isUnion())
+    return UnionOf(type, range, [&](QualType number) { return NewSlot(*ScalarOf(number), number, name); });
   object->kind = ObjectKind::Struct;
   std::vector<QualType> types = MembersOf(record, range);
   size_t bases = record->getNumBases();
@@ -262,6 +270,7 @@ ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
   object->kind = ObjectKind::Struct;
   size_t first_base = 0;
   const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record->isUnion() && !storage.in_buffer) return UnionIn(storage, type, range);
   std::vector<QualType> members = MembersOf(record, range);
   std::vector<uint64_t> offsets;
   if (storage.in_buffer) {
@@ -308,12 +317,20 @@ ObjectPtr Lowering::Member(const ObjectPtr& object, const clang::FieldDecl* fiel
   size_t position = record->getNumBases() + field->getFieldIndex();
   ObjectPtr member = position < object->members.size() ? object->members[position] : nullptr;
   if (member == nullptr) Refuse(range, "'" + field->getNameAsString() + "' is read before it is bound");
+  bool inside =
+      !field->getType()->isReferenceType() && member->kind != ObjectKind::Buffer && !record->isLambda();
+  if (inside && member->owner != object) {
+    member->owner = object;
+    member->offset = context_.getASTRecordLayout(record).getFieldOffset(field->getFieldIndex()) / 8;
+    parts_.push_back(member);
+  }
   return member;
 }
 
 ObjectPtr Lowering::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, SourceRange range) {
   if (object->kind != ObjectKind::Struct) return object;
   const clang::CXXRecordDecl* record = RecordOf(object->type);
+  if (record == RecordOf(Unmarked(context_.getRecordType(base)))) return object;
   size_t position = 0;
   for (const clang::CXXBaseSpecifier& one : record->bases()) {
     const clang::CXXRecordDecl* found = RecordOf(one.getType());
@@ -334,7 +351,15 @@ Value Lowering::Index(Value value) {
 
 ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange range) {
   index = Index(index);
-  if (!array->members.empty()) return MemberAt(array, index, range);
+  if (!array->members.empty()) {
+    ObjectPtr member = MemberAt(array, index, range);
+    if (member->within == nullptr && array->count > 1) {
+      member->within = array;
+      member->position = index;
+      parts_.push_back(member);
+    }
+    return member;
+  }
   if (array->of != nullptr) return FlatElement(array, index, range);
   if (array->kind == ObjectKind::Buffer) {
     std::vector<Value> indices = array->indices;
@@ -458,14 +483,19 @@ const Object& WholeOf(const Object& object) {
 }  // namespace
 
 /// A reference to one of two objects, as a condition that is known when it is bound says. Null where they
-/// have arrays, whose elements no leaf stands for.
+/// have arrays in memory, whose elements no leaf stands for.
 ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
   if (yes == no) return yes;
-  if (yes == nullptr || no == nullptr || !(IsLeaf(*yes) || yes->kind == ObjectKind::Struct)) return nullptr;
+  if (yes == nullptr || no == nullptr) return nullptr;
+  bool parts = yes->kind == ObjectKind::Struct || (yes->kind == ObjectKind::Array && !yes->members.empty());
+  if (!parts && !(IsLeaf(*yes) && IsLeaf(*no))) return nullptr;
   auto choice = std::make_shared<Object>();
   choice->type = yes->type;
-  if (yes->kind == ObjectKind::Struct) {
-    choice->kind = ObjectKind::Struct;
+  if (parts) {
+    choice->kind = yes->kind;
+    choice->element = yes->element;
+    choice->count = yes->count;
+    if (yes->members.size() != no->members.size()) return nullptr;
     for (size_t n = 0; n < yes->members.size(); ++n) {
       choice->members.push_back(ChoiceOf(condition, yes->members[n], no->members[n]));
       if (choice->members.back() == nullptr) return nullptr;
@@ -615,6 +645,10 @@ void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange rang
   if (IsLeaf(*to)) return Store(to, Load(from, range), range);
   if (to->kind == ObjectKind::Pointer) return Bind(to, AddressIn(from, range), range);
   if (to->kind == ObjectKind::Struct && from->kind == ObjectKind::Struct) {
+    if (RecordOf(to->type)->isUnion() && RecordOf(from->type)->isUnion()) {
+      size_t whole = WholeField(RecordOf(to->type), range);
+      return Copy(to->members[whole], from->members[whole], range);
+    }
     for (size_t n = 0; n < to->members.size(); ++n) {
       if (to->members[n] == nullptr || from->members[n] == nullptr) {
         to->members[n] = from->members[n];  // a reference or a buffer
@@ -650,7 +684,7 @@ void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
   if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
   if (object->kind == ObjectKind::Pointer) return Bind(object, {nullptr, ssa_.builder().I32(0)}, range);
   if (object->kind == ObjectKind::Struct) {
-    for (const ObjectPtr& member : object->members) Zero(member, range);
+    for (const ObjectPtr& member : PartsOf(*object, range)) Zero(member, range);
     return;
   }
   if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
@@ -734,6 +768,11 @@ ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, Sou
           return;
         }
         const clang::CXXRecordDecl* record = RecordOf(of);
+        if (from.isUnion() && record != nullptr) {
+          const clang::FieldDecl* field = from.getUnionField();
+          if (field == nullptr) return Zero(to, range);
+          return fill(to->members[field->getFieldIndex()], from.getUnionValue(), field->getType());
+        }
         if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
         std::vector<QualType> types = MembersOf(record, range);
         unsigned bases = record->getNumBases();

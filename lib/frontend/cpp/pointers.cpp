@@ -73,6 +73,7 @@ Lowering::Address Lowering::Moved(Address from, Value by, SourceRange range) {
 
 /// The element of a struct that is `array->element` times a number, as reinterpret_cast sees it.
 ObjectPtr Lowering::FlatElement(const ObjectPtr& array, Value index, SourceRange range) {
+  if (!ScalarOf(array->element)) return GroupedElement(array, index, range);
   const ObjectPtr& of = array->of;
   uint64_t each = *CountOf(of->element, array->element);
   Value at = ssa_.builder().I32(0), rest = Narrow(index);
@@ -90,17 +91,21 @@ ObjectPtr Lowering::FlatElement(const ObjectPtr& array, Value index, SourceRange
   }
   std::vector<ObjectPtr> leaves;
   LeavesOf(object, array->element, range, &leaves);
-  return Element(RunOf(std::move(leaves), array->element), rest, range);
+  ObjectPtr run = RunOf(std::move(leaves), array->element);
+  if (run->members.empty()) return Element(run, rest, range);
+  ObjectPtr number = MemberAt(run, rest, range);
+  if (number->owner == nullptr && number->within == nullptr) {
+    number->within = array;
+    number->position = index;
+    parts_.push_back(number);
+  }
+  return number;
 }
 
 void Lowering::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range,
                         std::vector<ObjectPtr>* leaves) {
   if (object->kind == ObjectKind::Struct) {
-    bool is_union = RecordOf(object->type)->isUnion();
-    for (const ObjectPtr& member : object->members) {
-      LeavesOf(member, leaf, range, leaves);
-      if (is_union) return;
-    }
+    for (const ObjectPtr& member : PartsOf(*object, range)) LeavesOf(member, leaf, range, leaves);
   } else if (object->kind == ObjectKind::Array) {
     for (uint64_t n = 0; n < object->count; ++n)
       LeavesOf(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), leaf, range, leaves);
@@ -180,6 +185,9 @@ ObjectPtr Lowering::MemberAt(const ObjectPtr& run, Value index, SourceRange rang
              "a pointer to a member reaches members of its type that follow one another in their struct");
     return run->members[static_cast<size_t>(*known)];
   }
+  if (run->count == 1 && run->members[0]->kind != ObjectKind::Choice) return run->members[0];
+  if (run->count == 1)
+    Refuse(range, "one object is indexed at run time", "point into an array or a struct, or use index 0");
   std::function<ObjectPtr(size_t, size_t)> among = [&](size_t first, size_t end) -> ObjectPtr {
     if (end - first == 1) return run->members[first];
     size_t middle = first + (end - first) / 2;
@@ -197,6 +205,7 @@ ObjectPtr Lowering::MemberAt(const ObjectPtr& run, Value index, SourceRange rang
 
 /// The object's address: in the array that it is an element of, or its own.
 Lowering::Address Lowering::AddressOfObject(const ObjectPtr& object, SourceRange range) {
+  if (object->owner != nullptr) return AddressInOwner(object, range);
   if (object->within != nullptr) return Whole({object->within, object->position});
   Value zero = ssa_.builder().I32(0);
   if (object->kind == ObjectKind::Component) {
@@ -237,35 +246,44 @@ Lowering::Address Lowering::Whole(Address address) {
   if (row.kind != ObjectKind::Array || row.storage.in_buffer || !row.storage.flat.Valid()) return address;
   auto whole = std::make_shared<Object>(row);
   whole->storage.flat = {};
-  whole->within = nullptr;
+  whole->within = whole->owner = nullptr;
   Value first = Narrow(row.storage.flat);
   Value count = ssa_.builder().Int(ssa_.TypeOf(first), static_cast<int64_t>(row.count));
   return {whole, Further(ssa_.Make(Op::Mul, {first, count}), address.index, false)};
 }
 
-/// A member's address, among those that lie beside it.
-Lowering::Address Lowering::AddressOfMember(const clang::MemberExpr* member, const clang::FieldDecl* field) {
-  SourceRange range = member->getSourceRange();
-  ObjectPtr owner = OwnerOf(member, field);
-  QualType type = field->getType().getUnqualifiedType();
-  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(field->getParent());
-  auto offset = [&](const clang::FieldDecl* one) { return layout.getFieldOffset(one->getFieldIndex()) / 8; };
-  if (CountOf(owner->type, type)) {
-    auto part = static_cast<int32_t>(offset(field) / BytesOf(type));
-    return InParts(AddressOfObject(owner, range), type, ssa_.builder().I32(part));
+/// A member's address: in the numbers that its struct consists of, or among the members beside it that are of
+/// its type.
+Lowering::Address Lowering::AddressInOwner(const ObjectPtr& object, SourceRange range) {
+  const Object& owner = *object->owner;
+  QualType type = object->type;
+  if (CountOf(owner.type, type)) {
+    uint64_t bytes = object->offset;
+    ObjectPtr whole = object->owner;
+    for (; whole->owner != nullptr && CountOf(whole->owner->type, type); whole = whole->owner)
+      bytes += whole->offset;
+    auto part = static_cast<int32_t>(bytes / BytesOf(type));
+    return InParts(AddressOfObject(whole, range), type, ssa_.builder().I32(part));
   }
+  const clang::CXXRecordDecl* record = RecordOf(owner.type);
+  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
   std::vector<ObjectPtr> run;
   int32_t position = 0;
   uint64_t end = 0;
   bool met = false;
-  for (const clang::FieldDecl* one : field->getParent()->fields()) {
-    bool follows = context_.hasSameUnqualifiedType(one->getType(), type) && offset(one) == end;
-    if (!follows && met) break;
-    if (!follows) run.clear();
-    met = met || one == field;
-    if (one == field) position = static_cast<int32_t>(run.size());
-    if (context_.hasSameUnqualifiedType(one->getType(), type)) run.push_back(Member(owner, one, range));
-    end = offset(one) + BytesOf(one->getType());
+  for (const clang::FieldDecl* one : record->fields()) {
+    uint64_t offset = layout.getFieldOffset(one->getFieldIndex()) / 8;
+    bool alike = context_.hasSameUnqualifiedType(one->getType(), type);
+    if (!alike || offset != end) {
+      if (met) break;
+      run.clear();
+    }
+    if (alike && offset == object->offset) {
+      met = true;
+      position = static_cast<int32_t>(run.size());
+    }
+    end = offset + BytesOf(one->getType());
+    if (alike) run.push_back(owner.members[record->getNumBases() + one->getFieldIndex()]);
   }
   return {RunOf(std::move(run), type), ssa_.builder().I32(position)};
 }
@@ -282,31 +300,54 @@ ObjectPtr Lowering::NewPointer(QualType type, SourceRange range) {
   auto pointer = std::make_shared<Object>();
   pointer->kind = ObjectKind::Pointer;
   pointer->type = type.getNonReferenceType();
-  pointer->born = {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount()};
+  pointer->born = Here();
   pointer->slot = ssa_.NewSlot(ir::kI64, {});
+  parts_.push_back(pointer);
   return pointer;
 }
 
-ObjectPtr Lowering::PointerTo(QualType type, const Address& address, SourceRange range) {
+ObjectPtr Lowering::PointerTo(QualType type, const Address& address, SourceRange range,
+                              const clang::VarDecl* variable) {
   ObjectPtr pointer = NewPointer(type, range);
   bool local = address.array == nullptr || !InBuffer(*address.array);
   if (local) pointer->slot = ssa_.NewSlot(ir::kI32, {});
   Bind(pointer, address, range);
+  if (variable != nullptr && !IsMoved(variable)) pointer->at = address.index;
   return pointer;
 }
 
-/// Whether the object was there when the pointer was made: then it is wherever the pointer is.
-bool Lowering::Outlives(const Object& object, const Object& pointer) const {
-  auto old = [&](Value v) { return !v.Valid() || function_.IsConstant(v) || v.raw < pointer.born.values; };
+/// Whether anything is done to a pointer but reading it. Inside of a loop the index of one that is only read
+/// is what it was before.
+bool Lowering::IsMoved(const clang::VarDecl* variable) {
+  if (variable->getType().isConstQualified()) return false;
+  const auto* function = llvm::dyn_cast<clang::FunctionDecl>(variable->getDeclContext());
+  const clang::Stmt* body = function == nullptr ? nullptr : function->getBody();
+  if (body == nullptr) return true;
+  std::function<bool(const clang::Stmt*)> moves = [&](const clang::Stmt* s) -> bool {
+    if (s == nullptr) return false;
+    if (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(s)) {
+      const clang::Expr* read = cast->getSubExpr()->IgnoreParens();
+      if (cast->getCastKind() == clang::CK_LValueToRValue && llvm::isa<clang::DeclRefExpr>(read))
+        return false;
+    }
+    if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(s)) return name->getDecl() == variable;
+    return std::any_of(s->child_begin(), s->child_end(), moves);
+  };
+  return moves(body);
+}
+
+/// Whether the object was there already: then it is wherever the other one is.
+bool Lowering::Outlives(const Object& object, const Born& other) const {
+  auto old = [&](Value v) { return !v.Valid() || function_.IsConstant(v) || v.raw < other.values; };
   auto all = [&](const std::vector<Value>& values) { return std::all_of(values.begin(), values.end(), old); };
   bool here = old(object.base) && old(object.at) && all(object.indices) && all(object.storage.bases) &&
               all(object.storage.indices) && old(object.storage.flat);
   bool in_slot = object.kind == ObjectKind::Slot || object.kind == ObjectKind::Pointer;
-  if (!here || (in_slot && object.slot >= pointer.born.slots)) return false;
+  if (!here || (in_slot && object.slot >= other.slots)) return false;
   for (const ObjectPtr& member : object.members) {
-    if (member != nullptr && !Outlives(*member, pointer)) return false;
+    if (member != nullptr && !Outlives(*member, other)) return false;
   }
-  return object.of == nullptr || Outlives(*object.of, pointer);
+  return object.of == nullptr || Outlives(*object.of, other);
 }
 
 /// Lets the pointer point there. Another object than before is for all that follows, so that no branch and
@@ -315,7 +356,7 @@ void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRang
   bool same = pointer->bound && SameArray(pointer->of, address.array);
   if (!same && ssa_.Depth() != pointer->born.depth) {
     if (pointer->bound) Refuse(range, kChosen, kChosenHelp);
-    if (address.array != nullptr && !Outlives(*address.array, *pointer))
+    if (address.array != nullptr && !Outlives(*address.array, pointer->born))
       Refuse(range, "a pointer is declared before what it points to, outside of this branch or loop",
              "declare it here");
   }
@@ -330,7 +371,7 @@ void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRang
 Lowering::Address Lowering::AddressIn(const ObjectPtr& pointer, SourceRange range) {
   if (pointer->kind != ObjectKind::Pointer) Refuse(range, "a kernel knows no pointer like this");
   if (!pointer->bound) Refuse(range, "a pointer is read before it points to anything");
-  return {pointer->of, ssa_.Get(pointer->slot)};
+  return {pointer->of, pointer->at.Valid() ? pointer->at : ssa_.Get(pointer->slot)};
 }
 
 ObjectPtr Lowering::At(const Address& address, SourceRange range) {
@@ -417,16 +458,8 @@ Lowering::Address Lowering::AddressOfCast(const clang::CastExpr* cast) {
       ObjectPtr object = At(AddressOf(from), range);
       return AddressOfObject(BaseOf(object, RecordOf(PointedTo(cast->getType())), range), range);
     }
-    case clang::CK_BitCast: {
-      Address address = AddressOf(from);
-      QualType number = PointedTo(cast->getType()).getUnqualifiedType();
-      if (address.array == nullptr || context_.hasSameUnqualifiedType(address.array->element, number))
-        return address;
-      if (CountOf(address.array->element, number)) return InParts(address, number, ssa_.builder().I32(0));
-      Refuse(range,
-             "a pointer to '" + Spell(address.array->element) + "' becomes one to '" + Spell(number) + "'",
-             "kernels see a struct of such numbers alone as an array of them");
-    }
+    case clang::CK_BitCast:
+      return SeenAs(AddressOf(from), PointedTo(cast->getType()), range);
     default:
       RefusePointer(cast);
   }
@@ -443,12 +476,6 @@ Lowering::Address Lowering::AddressOfPlace(const clang::Expr* e) {
   }
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e)) {
     if (unary->getOpcode() == clang::UO_Deref) return AddressOf(unary->getSubExpr());
-  }
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
-    const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
-    if (field != nullptr && !field->getType()->isReferenceType() && !BufferOf(field->getType()) &&
-        !RegisterType(context_.getRecordType(field->getParent())))
-      return AddressOfMember(member, field);
   }
   return AddressOfObject(Place(e), range);
 }
@@ -567,7 +594,7 @@ bool Lowering::SameArray(const ObjectPtr& a, const ObjectPtr& b) {
   };
   if (!context_.hasSameUnqualifiedType(a->element, b->element) || (a->of == nullptr) != (b->of == nullptr))
     return false;
-  if (a->of != nullptr) return SameArray(a->of, b->of);
+  if (a->of != nullptr) return SameArray(a->of, b->of) && same(a->at, b->at);
   if (a->kind == ObjectKind::Buffer) return same(a->base, b->base) && all(a->indices, b->indices);
   return a->members == b->members && all(a->storage.bases, b->storage.bases) &&
          all(a->storage.indices, b->storage.indices) && same(a->storage.flat, b->storage.flat) &&

@@ -8,6 +8,8 @@
 // What stands between a jump and its target is a stack of boundaries: a branch whose end is not the target's
 // end, or a loop, which the jump leaves with `break`.
 
+#include <algorithm>
+
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
 
@@ -142,11 +144,7 @@ void Lowering::Jump(Slot flag, size_t first_boundary) {
 void Lowering::Return(const clang::ReturnStmt* statement) {
   if (const clang::Expr* value = statement->getRetValue()) {
     if (frame_->gives_reference) {
-      ObjectPtr place = Place(value);
-      if (frame_->result != nullptr && frame_->result != place)
-        Refuse(statement, "a reference to one of several objects that is chosen at run time",
-               "give a value, or choose outside of the function");
-      frame_->result = place;
+      ReturnReference(statement);
     } else if (frame_->result != nullptr) {
       Initialise(frame_->result, value);
     } else {
@@ -163,6 +161,35 @@ void Lowering::Return(const clang::ReturnStmt* statement) {
     return;
   }
   Jump(frame_->returned, frame_->first_boundary);
+}
+
+/// Which of several objects a reference is to is an ordinary value, where all of them were there before.
+void Lowering::ReturnReference(const clang::ReturnStmt* statement) {
+  ObjectPtr place = Place(statement->getRetValue());
+  std::vector<ObjectPtr>& places = frame_->places;
+  auto known = std::find(places.begin(), places.end(), place);
+  auto number = static_cast<int32_t>(known - places.begin());
+  if (known == places.end()) places.push_back(place);
+  bool old = std::all_of(places.begin(), places.end(),
+                         [&](const ObjectPtr& one) { return Outlives(*one, frame_->born); });
+  if (places.size() > 1 && !old)
+    Refuse(statement, "a reference to one of several objects that is chosen at run time",
+           "give a value, or choose outside of the function");
+  ssa_.Set(frame_->chosen, ssa_.builder().I32(number));
+}
+
+ObjectPtr Lowering::ChosenPlace(const Frame& frame, SourceRange range) {
+  if (frame.places.empty()) return nullptr;
+  ObjectPtr chosen = frame.places[0];
+  Value which = ssa_.Get(frame.chosen);
+  for (size_t n = 1; chosen != nullptr && n < frame.places.size(); ++n) {
+    Value here = ssa_.Make(Op::Eq, {which, ssa_.builder().I32(static_cast<int32_t>(n))});
+    chosen = ChoiceOf(here, frame.places[n], chosen);
+  }
+  if (chosen == nullptr)
+    Refuse(range, "a reference to one of several objects that is chosen at run time",
+           "give a value, or choose outside of the function");
+  return chosen;
 }
 
 /// Builds what jumps may leave, then what follows it where none did.
@@ -375,7 +402,7 @@ void Lowering::DeclareVariable(const clang::VarDecl* variable) {
     return;
   }
   if (type->isAnyPointerType() && init != nullptr) {
-    frame_->variables[variable] = PointerTo(type, AddressOf(init), range);
+    frame_->variables[variable] = PointerTo(type, AddressOf(init), range, variable);
     return;
   }
   if (std::optional<Type> leaf = RegisterType(type)) {

@@ -22,6 +22,8 @@ void Lowering::SetPlace(SourceRange range) {
 Value Lowering::ValueOf(const clang::Expr* expression) {
   expression = expression->IgnoreParens();
   if (expression->isGLValue()) {
+    const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression);
+    if (cast != nullptr && cast->getCastKind() == clang::CK_NoOp) return ValueOf(cast->getSubExpr());
     if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
       Type type = NeedRegister(choice->getType(), choice->getSourceRange());
       ir::Value condition = Condition(choice->getCond());

@@ -31,6 +31,7 @@ void Lowering::ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* sca
     return;
   }
   const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record == nullptr && type->isVectorType()) NeedRegister(type, range);
   if (record == nullptr || BufferOf(type))
     Refuse(range, "a buffer cannot have elements of type '" + Spell(type) + "'");
   for (QualType member : MembersOf(record, range)) ScalarsOf(member, range, scalars);

@@ -156,6 +156,29 @@ FEATURE(in_structs, {
   for (double v : std::span<const double, 3>(a + 1, 3)) sum *= v;
   return Total(s) + Total(copy) * Total({a, 5}) + sum;
 })
+FEATURE(in_loops, {
+  struct Body {
+    double at[2], mass;
+  };
+  struct World {
+    Body sun, moon;
+    double sum;
+  } w{{{x[i], x[1]}, x[2]}, {{x[3], x[i + 1]}, 2.0}, 0.0};
+  struct Sink {
+    double* to;
+  } sink{&w.sum};
+  Body* moon = &w.moon;
+  auto add = [](double v, double* to) {
+    for (int k = 0; k < 3; ++k) *to += v * (k + 1) * *to + v;
+  };
+  int left = n;
+  while (left-- > 0) {
+    moon->at[left % 2] *= 1.0 + 0.1 * w.sun.mass;
+    *sink.to += moon->at[0] * w.sun.at[1];
+    add(0.1 * x[left], &moon->mass);
+  }
+  return w.sum * moon->mass;
+})
 FEATURE(given_back, {
   double a[6];
   for (int k = 0; k < 6; ++k) a[k] = x[(i * 3 + k * 5) % 16];
@@ -251,7 +274,7 @@ FEATURE(of_vectors, {
 // clang-format off
 #define ADC_POINTERS(X) \
   X(array_parameters) X(offsets_into_arrays) X(walks) X(rows) X(members_by_address) X(members_of_some) \
-  X(structs_by_pointer) X(elements_beyond_their_struct) X(in_structs) X(given_back) X(null_by_default) \
+  X(structs_by_pointer) X(elements_beyond_their_struct) X(in_structs) X(in_loops) X(given_back) X(null_by_default) \
   X(by_reference) X(swapped) X(chosen_index) X(of_buffers) X(of_this) X(of_library) X(of_memory) \
   X(of_vectors)
 // clang-format on

@@ -40,6 +40,14 @@ union Both {
   float f;
   int i;
 };
+union Wide {
+  float f[4];
+  __attribute__((vector_size(16))) float w;
+};
+union Halves {
+  adc::vec<float, 2> v;
+  float f[2];
+};
 struct Bits {
   unsigned low : 4;
 };
@@ -60,9 +68,9 @@ float Static(float v) {
   static float retained = 0;
   return retained += v;
 }
-float& Chosen(float& a, float& b, bool first) {
-  if (first) return a;
-  return b;
+float& Chosen(float* a, int n, bool first) {
+  if (first) return a[n + 1];
+  return a[n * 2];
 }
 
 // CHECK: error: 'Factorial' calls itself [E0802]
@@ -160,6 +168,13 @@ KERNEL(beyond_member, {
 // CHECK: :[[#@LINE+1]]:10: error: element 1 of 1 [E0802]
   y[i] = (&m.v)[1];
 })
+KERNEL(one_at_run_time, {
+  Mixed m{y[i], 2};
+  float v = 1;
+  const float* p = &(i > 2 ? m.v : v);
+// CHECK: :[[#@LINE+1]]:10: error: one object is indexed at run time [E0802]
+  y[i] = p[n];
+})
 KERNEL(pointers_apart, {
   float a[2] = {1, 2}, b[2] = {3, 4};
 // CHECK: :[[#@LINE+1]]:29: error: pointers into different objects are compared [E0802]
@@ -167,7 +182,7 @@ KERNEL(pointers_apart, {
 })
 KERNEL(other_numbers, {
   Mixed m{y[i], 2};
-// CHECK: :[[#@LINE+1]]:10: error: a pointer to 'Mixed' becomes one to 'float' [E0802]
+// CHECK: :[[#@LINE+1]]:10: error: 'Mixed' is seen as 'float' [E0802]
   y[i] = reinterpret_cast<float*>(&m)[0];
 })
 KERNEL(part_is_copied, {
@@ -214,10 +229,21 @@ KERNEL(destructor, {
   y[i] = c.v;
 })
 KERNEL(a_union, {
-// CHECK: :[[#@LINE+1]]:3: error: a kernel has no unions [E0802]
+// CHECK: :[[#@LINE+1]]:3: error: a union whose members are of different types of number [E0802]
   Both b;
   b.f = 1;
   y[i] = b.f;
+})
+KERNEL(simd_in_union, {
+// CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type '{{.*}}vector_size{{.*}}' [E0802]
+  Wide w{};
+// CHECK: help: turn the SIMD of the header off, by the define that it has for that
+  y[i] = w.f[0];
+})
+KERNEL(vector_in_union, {
+// CHECK: :[[#@LINE+1]]:3: error: 'adc::vec<float, 2>' under another name [E0802]
+  Halves h{};
+  y[i] = h.v.x;
 })
 KERNEL(bit_field, {
 // CHECK: :[[#@LINE+1]]:3: error: 'Bits' has a bit-field, 'low' [E0802]
@@ -235,13 +261,13 @@ KERNEL(no_body, { y[i] = Elsewhere(y[i]); })
 KERNEL(c_library, { y[i] = static_cast<float>(std::rand()); })
 // CHECK: :[[#@LINE+1]]:27: error: 'Any' takes any number of arguments [E0802]
 KERNEL(variadic, { y[i] = Any(2, 1, 2); })
-// CHECK: :[[#@LINE+1]]:31: error: kernels do not have this kind of expression (CXXReinterpretCastExpr) [E0802]
+// CHECK: :[[#@LINE+1]]:31: error: 'int' is seen as 'float' [E0802]
 KERNEL(reinterprets, { y[i] = reinterpret_cast<float&>(n); })
 // CHECK: error: a reference to one of several objects that is chosen at run time [E0802]
 KERNEL(chosen_reference, {
-  float a = 1, b = 2;
-  Chosen(a, b, i > 2) = 3;
-  y[i] = a;
+  float a[4] = {1, 2, 3, 4};
+  Chosen(a, n, i > 2) = 3;
+  y[i] = a[0];
 })
 KERNEL(chosen_lvalue, {
 // CHECK: :[[#@LINE+1]]:4: error: a reference to one of several objects that is chosen at run time [E0802]
