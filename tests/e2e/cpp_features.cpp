@@ -1,6 +1,6 @@
-// Every kernel of cpp/features.cpp, engine.cpp, types.cpp, corners.cpp and pointers.cpp: the function on the
-// host against the kernel that adc made of it, its gradient against central differences of the host's
-// function and against forward mode. The bundle is the first argument.
+// Every kernel of the files of cpp/ that are included here: the function on the host against the kernel that
+// adc made of it, its gradient against central differences of the host's function and against forward mode.
+// The bundle is the first argument.
 
 #include <cstdio>
 #include <cstring>
@@ -24,6 +24,7 @@
 #pragma GCC diagnostic ignored "-Wgnu-anonymous-struct"
 #pragma GCC diagnostic ignored "-Wnested-anon-types"
 #endif
+#include "cpp/complex.cpp"
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
 #include "cpp/pointers.cpp"
@@ -134,6 +135,8 @@ int main(int count, char** words) {
   ADC_POINTERS(POINTERS_CLOSE)
 #define UNIONS_CLOSE(name) Feature(kernels, #name, &unions::name, false), ++features;
   ADC_UNIONS(UNIONS_CLOSE)
+#define COMPLEX_CLOSE(name) Feature(kernels, #name, &complexes::name, false), ++features;
+  ADC_COMPLEXES(COMPLEX_CLOSE)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -78,6 +78,10 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       const auto* unary = llvm::cast<clang::UnaryOperator>(e);
       if (unary->getOpcode() == clang::UO_Deref) return Pointee(unary->getSubExpr());
       if (unary->isIncrementDecrementOp()) return PlaceOfStep(unary);
+      bool real = unary->getOpcode() == clang::UO_Real;
+      if ((real || unary->getOpcode() == clang::UO_Imag) &&
+          unary->getSubExpr()->getType()->isAnyComplexType())
+        return Element(Place(unary->getSubExpr()), ssa_.builder().I32(real ? 0 : 1), e->getSourceRange());
       break;
     }
     case Stmt::BinaryOperatorClass:
@@ -320,6 +324,7 @@ ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
   if (assignment->getLHS()->getType().isVolatileQualified())
     Refuse(range, "a kernel has no volatile variables");
   if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(assignment)) {
+    if (compound->getLHS()->getType()->isAnyComplexType()) return AssignComplex(compound);
     ir::Value right = ValueOf(assignment->getRHS());
     ObjectPtr place = Place(assignment->getLHS());
     ir::Value left = Load(place, assignment->getLHS()->getSourceRange());
@@ -354,6 +359,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   if (object->kind != ObjectKind::Struct && object->kind != ObjectKind::Array)
     return Store(object, ValueOf(e), range);
   if (e->isGLValue() && !IsChoice(e)) return Copy(object, Place(e), range);
+  if (e->getType()->isAnyComplexType() && InitialiseComplex(object, e)) return;
   SetPlace(range);
   switch (e->getStmtClass()) {
     case Stmt::ExprWithCleanupsClass:

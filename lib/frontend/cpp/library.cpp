@@ -149,6 +149,7 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
   auto number = [&](size_t n, Type type) { return Convert(ValueOf(arguments[n]), type); };
   auto given = [](Value v) { return Given{v, {}}; };
   std::optional<Type> result = RegisterType(call->getType());
+  if (std::optional<Given> complex = CallComplex(call, name)) return complex;
   if (in_std && (name == "move" || name == "forward" || name == "as_const") && arguments.size() == 1)
     return Given{{}, Place(arguments[0])};
   if ((name == "addressof" || name == "__addressof") && arguments.size() == 1)
@@ -183,6 +184,8 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
   if (name == "unreachable" || name == "abort" || name == "exit" || name == "terminate")
     Refuse(call, "a kernel cannot end the program", "use assert");
   if (!result || !result->IsScalar()) return std::nullopt;
+  const clang::CXXRecordDecl* record = arguments.empty() ? nullptr : RecordOf(arguments[0]->getType());
+  if (record != nullptr && record->isInStdNamespace() && record->getName() == "complex") return std::nullopt;
   bool is_float = result->IsFloat();
   if (is_float && arguments.size() == 1) {
     auto found = UnaryFunctions().find(name);

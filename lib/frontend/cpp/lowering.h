@@ -223,6 +223,22 @@ class Lowering {
   size_t WholeField(const clang::CXXRecordDecl* record, clang::SourceRange range);
   std::vector<ObjectPtr> PartsOf(const Object& object, clang::SourceRange range);
 
+  // ---- Complex numbers (complex.cpp)
+  struct Complex {
+    ir::Value real, imaginary;  ///< imaginary: invalid of a real number
+  };
+  Complex ComplexOf(const clang::Expr* expression);
+  Complex ComplexIn(const ObjectPtr& object, clang::SourceRange range);
+  void StoreComplex(const ObjectPtr& object, Complex value, clang::SourceRange range);
+  bool InitialiseComplex(const ObjectPtr& object, const clang::Expr* expression);
+  ObjectPtr AssignComplex(const clang::CompoundAssignOperator* assignment);
+  Complex ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b, const clang::Expr* at);
+  Complex Quotient(Complex a, Complex b);
+  Complex ComplexRoot(Complex z);
+  Complex ComplexExp(Complex z);
+  Complex ComplexLog(Complex z);
+  std::optional<Given> CallComplex(const clang::CallExpr* call, llvm::StringRef name);
+
   // ---- Calls
   Given Call(const clang::CallExpr* call);
   Given Inline(const clang::FunctionDecl* function, ObjectPtr self,

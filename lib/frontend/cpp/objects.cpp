@@ -118,7 +118,6 @@ Type Lowering::NeedRegister(QualType type, SourceRange range) {
   if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
   if (type->isAnyPointerType()) help = "use an index into an array or an adc::buffer";
   if (type->isVectorType()) help = "turn the SIMD of the header off, by the define that it has for that";
-  if (type->isAnyComplexType()) help = "write the real and the imaginary part as two numbers of a struct";
   Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
 }
 
@@ -134,6 +133,11 @@ const clang::CXXRecordDecl* Lowering::RecordOf(QualType type) const {
 }
 
 bool Lowering::ArrayOf(QualType type, QualType* element, uint64_t* count) const {
+  if (const auto* complex = type.getNonReferenceType()->getAs<clang::ComplexType>()) {
+    *element = complex->getElementType();
+    *count = 2;
+    return true;
+  }
   const auto* array = context_.getAsConstantArrayType(type.getNonReferenceType());
   if (array == nullptr) return false;
   *element = array->getElementType();
@@ -200,8 +204,8 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
     object->kind = ObjectKind::Array;
     object->element = element;
     object->count = count;
-    if (element->isAnyPointerType() && count <= kCopiedElements) {
-      for (uint64_t n = 0; n < count; ++n) object->members.push_back(NewPointer(element, range));
+    if (type->isAnyComplexType() || (element->isAnyPointerType() && count <= kCopiedElements)) {
+      for (uint64_t n = 0; n < count; ++n) object->members.push_back(NewObject(element, name, range));
       return object;
     }
     std::vector<std::pair<Type, uint64_t>> leaves;
@@ -759,6 +763,13 @@ ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, Sou
                        function_.Result(ssa_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
                                                               parts, {&*leaf, 1})),
                        range);
+        }
+        if (from.isComplexFloat()) {
+          auto part = [&](const llvm::APFloat& v) {
+            return *ConstantValue(clang::APValue(v), of->getAs<clang::ComplexType>()->getElementType());
+          };
+          return StoreComplex(to, {part(from.getComplexFloatReal()), part(from.getComplexFloatImag())},
+                              range);
         }
         if (from.isArray() && ArrayOf(of, &element, &count)) {
           for (unsigned n = 0; n < from.getArraySize(); ++n)

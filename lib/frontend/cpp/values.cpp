@@ -242,6 +242,10 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
       SetPlace(unary->getSourceRange());
       return ssa_.Make(Op::Not, {v});
     }
+    case clang::UO_Real:
+    case clang::UO_Imag:
+      if (!of->getType()->isAnyComplexType()) break;
+      return Load(Place(unary), unary->getSourceRange());
     case clang::UO_LNot: {
       ir::Value v = Condition(of);
       SetPlace(unary->getSourceRange());

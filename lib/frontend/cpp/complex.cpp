@@ -1,0 +1,167 @@
+// Complex numbers, by which the C++ library defines std::complex: arrays of two numbers, with arithmetic.
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+
+namespace adc::frontend {
+
+using clang::SourceRange;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+Lowering::Complex Lowering::ComplexIn(const ObjectPtr& object, SourceRange range) {
+  auto part = [&](int32_t n) { return Load(Element(object, ssa_.builder().I32(n), range), range); };
+  Value real = part(0);
+  return {real, part(1)};
+}
+
+/// The value of a complex or of a real expression, which has no imaginary part.
+Lowering::Complex Lowering::ComplexOf(const clang::Expr* e) {
+  if (!e->getType()->isAnyComplexType()) return {ValueOf(e), {}};
+  return ComplexIn(Place(e), e->getSourceRange());
+}
+
+void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange range) {
+  Type type = *ScalarOf(object->element);
+  auto store = [&](int32_t n, Value v) {
+    Store(Element(object, ssa_.builder().I32(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type), range);
+  };
+  store(0, value.real);
+  store(1, value.imaginary);
+}
+
+/// A quotient, divided by the larger part of the denominator first, so that no square overflows. The result
+/// does not depend on that factor, and its derivative neither.
+Lowering::Complex Lowering::Quotient(Complex a, Complex b) {
+  Type type = ssa_.TypeOf(a.real);
+  auto make = [&](Op op, Value x, Value y) { return ssa_.Make(op, {x, y}); };
+  Value scale = make(Op::Max, ssa_.Make(Op::Abs, {b.real}), ssa_.Make(Op::Abs, {b.imaginary}));
+  scale = ssa_.Make(Op::StopGradient, {scale});
+  Value c = make(Op::Div, b.real, scale), d = make(Op::Div, b.imaginary, scale);
+  Value square = make(Op::Mul, make(Op::Add, make(Op::Mul, c, c), make(Op::Mul, d, d)), scale);
+  Value imaginary = a.imaginary.Valid() ? a.imaginary : ZeroOf(type);
+  Value x = make(Op::Add, make(Op::Mul, a.real, c), make(Op::Mul, imaginary, d));
+  Value y = make(Op::Sub, make(Op::Mul, imaginary, c), make(Op::Mul, a.real, d));
+  return {make(Op::Div, x, square), make(Op::Div, y, square)};
+}
+
+Lowering::Complex Lowering::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
+                                              const clang::Expr* at) {
+  SetPlace(at->getSourceRange());
+  auto make = [&](Op op, Value x, Value y) { return ssa_.Make(op, {x, y}); };
+  if (!(ssa_.TypeOf(a.real) == ssa_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
+  bool both = a.imaginary.Valid() && b.imaginary.Valid();
+  Value only = a.imaginary.Valid() ? a.imaginary : b.imaginary;
+  switch (kind) {
+    case clang::BO_Add:
+      return {make(Op::Add, a.real, b.real), both ? make(Op::Add, a.imaginary, b.imaginary) : only};
+    case clang::BO_Sub:
+      if (!both && b.imaginary.Valid()) only = ssa_.Make(Op::Neg, {only});
+      return {make(Op::Sub, a.real, b.real), both ? make(Op::Sub, a.imaginary, b.imaginary) : only};
+    case clang::BO_Mul: {
+      if (!both) {
+        Value factor = a.imaginary.Valid() ? b.real : a.real;
+        return {make(Op::Mul, a.real, b.real), make(Op::Mul, only, factor)};
+      }
+      Value real = make(Op::Sub, make(Op::Mul, a.real, b.real), make(Op::Mul, a.imaginary, b.imaginary));
+      return {real, make(Op::Add, make(Op::Mul, a.real, b.imaginary), make(Op::Mul, a.imaginary, b.real))};
+    }
+    case clang::BO_Div:
+      if (b.imaginary.Valid()) return Quotient(a, b);
+      return {make(Op::Div, a.real, b.real), make(Op::Div, a.imaginary, b.real)};
+    default:
+      Refuse(at, "kernels do not have this operator of complex numbers");
+  }
+}
+
+/// From an expression that is complex and no object yet. False: it is one that all objects have.
+bool Lowering::InitialiseComplex(const ObjectPtr& object, const clang::Expr* e) {
+  SourceRange range = e->getSourceRange();
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
+    const clang::Expr* from = cast->getSubExpr();
+    switch (cast->getCastKind()) {
+      case clang::CK_LValueToRValue:
+        Copy(object, Place(from), range);
+        return true;
+      case clang::CK_FloatingRealToComplex:
+      case clang::CK_FloatingComplexCast:
+        StoreComplex(object, ComplexOf(from), range);
+        return true;
+      default:
+        return false;
+    }
+  }
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e)) {
+    bool minus = unary->getOpcode() == clang::UO_Minus, conjugate = unary->getOpcode() == clang::UO_Not;
+    if (!minus && !conjugate && unary->getOpcode() != clang::UO_Plus) return false;
+    Complex value = ComplexOf(unary->getSubExpr());
+    if (minus) value.real = ssa_.Make(Op::Neg, {value.real});
+    if (minus || conjugate) value.imaginary = ssa_.Make(Op::Neg, {value.imaginary});
+    StoreComplex(object, value, range);
+    return true;
+  }
+  const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e);
+  if (binary == nullptr || binary->getOpcode() == clang::BO_Comma) return false;
+  Complex a = ComplexOf(binary->getLHS()), b = ComplexOf(binary->getRHS());
+  StoreComplex(object, ComplexArithmetic(binary->getOpcode(), a, b, e), range);
+  return true;
+}
+
+/// `a *= b`
+ObjectPtr Lowering::AssignComplex(const clang::CompoundAssignOperator* assignment) {
+  SourceRange range = assignment->getSourceRange();
+  Complex right = ComplexOf(assignment->getRHS());
+  ObjectPtr place = Place(assignment->getLHS());
+  auto kind = clang::BinaryOperator::getOpForCompoundAssignment(assignment->getOpcode());
+  StoreComplex(place, ComplexArithmetic(kind, ComplexIn(place, range), right, assignment), range);
+  return place;
+}
+
+/// The root whose real part is not negative.
+Lowering::Complex Lowering::ComplexRoot(Complex z) {
+  Type type = ssa_.TypeOf(z.real);
+  Value zero = ZeroOf(type), half = ssa_.builder().Float(type, 0.5);
+  Value length =
+      ssa_.Make(Op::Add, {ssa_.Make(Op::Hypot, {z.real, z.imaginary}), ssa_.Make(Op::Abs, {z.real})});
+  Value large = ssa_.Make(Op::Sqrt, {ssa_.Make(Op::Mul, {length, half})});
+  Value small = ssa_.Make(Op::Div, {ssa_.Make(Op::Mul, {z.imaginary, half}), large});
+  small = ssa_.Make(Op::Select, {ssa_.Make(Op::Eq, {large, zero}), z.imaginary, small});
+  Value right = ssa_.Make(Op::Ge, {z.real, zero});
+  Value real = ssa_.Make(Op::Select, {right, large, ssa_.Make(Op::Abs, {small})});
+  return {real, ssa_.Make(Op::Select, {right, small, ssa_.Make(Op::Copysign, {large, z.imaginary})})};
+}
+
+Lowering::Complex Lowering::ComplexExp(Complex z) {
+  Value e = ssa_.Make(Op::Exp, {z.real});
+  Value real = ssa_.Make(Op::Mul, {e, ssa_.Make(Op::Cos, {z.imaginary})});
+  return {real, ssa_.Make(Op::Mul, {e, ssa_.Make(Op::Sin, {z.imaginary})})};
+}
+
+Lowering::Complex Lowering::ComplexLog(Complex z) {
+  Value real = ssa_.Make(Op::Log, {ssa_.Make(Op::Hypot, {z.real, z.imaginary})});
+  return {real, ssa_.Make(Op::Atan2, {z.imaginary, z.real})};
+}
+
+/// The C library's functions of complex numbers.
+std::optional<Given> Lowering::CallComplex(const clang::CallExpr* call, llvm::StringRef name) {
+  if (call->getNumArgs() == 0 || !call->getArg(0)->getType()->isAnyComplexType()) return std::nullopt;
+  name.consume_back("f");
+  SourceRange range = call->getSourceRange();
+  bool number = name == "cabs" || name == "carg", power = name == "cpow";
+  if (!number && !power && name != "cexp" && name != "clog" && name != "csqrt") return std::nullopt;
+  Complex z = ComplexOf(call->getArg(0)), exponent;
+  if (power) exponent = ComplexOf(call->getArg(1));
+  SetPlace(range);
+  if (number)
+    return Given{name == "cabs" ? ssa_.Make(Op::Hypot, {z.real, z.imaginary})
+                                : ssa_.Make(Op::Atan2, {z.imaginary, z.real}),
+                 {}};
+  Complex result = name == "cexp" ? ComplexExp(z) : name == "csqrt" ? ComplexRoot(z) : ComplexLog(z);
+  if (power) result = ComplexExp(ComplexArithmetic(clang::BO_Mul, exponent, result, call));
+  ObjectPtr object = NewObject(call->getType(), {}, range);
+  StoreComplex(object, result, range);
+  return Given{{}, object};
+}
+
+}  // namespace adc::frontend
