@@ -374,11 +374,14 @@ ir::Value Lowering::FromMemory(ir::Value value) {
 }
 
 ir::Value Lowering::ToMemory(ir::Value value, ir::Scalar scalar) {
+  if (ir::IsFloat(scalar) && !kernel_->TypeOf(value).IsFloat())
+    return b_->Bitcast(value, ir::Type::Of(scalar));
   return b_->Cast(value, kernel_->TypeOf(value).WithScalar(scalar));
 }
 
 ir::Value Lowering::LoadScalar(const Place& place) {
-  return FromMemory(b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component));
+  ir::Value value = b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
+  return place.unit != nullptr && place.unit->float_words ? b_->Bitcast(value, ir::kI32) : FromMemory(value);
 }
 
 /// A register value of a block whose members are parameters by value.
@@ -810,6 +813,9 @@ ir::Value Lowering::Inside(const Place& place, const std::function<ir::Value()>&
 void Lowering::Atomic(const Instruction& inst) {
   bool has_result = inst.result != 0;
   Place place = AtomicPlace(inst);
+  if (place.unit != nullptr && place.unit->float_words)
+    Refuse(diag::E0854, inst.span, "an atomic operation on words whose adjoint as floats is asked for",
+           "declare a buffer of floats, or another one for these words");
   Id type = GetPointer(inst.At(0), inst).pointee;
   ir::Scalar element = place.Scalar();
   auto value_at = [&](size_t n) { return GetOne(inst.At(n)); };

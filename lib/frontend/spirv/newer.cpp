@@ -43,4 +43,30 @@ Words WithoutNews(const Words& words) {
   return rest;
 }
 
+Words WithFittingAtomics(const Words& words) {
+  Binary binary(words);
+  Words fitting(words.begin(), words.begin() + static_cast<ptrdiff_t>(std::min(kHeaderWords, words.size())));
+  size_t number = 0;
+  ForEach(words, [&](spv::Op, std::span<const uint32_t> whole) {
+    const Instruction& inst = binary.instructions()[number++];
+    bool changes = inst.op >= spv::OpAtomicExchange && inst.op <= spv::OpAtomicXor && inst.result != 0;
+    std::vector<uint32_t> operands(inst.operands.begin(), inst.operands.end());
+    size_t first = inst.op == spv::OpAtomicCompareExchange ? 4 : 3;
+    for (size_t n = first; changes && n < operands.size(); ++n) {
+      const Instruction *value = binary.Find(operands[n]), *type = binary.Find(inst.type);
+      const Instruction* have = value == nullptr ? nullptr : binary.Find(value->type);
+      bool differs = have != nullptr && type != nullptr && have != type && have->op == spv::OpTypeInt &&
+                     type->op == spv::OpTypeInt && have->At(0) == type->At(0);
+      if (!differs) continue;
+      uint32_t fresh = fitting[3]++;  // the bound of the ids
+      fitting.insert(fitting.end(), {uint32_t{4} << 16 | spv::OpBitcast, inst.type, fresh, operands[n]});
+      operands[n] = fresh;
+    }
+    std::span<const uint32_t> head = whole.first(whole.size() - operands.size());
+    fitting.insert(fitting.end(), head.begin(), head.end());
+    fitting.insert(fitting.end(), operands.begin(), operands.end());
+  });
+  return fitting;
+}
+
 }  // namespace adc::frontend::spirv

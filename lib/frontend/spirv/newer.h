@@ -1,5 +1,5 @@
 #pragma once
-// Modules of compilers that are newer than the validator.
+// Modules that the validator does not take, although they say what they mean.
 
 #include "frontend/spirv/binary.h"
 
@@ -9,5 +9,9 @@ namespace adc::frontend::spirv {
 /// source languages become "unknown", non-semantic instructions and the sets that they come from go. A module
 /// that is cut off within an instruction stays as it is from there on.
 Words WithoutNews(const Words& words);
+
+/// A module that glslang has made of HLSL, with the operands of atomic operations in the type of the result:
+/// glslang gives a signed constant to InterlockedAdd on a byte-address buffer, whose words are unsigned.
+Words WithFittingAtomics(const Words& words);
 
 }  // namespace adc::frontend::spirv

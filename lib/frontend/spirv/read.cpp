@@ -329,7 +329,7 @@ class Reader {
     LoweringConfig config;
     config.operation_limit = config_.operation_limit;
     config.bindings_may_meet = config_.before_legalization;
-    config.parameters = {config_.marked, &mark_used_};
+    config.parameters = {.marked = config_.marked, .turns_bits = TurnsBits(), .used = &mark_used_};
     config.samplers = config_.samplers;
     config.scans_exclude_own = config_.before_legalization;
     std::vector<std::string> names;
@@ -339,6 +339,15 @@ class Reader {
     FindAxes(trial, entry, config.axes);
     Lowering(binary_, types_, specs_, module, entry, config).Run(free, &names);
     candidates.insert(candidates.end(), names.begin(), names.end());
+  }
+
+  bool TurnsBits() {
+    const std::vector<Instruction>& all = binary_.instructions();
+    return std::any_of(all.begin(), all.end(), [&](const Instruction& inst) {
+      if (inst.op != spv::OpBitcast || !types_.IsRegister(inst.type)) return false;
+      Id from = binary_.Find(inst.At(0)) == nullptr ? 0 : binary_.Find(inst.At(0))->type;
+      return types_.IsRegister(from) && types_.IsFloat(inst.type) != types_.IsFloat(from);
+    });
   }
 
   /// The axes along which invocations differ: those whose workgroups have more than one invocation, and those
@@ -457,6 +466,7 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
   bool is_news = !problem.empty() && !given.empty();
   if (is_news) {
     known = WithoutNews(given);
+    if (config.before_legalization) known = WithFittingAtomics(known);
     problem = Problem(known, config);
   }
   const Words& words = is_news ? known : given;

@@ -52,7 +52,8 @@ bool SameKind(ir::Scalar a, ir::Scalar b) {
 
 Unit* Resource::Find(uint32_t member, ir::Scalar scalar) {
   for (Unit& unit : units) {
-    if (unit.view != View::Value && unit.member == member && SameKind(unit.scalar, scalar)) return &unit;
+    bool fits = SameKind(unit.scalar, scalar) || (unit.float_words && SameKind(scalar, ir::Scalar::U32));
+    if (unit.view != View::Value && unit.member == member && fits) return &unit;
   }
   return nullptr;
 }
@@ -314,6 +315,18 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   resource.units.push_back(unit);
 }
 
+/// An array of words, such as a byte-address buffer, of which an adjoint is asked: the shader moves bits of
+/// floats in them.
+bool Resources::HasFloatWords(const Resource& resource, const std::string& name, Id array) const {
+  if (!request_.turns_bits || types_.KindOf(array) != spv::OpTypeRuntimeArray) return false;
+  Id element = types_.Element(array);
+  if (types_.KindOf(element) != spv::OpTypeInt || types_.MemoryScalar(element) != ir::Scalar::U32)
+    return false;
+  return std::any_of(request_.marked.begin(), request_.marked.end(), [&](const MarkedName& mark) {
+    return mark.marks.diff && (mark.name == name || mark.name == Identifier(resource.name));
+  });
+}
+
 void Resources::AddStorage(Resource& resource) {
   const Binary& binary = types_.binary();
   uint32_t members = types_.Members(resource.block);
@@ -333,7 +346,8 @@ void Resources::AddStorage(Resource& resource) {
     for (ir::Scalar scalar : kinds.scalars) {
       Unit unit;
       unit.member = member;
-      unit.scalar = scalar = AsCompared(resource, scalar);
+      unit.float_words = one_member && HasFloatWords(resource, name, type);
+      unit.scalar = scalar = unit.float_words ? ir::Scalar::F32 : AsCompared(resource, scalar);
       unit.type = type;
       bool array = types_.KindOf(type) == spv::OpTypeRuntimeArray || types_.KindOf(type) == spv::OpTypeArray;
       bool at_start = binary.MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;

@@ -39,6 +39,7 @@ struct Unit {
   uint32_t stride = 0;  ///< View::Elements, Rows: from element to element
   ir::Scalar scalar = ir::Scalar::F32;  ///< as memory has it
   bool diff = false;
+  bool float_words = false;  ///< the shader has words, and moves bits of floats in them
 };
 
 struct Resource {
@@ -76,6 +77,7 @@ struct Pointed {
 /// What is asked of the parameters.
 struct ParameterRequest {
   std::vector<MarkedName> marked;
+  bool turns_bits = false;            ///< the module makes floats of words, or words of floats
   std::vector<bool>* used = nullptr;  ///< set for those of `marked` that were found
 };
 
@@ -115,6 +117,7 @@ class Resources {
   void Measure(const Resource& resource, uint64_t* fixed, uint32_t* stride) const;
   uint64_t SizeOf(Id type, uint32_t matrix_stride, bool row_major) const;
   std::string Free(std::string_view wanted);
+  bool HasFloatWords(const Resource& resource, const std::string& name, Id array) const;
   /// What is said of a unit: by its own name or by its block's.
   ir::ParamInfo MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
 
