@@ -115,6 +115,13 @@ class Includer final : public glslang::TShader::Includer {
   /// Whether glslang misunderstands an included file, or a marker in it is wrong.
   bool misread() const { return misread_; }
 
+  /// The same texts for another reading.
+  void Restart() {
+    refusals_.clear();
+    given_.clear();
+    results_.clear();
+  }
+
   IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override {
     fs::path folder = fs::path(includer).parent_path();
     if (IncludeResult* found = Open((folder / header).lexically_normal().string(), depth)) {
@@ -158,18 +165,14 @@ class Includer final : public glslang::TShader::Includer {
       if (!TakeMarks(read.text, base, marked_, diagnostics_)) misread_ = true;
       if (config_.language == Language::Hlsl && !RewritePushConstants(read.text, base, diagnostics_))
         misread_ = true;
-      if (TakePragmaOnce(read.text)) {
-        once_.insert(path);
-        if (!once_.insert(canonical.string()).second && canonical != path) read.text.clear();
-      }
+      if (TakePragmaOnce(read.text)) once_[path] = canonical.string();
       if (dependencies_ != nullptr) dependencies_->push_back(path);
       known = texts_.emplace(path, std::move(read.text)).first;
-    } else if (once_.count(path) != 0) {
-      results_.push_back(std::make_unique<IncludeResult>(path, "", 0, nullptr));
-      return results_.back().get();
     }
-    results_.push_back(
-        std::make_unique<IncludeResult>(path, known->second.data(), known->second.size(), nullptr));
+    auto once = once_.find(path);
+    bool again = once != once_.end() && !given_.insert(once->second).second;
+    results_.push_back(std::make_unique<IncludeResult>(path, known->second.data(),
+                                                       again ? 0 : known->second.size(), nullptr));
     return results_.back().get();
   }
 
@@ -195,7 +198,8 @@ class Includer final : public glslang::TShader::Includer {
   diag::ImportRoots roots_;
   bool misread_ = false;
   std::map<std::string, std::string> texts_;
-  std::set<std::string> once_;  ///< paths of texts that are read once
+  std::map<std::string, std::string> once_;  ///< files of the texts that are read once, by path
+  std::set<std::string> given_;              ///< of them, those that glslang has
   std::vector<diag::Diagnostic> refusals_;
   std::set<std::string> said_;
   IncludeResult* refused_ = nullptr;  ///< by the last includeLocal
@@ -285,6 +289,48 @@ std::string PreambleOf(const CompileConfig& config) {
   return preamble;
 }
 
+/// A text as glslang has read it, and its includes.
+struct Reading {
+  Reading(const std::string& name, const std::string& text, const std::string& entry,
+          const std::string& preamble, Language language, Includer& includer)
+      : shader(EShLangCompute) {
+    bool hlsl = language == Language::Hlsl;
+    const char* string = text.data();
+    auto length = static_cast<int>(text.size());
+    const char* shown = name.c_str();
+    shader.setStringsWithLengthsAndNames(&string, &length, &shown, 1);
+    if (!preamble.empty()) shader.setPreamble(preamble.c_str());
+    shader.setEntryPoint(entry.c_str());
+    if (hlsl) shader.setSourceEntryPoint(entry.c_str());
+    shader.setEnvInput(hlsl ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, EShLangCompute,
+                       glslang::EShClientVulkan, 100);
+    // Buffers of HLSL come out in a form that later versions of SPIR-V do not have.
+    shader.setEnvClient(glslang::EShClientVulkan,
+                        hlsl ? glslang::EShTargetVulkan_1_1 : glslang::EShTargetVulkan_1_2);
+    shader.setEnvTarget(glslang::EShTargetSpv, hlsl ? glslang::EShTargetSpv_1_3 : glslang::EShTargetSpv_1_5);
+    shader.setAutoMapBindings(true);
+    // Uniforms outside of blocks, as OpenGL has them, become one block.
+    if (!hlsl) shader.setEnvInputVulkanRulesRelaxed();
+    unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
+    if (hlsl) bits |= EShMsgReadHlsl;
+    auto messages = static_cast<EShMessages>(bits);
+    good = shader.parse(GetDefaultResources(), hlsl ? 500 : 460, false, messages, includer);
+    log = shader.getInfoLog();
+    if (!good) return;
+    program.addShader(&shader);
+    good = program.link(messages) && program.mapIO();
+    log += program.getInfoLog();
+  }
+
+  /// Whether the shader is refused with these words.
+  bool Says(std::string_view words) const { return !good && log.find(words) != std::string::npos; }
+
+  glslang::TShader shader;
+  glslang::TProgram program;  // ends before the shader does
+  bool good = false;
+  std::string log;
+};
+
 }  // namespace
 
 bool IsHlsl(const std::string& text) {
@@ -310,48 +356,25 @@ Compiled Compile(const std::string& name, std::string text, const CompileConfig&
   // Never undone: the tables of a language's built-in functions, most of the time of a first shader, are
   // built once in a process.
   [[maybe_unused]] static const bool initialised = glslang::InitializeProcess();
-  {
-    glslang::TShader shader(EShLangCompute);
-    const char* string = text.data();
-    auto length = static_cast<int>(text.size());
-    const char* shown = name.c_str();
-    shader.setStringsWithLengthsAndNames(&string, &length, &shown, 1);
-    if (!preamble.empty()) shader.setPreamble(preamble.c_str());
-    shader.setEntryPoint(entry.c_str());
-    if (hlsl) shader.setSourceEntryPoint(entry.c_str());
-    shader.setEnvInput(hlsl ? glslang::EShSourceHlsl : glslang::EShSourceGlsl, EShLangCompute,
-                       glslang::EShClientVulkan, 100);
-    // Buffers of HLSL come out in a form that later versions of SPIR-V do not have.
-    shader.setEnvClient(glslang::EShClientVulkan,
-                        hlsl ? glslang::EShTargetVulkan_1_1 : glslang::EShTargetVulkan_1_2);
-    shader.setEnvTarget(glslang::EShTargetSpv, hlsl ? glslang::EShTargetSpv_1_3 : glslang::EShTargetSpv_1_5);
-    shader.setAutoMapBindings(true);
-    // Uniforms outside of blocks, as OpenGL has them, become one block.
-    if (!hlsl) shader.setEnvInputVulkanRulesRelaxed();
-    unsigned bits = EShMsgSpvRules | EShMsgVulkanRules | EShMsgDebugInfo;
-    if (hlsl) bits |= EShMsgReadHlsl;
-    auto messages = static_cast<EShMessages>(bits);
-    Includer includer(name, config, sources, diagnostics, dependencies, result.marked);
-    bool good = shader.parse(GetDefaultResources(), hlsl ? 500 : 460, false, messages, includer);
-    glslang::TProgram program;
-    std::string log = shader.getInfoLog();
-    if (good) {
-      program.addShader(&shader);
-      good = program.link(messages) && program.mapIO();
-      log += program.getInfoLog();
-    }
-    bool no_entry = !good && hlsl && log.find("Entry point not found") != std::string::npos;
-    if (no_entry && TellEntries(text, entry, base, diagnostics)) return result;
-    TellLog(log, includer.refusals(), sources, diagnostics, !good, name);
-    if (good && !includer.misread()) {
-      glslang::SpvOptions options;
-      options.generateDebugInfo = true;
-      options.disableOptimizer = true;
-      spv::SpvBuildLogger logger;
-      glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), result.words, &logger, &options);
-      if (std::string said = logger.getAllMessages(); !said.empty())
-        diagnostics.Warning(diag::W0850, {}, said.substr(0, said.find_last_not_of('\n') + 1));
-    }
+  Includer includer(name, config, sources, diagnostics, dependencies, result.marked);
+  auto read = std::make_unique<Reading>(name, text, entry, preamble, config.language, includer);
+  // A function of HLSL since 2021. Shaders that define one of this name come through without.
+  if (hlsl && read->Says("'select' : no matching overloaded function")) {
+    includer.Restart();
+    preamble += "#define select(c, a, b) ((c) ? (a) : (b))\n";
+    read = std::make_unique<Reading>(name, text, entry, preamble, config.language, includer);
+  }
+  bool no_entry = hlsl && read->Says("Entry point not found");
+  if (no_entry && TellEntries(text, entry, base, diagnostics)) return result;
+  TellLog(read->log, includer.refusals(), sources, diagnostics, !read->good, name);
+  if (read->good && !includer.misread()) {
+    glslang::SpvOptions options;
+    options.generateDebugInfo = true;
+    options.disableOptimizer = true;
+    spv::SpvBuildLogger logger;
+    glslang::GlslangToSpv(*read->program.getIntermediate(EShLangCompute), result.words, &logger, &options);
+    if (std::string said = logger.getAllMessages(); !said.empty())
+      diagnostics.Warning(diag::W0850, {}, said.substr(0, said.find_last_not_of('\n') + 1));
   }
   return result;
 }
