@@ -70,6 +70,12 @@ void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value) {
     return scalars_.ToBits(scalar,
                            scalars_.Emit(Op::Add, scalar, scalar, {scalars_.FromBits(scalar, word), other}));
   };
+  // In vectors of 256 bits without AVX-512 the LLVM of Mesa 22 has no instruction for what exchanges of 64
+  // bits become, and ends the process.
+  if (scalar == Scalar::F64) {
+    Retry(place, [&](Id word) { return sum_with(word, value); });
+    return;
+  }
   auto exchange = [&](Id word) {
     return f_.Emit(spv::OpAtomicExchange, type, {place.pointer, scope, relaxed, word});
   };
