@@ -12,6 +12,7 @@
 #include "diag/errors/transform.h"
 #include "ir/module.h"
 #include "transform/workgroup_sums.h"
+#include "transform/workgroup_touches.h"
 
 namespace adc::transform {
 
@@ -57,22 +58,6 @@ class RaceSearch {
   }
 
  private:
-  /// Of an element: the first invocations that stored and loaded, and another one that did.
-  struct Touch {
-    Inst inst;
-    uint32_t invocation = 0;
-    bool sure = false;
-  };
-  struct Element {
-    std::vector<Touch> stores, atomics, loads;  ///< of two invocations at most each
-  };
-  /// What is accessed of one class of memory since the last barrier.
-  struct Touched {
-    std::map<std::vector<Sum>, Element> elements;
-    Inst unknown_store, unknown_atomic, unknown_load;  ///< accesses of elements that are not known
-    bool only_stored = true;                           ///< and outside of the workgroup
-  };
-
   bool Spend(const Mask& mask) {
     steps_ += mask.size();
     return steps_ <= kMostSteps;
@@ -144,14 +129,13 @@ class RaceSearch {
     Value condition = function_.Operand(inst, 0);
     Mask taken[2] = {Where(mask, condition, true), Where(mask, condition, false)};
     // A barrier in one branch is none for those that take the other one.
-    std::map<uint32_t, Touched> before = facts_.HasBarrier(inst) ? touched_ : std::map<uint32_t, Touched>();
-    std::map<uint32_t, Touched> in_first;
+    Touches before = facts_.HasBarrier(inst) ? touches_ : Touches(), in_first;
     for (uint32_t r = 0; r < 2; ++r) {
       if (!Any(taken[r])) continue;
       bool second = facts_.HasBarrier(inst) && r == 1 && Any(taken[0]);
-      if (second) in_first = std::exchange(touched_, before);
+      if (second) in_first = std::exchange(touches_, before);
       Follow(function_[inst].regions[r], taken[r]);
-      if (second) Join(in_first);
+      if (second) touches_.Join(std::move(in_first));
     }
     for (uint32_t n = 0; n < function_[inst].result_count; ++n) {
       Value yields[2];
@@ -200,11 +184,11 @@ class RaceSearch {
     // What is before a barrier of one iteration meets what is behind the last one of the iteration before;
     // and where there is no iteration, what is behind the loop meets what is before it.
     uint32_t times = facts_.HasBarrier(inst) ? 2 : 1;
-    std::map<uint32_t, Touched> before = touched_;
+    Touches before = facts_.HasBarrier(inst) ? touches_ : Touches();
     for (uint32_t n = 0; n < times; ++n) {
       for (uint32_t r = 0; r < function_.RegionCount(inst); ++r) Follow(function_[inst].regions[r], maybe);
     }
-    if (facts_.HasBarrier(inst)) Join(before);
+    if (facts_.HasBarrier(inst)) touches_.Join(std::move(before));
     for (Value result : ResultsOf(inst)) {
       if (facts_.Varies(result)) {
         values_.Forget(result);
@@ -272,32 +256,22 @@ class RaceSearch {
 
   void Note(Inst inst, const Mask& mask) {
     uint32_t memory_class = memory_.ClassOf(inst);
-    Value base = function_.Operand(inst, 0);
-    Inst made = function_.DefiningInst(base);
+    Inst made = function_.DefiningInst(function_.Operand(inst, 0));
     bool is_own = made.Valid() && (function_[made].flags & ir::kFlagShared) == 0;
     if (is_own || !memory_.IsWrittenIn(memory_class, loop_)) return;
-    Touched& touched = touched_[memory_class];
-    bool writes = analysis::WritesMemory(function_[inst].op), is_atomic = ir::IsAtomic(function_[inst].op);
-    if (made.Valid() || !writes || is_atomic) touched.only_stored = false;
-    // Stores of one value by all invocations leave that value.
-    bool alike = function_[inst].op == Op::Store && !facts_.Varies(function_.AccessValues(inst)[0]);
+    Op op = function_[inst].op;
+    Touches::Kind kind = ir::IsAtomic(op)             ? Touches::Kind::Atomic
+                         : analysis::WritesMemory(op) ? Touches::Kind::Store
+                                                      : Touches::Kind::Load;
+    bool alike = op == Op::Store && !facts_.Varies(function_.AccessValues(inst)[0]);
     for (uint32_t l = 0; l < mask.size(); ++l) {
       if (mask[l] == Active::No) continue;
-      std::optional<std::vector<Sum>> element = ElementOf(inst, l);
-      if (!element) {
-        (is_atomic ? touched.unknown_atomic : writes ? touched.unknown_store : touched.unknown_load) = inst;
-        return;
-      }
-      Element& noted = touched.elements[*element];
-      std::vector<Touch>& list = is_atomic ? noted.atomics : writes ? noted.stores : noted.loads;
-      bool seen = std::any_of(list.begin(), list.end(), [&](const Touch& touch) {
-        return touch.invocation == l || (alike && touch.inst == inst);
-      });
-      if (!seen && list.size() < 2) list.push_back({inst, l, mask[l] == Active::Yes});
+      touches_.Note(memory_class, ElementOf(inst, l), kind, {inst, l, mask[l] == Active::Yes}, alike,
+                    !made.Valid());
     }
   }
 
-  std::optional<std::vector<Sum>> ElementOf(Inst inst, uint32_t l) const {
+  ElementName ElementOf(Inst inst, uint32_t l) const {
     std::vector<Sum> element;
     for (Value index : function_.Indices(inst)) {
       Known known = values_.Of(index, l);
@@ -308,104 +282,14 @@ class RaceSearch {
     return element;
   }
 
-  /// What happened since the last barrier. Of stores to a buffer that nothing reads there are no warnings:
-  /// that iterations of the loop do not meet in one is for the checks of parallel loops to show.
   void Compare() {
-    for (auto& [memory_class, touched] : touched_) {
-      for (auto& [element, noted] : touched.elements) CompareElement(noted);
-      if (!touched.only_stored) CompareUnknown(touched);
-    }
-    touched_.clear();
-  }
-
-  void CompareUnknown(const Touched& touched) {
-    std::optional<std::vector<Sum>> before;
-    bool comparable = true, loads = touched.unknown_load.Valid(), atomics = touched.unknown_atomic.Valid();
-    bool stores = touched.unknown_store.Valid();
-    for (const auto& [element, noted] : touched.elements) {
-      loads = loads || !noted.loads.empty();
-      stores = stores || !noted.stores.empty();
-      atomics = atomics || !noted.atomics.empty();
-      comparable = comparable && (!before || HasTermsOf(*before, element));
-      before = element;
-    }
-    if (touched.unknown_store.Valid()) return Warn(touched.unknown_store, touched.unknown_store);
-    if (touched.unknown_load.Valid() && (stores || atomics))
-      return Warn(touched.unknown_load, touched.unknown_load);
-    if (touched.unknown_atomic.Valid() && (stores || loads))
-      return Warn(touched.unknown_atomic, touched.unknown_atomic);
-    if (!comparable && stores) WarnOfMixed(touched);
-  }
-
-  /// Adds what may have happened since the last barrier as well, on another way here.
-  void Join(const std::map<uint32_t, Touched>& others) {
-    for (auto& [memory_class, touched] : touched_) Doubt(touched);
-    for (auto [memory_class, other] : others) {
-      Doubt(other);
-      Touched& touched = touched_[memory_class];
-      touched.only_stored = touched.only_stored && other.only_stored;
-      for (Inst Touched::* unknown :
-           {&Touched::unknown_store, &Touched::unknown_atomic, &Touched::unknown_load}) {
-        if (!(touched.*unknown).Valid()) touched.*unknown = other.*unknown;
+    touches_.Compare([&](const Touches::Conflict& conflict) {
+      if (conflict.sure) {
+        Refuse(conflict.change, conflict.other);
+      } else {
+        Warn(conflict.change.inst, conflict.other.inst);
       }
-      for (auto& [element, noted] : other.elements) {
-        Element& into = touched.elements[element];
-        for (std::vector<Touch> Element::* list : {&Element::stores, &Element::atomics, &Element::loads}) {
-          for (const Touch& touch : noted.*list) Add(into.*list, touch);
-        }
-      }
-    }
-  }
-
-  /// It may not have happened since the last barrier.
-  static void Doubt(Touched& touched) {
-    for (auto& [element, noted] : touched.elements) {
-      for (std::vector<Touch>* list : {&noted.stores, &noted.atomics, &noted.loads}) {
-        for (Touch& touch : *list) touch.sure = false;
-      }
-    }
-  }
-
-  static void Add(std::vector<Touch>& list, const Touch& added) {
-    bool seen = std::any_of(list.begin(), list.end(), [&](const Touch& touch) {
-      return touch.invocation == added.invocation && touch.inst == added.inst;
     });
-    if (!seen && list.size() < 4) list.push_back(added);
-  }
-
-  static bool HasTermsOf(const std::vector<Sum>& a, const std::vector<Sum>& b) {
-    for (size_t n = 0; n < a.size(); ++n) {
-      if (a[n].terms != b[n].terms) return false;
-    }
-    return true;
-  }
-
-  void CompareElement(const Element& noted) {
-    for (const Touch& store : noted.stores) {
-      for (const std::vector<Touch>* list : {&noted.stores, &noted.atomics, &noted.loads}) {
-        for (const Touch& other : *list) {
-          if (other.invocation == store.invocation) continue;
-          if (store.sure && other.sure) return Refuse(store, other);
-          Warn(store.inst, other.inst);
-        }
-      }
-    }
-    for (const Touch& load : noted.loads) {
-      for (const Touch& atomic : noted.atomics) {
-        if (atomic.invocation != load.invocation) Warn(atomic.inst, load.inst);
-      }
-    }
-  }
-
-  void WarnOfMixed(const Touched& touched) {
-    Inst store, other;
-    for (const auto& [element, noted] : touched.elements) {
-      if (!noted.stores.empty() && !store.Valid()) store = noted.stores[0].inst;
-      for (const std::vector<Touch>* list : {&noted.loads, &noted.stores}) {
-        if (!list->empty() && (*list)[0].inst != store) other = (*list)[0].inst;
-      }
-    }
-    Warn(store, other.Valid() ? other : store);
   }
 
   // ---- Reports
@@ -415,8 +299,8 @@ class RaceSearch {
     return name.Valid() ? "'%" + std::string(module_.Text(name)) + "'" : "an array";
   }
 
-  void Refuse(const Touch& store, const Touch& other) {
-    if (!reported_.Insert(store.inst)) return;
+  void Refuse(const Touches::Touch& store, const Touches::Touch& other) {
+    if (!refused_.Insert(store.inst)) return;
     diagnostics_
         .Error(diag::E0307, function_[store.inst].span,
                "invocation " + std::to_string(store.invocation) + " of a workgroup stores to an element of " +
@@ -426,12 +310,12 @@ class RaceSearch {
         .AddHelp("put a barrier between the two");
   }
 
-  void Warn(Inst store, Inst other) {
-    if (!reported_.Insert(store)) return;
-    diag::Diagnostic warning{diag::Severity::Warning, diag::W0464, function_[store].span,
-                             "two invocations of a workgroup may access one element of " + NameOf(store) +
+  void Warn(Inst change, Inst other) {
+    if (!warned_.Insert(change)) return;
+    diag::Diagnostic warning{diag::Severity::Warning, diag::W0464, function_[change].span,
+                             "two invocations of a workgroup may access one element of " + NameOf(change) +
                                  " without a barrier between them, and one of them changes it"};
-    if (other != store) warning.AddNote(function_[other].span, "it is accessed here");
+    if (other != change) warning.AddNote(function_[other].span, "it is accessed here");
     diagnostics_.Add(
         warning.AddHelp("invocations run in order here, so that the result is that of one order"));
   }
@@ -444,8 +328,8 @@ class RaceSearch {
   analysis::MemoryClasses memory_;
   Inst loop_;
   KnownValues values_;
-  std::map<uint32_t, Touched> touched_;
-  IndexSet<Inst> reported_;
+  Touches touches_;
+  IndexSet<Inst> refused_, warned_;
   uint64_t steps_ = 0;
 };
 

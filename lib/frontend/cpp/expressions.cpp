@@ -36,10 +36,20 @@ bool IsChoice(const clang::Expr* e) {
 
 }  // namespace
 
+const clang::Expr* WrittenFor(const clang::Expr* e) {
+  if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return full->getSubExpr();
+  if (const auto* argument = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(e))
+    return argument->getReplacement();
+  if (const auto* argument = llvm::dyn_cast<clang::CXXDefaultArgExpr>(e)) return argument->getExpr();
+  if (const auto* initial = llvm::dyn_cast<clang::CXXDefaultInitExpr>(e)) return initial->getExpr();
+  return nullptr;
+}
+
 ObjectPtr Lowering::Place(const clang::Expr* e) {
   using clang::Stmt;
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());
+  if (const clang::Expr* written = WrittenFor(e)) return Place(written);
   switch (e->getStmtClass()) {
     case Stmt::DeclRefExprClass:
       return PlaceOfVariable(llvm::cast<clang::DeclRefExpr>(e));
@@ -57,15 +67,6 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (array->kind != ObjectKind::Array) Refuse(e, "this is no array that a kernel knows");
       return Element(array, index, e->getSourceRange());
     }
-    case Stmt::ExprWithCleanupsClass:
-    case Stmt::ConstantExprClass:
-      return Place(llvm::cast<clang::FullExpr>(e)->getSubExpr());
-    case Stmt::SubstNonTypeTemplateParmExprClass:
-      return Place(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
-    case Stmt::CXXDefaultArgExprClass:
-      return Place(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
-    case Stmt::CXXDefaultInitExprClass:
-      return Place(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
     case Stmt::OpaqueValueExprClass:
       if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
         return Place(source);
@@ -361,20 +362,12 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   if (e->isGLValue() && !IsChoice(e)) return Copy(object, Place(e), range);
   if (e->getType()->isAnyComplexType() && InitialiseComplex(object, e)) return;
   SetPlace(range);
+  if (const clang::Expr* written = WrittenFor(e)) return Initialise(object, written);
   switch (e->getStmtClass()) {
-    case Stmt::ExprWithCleanupsClass:
-    case Stmt::ConstantExprClass:
-      return Initialise(object, llvm::cast<clang::FullExpr>(e)->getSubExpr());
     case Stmt::CXXBindTemporaryExprClass:
       return Initialise(object, llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
     case Stmt::MaterializeTemporaryExprClass:
       return Initialise(object, llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
-    case Stmt::CXXDefaultArgExprClass:
-      return Initialise(object, llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
-    case Stmt::CXXDefaultInitExprClass:
-      return Initialise(object, llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
-    case Stmt::SubstNonTypeTemplateParmExprClass:
-      return Initialise(object, llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
     case Stmt::ImplicitCastExprClass:
     case Stmt::CStyleCastExprClass:
     case Stmt::CXXStaticCastExprClass:

@@ -1,8 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
-// objects.cpp (what a name stands for), pointers.cpp, words.cpp (buffers of structs), expressions.cpp,
-// calls.cpp, contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's functions),
-// statements.cpp, loops.cpp.
+// objects.cpp (what a name stands for), constants.cpp, pointers.cpp, words.cpp (buffers of structs),
+// expressions.cpp, calls.cpp, contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's
+// functions), statements.cpp, loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
@@ -45,6 +45,10 @@ struct Given {
   ir::Value value = {};
   ObjectPtr object = {};
 };
+
+/// What `e` stands for where Clang's tree holds it in place of what was written: a constant or a whole
+/// expression with its temporaries, an argument of a template, a default. Null: `e` itself was written.
+const clang::Expr* WrittenFor(const clang::Expr* e);
 
 class Lowering {
  public:
@@ -136,6 +140,7 @@ class Lowering {
   ir::Value ZeroOf(ir::Type type);
   ir::Value Index(ir::Value value);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
+  // ---- Constants that Clang has evaluated (constants.cpp)
   ObjectPtr FromConstant(const clang::APValue& value, clang::QualType type, clang::SourceRange range);
   std::optional<ir::Value> ConstantValue(const clang::APValue& value, clang::QualType type);
   std::optional<ir::Value> ConstantValue(const clang::APValue& value, ir::Type type);

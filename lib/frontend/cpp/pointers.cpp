@@ -387,17 +387,9 @@ Lowering::Address Lowering::AddressOf(const clang::Expr* e) {
   SourceRange range = e->getSourceRange();
   SetPlace(range);
   if (e->isGLValue()) return AddressIn(Place(e), range);
+  if (const clang::Expr* written = WrittenFor(e)) return AddressOf(written);
   Address null{nullptr, ssa_.builder().I32(0)};
   switch (e->getStmtClass()) {
-    case Stmt::ExprWithCleanupsClass:
-    case Stmt::ConstantExprClass:
-      return AddressOf(llvm::cast<clang::FullExpr>(e)->getSubExpr());
-    case Stmt::SubstNonTypeTemplateParmExprClass:
-      return AddressOf(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
-    case Stmt::CXXDefaultArgExprClass:
-      return AddressOf(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
-    case Stmt::CXXDefaultInitExprClass:
-      return AddressOf(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
     case Stmt::OpaqueValueExprClass:
       if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
         return AddressOf(source);

@@ -59,6 +59,12 @@ Value Lowering::Convert(ir::Value value, Type to) {
 
 Value Lowering::ComputedValue(const clang::Expr* e) {
   using clang::Stmt;
+  const auto* evaluated = llvm::dyn_cast<clang::ConstantExpr>(e);
+  if (evaluated != nullptr && evaluated->hasAPValueResult()) {
+    if (std::optional<ir::Value> known = ConstantValue(evaluated->getAPValueResult(), e->getType()))
+      return *known;
+  }
+  if (const clang::Expr* written = WrittenFor(e)) return ValueOf(written);
   switch (e->getStmtClass()) {
     case Stmt::IntegerLiteralClass:
     case Stmt::FloatingLiteralClass:
@@ -81,26 +87,10 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
       return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
     case Stmt::ParenExprClass:
       return ValueOf(llvm::cast<clang::ParenExpr>(e)->getSubExpr());
-    case Stmt::ExprWithCleanupsClass:
-    case Stmt::ConstantExprClass: {
-      if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(e)) {
-        if (constant->hasAPValueResult()) {
-          if (std::optional<ir::Value> known = ConstantValue(constant->getAPValueResult(), e->getType()))
-            return *known;
-        }
-      }
-      return ValueOf(llvm::cast<clang::FullExpr>(e)->getSubExpr());
-    }
-    case Stmt::SubstNonTypeTemplateParmExprClass:
-      return ValueOf(llvm::cast<clang::SubstNonTypeTemplateParmExpr>(e)->getReplacement());
     case Stmt::MaterializeTemporaryExprClass:
       return ValueOf(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
     case Stmt::CXXBindTemporaryExprClass:
       return ValueOf(llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
-    case Stmt::CXXDefaultArgExprClass:
-      return ValueOf(llvm::cast<clang::CXXDefaultArgExpr>(e)->getExpr());
-    case Stmt::CXXDefaultInitExprClass:
-      return ValueOf(llvm::cast<clang::CXXDefaultInitExpr>(e)->getExpr());
     case Stmt::CXXRewrittenBinaryOperatorClass:
       return ValueOf(llvm::cast<clang::CXXRewrittenBinaryOperator>(e)->getSemanticForm());
     case Stmt::DeclRefExprClass: {

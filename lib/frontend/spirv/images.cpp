@@ -49,7 +49,7 @@ constexpr Format kFormats[] = {
 
 Type TexelLayout::Buffer() const {
   Type texel = components == 1 ? Type::Of(scalar) : Type::Vec(scalar, components);
-  return Type::Buffer(texel, axes + (has_layers ? 1 : 0));
+  return Type::Buffer(texel, Indices());
 }
 
 const Instruction& ImageTypeOf(const Types& types, Id type) {
@@ -135,14 +135,13 @@ Value ImageBuilder::Extent(uint32_t axis) {
 
 Value ImageBuilder::Size() {
   std::vector<Value> extents;
-  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
-    extents.push_back(Extent(n));
+  for (uint32_t n = 0; n < image_.layout.Indices(); ++n) extents.push_back(Extent(n));
   return Vector(extents);
 }
 
 ImageBuilder::Place ImageBuilder::PlaceOf(Value coordinate) {
   Place place;
-  for (uint32_t n = 0; n < image_.layout.axes + (image_.layout.has_layers ? 1 : 0); ++n)
+  for (uint32_t n = 0; n < image_.layout.Indices(); ++n)
     place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
   return place;
 }

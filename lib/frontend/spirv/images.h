@@ -17,6 +17,8 @@ struct TexelLayout {
   uint32_t axes = 2;        ///< of the coordinate, without the layer
   bool has_layers = false;
 
+  /// That name a texel: axes and layer.
+  uint32_t Indices() const { return axes + (has_layers ? 1 : 0); }
   /// Axes from outside: layer, z, y, x.
   ir::Type Buffer() const;
 };

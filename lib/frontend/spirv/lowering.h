@@ -229,6 +229,8 @@ class Lowering {
   ir::Value ToMemory(ir::Value value, ir::Scalar scalar);
   ir::Value LoadByValue(const Pointer& pointer, Id type, const Instruction& inst);
   void ArrayLength(const Instruction& inst);
+
+  // atomics.cpp
   Place AtomicPlace(const Instruction& inst);
   ir::Value Inside(const Place& place, const std::function<ir::Value()>& access);
   void Atomic(const Instruction& inst);
@@ -252,6 +254,7 @@ class Lowering {
   bool SubgroupReduction(const Instruction& inst);
   bool BallotOperation(const Instruction& inst);
   bool ShuffleOperation(const Instruction& inst);
+  bool OfOneInvocation(const Instruction& inst);
   bool SubgroupOperation(const Instruction& inst);
 
   // pointers.cpp
@@ -292,7 +295,6 @@ class Lowering {
   ir::Value ComponentOf(ir::Value vector, uint32_t n);
   ir::Value MakeVector(std::span<const ir::Value> parts);
   ir::Value FloatLike(ir::Value like, double value);
-  bool OfOneInvocation(const Instruction& inst);
 
   // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;

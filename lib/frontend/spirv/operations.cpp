@@ -661,21 +661,6 @@ void Lowering::Extended(const Instruction& inst) {
   }
 }
 
-/// What adc prints adds up within a subgroup and lets one invocation of it update memory, whatever the size
-/// of the subgroup is: that of one invocation gives the same updates. Other modules may count on more of
-/// them.
-bool Lowering::OfOneInvocation(const Instruction& inst) {
-  if (!binary_.IsPrinted()) return false;
-  if (inst.op == spv::OpGroupNonUniformElect) {
-    SetOne(inst, Constant(ir::kI1, 1));
-    return true;
-  }
-  bool reduces = (inst.op >= spv::OpGroupNonUniformIAdd && inst.op <= spv::OpGroupNonUniformLogicalXor) &&
-                 inst.At(1) == spv::GroupOperationReduce;
-  if (reduces) Set(inst, Get(inst.At(2)));
-  return reduces;
-}
-
 // --- one instruction ---
 
 void Lowering::Emit(const Instruction& inst) {
@@ -778,7 +763,7 @@ void Lowering::Emit(const Instruction& inst) {
     default:
       break;
   }
-  if (OfOneInvocation(inst) || ImageOperation(inst) || SubgroupOperation(inst)) return;
+  if (ImageOperation(inst) || SubgroupOperation(inst)) return;
   bool pointer = inst.type != 0 && types_.KindOf(inst.type) == spv::OpTypePointer;
   if (pointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",

@@ -228,7 +228,22 @@ bool Lowering::ShuffleOperation(const Instruction& inst) {
   return true;
 }
 
+/// What adc prints adds up within a subgroup and lets one invocation of it update memory, whatever the size
+/// of the subgroup is: that of one invocation gives the same updates. Other modules may count on more of
+/// them.
+bool Lowering::OfOneInvocation(const Instruction& inst) {
+  if (inst.op == spv::OpGroupNonUniformElect) {
+    SetOne(inst, Constant(ir::kI1, 1));
+    return true;
+  }
+  bool reduces = (inst.op >= spv::OpGroupNonUniformIAdd && inst.op <= spv::OpGroupNonUniformLogicalXor) &&
+                 inst.At(1) == spv::GroupOperationReduce;
+  if (reduces) Set(inst, Get(inst.At(2)));
+  return reduces;
+}
+
 bool Lowering::SubgroupOperation(const Instruction& inst) {
+  if (binary_.IsPrinted()) return OfOneInvocation(inst);
   if (!by_workgroups_ || inst.op < spv::OpGroupNonUniformElect || inst.op > spv::OpGroupNonUniformQuadSwap)
     return false;
   if (SubgroupReduction(inst) || BallotOperation(inst) || ShuffleOperation(inst)) return true;

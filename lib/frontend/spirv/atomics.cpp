@@ -1,0 +1,120 @@
+// Atomic operations: on numbers of storage buffers, of memory that a workgroup shares, and of images.
+
+#include <algorithm>
+
+#include "diag/errors/shader.h"
+#include "frontend/spirv/lowering.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+namespace {
+
+/// An operation of SPIR-V whose operand 3 is the value, and the atomic of the IR that it is.
+struct Update {
+  spv::Op operation;
+  ir::Op op;
+  enum class Order : uint8_t { Any, Signed, Unsigned } order = Order::Any;  ///< how it compares integers
+};
+
+constexpr Update kUpdates[] = {
+    {spv::OpAtomicStore, ir::Op::AtomicExchange},
+    {spv::OpAtomicExchange, ir::Op::AtomicExchange},
+    {spv::OpAtomicIAdd, ir::Op::AtomicAdd},
+    {spv::OpAtomicFAddEXT, ir::Op::AtomicAdd},
+    {spv::OpAtomicISub, ir::Op::AtomicSub},
+    {spv::OpAtomicSMin, ir::Op::AtomicMin, Update::Order::Signed},
+    {spv::OpAtomicUMin, ir::Op::AtomicMin, Update::Order::Unsigned},
+    {spv::OpAtomicFMinEXT, ir::Op::AtomicMin},
+    {spv::OpAtomicSMax, ir::Op::AtomicMax, Update::Order::Signed},
+    {spv::OpAtomicUMax, ir::Op::AtomicMax, Update::Order::Unsigned},
+    {spv::OpAtomicFMaxEXT, ir::Op::AtomicMax},
+    {spv::OpAtomicAnd, ir::Op::AtomicAnd},
+    {spv::OpAtomicOr, ir::Op::AtomicOr},
+    {spv::OpAtomicXor, ir::Op::AtomicXor},
+};
+
+}  // namespace
+
+/// What an atomic operation changes: a number of a storage buffer, or of memory that a workgroup shares.
+Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
+  Pointer p = GetPointer(inst.At(0), inst);
+  if (p.kind == Pointer::Kind::Handle) return TexelPlace(p, inst);
+  bool in_buffer =
+      p.kind == Pointer::Kind::Memory && p.resource->kind == ir::ShaderBinding::Kind::StorageBuffer;
+  if (!in_buffer && p.kind != Pointer::Kind::Local)
+    Refuse(diag::E0855, inst.span, "an atomic operation on memory other than a storage buffer");
+  Require(types_.IsRegister(p.pointee) && types_.Register(p.pointee).IsScalar(), inst,
+          "an atomic operation on something other than a number");
+  if (in_buffer) {
+    if (p.part) p = ComponentPlace(p);
+    return PlaceOf(p, types_.MemoryScalar(p.pointee), 0, inst);
+  }
+  if (p.column || p.component)
+    Refuse(diag::E0855, inst.span, "an atomic operation on a component of a local vector",
+           "declare an array of numbers");
+  Place place;
+  place.array = p.local->leaves[p.leaf].array;
+  place.scalar = types_.Register(p.pointee).scalar;
+  place.indices = {ValueOf(p.element)};
+  return place;
+}
+
+/// What `access` gives, which is left out, and gives 0, where the place lies outside of its image.
+ir::Value Lowering::Inside(const Place& place, const std::function<ir::Value()>& access) {
+  if (!place.inside.Valid()) return access();
+  ir::Type type = ir::Type::Of(place.Scalar());
+  ir::Inst branch = b_->If(place.inside, {&type, 1});
+  ir::Block outer = b_->block();
+  for (uint32_t r = 0; r < 2; ++r) {
+    b_->SetBlock((*kernel_)[branch].regions[r]);
+    ir::Value value = r == 0 ? access() : b_->Zero(type);
+    b_->Yield({&value, 1});
+  }
+  b_->SetBlock(outer);
+  return kernel_->Result(branch);
+}
+
+void Lowering::Atomic(const Instruction& inst) {
+  Place place = AtomicPlace(inst);
+  if (place.unit != nullptr && place.unit->float_words)
+    Refuse(diag::E0854, inst.span, "an atomic operation on words whose adjoint as floats is asked for",
+           "declare a buffer of floats, or another one for these words");
+  ir::Type type = types_.Register(GetPointer(inst.At(0), inst).pointee);
+  ir::Scalar element = place.Scalar();
+  auto access = [&](ir::Op op, std::initializer_list<ir::Value> values) {
+    std::vector<ir::Value> memory;
+    for (ir::Value value : values) memory.push_back(ToMemory(value, element));
+    ir::Value old = Inside(place, [&] {
+      return b_->Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
+    });
+    if (inst.result != 0) SetOne(inst, FromMemory(old));
+  };
+  switch (static_cast<uint32_t>(inst.op)) {
+    case spv::OpAtomicLoad:
+      return SetOne(inst, FromMemory(Inside(place, [&] {
+                      return b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
+                    })));
+    case spv::OpAtomicCompareExchange:
+      return access(ir::Op::AtomicCompareExchange, {GetOne(inst.At(5)), GetOne(inst.At(4))});
+    case spv::OpAtomicIIncrement:
+      return access(ir::Op::AtomicAdd, {b_->Int(type, 1)});
+    case spv::OpAtomicIDecrement:
+      return access(ir::Op::AtomicSub, {b_->Int(type, 1)});
+    default:
+      break;
+  }
+  const Update* update = std::find_if(std::begin(kUpdates), std::end(kUpdates),
+                                      [&](const Update& row) { return row.operation == inst.op; });
+  if (update == std::end(kUpdates))
+    Refuse(diag::E0854, inst.span, "an atomic operation that kernels do not have");
+  // min and max compare as the element's type does, whatever the opcode says.
+  bool fits = update->order == Update::Order::Any || ir::IsFloat(element) ||
+              ir::IsSigned(element) == (update->order == Update::Order::Signed);
+  if (!fits)
+    Refuse(diag::E0854, inst.span, "an atomic minimum or maximum of another signedness than the buffer's",
+           "declare the buffer with the type that is compared");
+  access(update->op, {GetOne(inst.At(3))});
+}
+
+}  // namespace adc::frontend::spirv
