@@ -17,6 +17,7 @@ struct ShaderBinding {
   };
   Kind kind = Kind::StorageBuffer;
   bool by_pointer = false;  ///< StorageBuffer: the block of this set and binding holds its address
+  bool is_image = false;    ///< the shader has an image there, and the kernel a buffer of its texels
   uint32_t set = 0, binding = 0;
   uint32_t number = 0;
   uint32_t offset = 0;         ///< bytes from the start of the block; Invocations: size of a workgroup

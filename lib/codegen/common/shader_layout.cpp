@@ -68,7 +68,7 @@ diag::Status CanKeepBindings(const ir::Module& module, const ir::Function& kerne
           diag::E0622, kernel.params[n].span,
           "'" + name(n) + "' is an array in a uniform block of numbers that do not take 32 bits",
           "put the array into a storage buffer, or write a bundle, which the loader runs");
-    if (memory && binding->fixed_bytes == 0 && binding->element_stride == 0)
+    if (binding->is_image)
       return diag::Fail(diag::E0622, kernel.params[n].span,
                         "'" + name(n) + "' is an image, and kernels have a buffer in its place",
                         "write a bundle, which the loader runs on buffers");

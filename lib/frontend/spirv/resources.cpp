@@ -296,6 +296,7 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
   ir::ShaderBinding binding;
   binding.kind = resource.kind;
   binding.by_pointer = resource.by_pointer;
+  binding.is_image = unit.view == View::Texels;
   binding.set = resource.set;
   binding.binding = resource.binding;
   binding.offset = static_cast<uint32_t>(unit.offset);
