@@ -1,6 +1,6 @@
 #include "bundle_mutator.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "repack.h"
 
@@ -13,7 +13,7 @@ size_t MutateBundle(uint8_t* bytes, size_t size, size_t most, unsigned int seed)
   if (seed % 8 < 5) {
     std::vector<uint8_t> changed = RepackChanged(file, seed / 8, most, LLVMFuzzerMutate);
     if (!changed.empty() && changed.size() <= most) {
-      std::memcpy(bytes, changed.data(), changed.size());
+      std::ranges::copy(changed, bytes);
       return changed.size();
     }
   }
@@ -21,7 +21,7 @@ size_t MutateBundle(uint8_t* bytes, size_t size, size_t most, unsigned int seed)
   if (seed % 8 == 7) return size;
   file.assign(bytes, bytes + size);
   PutRight(file);
-  std::memcpy(bytes, file.data(), size);
+  std::ranges::copy(file, bytes);
   return size;
 }
 

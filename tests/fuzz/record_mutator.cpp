@@ -88,6 +88,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* bytes, size_t size, size_t mo
   if (seed % 4 == 0 || size < 2 * kRecord) return LLVMFuzzerMutate(bytes, size, most);
   std::vector<uint8_t> changed = Records(bytes, size, seed / 4).Run();
   size = std::min(changed.size(), most);
-  std::memcpy(bytes, changed.data(), size);
+  std::copy_n(changed.begin(), size, bytes);
   return size;
 }
